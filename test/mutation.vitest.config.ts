@@ -9,8 +9,8 @@ export default defineConfig({
     include: [
       'test/proxy/limiter/{gcra,memory-store}.test.ts',
       'test/proxy/http/{preconditions,ranges}.test.ts',
-      'test/incremental/patch.test.ts',
-      'test/publish/commit.test.ts',
+      'test/generator/build/incremental/patch.test.ts',
+      'test/generator/publish/commit.test.ts',
     ],
   },
 });

@@ -241,7 +241,7 @@ function lookups(table: string, key: string, order: string): Neighbours {
  * pairs it with the records. A query per record is three times slower, and far worse on a view.
  *
  * An aggregate takes the rows in the order of its subquery: SQLite keeps that order for all
- * aggregates but count, min and max, and test/sqlite holds each driver to it. ORDER BY inside the
+ * aggregates but count, min and max, and test/generator/sqlite holds each driver to it. ORDER BY inside the
  * aggregate would sort again: measured, half as long again here, and four times as long for the
  * pages of downloads.
  * @param condition which entries to list, instead of those of all published records

@@ -5,7 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../generator/sqlite/index.js';
-import { until } from '../publish/support.js';
+import { until } from '../generator/publish/support.js';
 import { published } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';

@@ -1,15 +1,15 @@
 import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { KNOWN_ATTACKS } from '../hostile/known.js';
-import { hostileRequest } from '../hostile/requests.js';
-import { attack } from '../hostile/session.js';
-import { makeTree } from '../hostile/tree.js';
-import { volley } from '../hostile/volley.js';
+import { KNOWN_ATTACKS } from '../system/soak/known.js';
+import { hostileRequest } from '../system/soak/requests.js';
+import { attack } from '../system/soak/session.js';
+import { makeTree } from '../system/soak/tree.js';
+import { volley } from '../system/soak/volley.js';
 import { listening } from './process.js';
 import { emptyFolder } from './support.js';
 
-/** The same for everybody who runs the tests; the long run (test/hostile/main.ts) takes any. */
+/** The same for everybody who runs the tests; the long run (test/system/soak/main.ts) takes any. */
 const SEED = 1;
 const UNLIMITED = ['--api-tokens', '1000000', '--download-tokens', '1000000'];
 

@@ -15,7 +15,7 @@ import { InlinePool } from './inline-pool.js';
 import { PROJECT } from './project.js';
 import { LOOKUP_SECTIONS } from '../../generator/outputs/lookup/index.js';
 
-export const OPERATOR = join(PROJECT, 'test/golden/operator.json');
+export const OPERATOR = join(PROJECT, 'test/system/golden/operator.json');
 
 export const quiet = () => progressFor('quiet', { signal: new AbortController().signal }, () => undefined);
 

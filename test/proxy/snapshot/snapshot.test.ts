@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { ERROR_CODES } from '../../../proxy/snapshot/headers.js';
 import { errorOf, parseSnapshot, SnapshotError, titleOf } from '../../../proxy/snapshot/snapshot.js';
-import { HOSTILE_TEXTS } from '../../tree/hostile.js';
+import { HOSTILE_TEXTS } from '../../generator/tree/hostile.js';
 import { ERRORS, HEADERS, ROUTES, SERVICE, snapshotJson } from '../support.js';
 
 function parse(changes: Record<string, unknown>): unknown {

@@ -1,0 +1,71 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DIGEST_CHUNK, beginsChunk, beginsChunkSql } from '../../../../generator/tree/chunks.js';
+import { openDatabase } from '../../../../generator/sqlite/index.js';
+
+const MAX = Number.MAX_SAFE_INTEGER;
+const keys = fc.oneof(fc.maxSafeNat(), fc.nat(100_000), fc.integer({ min: MAX - 1_000, max: MAX }));
+
+/** The same in integers of any size, as the documentation has it. */
+function endsChunk(key: number): boolean {
+  const prime = 67_108_859n;
+  const mixed = ((BigInt(key) % prime) * 41_475_557n + (BigInt(key) / prime) * 25_214_903n) % prime;
+  return (mixed ** 3n % prime) % 256n === 0n;
+}
+
+describe('beginsChunk', () => {
+  it('is exact up to 2^53-1', () => {
+    const tried = [...fc.sample(keys, 20_000), 0, 1, 67_108_858, 67_108_859, MAX];
+    expect(tried.filter((key) => beginsChunk(key, DIGEST_CHUNK) !== endsChunk(key))).toEqual([]);
+  });
+
+  it('says in SQL what it says here', () => {
+    const database = openDatabase(':memory:');
+    database.exec('CREATE TABLE keys (id INTEGER PRIMARY KEY)');
+    const insert = database.prepare<[bigint]>('INSERT OR IGNORE INTO keys VALUES (?)');
+    for (const key of [...fc.sample(keys, 20_000), 0, 1, 67_108_858, 67_108_859, MAX])
+      insert.run(BigInt(key));
+    const rows = database
+      .prepare<[], [number, number]>(`SELECT id, ${beginsChunkSql('id', 32)} FROM keys`)
+      .raw(true)
+      .all();
+    expect(rows.length).toBeGreaterThan(10_000);
+    expect(rows.filter(([key, begins]) => (begins === 1) !== beginsChunk(key, 32))).toEqual([]);
+    database.close();
+  });
+
+  it('ends a chunk of 256 only where one of 32 ends', () => {
+    const both = Array.from({ length: 100_000 }, (_, key) => key).filter((key) => beginsChunk(key, 256));
+    expect(both.length).toBeGreaterThan(300);
+    expect(both.filter((key) => !beginsChunk(key, 32))).toEqual([]);
+  });
+
+  it.each([
+    ['of all numbers', (index: number) => index + 1],
+    ['of a thousand', (index: number) => 1_000 * index],
+    ['of a power of two', (index: number) => 2 ** 22 * index],
+    ['of a stride that a linear function would not cut', (index: number) => 44_488 * index],
+    ['of about the prime', (index: number) => 67_108_860 * index],
+    ['of times and counters', (index: number) => Math.floor(index / 10) * 2 ** 20 + (index % 10)],
+    ['of large ids', (index: number) => 9_000_000_000_000 + 7 * index],
+    [
+      'of months',
+      (index: number) => (201_001 + 100 * Math.floor(index / 12) + (index % 12)) * 100_000 + 99_999,
+    ],
+    ['of growing gaps', (index: number) => index * index],
+  ])('gives chunks of about 256 %s', (_, keyOf) => {
+    const count = 100_000;
+    let chunks = 1;
+    let longest = 0;
+    let start = 0;
+    for (let index = 0; index < count; index += 1) {
+      if (!beginsChunk(keyOf(index), DIGEST_CHUNK)) continue;
+      chunks += 1;
+      longest = Math.max(longest, index - start);
+      start = index;
+    }
+    expect(count / chunks).toBeGreaterThan(200);
+    expect(count / chunks).toBeLessThan(320);
+    expect(longest).toBeLessThan(14 * 256);
+  });
+});

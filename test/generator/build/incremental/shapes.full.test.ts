@@ -1,0 +1,213 @@
+/** Registers that are not STRICT tables: read by ranges of ids where that is safe, as a whole where it is not. */
+import { renameSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { writeSample } from '../../../../data/sample.js';
+import { openDatabase } from '../../../../generator/sqlite/index.js';
+import { counted, published } from '../../../support/build.js';
+import { snapshot } from '../../../support/cli.js';
+import type { Run } from '../../../support/cli.js';
+import { temporary } from '../../../support/folder.js';
+import { SCHEMA, changeRegister } from '../../../support/register.js';
+import { hashes, lasting, readTree } from '../../../support/tree.js';
+import { containing } from '../../../support/values.js';
+
+const path = temporary();
+
+/** Index, statistics, the way to look up and the 200 lists of the largest are rendered by each build. */
+const SUMMARIES = 203;
+
+const contentOf = (out: string): Record<string, string> => hashes(lasting(readTree(out)));
+
+/** Holds a tree against the one that a fresh build gives. */
+async function expectAsFresh(register: string, tree: string): Promise<void> {
+  const fresh = path('fresh');
+  await published({ register, out: fresh });
+  expect(contentOf(tree)).toEqual(contentOf(fresh));
+}
+
+async function sample(): Promise<string> {
+  const file = path('sample.sqlite');
+  await writeSample({ file, records: 200, seed: 31 });
+  return file;
+}
+
+function columnsIn(file: string): ReadonlyMap<string, readonly string[]> {
+  const database = openDatabase(file);
+  try {
+    const tables = database
+      .prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
+      .pluck()
+      .all();
+    const columns = database.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck();
+    return new Map(tables.map((table) => [table, columns.all(table)]));
+  } finally {
+    database.close();
+  }
+}
+
+/** The SQL of a view of a table. @param id the column that names the record */
+type View = (raw: string, columns: string, id: string) => string;
+
+/** Renames each table of a register, and puts a view in its place. */
+function withViews(file: string, view: View): string {
+  for (const [table, columns] of columnsIn(file)) {
+    const id = columns.find((column) => ['id', 'group_id', 'user_id'].includes(column)) ?? '';
+    const select = view(`raw_${table}`, columns.toReversed().join(', '), id);
+    changeRegister(file, `ALTER TABLE ${table} RENAME TO raw_${table}; CREATE VIEW ${table} AS ${select}`);
+  }
+  return file;
+}
+
+/** The same rows in tables of another schema. */
+function copied(file: string, schema: string): string {
+  const copy = path('copy.sqlite');
+  const into = [...columnsIn(file).keys()].map(
+    (table) => `INSERT INTO main.${table} SELECT * FROM source.${table};`,
+  );
+  const database = openDatabase(copy);
+  database.exec(`${schema}; ATTACH '${file}' AS source; ${into.join('')}`);
+  database.close();
+  return copy;
+}
+
+const LOOSE = SCHEMA.replaceAll(') STRICT, WITHOUT ROWID;', ') WITHOUT ROWID;').replaceAll(') STRICT;', ');');
+/** Ids of records are no names of rows any more, so they may be of any type. */
+const UNTYPED = LOOSE.replaceAll(/ (INTEGER|TEXT)\b/g, '');
+
+const PLAIN: View = (raw, columns) => `SELECT ${columns} FROM ${raw}`;
+const halvesWith =
+  (union: string): View =>
+  (raw, columns, id) =>
+    `${PLAIN(raw, columns, id)} WHERE ${id} % 2 = 0 ${union} ${PLAIN(raw, columns, id)} WHERE ${id} % 2 = 1`;
+
+const itemsAs = (select: string): string => `DROP VIEW items; CREATE VIEW items AS ${select}`;
+
+describe('a build that follows another', () => {
+  it.each<[string, (file: string) => string, string]>([
+    ['views of tables', (file) => withViews(file, PLAIN), 'raw_'],
+    ['views of two halves', (file) => withViews(file, halvesWith('UNION ALL')), 'raw_'],
+    ['views of two halves without doubles', (file) => withViews(file, halvesWith('UNION')), 'raw_'],
+    ['tables that are not STRICT', (file) => copied(file, LOOSE), ''],
+    ['tables without types', (file) => copied(file, UNTYPED), ''],
+  ])('renders only what changed in %s', async (_, shaped, prefix) => {
+    const register = shaped(await sample());
+    const out = path('dist');
+    expect((await counted({ register, out })).rendered).toBeGreaterThan(2 * SUMMARIES);
+    expect((await counted({ register, out })).rendered).toBe(SUMMARIES);
+    const measured = (table: string, records: number): void =>
+      changeRegister(
+        register,
+        `UPDATE ${prefix}${table} SET measurements = measurements + 1 WHERE id IN
+           (SELECT id FROM ${prefix}${table} ORDER BY id LIMIT ${records} OFFSET 10)`,
+      );
+    const after = async (): Promise<number> => {
+      const { rendered, changes } = await counted({ register, out });
+      expect([changes.added, changes.removed]).toEqual([0, 0]);
+      return rendered;
+    };
+    measured('users', 1);
+    // With its history; no feed is made of the users themselves.
+    expect(await after()).toBe(SUMMARIES + 2);
+    measured('users', 3);
+    expect(await after()).toBe(SUMMARIES + 3 * 2);
+    measured('items', 1);
+    const one = await after();
+    measured('items', 3);
+    expect((await after()) - one).toBe(2);
+    expect(one).toBeLessThan(SUMMARIES + 10);
+    await expectAsFresh(register, out);
+  });
+
+  it.each<[string, View]>([
+    ['are sorted at random', (raw) => `SELECT * FROM (SELECT * FROM ${raw} ORDER BY random() LIMIT -1)`],
+    [
+      'number their rows',
+      (raw, columns) => `SELECT ${columns} FROM (SELECT *, row_number() OVER () AS number FROM ${raw})`,
+    ],
+    [
+      'have ids that are calculated',
+      (raw, columns, id) => `SELECT ${columns.replace(RegExp(`\\b${id}\\b`), `+${id} AS ${id}`)} FROM ${raw}`,
+    ],
+  ])('renders everything where views %s, and that is right', async (_, view) => {
+    const register = withViews(await sample(), view);
+    const out = path('dist');
+    const { rendered } = await counted({ register, out });
+    expect(rendered).toBeGreaterThan(2 * SUMMARIES);
+    const again = await counted({ register, out });
+    expect([again.rendered, again.changes.unchanged]).toEqual([rendered, again.files]);
+    changeRegister(
+      register,
+      `UPDATE raw_users SET measurements = measurements + 1 WHERE id = (SELECT min(id) FROM raw_users);
+       DELETE FROM raw_items WHERE id = (SELECT max(id) FROM raw_items)`,
+    );
+    const { changes } = await counted({ register, out });
+    expect([changes.added, changes.removed]).toEqual([0, 1]);
+    await expectAsFresh(register, out);
+  });
+
+  it('reads views by ranges again where one of them could not be', async () => {
+    const register = withViews(await sample(), PLAIN);
+    const out = path('dist');
+    await published({ register, out });
+    changeRegister(register, itemsAs('SELECT * FROM raw_items ORDER BY random() LIMIT -1'));
+    expect((await counted({ register, out })).rendered).toBeGreaterThan(2 * SUMMARIES);
+    changeRegister(
+      register,
+      `UPDATE raw_items SET favourites = 1 WHERE id = (SELECT max(id) FROM raw_items)`,
+    );
+    await published({ register, out });
+    changeRegister(register, itemsAs('SELECT * FROM raw_items'));
+    expect((await counted({ register, out })).rendered).toBeGreaterThan(2 * SUMMARIES);
+    expect((await counted({ register, out })).rendered).toBe(SUMMARIES);
+    await expectAsFresh(register, out);
+  });
+});
+
+describe('what is no id, in a table that does not forbid it,', () => {
+  const MEASURED = `'2026-11-20T07:00:00Z', '2026-11-20T07:00:00Z'`;
+  const inRecords = (id: string): string =>
+    `INSERT INTO users (id, first_measured_at, measured_at, measurements) VALUES (${id}, ${MEASURED}, 1)`;
+  const inHistory = (id: string): string =>
+    `INSERT INTO usernames VALUES (${id}, 1, 'name', NULL, ${MEASURED})`;
+
+  const register = path('untyped.sqlite');
+  const out = path('dist');
+  const command = (name: string, ...args: string[]): Promise<Run> =>
+    snapshot([name, '--register', register, '--quiet', ...args]);
+  let before: Record<string, string>;
+  beforeAll(async () => {
+    renameSync(copied(await sample(), UNTYPED), register);
+    await command('build', '--out', out);
+    before = contentOf(out);
+  });
+
+  it.each([
+    ['a BLOB', inRecords(`x'07'`), 'users.id', `X'07'`],
+    ['a text', inRecords(`'seven'`), 'users.id', `'seven'`],
+    ['a text of digits', inRecords(`'7'`), 'users.id', `'7'`],
+    ['a real number', inRecords('7.5'), 'users.id', `7.5`],
+    ['nothing', inRecords('NULL'), 'users.id', `NULL`],
+    ['zero', inRecords('0'), 'users.id', `0`],
+    ['more than is exact', inRecords('9007199254740992'), 'users.id', `9007199254740992`],
+    ['a BLOB in a history', inHistory(`x'07'`), 'usernames.user_id', `X'07'`],
+    ['a text in a history', inHistory(`'seven'`), 'usernames.user_id', `'seven'`],
+  ])('%s, is reported by a build that follows another, and by the check', async (_, sql, place, value) => {
+    changeRegister(register, sql);
+    const [table, column] = place.split('.');
+    for (const { code, stdout, stderr } of [await command('build', '--out', out), await command('check')]) {
+      expect([code, stdout + stderr]).toEqual([1, containing(`${place}: 1 place`)]);
+      expect(stdout + stderr).toContain(`  ${column} = ${value}`);
+    }
+    expect(contentOf(out)).toEqual(before);
+    changeRegister(
+      register,
+      `DELETE FROM ${table} WHERE typeof(${column}) <> 'integer' OR ${column} NOT BETWEEN 1 AND 9007199254740991`,
+    );
+  });
+
+  it('is forgotten when it is gone', async () => {
+    expect((await command('build', '--out', out)).code).toBe(0);
+    expect(contentOf(out)).toEqual(before);
+    expect(readTree(out).size).toBeGreaterThan(SUMMARIES);
+  });
+});

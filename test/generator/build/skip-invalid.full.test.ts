@@ -1,0 +1,313 @@
+/** --skip-invalid: records that break the contract are left out whole, all others are published. */
+import { describe, expect, it } from 'vitest';
+import { counted, published, run } from '../../support/build.js';
+import { snapshot } from '../../support/cli.js';
+import { temporary } from '../../support/folder.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import type { Shape } from '../../support/register.js';
+import { hashes, json, lasting, readTree } from '../../support/tree.js';
+
+const path = temporary();
+
+const T = `'2026-11-20T08:00:00Z'`;
+const SEEN = `${T}, ${T}`;
+
+/** Groups 7, 8, 9; users 7, 8; games and items 7, 8. Number 8 is the one that goes bad. */
+const VALID = `
+  INSERT INTO groups (id, name, member_count, first_measured_at, measured_at, measurements)
+    VALUES (7, 'seven', 70, ${SEEN}, 1), (8, 'eight', 80, ${SEEN}, 10), (9, 'nine', 90, ${SEEN}, 100);
+  INSERT INTO group_member_readings VALUES (7, ${T}, 70), (8, '2026-11-19T08:00:00Z', 79), (8, ${T}, 80), (9, ${T}, 90);
+  INSERT INTO group_names VALUES (7, 1, 'seven', NULL, ${SEEN}), (8, 1, 'acht', NULL, ${SEEN}),
+    (8, 2, 'eight', NULL, ${SEEN}), (9, 1, 'neuf', NULL, ${SEEN}), (9, 2, 'nine', NULL, ${SEEN});
+  INSERT INTO group_owners VALUES (8, 1, 'none', NULL, NULL, ${SEEN}), (9, 1, 'none', NULL, NULL, ${SEEN});
+  INSERT INTO users (id, username, first_measured_at, measured_at, measurements)
+    VALUES (7, 'u7', ${SEEN}, 1), (8, 'u8', ${SEEN}, 10);
+  INSERT INTO usernames VALUES (7, 1, 'u7', NULL, ${SEEN}), (8, 1, 'v8', NULL, ${SEEN}), (8, 2, 'u8', NULL, ${SEEN});
+  INSERT INTO games (id, visits, creator_type, creator_id, creator_name, first_measured_at, measured_at, measurements)
+    VALUES (7, 70, 'user', 8, 'u8', ${SEEN}, 1), (8, 80, 'group', 8, 'eight', ${SEEN}, 10);
+  INSERT INTO items (id, first_measured_at, measured_at, measurements) VALUES (7, ${SEEN}, 1), (8, ${SEEN}, 10);
+`;
+
+/** SQL that takes a group out of a register without a trace. */
+const without = (id: number): string =>
+  ['groups:id', 'group_member_readings:group_id', 'group_names:group_id', 'group_owners:group_id']
+    .map((place) => place.split(':'))
+    .map(([table, column]) => `DELETE FROM ${table} WHERE ${column} = ${id};`)
+    .join(' ');
+
+/** A bad register published with --skip-invalid must be the tree of a register that never had what is bad. */
+async function expectSameTree(bad: string, good: string, shape: Shape): Promise<number> {
+  const [skipped, never] = [path('skipped'), path('never')];
+  const register = writeRegister(path('bad.sqlite'), VALID + bad, shape);
+  const { report } = await published({ register, out: skipped, skipInvalid: true });
+  await published({ register: writeRegister(path('good.sqlite'), VALID + good, shape), out: never });
+  expect(hashes(lasting(readTree(skipped)))).toEqual(hashes(lasting(readTree(never))));
+  return report.total;
+}
+
+const record = (id: string): string =>
+  `INSERT INTO groups (id, name, member_count, first_measured_at, measured_at, measurements)
+     VALUES (${id}, 'odd', 75, ${SEEN}, 1);`;
+
+const odd = (id: number): string => `UPDATE groups SET state = 'odd' WHERE id = ${id};`;
+const valid = (id: number): string => `UPDATE groups SET state = NULL WHERE id = ${id};`;
+
+describe('--skip-invalid', () => {
+  it('leaves out a bad record with its history, from lists and totals', async () => {
+    const register = writeRegister(
+      path('register.sqlite'),
+      `${VALID} UPDATE groups SET state = 'odd' WHERE id = 8;`,
+      'loose',
+    );
+    const out = path('out');
+    const { report, records } = await published({ register, out, skipInvalid: true });
+    expect(report.findings).toMatchObject([
+      { table: 'groups', column: 'state', examples: [{ key: 'id = 8' }] },
+    ]);
+    expect(records).toEqual({ groups: 2, users: 2, games: 2, items: 2 });
+
+    const tree = readTree(out);
+    expect([...tree.keys()].filter((file) => /group\/8\b/.test(file))).toEqual([]);
+    expect(tree.has('api/v1/group/7.json') && tree.has('group/9/history.json')).toBe(true);
+    expect(json(tree, 'api/v1/largest/200.json')).toMatchObject({ groups: [{ id: 9 }, { id: 7 }] });
+    expect(json(tree, 'api/v1/stats.json')).toMatchObject({
+      groups: { records: 2, measurements: 101, member_count: { total: 160, measured: 2 } },
+      histories: { member_readings: 2, name_changes: 1, owner_changes: 0, username_changes: 1 },
+    });
+    expect(json(tree, 'snapshot.json')).toMatchObject({ counts: { groups: 2 } });
+  });
+
+  it.each([
+    ['a word nobody knows', `UPDATE groups SET state = 'odd' WHERE id = 8;`],
+    ['bytes that are no UTF-8', `UPDATE groups SET description = CAST(x'FF' AS TEXT) WHERE id = 8;`],
+    ['a blob in a text', `UPDATE groups SET description = x'00FF' WHERE id = 8;`],
+    ['a number beyond 2^53-1', `UPDATE groups SET member_count = 9223372036854775807 WHERE id = 8;`],
+    ['text for a number', `UPDATE groups SET member_count = 'many' WHERE id = 8;`],
+    ['a time that is none', `UPDATE groups SET measured_at = 'zzz' WHERE id = 8;`],
+    ['a time that is NULL', `UPDATE groups SET measured_at = NULL WHERE id = 8;`],
+    [
+      'a bad time in its readings',
+      `UPDATE group_member_readings SET measured_at = 'now' WHERE member_count = 79;`,
+    ],
+    [
+      'text in its readings',
+      `UPDATE group_member_readings SET member_count = 'many' WHERE member_count = 79;`,
+    ],
+    [
+      'a blob in its readings',
+      `UPDATE group_member_readings SET member_count = x'00' WHERE member_count = 79;`,
+    ],
+    [
+      'infinity in its readings',
+      `UPDATE group_member_readings SET member_count = 9e999 WHERE member_count = 79;`,
+    ],
+    ['a blob in its old names', `UPDATE group_names SET name = x'41' WHERE name = 'acht';`],
+    ['bad bytes in its old names', `UPDATE group_names SET name = CAST(x'C0' AS TEXT) WHERE name = 'acht';`],
+    ['no position in its names', `UPDATE group_names SET position = NULL WHERE name = 'acht';`],
+    ['text as a position', `UPDATE group_names SET position = 'first' WHERE name = 'acht';`],
+    ['a blob in its owners', `UPDATE group_owners SET owner_name = x'41' WHERE group_id = 8;`],
+    ['a last reading that disagrees', `UPDATE groups SET member_count = 81 WHERE id = 8;`],
+    ['a last name that disagrees', `UPDATE groups SET name = 'EIGHT' WHERE id = 8;`],
+    [
+      'a reading later than the record',
+      `UPDATE group_member_readings SET measured_at = '2026-11-21T08:00:00Z' WHERE member_count = 80;`,
+    ],
+    ['two of one reading', `INSERT INTO group_member_readings VALUES (8, ${T}, 80);`],
+    ['two of one record', `INSERT INTO groups SELECT * FROM groups WHERE id = 8;`],
+  ])('leaves no trace of a group with %s', async (_, sql) => {
+    expect(await expectSameTree(sql, without(8), 'loose')).toBeGreaterThan(0);
+  });
+
+  it.each([
+    [
+      'users',
+      `UPDATE users SET display_name = x'41' WHERE id = 8;`,
+      `DELETE FROM users WHERE id = 8; DELETE FROM usernames WHERE user_id = 8;`,
+    ],
+    [
+      'usernames',
+      `UPDATE usernames SET username = CAST(x'FF' AS TEXT) WHERE username = 'v8';`,
+      `DELETE FROM users WHERE id = 8; DELETE FROM usernames WHERE user_id = 8;`,
+    ],
+    ['games', `UPDATE games SET visits = -1 WHERE id = 8;`, 'DELETE FROM games WHERE id = 8;'],
+    ['items', `UPDATE items SET price = 1.5 WHERE id = 8;`, 'DELETE FROM items WHERE id = 8;'],
+  ])('leaves no trace of what is bad in %s, but what points at it stays', async (_, bad, good) => {
+    expect(await expectSameTree(bad, good, 'loose')).toBe(1);
+  });
+
+  it('leaves out a history without record, and nothing else', async () => {
+    const orphans = `INSERT INTO group_names VALUES (99, 1, 'x', NULL, ${SEEN});
+      INSERT INTO usernames VALUES (99, 1, 'x', NULL, ${SEEN}), (99, 2, 'y', NULL, ${SEEN});
+      INSERT INTO group_member_readings VALUES (99, ${T}, 5), (1, ${T}, 5), (8.5, ${T}, 5);`;
+    expect(await expectSameTree(orphans, '', 'untyped')).toBeGreaterThan(0);
+  });
+
+  describe('is not confused by an id', () => {
+    it.each([
+      ['that is text and reads like a good one', `'7'`],
+      ['that is a fraction', '7.5'],
+      ['that is NULL', 'NULL'],
+      ['that is a blob', `x'07'`],
+      ['that is no number', `'seven'`],
+      ['that is the empty text', `''`],
+      ['of 0', '0'],
+      ['below 0', '-7'],
+      ['beyond 2^53-1', '9007199254740993'],
+      ['beyond all integers', '9e999'],
+    ])('%s', async (_, id) => {
+      expect(await expectSameTree(record(id), '', 'untyped')).toBeGreaterThan(0);
+    });
+
+    it.each([
+      ['that is text and reads like a good one', `'7'`],
+      ['that is a fraction', '7.5'],
+      ['that is NULL', 'NULL'],
+      ['that is a blob', `x'07'`],
+      ['that is no number', `'seven'`],
+    ])('of a history %s', async (_, id) => {
+      const rows = `INSERT INTO group_member_readings VALUES (${id}, ${T}, 5);
+        INSERT INTO group_names VALUES (${id}, 1, 'x', NULL, ${SEEN}), (${id}, 2, 'y', NULL, ${SEEN});
+        INSERT INTO group_owners VALUES (${id}, 1, 'none', NULL, NULL, ${SEEN});`;
+      expect(await expectSameTree(rows, '', 'untyped')).toBeGreaterThan(0);
+    });
+
+    it('that is text in one part of a view whose other part has integers', async () => {
+      const views = `ALTER TABLE items RENAME TO old; CREATE TABLE more (id TEXT); INSERT INTO more VALUES ('7');
+        CREATE VIEW items AS SELECT * FROM old UNION ALL SELECT more.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+          NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${T}, ${T}, 1 FROM more;`;
+      expect(await expectSameTree(views, '', 'strict')).toBeGreaterThan(0);
+    });
+  });
+
+  it('leaves out nothing where nothing is wrong', async () => {
+    expect(await expectSameTree('', '', 'strict')).toBe(0);
+  });
+
+  it.each([
+    ['a bad row in withheld', `INSERT INTO withheld VALUES ('user', 'x', ${T});`],
+    ['an unknown kind in withheld', `INSERT INTO withheld VALUES ('users', 8, ${T});`],
+    ['a missing column', 'ALTER TABLE users DROP COLUMN measurements;'],
+  ])('never publishes over %s, which says nothing of a record', async (_, sql) => {
+    const register = writeRegister(path('register.sqlite'), VALID + sql, 'loose');
+    const out = path('out');
+    const result = await run({ register, out, skipInvalid: true });
+    expect(result.published).toBe(false);
+    expect(result.report.total).toBeGreaterThan(0);
+    expect(readTree(out).size).toBe(0);
+  });
+
+  it('still withholds: a withheld record that is bad, too, stays out, and its names stay hidden', async () => {
+    const sql = `INSERT INTO withheld VALUES ('user', 8, ${T}); UPDATE users SET state = 'odd' WHERE id = 8;
+      UPDATE games SET creator_id = NULL WHERE id = 7;`;
+    const register = writeRegister(path('register.sqlite'), VALID + sql, 'loose');
+    const out = path('out');
+    await published({ register, out, skipInvalid: true });
+    const tree = readTree(out);
+    expect(tree.has('api/v1/user/8.json')).toBe(false);
+    expect(json(tree, 'api/v1/game/7.json')).toMatchObject({
+      creator: { type: 'user', id: null, name: null },
+    });
+  });
+
+  it('removes from the tree what has gone bad since, and brings it back once it is good', async () => {
+    const good = writeRegister(path('good.sqlite'), VALID, 'loose');
+    const bad = writeRegister(
+      path('bad.sqlite'),
+      `${VALID} UPDATE items SET price = -1 WHERE id = 8;`,
+      'loose',
+    );
+    const out = path('out');
+    await published({ register: good, out });
+    const { changes } = await published({
+      register: bad,
+      out,
+      skipInvalid: true,
+      acceptRemovals: true,
+    });
+    expect(changes).toMatchObject({ added: 0, removed: 1 });
+    expect(readTree(out).has('api/v1/item/8.json')).toBe(false);
+    expect((await published({ register: good, out })).changes).toMatchObject({ added: 1, removed: 0 });
+  });
+
+  it('renders only what changed, as if what is left out never had been there', async () => {
+    let all = VALID + odd(8);
+    const register = writeRegister(path('register.sqlite'), all);
+    const options = { out: path('out'), skipInvalid: true, acceptRemovals: true };
+    const first = await counted({ register, ...options });
+    const renderedAfter = new Map<string, number>();
+    for (const [sql, invalid] of [
+      ['', 1],
+      ['UPDATE items SET price = 3 WHERE id = 7;', 1],
+      [`UPDATE groups SET description = 'other' WHERE id = 8;`, 1],
+      [odd(9), 2],
+      [valid(8), 1],
+      [`INSERT INTO usernames VALUES (99, 1, 'no record', NULL, ${SEEN});`, 1],
+      [`UPDATE users SET username = 'v7' WHERE id = 7; ${odd(8)}`, 2],
+      [`${valid(8)} ${valid(9)} DELETE FROM usernames WHERE user_id = 99;`, 0],
+    ] as const) {
+      changeRegister(register, sql);
+      all += sql;
+      const { fullRender, report, rendered, excluded } = await counted({ register, ...options });
+      const never = { ...options, out: path('never') };
+      const expected = await published({ register: writeRegister(path('never.sqlite'), all), ...never });
+      expect(hashes(lasting(readTree(options.out))), sql).toEqual(hashes(lasting(readTree(never.out))));
+      expect(report, sql).toEqual(expected.report);
+      expect([excluded['groups'] ?? 0, fullRender], sql).toEqual([invalid, null]);
+      expect(rendered, sql).toBeLessThan(first.rendered);
+      renderedAfter.set(sql, rendered);
+    }
+    // With nothing left out.
+    expect(renderedAfter.get('')).toBe((await counted({ register, ...options })).rendered);
+  });
+
+  it('prints on the command line what was left out, and exits with 0', async () => {
+    const register = writeRegister(
+      path('register.sqlite'),
+      `${VALID} UPDATE items SET price = -1 WHERE id = 8;`,
+      'loose',
+    );
+    const out = path('out');
+    const refused = await snapshot(['build', '--register', register, '--out', out]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('items.price: 1 place, expected');
+    expect(refused.stderr).toContain('nothing was published');
+    expect(readTree(out).size).toBe(0);
+
+    const { code, stderr } = await snapshot([
+      'build',
+      '--register',
+      register,
+      '--out',
+      out,
+      '--skip-invalid',
+    ]);
+    expect(code).toBe(0);
+    expect(stderr).toContain('items.price: 1 place, expected');
+    expect(stderr).toContain('  id = 8: -1\n');
+    expect(stderr).toContain(
+      'left out (--skip-invalid): 0 groups, 0 users, 0 games, 1 item\n  items because of items.price (1 place)\n',
+    );
+    expect(readTree(out).has('api/v1/item/7.json')).toBe(true);
+  });
+
+  it('counts records once, however much is wrong with them, and no withheld ones', async () => {
+    const register = writeRegister(
+      path('register.sqlite'),
+      `${VALID} UPDATE groups SET state = 'odd', verified = 7 WHERE id IN (7, 8);
+       UPDATE group_names SET name = x'41' WHERE group_id IN (8, 9);
+       UPDATE users SET state = 'odd'; INSERT INTO withheld VALUES ('user', 7, ${T});
+       INSERT INTO items (first_measured_at, measured_at, measurements) VALUES (${SEEN}, 1);
+       INSERT INTO usernames VALUES (99, 1, 'no record', NULL, ${SEEN});`,
+      'loose',
+    );
+    for (const out of [path('first'), path('first')]) {
+      const { excluded, report } = await published({ register, out, skipInvalid: true });
+      expect(excluded).toEqual({ groups: 3, users: 1, games: 0, items: 1 });
+      expect(report.findings.map(({ table, column, count }) => [table, column, count])).toContainEqual([
+        'group_names',
+        'name',
+        4,
+      ]);
+    }
+  });
+});

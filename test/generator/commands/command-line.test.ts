@@ -1,0 +1,184 @@
+/** One name for one program: `serve`, `status`, what help calls it, and messages in its own words. */
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { calledAs } from '../../../generator/package.js';
+import { calledAs as proxyCalledAs } from '../../../proxy/package.js';
+import { published } from '../../support/build.js';
+import { snapshot } from '../../support/cli.js';
+import { PROJECT, temporary } from '../../support/folder.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+
+const path = temporary();
+const NODE = Number.parseInt(process.versions.node, 10);
+const CLI = join(PROJECT, 'build/generator/cli.js');
+const GROUP = { groups: [{ id: 1, name: 'A long name that begins alike', description: 'x'.repeat(200) }] };
+
+it.each([
+  ['register-api serve', [CLI, 'serve']],
+  ['register-api-proxy', [join(PROJECT, 'build/proxy/main.js')]],
+])('%s takes --out for the tree, and ends with 0 after SIGTERM', async (_, [file = '', ...args]) => {
+  const out = path('served');
+  await published({ register: writeRegister(path('served.sqlite'), GROUP), out });
+  const child = spawn(process.execPath, [file, ...args, '--out', out, '--port', '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise((settle) => child.once('close', settle));
+  const base = await new Promise<string>((settle) => {
+    child.stdout.setEncoding('utf8').once('data', (text: string) => {
+      settle(/http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0] ?? text);
+    });
+  });
+  expect(await fetch(`${base}/api/v1/group/1`).then((response) => response.json())).toMatchObject({ id: 1 });
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+});
+
+it('serve is listed by --help, and has the options of the proxy', async () => {
+  expect((await snapshot(['--help'])).stdout).toMatch(/^ {2}serve +Start the proxy/m);
+  expect((await snapshot(['help', 'serve'])).stdout).toContain('"register-api serve --help" lists');
+  const { stdout, code } = await snapshot(['serve', '--help']);
+  expect(code).toBe(0);
+  expect(stdout).toContain('Usage: register-api serve [options]');
+  expect(stdout).toContain('  register-api serve --out dist --port 8080');
+  expect(stdout).toContain('--trust-proxy');
+});
+
+it('status says what is published, in one line or as JSON', async () => {
+  const register = writeRegister(path('status.sqlite'), GROUP);
+  const out = path('status');
+  changeRegister(register, 'DROP TABLE items; DROP TABLE group_names;');
+  const key = path('log.key');
+  await snapshot(['keygen', '--name', 'register.example/log', '--write', key, '--quiet']);
+  await published({ register, out });
+  const unsigned = await snapshot(['status', '--out', out]);
+  expect(unsigned).toEqual({
+    code: 0,
+    stderr: '',
+    stdout:
+      `${out} has snapshot 1, built 2026-12-01T00:00:00Z (register as of 2026-11-20T08:00:00Z); ` +
+      '1 group, 0 users, 0 games; not measured: group_names, items; not signed\n',
+  });
+  await published({ register, out, key: [key], at: '2026-12-02T00:00:00Z' });
+  const { stdout } = await snapshot(['status', '--out', out]);
+  expect(stdout).toContain('snapshot 2, built 2026-12-02T00:00:00Z');
+  expect(stdout).toContain('; signed as register.example/log\n');
+  const facts: unknown = JSON.parse((await snapshot(['status', '--out', out, '--json'])).stdout);
+  expect(facts).toMatchObject({
+    tree: out,
+    sequence: 2,
+    as_of: '2026-11-20T08:00:00Z',
+    built_at: '2026-12-02T00:00:00Z',
+    records: { groups: 1, users: 0, games: 0, items: null },
+    not_measured: ['group_names', 'items'],
+    log: { origin: 'register.example/log', size: 1, signed: true },
+  });
+});
+
+it('status of a snapshot that is not in its log yet says so', async () => {
+  const register = writeRegister(path('late.sqlite'), GROUP);
+  const out = path('late');
+  const key = path('late.key');
+  await snapshot(['keygen', '--name', 'register.example/log', '--write', key, '--quiet']);
+  await published({ register, out, key: [key] });
+  rmSync(join(out, 'log'), { recursive: true });
+  const { code, stdout } = await snapshot(['status', '--out', out]);
+  expect([code, stdout.split('; ').at(-1)]).toEqual([0, 'not signed yet in the log register.example/log\n']);
+});
+
+it('status of a folder without a tree ends with 3', async () => {
+  const out = path('nothing');
+  mkdirSync(out);
+  expect(await snapshot(['status', '--out', out])).toEqual({
+    code: 3,
+    stdout: '',
+    stderr: `error: "${out}" holds no published tree (no snapshot.json)\n`,
+  });
+});
+
+/** The environment of a script of package.json. */
+const npm = (script: string) => ({
+  env: { npm_lifecycle_event: script, npm_package_json: join(PROJECT, 'package.json') },
+});
+
+it('help names the program as it was called', () => {
+  const self = { root: PROJECT, name: 'register-api' };
+  expect(calledAs(npm('snapshot'), self)).toBe('npm run snapshot --');
+  expect(calledAs({ env: {} }, self)).toBe('register-api');
+  // Some other package runs the program.
+  expect(calledAs({ env: { npm_lifecycle_event: 'snapshot', npm_package_json: '/x' } }, self)).toBe(
+    'register-api',
+  );
+  expect(proxyCalledAs(npm('proxy'), self, false)).toBe('npm run proxy --');
+  expect(proxyCalledAs(npm('snapshot'), self, true)).toBe('npm run snapshot -- serve');
+  expect(proxyCalledAs({ env: {} }, self, true)).toBe('register-api serve');
+  const { stdout } = spawnSync('npm', ['run', '-s', 'snapshot', '--', 'prove', '--help'], {
+    cwd: PROJECT,
+    encoding: 'utf8',
+  });
+  expect(stdout).toContain('Usage: npm run snapshot -- prove [options] <from> <path>');
+  expect(stdout).toContain('$ npm run snapshot -- prove dist /group/45/history.json');
+  expect(stdout).not.toContain('register-api');
+});
+
+it.each([[[CLI]], [[CLI, 'serve']]])('%j knows -v and -V for the version', (command) => {
+  const versions = ['-v', '-V', '--version'].map(
+    (flag) => spawnSync(process.execPath, [...command, flag], { encoding: 'utf8' }).stdout,
+  );
+  expect(new Set(versions).size).toBe(1);
+  expect(versions[0]).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+it('a value that is none is quoted with what was expected, in our words', async () => {
+  expect((await snapshot(['mirror', '127.0.0.1:8080'])).stderr).toBe(
+    'error: "127.0.0.1:8080" is no base URL: expected http or https, without a path, user name or query' +
+      ' (did you mean https://127.0.0.1:8080?)\n',
+  );
+  const { stderr, code } = await snapshot(['sample', '--records', 'many']);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^error: --records "many": expected a whole number from 0 to \d+\n/);
+});
+
+it('a refused connection is said at once', async () => {
+  const child = spawn(process.execPath, [CLI, 'mirror', 'http://127.0.0.1:1', '--out', path('refused')]);
+  const said = await new Promise<string>((settle) => {
+    child.stderr.setEncoding('utf8').once('data', settle);
+  });
+  child.kill('SIGKILL');
+  expect(said).toMatch(/^http:\/\/127\.0\.0\.1:1\/\S+: connect ECONNREFUSED .*; trying 5 times more\n$/);
+});
+
+it('diff shows removed records first, and values around their difference', async () => {
+  const register = writeRegister(path('diff.sqlite'), {
+    groups: [...GROUP.groups, { id: 2 }],
+    users: [{ id: 5 }],
+  });
+  const out = path('diffed');
+  await published({ register, out });
+  changeRegister(
+    register,
+    `DELETE FROM users; UPDATE groups SET description = description || 'the end' WHERE id = 1;`,
+  );
+  const { stdout } = await snapshot(['diff', '--register', register, '--out', out]);
+  const [, examples = ''] = stdout.split('For example\n');
+  expect(examples.split('\n')[0]).toBe('  removed /api/v1/user/5');
+  expect(examples).toContain(`    description: …${'x'.repeat(20)}" -> …${'x'.repeat(20)}the end"`);
+});
+
+it.runIf(NODE < 22)('an installed package says which Node it needs', () => {
+  const modules = join(path('global'), 'node_modules');
+  const root = join(modules, 'register-api');
+  mkdirSync(root, { recursive: true });
+  for (const part of ['build', 'package.json', 'data'])
+    cpSync(join(PROJECT, part), join(root, part), { recursive: true });
+  for (const name of readdirSync(join(PROJECT, 'node_modules')))
+    if (!/sqlite/.test(name)) symlinkSync(join(PROJECT, 'node_modules', name), join(modules, name));
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [join(root, 'build/generator/cli.js'), 'sample', '--quiet', '--out', path('sample.sqlite')],
+    { encoding: 'utf8' },
+  );
+  expect(stderr).toMatch(/^error: an installed package needs Node 22 or newer, this is 20\.\S+: .*\n$/);
+  expect(status).toBe(3);
+});

@@ -1,0 +1,235 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { DEFAULTS, buildConfig } from '../../../generator/config/config.js';
+import { Failure } from '../../../generator/errors.js';
+import { buildKeyOf } from '../../../generator/build/incremental/build-key.js';
+import { OPERATOR } from '../../support/build.js';
+import { temporary } from '../../support/folder.js';
+import { containing, fields } from '../../support/values.js';
+
+const path = temporary();
+const valid: unknown = JSON.parse(readFileSync(OPERATOR, 'utf8'));
+
+function failure(action: () => unknown): Failure {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+  throw new Error('expected a failure');
+}
+
+const of = (flags: object) => buildConfig({ operator: OPERATOR, ...flags }).operator.baseUrl;
+
+describe('buildConfig', () => {
+  it('has the defaults of the decisions', () => {
+    expect(DEFAULTS).toEqual({
+      register: 'data/register.sqlite',
+      out: 'dist',
+      operator: 'data/operator.json',
+    });
+    expect(buildConfig({})).toMatchObject({
+      register: 'data/register.sqlite',
+      out: 'dist',
+      skipInvalid: false,
+      limits: {
+        api: { tokens: 60, refillSeconds: 1 },
+        download: { tokens: 12, refillSeconds: 60 },
+        page: { tokens: 240, refillSeconds: 0.25 },
+      },
+    });
+  });
+
+  it('takes the base URL of the operator file, or that of the command line', () => {
+    expect(of({})).toBe('https://api.golden.example');
+    expect(of({ baseUrl: 'http://127.0.0.1:8080' })).toBe('http://127.0.0.1:8080');
+    expect(of({ baseUrl: 'https://x.example:8443//' })).toBe('https://x.example:8443');
+  });
+
+  it('can’t be changed afterwards', () => {
+    expect(Object.isFrozen(buildConfig({ operator: OPERATOR }))).toBe(true);
+  });
+
+  it.each([
+    '',
+    'api.example',
+    '//api.example',
+    'ftp://api.example',
+    'https://api.example/?a=b',
+    'https://api.example/#a',
+    'https://api.example/api',
+    'https://api.example/api/',
+  ])('takes no "%s" for a base URL', (baseUrl) => {
+    const { exitCode, message } = failure(() => buildConfig({ operator: OPERATOR, baseUrl }));
+    expect(exitCode).toBe(2);
+    expect(message).toContain(JSON.stringify(baseUrl));
+  });
+
+  it.each([
+    [{ register: '' }, '--register: expected text that is not empty, got ""'],
+    [{ purgeList: '' }, '--purge-list: expected text that is not empty, got ""'],
+    [{ baseUrl: 'x' }, '--base-url: expected an http or https URL, got "x"'],
+  ])('takes no %j', (flags, message) => {
+    expect(failure(() => buildConfig({ operator: OPERATOR, ...flags }))).toMatchObject({
+      exitCode: 2,
+      message,
+    });
+  });
+});
+
+const fails = (content: string): Failure => {
+  const operator = path('operator.json');
+  writeFileSync(operator, content);
+  const error = failure(() => buildConfig({ operator }));
+  expect(error.message).toContain(`operator file "${operator}"`);
+  expect(error.message).not.toMatch(/\.$/m);
+  // Zod's own words.
+  expect(error.message).not.toMatch(/[Ii]nvalid|Too |Unrecognized|received|undefined/);
+  return error;
+};
+
+const changed = (changes: Record<string, unknown>): string =>
+  JSON.stringify({ ...fields(valid), ...changes });
+
+describe('an operator file', () => {
+  it('must be there', () => {
+    const operator = path('operator.json');
+    expect(failure(() => buildConfig({ operator }))).toMatchObject({
+      exitCode: 3,
+      message: `operator file "${operator}" does not exist (--operator)`,
+    });
+  });
+
+  it('must not be a folder', () => {
+    const operator = path('folder');
+    mkdirSync(operator);
+    expect(failure(() => buildConfig({ operator }))).toMatchObject({
+      exitCode: 3,
+      message: containing(`"${operator}" can't be read`),
+    });
+  });
+
+  it.each(['', '{', '{"name": "x",}', 'name: x'])('must be JSON, not %j', (content) => {
+    expect(fails(content)).toMatchObject({ exitCode: 2, message: containing('is not JSON') });
+  });
+
+  it.each(['[]', 'null', '"x"', '7'])('must be an object, not %s', (content) => {
+    expect(fails(content).exitCode).toBe(2);
+  });
+
+  it.each(['name', 'url', 'base_url', 'contact', 'platform', 'licence', 'tag_authority'])(
+    'must have %s',
+    (key) => {
+      expect(fails(changed({ [key]: undefined }))).toMatchObject({
+        exitCode: 2,
+        message: containing(key),
+      });
+    },
+  );
+
+  it('must not have a key that nobody reads: it is named', () => {
+    expect(fails(changed({ homepage: 'https://x.example' }))).toMatchObject({
+      exitCode: 2,
+      message: containing('homepage'),
+    });
+  });
+
+  it('has all its problems named at once, in its order, each with its place', () => {
+    const { message } = fails(`\uFEFF{
+  "name": "",
+  "url": "https://register.example",
+  "base_url": "https://register.example/api",
+  "contct": "mailto:register@register.example",
+  "platform": "Example Worlds",
+  "licence": { "name": "CC BY 4.0", "lïnk": [7], "url": null },
+  "limits": { "api": { "tokens": 0.5, "refill_seconds": "x" },
+    "pge": 1, "page": [], "download": { "tokens": 1000001, "refill_seconds": 1e9 } },
+  "tag_authority": "register.example"
+}`);
+    expect(message.split('\n').slice(1)).toEqual([
+      '  line 1, column 1: contact is missing, expected a mailto: or https: URL',
+      '  line 2, column 3: name: expected text that is not empty, got ""',
+      '  line 4, column 3: base_url: expected a URL without a path, since pages and API lie at the root of their host, got "https://register.example/api"',
+      '  line 5, column 3: unknown key "contct" (did you mean "contact"?)',
+      '  line 7, column 37: licence: unknown key "lïnk"',
+      '  line 7, column 50: licence.url: expected an http or https URL, got null',
+      '  line 8, column 24: limits.api.tokens: expected a whole number from 1 to 1,000,000, got 0.5',
+      '  line 8, column 39: limits.api.refill_seconds: expected seconds from 0.001 to 86,400, with at most three decimals, got "x"',
+      '  line 9, column 5: limits: unknown key "pge" (did you mean "page"?)',
+      '  line 9, column 15: limits.page: expected an object',
+      '  line 9, column 41: limits.download.tokens: expected a whole number from 1 to 1,000,000, got 1000001',
+      '  line 9, column 60: limits.download.refill_seconds: expected seconds from 0.001 to 86,400, with at most three decimals, got 1000000000',
+    ]);
+  });
+
+  it.each([
+    ['name', ''],
+    ['name', 7],
+    ['url', 'register.example'],
+    ['url', 'mailto:me@register.example'],
+    ['base_url', 'https://api.example/?x'],
+    ['base_url', 'https://api.example/register'],
+    ['contact', 'me@register.example'],
+    ['licence', 'CC0'],
+    ['licence', { name: 'CC0', url: 'cc0' }],
+    ['licence', { name: 'CC0', url: 'https://x.example', title: 'CC0' }],
+    ['tag_authority', 'Register.Example'],
+    ['tag_authority', 'https://register.example'],
+    ['limits', { api: { tokens: 0, refill_seconds: 1 } }],
+    ['limits', { api: { tokens: 60 } }],
+    ['limits', { api: { tokens: 1.5, refill_seconds: 1 } }],
+    ['limits', { page: { tokens: 1, refill_seconds: 0 } }],
+    ['limits', { page: { tokens: 1, refill_seconds: 0.0005 } }],
+    ['limits', { page: { tokens: 1, refill_seconds: 0.0015 } }],
+    ['limits', { page: { tokens: 1, refill_seconds: 86_400.001 } }],
+    ['limits', { apis: { tokens: 60, refill_seconds: 1 } }],
+  ])('takes no %s of %j', (key, value) => {
+    const { exitCode, message } = fails(changed({ [key]: value }));
+    expect(exitCode).toBe(2);
+    expect(message).toContain(key);
+  });
+});
+
+const operatorOf = (changes: Record<string, unknown>) => {
+  const operator = path('operator.json');
+  writeFileSync(operator, changed(changes));
+  return buildConfig({ operator }).operator;
+};
+
+const keyOf = (changes: Record<string, unknown>): string =>
+  buildKeyOf('code', [], { operator: operatorOf(changes), log: undefined }).operator;
+
+describe('what an operator file says on pages', () => {
+  it('is taken as it is, and has pages and feeds rendered again', () => {
+    const said = {
+      headline: 'How big is your club?',
+      introduction: 'We count every evening.',
+      words: { group: { one: 'club', many: 'clubs' } },
+    };
+    expect(operatorOf(said)).toMatchObject(said);
+    expect(operatorOf({})).not.toHaveProperty('words');
+    const keys = [{}, ...Object.entries(said).map(([key, value]) => ({ [key]: value }))].map(keyOf);
+    expect(new Set(keys).size).toBe(4);
+  });
+
+  const WORD = 'expected text of 1 to 40 characters without spaces around it';
+  it.each([
+    [{ headline: '' }, 'headline: expected text that is not empty, got ""'],
+    [{ introduction: 5 }, 'introduction: expected text that is not empty, got 5'],
+    [
+      { words: { groups: { one: 'club', many: 'clubs' } } },
+      'words: unknown key "groups" (did you mean "group"?)',
+    ],
+    [{ words: { group: { one: 'club' } } }, `words.group.many is missing, ${WORD}`],
+    [{ words: { group: { one: '', many: 'clubs' } } }, `words.group.one: ${WORD}, got ""`],
+    [{ words: { item: { one: 'pet', many: ' pets' } } }, `words.item.many: ${WORD}, got " pets"`],
+    [
+      { words: { game: { one: 'x'.repeat(41), many: 'xs' } } },
+      `words.game.one: ${WORD}, got "${'x'.repeat(41)}"`,
+    ],
+    [{ words: { user: 'player' } }, 'words.user: expected an object, got "player"'],
+  ])('is refused: %j', (changes, message) => {
+    expect(fails(changed(changes))).toMatchObject({ exitCode: 2, message: containing(message) });
+  });
+});

@@ -1,0 +1,459 @@
+/** The downloads that hold everything in few files: the documents themselves, and one database. */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { beforeAll, describe, expect } from 'vitest';
+import { always, it, some, thorough } from '../../support/thorough.js';
+import { z } from 'zod';
+import { writeSample } from '../../../data/sample.js';
+import { openDatabase } from '../../../generator/sqlite/index.js';
+import { OPERATOR, published } from '../../support/build.js';
+import { inProcess } from '../publish/support.js';
+import { temporary } from '../../support/folder.js';
+import { NASTY_REGISTER, TIME } from '../../support/nasty.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import { hashes, inState, lasting, readTree, stamps } from '../../support/tree.js';
+import { fields } from '../../support/values.js';
+import { has } from '../../support/programs.js';
+
+const path = temporary();
+/** A register of everything that may go wrong, and a larger one, both with withheld records. */
+const nasty = path('nasty');
+const usual = path('usual');
+const register = path('usual.sqlite');
+const nastyRegister = path('nasty.sqlite');
+const operator = path('operator.json');
+
+const BINARY = Buffer.from([0xff, 0xfe, 0, 1]);
+const SITE: Readonly<Record<string, string | Buffer>> = {
+  'imprint.html': '\ufeff<p>Imprint\u2028\u0000',
+  'key.bin': BINARY,
+};
+
+/** The user who owns most groups is withheld, so that references to a user are. */
+const WITHHELD = `INSERT INTO withheld SELECT 'user', owner_id, '${TIME}' FROM groups
+    WHERE owner_id IN (SELECT id FROM users) GROUP BY owner_id ORDER BY count(*) DESC LIMIT 1;
+  INSERT INTO withheld SELECT 'group', max(id), '${TIME}' FROM groups;`;
+
+beforeAll(async () => {
+  const withheld = { withheld: [{ kind: 'user', id: 7, since: TIME }] };
+  const file = writeRegister(nastyRegister, { ...NASTY_REGISTER, ...withheld });
+  await published({ register: file, out: nasty });
+  await writeSample({ file: register, records: 500, seed: 8 });
+  changeRegister(register, WITHHELD);
+  for (const [name, content] of Object.entries(SITE)) {
+    const place = join(dirname(operator), 'site', name);
+    mkdirSync(dirname(place), { recursive: true });
+    writeFileSync(place, content);
+  }
+  const facts = fields(JSON.parse(readFileSync(OPERATOR, 'utf8')));
+  writeFileSync(operator, JSON.stringify({ ...facts, files: 'site' }));
+  await published({ register, out: usual, operator });
+});
+
+const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex');
+const unpacked = (out: string, name: string): Buffer =>
+  gunzipSync(readFileSync(join(out, 'downloads', name)));
+const linesOf = (out: string, name: string): string[] => {
+  const lines = unpacked(out, `documents/${name}.ndjson.gz`).toString('utf8').split('\n');
+  expect(lines.pop()).toBe('');
+  return lines;
+};
+
+/** The file of a path, as docs/format.md says it. */
+const fileOf = (url: string): string => {
+  const [, limit] = /^\/api\/v1\/largest\?limit=(\d+)$/.exec(url) ?? [];
+  if (limit !== undefined) return `api/v1/largest/${limit}.json`;
+  return /\.\w+$/.test(url) ? url.slice(1) : `${url.slice(1)}.json`;
+};
+
+const unpackedFile = (out: string): string => {
+  const file = path('unpacked.sqlite');
+  writeFileSync(file, unpacked(out, 'register.sqlite.gz'));
+  return file;
+};
+
+const columnOf = (out: string, sql: string): unknown[] => {
+  const database = openDatabase(unpackedFile(out), { readonly: true });
+  try {
+    return database.prepare<[]>(sql).pluck().all();
+  } finally {
+    database.close();
+  }
+};
+
+/** The files of this sort that are another than before. */
+const touched = (before: Record<string, string>, out: string): string[] => {
+  const after = stamps(readTree(out));
+  return Object.keys(after).filter(
+    (file) => /^downloads.*\.(ndjson|sqlite)\.gz$/.test(file) && before[file] !== after[file],
+  );
+};
+
+/** The files of the documents of each route by record id, as decisions.md places them. */
+const FILES: Readonly<Record<string, (id: string) => string>> = {
+  group: (id) => `api/v1/group/${id}.json`,
+  user: (id) => `api/v1/user/${id}.json`,
+  game: (id) => `api/v1/game/${id}.json`,
+  item: (id) => `api/v1/item/${id}.json`,
+  'group-history': (id) => `group/${id}/history.json`,
+  'user-usernames': (id) => `user/${id}/usernames.json`,
+};
+
+const SITES = [
+  ['a nasty register', nasty],
+  ['a usual one', usual],
+] as const;
+
+describe.each(SITES)('the documents of %s', (_, out) => {
+  it.each(Object.entries(FILES))('of the route %s are lines, the very bodies, by id', (route, fileOf) => {
+    const [before = '', after = ''] = fileOf('*').split('*');
+    const ids = [...readTree(out).keys()]
+      .filter((file) => file.startsWith(before) && file.endsWith(after))
+      .map((file) => file.slice(before.length, -after.length))
+      .filter((id) => /^\d+$/.test(id))
+      .toSorted((a, b) => Number(a) - Number(b));
+    const bodies = ids.map((id) => readFileSync(join(out, fileOf(id)), 'utf8'));
+    expect(linesOf(out, route)).toEqual(bodies);
+    expect(ids.length).toBeGreaterThan(out === usual ? 40 : -1);
+  });
+
+  it('are all there, with those of other.ndjson.gz: whatever isn’t derived from them', () => {
+    const others = linesOf(out, 'other').map((line) =>
+      z.looseObject({ path: z.string() }).parse(JSON.parse(line)),
+    );
+    const routes = z
+      .object({ routes: z.array(z.looseObject({ path: z.string(), file: z.string(), class: z.string() })) })
+      .parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8'))).routes;
+    const known = new Set(others.map((other) => other.path));
+    expect(known.size).toBe(others.length);
+    const own = new Set([
+      '/snapshot.json',
+      '/changes/index.json',
+      '/feeds/snapshots.atom',
+      '/feeds/snapshots.json',
+    ]);
+    for (const { path: url, class: sort } of routes.filter((route) => !route.path.includes('{'))) {
+      const isDerived = ['page', 'asset', 'download'].includes(sort) || url.startsWith('/.well-known/');
+      const isOperators = Object.keys(SITE).includes(url.slice(1));
+      const isThere = (!isDerived && !own.has(url) && url !== '/api/v1/largest') || isOperators;
+      expect(known.has(url), url).toBe(isThere);
+    }
+    for (let limit = 1; limit <= 200; limit += 1) expect(known).toContain(`/api/v1/largest?limit=${limit}`);
+  });
+});
+
+describe('other.ndjson.gz', () => {
+  const lineShape = z.strictObject({
+    path: z.string(),
+    sha256: z.string(),
+    bytes: z.int(),
+    body: z.string().optional(),
+  });
+  const lines = () => linesOf(usual, 'other').map((line) => lineShape.parse(JSON.parse(line)));
+
+  it('has path, hash, size and body of each document, and no body of what is not text', () => {
+    for (const { path: url, sha256: hash, bytes, body } of lines()) {
+      const content = readFileSync(join(usual, fileOf(url)));
+      expect([hash, bytes], url).toEqual([sha256(content), content.length]);
+      expect(body === undefined ? body : sha256(body), url).toBe(url === '/key.bin' ? undefined : hash);
+    }
+  });
+
+  it('has the archives of feeds, and paths in the order of the route table', () => {
+    const paths = lines().map((line) => line.path);
+    const archives = readdirSync(join(usual, 'feeds/groups'));
+    expect(archives.length).toBeGreaterThan(3);
+    for (const archive of archives.filter((name) => name.endsWith('.atom')))
+      expect(paths).toContain(`/feeds/groups/${archive}`);
+    expect(paths[0]).toBe('/api/v1');
+    expect(paths.slice(-2)).toEqual(['/imprint.html', '/key.bin']);
+    const limits = paths.filter((url) => url.includes('limit='));
+    expect(limits).toEqual(Array.from({ length: 200 }, (__, at) => `/api/v1/largest?limit=${at + 1}`));
+  });
+});
+
+/**
+ * Compares the database with the CSV files, both read by Python: prints the number of rows of each
+ * table, and every difference.
+ */
+const COMPARISON = `
+import csv, json, sqlite3, sys
+csv.field_size_limit(10**9)
+database = sqlite3.connect(sys.argv[1])
+rows, wrong = {}, []
+wrong += [list(row) for row in database.execute('PRAGMA foreign_key_check')]
+wrong += [list(row) for row in database.execute('PRAGMA integrity_check') if row != ('ok',)]
+for path in sys.argv[2:]:
+    table = path.split('/')[-1][:-len('.csv')]
+    fields = json.load(open(path[:-len(table) - 4] + 'datapackage.json'))['resources']
+    schema = next(each['schema'] for each in fields if each['path'] == table + '.csv')
+    kinds = [field['type'] for field in schema['fields']]
+    keys = ', '.join(schema['primaryKey'])
+    cursor = database.execute(f'SELECT * FROM "{table}" ORDER BY {keys}')
+    names = [column[0] for column in cursor.description]
+    lines = csv.reader(open(path, newline='', encoding='utf-8'), strict=True)
+    if next(lines) != names: wrong.append([table, names])
+    count = 0
+    for line in lines:
+        row = cursor.fetchone()
+        count += 1
+        for name, kind, cell, value in zip(names, kinds, line, row or [None] * len(names)):
+            stored = int if kind in ('integer', 'boolean') else str
+            written = '' if value is None else ['false', 'true'][value] if kind == 'boolean' else str(value)
+            if written != cell or (value is not None and type(value) is not stored):
+                wrong.append([table, count, name, cell, value])
+    if cursor.fetchone() is not None: wrong.append([table, 'more rows'])
+    rows[table] = count
+print(json.dumps({'rows': rows, 'wrong': wrong[:10]}))
+`;
+
+describe.skipIf(!has('register.sqlite.gz beside the CSV files', 'python3')).each(SITES)(
+  'register.sqlite.gz of %s',
+  (_, out) => {
+    it('has the rows and values of the CSV files, as other programs read both', () => {
+      const database = `${out}.unpacked.sqlite`;
+      writeFileSync(database, unpacked(out, 'register.sqlite.gz'));
+      const tables = readdirSync(join(out, 'downloads')).filter((name) => name.endsWith('.csv'));
+      expect(tables).toHaveLength(8);
+      const files = tables.map((name) => join(out, 'downloads', name));
+      const { stdout, stderr } = spawnSync('python3', ['-c', COMPARISON, database, ...files], {
+        encoding: 'utf8',
+      });
+      expect(stderr).toBe('');
+      const { rows, wrong } = z
+        .object({ rows: z.record(z.string(), z.int()), wrong: z.array(z.unknown()) })
+        .parse(JSON.parse(stdout));
+      expect(wrong).toEqual([]);
+      expect(Object.keys(rows)).toHaveLength(8);
+      expect(rows['groups']).toBeGreaterThan(10);
+    });
+  },
+);
+
+describe('register.sqlite.gz', () => {
+  it('tells null from empty text, which CSV readers confuse', () => {
+    expect(columnOf(nasty, 'SELECT name FROM groups WHERE id IN (2, 100) ORDER BY id')).toEqual(['', null]);
+  });
+
+  it('holds nothing of a withheld record, and no name of a withheld owner', () => {
+    expect(columnOf(nasty, 'SELECT count(*) FROM users WHERE id = 7')).toEqual([0]);
+    expect(columnOf(nasty, 'SELECT owner_id FROM groups WHERE id = 100')).toEqual([null]);
+    // Not even in a part of the file that no row is in.
+    expect(unpacked(nasty, 'register.sqlite.gz').includes('seven')).toBe(false);
+  });
+
+  it('has strict tables with keys, and the meaning and unit of each column in its schema', () => {
+    const tables = columnOf(usual, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict`);
+    expect(tables).toHaveLength(9);
+    const [groups] = columnOf(usual, `SELECT sql FROM sqlite_schema WHERE name = 'groups'`);
+    expect(groups).toContain(
+      '"member_count" INTEGER, -- Number of members in the group. Unit: members. Null: not measured.\n',
+    );
+    expect(groups).toContain('"id" INTEGER NOT NULL PRIMARY KEY, -- Stable numeric id of the group.\n');
+    const references = columnOf(
+      usual,
+      `SELECT name || ' ' || "from" || ' ' || "table" || ' ' || "to" FROM sqlite_schema, pragma_foreign_key_list(name)
+        ORDER BY name`,
+    );
+    expect(references).toEqual([
+      'group_member_readings group_id groups id',
+      'group_names group_id groups id',
+      'group_owners group_id groups id',
+      'usernames user_id users id',
+    ]);
+  });
+
+  it('says what it is: register, licence, and as of when', () => {
+    const facts = fields(JSON.parse(readFileSync(OPERATOR, 'utf8')));
+    const snapshotJson = fields(JSON.parse(readFileSync(join(usual, 'snapshot.json'), 'utf8')));
+    const [json] = columnOf(
+      usual,
+      `SELECT json_object('name', name, 'url', url, 'platform', platform, 'as_of', as_of,
+        'licence', json_object('name', licence, 'url', licence_url)) FROM about`,
+    );
+    expect(JSON.parse(String(json))).toEqual({
+      name: facts['name'],
+      url: facts['url'],
+      platform: facts['platform'],
+      as_of: snapshotJson['as_of'],
+      licence: facts['licence'],
+    });
+  });
+
+  thorough('may have no newest measurement', async () => {
+    const out = path('unmeasured');
+    await published({ register: writeRegister(path('unmeasured.sqlite'), {}), out });
+    for (const [tree, isNull] of [
+      [out, 1],
+      [usual, 0],
+    ] as const) {
+      expect(columnOf(tree, 'SELECT as_of IS NULL FROM about').map(Number)).toEqual([isNull]);
+      const nullable = `SELECT name FROM pragma_table_info('about') WHERE "notnull" = 0`;
+      expect(columnOf(tree, nullable)).toEqual(['as_of']);
+    }
+  });
+
+  thorough(
+    'has no byte that is neither written nor zero: two builds, with other work between them, agree',
+    async () => {
+      const [one, two] = [path('one'), path('two')];
+      await published({ register, out: one, operator, at: '2027-01-01T00:00:00Z' });
+      await published({ register: nastyRegister, out: path('between') });
+      await published({ register, out: two, operator, at: '2029-01-01T00:00:00Z' });
+      const [first, second] = [one, two].map((out) => hashes(lasting(readTree(out))));
+      expect(first?.['downloads/register.sqlite.gz']).toBeDefined();
+      expect(second).toEqual(first);
+    },
+  );
+});
+
+describe('a build that follows', () => {
+  const NAMES = [
+    ...Object.keys(FILES).map((route) => `documents/${route}`),
+    'documents/other',
+    'register.sqlite',
+  ];
+  it('writes none of them if nothing changed, and none for another time', async () => {
+    const out = path('dist');
+    await published({ register, out, operator });
+    const before = stamps(readTree(out));
+    const { exports } = await published({ register, out, operator, at: '2030-01-01T00:00:00Z' });
+    expect(NAMES.filter((name) => exports[name]?.written !== false)).toEqual([]);
+    expect(touched(before, out)).toEqual([]);
+  });
+
+  it('writes the rest if one of the operator’s files changed, and no file of records', async () => {
+    const out = path('dist');
+    await published({ register, out, operator });
+    const before = stamps(readTree(out));
+    const imprint = join(dirname(operator), 'site/imprint.html');
+    const content = readFileSync(imprint);
+    try {
+      writeFileSync(imprint, 'Moved');
+      await published({ register, out, operator });
+      expect(touched(before, out)).toEqual(['downloads/documents/other.ndjson.gz']);
+      expect(linesOf(out, 'other').at(-2)).toContain('"body":"Moved"');
+    } finally {
+      writeFileSync(imprint, content);
+    }
+  });
+
+  thorough('writes the database again for another name of the register', async () => {
+    const out = path('dist');
+    await published({ register, out });
+    const before = stamps(readTree(out));
+    const renamed = path('renamed.json');
+    const facts = fields(JSON.parse(readFileSync(OPERATOR, 'utf8')));
+    writeFileSync(renamed, JSON.stringify({ ...facts, name: 'Another Register' }));
+    await published({ register, out, operator: renamed });
+    expect(touched(before, out)).toContain('downloads/register.sqlite.gz');
+    expect(touched(before, out)).not.toContain('downloads/documents/group.ndjson.gz');
+  });
+
+  always.each(
+    some<[string, (file: string) => void]>(
+      [
+        ['intact', () => undefined],
+        ['damaged', (file: string) => writeFileSync(file, readFileSync(file).with(100, 0))],
+        ['cut short', (file: string) => truncateSync(file, 5000)],
+        ['missing', (file: string) => rmSync(file)],
+      ],
+      2,
+    ),
+  )('writes all to the byte as from nothing, if the last version is %s', async (_, damage) => {
+    const [out, again] = [path('dist'), path('again')];
+    const changing = path('changing.sqlite');
+    cpSync(register, changing);
+    await published({ register: changing, out, operator });
+    // A first, a last and neighbouring ones among them; one comes, some go, one is withheld.
+    changeRegister(
+      changing,
+      `UPDATE groups SET description = 'changed, and with more text than before 🦊'
+         WHERE id IN (SELECT min(id) FROM groups UNION SELECT id FROM groups WHERE id > 50 LIMIT 3);
+       UPDATE group_member_readings SET member_count = 1 WHERE (group_id, measured_at) =
+         (SELECT group_id, min(measured_at) FROM group_member_readings GROUP BY group_id HAVING count(*) > 3 LIMIT 1);
+       DELETE FROM items WHERE id IN (SELECT id FROM items ORDER BY id LIMIT 2 OFFSET 7);
+       CREATE TEMP TABLE another AS SELECT * FROM items LIMIT 1;
+       UPDATE another SET id = (SELECT max(id) + 1 FROM items);
+       INSERT INTO items SELECT * FROM another;
+       INSERT INTO withheld SELECT 'user', max(id), '${TIME}' FROM users;`,
+    );
+    for (const name of ['documents/group.ndjson.gz', 'documents/user.ndjson.gz', 'register.sqlite.gz'])
+      damage(join(out, 'downloads', name));
+    await published({ register: changing, out, operator });
+    await published({ register: changing, out: again, operator });
+    expect(hashes(lasting(readTree(out)))).toEqual(hashes(lasting(readTree(again))));
+  });
+
+  it('leaves no body of a record that is newly withheld, even with --keep-downloads', async () => {
+    const [copy, out] = [path('copy.sqlite'), path('dist')];
+    await writeSample({ file: copy, records: 200, seed: 9 });
+    await published({ register: copy, out });
+    const [id = ''] = linesOf(out, 'user').map((line) => String(fields(JSON.parse(line))['id']));
+    const name = String(
+      fields(JSON.parse(readFileSync(join(out, `api/v1/user/${id}.json`), 'utf8')))['username'],
+    );
+    changeRegister(copy, `INSERT INTO withheld VALUES ('user', ${id}, '${TIME}')`);
+    await published({ register: copy, out, keepDownloads: true, acceptRemovals: true });
+    const files = [...readTree(out).keys()].filter((file) => /^downloads.*\.(ndjson|sqlite)\.gz$/.test(file));
+    expect(files).toHaveLength(8);
+    const holding = files.filter((file) => gunzipSync(readFileSync(join(out, file))).includes(name));
+    expect(holding).toEqual([]);
+  });
+
+  always.each(some(['documents/other.ndjson.gz', 'documents/user.ndjson.gz', 'register.sqlite.gz'], 1))(
+    'repairs %s, byte for byte, where it is missing',
+    async (name) => {
+      const out = path('dist');
+      await published({ register, out, operator });
+      const before = hashes(lasting(readTree(out)));
+      rmSync(join(out, 'downloads', name));
+      const repair = ['verify', '--out', out, '--repair', '--register', register, '--operator', operator];
+      expect((await inProcess(...repair)).code).toBe(0);
+      expect(hashes(lasting(readTree(out)))).toEqual(before);
+    },
+  );
+
+  thorough('refuses to copy a damaged document: exit 1, and the tree is what it was', async () => {
+    const out = path('dist');
+    await published({ register, out, operator });
+    const before = hashes(readTree(out));
+    const archive = Object.keys(before).find((file) => /^feeds\/users\/.*\.atom$/.test(file)) ?? '';
+    const content = readFileSync(join(out, archive));
+    writeFileSync(join(out, archive), 'x');
+    const imprint = join(dirname(operator), 'site/imprint.html');
+    const was = readFileSync(imprint);
+    try {
+      writeFileSync(imprint, 'Changed');
+      await expect(published({ register, out, operator })).rejects.toThrow(
+        `"${join(out, archive)}" is missing or damaged, expected what was published (see verify --repair)`,
+      );
+    } finally {
+      writeFileSync(imprint, was);
+    }
+    writeFileSync(join(out, archive), content);
+    expect(hashes(readTree(out))).toEqual(before);
+  });
+
+  thorough('leaves no unpacked database on the disk', async () => {
+    const out = path('dist');
+    await published({ register, out, operator });
+    const left = [out, inState(out)].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.sqlite')),
+    );
+    expect(left).toEqual([]);
+    expect(statSync(join(out, 'downloads/register.sqlite.gz')).size).toBeGreaterThan(1000);
+  });
+});

@@ -1,0 +1,281 @@
+/** What the bulk downloads hold: the same as the records, exactly, in every format. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { openDatabase } from '../../../generator/sqlite/index.js';
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { writeSample } from '../../../data/sample.js';
+import { published } from '../../support/build.js';
+import { csvObjects, parseCsv } from '../../support/csv.js';
+import { temporary } from '../../support/folder.js';
+import { NASTY, NASTY_REGISTER, TIME } from '../../support/nasty.js';
+import { SCHEMA, changeRegister, writeRegister } from '../../support/register.js';
+import { readTree } from '../../support/tree.js';
+import { fields } from '../../support/values.js';
+import { has } from '../../support/programs.js';
+
+const TABLES = [
+  'groups',
+  'group_member_readings',
+  'group_names',
+  'group_owners',
+  'users',
+  'usernames',
+  'games',
+  'items',
+];
+
+const path = temporary();
+const out = path('nasty');
+
+beforeAll(async () => {
+  await published({ register: writeRegister(path('register.sqlite'), NASTY_REGISTER), out });
+});
+
+const file = (folder: string, name: string): string => join(folder, 'downloads', name);
+const text = (folder: string, name: string): string => readFileSync(file(folder, name), 'utf8');
+
+const rest = (count: number): string => ','.repeat(count);
+
+describe('groups.csv', () => {
+  it('is RFC 4180 to the byte: CRLF, a header, quotes where they are needed, null and empty text apart', () => {
+    const lines = text(out, 'groups.csv');
+    const measured = '2026-11-01T08:00:00Z,2026-11-20T08:00:00Z,2\r\n';
+    expect(lines).toContain(`\r\n1,plain,,plain,${rest(24)}${measured}`);
+    expect(lines).toContain(`\r\n2,"",,"",${rest(24)}${measured}`);
+    expect(lines).toContain(`\r\n3, outer spaces ,, outer spaces ,${rest(24)}${measured}`);
+    expect(lines).toContain(`\r\n4,"a,b",,"a,b",${rest(24)}${measured}`);
+    expect(lines).toContain(`\r\n5,"say ""hi""",,"say ""hi""",${rest(24)}${measured}`);
+    expect(lines).toContain(`\r\n8,"line\nbreak",,"line\nbreak",${rest(24)}${measured}`);
+    expect(lines).toContain(`\r\n13,+1,,+1,${rest(24)}${measured}`);
+    expect(lines).toContain(
+      '\r\n100,,,,owned,7,seven,,true,false,,9007199254740991,2026-11-10T08:00:00Z,' +
+        `-6,9,3,2026-11-19T08:00:00Z,${TIME},` +
+        `-9007199254740988,9007199254740991,3,2026-11-10T08:00:00Z,${TIME},` +
+        `,,,,,${measured}`,
+    );
+    expect(lines).toContain(`\r\n101,,,,none,,,0,${rest(20)}${measured}`);
+    expect(lines.startsWith('id,name,state,description,owner_state,owner_id,owner_name,')).toBe(true);
+    expect(lines.endsWith(`\r\n9007199254740991,${rest(27)}${measured}`)).toBe(true);
+  });
+
+  it.skipIf(!has('CSV files as Python reads them', 'python3'))(
+    'is read by Python’s csv module in strict mode, every value as it was measured',
+    () => {
+      const script =
+        'import csv, json, sys; csv.field_size_limit(10**9); ' +
+        'print(json.dumps(list(csv.reader(open(sys.argv[1], newline="", encoding="utf-8"), strict=True))))';
+      const { stdout, stderr, status } = spawnSync('python3', ['-c', script, file(out, 'groups.csv')], {
+        encoding: 'utf8',
+        maxBuffer: 2 ** 26,
+      });
+      expect(stderr).toBe('');
+      expect(status).toBe(0);
+      const [, ...records] = z.array(z.array(z.string())).parse(JSON.parse(stdout));
+      for (const [index, name] of NASTY.entries())
+        expect(records[index]?.slice(0, 2)).toEqual([String(index + 1), name]);
+    },
+  );
+});
+
+/** The values of a document under the names that CSV gives them: `owner_id`, `change_h24_to`. */
+function flat(document: object, way = ''): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(document).flatMap(([member, value]: [string, unknown]) => {
+      const name = way + member;
+      return typeof value === 'object' && value !== null
+        ? Object.entries(flat(value, `${name}_`))
+        : [[name, value]];
+    }),
+  );
+}
+
+/** A record as its row must be. An object that is null is null in each of its parts. */
+function expectedRow(record: object, columns: readonly string[]): Record<string, unknown> {
+  const values = flat(record);
+  if ('asset_type_name' in values) values['asset_type'] = values['asset_type_name'];
+  return Object.fromEntries(
+    columns.map((column) => {
+      if (column in values) return [column, values[column]];
+      const isPart = Object.keys(values).some(
+        (name) => values[name] === null && column.startsWith(`${name}_`),
+      );
+      if (!isPart) throw new Error(`no "${column}" in ${JSON.stringify(record)}`);
+      return [column, null];
+    }),
+  );
+}
+
+/** A cell back to what JSON holds. */
+function valueOf(cell: string | null, like: unknown): unknown {
+  if (cell === null || typeof like === 'string') return cell;
+  const value: unknown = JSON.parse(cell);
+  return value;
+}
+
+describe('every field of every record', () => {
+  it('is the same in the CSV as in the JSON', async () => {
+    const sample = path('sample.sqlite');
+    await writeSample({ file: sample, records: 1500, seed: 11 });
+    const folder = path('sample');
+    await published({ register: sample, out: folder });
+    const tree = readTree(folder);
+    let compared = 0;
+    for (const kind of ['group', 'user', 'game', 'item']) {
+      const records = new Map(
+        [...tree]
+          .filter(([name]) => name.startsWith(`api/v1/${kind}/`))
+          .map(([, { text: body }]) => {
+            const record = fields(JSON.parse(body));
+            return [String(record['id']), record];
+          }),
+      );
+      const rows = csvObjects(text(folder, `${kind}s.csv`));
+      expect(rows.map(({ id }) => id)).toEqual([...records.keys()].toSorted((a, b) => Number(a) - Number(b)));
+      for (const row of rows) {
+        const { links, ...record } = records.get(row['id'] ?? '') ?? {};
+        expect(links).toBeDefined();
+        const expected = expectedRow(record, Object.keys(row));
+        expect(
+          Object.fromEntries(
+            Object.entries(row).map(([name, cell]) => [name, valueOf(cell, expected[name])]),
+          ),
+        ).toEqual(expected);
+        // And nothing that the record says is missing in the row.
+        const missing = Object.entries(flat(record)).filter(
+          ([name, value]) => value !== null && !(name in row),
+        );
+        expect(missing.map(([name]) => name).filter((name) => name !== 'asset_type_name')).toEqual([]);
+        compared += 1;
+      }
+    }
+    expect(compared).toBeGreaterThan(1400);
+  });
+
+  it('of the histories, too', () => {
+    const history = fields(JSON.parse(readFileSync(join(out, 'user/8/usernames.json'), 'utf8')));
+    const rows = csvObjects(text(out, 'usernames.csv'));
+    const entries = z.array(z.record(z.string(), z.unknown())).parse(history['usernames']);
+    expect(rows).toEqual(
+      entries.map((entry) => ({
+        user_id: '8',
+        ...Object.fromEntries(Object.entries(entry).map(([name, value]) => [name, cellOf(value)])),
+      })),
+    );
+  });
+});
+
+/** A value of Parquet or JSON as CSV has it. */
+function cellOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string') return value;
+  if (value instanceof Date) return value.toISOString().replace('.000Z', 'Z');
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean')
+    return String(value);
+  throw new TypeError(`no value of a cell: ${JSON.stringify(value)}`);
+}
+
+describe.each(TABLES)('%s', (name) => {
+  it('is compressed from the very same bytes, without a time in the file', () => {
+    const compressed = readFileSync(file(out, `${name}.csv.gz`));
+    expect(gunzipSync(compressed).equals(readFileSync(file(out, `${name}.csv`)))).toBe(true);
+    // MTIME of RFC 1952.
+    expect(compressed.readUInt32LE(4)).toBe(0);
+  });
+
+  it('holds the same in Parquet, typed', async () => {
+    const rows = await parquetRows(file(out, `${name}.parquet`));
+    const expected = csvObjects(text(out, `${name}.csv`));
+    expect(
+      rows.map((row) =>
+        Object.fromEntries(Object.entries(row).map(([column, value]) => [column, cellOf(value)])),
+      ),
+    ).toEqual(expected);
+  });
+
+  it('has the header that its Parquet schema has', async () => {
+    const metadata = await parquetMetadataAsync(await asyncBufferFromFile(file(out, `${name}.parquet`)));
+    const [, ...columns] = metadata.schema.map((element) => element.name);
+    expect(parseCsv(text(out, `${name}.csv`))[0]).toEqual(columns);
+  });
+});
+
+/** Left to itself, this reader drops a byte order mark that a text begins with. */
+const exact = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
+const parsers = { stringFromBytes: (bytes?: Uint8Array) => bytes && exact.decode(bytes) };
+
+const parquetRows = async (name: string): Promise<Record<string, unknown>[]> =>
+  parquetReadObjects({ file: await asyncBufferFromFile(name), parsers });
+
+describe('a Parquet file', () => {
+  it('types integers, times, truth values and texts, and tells null from an empty text', async () => {
+    const rows = await parquetRows(file(out, 'groups.parquet'));
+    expect(rows[1]).toMatchObject({ id: 2n, name: '', owner_id: null });
+    expect(rows.find(({ id }) => id === 100n)).toMatchObject({
+      owner_id: 7n,
+      public_entry: true,
+      verified: false,
+      peak_member_count: 9_007_199_254_740_991n,
+      change_h24_delta: -6n,
+      measured_at: new Date(TIME),
+    });
+  });
+});
+
+describe('a column that is compared by RTRIM', () => {
+  it('tells spaces from an empty text, in every format', async () => {
+    const folder = path('rtrim');
+    const collated = path('rtrim.sqlite');
+    const database = openDatabase(collated);
+    database.exec(SCHEMA.replaceAll(/\b(description +TEXT)/g, '$1 COLLATE RTRIM'));
+    database.close();
+    changeRegister(
+      collated,
+      `INSERT INTO groups (id, description, first_measured_at, measured_at, measurements)
+       VALUES (1, '', '${TIME}', '${TIME}', 1), (2, '  ', '${TIME}', '${TIME}', 1), (3, NULL, '${TIME}', '${TIME}', 1);`,
+    );
+    await published({ register: collated, out: folder });
+    const measured = ['', '  ', null];
+    expect(csvObjects(text(folder, 'groups.csv')).map(({ description }) => description)).toEqual(measured);
+    const rows = await parquetRows(file(folder, 'groups.parquet'));
+    expect(rows.map(({ description }) => description)).toEqual(measured);
+  });
+});
+
+describe('an empty register', () => {
+  it('gives tables with headers alone, which are still read', async () => {
+    const folder = path('empty');
+    await published({ register: writeRegister(path('empty.sqlite'), ''), out: folder });
+    for (const name of TABLES) {
+      expect(text(folder, `${name}.csv`)).toBe(`${text(out, `${name}.csv`).split('\r\n')[0]}\r\n`);
+      expect(gunzipSync(readFileSync(file(folder, `${name}.csv.gz`))).toString()).toBe(
+        text(folder, `${name}.csv`),
+      );
+      expect(await parquetRows(file(folder, `${name}.parquet`))).toEqual([]);
+    }
+  });
+});
+
+describe('what is withheld', () => {
+  it('is in no table: not as a record, not in a history, not as an owner', async () => {
+    const folder = path('withheld');
+    await published({
+      register: writeRegister(path('withheld.sqlite'), {
+        ...NASTY_REGISTER,
+        withheld: [
+          { kind: 'user', id: 7, since: TIME },
+          { kind: 'user', id: 8, since: TIME },
+        ],
+      }),
+      out: folder,
+    });
+    expect(csvObjects(text(folder, 'users.csv'))).toEqual([]);
+    expect(csvObjects(text(folder, 'usernames.csv'))).toEqual([]);
+    const owned = csvObjects(text(folder, 'groups.csv')).find(({ id }) => id === '100');
+    expect(owned).toMatchObject({ owner_state: 'owned', owner_id: null, owner_name: null });
+    for (const name of TABLES) expect(text(folder, `${name}.csv`)).not.toContain('seven');
+  });
+});

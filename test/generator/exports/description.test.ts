@@ -1,0 +1,259 @@
+/** What describes the bulk downloads says what is so. */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { writeSample } from '../../../data/sample.js';
+import { EXPORTS } from '../../../generator/exports/tables.js';
+import { published } from '../../support/build.js';
+import { csvObjects, parseCsv } from '../../support/csv.js';
+import { PROJECT, temporary } from '../../support/folder.js';
+
+const path = temporary();
+const out = path('dist');
+const folder = join(out, 'downloads');
+
+beforeAll(async () => {
+  const register = path('register.sqlite');
+  await writeSample({ file: register, records: 300, seed: 5 });
+  await published({ register, out });
+});
+
+const fieldShape = z.object({
+  name: z.string(),
+  type: z.enum(['integer', 'boolean', 'datetime', 'string']),
+  description: z.string().min(5),
+  example: z.string(),
+  constraints: z.strictObject({
+    required: z.literal(true).optional(),
+    minimum: z.int().optional(),
+  }),
+});
+
+const resourceShape = z.object({
+  name: z.string(),
+  path: z.string(),
+  bytes: z.int(),
+  hash: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  rows: z.int(),
+  as_of: z.string().optional(),
+  mediatype: z.string(),
+});
+
+const packageShape = z.object({
+  $schema: z.literal('https://datapackage.org/profiles/2.0/datapackage.json'),
+  licenses: z.tuple([z.object({ name: z.string().regex(/^[-a-zA-Z0-9._]+$/), path: z.url() })]),
+  resources: z.array(
+    z.union([
+      resourceShape.extend({
+        type: z.literal('table'),
+        schema: z.object({
+          fields: z.array(fieldShape),
+          primaryKey: z.array(z.string()),
+          missingValues: z.array(z.string()),
+          foreignKeys: z
+            .array(z.object({ fields: z.array(z.string()), reference: z.object({ resource: z.string() }) }))
+            .optional(),
+        }),
+      }),
+      // What holds more than a table is none: a reader would look for its columns.
+      resourceShape.extend({
+        type: z.undefined().optional(),
+        schema: z.undefined().optional(),
+        description: z.string().min(20),
+        format: z.enum(['ndjson', 'sqlite']),
+        compression: z.literal('gz'),
+      }),
+    ]),
+  ),
+});
+
+const read = () => packageShape.parse(JSON.parse(readFileSync(join(folder, 'datapackage.json'), 'utf8')));
+
+/** The resources that are tables. */
+const tables = () => read().resources.flatMap((resource) => (resource.type === 'table' ? [resource] : []));
+
+/** What a value of each type looks like. */
+const LOOKS: Readonly<Record<z.infer<typeof fieldShape>['type'], RegExp>> = {
+  integer: /^-?(0|[1-9]\d*)$/,
+  boolean: /^(true|false)$/,
+  datetime: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
+  string: /[^]*/,
+};
+
+/** Whether a cell is as its field says. */
+function fits(cell: string | null, { type, constraints }: z.infer<typeof fieldShape>): boolean {
+  const { required, minimum } = constraints;
+  if (cell === null) return required === undefined;
+  return LOOKS[type].test(cell) && (minimum === undefined || Number(cell) >= minimum);
+}
+
+/** The newest measurement in a table of records. */
+const newest = (table: string): string | undefined =>
+  csvObjects(readFileSync(join(folder, `${table}.csv`), 'utf8'))
+    .map((record) => record['measured_at'] ?? '')
+    .toSorted()
+    .at(-1);
+
+describe('datapackage.json', () => {
+  it('lists three files for each of the eight tables and eight more, with their size and checksum', () => {
+    const { resources } = read();
+    expect(tables()).toHaveLength(24);
+    expect(resources).toHaveLength(32);
+    // Slashes would make a name hard to use; the standard says so.
+    for (const { name } of resources) expect(name).toMatch(/^[a-z0-9._-]+$/);
+    expect(new Set(resources.map(({ name }) => name)).size).toBe(32);
+    for (const { path: name, bytes, hash } of resources) {
+      expect(statSync(join(folder, name)).size).toBe(bytes);
+      const sum = createHash('sha256')
+        .update(readFileSync(join(folder, name)))
+        .digest('hex');
+      expect(hash).toBe(`sha256:${sum}`);
+    }
+  });
+
+  it('describes every column as it is: order, type, values, what is never null, and how many rows', () => {
+    for (const { path: name, rows, schema } of tables().filter((table) => table.path.endsWith('.csv'))) {
+      const [header = [], ...records] = parseCsv(readFileSync(join(folder, name), 'utf8'));
+      expect(schema.fields.map((field) => field.name)).toEqual(header);
+      expect(records).toHaveLength(rows);
+      expect(rows).toBeGreaterThan(0);
+      const wrong = records.flatMap((record) =>
+        schema.fields
+          .filter((field, index) => !fits(record[index] ?? null, field))
+          .map((field) => `${name} ${field.name}: ${JSON.stringify(record)}`),
+      );
+      expect(wrong).toEqual([]);
+      const key = schema.primaryKey.map((column) => header.indexOf(column));
+      const keys = records.map((record) => key.map((index) => record[index]).join(' '));
+      expect(new Set(keys).size).toBe(rows);
+    }
+  });
+
+  it('says of each table of records as of when it is, and of no other file', () => {
+    const kinds = ['groups', 'users', 'games', 'items'];
+    for (const { path: name, as_of } of read().resources) {
+      const kind = kinds.find((each) => name.startsWith(`${each}.`));
+      expect(as_of, name).toBe(kind === undefined ? undefined : newest(kind));
+    }
+  });
+
+  it('counts the lines of the other files, and the rows of the database', () => {
+    const rows = new Map(read().resources.map((resource) => [resource.path, resource.rows]));
+    const files = [...rows.keys()].filter((name) => name.endsWith('.ndjson.gz'));
+    expect(files).toHaveLength(7);
+    for (const name of files) {
+      const lines = gunzipSync(readFileSync(join(folder, name)))
+        .toString('utf8')
+        .split('\n');
+      expect(rows.get(name), name).toBe(lines.length - 1);
+    }
+    const all = [...rows].reduce((sum, [name, count]) => sum + (name.endsWith('.csv') ? count : 0), 0);
+    expect(rows.get('register.sqlite.gz')).toBe(all);
+  });
+
+  it('gives every field an example of its type', () => {
+    for (const { schema } of tables()) {
+      for (const { type, example } of schema.fields) expect(example).toMatch(LOOKS[type]);
+    }
+  });
+
+  it('gives no two columns of a table the same meaning', () => {
+    for (const { name, schema } of tables()) {
+      const meanings = schema.fields.map(({ description }) => description);
+      expect(
+        meanings.filter((meaning, index) => meanings.indexOf(meaning) !== index),
+        name,
+      ).toEqual([]);
+    }
+  });
+
+  it('says which window a column of a change is about', () => {
+    const groups = tables().find(({ name }) => name === 'groups.csv');
+    const windows = { h24: '24 hours', d7: '7 days', d30: '30 days' };
+    for (const [window, words] of Object.entries(windows)) {
+      const columns = groups?.schema.fields.filter(({ name }) => name.startsWith(`change_${window}_`)) ?? [];
+      expect(columns).toHaveLength(5);
+      for (const { name, description } of columns) expect(description, name).toContain(words);
+    }
+  });
+
+  it('says of each column that may be null what null means there', () => {
+    const meanings = new Map<string, string>();
+    for (const { name, schema } of tables()) {
+      for (const { name: column, description, constraints } of schema.fields) {
+        const [, meaning] = / Null: (.+)\.$/.exec(description) ?? [];
+        expect(meaning === undefined, `${name} ${column}`).toBe(constraints.required === true);
+        if (meaning !== undefined) meanings.set(`${name} ${column}`, meaning);
+      }
+    }
+    expect(meanings.get('groups.csv member_count')).toBe('not measured');
+    expect(meanings.get('groups.csv owner_id')).toContain('no owner');
+    expect(meanings.get('items.csv price')).toBe('not measured, or price_state is unlisted');
+    expect(meanings.get('items.csv creator_name')).toContain('withheld');
+    expect(meanings.get('groups.csv peak_member_count')).toBe('no reading of the member count');
+    expect(meanings.get('groups.csv change_d7_from')).toBe(
+      'no reading from 7 to 10.5 days before the latest',
+    );
+  });
+
+  it('says what each word means, and that others may be added', () => {
+    const columns = tables().flatMap(({ schema }) => schema.fields);
+    const about = (name: string, word: string) =>
+      columns.filter((column) => column.name === name && column.description.includes(`\`${word}\` (`));
+    // Groups, users, games and items, in three formats each.
+    expect(about('state', 'present')).toHaveLength(12);
+    expect(about('state', 'banned')).toHaveLength(3);
+    for (const word of ['priced', 'free', 'unlisted']) expect(about('price_state', word)).toHaveLength(3);
+    for (const word of ['free', 'paid']) expect(about('access', word)).toHaveLength(3);
+    for (const { description } of about('state', 'present'))
+      expect(description).toContain('Others may be added.');
+  });
+
+  it('refers to tables that are there', () => {
+    const names = new Set(tables().map(({ name }) => name));
+    const references = tables().flatMap(({ schema }) => schema.foreignKeys ?? []);
+    expect(references).toHaveLength(12);
+    for (const { reference } of references) expect(names).toContain(reference.resource);
+  });
+});
+
+describe('SHA256SUMS', () => {
+  it('passes sha256sum -c, for every file beside it', () => {
+    const { status, stdout } = spawnSync('sha256sum', ['--strict', '-c', 'SHA256SUMS'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    expect(status).toBe(0);
+    expect(stdout.match(/: OK$/gm)).toHaveLength(34);
+  });
+});
+
+describe('README.txt', () => {
+  it('names every file, with rows and bytes, and warns of spreadsheets', () => {
+    const readme = readFileSync(join(folder, 'README.txt'), 'utf8');
+    for (const { path: name, rows, bytes } of tables()) {
+      expect(readme).toMatch(new RegExp(`^ +${name} +${rows} +${bytes}$`, 'm'));
+    }
+    expect(readme).toContain('= + - or @');
+  });
+});
+
+describe('the columns', () => {
+  it('only ever grow at the end: programs may read them by their place', () => {
+    const agreed = z
+      .record(z.string(), z.array(z.string()))
+      .parse(JSON.parse(readFileSync(join(PROJECT, 'test/generator/exports/columns.json'), 'utf8')));
+    const today = Object.fromEntries(
+      EXPORTS.map(({ name, columns }) => [name, columns.map(({ value }) => value.name)]),
+    );
+    for (const [name, columns] of Object.entries(agreed)) {
+      // A new column belongs behind these, in its resource and then here; none of these may go or move.
+      expect(today[name]?.slice(0, columns.length), name).toEqual(columns);
+    }
+    expect(agreed, 'a new column is agreed on by adding it to columns.json').toEqual(today);
+  });
+});

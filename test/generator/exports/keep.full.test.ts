@@ -1,0 +1,460 @@
+/** Downloads that are kept while the documents go on: what is said of them, and when they are written again. */
+import { hash } from 'node:crypto';
+import { cpSync, existsSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { writeSample } from '../../../data/sample.js';
+import { build } from '../../../generator/build/build.js';
+import type { Published } from '../../../generator/build/build.js';
+import { buildConfig } from '../../../generator/config/config.js';
+import type { Progress } from '../../../generator/progress.js';
+import { prepareRepair } from '../../../generator/verify/repair.js';
+import { verify } from '../../../generator/verify/verify.js';
+import { Tree } from '../../../generator/tree/tree.js';
+import { rollback } from '../../../generator/build/rollback.js';
+import { OPERATOR, effectsAt, published, quiet } from '../../support/build.js';
+import { snapshot } from '../../support/cli.js';
+import { csvObjects } from '../../support/csv.js';
+import { temporary } from '../../support/folder.js';
+import { changeRegister } from '../../support/register.js';
+import {
+  copyTree,
+  hashes,
+  inState,
+  isDownload,
+  json,
+  lasting,
+  readTree,
+  stamps,
+} from '../../support/tree.js';
+import { containing } from '../../support/values.js';
+
+const path = temporary();
+
+const LATER = '2026-11-21T05:06:07Z';
+const middle = (table: string): string => `(SELECT id FROM ${table} ORDER BY id LIMIT 1 OFFSET 10)`;
+/** Changes two tables, and with the readings the groups. */
+const CHANGE = `UPDATE items SET price = 4242, measured_at = '${LATER}' WHERE id = ${middle('items')};
+  INSERT INTO group_member_readings VALUES (${middle('groups')}, '2019-01-01T00:00:00Z', 77);`;
+const CHANGED = ['groups', 'group_member_readings', 'items'];
+/** What holds them along with others: the statistics count readings. */
+const HOLDING = [
+  'documents/group',
+  'documents/group-history',
+  'documents/item',
+  'documents/other',
+  'register.sqlite',
+];
+const OUTDATED = [...CHANGED, ...HOLDING];
+const MORE = `UPDATE games SET visits = 12345 WHERE id = ${middle('games')}`;
+
+interface Site {
+  readonly register: string;
+  readonly out: string;
+  /** The newest measurement when the downloads were written. */
+  readonly asOf: string | null;
+}
+
+/** What the sites of the tests are copies of: as it was first built, and behind a change of the register. */
+const first: Site[] = [];
+const late: Site[] = [];
+
+beforeAll(async () => {
+  const register = path('register.sqlite');
+  await writeSample({ file: register, records: 120, seed: 3 });
+  changeRegister(register, `INSERT INTO withheld SELECT 'user', max(id), '${LATER}' FROM users`);
+  const out = path('dist');
+  const { asOf } = await published({ register, out });
+  first.push({ register, out, asOf });
+  const changed = site();
+  changeRegister(changed.register, CHANGE);
+  const { downloads } = await keep(changed);
+  if (downloads.kept.length !== OUTDATED.length) throw new Error(`kept ${downloads.kept.join()}`);
+  late.push(changed);
+});
+
+function copied([made]: readonly Site[]): Site {
+  if (made === undefined) throw new Error('nothing was built');
+  const copy = { ...made, register: path('register.sqlite'), out: path('dist') };
+  cpSync(made.register, copy.register);
+  copyTree(made.out, copy.out);
+  return copy;
+}
+
+const site = (): Site => copied(first);
+/** A site with a change that its downloads don't have. */
+const behind = (): Site => copied(late);
+
+const keep = ({ register, out }: Site): Promise<Published> =>
+  published({ register, out, keepDownloads: true, acceptRemovals: true });
+
+const whole = (out: string): Record<string, string> => hashes(lasting(readTree(out)));
+/** The downloads, and what describes them. */
+const downloadsOf = <T>(files: Readonly<Record<string, T>>): Record<string, T> =>
+  Object.fromEntries(Object.entries(files).filter(([name]) => isDownload(name)));
+/** All that doesn't speak of the downloads. */
+const restOf = (out: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(whole(out)).filter(
+      ([name]) => !isDownload(name) && !['downloads.html', 'index.html'].includes(name),
+    ),
+  );
+const writtenBy = ({ exports }: Published): string[] =>
+  Object.keys(exports).filter((name) => exports[name]?.written);
+const file = (out: string, name: string): string => join(out, 'downloads', name);
+const text = (out: string, name: string): string => readFileSync(join(out, name), 'utf8');
+
+const routesShape = z.object({
+  routes: z.array(z.looseObject({ name: z.string(), attachment: z.string().optional() })),
+});
+const digestShape = z.object({ digest: z.string(), downloads: z.object({ digest: z.string() }) });
+const snapshotOf = (out: string): unknown => json(readTree(out), 'snapshot.json');
+const routesOf = (out: string) => routesShape.parse(snapshotOf(out)).routes;
+
+/** Trees of first builds, which no download was kept for, by the register's hash. */
+const freshTrees = new Map<string, string>();
+
+async function fresh({ register }: Site): Promise<string> {
+  const key = hash('sha256', readFileSync(register));
+  const known = freshTrees.get(key);
+  if (known !== undefined) return known;
+  const out = path('fresh');
+  await published({ register, out });
+  freshTrees.set(key, out);
+  return out;
+}
+
+async function expectFresh(made: Site): Promise<void> {
+  const other = await fresh(made);
+  expect(whole(made.out)).toEqual(whole(other));
+  expect(routesOf(made.out)).toEqual(routesOf(other));
+  await expectSound(made);
+}
+
+async function expectSound({ out }: Site): Promise<void> {
+  expect((await verify(new Tree(out), quiet())).damage).toEqual([]);
+}
+
+describe('downloads that are kept', () => {
+  it('are not touched, while the documents are those of the register', async () => {
+    const made = site();
+    const { register, out, asOf } = made;
+    const before = downloadsOf(stamps(readTree(out)));
+    changeRegister(register, CHANGE);
+    const result = await keep(made);
+    expect(downloadsOf(stamps(readTree(out)))).toEqual(before);
+    expect(result.sequence).toBe(2);
+    expect(writtenBy(result)).toEqual([]);
+    expect(result.downloads).toEqual({ asOf, kept: OUTDATED });
+    expect(result.asOf).toBe(LATER);
+    expect(restOf(out)).toEqual(restOf(await fresh(made)));
+  });
+
+  it('say as of when they are, wherever they are spoken of', async () => {
+    const { out, asOf } = behind();
+    if (asOf === null) throw new Error('expected a register with measurements');
+    const day = asOf.slice(0, 10);
+    expect(json(readTree(out), 'downloads/datapackage.json')).toMatchObject({ as_of: asOf });
+    expect(text(out, 'downloads/README.txt')).toContain(`as of ${asOf}.`);
+    const page = text(out, 'downloads.html');
+    expect(page).toContain(`As of <time datetime="${asOf}">`);
+    expect(page).toContain('in the files the next time they are written');
+    // An item was measured again; the page shows the items that are in the files.
+    expect(page.split('<footer')[0]).not.toContain(LATER);
+    const items = csvObjects(text(out, 'downloads/items.csv')).map((item) => item['measured_at'] ?? '');
+    expect(page).toMatch(
+      new RegExp(
+        `items</span>\\s*<span class="newest">newest measurement <time datetime="${items.toSorted().at(-1)}">`,
+      ),
+    );
+    const attachments = routesOf(out).flatMap(({ attachment }) => attachment ?? []);
+    expect(attachments).toHaveLength(32);
+    expect(attachments).toContain(`group-history-${day}.ndjson.gz`);
+    expect(attachments).toContain(`register-${day}.sqlite.gz`);
+    expect(attachments).toContain(`items-${day}.csv.gz`);
+    expect(attachments.filter((name) => !name.includes(`-${day}.`))).toEqual([]);
+    const [, data] =
+      /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(text(out, 'index.html')) ?? [];
+    const { dateModified, distribution } = z
+      .object({
+        dateModified: z.string(),
+        distribution: z.array(z.looseObject({ dateModified: z.string().optional() })),
+      })
+      .parse(JSON.parse(data ?? ''));
+    expect(dateModified).toBe(LATER);
+    expect(distribution.map((each) => each.dateModified)).toEqual([
+      undefined,
+      ...Array<string>(32).fill(asOf),
+    ]);
+  });
+
+  it('name the snapshot that they are of, for who follows the changes from there', async () => {
+    const made = behind();
+    const { register, out, asOf } = made;
+    const { digest } = digestShape.parse(snapshotOf(first[0]?.out ?? ''));
+    expect(snapshotOf(out)).toMatchObject({ sequence: 2, downloads: { as_of: asOf, sequence: 1, digest } });
+    changeRegister(register, MORE);
+    await keep(made);
+    expect(snapshotOf(out)).toMatchObject({ sequence: 3, downloads: { as_of: asOf, sequence: 1, digest } });
+    expect([text(out, 'changes/2.json'), text(out, 'changes/3.json')]).toEqual([
+      containing('"/api/v1/item/'),
+      containing('"/api/v1/game/'),
+    ]);
+    await published(made);
+    expect(snapshotOf(out)).toMatchObject({ sequence: 4, downloads: { as_of: LATER, sequence: 4 } });
+    const last = digestShape.parse(snapshotOf(out));
+    expect(last.digest).not.toBe(digest);
+    expect(last.downloads.digest).toBe(last.digest);
+  });
+
+  it('say how many rows they have, not how many the register has', async () => {
+    const made = behind();
+    const readings = csvObjects(text(made.out, 'downloads/group_member_readings.csv')).length;
+    const { exports } = await keep(made);
+    expect(exports['group_member_readings']).toEqual({ rows: readings, written: false });
+    const { resources } = z
+      .object({ resources: z.array(z.object({ path: z.string(), rows: z.int() })) })
+      .parse(json(readTree(made.out), 'downloads/datapackage.json'));
+    expect(resources.find((resource) => resource.path === 'group_member_readings.csv')?.rows).toBe(readings);
+    const after = await published(made);
+    expect(after.exports['group_member_readings']).toEqual({ rows: readings + 1, written: true });
+  });
+
+  it('are not written for nothing, where nobody sees it', async () => {
+    const made = site();
+    const scratch = inState(made.out, 'stage/scratch');
+    /** What lay in the scratch folder in the course of a build. */
+    const scratched = async (keepDownloads: boolean): Promise<number> => {
+      let most = 0;
+      const silent = quiet();
+      const look = (): void => {
+        if (existsSync(scratch)) most = Math.max(most, readdirSync(scratch, { recursive: true }).length);
+      };
+      const progress: Progress = {
+        start: (...args) => {
+          look();
+          silent.start(...args);
+        },
+        advance: (steps) => silent.advance(steps),
+        blocking: (work) => silent.blocking(work),
+        note: (line) => silent.note(line),
+        finish: () => {
+          look();
+          silent.finish();
+        },
+        stop: () => silent.stop(),
+      };
+      const { register, out } = made;
+      const config = buildConfig({ register, out, operator: OPERATOR, keepDownloads });
+      await build(config, { ...effectsAt('2026-12-02T00:00:00Z'), progress });
+      return most;
+    };
+    changeRegister(made.register, CHANGE);
+    expect(await scratched(true)).toBe(0);
+    expect(await scratched(false)).toBeGreaterThan(3 * CHANGED.length);
+  });
+
+  it('make no new snapshot where nothing changed, whether they are behind or not', async () => {
+    for (const [made, sequence] of [
+      [site(), 1],
+      [behind(), 2],
+    ] as const) {
+      const before = stamps(lasting(readTree(made.out)));
+      expect((await keep(made)).sequence).toBe(sequence);
+      expect(stamps(lasting(readTree(made.out)))).toEqual(before);
+      await expectSound(made);
+    }
+  });
+
+  it('have nothing kept of them where their tables did not change', async () => {
+    const made = site();
+    const { downloads, asOf } = await keep(made);
+    expect(downloads).toEqual({ asOf, kept: [] });
+  });
+});
+
+describe('a build without --keep-downloads', () => {
+  it.each([
+    ['at once', []],
+    ['after another change', [CHANGE, MORE]],
+    ['after a second build that kept them', [CHANGE, 'keep']],
+    ['after a second change and build that kept them', [CHANGE, 'keep', MORE, 'keep']],
+    ['after the change was undone', [CHANGE, 'keep', 'UPDATE items SET price = 1', 'keep', MORE]],
+  ])('writes what is behind, %s, and leaves the tree of a fresh build', async (_, steps) => {
+    const made = site();
+    for (const step of steps.length === 0 ? [CHANGE, 'keep'] : steps) {
+      if (step === 'keep') await keep(made);
+      else changeRegister(made.register, step);
+    }
+    const { downloads, asOf } = await published(made);
+    expect(downloads).toEqual({ asOf, kept: [] });
+    await expectFresh(made);
+    const { sequence } = await published(made);
+    const again = await published(made);
+    expect([again.sequence, writtenBy(again)]).toEqual([sequence, []]);
+  });
+
+  it('writes only what is behind', async () => {
+    const made = behind();
+    expect(writtenBy(await published(made))).toEqual(OUTDATED);
+  });
+});
+
+describe('with --keep-downloads', () => {
+  const WITHHELD = `INSERT INTO withheld SELECT 'user', id, '${LATER}' FROM users ORDER BY id LIMIT 1`;
+
+  it.each<[string, (made: Site) => void | Promise<unknown>]>([
+    ['somebody is withheld meanwhile', ({ register }) => changeRegister(register, WITHHELD)],
+    ['a file is missing', ({ out }) => rmSync(file(out, 'items.csv.gz'))],
+    ['a file of documents is missing', ({ out }) => rmSync(file(out, 'documents/item.ndjson.gz'))],
+    ['the database is cut short', ({ out }) => truncateSync(file(out, 'register.sqlite.gz'), 100)],
+    ['a file is cut short', ({ out }) => truncateSync(file(out, 'items.parquet'), 100)],
+    ['what describes them is missing', ({ out }) => rmSync(file(out, 'datapackage.json'))],
+    [
+      'what describes them is altered',
+      ({ out }) => {
+        const altered = text(out, 'downloads/datapackage.json').replace(/"as_of":"2/, '"as_of":"3');
+        writeFileSync(file(out, 'datapackage.json'), altered);
+      },
+    ],
+    ['what describes them is empty', ({ out }) => writeFileSync(file(out, 'datapackage.json'), '')],
+    ['the index is lost', ({ out }) => rmSync(inState(out, 'index'), { recursive: true })],
+    ['a repair was interrupted', ({ out }) => prepareRepair(new Tree(out), quiet())],
+    ['the tree was rolled back', ({ out }) => rollback(new Tree(out), effectsAt('2026-12-03T00:00:00Z'))],
+  ])('the downloads are written where %s', async (_, happen) => {
+    const made = behind();
+    await happen(made);
+    const { downloads, asOf } = await keep(made);
+    expect(downloads).toEqual({ asOf, kept: [] });
+    await expectFresh(made);
+  });
+
+  it('the downloads are kept where somebody is withheld no more, and have it when they are written', async () => {
+    const made = behind();
+    changeRegister(made.register, 'DELETE FROM withheld');
+    const result = await keep(made);
+    expect([result.downloads.asOf, writtenBy(result)]).toEqual([made.asOf, []]);
+    expect(result.downloads.kept).toEqual(expect.arrayContaining([...OUTDATED, 'users', 'documents/user']));
+    expect(restOf(made.out)).toEqual(restOf(await fresh(made)));
+    await published(made);
+    await expectFresh(made);
+  });
+
+  it('who is withheld is in no download any more', async () => {
+    const made = behind();
+    const [first] = csvObjects(text(made.out, 'downloads/users.csv'));
+    changeRegister(made.register, WITHHELD);
+    await keep(made);
+    const ids = csvObjects(text(made.out, 'downloads/users.csv')).map(({ id }) => id);
+    expect(ids.length).toBeGreaterThan(1);
+    expect(ids).not.toContain(first?.['id']);
+  });
+
+  it('another code writes all of them', async () => {
+    const { register, out } = behind();
+    const effects = effectsAt('2026-12-02T00:00:00Z');
+    const result = await build(buildConfig({ register, out, operator: OPERATOR, keepDownloads: true }), {
+      ...effects,
+      generator: { ...effects.generator, code: 'another' },
+    });
+    if (!result.published) throw new Error('refused');
+    expect(writtenBy(result)).toHaveLength(16);
+  });
+
+  it('the first build writes all of them', async () => {
+    const made = { ...site(), out: path('first') };
+    expect(writtenBy(await keep(made))).toHaveLength(16);
+    await expectFresh(made);
+  });
+
+  it.each([
+    ['has what changed in it written where it can’t be read by ranges', 'ORDER BY random() LIMIT -1', []],
+    ['has its downloads kept where it can', '', OUTDATED],
+  ])('a register of views %s', async (_, more, kept) => {
+    const made = site();
+    changeRegister(
+      made.register,
+      `ALTER TABLE items RENAME TO stored; CREATE VIEW items AS SELECT * FROM stored ${more}`,
+    );
+    await published(made);
+    changeRegister(made.register, CHANGE.replace('items', 'stored'));
+    const result = await keep(made);
+    expect(result.downloads.kept).toEqual(kept);
+    expect(writtenBy(result).includes('items')).toBe(kept.length === 0);
+    await published(made);
+    await expectFresh(made);
+  });
+
+  it('a repair writes what is behind', async () => {
+    const made = behind();
+    const { register, out } = made;
+    const repair = ['verify', '--out', out, '--repair', '--register', register, '--operator', OPERATOR];
+    expect((await snapshot(repair)).code).toBe(0);
+    await expectFresh(made);
+  });
+
+  it('a rollback brings back downloads that were kept, and what they say of themselves', async () => {
+    const made = behind();
+    const kept = downloadsOf(hashes(readTree(made.out)));
+    await published(made);
+    await rollback(new Tree(made.out), effectsAt('2026-12-03T00:00:00Z'));
+    expect(downloadsOf(hashes(readTree(made.out)))).toEqual(kept);
+    await expectSound(made);
+    expect((await keep(made)).downloads.kept).toEqual([]);
+    await expectFresh(made);
+  });
+});
+
+const args = ({ register, out }: Site): string[] => [
+  '--register',
+  register,
+  '--out',
+  out,
+  '--operator',
+  OPERATOR,
+];
+
+describe('the command line', () => {
+  it('tells what was kept, and as of when', async () => {
+    const made = { ...site(), out: path('cli') };
+    const { register, out } = made;
+    const built = await snapshot(['build', ...args(made)]);
+    expect(built.stdout).toContain('  downloads  32 written, 0 unchanged\n');
+    changeRegister(register, CHANGE);
+    const first = await snapshot(['build', ...args(made), '--keep-downloads']);
+    expect(first.code).toBe(0);
+    const [, asOf = ''] =
+      /downloads {2}0 written, 18 unchanged, 14 kept as of (\S+)\n/.exec(first.stdout) ?? [];
+    expect(json(readTree(out), 'downloads/datapackage.json')).toMatchObject({ as_of: asOf });
+    const second = await snapshot(['build', ...args(made), '--keep-downloads', '--json']);
+    expect(JSON.parse(second.stdout)).toMatchObject({
+      as_of: LATER,
+      exports: { items: { written: false }, users: { written: false } },
+      downloads: { as_of: asOf, kept: OUTDATED },
+    });
+    const third = await snapshot(['build', ...args(made)]);
+    expect(third.stdout).toContain('  downloads  14 written, 18 unchanged\n');
+  });
+
+  it('names in a diff what is behind, though no document would change', async () => {
+    const made = site();
+    // Another code would write all of them.
+    expect((await snapshot(['build', ...args(made)])).code).toBe(0);
+    changeRegister(made.register, CHANGE);
+    expect((await snapshot(['build', ...args(made), '--keep-downloads'])).code).toBe(0);
+    const { code, stdout } = await snapshot(['diff', ...args(made)]);
+    expect([code, stdout]).toEqual([
+      0,
+      `A build would rewrite 8 of the bulk downloads: ${OUTDATED.join(', ')}\n`,
+    ]);
+    expect((await snapshot(['build', ...args(made)])).code).toBe(0);
+    expect((await snapshot(['diff', ...args(made)])).stdout).toContain('A build would change nothing');
+  });
+
+  it('has no such option where nothing is kept', async () => {
+    const made = site();
+    expect((await snapshot(['diff', ...args(made), '--keep-downloads'])).code).toBe(2);
+    expect((await snapshot(['verify', ...args(made), '--keep-downloads'])).code).toBe(2);
+  });
+});

@@ -1,0 +1,420 @@
+/**
+ * What an attacker does to a published, signed tree, and what its clients notice. Attacks use none
+ * of the generator's code but its commands: what is forged is computed by the documentation.
+ */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import { z } from 'zod';
+import { tilesOf } from '../mirror/signed-log.js';
+import { inProcess, indexOf, manifestOf, mirrorOf, sha256 } from '../publish/support.js';
+import { OPERATOR } from '../../support/build.js';
+import { startProxy } from '../../support/proxy.js';
+import { changeRegister } from '../../support/register.js';
+import { inState, removeTree } from '../../support/tree.js';
+import { runVerifier } from './go-verifier.js';
+import { checkpointOf, entriesOf, logOf } from './published.js';
+import { NaiveKey, logOf as naiveLogOf } from './signed.js';
+import { naiveManifest } from './support.js';
+import { Witness, consistency, publicKeyOf, rootOf } from './witness-server.js';
+
+/** The record that attacks are about. */
+export const RECORD = '/api/v1/group/5';
+const RECORD_FILE = 'api/v1/group/5.json';
+
+const object = z.looseObject({});
+export const readObject = (file: string) => object.parse(JSON.parse(readFileSync(file, 'utf8')));
+
+/** A publisher, and clients that keep what they have seen. */
+export class Scene {
+  readonly folder: string;
+  readonly key: string;
+  readonly out: string;
+  /** The notes that the witness has cosigned. */
+  cosigned: readonly string[] = [];
+
+  constructor(folder: string) {
+    this.folder = folder;
+    [this.key, this.out] = [join(folder, 'key'), join(folder, 'dist')];
+  }
+
+  file(name: string): string {
+    return join(this.folder, name);
+  }
+
+  get vkey(): string {
+    return readFileSync(`${this.key}.pub`, 'utf8').trimEnd();
+  }
+
+  get note(): string {
+    return readFileSync(join(logOf(this.out), 'checkpoint'), 'utf8');
+  }
+
+  get entries(): string[] {
+    return entriesOf(logOf(this.out), checkpointOf(join(logOf(this.out), 'checkpoint')).size);
+  }
+
+  /** The same once more, with all that the clients keep. */
+  copy(folder: string): Scene {
+    cpSync(this.folder, folder, { recursive: true });
+    const scene = new Scene(folder);
+    scene.cosigned = this.cosigned;
+    for (const tree of ['dist', 'copy']) forgetPlace(scene.file(tree));
+    return scene;
+  }
+
+  /** Replaces the tree and its state by another one's. */
+  serve({ out }: Scene): void {
+    removeTree(this.out);
+    cpSync(out, this.out, { recursive: true });
+    cpSync(inState(out), inState(this.out), { recursive: true });
+    forgetPlace(this.out);
+  }
+
+  /** Publishes a snapshot, which the witness cosigns. */
+  async publish(sql: string): Promise<void> {
+    await this.build(sql);
+    this.cosigned = [...this.cosigned, this.note];
+  }
+
+  /** Builds. @returns what it warns of */
+  async build(sql: string, ...options: readonly string[]): Promise<string> {
+    const register = this.file('register.sqlite');
+    changeRegister(register, sql);
+    const args = ['--register', register, '--out', this.out, '--operator', OPERATOR, '--key', this.key];
+    const { code, stderr } = await inProcess('build', ...args, '--accept-removals', '--quiet', ...options);
+    if (code !== 0) throw new Error(stderr);
+    return stderr;
+  }
+
+  /** The clients look at the tree, and keep what they keep. */
+  async look(): Promise<void> {
+    const proxy = await startProxy(this.out, ['--page-tokens', '1000000']);
+    try {
+      const saved = ['--write', this.file('saved.tlog-proof')];
+      for (const args of [
+        ['mirror', proxy.base, '--out', this.file('copy'), '--key', this.vkey],
+        ['prove', proxy.base, RECORD, ...saved],
+        ['verify', '--out', this.out],
+      ]) {
+        const { code, stderr } = await inProcess(...args);
+        if (code !== 0 || stderr !== '') throw new Error(stderr);
+      }
+    } finally {
+      await proxy.stop();
+    }
+    cpSync(join(logOf(this.out), 'checkpoint'), this.file('checkpoint'));
+    cpSync(inState(this.out, 'checkpoint'), this.file('verified'));
+  }
+}
+
+/** The state says which tree it is of. */
+const forgetPlace = (out: string): void => rmSync(inState(out, 'tree'), { force: true });
+
+function put(out: string, files: Iterable<readonly [name: string, content: string | Uint8Array]>): void {
+  for (const [name, content] of files) {
+    mkdirSync(dirname(join(out, name)), { recursive: true });
+    writeFileSync(join(out, name), content);
+  }
+}
+
+const logFolder = (out: string): string => `log/${manifestOf(out).tree.id}`;
+
+/** Changes the record's file, to another content of the same size. */
+export function edit({ out }: Scene): void {
+  const file = join(out, RECORD_FILE);
+  writeFileSync(file, readFileSync(file, 'utf8').replace(...EDIT));
+}
+const EDIT = ['"group 5"', '"group X"'] as const;
+
+const PACKAGE = 'downloads/datapackage.json';
+const SUMS = 'downloads/SHA256SUMS';
+const packageSchema = z.looseObject({ resources: z.array(z.looseObject({ path: z.string() })) });
+
+/** Changes the record's file and the download from which copies take it. */
+export function editAll(scene: Scene): void {
+  edit(scene);
+  const { out } = scene;
+  const name = 'documents/group.ndjson.gz';
+  const download = readFileSync(join(out, 'downloads', name));
+  const edited = gzipSync(
+    gunzipSync(download)
+      .toString()
+      .replace(...EDIT),
+  );
+  const described = packageSchema.parse(readObject(join(out, PACKAGE)));
+  const content = { bytes: edited.length, hash: `sha256:${sha256(edited)}` };
+  const resources = described.resources.map((each) => (each.path === name ? { ...each, ...content } : each));
+  const json = JSON.stringify({ ...described, resources });
+  const before = readFileSync(join(out, PACKAGE), 'utf8');
+  const sums = readFileSync(join(out, SUMS), 'utf8')
+    .replace(sha256(download), sha256(edited))
+    .replace(sha256(before), sha256(json));
+  put(out, [[`downloads/${name}`, edited]]);
+  for (const [file, text] of [
+    [PACKAGE, json],
+    [SUMS, sums],
+  ] as const) {
+    put(out, [[file, text]]);
+    if (existsSync(join(out, `${file}.gz`))) put(out, [[`${file}.gz`, gzipSync(text)]]);
+    if (existsSync(join(out, `${file}.br`))) put(out, [[`${file}.br`, brotliCompressSync(text)]]);
+  }
+}
+
+/**
+ * Changes the record everywhere, and makes chunks, lists, routes.txt, the digest, snapshot.json and
+ * the state fit, as anybody can who has access to the disk.
+ */
+export function forge(scene: Scene, sequence = manifestOf(scene.out).sequence): void {
+  const { out } = scene;
+  const before = mirrorOf(out);
+  editAll(scene);
+  const documents = mirrorOf(out);
+  const { files } = naiveLogOf({ ...manifestOf(out), documents }, { key: new NaiveKey() });
+  const index = Object.entries(files).filter(([name]) => name.startsWith('index/'));
+  put(
+    out,
+    index.map(([name, content]) => [`${logFolder(out)}/${name}`, content]),
+  );
+  const routes = String(files['index/routes.txt']);
+  nameDigest(out, sha256(routes), sequence);
+  const changes = [...documents].flatMap(([url, after]): Change[] => {
+    const old = before.get(url);
+    if (old === undefined || old === after) return [];
+    const file = url === RECORD ? RECORD_FILE : url.slice(1);
+    return [{ before: old, after, bytes: statSync(join(out, file)).size }];
+  });
+  forgeState(inState(out, 'index'), changes, routes);
+}
+
+interface Change {
+  readonly before: string;
+  readonly after: string;
+  readonly bytes: number;
+}
+
+/** The index in the state: 8 bytes of size and 32 of hash for each file, sums of all, and roots. */
+function forgeState(folder: string, changes: readonly Change[], routes: string): void {
+  const json = readObject(join(folder, 'index.json'));
+  const index = object.parse(json['index']);
+  const sums = { ...object.parse(index['sums']) };
+  for (const route of Object.keys(sums)) {
+    const entries = readFileSync(join(folder, route));
+    for (const { before, after, bytes } of changes) {
+      const at = entries.indexOf(Buffer.from(before, 'hex'));
+      if (at < 0) continue;
+      entries.writeBigUInt64BE(BigInt(bytes), at - 8);
+      entries.set(Buffer.from(after, 'hex'), at);
+    }
+    writeFileSync(join(folder, route), entries);
+    sums[route] = sha256(entries);
+  }
+  const known = object.parse(index['routes']);
+  const roots = Object.fromEntries(
+    [...routes.matchAll(/^(\S+) \d+ (\S+)$/gm)].flatMap(([, name = '', root]) =>
+      known[name] === undefined ? [] : [[name, { ...object.parse(known[name]), root }]],
+    ),
+  );
+  const forged = { ...index, digest: sha256(routes), sums, routes: { ...known, ...roots } };
+  const text = JSON.stringify({ sha256: sha256(JSON.stringify(forged)), index: forged });
+  writeFileSync(join(folder, 'index.json'), text);
+}
+
+/** Writes a digest into snapshot.json and the index of changes. */
+function nameDigest(out: string, digest: string, sequence: number): void {
+  const { tree: _, ...index } = indexOf(out);
+  const { id } = manifestOf(out).tree;
+  const [newest, ...older] = index.changes;
+  const none = { file: null, bytes: null, sha256: null, bundle: null };
+  const isNext = newest !== undefined && sequence > newest.sequence;
+  const change = { ...newest, ...none, from: null, from_digest: null, sequence, digest };
+  const changes = isNext ? [change, ...index.changes] : [change, ...older];
+  const named = new Set(changes.flatMap(({ file, bundle }) => [file, bundle?.file]));
+  for (const name of readdirSync(join(out, 'changes')))
+    if (name !== 'index.json' && !named.has(`/changes/${name}`)) rmSync(join(out, 'changes', name));
+  const downloads = { sequence, digest };
+  const oldest = sequence;
+  put(out, [
+    [
+      'changes/index.json',
+      JSON.stringify({ ...index, tree: id, sequence, digest, oldest, downloads, changes }),
+    ],
+  ]);
+  const manifest = readObject(join(out, 'snapshot.json'));
+  const next = { ...object.parse(manifest['downloads']), ...downloads };
+  put(out, [['snapshot.json', JSON.stringify({ ...manifest, sequence, digest, downloads: next })]]);
+}
+
+/** Replaces the log, with the tiles of all its sizes. snapshot.json names the key. */
+export function sign({ out }: Scene, key: NaiveKey, entries: readonly string[]): void {
+  const folder = logFolder(out);
+  rmSync(join(out, folder, 'tile'), { recursive: true });
+  for (let size = 1; size <= entries.length; size += 1)
+    put(
+      out,
+      [...tilesOf(entries.slice(0, size))].map(([name, tile]) => [`${folder}/${name}`, tile]),
+    );
+  const text = `${key.name}\n${entries.length}\n${rootOf(entries).toString('base64')}\n`;
+  put(out, [[`${folder}/checkpoint`, key.note(text)]]);
+  nameKey({ out }, key);
+}
+
+/** Names a key in snapshot.json, which entries cover. */
+export function nameKey({ out }: Pick<Scene, 'out'>, key: NaiveKey): void {
+  const manifest = readObject(join(out, 'snapshot.json'));
+  const log = { ...object.parse(manifest['log']), keys: [key.vkey] };
+  put(out, [['snapshot.json', JSON.stringify({ ...manifest, log })]]);
+}
+
+/** The entry of the newest snapshot, as the tree has it now. */
+export function entryNow({ out }: Scene): string {
+  const { tree, sequence, as_of: asOf, digest } = manifestOf(out);
+  const routes = readFileSync(join(logOf(out), 'index/routes.txt'), 'utf8');
+  const documents = [...routes.matchAll(/^\S+ (\d+) /gm)].reduce((sum, [, count]) => sum + Number(count), 0);
+  return (
+    `register-api/snapshot@v2\ntree ${tree.id}\nsequence ${sequence}\nas_of ${asOf ?? 'none'}\n` +
+    `documents ${documents}\ndigest ${digest}\nmanifest ${naiveManifest(join(out, 'snapshot.json'))}\n`
+  );
+}
+
+/** What a client had kept when it noticed an attack; `warned` if it took the tree all the same. */
+export type When = 'at once' | 'kept key' | 'kept checkpoint' | 'kept proof' | 'warned' | 'no';
+/** And what it says. */
+export type Noticed = readonly [when: When, why: string];
+export type Client =
+  'verify' | 'new copy' | 'copy' | 'prove' | 'saved proof' | 'witness' | 'verifier of others' | 'next build';
+
+/** What a client kept, and the reason why it refuses. */
+type Attempt = readonly [When, string | undefined];
+/** The first that has a reason. Those that keep more notice no less. */
+function first(...attempts: readonly Attempt[]): Noticed {
+  const at = attempts.findIndex(([, why]) => why !== undefined);
+  if (attempts.slice(at + 1).some(([, why]) => at >= 0 && why === undefined))
+    throw new Error('a client that keeps more notices less');
+  const [when, why = ''] = attempts[at] ?? ['no'];
+  return [why.startsWith('warning: ') ? 'warned' : when, why];
+}
+
+/** The reason of a command that fails, or its warning. */
+async function reasonOf(...args: string[]): Promise<string | undefined> {
+  const { code, stdout, stderr } = await inProcess(...args);
+  if (code === 1) return stderr + stdout;
+  if (code === 0) return stderr === '' ? undefined : stderr;
+  throw new Error(stderr);
+}
+
+/**
+ * What each client notices of the tree as it is now.
+ * @param go the verifier of others, if it is installed
+ * @param document what a proof is asked for
+ */
+export async function noticedBy(
+  scene: Scene,
+  go: string | undefined,
+  document = RECORD,
+): Promise<Partial<Record<Client, Noticed>>> {
+  const { out, key, vkey, note } = scene;
+  const proxy = await startProxy(out, ['--page-tokens', '1000000']);
+  const mirror = (to: string, ...options: string[]) =>
+    reasonOf('mirror', proxy.base, '--out', scene.file(to), ...options);
+  const proof = scene.file('new.tlog-proof');
+
+  try {
+    const [copied, copiedByKey, followed, proven] = await Promise.all([
+      mirror('new'),
+      mirror('new-by-key', '--key', vkey),
+      mirror('copy'),
+      reasonOf('prove', proxy.base, document, '--write', proof, '--quiet'),
+    ]);
+    const verified = proven ?? (await reasonOf('verify-proof', proof, '--key', vkey));
+    rmSync(inState(out, 'checkpoint'), { force: true });
+    const unknowing = await reasonOf('verify', '--out', out);
+    cpSync(scene.file('verified'), inState(out, 'checkpoint'));
+    const knowing = await reasonOf('verify', '--out', out);
+    const saved = await noticedBySavedProof(scene);
+    return {
+      verify: first(['at once', unknowing], ['kept checkpoint', knowing]),
+      'new copy': first(['at once', copied], ['kept key', copiedByKey]),
+      copy: first(['kept checkpoint', followed]),
+      prove: first(['at once', proven], ['kept key', verified]),
+      'saved proof': first(['kept proof', saved]),
+      witness: first(['kept checkpoint', noticedByWitness(scene, note)]),
+      ...(go !== undefined && { 'verifier of others': noticedByGo(scene, go) }),
+      'next build': first(['kept checkpoint', await nextBuild(scene, key)]),
+    };
+  } finally {
+    await proxy.stop();
+  }
+}
+
+/** A saved proof still holds; the reader compares the document and the log with what it says. */
+async function noticedBySavedProof(scene: Scene): Promise<string | undefined> {
+  const { out, vkey, entries } = scene;
+  const saved = scene.file('saved.tlog-proof');
+  const { code, stdout } = await inProcess('verify-proof', saved, '--key', vkey, '--json');
+  if (code !== 0) throw new Error('a saved proof must stay valid');
+  const { sequence } = z.looseObject({ sequence: z.int() }).parse(JSON.parse(stdout));
+  const body = ['--body', join(out, RECORD_FILE)];
+  const isSameSnapshot = manifestOf(out).sequence === sequence;
+  const other = isSameSnapshot ? await reasonOf('verify-proof', saved, '--key', vkey, ...body) : undefined;
+  if (other !== undefined) return other;
+  const [, size = '', root = ''] = readFileSync(saved, 'utf8').split('\n\n')[1]?.split('\n') ?? [];
+  const isThere = rootOf(entries.slice(0, Number(size))).toString('base64') === root;
+  return isThere ? undefined : 'the log has not the entries of the proof';
+}
+
+/** Asks for a cosignature of what is served now, if there is none. */
+function noticedByWitness({ vkey, cosigned, entries }: Scene, note: string): string | undefined {
+  // Those of an old checkpoint stay good.
+  if (cosigned.includes(note)) return undefined;
+  const witness = new Witness(publicKeyOf(vkey));
+  const [name = '', size = '', root = ''] = cosigned.at(-1)?.split('\n') ?? [];
+  witness.seen.set(name, { size: Number(size), root: Buffer.from(root, 'base64') });
+  const old = Math.min(Number(size), entries.length);
+  const proof = consistency(entries, old).map((hash) => `${hash}\n`);
+  const { status, body } = witness.reply(`old ${old}\n${proof.join('')}\n${note}`);
+  return status === 200 ? undefined : `${status} ${body}`;
+}
+
+function noticedByGo(scene: Scene, go: string): Noticed {
+  const { out, vkey } = scene;
+  const log = logOf(out);
+  const now = join(log, 'checkpoint');
+  const [named = ''] = z
+    .object({ log: z.object({ keys: z.array(z.string()) }) })
+    .parse(readObject(join(out, 'snapshot.json'))).log.keys;
+  const reason = (key: string, ...files: readonly string[]): string | undefined => {
+    const { status, reason: why } = runVerifier(go, key, log, files);
+    return status === 0 ? undefined : why;
+  };
+  return first(
+    ['at once', reason(named, now)],
+    ['kept key', reason(vkey, now)],
+    ['kept checkpoint', reason(vkey, scene.file('checkpoint'), now)],
+  );
+}
+
+/** The next build with the publisher's key and its KEY.last. */
+async function nextBuild(scene: Scene, key: string): Promise<string | undefined> {
+  const register = scene.file('register.sqlite');
+  const args = ['--register', register, '--out', scene.out, '--operator', OPERATOR, '--key', key];
+  return reasonOf('build', ...args, '--accept-removals', '--quiet');
+}
+
+/** Alters what snapshot.json says of limits, and no document. */
+export function alterLimits({ out }: Scene): void {
+  const manifest = readObject(join(out, 'snapshot.json'));
+  const limit = { tokens: 1_000_000, refill_seconds: 0.001 };
+  put(out, [
+    ['snapshot.json', JSON.stringify({ ...manifest, limits: { api: limit, download: limit, page: limit } })],
+  ]);
+}

@@ -1,0 +1,386 @@
+/** The files of a log: as other programs write them, and damaged ones. */
+import { hash } from 'node:crypto';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { always, isThorough, it, some, thorough } from '../../support/thorough.js';
+import { append, checkLog, entryAt, headOf, rootOf } from '../../../generator/log/log-files.js';
+import type { LogDamage } from '../../../generator/log/log-files.js';
+import { EMPTY_HEAD, leafHash } from '../../../generator/tree/merkle.js';
+import { verifyInclusion } from '../../../generator/log/merkle.js';
+import { openNote } from '../../../generator/log/note.js';
+import { parseSigner, parseVerifier } from '../../../generator/keys.js';
+import { checkpointText, parseCheckpoint } from '../../../generator/log/text.js';
+import { temporary } from '../../support/folder.js';
+import { inclusionProof } from './merkle-proofs.js';
+import { Comparisons, filesOf, flips, grow, makeLog, naiveHead, refusal } from './support.js';
+import { TESSERA } from './vectors.js';
+
+const path = temporary();
+
+const entries = Array.from({ length: 600 }, (_, index) => `entry ${index}`);
+
+/** The log of 600 entries, made once, and the roots of all sizes. */
+const large = path('large');
+const roots = makeLog(large, entries);
+
+describe('a log as transparency-dev/tessera makes it', () => {
+  const folder = path('tessera');
+  const signer = parseSigner(TESSERA.skey);
+  const tile = Buffer.from(TESSERA.tile, 'base64');
+
+  it('has the same roots, tiles and checkpoints at all sizes', () => {
+    const made = makeLog(folder, TESSERA.entries);
+    for (const [size, [root, signature]] of TESSERA.checkpoints.entries()) {
+      const text = checkpointText({ origin: signer.name, size, root: made[size]!.toString('base64') });
+      expect(`${text}\n${signer.sign(text)}`).toBe(
+        `example.com/log/testdata\n${size}\n${root}\n\n— example.com/log/testdata ${signature}\n`,
+      );
+      if (size === 0) continue;
+      expect(readFileSync(join(folder, `tile/0/000.p/${size}`)).equals(tile.subarray(0, size * 32))).toBe(
+        true,
+      );
+    }
+  });
+
+  it('has the same bundle of entries', () => {
+    const bundle = readFileSync(join(folder, 'tile/entries/000.p/15'));
+    expect(bundle).toHaveLength(99);
+    expect(bundle.toString('hex')).toMatch(/^00036f6e65000374776f/);
+    expect(entryAt(folder, 15, 14).toString()).toBe('fivten');
+  });
+
+  it('is opened with its key, and checked', () => {
+    const [root, signature] = TESSERA.checkpoints[15];
+    const note = `example.com/log/testdata\n15\n${root}\n\n— example.com/log/testdata ${signature}\n`;
+    const checkpoint = parseCheckpoint(openNote(note, [parseVerifier(TESSERA.vkey)]).text);
+    expect([...checkLog(folder, { size: 15, root: Buffer.from(checkpoint.root, 'base64') })]).toEqual([]);
+  });
+});
+
+/** The widths of the tiles of a level, and of the partial ones that must still be there. */
+function* tilesOf(count: number): Generator<{ n: number; widths: readonly number[] }> {
+  for (let n = 0; n * 256 < count; n += 1) {
+    const width = Math.min(256, count - n * 256);
+    yield { n, widths: width === 256 ? [256] : Array.from({ length: width }, (_, index) => index + 1) };
+  }
+}
+
+const name = (level: string, n: number, width: number): string =>
+  `tile/${level}/${String(n).padStart(3, '0')}${width === 256 ? '' : `.p/${width}`}`;
+
+/** Beyond the first full tile; the full run goes beyond the second. */
+const MOST = isThorough ? 600 : 270;
+
+describe(`each size from 0 to ${MOST}`, () => {
+  const folder = path('each');
+
+  always('has the tiles, bundles and root of RFC 6962, and partial tiles until the full one is there', () => {
+    mkdirSync(folder);
+    const comparisons = new Comparisons();
+    /** What each file must hold, as long as it is there. */
+    const content = new Map<string, Buffer>();
+    for (let size = 0; size <= MOST; size += 1) {
+      if (size > 0) {
+        const { root, files, size: grown } = grow(folder, size - 1, entries[size - 1]!);
+        comparisons.add(grown === size, `the size ${size}`);
+        comparisons.add(root.equals(naiveHead(entries.slice(0, size))), `the root of ${size}`);
+        comparisons.add(rootOf(folder, size).equals(root), `the root by the tiles of ${size}`);
+        for (const file of files.keys()) content.set(file, readFileSync(join(folder, file)));
+      }
+      const expected = new Set<string>();
+      for (const [level, span] of [
+        ['0', 1],
+        ['1', 256],
+        ['entries', 1],
+      ] as const) {
+        for (const { n, widths } of tilesOf(Math.floor(size / span))) {
+          for (const width of widths) {
+            const file = name(level, n, width);
+            expected.add(file);
+            const first = n * 256 * span;
+            const spans = Array.from({ length: width }, (_, index) =>
+              entries.slice(first + index * span, first + (index + 1) * span),
+            );
+            // A file is written once: it is compared at the size that writes it.
+            if (width !== widths.at(-1)) continue;
+            const bytes = Buffer.concat(
+              level === 'entries'
+                ? spans.map(([entry = '']) => Buffer.from(`\0${String.fromCharCode(entry.length)}${entry}`))
+                : spans.map(naiveHead),
+            );
+            comparisons.add(content.get(file)?.equals(bytes) === true, `${file} at ${size}`);
+          }
+        }
+      }
+      comparisons.add(filesOf(folder).join() === [...expected].toSorted().join(), `the files at ${size}`);
+    }
+    for (const file of filesOf(folder)) {
+      comparisons.add(content.get(file)?.equals(readFileSync(join(folder, file))) === true, `${file}, later`);
+    }
+    expect(comparisons.wrong).toEqual([]);
+  });
+
+  thorough('is checked, with all its entries and their proofs, in the log of 600', () => {
+    const comparisons = new Comparisons();
+    for (let size = 0; size <= 600; size += 1) {
+      comparisons.add(rootOf(large, size).equals(roots[size]!), `the root of ${size}`);
+      if (size % 9 === 0 || [1, 255, 256, 257, 511, 512, 513].includes(size)) {
+        comparisons.add(
+          [...checkLog(large, { size, root: roots[size]! })].length === 0,
+          `the files of ${size}`,
+        );
+      }
+    }
+    for (let index = 0; index < 600; index += 1) {
+      comparisons.add(entryAt(large, 600, index).toString() === entries[index], `entry ${index}`);
+      const proof = inclusionProof(index, 600, headOf(large, 600));
+      comparisons.add(
+        verifyInclusion(leafHash(entries[index]!), index, 600, proof, roots[600]!),
+        `the proof of ${index}`,
+      );
+    }
+    expect(comparisons.wrong).toEqual([]);
+    expect(entryAt(large, 100, 99).toString()).toBe('entry 99');
+    expect(() => entryAt(large, 600, 600)).toThrow(RangeError);
+  });
+});
+
+const tileOf = (each: Buffer, width: number): Buffer =>
+  Buffer.concat(Array.from({ length: width }, () => each));
+
+describe('a log of many levels', () => {
+  it('grows at its right edge alone', () => {
+    const folder = path('edge');
+    const write = (file: string, bytes: Buffer): void => {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), bytes);
+    };
+    // 2^24 - 1 equal entries: one less than what fills the first tile of level 2.
+    const heads = [leafHash('x')];
+    for (let level = 0; level < 24; level += 1) {
+      heads.push(hash('sha256', Buffer.concat([Buffer.of(1), heads[level]!, heads[level]!]), 'buffer'));
+    }
+    write(
+      'tile/entries/x065/535.p/255',
+      Buffer.concat(Array.from({ length: 255 }, () => Buffer.from('\0\u0001x'))),
+    );
+    write('tile/0/x065/535.p/255', tileOf(heads[0]!, 255));
+    write('tile/1/255.p/255', tileOf(heads[8]!, 255));
+    write('tile/2/000.p/255', tileOf(heads[16]!, 255));
+    write('tile/2/000.p/7', tileOf(heads[16]!, 7));
+    const { root, files, removed } = append(folder, 2 ** 24 - 1, Buffer.from('x'));
+    expect(root).toEqual(heads[24]);
+    expect([...files.keys()].toSorted()).toEqual([
+      'tile/0/x065/535',
+      'tile/1/255',
+      'tile/2/000',
+      'tile/3/000.p/1',
+      'tile/entries/x065/535',
+    ]);
+    expect(files.get('tile/3/000.p/1')).toEqual(heads[24]);
+    expect(removed).toEqual([
+      'tile/entries/x065/535.p/255',
+      'tile/0/x065/535.p/255',
+      'tile/1/255.p/255',
+      'tile/2/000.p/7',
+      'tile/2/000.p/255',
+    ]);
+  });
+});
+
+const copyOf = (size: number): string => {
+  const folder = path('copy');
+  makeLog(folder, entries.slice(0, size));
+  return folder;
+};
+
+describe('appending', () => {
+  it('takes entries of up to 65,535 bytes', () => {
+    const folder = path('long');
+    mkdirSync(folder);
+    grow(folder, 0, Buffer.alloc(65_535, 'x'));
+    grow(folder, 1, '');
+    expect([...checkLog(folder, { size: 2, root: rootOf(folder, 2) })]).toEqual([]);
+    expect(entryAt(folder, 2, 0)).toHaveLength(65_535);
+    expect(refusal(() => append(folder, 2, Buffer.alloc(65_536)))).toMatch(/at most 65535 bytes/);
+  });
+
+  it.each([
+    ['tile/0/000.p/5', 5],
+    ['tile/entries/000.p/5', 5],
+    ['tile/1/000.p/1', 257],
+  ])('refuses without %s, or with one that is cut', (file, size) => {
+    const folder = copyOf(size);
+    const bytes = readFileSync(join(folder, file));
+    writeFileSync(join(folder, file), bytes.subarray(0, -1));
+    expect(refusal(() => append(folder, size, Buffer.from('x')))).toMatch(
+      new RegExp(`^the log is damaged: ${file} is altered, expected `),
+    );
+    rmSync(join(folder, file));
+    expect(refusal(() => append(folder, size, Buffer.from('x')))).toBe(
+      `the log is damaged: ${file} is missing (see docs/signed-log.md)`,
+    );
+  });
+
+  it('refuses with an entry that is not that of the hashes', () => {
+    const folder = copyOf(5);
+    const file = join(folder, 'tile/entries/000.p/5');
+    writeFileSync(file, readFileSync(file, 'latin1').replace('entry 3', 'entry 8'), 'latin1');
+    expect(refusal(() => append(folder, 5, Buffer.from('x')))).toBe(
+      "the log is damaged: tile/0/000.p/5 doesn't have the hashes of tile/entries/000.p/5 (see docs/signed-log.md)",
+    );
+  });
+
+  it('refuses at a size that is behind the files', () => {
+    // The partial tile of 255 is gone since the full one is there.
+    expect(refusal(() => append(copyOf(256), 255, Buffer.from('x')))).toBe(
+      'the log is damaged: tile/entries/000.p/255 is missing (see docs/signed-log.md)',
+    );
+  });
+});
+
+/** Damages without content. */
+const namesOf = (damages: Iterable<LogDamage>): LogDamage[] =>
+  [...damages].map(({ file, what }) => ({ file, what }));
+
+describe('a damaged log', () => {
+  const size = 258;
+  const folder = path('damaged');
+  makeLog(folder, entries.slice(0, size));
+  const damages = (): LogDamage[] => [...checkLog(folder, { size, root: roots[size]! })];
+  const check = (): LogDamage[] => namesOf(damages());
+
+  it('is sound before', () => {
+    expect(check()).toEqual([]);
+    expect(filesOf(folder)).toEqual([
+      'tile/0/000',
+      'tile/0/001.p/1',
+      'tile/0/001.p/2',
+      'tile/1/000.p/1',
+      'tile/entries/000',
+      'tile/entries/001.p/1',
+      'tile/entries/001.p/2',
+    ]);
+  });
+
+  always.each(some(filesOf(folder), 2))('is found to be so with %s altered, cut or longer', (file) => {
+    const bytes = readFileSync(join(folder, file));
+    // Of the large ones, one bit in each 17 bytes.
+    const bits = bytes.length < 1000 ? undefined : (at: number): number[] => (at % 17 === 0 ? [at % 8] : []);
+    for (const { at, bit, flipped } of flips(bytes, bits)) {
+      writeFileSync(join(folder, file), flipped);
+      expect(check(), `byte ${at}, bit ${bit}`).toEqual([{ file, what: 'altered' }]);
+    }
+    for (const other of [bytes.subarray(0, -1), bytes.subarray(0, -32), Buffer.concat([bytes, bytes]), '']) {
+      writeFileSync(join(folder, file), other);
+      expect(check()).toEqual([{ file, what: 'altered' }]);
+      // What it must be is known of hashes; an entry follows from nothing else.
+      const content = file.includes('entries') ? undefined : bytes;
+      expect(damages().map((damage) => damage.content)).toEqual([content]);
+    }
+    writeFileSync(join(folder, file), bytes);
+    expect(check()).toEqual([]);
+  });
+
+  it('is found to be so with any bit of any file flipped', () => {
+    const small = path('small');
+    makeLog(small, entries.slice(0, 4));
+    const comparisons = new Comparisons();
+    for (const file of filesOf(small)) {
+      const bytes = readFileSync(join(small, file));
+      for (const { at, bit, flipped } of flips(bytes)) {
+        writeFileSync(join(small, file), flipped);
+        const found = [...checkLog(small, { size: 4, root: roots[4]! })];
+        comparisons.add(found.length === 1 && found[0]?.file === file, `byte ${at}, bit ${bit} of ${file}`);
+      }
+      writeFileSync(join(small, file), bytes);
+    }
+    expect(comparisons.wrong).toEqual([]);
+    expect([...checkLog(small, { size: 4, root: roots[4]! })]).toEqual([]);
+  });
+
+  it.each(['tile/0/000', 'tile/0/001.p/2', 'tile/1/000.p/1', 'tile/entries/000', 'tile/entries/001.p/2'])(
+    'is found to be so without %s',
+    (file) => {
+      const copy = path('without');
+      cpSync(folder, copy, { recursive: true });
+      rmSync(join(copy, file));
+      expect(namesOf(checkLog(copy, { size, root: roots[size]! }))).toEqual([{ file, what: 'missing' }]);
+    },
+  );
+
+  it('may lack partial tiles of other sizes', () => {
+    const copy = path('less');
+    cpSync(folder, copy, { recursive: true });
+    rmSync(join(copy, 'tile/0/001.p/1'));
+    rmSync(join(copy, 'tile/entries/001.p/1'));
+    expect(namesOf(checkLog(copy, { size, root: roots[size]! }))).toEqual([]);
+  });
+
+  it('is not that of another checkpoint', () => {
+    expect(namesOf(checkLog(folder, { size, root: roots[size - 1]! }))).toEqual([
+      { file: 'checkpoint', what: 'altered' },
+    ]);
+    expect(namesOf(checkLog(folder, { size: 0, root: roots[1]! }))).toEqual([
+      { file: 'checkpoint', what: 'altered' },
+    ]);
+    expect([...checkLog(folder, { size: 0, root: EMPTY_HEAD })]).toEqual([]);
+  });
+
+  it('lacks what a larger checkpoint needs', () => {
+    expect(namesOf(checkLog(folder, { size: size + 1, root: roots[size + 1]! }))).toEqual([
+      { file: 'tile/entries/001.p/3', what: 'missing' },
+      { file: 'tile/0/001.p/3', what: 'missing' },
+    ]);
+  });
+
+  it('is found to be so if entries and hashes were replaced together', () => {
+    const forged = path('forged');
+    makeLog(forged, entries.slice(0, size).with(77, 'forged'));
+    const found = namesOf(checkLog(forged, { size, root: roots[size]! }));
+    expect(found).toEqual([{ file: 'checkpoint', what: 'altered' }]);
+  });
+
+  it('is found to be so in a bundle and a tile of others', () => {
+    const copy = path('others');
+    cpSync(folder, copy, { recursive: true });
+    const tile = readFileSync(join(copy, 'tile/0/001.p/2'));
+    writeFileSync(join(copy, 'tile/0/001.p/2'), tile.toReversed());
+    rmSync(join(copy, 'tile/entries/000'));
+    expect([...checkLog(copy, { size, root: roots[size]! })]).toEqual([
+      { file: 'tile/entries/000', what: 'missing' },
+      { file: 'tile/0/001.p/2', what: 'altered', content: tile },
+    ]);
+  });
+
+  it('has no known content if no source leads to the root', () => {
+    const copy = path('unknown');
+    cpSync(folder, copy, { recursive: true });
+    rmSync(join(copy, 'tile/entries/000'));
+    const tile = readFileSync(join(copy, 'tile/0/000'));
+    tile[77]! ^= 1;
+    writeFileSync(join(copy, 'tile/0/000'), tile);
+    // The tile above is right, but isn't that of the altered hash.
+    expect([...checkLog(copy, { size, root: roots[size]! })]).toEqual([
+      { file: 'tile/entries/000', what: 'missing' },
+      { file: 'tile/1/000.p/1', what: 'altered' },
+      { file: 'checkpoint', what: 'altered' },
+    ]);
+  });
+
+  it('is found to be so if several files are altered, though others may be named', () => {
+    const copy = path('both');
+    cpSync(folder, copy, { recursive: true });
+    for (const file of ['tile/entries/000', 'tile/0/001.p/2']) {
+      const bytes = readFileSync(join(copy, file));
+      bytes[5]! ^= 1;
+      writeFileSync(join(copy, file), bytes);
+    }
+    const found = namesOf(checkLog(copy, { size, root: roots[size]! }));
+    expect(found).toContainEqual({ file: 'tile/entries/000', what: 'altered' });
+    // The altered hash is believed, since not all entries give the root: so are its neighbours named.
+    expect(found).toContainEqual({ file: 'tile/0/001.p/1', what: 'altered' });
+    expect(found).toContainEqual({ file: 'checkpoint', what: 'altered' });
+  });
+});

@@ -1,0 +1,226 @@
+/** The texts of the log. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  base64Of,
+  bytesOfBase64,
+  chunkLine,
+  pageLine,
+  parseChunks,
+  parsePages,
+  parseRoutes,
+} from '../../../generator/log/chunk-text.js';
+import {
+  checkpointText,
+  entryText,
+  parseCheckpoint,
+  parseEntry,
+  splitEntries,
+} from '../../../generator/log/text.js';
+import { entriesPath, tilePath } from '../../../generator/routes/tile-keys.js';
+import { routeLine } from '../../../generator/tree/digest.js';
+import { flips, refusal } from './support.js';
+
+const HASH = 'CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=';
+const DIGEST = 'ab'.repeat(32);
+
+describe('the text of a checkpoint', () => {
+  const text = `example.com/log\n12\n${HASH}\n`;
+  const checkpoint = { origin: 'example.com/log', size: 12, root: HASH };
+
+  it('is that of C2SP, both ways', () => {
+    expect(checkpointText(checkpoint)).toBe(text);
+    expect(parseCheckpoint(text)).toEqual(checkpoint);
+  });
+
+  it('may have spaces in the origin, extensions, the size 0 and any size up to 2^53-1', () => {
+    const real = `go.sum database tree\n9007199254740991\n${HASH}\n`;
+    expect(parseCheckpoint(real)).toEqual({ origin: 'go.sum database tree', size: 2 ** 53 - 1, root: HASH });
+    expect(parseCheckpoint(`${text}an extension\nanother\n`)).toEqual(checkpoint);
+    expect(parseCheckpoint(text.replace('12', '0')).size).toBe(0);
+  });
+
+  it.each([
+    ['no text', ''],
+    ['no origin', `\n12\n${HASH}\n`],
+    ['no root', 'example.com/log\n12\n'],
+    ['no end of line', text.slice(0, -1)],
+    ['an empty line', `${text}\n`],
+    ['an extension without an end', `${text}x`],
+    ['an empty extension', `${text}\nx\n`],
+    ['a leading zero', text.replace('12', '012')],
+    ['a sign', text.replace('12', '+12')],
+    ['a negative size', text.replace('12', '-12')],
+    ['no size', text.replace('12', '')],
+    ['a fraction', text.replace('12', '1.2')],
+    ['an exponent', text.replace('12', '1e2')],
+    ['a size of 2^53', text.replace('12', '9007199254740992')],
+    ['a longer size', text.replace('12', '12345678901234567')],
+    ['digits of another script', text.replace('12', '１２')],
+    ['a root of 31 bytes', text.replace(HASH, Buffer.alloc(31).toString('base64'))],
+    ['a root of 33 bytes', text.replace(HASH, Buffer.alloc(33).toString('base64'))],
+    ['a root without padding', text.replace('=', '')],
+    ['a root with bits that no byte uses', text.replace('2I=', '2J=')],
+    ['base64 for URLs', text.replace('/X', '_X')],
+    ['CR LF', text.replaceAll('\n', '\r\n')],
+  ])('is refused with %s', (_, damaged) => {
+    expect(refusal(() => parseCheckpoint(damaged))).toMatch(/expected/);
+  });
+});
+
+/** The text of the entry that a text is read as; undefined if it is refused. */
+const reread = (other: string): string | undefined =>
+  refusal(() => parseEntry(other)) === undefined ? entryText(parseEntry(other)) : undefined;
+
+describe('the text of an entry', () => {
+  const text =
+    'register-api/snapshot@v1\ntree efd62e2505583bf5\nsequence 12\nas_of 2026-11-20T07:59:20Z\n' +
+    `documents 8874\ndigest ${DIGEST}\n`;
+  const entry = {
+    tree: 'efd62e2505583bf5',
+    sequence: 12,
+    asOf: '2026-11-20T07:59:20Z',
+    documents: 8874,
+    digest: DIGEST,
+  };
+
+  it('is canonical, both ways, with a measurement and without', () => {
+    expect(entryText(entry)).toBe(text);
+    expect(parseEntry(text)).toEqual(entry);
+    const none = text.replace(/as_of .*/, 'as_of none');
+    expect(parseEntry(none)).toEqual({ ...entry, asOf: null });
+    expect(entryText({ ...entry, asOf: null })).toBe(none);
+  });
+
+  it('has other content with any bit flipped, if it is not refused', () => {
+    const others = [...flips(Buffer.from(text))].map(({ flipped }) => flipped.toString());
+    const accepted = others.filter((other) => reread(other) !== undefined);
+    expect(accepted.map(reread)).toEqual(accepted);
+    expect(accepted).not.toContain(text);
+    expect(accepted.length).toBeLessThan(others.length / 2);
+  });
+
+  it.each([
+    ['another version', text.replace('@v1', '@v2')],
+    ['a line more', `${text}more\n`],
+    ['a line less', text.replace(/documents.*\n/, '')],
+    ['another order', text.replace(/(sequence.*\n)(as_of.*\n)/, '$2$1')],
+    ['no end of line', text.slice(0, -1)],
+    ['capitals', text.replace('efd', 'EFD')],
+    ['a leading zero', text.replace('sequence 12', 'sequence 012')],
+    ['a sequence beyond 2^53-1', text.replace('sequence 12', 'sequence 9007199254740993')],
+    ['milliseconds', text.replace('20Z', '20.000Z')],
+    ['a short digest', text.replace('abab\n', 'ab\n')],
+  ])('is refused with %s', (_, damaged) => {
+    expect(refusal(() => parseEntry(damaged))).toMatch(/expected/);
+  });
+});
+
+describe('lists', () => {
+  const lists = [
+    { parse: parseRoutes, line: routeLine, item: { name: 'group-history', count: 7, root: HASH } },
+    { parse: parseChunks, line: chunkLine, item: { first: '2026-11', leaf: HASH } },
+    { parse: parsePages, line: pageLine, item: { first: '45', count: 256, head: HASH } },
+  ] as const;
+
+  it('are parsed as they are written', () => {
+    expect(routeLine(lists[0].item)).toBe(`group-history 7 ${HASH}\n`);
+    expect(chunkLine(lists[1].item)).toBe(`2026-11 ${HASH}\n`);
+    expect(pageLine(lists[2].item)).toBe(`45 256 ${HASH}\n`);
+    expect(parseRoutes(routeLine(lists[0].item))).toEqual([lists[0].item]);
+    const two = [lists[1].item, { first: '2026-12', leaf: HASH }];
+    expect(parseChunks(two.map(chunkLine).join(''))).toEqual(two);
+    expect(parsePages(pageLine(lists[2].item))).toEqual([lists[2].item]);
+    for (const { parse } of lists) expect(parse('')).toEqual([]);
+  });
+
+  it.each([
+    '\n',
+    ' \n',
+    'x\n',
+    `45 256 ${HASH}`,
+    `45 ${HASH} \n`,
+    `../x 1 ${HASH}\n`,
+    `.x 1 ${HASH}\n`,
+    `a 01 ${HASH}\n`,
+  ])('are refused with %j', (text) => {
+    for (const { parse } of lists) expect(refusal(() => parse(text))).toMatch(/expected/);
+  });
+
+  it('have a route once', () => {
+    expect(refusal(() => parseRoutes(routeLine(lists[0].item).repeat(2)))).toBe(
+      'expected one line for each route',
+    );
+  });
+});
+
+describe('paths', () => {
+  it.each([
+    [tilePath(0, 0), 'tile/0/000'],
+    [tilePath(0, 5, 256), 'tile/0/005'],
+    [tilePath(0, 999), 'tile/0/999'],
+    [tilePath(0, 1000), 'tile/0/x001/000'],
+    [tilePath(3, 1_234_067), 'tile/3/x001/x234/067'],
+    [tilePath(0, 1067, 5), 'tile/0/x001/067.p/5'],
+    [tilePath(0, 273, 112), 'tile/0/273.p/112'],
+    [entriesPath(0), 'tile/entries/000'],
+    [entriesPath(1_234_067, 255), 'tile/entries/x001/x234/067.p/255'],
+    [tilePath(0, 2 ** 45), 'tile/0/x035/x184/x372/x088/832'],
+  ])('%s', (path, expected) => {
+    expect(path).toBe(expected);
+  });
+});
+
+describe('a bundle of entries', () => {
+  it('is split where the lengths say', () => {
+    const long = Buffer.alloc(65_535, 'x');
+    const bundle = Buffer.concat([
+      Buffer.from('00036f6e650000000174', 'hex'),
+      Buffer.from('ffff', 'hex'),
+      long,
+    ]);
+    expect(splitEntries(bundle).map((entry) => Buffer.from(entry).toString())).toEqual([
+      'one',
+      '',
+      't',
+      long.toString(),
+    ]);
+    expect(splitEntries(Buffer.alloc(0))).toEqual([]);
+  });
+
+  it.each(['00', '0001', '00036f6e', '00036f6e6500', '0000ff'])('is refused if it is cut: %s', (hex) => {
+    expect(refusal(() => splitEntries(Buffer.from(hex, 'hex')))).toBe('the bundle of entries is cut');
+  });
+});
+
+describe('base64', () => {
+  it('is that of Node, both ways', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40_000, size: 'max' }), (bytes) => {
+        const text = Buffer.from(bytes).toString('base64');
+        expect(base64Of(bytes)).toBe(text);
+        expect(Buffer.from(bytesOfBase64(text)).equals(bytes)).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it.each([
+    'A',
+    'AA',
+    'AAA',
+    'AA=',
+    'AB==',
+    'AAB=',
+    'AA==\n',
+    ' AA==',
+    'A A=',
+    'AA==AA==',
+    'AA-_',
+    'AAA=A',
+    'é',
+    'AAAA=',
+  ])('has one form only: not %j', (text) => {
+    expect(refusal(() => bytesOfBase64(text))).toMatch(/expected base64/);
+  });
+});

@@ -1,0 +1,77 @@
+/** A stop in whatever a mirror does at one go: the copy stays as it was, and the next run completes it. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Failure } from '../../../generator/errors.js';
+import { mirror } from '../../../generator/mirror/mirror.js';
+import { progressFor } from '../../../generator/progress.js';
+import { Tree } from '../../../generator/tree/tree.js';
+import { effectsAt } from '../../support/build.js';
+import { damageOf, failureOf, temporary } from '../publish/support.js';
+import { MadeUpOrigin, documentsOf } from './made-up.js';
+
+const path = temporary();
+let origin: MadeUpOrigin;
+let base: URL;
+beforeEach(async () => {
+  origin = new MadeUpOrigin();
+  base = new URL(await origin.start(0));
+});
+afterEach(() => origin.stop());
+
+/** Copies, with a signal during the work of this number that may block the thread. */
+function stoppedAt(out: string, at: number) {
+  const stop = new AbortController();
+  let calls = 0;
+  const unheard = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    calls += 1;
+    const result = await work();
+    if (calls === at) stop.abort(Failure.interrupted('stopped by SIGINT'));
+    return result;
+  };
+  const progress = progressFor('quiet', { signal: stop.signal, unheard }, () => undefined);
+  const copied = mirror(base, new Tree(out), { ...effectsAt('2026-12-02T00:00:00Z'), progress });
+  return { copied, calls: () => calls };
+}
+
+const snapshotOf = (out: string): string | undefined =>
+  existsSync(join(out, 'snapshot.json')) ? readFileSync(join(out, 'snapshot.json'), 'utf8') : undefined;
+
+const STOPPED = [130, 'stopped by SIGINT; the published tree is what it was'];
+
+/** Stops a copy wherever it can be stopped, until it is complete. @returns in how many places */
+async function stops(out: string): Promise<number> {
+  const before = snapshotOf(out);
+  const results: unknown[] = [];
+  for (let isStopped = true; isStopped;) {
+    const { copied, calls } = stoppedAt(out, results.length + 1);
+    const failure = await failureOf(copied).catch(() => undefined);
+    isStopped = calls() > results.length;
+    const damage = snapshotOf(out) === undefined ? [] : await damageOf(out);
+    if (isStopped) results.push([failure?.exitCode, failure?.message, snapshotOf(out), damage]);
+    else results.push([failure, snapshotOf(out), damage]);
+  }
+  const complete = [undefined, String(origin.files.get('/snapshot.json')), []];
+  const count = results.length - 1;
+  expect(results).toEqual([...Array.from({ length: count }, () => [...STOPPED, before, []]), complete]);
+  return count;
+}
+
+it('a mirror can be stopped while it reads what its origin says, while it plans and while it prepares', async () => {
+  const out = path('copy');
+  origin.publish(documentsOf({ 1: 'one', 2: 'two' }));
+  // snapshot.json, the opened tree, the index of changes, the stage, the order of lines, the plan and the commit.
+  expect(await stops(out)).toBe(7);
+  origin.publish(documentsOf({ 1: 'one', 3: 'three' }));
+  // Before them, the index of the copy.
+  expect(await stops(out)).toBe(8);
+});
+
+it('or while it starts over', async () => {
+  const out = path('copy');
+  origin.publish(documentsOf({ 1: 'one' }));
+  expect(await stops(out)).toBe(7);
+  origin.publish(documentsOf({ 1: 'two' }));
+  origin.dropBundle();
+  expect(await stops(out)).toBe(8);
+});

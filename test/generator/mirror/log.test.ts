@@ -1,0 +1,483 @@
+/** What a copy believes of its origin's log, and what it never does. */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Client } from '../../../generator/mirror/client.js';
+import { FetchedFiles } from '../../../generator/mirror/files.js';
+import type { Run } from '../../../generator/mirror/files.js';
+import { fetchCheckpoint, fetchLog } from '../../../generator/mirror/log.js';
+import { parseOrigin } from '../../../generator/mirror/origin.js';
+import { parseVerifier } from '../../../generator/keys.js';
+import { publishCopiedLog } from '../../../generator/log/publish-entry.js';
+import { Tree } from '../../../generator/tree/tree.js';
+import { newKey } from '../log/witness-server.js';
+import type { Key } from '../log/witness-server.js';
+import { temporary } from '../publish/support.js';
+import { quiet } from '../../support/build.js';
+import { MadeUpOrigin, documentsOf } from './made-up.js';
+import { SignedLog, tilesOf } from './signed-log.js';
+import { impatient } from './impatient.js';
+
+const path = temporary();
+impatient();
+let origin: MadeUpOrigin;
+let log: SignedLog;
+let client: Client;
+let tree: Tree;
+let run: Run;
+
+const ONE = documentsOf({ 1: 'one' });
+
+beforeEach(async () => {
+  origin = new MadeUpOrigin();
+  log = new SignedLog(origin);
+  client = new Client(new URL(await origin.start(0)), 'test', quiet());
+  tree = new Tree(path('copy'));
+  run = { tree, client, files: new FetchedFiles(tree, client), progress: quiet() };
+});
+afterEach(async () => {
+  client.close();
+  await origin.stop();
+});
+
+interface Options {
+  readonly keys: readonly Key[];
+  readonly acceptsUnsigned: boolean;
+}
+const given = (...keys: readonly Key[]): Options => ({ keys, acceptsUnsigned: false });
+const NONE = given();
+
+function snapshot() {
+  const content = origin.files.get('/snapshot.json') ?? Buffer.alloc(0);
+  return { origin: parseOrigin(content), content };
+}
+async function fetched({ keys, acceptsUnsigned } = NONE) {
+  const verifiers = keys.map(({ vkey }) => parseVerifier(vkey));
+  const signedCheckpoint = await fetchCheckpoint(run, snapshot().origin, verifiers);
+  return fetchLog(run, snapshot(), signedCheckpoint, acceptsUnsigned);
+}
+/** What the copy says of its log if it has all of it. */
+async function held() {
+  const signedCheckpoint = await fetchCheckpoint(run, snapshot().origin, []);
+  if (signedCheckpoint?.isHeld !== true) return undefined;
+  return (await fetchLog(run, snapshot(), signedCheckpoint, true)).report;
+}
+/** Fetches the log and publishes it in the copy. */
+async function copied(options = NONE) {
+  const found = await fetched(options);
+  mkdirSync(tree.out, { recursive: true });
+  publishCopiedLog(tree, { id: origin.tree, sequence: 1 }, found.files);
+  return found;
+}
+function write(name: string, content: Uint8Array): void {
+  const file = join(tree.out, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+}
+
+/** The error of a run that finds something wrong, after which the copy is as it was. */
+async function refusal(options = NONE): Promise<string> {
+  try {
+    await fetched(options);
+  } catch (error) {
+    if (error instanceof Error) return error.message;
+  }
+  throw new Error('expected a refusal');
+}
+
+/** Publishes a snapshot and signs it. */
+function signed(count = 1): void {
+  for (let at = 0; at < count; at += 1) {
+    origin.publish(documentsOf({ 1: `${origin.history.length}` }));
+    log.sign();
+  }
+}
+
+/** The copy has every tile of the origin's log, and the checkpoint. */
+function expectWhole(): void {
+  const folder = join(tree.out, 'log', origin.tree);
+  for (const [file, content] of tilesOf(log.entries))
+    expect(readFileSync(join(folder, file)).equals(content), file).toBe(true);
+  expect(readFileSync(join(folder, 'checkpoint'), 'utf8')).toBe(log.note);
+}
+
+describe('the first copy of a log', () => {
+  it.each([1, 2, 255, 256, 257, 512, 600])(
+    'of %i entries has its entries, and tiles that are computed from them',
+    async (size) => {
+      origin.publish(ONE);
+      log.fill(size - 1);
+      log.sign();
+      const found = await copied();
+      expectWhole();
+      expect(found.report).toEqual({
+        origin: 'register.example',
+        size,
+        signedBy: [log.keys[0]?.vkey],
+        unknownKeys: [],
+        isSigned: true,
+        coversManifest: true,
+      });
+      const asked = origin.asked();
+      expect(asked).toHaveLength(1 + Math.ceil(size / 256));
+      expect(asked.slice(1).every((url) => url.includes('/tile/entries/'))).toBe(true);
+    },
+  );
+
+  it('of an origin without one is none', async () => {
+    origin.members = {};
+    origin.publish(ONE);
+    expect((await fetched()).report).toBeNull();
+    expect(origin.asked()).toEqual([]);
+    expect(await refusal(given(newKey('register.example', 1)))).toBe(
+      'the origin has no signed log, expected one by the given key',
+    );
+  });
+
+  it('believes the key that is given, and not snapshot.json', async () => {
+    signed();
+    const [key] = log.keys;
+    const impostor = newKey('register.example', 1);
+    log.name([impostor]);
+    origin.announce();
+    log.entries = [];
+    log.sign();
+    expect(await refusal()).toContain('not signed by the expected key');
+    expect((await copied(given(key!))).report).toMatchObject({
+      signedBy: [key!.vkey],
+      unknownKeys: [impostor.vkey],
+    });
+    // It is remembered.
+    expect((await fetched()).report).toMatchObject({ signedBy: [key!.vkey] });
+  });
+
+  it.each<[string, () => Buffer | string]>([
+    ['an empty file', () => ''],
+    ['a page', () => '<html>'],
+    ['no signature', () => log.body],
+    ['a signature of other text', () => log.note.replace('\n1\n', '\n2\n')],
+    [
+      'a log of no entries',
+      () => signedText('register.example\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n'),
+    ],
+    ['a log without end', () => signedText(log.body.replace('\n1\n', '\n9007199254740991\n'))],
+    ['a log of another name', () => signedText(log.body.replace('register', 'other'))],
+    ['more than a checkpoint has', () => Buffer.alloc(70_000, 0x61)],
+  ])('whose checkpoint is %s is refused', async (_, content) => {
+    signed();
+    origin.files.set(`${log.folder}/checkpoint`, Buffer.from(content()));
+    await refusal();
+    expect(existsSync(join(tree.state, 'mirror/log.json'))).toBe(false);
+  });
+
+  it('is refused whichever byte of the checkpoint or of the entries has another bit', async () => {
+    signed(2);
+    for (const file of [`${log.folder}/checkpoint`, `${log.folder}/tile/entries/000.p/2`]) {
+      const content = origin.files.get(file)!;
+      for (let at = 0; at < content.length; at += 1) {
+        const changed = Buffer.from(content);
+        changed[at] = (content[at] ?? 0) ^ (1 << (at % 8));
+        origin.files.set(file, changed);
+        expect(await refusal()).toMatch(/./);
+      }
+      origin.files.set(file, content);
+    }
+    expect(await fetched()).toBeDefined();
+  });
+
+  it.each<[string, (bundle: Buffer) => Buffer]>([
+    ['lack one', (bundle) => bundle.subarray(2 + bundle.readUInt16BE())],
+    ['are cut', (bundle) => bundle.subarray(0, -1)],
+    [
+      'differ in a bit',
+      (bundle) => Buffer.from(bundle.map((byte, at) => (at === bundle.length - 3 ? byte ^ 1 : byte))),
+    ],
+    ['are too many', (bundle) => Buffer.concat([bundle, bundle])],
+    ['are none', () => Buffer.alloc(0)],
+  ])('whose entries %s is refused', async (_, change) => {
+    signed(3);
+    const file = `${log.folder}/tile/entries/000.p/3`;
+    origin.files.set(file, change(origin.files.get(file)!));
+    expect(await refusal()).toBe('the entries of the log are not those of its checkpoint');
+  });
+
+  it('reads no more of a bundle than its entries can have', async () => {
+    signed();
+    origin.files.set(`${log.folder}/tile/entries/000.p/1`, Buffer.alloc(70_000));
+    expect(await refusal()).toContain('has more than 65537 bytes');
+  });
+
+  it.each([
+    ['its entry is of another tree', (entry: string) => entry.replace(/tree \w+/, `tree ${'b'.repeat(16)}`)],
+    [
+      'its entry has another digest',
+      (entry: string) => entry.replace(/digest \w/, 'digest x').replace('x', '0'),
+    ],
+    ['its entry has another time', (entry: string) => entry.replace('none', '2026-11-20T07:59:20Z')],
+    ['its entry is of a later snapshot', (entry: string) => entry.replace('sequence 3', 'sequence 4')],
+    ['its entry is two snapshots old', (entry: string) => entry.replace('sequence 3', 'sequence 1')],
+  ])('whose newest entry is not the snapshot’s is refused: %s', async (_, change) => {
+    signed(2);
+    origin.publish(documentsOf({ 1: 'x' }));
+    // A digest may begin with 0.
+    const entry = change(log.entry());
+    log.entries.push(entry === log.entry() ? entry.replace('digest 0', 'digest 1') : entry);
+    log.publish();
+    expect(await refusal()).toMatch(/^the newest entry of the log is of snapshot \d of tree/);
+  });
+
+  it('whose newest entry is of a form that is not known is refused', async () => {
+    origin.publish(ONE);
+    log.entries.push('register-api/snapshot@v2\n');
+    log.publish();
+    expect(await refusal()).toContain('register-api/snapshot@v1');
+  });
+
+  it('reads a log of other names or places for no tree', async () => {
+    signed();
+    for (const member of [
+      { path: `/log/${'b'.repeat(16)}` },
+      { path: '//evil.example/log' },
+      { path: `${log.folder}/../x` },
+      { keys: [] },
+      { origin: '' },
+      { origin: 'x\u001B[2J' },
+    ]) {
+      origin.announce({ log: { path: log.folder, origin: 'x', keys: [log.keys[0]?.vkey], ...member } });
+      expect(() => snapshot()).toThrow(/can't be used/);
+    }
+  });
+});
+
+function signedText(text: string): string {
+  return `${text}\n${log.keys.map((key) => key.signature(text)).join('')}`;
+}
+
+describe('a log that grew', () => {
+  it('has its new entries fetched, and partial tiles go once the full ones are there', async () => {
+    origin.publish(ONE);
+    log.fill(253);
+    const partial = (width: number): string => join(tree.out, 'log', origin.tree, `tile/0/000.p/${width}`);
+    for (const [size, bundles] of [
+      [254, ['000.p/254']],
+      [255, ['000.p/255']],
+      [256, ['000']],
+      [258, ['001.p/2']],
+      [600, ['001', '002.p/88']],
+    ] as const) {
+      log.fill(size - log.entries.length - 1);
+      log.sign();
+      origin.asked();
+      await copied();
+      expectWhole();
+      expect(origin.asked()).toEqual([
+        `${log.folder}/checkpoint`,
+        ...bundles.map((file) => `${log.folder}/tile/entries/${file}`),
+      ]);
+      expect([254, 255].map((width) => existsSync(partial(width)))).toEqual([size < 256, size === 255]);
+    }
+    expect(existsSync((await fetched()).files.staged)).toBe(false);
+    origin.asked();
+    expect(await held()).toMatchObject({ size: 600, isSigned: true });
+    expect(origin.asked()).toEqual([`${log.folder}/checkpoint`]);
+  });
+
+  it('repairs what is damaged in the copy', async () => {
+    origin.publish(ONE);
+    log.fill(299);
+    log.sign();
+    await copied();
+    const folder = join(tree.out, 'log', origin.tree);
+    for (const file of ['tile/entries/000', 'tile/entries/001.p/44', 'tile/0/000', 'tile/1/000.p/1']) {
+      for (const content of [Buffer.from('damaged'), undefined]) {
+        if (content === undefined) rmSync(join(folder, file));
+        else writeFileSync(join(folder, file), content);
+        expect(await held()).toBeUndefined();
+        await copied();
+        expect(await held()).toMatchObject({ size: 300 });
+        expectWhole();
+      }
+    }
+  });
+
+  it('deletes the log of a former tree, and no other files', async () => {
+    signed();
+    const former = `log/${'b'.repeat(16)}`;
+    for (const file of [`${former}/checkpoint`, `${former}/index/a/1.txt`, `${former}/x`, 'log/readme.txt'])
+      write(file, Buffer.from('x'));
+    const { removed } = (await fetched()).files;
+    expect([...removed].toSorted()).toEqual([`${former}/checkpoint`, `${former}/index/a/1.txt`]);
+  });
+});
+
+describe('a snapshot that is not signed yet', () => {
+  it('is refused unless it is accepted, and only if the one before it is', async () => {
+    signed(2);
+    origin.publish(documentsOf({ 1: 'x' }));
+    log.publish();
+    expect(await refusal()).toBe('snapshot 3 is not in the signed log yet');
+    expect((await copied({ ...NONE, acceptsUnsigned: true })).report).toMatchObject({
+      size: 2,
+      isSigned: false,
+    });
+    origin.publish(documentsOf({ 1: 'y' }));
+    log.publish();
+    const options = { ...NONE, acceptsUnsigned: true };
+    expect(await refusal(options)).toMatch(/^the newest entry of the log is of snapshot 2/);
+    log.entries.push(log.entry());
+    log.publish();
+    expect((await copied()).report).toMatchObject({ size: 3, isSigned: true });
+  });
+});
+
+/** Puts other entries in the place of the last, up to a size. */
+function fork(size: number): void {
+  log.entries = log.entries.slice(0, -1);
+  log.entries.push(log.entry({ sequence: 1, digest: 'f'.repeat(64) }));
+  log.fill(size - log.entries.length - 1);
+  log.sign();
+}
+
+/** The message names two files with signed checkpoints. */
+function expectProof(message: string, before: string): void {
+  expect(message).toContain("the origin's log shows another history than before");
+  const files = [...message.matchAll(/"([^"]+)"/g)].map(([, file]) => readFileSync(file ?? '', 'utf8'));
+  expect(files[0]).toContain(JSON.stringify(before).slice(1, -1));
+  expect(files[1]).toBe(log.note);
+}
+
+describe('another history', () => {
+  it.each([
+    ['of the same size', 3, 3],
+    ['that goes on', 3, 4],
+    ['that goes on across tiles', 254, 300],
+    ['that goes on from full tiles', 256, 257],
+    ['that goes on from full tiles and more', 300, 700],
+  ])('%s is refused, and both checkpoints are kept', async (_, before, after) => {
+    origin.publish(ONE);
+    log.fill(before - 1);
+    log.sign();
+    await copied();
+    const { note } = log;
+    if (after === before) log.entries = log.entries.slice(0, -1);
+    fork(after);
+    expectProof(await refusal(), note);
+    expect(await refusal()).toContain('another history');
+    // Again, and by a copy that lost its tree, or whose tree is damaged.
+    expectProof(await refusal(), note);
+    rmSync(tree.out, { recursive: true });
+    expectProof(await refusal(), note);
+  });
+
+  it('is also refused if one of the first entries is another', async () => {
+    origin.publish(ONE);
+    log.fill(299);
+    log.sign();
+    await copied();
+    const { note } = log;
+    log.entries[5] = log.entry({ sequence: 1, digest: 'e'.repeat(64) });
+    log.sign();
+    const message = await refusal();
+    expect(message).toContain('its 301 entries');
+    expectProof(message, note);
+  });
+
+  it('that is shorter is refused, signed or not', async () => {
+    signed(3);
+    await copied();
+    log.entries.pop();
+    log.publish();
+    expect(await refusal()).toBe(
+      "the origin's log has 2 entries and had 3 before: it shows an older state, or another history",
+    );
+  });
+
+  it('of a log that is gone is refused', async () => {
+    signed();
+    await copied();
+    origin.members = {};
+    origin.announce();
+    const message = await refusal();
+    expect(message).toContain('the origin has no signed log any more');
+    // What it says to do helps.
+    rmSync(/"([^"]+)"/.exec(message)?.[1] ?? '');
+    const { report, files } = await fetched();
+    expect(report).toBeNull();
+    expect([...files.removed].toSorted()).toEqual(
+      ['checkpoint', 'tile/0/000.p/1', 'tile/entries/000.p/1'].map((file) => `log/${origin.tree}/${file}`),
+    );
+  });
+
+  it('is not missed because the state is damaged', async () => {
+    signed();
+    await copied();
+    const file = join(tree.state, 'mirror/log.json');
+    for (const content of ['', '{}', '{"keys":[],"checkpoint":""}', '{"keys":["x"],"checkpoint":"x"}']) {
+      writeFileSync(file, content);
+      expect(await refusal(), content).toContain('log.json" is damaged');
+    }
+  });
+});
+
+describe('the key of a log', () => {
+  it('stays trusted while both sign; the new one alone has to be given', async () => {
+    signed();
+    await copied();
+    const old = log.keys[0]!;
+    const next = newKey(old.name, 1);
+    log.keys = [old, next];
+    log.name([old, next]);
+    signed();
+    expect((await copied()).report).toMatchObject({ signedBy: [old.vkey], unknownKeys: [next.vkey] });
+    // Whoever serves the file can add a signature of any key, so this has not made it trusted.
+    log.keys = [next];
+    log.name([next]);
+    signed();
+    const message = await refusal();
+    expect(message).toContain('not signed by the expected key');
+    expect(message).toContain('give the new one with --key');
+    expect((await copied(given(next))).report).toMatchObject({ signedBy: [next.vkey], unknownKeys: [] });
+    signed();
+    expect((await copied()).report).toMatchObject({ size: 4, signedBy: [next.vkey] });
+  });
+
+  it('with a wrong signature is refused, even if another is right', async () => {
+    signed();
+    const [key] = log.keys;
+    const other = newKey(key!.name, 1);
+    const wrong = other.signature('another text\n');
+    origin.files.set(`${log.folder}/checkpoint`, Buffer.from(log.note + wrong));
+    expect(await refusal(given(key!, other))).toContain('is wrong');
+    expect((await copied(given(key!))).report).toMatchObject({ size: 1 });
+  });
+
+  it('may be one of several, of which some are of an unknown kind or of witnesses', async () => {
+    signed();
+    const [key] = log.keys;
+    const witness = newKey('witness.example', 4);
+    const unknown = 'register.example+0badc0de+BgAA';
+    origin.announce({
+      log: { path: log.folder, origin: key!.name, keys: [unknown, witness.vkey, key!.vkey] },
+    });
+    log.entries = [];
+    log.sign();
+    origin.files.set(`${log.folder}/checkpoint`, Buffer.from(log.note + witness.cosignature(log.body, 1)));
+    const { report, files } = await copied();
+    expect(report).toMatchObject({ signedBy: [key!.vkey], unknownKeys: [] });
+    expect(String(files.checkpoint)).toContain('— witness.example ');
+  });
+
+  it('of another name is another log, which must not take its place unnoticed', async () => {
+    signed();
+    await copied();
+    const other = newKey('other.example', 1);
+    log.keys = [other];
+    log.name([other]);
+    signed();
+    expect(await refusal()).toContain('not signed by the expected key');
+    const message = await refusal(given(other));
+    expect(message).toContain('is "other.example" now and was "register.example"');
+    rmSync(/delete "([^"]+)"/.exec(message)?.[1] ?? '');
+    expect((await copied(given(other))).report).toMatchObject({ origin: 'other.example' });
+  });
+});

@@ -1,0 +1,436 @@
+/** A mirror equals its origin, by as few requests as there can be, whatever happened to either. */
+import { existsSync, linkSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { Lock } from '../../../generator/lock.js';
+import { Tree } from '../../../generator/tree/tree.js';
+import { inState } from '../../support/tree.js';
+import { inProcess, leftovers, temporary } from '../publish/support.js';
+import { MadeUpOrigin, ROUTES, documentsOf } from './made-up.js';
+import { impatient } from './impatient.js';
+
+const path = temporary();
+impatient();
+let origin: MadeUpOrigin;
+let base: string;
+let out: string;
+
+beforeEach(async () => {
+  origin = new MadeUpOrigin();
+  base = await origin.start(0);
+  out = path('copy');
+});
+afterEach(() => origin.stop());
+
+const run = (...options: string[]) => inProcess('mirror', base, '--out', out, ...options);
+
+const resultSchema = z.object({
+  origin: z.string(),
+  sequence: z.int(),
+  digest: z.string(),
+  fetched: z.string(),
+  requests: z.int(),
+  bytes: z.int(),
+  changes: z.unknown(),
+});
+
+async function mirrored(...options: string[]) {
+  origin.asked();
+  const { code, stdout, stderr } = await run('--json', ...options);
+  expect([code, stderr]).toEqual([0, '']);
+  const result = resultSchema.parse(JSON.parse(stdout));
+  const asked = origin.asked();
+  expect(asked).toHaveLength(result.requests);
+  expectEqual();
+  expect(leftovers(out)).toEqual([]);
+  return { ...result, asked };
+}
+
+const fileOf = (url: string): string => {
+  if (url === '/') return 'index.html';
+  if (/^\/(downloads|brand)/.test(url)) return url.slice(1);
+  return `${url.slice(1).replace('?limit=', '/')}.json`;
+};
+
+/** The copy has every document of the origin's newest snapshot to the byte, and nothing else. */
+function expectEqual(): void {
+  const now = origin.history.at(-1);
+  const documents = Object.entries(now?.all ?? {}).map(([url, body]) => [
+    fileOf(url),
+    Buffer.from(body).toString('latin1'),
+  ]);
+  const own = ['snapshot.json', 'feeds/snapshots.atom', 'feeds/snapshots.json'].map((file) => [
+    file,
+    origin.files.get(`/${file}`)?.toString('latin1'),
+  ]);
+  const found = files().filter((file) => !file.startsWith('changes/'));
+  expect(Object.fromEntries(found.map((file) => [file, readFileSync(join(out, file), 'latin1')]))).toEqual(
+    Object.fromEntries([...documents, ...own]),
+  );
+  for (const file of files().filter((each) => /^changes\/.*\d/.test(each)))
+    expect(readFileSync(join(out, file)).equals(origin.files.get(`/${file}`) ?? Buffer.alloc(0)), file).toBe(
+      true,
+    );
+}
+
+const files = (): string[] =>
+  readdirSync(out, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(out.length + 1))
+    .toSorted();
+const changes = (): string[] => files().filter((file) => file.startsWith('changes/'));
+
+const held = z.looseObject({
+  oldest: z.int(),
+  sequence: z.int(),
+  changes: z.array(z.looseObject({ sequence: z.int(), file: z.string().nullable(), bundle: z.unknown() })),
+});
+const index = () => held.parse(JSON.parse(readFileSync(join(out, 'changes/index.json'), 'utf8')));
+
+const ONE = documentsOf({ 1: 'one', 2: 'two', 10: 'ten' });
+const TWO = documentsOf({ 1: 'one', 2: 'second', 11: 'eleven' }, 'b');
+const THREE = documentsOf({ 2: 'second', 11: 'eleven', 12: 'twelve' }, 'c');
+const FOUR = documentsOf({ 1: 'back', 12: 'twelve' }, 'd');
+
+describe('a first copy', () => {
+  it('has everything, from the downloads and the rest one by one', async () => {
+    origin.publish(ONE);
+    const { asked, fetched, sequence } = await mirrored();
+    expect([fetched, sequence]).toEqual(['everything', 1]);
+    expect(asked.toSorted()).toEqual(
+      [
+        '/snapshot.json',
+        '/changes/index.json',
+        '/downloads/datapackage.json',
+        '/downloads/documents/group.ndjson.gz',
+        '/downloads/documents/other.ndjson.gz',
+        '/brand.bin',
+        '/',
+        '/feeds/snapshots.atom',
+        '/feeds/snapshots.json',
+      ].toSorted(),
+    );
+    expect(index()).toMatchObject({ oldest: 1, changes: [{ sequence: 1, file: null }] });
+  });
+
+  it('goes on from the snapshot of the downloads by changes', async () => {
+    origin.publish(ONE);
+    origin.publish(TWO, true);
+    origin.publish(THREE, true);
+    const { asked } = await mirrored();
+    expect(asked).toEqual(expect.arrayContaining(['/changes/2.ndjson.gz', '/changes/3.ndjson.gz']));
+    // Its newest bodies are in the bundles.
+    expect(asked).not.toContain('/');
+    expect(index().oldest).toBe(1);
+    expect(changes()).toEqual([
+      'changes/2.json',
+      'changes/2.ndjson.gz',
+      'changes/3.json',
+      'changes/3.ndjson.gz',
+      'changes/index.json',
+    ]);
+  });
+});
+
+describe('a copy that is up to date', () => {
+  it('costs one request', async () => {
+    origin.publish(ONE);
+    await mirrored();
+    // A run that was killed right after its commit leaves this.
+    const left = inState(out, 'mirror/files');
+    mkdirSync(left);
+    const { asked, fetched, bytes } = await mirrored();
+    expect(existsSync(left)).toBe(false);
+    expect([asked, fetched, bytes]).toEqual([['/snapshot.json'], 'nothing', 0]);
+  });
+
+  it('leaves what another run is fetching to that', async () => {
+    origin.publish(ONE);
+    await mirrored();
+    const left = inState(out, 'mirror/files');
+    mkdirSync(left);
+    const lock = Lock.take(new Tree(out).lock);
+    try {
+      expect(await run()).toMatchObject({ code: 0 });
+      expect(existsSync(left)).toBe(true);
+    } finally {
+      lock.release();
+    }
+    await mirrored();
+    expect(existsSync(left)).toBe(false);
+  });
+
+  it('says of which snapshot the downloads are, if the origin names another', async () => {
+    origin.publish(ONE);
+    origin.publish(TWO, true);
+    await mirrored();
+    const { digest = '' } = origin.history.at(-1) ?? {};
+    const downloads = { sequence: 2, digest };
+    origin.announce({ downloads: { as_of: null, ...downloads } });
+    const { asked, fetched } = await mirrored();
+    expect([asked, fetched]).toEqual([['/snapshot.json'], 'nothing']);
+    expect(index()).toMatchObject({ oldest: 1, downloads, changes: [{ sequence: 2 }, { sequence: 1 }] });
+  });
+
+  it('costs one request if only the time of the build is another', async () => {
+    origin.publish(ONE);
+    await mirrored();
+    origin.announce({}, '2026-12-02T00:00:00Z');
+    const { asked, fetched } = await mirrored();
+    expect([asked, fetched]).toEqual([['/snapshot.json'], 'nothing']);
+  });
+});
+
+describe('a copy that follows', () => {
+  it('takes one bundle, and what bundles don’t have', async () => {
+    origin.publish(ONE);
+    await mirrored();
+    origin.publish(TWO);
+    const { asked, fetched, changes: counts } = await mirrored();
+    expect(fetched).toBe('changes');
+    expect(counts).toEqual({ added: 1, changed: 10, removed: 1, unchanged: 1 });
+    expect(asked.toSorted()).toEqual(
+      [
+        '/snapshot.json',
+        '/changes/index.json',
+        '/changes/2.ndjson.gz',
+        '/changes/2.json',
+        '/brand.bin',
+        '/downloads/datapackage.json',
+        '/downloads/documents/group.ndjson.gz',
+        '/downloads/documents/other.ndjson.gz',
+        '/feeds/snapshots.atom',
+        '/feeds/snapshots.json',
+      ].toSorted(),
+    );
+  });
+
+  it('takes a bundle for each snapshot since', async () => {
+    origin.publish(ONE);
+    origin.publish(TWO);
+    await mirrored();
+    origin.publish(THREE, true);
+    origin.publish(FOUR, true);
+    const { asked } = await mirrored();
+    expect(asked.filter((each) => /changes\/.*\d.*gz/.test(each))).toEqual([
+      '/changes/3.ndjson.gz',
+      '/changes/4.ndjson.gz',
+    ]);
+    expect(index().oldest).toBe(2);
+  });
+});
+
+/** Serves nothing at a path. */
+const without = (...paths: readonly string[]): void => {
+  origin.instead = ({ url = '' }, response) => {
+    if (!paths.includes(url)) return false;
+    response.writeHead(404).end();
+    return true;
+  };
+};
+
+/** Changes a response for as long as it says. */
+const altered = (file: string, alter: (body: Buffer) => Buffer, times = Number.POSITIVE_INFINITY): void => {
+  let count = 0;
+  origin.instead = ({ url }, response, body) => {
+    if (url !== file || body === undefined || (count += 1) > times) return false;
+    response.writeHead(200).end(alter(body));
+    return true;
+  };
+};
+
+const flipped = (body: Buffer): Buffer => Buffer.from(body.map((byte, at) => (at === 12 ? byte ^ 1 : byte)));
+
+/** Runs it in vain: the copy stays what it was, with everything that was fetched. */
+async function failed(...options: string[]) {
+  const before = existsSync(out)
+    ? files().map((file) => [file, readFileSync(join(out, file), 'latin1')])
+    : [];
+  const { code, stderr, stdout } = await run('--json', ...options);
+  const after = existsSync(out) ? files().map((file) => [file, readFileSync(join(out, file), 'latin1')]) : [];
+  expect(after).toEqual(before);
+  expect(stdout).toBe('');
+  return { code, message: stderr.trim() };
+}
+
+describe('without a usable bundle', () => {
+  beforeEach(async () => {
+    origin.publish(ONE);
+    await mirrored();
+    origin.publish(TWO);
+  });
+
+  it.each([
+    ['missing', () => without('/changes/3.ndjson.gz')],
+    ['damaged', () => altered('/changes/3.ndjson.gz', flipped)],
+    ['none, since it would be too large', () => origin.dropBundle()],
+    ['of another size', () => altered('/changes/3.ndjson.gz', (body) => body.subarray(1))],
+  ])('that is %s, the copy takes the documents in the downloads', async (_, break_) => {
+    origin.publish(THREE);
+    break_();
+    const { asked, fetched } = await mirrored();
+    expect(fetched).toBe('everything');
+    expect(asked).toContain('/downloads/documents/other.ndjson.gz');
+    expect(asked.filter((each) => /api|changes.*3.json/.test(each))).toEqual([]);
+    expect(index()).toMatchObject({ oldest: 3 });
+    expect(changes()).toEqual(['changes/index.json']);
+  });
+
+  it('and with downloads of before, it stays as it is until there are newer ones', async () => {
+    origin.publish(THREE, true);
+    origin.dropBundle();
+    expect(await failed()).toEqual({
+      code: 1,
+      message: `error: no copy equals ${base}: no bundles lead from snapshot 2, which its downloads have, to 3; the published tree is what it was`,
+    });
+    origin.publish(FOUR);
+    const { asked, fetched } = await mirrored();
+    expect(fetched).toBe('everything');
+    expect(asked).toContain('/downloads/documents/other.ndjson.gz');
+    expect(index().oldest).toBe(4);
+  });
+});
+
+it('a takedown reaches the copy: older bundles are gone from it as well', async () => {
+  origin.publish(ONE);
+  await mirrored();
+  for (const documents of [TWO, THREE]) {
+    origin.publish(documents);
+    await mirrored();
+  }
+  expect(index()).toMatchObject({ oldest: 1 });
+  origin.publish(FOUR);
+  origin.takeDown();
+  await mirrored();
+  expect(changes()).toEqual(['changes/4.json', 'changes/4.ndjson.gz', 'changes/index.json']);
+  expect(index()).toMatchObject({ oldest: 3 });
+  const state = readdirSync(inState(out), { recursive: true, withFileTypes: true }).filter((each) =>
+    each.isFile(),
+  );
+  for (const { parentPath, name } of state)
+    expect(readFileSync(join(parentPath, name), 'latin1'), name).not.toContain('eleven');
+  const { code, stderr } = await inProcess('rollback', '--out', out);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('keeps no previous snapshot: it is a copy')]);
+});
+
+it('an origin that was begun anew is copied from the start, with whatever number', async () => {
+  origin.publish(ONE);
+  origin.publish(TWO);
+  await mirrored();
+  await origin.stop();
+  const port = Number(new URL(base).port);
+  origin = new MadeUpOrigin();
+  origin.tree = 'b'.repeat(16);
+  await origin.start(port);
+  origin.publish(THREE);
+  origin.publish(FOUR);
+  const { fetched, asked } = await mirrored();
+  expect(fetched).toBe('everything');
+  expect(asked).toContain('/downloads/documents/group.ndjson.gz');
+});
+
+it('a route table that changed is followed', async () => {
+  origin.publish(ONE);
+  await mirrored();
+  origin.routes = ROUTES.map((each) => (each.name === 'own' ? { ...each, name: 'brand' } : each));
+  origin.publish(TWO);
+  expect(await mirrored()).toMatchObject({ fetched: 'changes' });
+});
+
+/** Publishes as soon as a path is asked for. */
+const publishing = (file: string, documents: ReturnType<typeof documentsOf>): void => {
+  origin.instead = ({ url }) => {
+    if (url === file) {
+      origin.instead = () => false;
+      origin.publish(documents);
+    }
+    return false;
+  };
+};
+
+it('nothing of what a failed run fetched is kept', async () => {
+  origin.publish(ONE);
+  origin.instead = ({ url }, response) => {
+    if (url !== '/feeds/snapshots.atom') return false;
+    response.writeHead(403).end();
+    return true;
+  };
+  expect(await failed()).toMatchObject({ code: 3 });
+  expect(origin.asked()).toContain('/brand.bin');
+  expect(readdirSync(inState(out, 'mirror'))).toEqual([]);
+});
+
+describe('an origin that moves on', () => {
+  it.each([
+    '/changes/index.json',
+    '/downloads/datapackage.json',
+    '/downloads/documents/group.ndjson.gz',
+    '/brand.bin',
+    '/',
+  ])('while %s is fetched, is copied as it is then', async (file) => {
+    origin.publish(ONE);
+    publishing(file, TWO);
+    expect(await mirrored()).toMatchObject({ sequence: 2, fetched: 'everything' });
+  });
+
+  it('again and again is copied once it rests, and what stayed the same is fetched once', async () => {
+    origin.publish(documentsOf({ 1: 'one' }));
+    let left = 6;
+    origin.instead = ({ url }) => {
+      if (url !== '/brand.bin' || left === 0) return false;
+      left -= 1;
+      origin.publish(documentsOf({ 1: 'one' }, `${left}`));
+      return false;
+    };
+    const { asked, sequence } = await mirrored();
+    expect(sequence).toBe(7);
+    const documents = (name: string) =>
+      asked.filter((each) => each === `/downloads/documents/${name}.ndjson.gz`);
+    expect([documents('group').length, documents('other').length]).toEqual([1, 7]);
+  }, 30_000);
+
+  it('while its changes are fetched, is followed further', async () => {
+    origin.publish(ONE);
+    await mirrored();
+    origin.publish(TWO);
+    publishing('/brand.bin', THREE);
+    expect(await mirrored()).toMatchObject({ sequence: 3, fetched: 'changes' });
+  });
+});
+
+describe('a copy that would not be equal', () => {
+  it('is not published', async () => {
+    origin.publish(ONE);
+    await mirrored();
+    origin.publish(TWO);
+    const digest = '0'.repeat(64);
+    origin.announce({ digest });
+    const { code, message } = await failed();
+    expect([code, message]).toEqual([1, expect.stringMatching(/^error: no copy equals http/)]);
+  });
+
+  it('because a page is another, is not published', async () => {
+    origin.publish(ONE);
+    altered('/', () => Buffer.from('<h1>another</h1>'));
+    const { code, message } = await failed();
+    expect([code, message]).toEqual([1, expect.stringContaining('has the digest')]);
+  });
+
+  it('is not published in part, even if an earlier run was killed right after its commit', async () => {
+    origin.publish(ONE);
+    await mirrored();
+    // Such a run leaves what it fetched, linked to what it published.
+    mkdirSync(inState(out, 'mirror/files'), { recursive: true });
+    for (const folder of ['mirror', 'mirror/files'])
+      linkSync(join(out, 'changes/index.json'), inState(out, `${folder}/index.json`));
+    origin.publish(TWO);
+    const digest = '0'.repeat(64);
+    origin.announce({ digest });
+    const told = String(origin.files.get('/changes/index.json'));
+    const published = origin.history.at(-1)?.digest ?? '';
+    origin.files.set('/changes/index.json', Buffer.from(told.replaceAll(published, digest)));
+    const { code, message } = await failed();
+    expect([code, message]).toEqual([1, expect.stringContaining('no copy equals')]);
+  });
+});

@@ -1,0 +1,138 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  ARCHIVE_PATTERN,
+  archiveKey,
+  archiveText,
+  lastPart,
+  numberedPart,
+} from '../../../../generator/routes/archive-keys.js';
+import { DOCUMENT_ENTRIES, archive } from '../../../../generator/outputs/feeds/archive.js';
+import type { LinkedPart, Rest } from '../../../../generator/outputs/feeds/archive.js';
+import type { Dated } from '../../../../generator/outputs/feeds/entries.js';
+
+/** An entry of a day of 2026 (and the next years), by number. */
+function entry(index: number, day: number): Dated {
+  const measuredAt = new Date(Date.UTC(2026, 0, 1 + day)).toISOString().replace('.000Z', 'Z');
+  const about = { title: '', content: '', url: '', published: measuredAt, updated: measuredAt };
+  return { entry: { id: String(index), ...about }, measuredAt };
+}
+
+interface Archived {
+  readonly parts: readonly LinkedPart<Dated>[];
+  readonly rest: Rest<Dated>;
+}
+
+function archived(entries: readonly Dated[]): Archived {
+  const parts: LinkedPart<Dated>[] = [];
+  const run = archive(entries, entries.at(-1)?.measuredAt.slice(0, 7));
+  for (let step = run.next(); ; step = run.next()) {
+    if (step.done === true) return { parts, rest: step.value };
+    parts.push(step.value);
+  }
+}
+
+const idsOf = (entries: readonly Dated[]): string[] => entries.map((each) => each.entry.id);
+const textOf = ({ parts }: Archived): Record<string, number> =>
+  Object.fromEntries(parts.map(({ key, entries }) => [archiveText(key), entries.length]));
+
+/** So many entries on each of these days of the year. */
+const days = (...counts: readonly (readonly [day: number, count: number])[]): Dated[] => {
+  let index = 0;
+  return counts.flatMap(([day, count]) => Array.from({ length: count }, () => entry((index += 1), day)));
+};
+
+describe('an archive', () => {
+  it('of nothing has nothing', () => {
+    expect(archived([])).toEqual({ parts: [], rest: { newest: [], last: undefined } });
+  });
+
+  it('begins with the first month that is over', () => {
+    expect(textOf(archived(days([3, 2], [20, 3])))).toEqual({});
+    expect(textOf(archived(days([3, 2], [20, 3], [40, 1])))).toEqual({ '2026-01': 5 });
+  });
+
+  it('has a part of the month that is not over once more than a part is there', () => {
+    expect(textOf(archived(days([3, 200])))).toEqual({});
+    expect(textOf(archived(days([3, 201])))).toEqual({ '2026-01-00001': 200 });
+    expect(textOf(archived(days([3, 401])))).toEqual({ '2026-01-00001': 200, '2026-01-00002': 200 });
+  });
+
+  it('keeps the month’s own name for what ends it, even where that is full', () => {
+    expect(textOf(archived(days([3, 400], [40, 1])))).toEqual({ '2026-01-00001': 200, '2026-01': 200 });
+    expect(textOf(archived(days([3, 401], [40, 1])))).toEqual({
+      '2026-01-00001': 200,
+      '2026-01-00002': 200,
+      '2026-01': 1,
+    });
+  });
+
+  it('bounds a month of 50,000 changes', () => {
+    const { parts } = archived(days([3, 50_000], [40, 1]));
+    expect(parts).toHaveLength(250);
+    expect(Math.max(...parts.map(({ entries }) => entries.length))).toBe(DOCUMENT_ENTRIES);
+  });
+
+  /** Any number of days apart, in bursts that fill several documents. */
+  const histories = fc
+    .array(fc.tuple(fc.nat(40), fc.oneof(fc.nat(5), fc.integer({ min: 190, max: 450 }))), { maxLength: 12 })
+    .map((steps) => {
+      let day = 0;
+      return days(...steps.map(([gap, count]) => [(day += gap), count] as const));
+    });
+
+  it('holds each entry once, and the current document what it does not hold', () => {
+    fc.assert(
+      fc.property(histories, (entries) => {
+        const { parts, rest } = archived(entries);
+        const inParts = parts.flatMap((part) => idsOf(part.entries));
+        const all = idsOf(entries);
+        expect(inParts).toEqual(all.slice(0, inParts.length));
+        expect(idsOf(rest.newest)).toEqual(all.slice(-DOCUMENT_ENTRIES).toReversed());
+        expect(all.length - inParts.length).toBeLessThanOrEqual(rest.newest.length);
+        expect(rest.last).toBe(parts.at(-1)?.key);
+        expect(parts.map(({ previous }) => previous)).toEqual(
+          [undefined, ...parts.map(({ key }) => key)].slice(0, -1),
+        );
+        expect(parts.map(({ next }) => next)).toEqual([...parts.map(({ key }) => key), undefined].slice(1));
+      }),
+    );
+  });
+
+  it('never changes the entries of a document that was published', () => {
+    fc.assert(
+      fc.property(histories, fc.double({ min: 0, max: 1, noNaN: true }), (entries, share) => {
+        const before = archived(entries.slice(0, Math.floor(share * entries.length)));
+        const after = new Map(archived(entries).parts.map(({ key, entries }) => [key, idsOf(entries)]));
+        for (const { key, entries } of before.parts) expect(after.get(key)).toEqual(idsOf(entries));
+      }),
+    );
+  });
+});
+
+describe('archive keys', () => {
+  const month = fc
+    .tuple(fc.nat(9999), fc.integer({ min: 1, max: 12 }))
+    .map(([year, month]) => `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}`);
+  const key = fc
+    .tuple(month, fc.integer({ min: 1, max: 99_999 }))
+    .map(([month, part]) => (part === 99_999 ? lastPart(month) : numberedPart(month, part)));
+
+  it('are as documented', () => {
+    expect(archiveText(lastPart('2026-11'))).toBe('2026-11');
+    expect(archiveText(numberedPart('2026-11', 2))).toBe('2026-11-00002');
+    expect(archiveText(lastPart('0001-02'))).toBe('0001-02');
+    expect(() => numberedPart('2026-11', 99_999)).toThrow('2026-11');
+  });
+
+  it('come back from their text, and stand in the order of their URLs', () => {
+    fc.assert(
+      fc.property(key, key, (a, b) => {
+        expect(archiveText(a)).toMatch(new RegExp(`^${ARCHIVE_PATTERN}$`));
+        expect(archiveKey(archiveText(a))).toBe(a);
+        const [first, second] = [a, b].map((each) => `/feeds/groups/${archiveText(each)}.atom`);
+        expect(first! < second!).toBe(a < b);
+      }),
+    );
+  });
+});

@@ -1,0 +1,482 @@
+/** The feeds as clients meet them: built by the command line, served by the proxy. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDatabase } from '../../../../generator/sqlite/index.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { FEEDS, feedLinks } from '../../../../generator/routes/feeds.js';
+import { Measured } from '../../../../generator/schema/measured.js';
+import { wordsIn } from '../../../../generator/schema/words.js';
+import { OPERATOR } from '../../../support/build.js';
+import { buildArgs, snapshot } from '../../../support/cli.js';
+import { PROJECT, temporary } from '../../../support/folder.js';
+import { startProxy } from '../../../support/proxy.js';
+import type { RunningProxy } from '../../../support/proxy.js';
+import { changeRegister, writeRegister } from '../../../support/register.js';
+import { readTree, stamps } from '../../../support/tree.js';
+import { HAS_CHECKERS, validate } from './checkers.js';
+import { NASTY } from './nasty.js';
+import { BASE, Subscriber } from './subscriber.js';
+import type { Fetched } from './subscriber.js';
+
+const path = temporary();
+
+async function build(register: string, out: string): Promise<void> {
+  const { code, stderr } = await snapshot(buildArgs(register, out));
+  if (code !== 0) throw new Error(`the build ended with ${code}: ${stderr}`);
+}
+
+const feedFiles = (out: string, ending: string): string[] =>
+  [...readTree(out).keys()]
+    .filter((file) => file.startsWith('feeds/') && file.endsWith(ending))
+    .map((file) => join(out, file));
+
+/** Text that is JSON. */
+const json = z.string().transform((text): unknown => JSON.parse(text));
+
+const NAMES = Object.keys(FEEDS);
+const running: RunningProxy[] = [];
+afterAll(() => Promise.all(running.map((proxy) => proxy.stop())));
+
+/** Builds a register and serves it. */
+async function served(
+  register: string,
+): Promise<{ out: string; proxy: RunningProxy; subscriber: Subscriber }> {
+  const out = path('dist');
+  await build(register, out);
+  const proxy = await startProxy(out);
+  running.push(proxy);
+  return { out, proxy, subscriber: new Subscriber(proxy, path) };
+}
+
+/** The proxy notices a new snapshot within a second. */
+async function noticed({
+  out,
+  proxy,
+}: {
+  readonly out: string;
+  readonly proxy: RunningProxy;
+}): Promise<void> {
+  const published = readFileSync(join(out, 'snapshot.json'), 'utf8');
+  const served = async (): Promise<string> => (await proxy.get('/snapshot.json')).text();
+  await expect.poll(served, { interval: 20, timeout: 10_000 }).toBe(published);
+}
+
+const golden = (name: string): string =>
+  writeRegister(
+    path('register.sqlite'),
+    readFileSync(join(PROJECT, 'test/system/golden', name, 'register.sql'), 'utf8'),
+  );
+
+const briefly = ({ entries }: Fetched) =>
+  entries.map(({ id, title, updated }) => [id.replace('tag:golden.example,2026:', ''), updated, title]);
+
+/** All feeds but that of the snapshots. */
+const texts = (out: string) =>
+  [...readTree(out)]
+    .filter(([file]) => /^feeds\/(?!snapshots)/.test(file))
+    .map(([file, { text }]) => [file, text]);
+
+describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', () => {
+  const register = golden('histories');
+  let site: Awaited<ReturnType<typeof served>>;
+  beforeAll(async () => {
+    site = await served(register);
+  });
+
+  it('tell of groups: renamed, and with a new owner', async () => {
+    const [current, march, february, ...more] = await site.subscriber.walk('/feeds/groups.atom');
+    expect(more).toEqual([]);
+    expect(current).toMatchObject({
+      title: 'The Golden Register: groups',
+      author: 'The Golden Register',
+      updated: '2026-11-01T08:00:00Z',
+      links: { self: `${BASE}/feeds/groups.atom`, alternate: `${BASE}/feeds` },
+    });
+    expect(briefly(current!)).toEqual([
+      ['group/1/name/3', '2026-03-08T00:00:00Z', 'Group renamed from “B” to “A”'],
+      ['group/1/owner/3', '2026-03-02T00:00:00Z', 'Owner of group “B” changed from no owner to user 12'],
+      ['group/1/name/2', '2026-02-03T12:00:00Z', 'Group renamed from “A” to “B”'],
+      ['group/1/owner/2', '2026-02-02T00:00:00Z', 'Owner of group “A” changed from “ana” to no owner'],
+      ['group/2/name/2', '2025-05-05T05:05:05Z', 'Group renamed from “Old” to “Newer”'],
+    ]);
+    expect(march?.links['self']).toBe(`${BASE}/feeds/groups/2026-03.atom`);
+    expect(briefly(march!).map(([id]) => id)).toEqual(['group/1/name/3', 'group/1/owner/3']);
+    expect(february?.links['self']).toBe(`${BASE}/feeds/groups/2026-02.atom`);
+    expect(briefly(february!).map(([id]) => id)).toEqual(['group/1/name/2', 'group/1/owner/2']);
+  });
+
+  it('say field, from, to, and between which readings, with links to the page, the record and its history', async () => {
+    const { entries } = await site.subscriber.atom('/feeds/groups.atom');
+    const facts = entries.map((entry) => entry.facts);
+    expect(facts[0]).toEqual({
+      Changed: 'group name',
+      From: 'B',
+      To: 'A',
+      'New value first measured at': '2026-03-08T00:00:00Z',
+      'Old value last measured at': '2026-03-01T00:00:00Z',
+    });
+    expect(facts[2]).toEqual({
+      Changed: 'group name',
+      From: 'A',
+      To: 'B',
+      'Changed at': '2026-02-03T12:00:00Z, according to the platform',
+      'New value first measured at': '2026-02-05T00:00:00Z',
+      'Old value last measured at': '2026-02-01T00:00:00Z',
+    });
+    expect(facts[3]).toMatchObject({
+      Group: 'A',
+      Changed: 'group owner',
+      From: 'ana (user 11)',
+      To: 'no owner',
+    });
+    expect(facts[4]).toMatchObject({
+      'Old value last measured at': 'unknown: both values were learned at the same time',
+    });
+    expect(entries[0]?.links['alternate']).toBe(`${BASE}/group/1`);
+    expect(entries[0]?.related).toEqual([`${BASE}/api/v1/group/1`, `${BASE}/group/1/history.json`]);
+  });
+
+  it('tell of users with a new username, and all of everything', async () => {
+    const [users, ...archive] = await site.subscriber.walk('/feeds/users.atom');
+    expect(briefly(users!)).toEqual([
+      ['user/22/username/3', '2026-11-20T07:00:00Z', 'Username changed from “two” to “three”'],
+      ['user/22/username/2', '2026-11-20T07:00:00Z', 'Username changed from “one” to “two”'],
+      ['user/21/username/3', '2026-03-05T00:00:00Z', 'Username changed from “beta” to “alpha”'],
+      ['user/21/username/2', '2026-02-02T00:00:00Z', 'Username changed from “alpha” to “beta”'],
+    ]);
+    expect(archive.map(({ links }) => links['self'])).toEqual([
+      `${BASE}/feeds/users/2026-03.atom`,
+      `${BASE}/feeds/users/2026-02.atom`,
+    ]);
+    const [all, groups] = await site.subscriber.atoms(['/feeds/all.atom', '/feeds/groups.atom']);
+    expect(new Set(briefly(all!).map(String))).toEqual(
+      new Set([...briefly(users!), ...briefly(groups!)].map(String)),
+    );
+    const times = all!.entries.map(({ updated }) => updated);
+    expect(times).toHaveLength(9);
+    expect(times).toEqual(times.toSorted().toReversed());
+  });
+
+  it('say the same as JSON Feed 1.1', async () => {
+    const feed = z.object({
+      version: z.literal('https://jsonfeed.org/version/1.1'),
+      feed_url: z.string(),
+      items: z.array(
+        z.object({ id: z.string(), title: z.string(), url: z.string(), date_modified: z.string() }),
+      ),
+    });
+    const twins = await site.subscriber.atoms(NAMES.map((name) => `/feeds/${name}.atom`));
+    for (const [index, name] of NAMES.entries()) {
+      const answer = await site.proxy.get(`/feeds/${name}.json`);
+      expect(answer.headers.get('content-type')).toBe('application/feed+json; charset=utf-8');
+      const { feed_url, items } = feed.parse(await answer.json());
+      expect(feed_url).toBe(`${BASE}/feeds/${name}.json`);
+      const { entries } = twins[index]!;
+      expect(items).toEqual(
+        entries.map(({ id, title, updated, links }) => ({
+          id,
+          title,
+          url: links['alternate'],
+          date_modified: updated,
+        })),
+      );
+    }
+  });
+
+  it('are well-formed and keep the schema, all of them', () => {
+    expect(feedFiles(site.out, '.atom')).toHaveLength(NAMES.length + 4);
+    expect(() => validate(feedFiles(site.out, '.atom'))).not.toThrow();
+  });
+
+  it.each([
+    '2026-13',
+    '2026-00',
+    '2026-1',
+    '202611',
+    '2026-11-1',
+    '2026-11-000001',
+    '2026-11x',
+    '',
+    '2026-02-00001',
+    '1999-01',
+  ])('have nothing at the month "%s"', async (month) => {
+    const answer = await site.proxy.get(`/feeds/groups/${month}.atom`);
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ error: 'not_found' });
+  });
+
+  it('are found at the links for the head of a page', async () => {
+    const links = feedLinks('Register', new Measured(), wordsIn());
+    expect(links).toHaveLength(2 * NAMES.length);
+    expect(links[0]).toEqual({
+      rel: 'alternate',
+      type: 'application/atom+xml',
+      title: 'Register: all changes',
+      href: '/feeds/all.atom',
+    });
+    for (const { href, type } of links) {
+      const answer = await site.proxy.get(href);
+      expect(answer.headers.get('content-type')).toBe(`${type}; charset=utf-8`);
+    }
+  });
+
+  it('are not touched by a build that changes nothing', async () => {
+    const feeds = () =>
+      Object.entries(stamps(readTree(site.out))).filter(([file]) => file.startsWith('feeds/'));
+    const before = feeds();
+    await build(register, site.out);
+    expect(feeds()).toEqual(before);
+    const again = path('again');
+    await build(register, again);
+    expect(texts(again)).toEqual(texts(site.out));
+  });
+
+  it('forget a record that is withheld later, in the archives too', async () => {
+    changeRegister(
+      register,
+      `INSERT INTO withheld VALUES ('group', 1, '2026-11-20T08:00:00Z'), ('user', 21, '2026-11-20T08:00:00Z')`,
+    );
+    await build(register, site.out);
+    await noticed(site);
+    const files = feedFiles(site.out, '');
+    expect(files.filter((file) => /groups\/|users\//.test(file))).toEqual([]);
+    for (const file of files)
+      expect(readFileSync(file, 'utf8')).not.toMatch(/group\/1\b|user\/21\b|ana|beta|alpha/);
+    const [groups, ...archive] = await site.subscriber.walk('/feeds/groups.atom');
+    expect(archive).toEqual([]);
+    expect(briefly(groups!).map(([id]) => id)).toEqual(['group/2/name/2']);
+  });
+});
+
+describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "withheld"', () => {
+  it('name nobody who is withheld, as an owner either', async () => {
+    const { out, subscriber } = await served(golden('withheld'));
+    for (const file of feedFiles(out, '')) {
+      expect(readFileSync(file, 'utf8')).not.toMatch(
+        /Exclusions|Veiled|shadow|ghost|group\/50\b|user\/6[02]\b|user 6[02]\b/i,
+      );
+    }
+    const { entries } = await subscriber.atom('/feeds/groups.atom');
+    expect(entries.map(({ facts }) => [facts['From'], facts['To']])).toEqual([
+      ['sunny (user 61)', 'an unnamed owner'],
+      ['an unnamed owner', 'sunny (user 61)'],
+    ]);
+  });
+});
+
+describe.skipIf(!HAS_CHECKERS)('the feeds of an empty register', () => {
+  it('are valid, without entries, and never updated', async () => {
+    const { out, subscriber } = await served(golden('empty'));
+    expect(() => validate(feedFiles(out, '.atom'))).not.toThrow();
+    const names = NAMES.filter((name) => name !== 'snapshots');
+    for (const { entries, updated, links } of await subscriber.atoms(
+      names.map((name) => `/feeds/${name}.atom`),
+    )) {
+      expect({ entries, updated }).toEqual({ entries: [], updated: '1970-01-01T00:00:00Z' });
+      expect(links).not.toHaveProperty('prev-archive');
+    }
+  });
+});
+
+const NEWEST = '2026-11-20T08:00:00Z';
+
+describe.skipIf(!HAS_CHECKERS)('the feeds of a register of nasty texts', () => {
+  it('carry each where it is measured, or what is shown for it', async () => {
+    const nasty = NASTY.filter(({ isUtf8 }) => isUtf8);
+    const ids = nasty.map((_, index) => index + 1);
+    const seen = { first_measured_at: NEWEST, last_measured_at: NEWEST };
+    const text = (id: number): string => nasty[id - 1]!.text;
+    const register = writeRegister(path('register.sqlite'), {
+      groups: ids.map((id) => ({
+        id,
+        name: text(id),
+        owner_state: 'owned',
+        owner_id: id,
+        owner_name: text(id),
+      })),
+      group_names: ids.flatMap((id) => [
+        { group_id: id, position: 1, name: text(ids.length + 1 - id), ...seen },
+        { group_id: id, position: 2, name: text(id), ...seen },
+      ]),
+      group_owners: ids.flatMap((id) => [
+        { group_id: id, position: 1, owner_state: 'none', ...seen },
+        { group_id: id, position: 2, owner_state: 'owned', owner_id: id, owner_name: text(id), ...seen },
+      ]),
+      users: ids.map((id) => ({ id, username: text(id) })),
+      usernames: ids.flatMap((id) => [
+        { user_id: id, position: 1, username: 'x', ...seen },
+        { user_id: id, position: 2, username: text(id), ...seen },
+      ]),
+      games: ids.map((id) => ({ id, name: text(id) })),
+      items: ids.map((id) => ({ id, name: text(id) })),
+    });
+    const { out, subscriber } = await served(register);
+    expect(() => validate(feedFiles(out, '.atom'))).not.toThrow();
+    const found = new Map<string, Readonly<Record<string, string>>>();
+    for (const { entries } of await subscriber.atoms(
+      ['groups', 'users', 'games', 'items'].map((name) => `/feeds/${name}.atom`),
+    )) {
+      for (const { id, facts, title } of entries) {
+        found.set(id.replace('tag:golden.example,2026:', ''), facts);
+        // Whatever the text, it stays between its marks.
+        expect(title).toMatch(/”$|\(empty\)$/);
+        expect(title).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+      }
+    }
+    expect(found.size).toBe(5 * ids.length);
+    for (const id of ids) {
+      const shown = nasty[id - 1]!.shown;
+      const other = nasty[ids.length - id]!.shown;
+      expect(found.get(`group/${id}/name/2`)).toMatchObject({ From: other, To: shown });
+      expect(found.get(`group/${id}/owner/2`)).toMatchObject({
+        From: 'no owner',
+        To: `${shown} (user ${id})`,
+      });
+      expect(found.get(`user/${id}/username/2`)).toMatchObject({ From: 'x', To: shown });
+      for (const kind of ['game', 'item']) {
+        expect(found.get(`${kind}/${id}/first_measured_at/1`)).toMatchObject({ Name: shown });
+      }
+    }
+    for (const file of feedFiles(out, '.json'))
+      expect(json.safeParse(readFileSync(file, 'utf8')).success, file).toBe(true);
+  });
+});
+
+/** Each document’s place and number of entries. */
+const sizes = (documents: readonly Fetched[]) =>
+  documents.map(({ links, entries }) => [links['self']?.slice(`${BASE}/feeds/`.length), entries.length]);
+
+const told = (documents: readonly Fetched[]) =>
+  documents.flatMap(({ entries }) =>
+    entries.map(({ id, facts }) => `${id} ${facts['From'] ?? ''} ${facts['To'] ?? ''}`),
+  );
+
+describe.skipIf(!HAS_CHECKERS)('the feeds of a crowded month', () => {
+  const users = Array.from({ length: 300 }, (_, index) => index + 1);
+  // Most of it in one second, in a month that is over.
+  const register = writeRegister(path('register.sqlite'), {
+    users: users.map((id) => ({ id, username: 'name 5' })),
+    usernames: users.flatMap((id) =>
+      [1, 2, 3, 4, 5].map((position) => {
+        const at = position === 5 && id > 50 ? '2026-11-02T08:00:00Z' : '2026-10-05T08:00:00Z';
+        const seen = { first_measured_at: at, last_measured_at: at };
+        return { user_id: id, position, username: `name ${position}`, ...seen };
+      }),
+    ),
+  });
+  let site: Awaited<ReturnType<typeof served>>;
+  let walked: readonly Fetched[];
+  beforeAll(async () => {
+    site = await served(register);
+    walked = await site.subscriber.walk('/feeds/users.atom');
+  });
+
+  it('are in bounded documents', () => {
+    expect(sizes(walked)).toEqual([
+      ['users.atom', 200],
+      ['users/2026-11-00001.atom', 200],
+      ['users/2026-10.atom', 150],
+      ['users/2026-10-00004.atom', 200],
+      ['users/2026-10-00003.atom', 200],
+      ['users/2026-10-00002.atom', 200],
+      ['users/2026-10-00001.atom', 200],
+    ]);
+    expect(() => validate(walked.map(({ file }) => file))).not.toThrow();
+  });
+
+  it('are walked back to every change exactly once, as SQL counts them', () => {
+    const database = openDatabase(register, { readonly: true });
+    const expected = database
+      .prepare(
+        `SELECT 'tag:golden.example,2026:user/' || u.user_id || '/username/' || u.position || ' ' || p.username || ' ' || u.username
+         FROM usernames u JOIN usernames p ON p.user_id = u.user_id AND p.position = u.position - 1`,
+      )
+      .pluck()
+      .all();
+    database.close();
+    expect(expected).toHaveLength(1200);
+    const [current, ...archive] = walked;
+    const archived = told(archive);
+    expect(new Set(archived).size).toBe(archived.length);
+    expect(new Set([...told([current!]), ...archived])).toEqual(new Set(expected));
+  });
+
+  it('grow without a change to the entries of any document of the archive', async () => {
+    changeRegister(
+      register,
+      `INSERT INTO usernames SELECT user_id, 6, 'dated', '2024-05-05T05:05:05Z', '${NEWEST}', '${NEWEST}'
+       FROM usernames WHERE position = 5 AND user_id <= 3;
+       UPDATE users SET username = 'dated' WHERE id <= 3;`,
+    );
+    await build(register, site.out);
+    await noticed(site);
+    const [current, ...archive] = await site.subscriber.walk('/feeds/users.atom');
+    expect(sizes([current!, ...archive])).toEqual(sizes(walked));
+    expect(archive.map(({ text }) => text)).toEqual(walked.slice(1).map(({ text }) => text));
+    const before = new Set(walked[0]?.entries.map(({ id }) => id));
+    // However long ago they happened: they are what is new.
+    expect(current?.entries.filter(({ id }) => !before.has(id)).map(({ facts }) => facts['To'])).toEqual([
+      'dated',
+      'dated',
+      'dated',
+    ]);
+  });
+});
+
+describe.skipIf(!HAS_CHECKERS)('the feed of the snapshots', () => {
+  it('has an entry for each, with its counts, and a rollback’s', async () => {
+    const register = golden('one-of-each');
+    const site = await served(register);
+    const { out, subscriber } = site;
+    changeRegister(register, `UPDATE groups SET description = 'another'`);
+    await build(register, out);
+    await noticed(site);
+    const two = await subscriber.atom('/feeds/snapshots.atom');
+    expect(two.entries.map(({ id, title, links }) => [id, title, links['alternate']])).toEqual([
+      [
+        'tag:golden.example,2026:snapshot/2',
+        'Snapshot 2: 0 records added, 1 changed, 0 removed',
+        `${BASE}/changes/2.json`,
+      ],
+      [
+        'tag:golden.example,2026:snapshot/1',
+        'Snapshot 1: 4 records added, 0 changed, 0 removed',
+        `${BASE}/changes/index.json`,
+      ],
+    ]);
+    expect(two.entries[0]?.facts).toMatchObject({
+      groups: '0 added, 1 changed, 0 removed',
+      users: '0 added, 0 changed, 0 removed',
+    });
+    await build(register, out);
+    await noticed(site);
+    expect((await subscriber.atom('/feeds/snapshots.atom')).text).toBe(two.text);
+    expect((await snapshot(['rollback', '--out', out, '--quiet'])).code).toBe(0);
+    await noticed(site);
+    const three = await subscriber.atom('/feeds/snapshots.atom');
+    expect(three.entries.map(({ id }) => id.replace(/.*\//, ''))).toEqual(['3', '2', '1']);
+    expect((await snapshot(['verify', '--out', out, '--quiet'])).code).toBe(0);
+  });
+
+  it('is held by verify and mended by a repair', async () => {
+    const register = golden('one-of-each');
+    const out = path('dist');
+    await build(register, out);
+    const file = join(out, 'feeds/snapshots.atom');
+    const told = readFileSync(file, 'utf8');
+    const options = ['--operator', OPERATOR, '--register', register, '--out', out];
+    for (const [damage, what] of [
+      [() => writeFileSync(file, `${told} `), 'altered'],
+      [() => rmSync(file), 'missing'],
+    ] as const) {
+      damage();
+      const { code, stdout } = await snapshot(['verify', '--out', out]);
+      expect(code).toBe(1);
+      expect(stdout).toContain(`${what}: feeds/snapshots.atom`);
+      expect((await snapshot(['verify', '--repair', ...options])).code).toBe(0);
+      expect(readFileSync(file, 'utf8')).toBe(told);
+      expect((await snapshot(['verify', '--out', out])).code).toBe(0);
+    }
+  });
+});

@@ -1,0 +1,278 @@
+/** Feeds in builds that follow another one: rendered where they can have changed, and always those of a fresh build. */
+import { appendFileSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Tree } from '../../../../generator/tree/tree.js';
+import { prepareRepair } from '../../../../generator/verify/repair.js';
+import { OPERATOR, counted, published, quiet } from '../../../support/build.js';
+import type { Options } from '../../../support/build.js';
+import { snapshot } from '../../../support/cli.js';
+import { temporary } from '../../../support/folder.js';
+import { changeRegister, writeRegister } from '../../../support/register.js';
+import type { Rows } from '../../../support/register.js';
+import { hashes, inState, lasting, readTree } from '../../../support/tree.js';
+
+const path = temporary();
+
+const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+const JULY = '2026-07-01T08:00:00Z';
+const SEPTEMBER = '2026-09-20T08:00:00Z';
+const LATER = '2026-09-21T08:00:00Z';
+const OCTOBER = '2026-10-01T08:00:00Z';
+
+/** 256 changes of July, so that there are archives, and three of the month that is not over. */
+const history = (entry: (position: number) => Record<string, string | number>) =>
+  numbers(260).map((position) => {
+    const at = position < 258 ? JULY : SEPTEMBER;
+    return { position, ...entry(position), first_measured_at: at, last_measured_at: at };
+  });
+
+const seen = { first_measured_at: JULY, measured_at: SEPTEMBER };
+const owner = { owner_state: 'owned', owner_id: 9, owner_name: 'owner 260' };
+/** One record of each kind: how many documents are rendered is then easy to tell. */
+const ROWS: Rows = {
+  groups: [{ id: 1, name: 'name 260', ...owner, ...seen }],
+  group_names: history((position) => ({ group_id: 1, name: `name ${position}` })),
+  group_owners: history((position) => ({ group_id: 1, ...owner, owner_name: `owner ${position}` })),
+  users: [{ id: 1, username: 'user260', ...seen }],
+  usernames: history((position) => ({ user_id: 1, username: `user${position}` })),
+  games: [{ id: 1, name: 'a game', ...seen }],
+  // New enough to be in the feed of everything.
+  items: [{ id: 1, name: 'an item', ...seen, first_measured_at: SEPTEMBER }],
+};
+
+/** How many documents each feed has: the current one twice, and archives. */
+const FEED_DOCUMENTS = { groups: 2 + 3, users: 2 + 2, games: 2, items: 2, all: 2 } as const;
+/** How many documents each list about the whole register has. */
+const LIST_DOCUMENTS = { movers: 3, recent: 1, games: 1 } as const;
+/** The documents of a record. */
+const RECORD_DOCUMENTS = { groups: 2, users: 2, games: 1, items: 1 } as const;
+/** Index, statistics and the 200 lists of the largest are rendered by each build. */
+const SUMMARIES = 203;
+
+const measured = (table: string, at = LATER): string =>
+  `UPDATE ${table} SET measured_at = '${at}', measurements = measurements + 1;`;
+const renamed = `INSERT INTO group_names VALUES (1, 261, 'new', NULL, '${LATER}', '${LATER}'); UPDATE groups SET name = 'new';`;
+
+interface Edit {
+  readonly what: string;
+  readonly sql: string;
+  /** The kinds of which all documents are rendered, and the feeds. */
+  readonly kinds: (keyof typeof RECORD_DOCUMENTS)[];
+  readonly feeds: (keyof typeof FEED_DOCUMENTS)[];
+  readonly lists: (keyof typeof LIST_DOCUMENTS)[];
+  /** How many archives come to those that are there. */
+  readonly archives?: number;
+}
+
+const EDITS: readonly Edit[] = [
+  { what: 'nothing', sql: '', kinds: [], feeds: [], lists: [] },
+  {
+    what: 'only measurements of groups and users',
+    sql: measured('groups') + measured('users'),
+    kinds: ['groups', 'users'],
+    feeds: [],
+    lists: ['movers', 'recent', 'games'],
+  },
+  {
+    what: 'only measurements of all kinds',
+    sql: ['groups', 'users', 'games', 'items'].map((table) => measured(table)).join(''),
+    kinds: ['groups', 'users', 'games', 'items'],
+    feeds: ['games', 'items', 'all'],
+    lists: ['movers', 'recent', 'games'],
+  },
+  {
+    what: 'a new game',
+    sql: `INSERT INTO games (id, name, first_measured_at, measured_at, measurements) VALUES (2, 'new', '${LATER}', '${LATER}', 1)`,
+    // The other one stays, since its hash is known from the first build on.
+    kinds: ['games'],
+    feeds: ['games', 'all'],
+    lists: ['movers', 'recent', 'games'],
+  },
+  {
+    what: 'the name of an item',
+    sql: `UPDATE items SET name = 'other'`,
+    kinds: ['items'],
+    feeds: ['items', 'all'],
+    lists: ['recent'],
+  },
+  {
+    what: 'names',
+    sql: renamed + measured('groups'),
+    kinds: ['groups'],
+    feeds: ['groups', 'all'],
+    lists: ['movers', 'recent', 'games'],
+  },
+  {
+    what: 'owners',
+    sql: `INSERT INTO group_owners VALUES (1, 261, 'none', NULL, NULL, '${LATER}', '${LATER}');
+      UPDATE groups SET owner_state = 'none', owner_id = NULL, owner_name = NULL; ${measured('groups')}`,
+    kinds: ['groups'],
+    feeds: ['groups', 'all'],
+    lists: ['movers', 'recent', 'games'],
+  },
+  {
+    what: 'usernames, long ago',
+    sql: `UPDATE usernames SET username = 'never' WHERE position = 7`,
+    kinds: ['users'],
+    feeds: ['users', 'all'],
+    lists: ['recent'],
+  },
+  // These leave the time of the newest reading as it is.
+  {
+    what: 'a count of members, long ago',
+    sql: `INSERT INTO group_member_readings VALUES (1, '2019-01-01T00:00:00Z', 5)`,
+    kinds: ['groups'],
+    feeds: [],
+    lists: ['movers'],
+  },
+  {
+    what: 'the visits of a game',
+    sql: `UPDATE games SET visits = 5`,
+    kinds: ['games'],
+    feeds: ['games', 'all'],
+    lists: ['recent', 'games'],
+  },
+  {
+    what: 'the month, by a reading of a game',
+    sql: measured('games', OCTOBER),
+    kinds: ['games'],
+    feeds: ['groups', 'users', 'games', 'all'],
+    lists: ['movers', 'recent', 'games'],
+    archives: 2,
+  },
+  {
+    what: 'the month, by a reading of a group',
+    sql: measured('groups', OCTOBER),
+    kinds: ['groups'],
+    feeds: ['groups', 'users', 'all'],
+    lists: ['movers', 'recent', 'games'],
+    archives: 2,
+  },
+];
+
+/** The files of a tree that follow from the register, by their hashes. */
+const contentOf = (out: string): Record<string, string> => hashes(lasting(readTree(out)));
+interface All {
+  readonly content: Readonly<Record<string, string>>;
+  readonly inputs: Readonly<Record<string, string>>;
+}
+
+const allOf = (out: string): All => ({ content: contentOf(out), inputs: inputsOf(out) });
+
+const feedsOf = ({ content }: All): All['content'] =>
+  Object.fromEntries(Object.entries(content).filter(([file]) => file.startsWith('feeds/')));
+
+/** How many documents some kinds or feeds have, or all of them. */
+const documents = (counts: Readonly<Record<string, number>>, some = Object.keys(counts)): number =>
+  some.reduce((sum, each) => sum + (counts[each] ?? 0), 0);
+
+/** What is noted of what feeds were made of. */
+function inputsOf(out: string): Record<string, string> {
+  const index = inState(out, 'index');
+  const files = readdirSync(index).filter((file) => file.startsWith('inputs-feed-'));
+  return Object.fromEntries(files.map((file) => [file, readFileSync(join(index, file), 'hex')]));
+}
+
+describe('the feeds and lists of a build that follows another', () => {
+  let register: string;
+  let out: string;
+  beforeEach(async () => {
+    register = writeRegister(path('register.sqlite'), ROWS);
+    out = path('dist');
+    await published({ register, out });
+  });
+
+  /** All that a build of the register as it is gives. */
+  const fresh = async (options: Partial<Options> = {}): Promise<All> => {
+    const folder = path('fresh');
+    await published({ register, out: folder, ...options });
+    return allOf(folder);
+  };
+
+  it.each(EDITS)(
+    'are rendered where they can have changed by $what',
+    async ({ sql, kinds, feeds, lists, archives = 0 }) => {
+      // What was kept once is compared with again.
+      changeRegister(register, measured('users', SEPTEMBER));
+      await published({ register, out });
+      changeRegister(register, sql);
+      // One of them takes all owners away.
+      const { rendered } = await counted({ register, out, acceptRemovals: true });
+      const [ofRecords, ofFeeds] = [documents(RECORD_DOCUMENTS, kinds), documents(FEED_DOCUMENTS, feeds)];
+      expect(rendered).toBe(SUMMARIES + ofRecords + ofFeeds + documents(LIST_DOCUMENTS, lists) + archives);
+      expect(allOf(out)).toEqual(await fresh());
+      const again = await counted({ register, out });
+      expect([again.changes.unchanged, again.rendered]).toEqual([again.files, SUMMARIES]);
+    },
+  );
+
+  it('come to the same through all of these, one after the other', async () => {
+    for (const { sql } of EDITS) {
+      changeRegister(register, sql);
+      await published({ register, out, acceptRemovals: true });
+      expect(allOf(out)).toEqual(await fresh());
+    }
+  });
+
+  it('are all rendered by another code', async () => {
+    const { rendered, changes, files } = await counted({ register, out }, 'another');
+    expect(rendered).toBe(
+      SUMMARIES + documents(RECORD_DOCUMENTS) + documents(FEED_DOCUMENTS) + documents(LIST_DOCUMENTS),
+    );
+    expect(changes.unchanged).toBe(files);
+  });
+
+  it('name another operator at once', async () => {
+    const operator = path('operator.json');
+    writeFileSync(operator, readFileSync(OPERATOR, 'utf8').replaceAll('The Golden Register', 'Another'));
+    await published({ register, out, operator });
+    expect(readFileSync(join(out, 'feeds/groups.atom'), 'utf8')).toContain('Another');
+    expect(allOf(out)).toEqual(await fresh({ operator }));
+  });
+
+  it('forget who is withheld', async () => {
+    changeRegister(register, `INSERT INTO withheld VALUES ('user', 9, '${LATER}')`);
+    await published({ register, out });
+    expect(readFileSync(join(out, 'feeds/all.json'), 'utf8')).not.toContain('owner 260');
+    expect(allOf(out)).toEqual(await fresh());
+  });
+
+  it('do not wait for downloads that are kept', async () => {
+    for (const sql of [measured('users'), renamed + measured('groups')]) {
+      changeRegister(register, sql);
+      await published({ register, out, keepDownloads: true });
+    }
+    expect(feedsOf(allOf(out))).toEqual(feedsOf(await fresh()));
+    await published({ register, out });
+    expect(allOf(out)).toEqual(await fresh());
+  });
+
+  it('are of the state that a rollback goes back to', async () => {
+    changeRegister(register, renamed + measured('groups', OCTOBER));
+    await published({ register, out });
+    expect((await snapshot(['rollback', '--out', out, '--quiet'])).code).toBe(0);
+    changeRegister(register, measured('users', OCTOBER));
+    await published({ register, out });
+    expect(allOf(out)).toEqual(await fresh());
+  });
+
+  it.each([
+    'feeds/groups.atom',
+    'feeds/groups/2026-07.atom',
+    'feeds/all.json',
+    'feeds/items.atom',
+    'api/v1/recent.json',
+    'api/v1/largest/games.json',
+  ])('are rendered where they are found damaged: %s', async (file) => {
+    appendFileSync(join(out, file), ' ');
+    rmSync(join(out, 'feeds/users/2026-07-00001.atom'));
+    // As far as a repair comes that is interrupted then: what is damaged is noted, and nothing made of it.
+    expect((await prepareRepair(new Tree(out), quiet())).total).toBe(2);
+    changeRegister(register, measured('users'));
+    await published({ register, out });
+    expect(allOf(out)).toEqual(await fresh());
+    expect((await snapshot(['verify', '--quiet', '--out', out])).code).toBe(0);
+  });
+});

@@ -1,0 +1,460 @@
+/** The lists about the whole register, with values worked out by hand from the rows below. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { published } from '../../../support/build.js';
+import { temporary } from '../../../support/folder.js';
+import { changeRegister, writeRegister } from '../../../support/register.js';
+import type { Rows } from '../../../support/register.js';
+
+const path = temporary();
+
+/** Every record was last measured then. */
+const AS_OF = '2026-11-20T08:00:00Z';
+
+/** Readings of member counts: group, time, members. */
+const READINGS: readonly (readonly [number, string, number])[] = [
+  // Exactly 24 hours apart.
+  [1, '2026-11-19T08:00:00Z', 100],
+  [1, AS_OF, 150],
+  // Nothing between 24 and 36 hours before the newest, but something between 7 and 10.5 days.
+  [2, '2026-11-12T08:00:00Z', 500],
+  [2, '2026-11-13T08:00:00Z', 480],
+  [2, '2026-11-20T00:00:00Z', 400],
+  // 35 hours apart, and the same change as that of group 1.
+  [3, '2026-11-18T20:00:00Z', 10],
+  [3, '2026-11-20T07:00:00Z', 60],
+  [4, '2026-11-19T06:00:00Z', 5],
+  [4, AS_OF, 25],
+  // Deleted, and withheld.
+  [5, '2026-11-19T08:00:00Z', 0],
+  [5, AS_OF, 1000],
+  [6, '2026-11-19T08:00:00Z', 0],
+  [6, AS_OF, 2000],
+  // Not read for weeks: its change over 24 hours is not one of the last 24 hours.
+  [7, '2026-09-20T00:00:00Z', 900],
+  [7, '2026-10-24T00:00:00Z', 290],
+  [7, '2026-10-25T00:00:00Z', 300],
+  // No change, and no change that two readings bound.
+  [8, '2026-11-19T08:00:00Z', 7],
+  [8, AS_OF, 7],
+  [9, AS_OF, 70],
+  // Last read exactly 7 days before, and a second earlier.
+  [10, '2026-11-06T08:00:00Z', 50],
+  [10, '2026-11-13T08:00:00Z', 45],
+  [11, '2026-11-06T07:59:59Z', 50],
+  [11, '2026-11-13T07:59:59Z', 10],
+  // Last read exactly 30 days before: from 45 days earlier, and from a second before that.
+  [12, '2026-09-06T08:00:00Z', 1],
+  [12, '2026-10-21T08:00:00Z', 3],
+  [13, '2026-09-06T07:59:59Z', 1],
+  [13, '2026-10-21T08:00:00Z', 300],
+  [14, '2026-11-19T08:00:00Z', 30],
+  [14, AS_OF, 20],
+];
+
+const EARLIER = '2026-11-10T08:00:00Z';
+const LATER = '2026-11-11T08:00:00Z';
+
+const ROWS: Rows = {
+  withheld: [
+    { kind: 'group', id: 6, since: EARLIER },
+    { kind: 'user', id: 60, since: EARLIER },
+    { kind: 'user', id: 61, since: EARLIER },
+    { kind: 'game', id: 5, since: EARLIER },
+    { kind: 'item', id: 9, since: EARLIER },
+  ],
+  groups: [
+    ...[1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 13, 14].map((id) => ({ id, name: `group ${id}` })),
+    { id: 5, name: 'group 5', state: 'deleted' },
+    { id: 12, name: null },
+  ],
+  group_member_readings: READINGS.map(([group_id, measured_at, member_count]) => ({
+    group_id,
+    measured_at,
+    member_count,
+  })),
+  group_names: [
+    { group_id: 1, position: 1, name: 'שם', first_measured_at: EARLIER, last_measured_at: EARLIER },
+    { group_id: 1, position: 2, name: 'group 1', first_measured_at: LATER, last_measured_at: AS_OF },
+    { group_id: 2, position: 1, name: 'group 2', first_measured_at: EARLIER, last_measured_at: AS_OF },
+    { group_id: 6, position: 1, name: 'hidden', first_measured_at: EARLIER, last_measured_at: EARLIER },
+    { group_id: 6, position: 2, name: 'group 6', first_measured_at: AS_OF, last_measured_at: AS_OF },
+  ],
+  group_owners: [
+    { group_id: 2, position: 1, owner_state: 'none', first_measured_at: EARLIER, last_measured_at: EARLIER },
+    {
+      group_id: 2,
+      position: 2,
+      owner_state: 'owned',
+      owner_id: 21,
+      owner_name: 'bob',
+      first_measured_at: LATER,
+      last_measured_at: LATER,
+    },
+    {
+      group_id: 2,
+      position: 3,
+      owner_state: 'owned',
+      owner_id: 60,
+      owner_name: 'shadow',
+      first_measured_at: AS_OF,
+      last_measured_at: AS_OF,
+    },
+  ],
+  users: [
+    { id: 21, username: 'bob' },
+    { id: 60, username: 'shadow' },
+    { id: 61, username: 'ghost' },
+  ],
+  usernames: [
+    // From the platform's own list, so learned at once.
+    { user_id: 21, position: 1, username: 'rob', first_measured_at: LATER, last_measured_at: LATER },
+    {
+      user_id: 21,
+      position: 2,
+      username: 'bob',
+      changed_at: '2024-02-29T00:00:00Z',
+      first_measured_at: LATER,
+      last_measured_at: AS_OF,
+    },
+    { user_id: 61, position: 1, username: 'old', first_measured_at: EARLIER, last_measured_at: EARLIER },
+    { user_id: 61, position: 2, username: 'ghost', first_measured_at: LATER, last_measured_at: AS_OF },
+  ],
+  games: [
+    { id: 1, name: 'one', playing: 10, visits: 100, creator_type: 'group', creator_id: 1 },
+    { id: 2, name: 'two', playing: 10, first_measured_at: LATER },
+    { id: 3, name: null, visits: 500, first_measured_at: LATER },
+    { id: 4, name: 'four', playing: 999, visits: 999, state: 'deleted' },
+    { id: 5, name: 'five', playing: 5000, visits: 5000 },
+    { id: 6, name: 'six', playing: 3, visits: 100, creator_type: 'user', creator_id: 60 },
+  ],
+  items: [
+    { id: 8, name: 'item' },
+    { id: 9, name: 'secret' },
+  ],
+};
+
+const read = (out: string, file: string): unknown =>
+  JSON.parse(readFileSync(join(out, `${file}.json`), 'utf8'));
+
+const lists = (out: string, file: string): Readonly<Record<string, unknown>> =>
+  z.record(z.string(), z.unknown()).parse(read(out, file));
+
+let register: string;
+let out: string;
+beforeAll(async () => {
+  register = writeRegister(path('register.sqlite'), ROWS);
+  out = path('dist');
+  await published({ register, out });
+});
+
+/** An entry of the movers. */
+const entry = (
+  rank: number,
+  id: number,
+  [from_at, from]: readonly [string, number],
+  [to_at, to]: readonly [string, number],
+) => ({
+  rank,
+  id,
+  name: id === 12 ? null : `group ${id}`,
+  delta: to - from,
+  from,
+  to,
+  from_at,
+  to_at,
+});
+
+describe('movers', () => {
+  it('of 24 hours: equal changes share a rank, in order of id', () => {
+    expect(read(out, 'api/v1/movers/h24')).toEqual({
+      window: 'h24',
+      as_of: AS_OF,
+      since: '2026-11-19T08:00:00Z',
+      gains: [
+        entry(1, 1, ['2026-11-19T08:00:00Z', 100], [AS_OF, 150]),
+        entry(1, 3, ['2026-11-18T20:00:00Z', 10], ['2026-11-20T07:00:00Z', 60]),
+        entry(3, 4, ['2026-11-19T06:00:00Z', 5], [AS_OF, 25]),
+      ],
+      losses: [entry(1, 14, ['2026-11-19T08:00:00Z', 30], [AS_OF, 20])],
+    });
+  });
+
+  it('of 7 days: only groups that were read in the last 7 days', () => {
+    expect(read(out, 'api/v1/movers/d7')).toEqual({
+      window: 'd7',
+      as_of: AS_OF,
+      since: '2026-11-13T08:00:00Z',
+      gains: [],
+      losses: [
+        entry(1, 2, ['2026-11-12T08:00:00Z', 500], ['2026-11-20T00:00:00Z', 400]),
+        entry(2, 10, ['2026-11-06T08:00:00Z', 50], ['2026-11-13T08:00:00Z', 45]),
+      ],
+    });
+  });
+
+  it('of 30 days: from a reading up to 75 days ago, and no older one', () => {
+    expect(read(out, 'api/v1/movers/d30')).toEqual({
+      window: 'd30',
+      as_of: AS_OF,
+      since: '2026-10-21T08:00:00Z',
+      gains: [entry(1, 12, ['2026-09-06T08:00:00Z', 1], ['2026-10-21T08:00:00Z', 3])],
+      losses: [entry(1, 7, ['2026-09-20T00:00:00Z', 900], ['2026-10-25T00:00:00Z', 300])],
+    });
+  });
+
+  it('are the changes that the records have', () => {
+    for (const window of ['h24', 'd7', 'd30']) {
+      const { gains, losses } = z
+        .object({
+          gains: z.array(z.looseObject({ id: z.number() })),
+          losses: z.array(z.looseObject({ id: z.number() })),
+        })
+        .parse(read(out, `api/v1/movers/${window}`));
+      for (const { id, rank: _, name: __, ...change } of [...gains, ...losses])
+        expect(lists(out, `api/v1/group/${id}`)['change']).toMatchObject({ [window]: change });
+    }
+  });
+
+  it('are 200 of each sort, cut between equal changes by id', async () => {
+    const many = path('many.sqlite');
+    const tree = path('many');
+    // Groups 2n - 1 and 2n gain n members, and as many groups lose as many.
+    writeRegister(
+      many,
+      `WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 410)
+         INSERT INTO groups (id, first_measured_at, measured_at, measurements)
+         SELECT id, '2026-11-01T08:00:00Z', '${AS_OF}', 2 FROM n;
+       INSERT INTO group_member_readings SELECT id, '2026-11-19T08:00:00Z', 1000 FROM groups;
+       INSERT INTO group_member_readings SELECT id, '${AS_OF}',
+         iif(id <= 205, 1000 + (id + 1) / 2, 1000 - (id - 205 + 1) / 2) FROM groups`,
+    );
+    await published({ register: many, out: tree });
+    const list = z.array(z.looseObject({ rank: z.number(), id: z.number(), delta: z.number() }));
+    const { gains, losses } = z.object({ gains: list, losses: list }).parse(read(tree, 'api/v1/movers/h24'));
+    const brief = (all: z.infer<typeof list>) => all.map(({ rank, id, delta }) => [rank, id, delta]);
+    expect([gains.length, losses.length]).toEqual([200, 200]);
+    // Group 205 alone gains 103; then there are 99 pairs, and half of the next.
+    expect(brief(gains.slice(0, 4))).toEqual([
+      [1, 205, 103],
+      [2, 203, 102],
+      [2, 204, 102],
+      [4, 201, 101],
+    ]);
+    expect(brief(gains.slice(-3))).toEqual([
+      [198, 7, 4],
+      [198, 8, 4],
+      [200, 5, 3],
+    ]);
+    expect(brief(losses.slice(0, 2))).toEqual([
+      [1, 410, -103],
+      [2, 408, -102],
+    ]);
+    expect(brief(losses.slice(-1))).toEqual([[200, 210, -3]]);
+  });
+
+  it('of a register without records are empty lists', async () => {
+    const tree = path('empty');
+    await published({ register: writeRegister(path('empty.sqlite'), ''), out: tree });
+    expect(read(tree, 'api/v1/movers/d7')).toEqual({
+      window: 'd7',
+      as_of: null,
+      since: null,
+      gains: [],
+      losses: [],
+    });
+    expect(read(tree, 'api/v1/largest/games')).toEqual({ as_of: null, playing: [], visits: [] });
+    const lists = { group_names: [], group_owners: [], usernames: [], games: [], items: [] };
+    expect(read(tree, 'api/v1/recent')).toEqual({ as_of: null, ...lists });
+  });
+});
+
+describe('the largest games', () => {
+  it('are ranked by players and by visits, as far as they are measured', () => {
+    const group = { type: 'group', id: 1, name: null };
+    // Deleted and withheld games are left out, and so is a withheld creator.
+    const hidden = { type: 'user', id: null, name: null };
+    const one = { id: 1, name: 'one', playing: 10, visits: 100, measured_at: AS_OF, creator: group };
+    const two = { id: 2, name: 'two', playing: 10, visits: null, measured_at: AS_OF, creator: null };
+    const three = { id: 3, name: null, playing: null, visits: 500, measured_at: AS_OF, creator: null };
+    const six = { id: 6, name: 'six', playing: 3, visits: 100, measured_at: AS_OF, creator: hidden };
+    expect(read(out, 'api/v1/largest/games')).toEqual({
+      as_of: AS_OF,
+      playing: [
+        { rank: 1, ...one },
+        { rank: 1, ...two },
+        { rank: 3, ...six },
+      ],
+      visits: [
+        { rank: 1, ...three },
+        { rank: 2, ...one },
+        { rank: 2, ...six },
+      ],
+    });
+  });
+});
+
+const NAME = {
+  kind: 'group',
+  id: 1,
+  field: 'name',
+  from: 'שם',
+  to: 'group 1',
+  changed_at: null,
+  measured_at: LATER,
+  previous_measured_at: EARLIER,
+};
+const TO_BOB = {
+  kind: 'group',
+  id: 2,
+  field: 'owner',
+  from: { owner_state: 'none', owner: null },
+  to: { owner_state: 'owned', owner: { id: 21, name: 'bob' } },
+  changed_at: null,
+  measured_at: LATER,
+  previous_measured_at: EARLIER,
+};
+const TO_WITHHELD = {
+  ...TO_BOB,
+  from: TO_BOB.to,
+  to: { owner_state: 'owned', owner: null },
+  measured_at: AS_OF,
+  previous_measured_at: LATER,
+};
+const USERNAME = {
+  kind: 'user',
+  id: 21,
+  field: 'username',
+  from: 'rob',
+  to: 'bob',
+  changed_at: '2024-02-29T00:00:00Z',
+  measured_at: LATER,
+  previous_measured_at: null,
+};
+const first = (kind: string, id: number, name: string | null, at: string) => ({
+  kind,
+  id,
+  name,
+  field: 'first_measured_at',
+  from: null,
+  to: at,
+  measured_at: at,
+  previous_measured_at: null,
+});
+const STARTED = '2026-11-01T08:00:00Z';
+const GAMES = [
+  first('game', 3, null, LATER),
+  first('game', 2, 'two', LATER),
+  first('game', 6, 'six', STARTED),
+  first('game', 4, 'four', STARTED),
+  first('game', 1, 'one', STARTED),
+];
+const ITEMS = [first('item', 8, 'item', STARTED)];
+
+const withPath = <Entry extends { kind: string; id: number }>(entry: Entry) => ({
+  ...entry,
+  path: `/api/v1/${entry.kind}/${entry.id}`,
+});
+
+const feed = (name: string) =>
+  z
+    .object({ items: z.array(z.object({ title: z.string(), _register: z.unknown() })) })
+    .parse(read(out, `feeds/${name}`)).items;
+
+const ids = (list: unknown): number[] =>
+  z
+    .array(z.looseObject({ id: z.number() }))
+    .parse(list)
+    .map(({ id }) => id);
+
+describe('what is recent', () => {
+  it('is every change with its fields, newest first', () => {
+    expect(read(out, 'api/v1/recent')).toEqual({
+      as_of: AS_OF,
+      group_names: [NAME].map(withPath),
+      group_owners: [TO_WITHHELD, TO_BOB].map(withPath),
+      usernames: [USERNAME].map(withPath),
+      games: GAMES.map(withPath),
+      items: ITEMS.map(withPath),
+    });
+  });
+
+  it('is what the JSON feeds say of it', () => {
+    const facts = (name: string): unknown[] => feed(name).map(({ _register }) => _register);
+    expect(facts('groups')).toEqual([TO_WITHHELD, TO_BOB, NAME]);
+    expect(facts('users')).toEqual([USERNAME]);
+    expect(facts('games')).toEqual(GAMES);
+    expect(facts('items')).toEqual(ITEMS);
+    expect(facts('all')).toHaveLength(10);
+    expect(feed('groups').map(({ title }) => title)).toEqual([
+      'Owner of group “group 2” changed from “bob” to an unnamed owner',
+      'Owner of group “group 2” changed from no owner to “bob”',
+      'Group renamed from “שם” to “group 1”',
+    ]);
+  });
+
+  it('is the newest 200 of each sort', async () => {
+    const many = path('many.sqlite');
+    const tree = path('many');
+    // Each group is renamed a day after its name was read, and each game is a minute younger.
+    writeRegister(
+      many,
+      `WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 203)
+         INSERT INTO groups (id, name, first_measured_at, measured_at, measurements)
+         SELECT id, 'new', '2026-01-01T00:00:00Z', '${AS_OF}', 2 FROM n;
+       INSERT INTO group_names SELECT id, 1, 'old', NULL, '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z' FROM groups;
+       INSERT INTO group_names SELECT id, 2, 'new', NULL, '2026-01-02T00:00:00Z', '2026-01-02T00:00:00Z' FROM groups;
+       INSERT INTO games (id, first_measured_at, measured_at, measurements)
+         SELECT id, strftime('%Y-%m-%dT%H:%M:%SZ', '2026-01-01', id || ' minutes'), '${AS_OF}', 1 FROM groups`,
+    );
+    await published({ register: many, out: tree });
+    const { group_names, games } = lists(tree, 'api/v1/recent');
+    // All of one reading, so the highest ids come first.
+    const newest = Array.from({ length: 200 }, (_, index) => 203 - index);
+    expect(ids(group_names)).toEqual(newest);
+    expect(ids(games)).toEqual(newest);
+  });
+});
+
+describe('lists of a build that follows another', () => {
+  it('forget what is withheld since, and name nobody else', async () => {
+    changeRegister(
+      register,
+      `INSERT INTO withheld VALUES ('group', 1, '${AS_OF}'), ('user', 21, '${AS_OF}'), ('game', 3, '${AS_OF}')`,
+    );
+    await published({ register, out });
+    const [h24, games, recent] = ['movers/h24', 'largest/games', 'recent'].map((name) =>
+      lists(out, `api/v1/${name}`),
+    );
+    expect(h24).toMatchObject({
+      gains: [
+        { rank: 1, id: 3 },
+        { rank: 2, id: 4 },
+      ],
+    });
+    expect(games).toMatchObject({
+      // A group that is withheld is not named as a creator.
+      playing: [{ id: 1, creator: { type: 'group', id: null } }, { id: 2 }, { id: 6 }],
+      visits: [{ id: 1 }, { id: 6 }],
+    });
+    expect(recent).toMatchObject({
+      group_names: [],
+      group_owners: [
+        { from: { owner: null }, to: { owner: null } },
+        { from: { owner_state: 'none' }, to: { owner_state: 'owned', owner: null } },
+      ],
+      usernames: [],
+      games: [{ id: 2 }, { id: 6 }, { id: 4 }, { id: 1 }],
+    });
+    const again = path('again');
+    await published({ register, out: again });
+    for (const file of ['movers/h24', 'movers/d7', 'movers/d30', 'largest/games', 'recent']) {
+      expect(read(out, `api/v1/${file}`)).toEqual(read(again, `api/v1/${file}`));
+      expect(readFileSync(join(out, `api/v1/${file}.json`), 'utf8')).not.toMatch(
+        /bob|rob|שם|shadow|ghost|hidden|secret/,
+      );
+    }
+  });
+});

@@ -1,0 +1,360 @@
+/** The documents for finding records, against a script in another language that knows the documentation alone. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { always, it, some, thorough } from '../../../support/thorough.js';
+import { z } from 'zod';
+import { digitsFor } from '../../../../generator/outputs/lookup/digits.js';
+import { ROWS, inProcess, listOf, temporary } from '../../publish/support.js';
+import { PROJECT } from '../../../support/folder.js';
+import { has } from '../../../support/programs.js';
+import { SCHEMA, changeRegister, writeRegister } from '../../../support/register.js';
+import type { Rows } from '../../../support/register.js';
+import { readTree, stamps } from '../../../support/tree.js';
+import { build, builtIn, expected, found } from './support.js';
+
+const path = temporary();
+const built = (register: string): Promise<string> => builtIn(path('dist'), register);
+
+/** Spellings that fold to the same, and some that do not though they look so. */
+const SPELLINGS = [
+  'Marlow',
+  'marlow',
+  'MARLOW',
+  'ＭＡＲＬＯＷ',
+  'marlοw',
+  'ﬁnch',
+  'Finch',
+  'FINCH',
+  'ΣΊΣΥΦΟΣ',
+  'Σίσυφος',
+  'σίσυφοσ',
+  'Σ',
+  'Straße',
+  'STRASSE',
+  'STRAẞE',
+  'İstanbul',
+  'istanbul',
+  'ISTANBUL',
+  'ı',
+  'café',
+  'cafe\u0301',
+  'CAFÉ',
+  'Å',
+  'Å',
+  'å',
+  'ǆ',
+  'ǅ',
+  'Ǆ',
+  '①',
+  '1',
+  '🦊',
+  '🦊🏽',
+  '👨‍👩‍👧',
+  '',
+  ' ',
+  '  ',
+  'a b',
+  'a\u00a0b',
+  '\u202egnp',
+  'ﷺ',
+  'ｱ',
+  'ア',
+  'ガ',
+  'カ\u3099',
+  '½',
+  'x²',
+  'ſ',
+  'K',
+  'k',
+  'Ω',
+  'ω',
+  '\u0345',
+  'ᾳ',
+  'ͅα',
+  '한',
+  '한',
+  '"',
+  '\\',
+  '\n',
+  '\u0001',
+  '\u007f',
+  '\u2028',
+  '<b>',
+  '\ue000',
+  '\u{10ffff}',
+  '\ufffd',
+  'n'.repeat(20_000),
+  '😀'.repeat(3_000),
+  '__proto__',
+  'a\u0000b',
+  'constructor',
+  '1',
+  '01',
+] as const;
+
+const NASTY: Rows = {
+  groups: [
+    ...SPELLINGS.map((name, index) => ({
+      id: 3 + 1000 * index,
+      name,
+      owner_state: 'owned',
+      owner_id: 1 + (index % 7),
+    })),
+    { id: 2, name: null },
+    { id: 9_007_199_254_740_991, name: 'last', owner_state: 'owned', owner_id: 9_007_199_254_740_991 },
+    { id: 4, name: 'of a hidden one', owner_state: 'owned', owner_id: 66, owner_name: 'secret' },
+    { id: 66, name: 'withheld group' },
+  ],
+  group_names: [
+    ...SPELLINGS.slice(0, 9).flatMap((name, index) => {
+      const times = { first_measured_at: '2026-11-01T08:00:00Z', last_measured_at: '2026-11-20T08:00:00Z' };
+      const id = 3 + 1000 * index;
+      return [
+        // The same name twice, another spelling of it, and the one that the record has.
+        { group_id: id, position: 1, name: 'before', ...times },
+        { group_id: id, position: 2, name: 'BEFORE', ...times },
+        { group_id: id, position: 3, name: 'before', ...times },
+        { group_id: id, position: 4, name, ...times },
+      ];
+    }),
+    // A name that only the history has.
+    {
+      group_id: 2,
+      position: 1,
+      name: 'once',
+      first_measured_at: '2026-11-01T08:00:00Z',
+      last_measured_at: '2026-11-01T08:00:00Z',
+    },
+    {
+      group_id: 2,
+      position: 2,
+      name: 'lastly',
+      first_measured_at: '2026-11-02T08:00:00Z',
+      last_measured_at: '2026-11-02T08:00:00Z',
+    },
+    {
+      group_id: 66,
+      position: 1,
+      name: 'formerly withheld',
+      first_measured_at: '2026-11-02T08:00:00Z',
+      last_measured_at: '2026-11-02T08:00:00Z',
+    },
+    {
+      group_id: 66,
+      position: 2,
+      name: 'withheld group',
+      first_measured_at: '2026-11-03T08:00:00Z',
+      last_measured_at: '2026-11-03T08:00:00Z',
+    },
+  ],
+  users: [
+    ...SPELLINGS.map((username, index) => ({ id: 5 + index * 4_294_967_296, username })),
+    // One name that many have.
+    ...Array.from({ length: 100 }, (_, index) => ({
+      id: 100_000 + 7 * index,
+      username: index % 2 === 0 ? 'many' : 'MANY',
+    })),
+    { id: 1, username: null },
+    { id: 66, username: 'secret' },
+  ],
+  games: SPELLINGS.map((name, index) => ({
+    id: 1 + index,
+    name: index % 5 === 0 ? null : name,
+    creator_type: [null, 'user', 'group'][index % 3] ?? null,
+    creator_id: index % 11 === 0 ? null : ([3, 66, 2, 5][index % 4] ?? null),
+  })),
+  items: [{ id: 8, creator_type: 'user', creator_id: 5 }],
+  withheld: [
+    { kind: 'user', id: 66, since: '2026-11-20T08:00:00Z' },
+    { kind: 'group', id: 66, since: '2026-11-20T08:00:00Z' },
+    { kind: 'game', id: 12, since: '2026-11-20T08:00:00Z' },
+  ],
+};
+
+const hasPython = has('documents for finding records against Python', 'python3');
+
+describe.runIf(hasPython)(
+  'the documents for finding records are what Python expects',
+  { timeout: 30_000 },
+  () => {
+    it('of names that differ in case, width, ligatures and accents', async () => {
+      const register = writeRegister(path('register.sqlite'), NASTY);
+      const out = await built(register);
+      const documents = found(out);
+      expect(documents).toEqual(expected(register));
+      expect(Object.values(documents).join('')).not.toMatch(/secret|withheld/);
+    });
+
+    it('whatever the collation of the columns is', async () => {
+      const register = writeRegister(path('register.sqlite'), NASTY);
+      for (const table of ['groups', 'group_names', 'users']) {
+        const [, sql = ''] = new RegExp(String.raw`(CREATE TABLE ${table} [^;]+;)`).exec(SCHEMA) ?? [];
+        changeRegister(
+          register,
+          `ALTER TABLE ${table} RENAME TO binary; ${sql.replace(/( (?:user)?name +TEXT)/, '$1 COLLATE NOCASE')}
+         INSERT INTO ${table} SELECT * FROM binary; DROP TABLE binary`,
+        );
+      }
+      expect(found(await built(register))).toEqual(expected(register));
+    });
+
+    always.each(
+      some(
+        readdirSync(join(PROJECT, 'test/system/golden')).filter((name) => !/^_|\./.test(name)),
+        2,
+      ),
+    )('of the golden register %s', async (name) => {
+      const sql = readFileSync(join(PROJECT, 'test/system/golden', name, 'register.sql'), 'utf8');
+      const register = writeRegister(path('register.sqlite'), sql);
+      expect(found(await built(register))).toEqual(expected(register));
+    });
+  },
+);
+
+const idsPage = z.object({
+  kind: z.string(),
+  first_id: z.int(),
+  last_id: z.int(),
+  count: z.int(),
+  ids: z.array(z.int()),
+  next: z.string().nullable(),
+});
+const idsIndex = z.object({
+  kinds: z.record(z.string(), z.object({ records: z.int(), pages: z.int(), first: z.string().nullable() })),
+});
+
+describe('the pages of ids', () => {
+  it('lead from the first to the last, with every id once', async () => {
+    const register = writeRegister(
+      path('register.sqlite'),
+      `WITH RECURSIVE n(id) AS (SELECT 3 UNION ALL SELECT id + 5 FROM n WHERE id < 60000)
+       INSERT INTO items (id, first_measured_at, measured_at, measurements)
+       SELECT id, '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2 FROM n;
+       INSERT INTO withheld VALUES ('item', 8, '2026-11-20T08:00:00Z')`,
+    );
+    const documents = found(await built(register));
+    const { kinds } = idsIndex.parse(JSON.parse(documents['/api/v1/ids'] ?? ''));
+    expect(kinds['group']).toEqual({ records: 0, pages: 0, first: null });
+    const ids: number[] = [];
+    let pages = 0;
+    for (let at = kinds['item']?.first ?? null; at !== null; pages += 1) {
+      const page = idsPage.parse(JSON.parse(documents[at] ?? ''));
+      expect(at).toBe(`/api/v1/ids/item/${page.first_id}`);
+      expect([page.kind, page.ids[0], page.ids.at(-1), page.ids.length]).toEqual([
+        'item',
+        page.first_id,
+        page.last_id,
+        page.count,
+      ]);
+      ids.push(...page.ids);
+      at = page.next;
+    }
+    const all = Array.from({ length: 12_001 }, (_, index) => 3 + 5 * index).filter((id) => id !== 8);
+    expect(ids).toEqual(all);
+    expect(pages).toBeGreaterThan(1);
+    expect(kinds['item']).toEqual({ records: 12_000, pages, first: '/api/v1/ids/item/3' });
+  });
+});
+
+const isFinding = (url: string): boolean => /^\/api\/v1\/(ids|lookup|owners)/.test(url);
+
+/** The URLs of the last change list that are for finding records. */
+const changed = (out: string, sequence: number): { readonly put: string[]; readonly delete: string[] } => {
+  const list = listOf(out, sequence);
+  return {
+    put: list.put.map((entry) => entry.path).filter(isFinding),
+    delete: list.delete.filter(isFinding),
+  };
+};
+
+/** SQL that adds games of 40 groups. */
+const games = (from: number, to: number): string =>
+  `WITH RECURSIVE n(id) AS (SELECT ${from} UNION ALL SELECT id + 1 FROM n WHERE id < ${to})
+     INSERT INTO games (id, creator_type, creator_id, first_measured_at, measured_at, measurements)
+     SELECT id, 'group', id % 40, '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2 FROM n`;
+
+describe('a build that follows another', () => {
+  thorough('touches no document for finding records where nothing that they hold changed', async () => {
+    const register = writeRegister(path('register.sqlite'), ROWS);
+    const out = await built(register);
+    const before = stamps(readTree(out));
+    await build(register, out);
+    changeRegister(register, `UPDATE users SET measured_at = '2026-11-21T08:00:00Z', measurements = 3`);
+    await build(register, out);
+    const after = stamps(readTree(out));
+    const moved = Object.keys(before).filter((file) => before[file] !== after[file]);
+    expect(moved).toContain('api/v1/user/7007.json');
+    expect(moved.filter((file) => /^api\/v1\/(ids|lookup|owners)/.test(file))).toEqual([]);
+  });
+
+  it('writes the shards of both names of a record that was renamed, and no others', async () => {
+    const register = writeRegister(path('register.sqlite'), ROWS);
+    const out = await built(register);
+    changeRegister(register, `UPDATE users SET username = 'renamed' WHERE id = 4007`);
+    await build(register, out);
+    // printf %s user4 | sha256sum; printf %s renamed | sha256sum
+    expect(changed(out, 2)).toEqual({
+      put: ['/api/v1/lookup/username/0', '/api/v1/lookup/username/5'],
+      delete: [],
+    });
+  });
+
+  it('removes what it publishes no more: of a record that is withheld, no name stays', async () => {
+    const register = writeRegister(path('register.sqlite'), {
+      users: [
+        { id: 1, username: 'Gone' },
+        { id: 2, username: 'Stays' },
+      ],
+      groups: [{ id: 7, name: 'its group', owner_state: 'owned', owner_id: 1, owner_name: 'Gone' }],
+    });
+    const out = await built(register);
+    const before = found(out);
+    expect(Object.values(before).join('')).toContain('Gone');
+    // printf %s gone | sha256sum; printf %s 1 | sha256sum
+    expect(Object.keys(before)).toEqual(
+      expect.arrayContaining(['/api/v1/lookup/username/2', '/api/v1/owners/user/6']),
+    );
+    changeRegister(register, `INSERT INTO withheld VALUES ('user', 1, '2026-11-20T08:00:00Z')`);
+    await build(register, out);
+    const after = Object.values(found(out)).join('');
+    expect(after.toLowerCase()).not.toContain('gone');
+    expect(after).toContain('Stays');
+    expect(changed(out, 2).delete).toEqual([
+      '/api/v1/ids/user/1',
+      '/api/v1/lookup/username/2',
+      '/api/v1/owners/user/6',
+    ]);
+  });
+
+  thorough('cuts all shards again where the prefixes grow by a digit', async () => {
+    const register = writeRegister(path('register.sqlite'), games(1, 8192));
+    changeRegister(register, 'UPDATE games SET creator_id = 40 WHERE creator_id = 0');
+    const out = await built(register);
+    const shards = (): string[] =>
+      Object.keys(found(out)).filter((url) => url.startsWith('/api/v1/owners/group/'));
+    expect(shards().every((url) => /\/[0-9a-f]$/.test(url))).toBe(true);
+    changeRegister(register, games(8193, 8193));
+    await build(register, out);
+    expect(shards().length).toBeGreaterThan(16);
+    expect(shards().every((url) => /\/[0-9a-f]{2}$/.test(url))).toBe(true);
+    const { code } = await inProcess('verify', '--out', out, '--quiet');
+    expect(code).toBe(0);
+  });
+});
+
+describe('digitsFor', () => {
+  it.each([
+    [0, 1],
+    [8_192, 1],
+    [8_193, 2],
+    [131_072, 2],
+    [131_073, 3],
+    [1_000_000, 3],
+    [2_097_152, 3],
+    [10_000_000, 4],
+    [Number.MAX_SAFE_INTEGER, 11],
+  ])('gives %i entries prefixes of %i digits', (entries, digits) => {
+    expect(digitsFor(entries)).toBe(digits);
+  });
+});

@@ -1,0 +1,215 @@
+/** What a register doesn't measure is null or absent in the API, never empty or zero. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect } from 'vitest';
+import { always, it, some, thorough } from '../../support/thorough.js';
+import { writeSample } from '../../../data/sample.js';
+import { OPERATOR, published, run } from '../../support/build.js';
+import { inProcess } from '../publish/support.js';
+import { z } from 'zod';
+import { temporary } from '../../support/folder.js';
+import { changeRegister } from '../../support/register.js';
+import { containing, fields } from '../../support/values.js';
+import { hashes, json, lasting, readTree } from '../../support/tree.js';
+
+const path = temporary();
+
+const LIST: unknown = expect.any(Array);
+const NUMBER: unknown = expect.any(Number);
+
+const MANIFEST = z.object({
+  routes: z.array(z.object({ name: z.string(), absent: z.string().optional() })),
+});
+const DESCRIPTION = z.object({
+  paths: z.record(z.string(), z.unknown()),
+  components: z.object({ schemas: z.record(z.string(), z.unknown()) }),
+});
+
+/** Tables that a hobbyist doesn't have. */
+const ABSENT = ['items', 'group_names', 'group_owners', 'usernames'];
+
+async function sample(): Promise<string> {
+  const file = path('register.sqlite');
+  await writeSample({ file, records: 200, seed: 23 });
+  return file;
+}
+
+async function lacking(tables = ABSENT): Promise<string> {
+  const file = await sample();
+  changeRegister(file, tables.map((table) => `DROP TABLE ${table};`).join(' '));
+  return file;
+}
+
+/** An operator file that says that something is not measured. */
+function operator(...notMeasured: readonly string[]): string {
+  const file = path('operator.json');
+  const content: unknown = JSON.parse(readFileSync(OPERATOR, 'utf8'));
+  writeFileSync(file, JSON.stringify({ ...fields(content), not_measured: notMeasured }));
+  return file;
+}
+
+const contentOf = (out: string): Record<string, string> => hashes(lasting(readTree(out)));
+
+describe('a register without a kind and without histories', () => {
+  it('publishes null for what it does not measure, and lists and numbers for the rest', async () => {
+    const out = path('dist');
+    await published({ register: await lacking(), out });
+    const tree = readTree(out);
+    const paths = [...tree.keys()];
+    const history = paths.find((each) => /^group\/\d+\/history\.json$/.test(each));
+    expect(json(tree, history ?? '')).toMatchObject({ members: LIST, names: null, owners: null });
+    const usernames = paths.find((each) => each.endsWith('/usernames.json'));
+    expect(json(tree, usernames ?? '')).toMatchObject({ usernames: null });
+    for (const user of paths.filter((each) => each.startsWith('api/v1/user/')))
+      expect(json(tree, user)).toMatchObject({ username_count: null });
+    expect(json(tree, 'api/v1/stats.json')).toMatchObject({
+      groups: { records: NUMBER },
+      items: null,
+      histories: {
+        member_readings: NUMBER,
+        name_changes: null,
+        owner_changes: null,
+        username_changes: null,
+      },
+    });
+    expect(json(tree, 'api/v1/ids.json')).toMatchObject({ kinds: { item: null, game: { pages: 1 } } });
+    expect(json(tree, 'api/v1/recent.json')).toMatchObject({
+      group_names: null,
+      group_owners: null,
+      usernames: null,
+      games: LIST,
+      items: null,
+    });
+    expect(json(tree, 'snapshot.json')).toMatchObject({ counts: { items: null } });
+  });
+
+  it('has no files of what is absent, and says so where they would be', async () => {
+    const out = path('dist');
+    await published({ register: await lacking(), out });
+    const tree = readTree(out);
+    // Pages have tests of their own.
+    const files = [...tree.keys()]
+      .filter((each) => !/\.html$|^assets\/|sitemap/.test(each))
+      .filter((each) =>
+        /item|group_names|group_owners|usernames\.(csv|parquet)|feeds\/(groups|users|items)/.test(each),
+      );
+    expect(files).toEqual([]);
+    const { routes } = MANIFEST.parse(json(tree, 'snapshot.json'));
+    const absentOf = (name: string) => routes.find((route) => route.name === name)?.absent;
+    expect(absentOf('item')).toBe('items are not measured by this register');
+    expect(absentOf('feed-groups')).toBe(
+      'histories of names of groups and histories of owners of groups are not measured by this register',
+    );
+    expect(absentOf('download-usernames-csv')).toBe(
+      'histories of usernames of users are not measured by this register',
+    );
+    expect(absentOf('game')).toBe('no game {id} in this register');
+  });
+
+  it('names it nowhere: not in the index, the description, the downloads and the feeds', async () => {
+    const out = path('dist');
+    await published({ register: await lacking(), out });
+    const tree = readTree(out);
+    const textOf = (file: string): string => tree.get(file)?.text ?? '';
+    expect(textOf('api/v1.json')).not.toMatch(/item/);
+    const description = DESCRIPTION.parse(json(tree, 'api/v1/openapi.json'));
+    expect(Object.keys(description.paths).filter((each) => /item|feeds\/(groups|users)/.test(each))).toEqual(
+      [],
+    );
+    expect(Object.keys(description.components.schemas)).not.toContain('Item');
+    for (const file of ['downloads/README.txt', 'downloads/SHA256SUMS', 'downloads/datapackage.json'])
+      expect(textOf(file)).not.toMatch(/items\.csv|group_names|usernames\.csv/);
+    expect(json(tree, 'feeds/all.json')).toMatchObject({ description: 'Games measured for the first time' });
+  });
+
+  always.each(
+    some<[string, string[]]>(
+      [
+        ['tables', ABSENT],
+        ['a kind with its histories', ['users', 'usernames']],
+        [
+          'all kinds but one',
+          ['groups', 'group_member_readings', 'group_names', 'group_owners', 'users', 'usernames', 'items'],
+        ],
+      ],
+      1,
+    ),
+  )('is published like one whose operator says that they are not measured: %s', async (_, tables) => {
+    const [one, other] = [path('one'), path('other')];
+    await published({ register: await lacking(tables), out: one });
+    await published({ register: await sample(), out: other, operator: operator(...tables) });
+    expect(contentOf(other)).toEqual(contentOf(one));
+  });
+
+  thorough('may lack all histories by lacking their kind', async () => {
+    const [one, other] = [path('one'), path('other')];
+    await published({ register: await lacking(['users', 'usernames']), out: one });
+    await published({ register: await lacking(['users']), out: other });
+    expect(contentOf(other)).toEqual(contentOf(one));
+  });
+
+  thorough('is the same as a fresh build if it comes to lack them, or has them again', async () => {
+    const register = await sample();
+    const [out, fresh] = [path('dist'), path('fresh')];
+    await published({ register, out });
+    const whole = contentOf(out);
+    await published({ register, out, operator: operator(...ABSENT), acceptRemovals: true });
+    await published({ register, out: fresh, operator: operator(...ABSENT) });
+    expect(contentOf(out)).toEqual(contentOf(fresh));
+    await published({ register, out });
+    expect(contentOf(out)).toEqual(whole);
+  });
+
+  it('is refused if the last snapshot had them, unless the operator says so', async () => {
+    const register = await sample();
+    const out = path('dist');
+    await published({ register, out });
+    changeRegister(register, 'DROP TABLE group_names; DROP TABLE group_owners;');
+    await expect(run({ register, out })).rejects.toThrow(
+      'the register lacks group_names, group_owners, which that of the last snapshot had',
+    );
+    await published({ register, out, operator: operator('group_names', 'group_owners') });
+  });
+});
+
+describe('the commands', () => {
+  it('say in one line what is not measured', async () => {
+    const register = await lacking();
+    const args = ['--register', register, '--operator', operator('groups.description')];
+    const check = await inProcess('check', ...args);
+    expect(check.stdout).toContain(
+      '  not measured: groups.description, group_names, group_owners, usernames, items\n',
+    );
+    const build = await inProcess('build', ...args, '--out', path('dist'));
+    expect(build.stdout).toContain(
+      '  absent     groups.description, group_names, group_owners, usernames, items (not measured)\n',
+    );
+    const { stdout } = await inProcess('check', ...args, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      absent: ['groups.description', 'group_names', 'group_owners', 'usernames', 'items'],
+      counts: { groups: NUMBER },
+      warnings: [],
+    });
+    expect(JSON.parse(stdout)).not.toHaveProperty('counts.items');
+  });
+
+  thorough('refuse a name that no register may lack', async () => {
+    const register = await sample();
+    const refused = await inProcess('check', '--register', register, '--operator', operator('item'));
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: containing('(did you mean "items"?), got "item"'),
+    });
+    const required = await inProcess('check', '--register', register, '--operator', operator('groups.id'));
+    expect(required).toMatchObject({ code: 2, stderr: containing('got "groups.id"') });
+  });
+
+  thorough('refuse a register that measures nothing', async () => {
+    const register = await lacking(['groups', 'users', 'games', 'items']);
+    const message = `register "${register}" measures nothing, expected at least one of groups, users, games, items`;
+    for (const command of [['check'], ['build', '--out', path('dist')]])
+      expect(await inProcess(...command, '--register', register)).toMatchObject({
+        code: 1,
+        stderr: containing(message),
+      });
+  });
+});

@@ -1,0 +1,284 @@
+/** The running proxy answers as the description says: statuses, headers, bodies, and what errors tell. */
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { writeSample } from '../../../../data/sample.js';
+import { answersOf } from '../../../../generator/outputs/openapi/answers.js';
+import { PROBLEMS } from '../../../../generator/outputs/openapi/problems.js';
+import { tableOf } from '../../../../generator/routes/index.js';
+import { MAX_PATH_BYTES } from '../../../../proxy/snapshot/request-target.js';
+import { ask, askRaw, controlledDisk, startProxy as startInProcess } from '../../../proxy/support.js';
+import type { Answer, AskOptions } from '../../../proxy/support.js';
+import { buildSigned } from '../../../system/contract/signed-tree.js';
+import { PROJECT, temporary } from '../../../support/folder.js';
+import { startProxy } from '../../../support/proxy.js';
+import type { RunningProxy } from '../../../support/proxy.js';
+import { changeRegister } from '../../../support/register.js';
+import { judge, named, parameterOf, readDescription, responseOf, schemaNameOf } from './support.js';
+import type { Description, Response } from './support.js';
+
+const TABLE = tableOf({ isSigned: true });
+const snapshotFile = z.looseObject({
+  tree: z.looseObject({ id: z.string() }),
+  routes: z.array(z.looseObject({ path: z.string(), example: z.string().optional() })),
+});
+const snapshotOf = () => snapshotFile.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
+
+const path = temporary();
+const out = path('dist');
+const running: RunningProxy[] = [];
+let description: Description;
+/** Ports: of the tree, and of no tree. */
+let whole: number;
+let empty: number;
+
+async function proxyOn(dist: string): Promise<number> {
+  // The limits that the description tells.
+  const proxy = await startProxy(dist, ['--api-tokens', '60', '--download-tokens', '12']);
+  running.push(proxy);
+  return Number(new URL(proxy.base).port);
+}
+
+beforeAll(async () => {
+  const register = path('register.sqlite');
+  await writeSample({ file: register, records: 200, seed: 7 });
+  const build = () => buildSigned(register, out, join(PROJECT, 'data/operator.json'));
+  await build();
+  changeRegister(
+    register,
+    `UPDATE groups SET description = 'changed' WHERE id = (SELECT max(id) FROM groups)`,
+  );
+  await build();
+  description = readDescription(out);
+  const nothing = path('nothing');
+  mkdirSync(nothing);
+  [whole, empty] = await Promise.all([proxyOn(out), proxyOn(nothing)]);
+});
+
+afterAll(() => Promise.all(running.map((proxy) => proxy.stop())));
+
+let clients = 0;
+/** An address that has not asked anything yet: all of 127.0.0.0/8 is this machine. */
+const stranger = (): string => `127.1.${Math.floor((clients += 1) / 250)}.${(clients % 250) + 1}`;
+
+const asStranger = (port: number, target: string, options: AskOptions = {}): Promise<Answer> =>
+  ask(port, target, { ...options, from: stranger() });
+
+/** Asks a proxy whose disk fails from its start on. */
+async function askBroken(target: string): Promise<Answer> {
+  const { disk, interfere } = controlledDisk();
+  const { port } = await startInProcess(out, { disk });
+  interfere(() => Promise.reject(Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' })));
+  return asStranger(port, target);
+}
+
+/** Asks until the limit is met. */
+async function asked429(target: string): Promise<Answer> {
+  const from = stranger();
+  for (let requests = 0; requests < 1000; requests += 1) {
+    const answer = await ask(whole, target, { from });
+    if (answer.status === 429) return answer;
+  }
+  throw new Error('the limit was never met');
+}
+
+/** A URL of a path, with something in the place of its parameter. */
+function urlOf(at: string, value?: string): string {
+  const get = description.paths[at]?.get;
+  const parameter = get && parameterOf(get);
+  if (parameter === undefined) return at;
+  if (parameter.name === 'tree') return ofLog(at, value);
+  // Examples of the description are declared: those of the tree are in snapshot.json.
+  const real = snapshotOf().routes.find((route) => route.path === at)?.example;
+  if (value === undefined && parameter.in === 'path' && real !== undefined) return real;
+  // Of change lists there is the second alone.
+  const filled = value ?? '2';
+  return parameter.in === 'query' ? `${at}?${parameter.name}=${filled}` : at.replace(/\{\w+\}/, filled);
+}
+
+/** A file of the log. @param value in place of the tree's id */
+function ofLog(at: string, value?: string): string {
+  const { tree } = snapshotOf();
+  return at
+    .replace('{tree}', value ?? tree.id)
+    .replace('{path}', at.includes('/tile/') ? '0/000' : 'routes.txt');
+}
+
+/** Brings about an answer of a status at a path. */
+function provoke(at: string, status: string): Promise<Answer> {
+  switch (status) {
+    case '200':
+      return asStranger(whole, urlOf(at));
+    case '206':
+      return asStranger(whole, urlOf(at), { headers: { Range: 'bytes=0-3' } });
+    case '304':
+      return asStranger(whole, urlOf(at), { headers: { 'If-None-Match': '*' } });
+    case '400':
+      return asStranger(whole, urlOf(at, 'xyz'));
+    case '404':
+      return asStranger(whole, urlOf(at, '9007199254740991'));
+    case '412':
+      return asStranger(whole, urlOf(at), { headers: { 'If-Match': '"another"' } });
+    case '414':
+      return asStranger(whole, urlOf(at, '1'.repeat(MAX_PATH_BYTES)));
+    case '416':
+      return asStranger(whole, urlOf(at), { headers: { Range: 'bytes=99999999-' } });
+    case '429':
+      return asked429(urlOf(at));
+    case '500':
+      return askBroken(urlOf(at));
+    case '503':
+      return asStranger(empty, urlOf(at));
+    case 'default':
+      return asStranger(whole, urlOf(at), { method: 'POST' });
+    default:
+      throw new Error(`no way is known to status ${status}`);
+  }
+}
+
+/** What HTTP itself has on any answer, and OpenAPI in other places. */
+const PLAIN = new Set(['content-type', 'date', 'connection', 'keep-alive']);
+
+/** Headers whose value is the example's, or begins with it. */
+const EXACT = new Set([
+  'Access-Control-Allow-Origin',
+  'Access-Control-Expose-Headers',
+  'X-Content-Type-Options',
+  'RateLimit-Policy',
+  'Cache-Control',
+  'CDN-Cache-Control',
+  'Content-Security-Policy',
+  'Accept-Ranges',
+  'Vary',
+  'Allow',
+  'Link',
+]);
+
+function expectHeaders(answer: Answer, said: Response, what: string): void {
+  const described = Object.entries(said.headers).map(
+    ([name, reference]) => [name, named(description.components.headers, reference)] as const,
+  );
+  const names = new Set(described.map(([name]) => name.toLowerCase()));
+  const sent = answer.names.map((name) => name.toLowerCase()).filter((name) => !PLAIN.has(name));
+  expect(
+    sent.filter((name) => !names.has(name)),
+    `${what}: sent, not described`,
+  ).toEqual([]);
+  const lacking = described.filter(([name, { required }]) => required && !sent.includes(name.toLowerCase()));
+  expect(
+    lacking.map(([name]) => name),
+    `${what}: described, not sent`,
+  ).toEqual([]);
+  for (const [name, { example }] of described) {
+    const value = answer.headers[name.toLowerCase()];
+    if (!EXACT.has(name) || value === undefined) continue;
+    expect(String(value).slice(0, name === 'Link' ? example.length : undefined), `${what}: ${name}`).toBe(
+      example,
+    );
+  }
+}
+
+function expectBody(answer: Answer, said: Response, at: string, what: string): void {
+  const type = (answer.headers['content-type'] ?? '').replace(/;.*/, '');
+  expect(type === '' ? [] : [type], what).toEqual(Object.keys(said.content ?? {}));
+  if (answer.status === 206 || answer.status === 304) return;
+  const schema = answer.status === 200 ? schemaNameOf(description, at) : 'Problem';
+  if (schema === undefined) return;
+  expect(judge(description, true)(schema, JSON.parse(answer.text)), what).toEqual([]);
+}
+
+const PATHS = TABLE.filter(
+  ({ class: cacheClass, name }) => !['page', 'asset'].includes(cacheClass) || name === 'openapi',
+).map((route) => route.path);
+
+describe('the proxy', () => {
+  it.each(PATHS)('answers %s with each status that is described, as it is described', async (at) => {
+    const statuses = Object.keys(description.paths[at]?.get.responses ?? {});
+    expect(statuses).toEqual(
+      expect.arrayContaining(['200', '206', '304', '412', '416', '429', '500', '503', 'default']),
+    );
+    for (const status of statuses) {
+      // This one is in memory as long as it is in service.
+      if (status === '500' && at === '/snapshot.json') continue;
+      const what = `${status} ${at}`;
+      const answer = await provoke(at, status);
+      expect(String(answer.status), what).toBe(status === 'default' ? '405' : status);
+      const said = responseOf(description, at, status === 'default' ? status : Number(status));
+      expectHeaders(answer, said, what);
+      expectBody(answer, said, at, what);
+    }
+  });
+
+  it('is caught at an answer that is not as described', async () => {
+    const dist = path('lying');
+    cpSync(out, dist, { recursive: true });
+    const url = urlOf('/api/v1/group/{id}');
+    const file = join(dist, `${url.slice(1)}.json`);
+    const record = z.record(z.string(), z.unknown()).parse(JSON.parse(readFileSync(file, 'utf8')));
+    writeFileSync(file, JSON.stringify({ ...record, member_count: 'many' }));
+    const answer = await asStranger(await proxyOn(dist), url);
+    const said = responseOf(description, '/api/v1/group/{id}', 200);
+    expect(() => expectBody(answer, said, '/api/v1/group/{id}', 'a lie')).toThrow('a lie');
+    expect(judge(description, true)('Group', JSON.parse(answer.text))).toEqual([
+      '/member_count must be integer,null',
+    ]);
+    const without = { ...answer, names: answer.names.filter((name) => name !== 'ETag') };
+    expect(() => expectHeaders(without, said, 'a lie')).toThrow('described, not sent');
+    const more = { ...answer, names: [...answer.names, 'Set-Cookie'] };
+    expect(() => expectHeaders(more, said, 'a lie')).toThrow('sent, not described');
+  });
+});
+
+/** The body of the response to a request that no client of HTTP would send. */
+const asMisfit = async (request: string): Promise<Pick<Answer, 'text'>> => ({
+  text: (await askRaw(whole, request)).split('\r\n\r\n')[1] ?? '',
+});
+
+/** Requests that come to the errors that the description shows. */
+const SHOWN: Readonly<Record<string, () => Promise<Pick<Answer, 'text'>>>> = {
+  invalid_id: () => asStranger(whole, '/api/v1/group/abc'),
+  invalid_limit: () => asStranger(whole, '/api/v1/largest?limit=0'),
+  invalid_prefix: () => asStranger(whole, '/api/v1/lookup/username/Marlow'),
+  invalid_path: () => asStranger(whole, '/api/v1/group/..'),
+  not_found: () => asStranger(whole, '/api/v1/group/9007199254740991'),
+  method_not_allowed: () => asStranger(whole, '/api/v1', { method: 'POST' }),
+  precondition_failed: () => asStranger(whole, '/api/v1/stats', { headers: { 'If-Match': '"another"' } }),
+  uri_too_long: () => asStranger(whole, `/${'0'.repeat(MAX_PATH_BYTES)}`),
+  range_not_satisfiable: () => asStranger(whole, '/api/v1/stats', { headers: { Range: 'bytes=5000-' } }),
+  rate_limited: () => asked429('/api/v1/stats'),
+  internal: () => askBroken('/api/v1/stats'),
+  no_snapshot: () => asStranger(empty, '/api/v1'),
+  invalid_request: () => asMisfit('GET /api/v1 HTTP/1.1\r\nHost: @\r\n\r\n'),
+  version_not_supported: () => asMisfit('GET /api/v1 HTTP/2.0\r\nHost: x\r\n\r\n'),
+};
+
+describe('every error', () => {
+  it.each(PROBLEMS.map(({ code }) => code))(
+    '%s is shown with a body that the proxy really answers',
+    async (code) => {
+      const shown = Object.values(description.components.responses)
+        .flatMap(({ content = {} }) => Object.values(content))
+        .flatMap(({ examples = {} }) => examples[code]?.value ?? []);
+      expect(shown.length).toBeGreaterThan(0);
+      const answer = await SHOWN[code]?.();
+      // How large a file is, and how long to wait, is not the same each time.
+      const plain = (text: string) =>
+        ['range_not_satisfiable', 'rate_limited'].includes(code)
+          ? text.replaceAll(/\d+ (bytes|s)\b/g, 'N $1')
+          : text;
+      for (const body of shown) expect(plain(JSON.stringify(body))).toBe(plain(answer?.text ?? ''));
+    },
+  );
+
+  it('is among the answers of some route', () => {
+    const answered = new Set(TABLE.flatMap((route) => answersOf(route).flatMap((answer) => answer.problems)));
+    const rest = PROBLEMS.map(({ code }) => code).filter((code) => !answered.has(code));
+    // Which a GET in HTTP/1.1 never is.
+    expect(rest).toEqual(['invalid_request', 'method_not_allowed', 'version_not_supported']);
+  });
+
+  it('says how long a path may be', () => {
+    expect(PROBLEMS.find(({ code }) => code === 'uri_too_long')?.when).toContain(` ${MAX_PATH_BYTES} bytes`);
+  });
+});

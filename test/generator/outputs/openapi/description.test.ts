@@ -1,0 +1,305 @@
+/** The description itself: valid, complete, and true of every document and example in the tree. */
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { beforeAll, describe, expect } from 'vitest';
+import { it, thorough } from '../../../support/thorough.js';
+import { writeSample } from '../../../../data/sample.js';
+import { RESOURCES } from '../../../../generator/schema/index.js';
+import { ROUTES } from '../../../../generator/routes/index.js';
+import { snapshot } from '../../../support/cli.js';
+import { temporary } from '../../../support/folder.js';
+import { changeRegister } from '../../../support/register.js';
+import { json, readTree } from '../../../support/tree.js';
+import type { Tree } from '../../../support/tree.js';
+import { fields } from '../../../support/values.js';
+import {
+  judge,
+  parameterOf,
+  placesIn,
+  placesOf,
+  readDescription,
+  responseOf,
+  schemaNameOf,
+  validator,
+} from './support.js';
+import type { Description, Judge } from './support.js';
+
+const path = temporary();
+const out = path('dist');
+let tree: Tree;
+let description: Description;
+let strictly: Judge;
+let leniently: Judge;
+
+async function build(register: string): Promise<void> {
+  const { code, stderr } = await snapshot(['build', '--register', register, '--out', out, '--quiet']);
+  if (code !== 0) throw new Error(`the build ended with ${code}: ${stderr}`);
+}
+
+beforeAll(async () => {
+  const register = path('register.sqlite');
+  await writeSample({ file: register, records: 400, seed: 5 });
+  await build(register);
+  // A second snapshot, which changed something and removed something, so that there is a change list; the largest among it.
+  changeRegister(
+    register,
+    `UPDATE groups SET description = 'changed' WHERE id = (SELECT max(id) FROM groups);
+     INSERT INTO withheld SELECT 'item', max(id), '2026-01-01T00:00:00Z' FROM items;
+     INSERT INTO withheld SELECT 'group', id, '2026-01-01T00:00:00Z' FROM groups
+       WHERE state IS NOT 'deleted' ORDER BY member_count DESC LIMIT 1;`,
+  );
+  await build(register);
+  tree = readTree(out);
+  description = readDescription(out);
+  strictly = judge(description, true);
+  leniently = judge(description, false);
+});
+
+/** The route of a path that the description names. */
+const routeAt = (at: string) => {
+  const route = ROUTES.find((candidate) => candidate.path === at);
+  if (route === undefined) throw new Error(`no route at ${at}`);
+  return route;
+};
+
+const pattern = (file: string): RegExp =>
+  new RegExp(`^${file.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[0-9a-f]+')}$`);
+
+/** Every document of the tree that a schema describes: its file, schema and content. */
+function* documents(): Generator<readonly [file: string, schema: string, value: unknown]> {
+  for (const at of Object.keys(description.paths)) {
+    const schema = schemaNameOf(description, at);
+    if (schema === undefined) continue;
+    const { file } = routeAt(at);
+    for (const name of tree.keys()) if (pattern(file).test(name)) yield [name, schema, json(tree, name)];
+  }
+}
+
+const linksAt = (at: string) => responseOf(description, at, 200).links;
+
+describe('the description', () => {
+  it('is valid OpenAPI 3.1, of JSON Schema’s own dialect', async () => {
+    expect(await new Validator().validate(fields(json(tree, 'api/v1/openapi.json')))).toEqual({
+      valid: true,
+    });
+    expect(description.openapi).toMatch(/^3\.1\.\d$/);
+    expect(description).not.toHaveProperty('jsonSchemaDialect');
+  });
+
+  it('would not pass as such with a mistake in it', async () => {
+    const { info: _, ...rest } = fields(json(tree, 'api/v1/openapi.json'));
+    expect(await new Validator().validate(rest)).toMatchObject({ valid: false });
+  });
+
+  it('says who runs the service, where, and under which licence', () => {
+    expect(description.info).toMatchObject({
+      title: 'The Example Register API',
+      version: '1',
+      contact: { name: 'The Example Register', email: 'register@register.example' },
+      license: { name: 'CC BY 4.0', url: 'https://creativecommons.org/licenses/by/4.0/' },
+    });
+    expect(description.servers).toEqual([{ url: 'https://register.example' }]);
+    expect(description.externalDocs.url).toBe('https://register.example/developers');
+  });
+
+  it('has every route that answers JSON', () => {
+    // What belongs to a page is for its script.
+    const answering = ROUTES.filter(
+      ({ name, type, class: cacheClass }) =>
+        type.startsWith('application/json') && (cacheClass !== 'page' || name === 'openapi'),
+    );
+    const described = Object.keys(description.paths).filter(
+      (at) => 'application/json' in (responseOf(description, at, 200).content ?? {}),
+    );
+    expect(described.toSorted()).toEqual(answering.map((route) => route.path).toSorted());
+  });
+
+  it('knows each operation by an id of its own, and each by a tag that it explains', () => {
+    const operations = Object.values(description.paths).map(({ get }) => get);
+    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+    expect(new Set(operations.flatMap(({ tags }) => tags))).toEqual(
+      new Set(description.tags.map(({ name }) => name)),
+    );
+  });
+
+  it('links each record and history to what belongs to it', () => {
+    const byId = { id: '$response.body#/id' };
+    expect(linksAt('/api/v1/group/{id}')).toEqual({
+      history: { operationId: 'getGroupHistory', parameters: byId },
+      owner: { operationId: 'getUser', parameters: { id: '$response.body#/owner/id' } },
+    });
+    // A creator is of one of two kinds, so there is no one operation.
+    expect(linksAt('/api/v1/game/{id}')).toBeUndefined();
+    expect(linksAt('/user/{id}/usernames.json')).toEqual({
+      user: { operationId: 'getUser', parameters: byId },
+    });
+  });
+});
+
+describe('every document of the tree', () => {
+  it('holds what its schema says, and nothing else', () => {
+    const wrong = [...documents()].flatMap(([file, schema, value]) =>
+      strictly(schema, value).map((error) => `${file}${error}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('is judged by a schema that has somewhere to be wrong', () => {
+    const file = [...tree.keys()].find((name) => name.startsWith('api/v1/group/'));
+    const group = fields(json(tree, file ?? ''));
+    const { state: _, ...lacking } = group;
+    expect(leniently('Group', lacking)).toEqual([" must have required property 'state'"]);
+    expect(leniently('Group', { ...group, member_count: '7' })).toEqual([
+      '/member_count must be integer,null',
+    ]);
+    expect(leniently('Group', { ...group, member_count: -1 })).toEqual(['/member_count must be >= 0']);
+    expect(leniently('Group', { ...group, measured_at: 'yesterday' })).toEqual([
+      '/measured_at must match format "date-time"',
+    ]);
+    expect(leniently('Group', { ...group, state: 7 })).toContain('/state must match a schema in anyOf');
+    expect(leniently('Group', { ...group, links: null })).toEqual(['/links must be object']);
+    // What is new is no error to clients, and one to the test above.
+    expect(leniently('Group', { ...group, novelty: 1 })).toEqual([]);
+    expect(strictly('Group', { ...group, novelty: 1 })).toEqual([' must NOT have additional properties']);
+    expect(leniently('Group', { ...group, state: 'lost' })).toEqual([]);
+    expect(strictly('Group', { ...group, state: 'lost' })).toEqual([
+      '/state must be equal to one of the allowed values',
+    ]);
+  });
+
+  it('together hold something in every place that is described', () => {
+    const held = new Map<string, Set<string>>();
+    for (const [, schema, value] of documents()) {
+      const places = held.get(schema) ?? new Set<string>();
+      held.set(schema, places);
+      for (const place of placesOf(value)) places.add(place);
+    }
+    const described = Object.entries(description.components.schemas).filter(([name]) => held.has(name));
+    // Three that stand in others (Problem, Owner, Creator) are no documents.
+    expect(described).toHaveLength(Object.keys(description.components.schemas).length - 3);
+    for (const [name, schema] of described) {
+      const empty = placesIn(description, schema).filter((place) => held.get(name)?.has(place) !== true);
+      expect(empty, name).toEqual([]);
+    }
+  });
+});
+
+describe('every field of a resource', () => {
+  const shown = RESOURCES.flatMap(({ record, history, histories }) =>
+    [record, ...(history === undefined ? [] : [history])].map((document) => ({ ...document, histories })),
+  );
+
+  it.each(shown)(
+    'of $route stands in its schema, in its order, with unit and meaning',
+    ({ route, fields: own }) => {
+      const at = ROUTES.find(({ name }) => name === route)?.path ?? '';
+      const schema = fields(description.components.schemas[schemaNameOf(description, at) ?? '']);
+      const properties = fields(schema['properties']);
+      expect(Object.keys(properties)).toEqual(own.map(({ name }) => name));
+      expect(schema['required']).toEqual(own.map(({ name }) => name));
+      for (const field of own) {
+        if (field.is !== 'column') continue;
+        const { description: meaning, unit, example, nullable, nullMeans, values = [] } = field.column;
+        const property = fields(properties[field.name]);
+        const text = String(property['description']);
+        expect(text.startsWith(unit === undefined ? meaning : `${meaning} Unit: ${unit}.`)).toBe(true);
+        expect(text.endsWith(` Null: ${nullMeans}.`)).toBe(nullable);
+        for (const word of values) expect(text).toMatch(new RegExp(`\\b${word}\` [(][a-z ,]{9,}[)]`));
+        expect(text.includes('Others may be added.')).toBe(values.length > 0);
+        expect(property['examples']).toEqual([example]);
+        const takesNull = validator().compile({ ...property, description: '' });
+        expect(takesNull(null)).toBe(nullable);
+      }
+    },
+  );
+});
+
+describe('every example', () => {
+  it('of a parameter is declared by the field that has its value', () => {
+    const record = description.paths['/api/v1/group/{id}']?.get;
+    const { properties } = fields(description.components.schemas['Group']);
+    expect([record && parameterOf(record)?.example]).toEqual(fields(fields(properties)['id'])['examples']);
+  });
+
+  it('of content has a schema, and that of a part is bytes', () => {
+    for (const at of Object.keys(description.paths)) {
+      for (const content of Object.values(responseOf(description, at, 200).content ?? {}))
+        expect(content, at).toHaveProperty('schema');
+      for (const content of Object.values(responseOf(description, at, 206).content ?? {}))
+        expect(content, at).toEqual({ schema: { type: 'string' } });
+    }
+  });
+
+  it('of a value in a schema is one that the schema allows', () => {
+    const ajv = validator();
+    const wrong: string[] = [];
+    const walk = (schema: unknown): void => {
+      if (Array.isArray(schema)) for (const one of schema) walk(one);
+      if (typeof schema !== 'object' || schema === null) return;
+      const { examples, ...rest } = fields(schema);
+      if (Array.isArray(examples)) {
+        const allows = ajv.compile(rest);
+        wrong.push(
+          ...examples.filter((one: unknown) => !allows(one)).map((one) => JSON.stringify([rest, one])),
+        );
+      }
+      for (const member of Object.values(rest)) walk(member);
+    };
+    walk(description.components.schemas);
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('a build of the same register', () => {
+  thorough('gives the same description', async () => {
+    const register = path('register.sqlite');
+    await writeSample({ file: register, records: 60, seed: 2 });
+    const texts: (string | undefined)[] = [];
+    for (let builds = 0; builds < 2; builds += 1) {
+      const dist = path('again');
+      await snapshot(['build', '--register', register, '--out', dist, '--quiet']);
+      texts.push(readTree(dist).get('api/v1/openapi.json')?.text);
+    }
+    expect(texts[0]).toBeDefined();
+    expect(new Set(texts).size).toBe(1);
+  });
+
+  it('of other data gives the same description: it changes only when the API does', async () => {
+    const texts: (string | undefined)[] = [];
+    for (const seed of [2, 3]) {
+      const register = path(`seed-${seed}.sqlite`);
+      await writeSample({ file: register, records: 60 * seed, seed });
+      const dist = path('other');
+      await snapshot(['build', '--register', register, '--out', dist, '--quiet']);
+      texts.push(readTree(dist).get('api/v1/openapi.json')?.text);
+    }
+    expect(texts[0]).toBeDefined();
+    expect(texts[1]).toBe(texts[0]);
+  });
+
+  thorough('of no records describes all the same', async () => {
+    const register = path('empty.sqlite');
+    await writeSample({ file: register, records: 1, seed: 2 });
+    changeRegister(
+      register,
+      [
+        'groups',
+        'users',
+        'games',
+        'items',
+        'group_names',
+        'group_owners',
+        'group_member_readings',
+        'usernames',
+      ]
+        .map((table) => `DELETE FROM ${table};`)
+        .join(''),
+    );
+    const dist = path('empty');
+    await snapshot(['build', '--register', register, '--out', dist, '--quiet']);
+    const empty = readDescription(dist);
+    expect(Object.keys(empty.paths)).toEqual(Object.keys(description.paths));
+    expect(await new Validator().validate(fields(json(readTree(dist), 'api/v1/openapi.json')))).toEqual({
+      valid: true,
+    });
+  });
+});

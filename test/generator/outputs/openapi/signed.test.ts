@@ -1,0 +1,185 @@
+/** What the description of a signed tree says more than that of any other. */
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { readPublished } from '../../../../generator/edge/published.js';
+import { Tree } from '../../../../generator/tree/tree.js';
+import { createKey } from '../../../../generator/log/key-file.js';
+import { buildSigned } from '../../../system/contract/signed-tree.js';
+import { inProcess } from '../../publish/support.js';
+import { published } from '../../../support/build.js';
+import { temporary } from '../../../support/folder.js';
+import { changeRegister, writeRegister } from '../../../support/register.js';
+import { json, readTree } from '../../../support/tree.js';
+import { fields } from '../../../support/values.js';
+import { judge, named, readDescription, responseOf } from './support.js';
+import type { Description } from './support.js';
+
+const path = temporary();
+const [plain, signed] = [path('plain'), path('signed')];
+const DESCRIPTION = 'api/v1/openapi.json';
+const [CHECKPOINT, TILE, INDEX] = [
+  '/log/{tree}/checkpoint',
+  '/log/{tree}/tile/{path}',
+  '/log/{tree}/index/{path}',
+] as const;
+let without: Description;
+let description: Description;
+
+beforeAll(async () => {
+  const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, name: 'one' }] });
+  await published({ register, out: plain });
+  await buildSigned(register, signed);
+  without = readDescription(plain);
+  description = readDescription(signed);
+});
+
+/** The names and values of the headers of a response. */
+const headersOf = (at: string, status: number): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(responseOf(description, at, status).headers).map(([name, reference]) => [
+      name,
+      named(description.components.headers, reference).example,
+    ]),
+  );
+
+describe('the description of a tree without a log', () => {
+  it('says nothing of one', () => {
+    const text = readFileSync(join(plain, DESCRIPTION), 'utf8');
+    for (const word of ['/log', 'checkpoint', 'tile', '"tree","path"']) expect(text).not.toContain(word);
+  });
+});
+
+describe('the description of a signed tree', () => {
+  it('is valid OpenAPI, with three paths and a tag more', async () => {
+    expect(await new Validator().validate(fields(json(readTree(signed), DESCRIPTION)))).toEqual({
+      valid: true,
+    });
+    const { [CHECKPOINT]: _, [TILE]: __, [INDEX]: ___, ...others } = description.paths;
+    expect(others).toEqual(without.paths);
+    const names = description.tags.map(({ name }) => name);
+    expect(names.filter((name) => name !== 'Log')).toEqual(without.tags.map(({ name }) => name));
+    expect(names).toContain('Log');
+    for (const at of [CHECKPOINT, TILE, INDEX]) expect(description.paths[at]?.get.tags).toEqual(['Log']);
+  });
+
+  it('is otherwise the same, but for the words of snapshot.json', () => {
+    const { Snapshot: own, ...schemas } = description.components.schemas;
+    const { Snapshot: former, ...formerSchemas } = without.components.schemas;
+    expect(schemas).toEqual(formerSchemas);
+    expect(JSON.stringify(own)).toContain('"feed","page","asset","checkpoint","tile"]');
+    expect(JSON.stringify(own)).toContain('"id","integer","month","prefix","asset","tree","path"]');
+    expect(JSON.stringify(former)).toContain('"feed","page","asset"]');
+    for (const components of ['headers', 'responses'] as const)
+      expect(description.components[components]).toMatchObject(without.components[components]);
+  });
+
+  it('is true of its snapshot.json', () => {
+    expect(judge(description, true)('Snapshot', json(readTree(signed), 'snapshot.json'))).toEqual([]);
+    expect(judge(without, true)('Snapshot', json(readTree(signed), 'snapshot.json'))).not.toEqual([]);
+  });
+
+  it.each([
+    [CHECKPOINT, ['tree']],
+    [TILE, ['tree', 'path']],
+    [INDEX, ['tree', 'path']],
+  ])('names the parameters of %s, and what they may be', (at, names) => {
+    const own = (description.paths[at]?.get.parameters ?? []).flatMap((each) =>
+      'name' in each ? [each] : [],
+    );
+    expect(own.map(({ name, in: place, required }) => [name, place, required])).toEqual(
+      names.map((name) => [name, 'path', true]),
+    );
+    const pattern = new RegExp(z.string().parse(own[0]?.schema['pattern']));
+    expect([pattern.test('efd62e2505583bf5'), pattern.test('efd62e2505583bf')]).toEqual([true, false]);
+    const rest = own[1] && new RegExp(z.string().parse(own[1].schema['pattern']));
+    for (const [text, isRest] of [
+      ['0/000.p/5', true],
+      ['x001/234/067', true],
+      ['../x', false],
+      ['.x', false],
+    ] as const)
+      expect(rest?.test(text) ?? isRest).toBe(isRest);
+  });
+
+  it.each([
+    [CHECKPOINT, 'text/plain', 'max-age=5, stale-if-error=60', 'max-age=5, stale-if-error=60'],
+    [INDEX, 'text/plain', 'max-age=5, stale-if-error=60', 'max-age=5, stale-if-error=60'],
+    [TILE, 'application/octet-stream', 'max-age=31536000, immutable', 'public, max-age=31536000, immutable'],
+  ])('has the type and headers of %s', (at, type, own, shared) => {
+    expect(Object.keys(responseOf(description, at, 200).content ?? {})).toEqual([type]);
+    for (const status of [200, 206, 304]) {
+      const headers = headersOf(at, status);
+      expect(headers).toMatchObject({
+        'Cache-Control': `public, ${own}`,
+        'CDN-Cache-Control': shared,
+        'Accept-Ranges': 'bytes',
+        'RateLimit-Policy': '"page";q=240;w=60',
+      });
+      for (const name of [
+        'Vary',
+        'Content-Encoding',
+        'Content-Security-Policy',
+        'Link',
+        'Content-Disposition',
+      ])
+        expect(headers).not.toHaveProperty(name);
+    }
+    expect(Object.keys(description.paths[at]?.get.responses ?? {}).toSorted()).toEqual(
+      ['200', '206', '304', '404', '412', '416', '429', '500', '503', 'default'].toSorted(),
+    );
+  });
+});
+
+describe('a snapshot.json', () => {
+  const manifest = z.looseObject({
+    headers: z.looseObject({ content: z.record(z.string(), z.unknown()) }),
+    problems_below: z.array(z.string()),
+    routes: z.array(z.looseObject({ name: z.string() })),
+  });
+  const read = (out: string) => manifest.parse(json(readTree(out), 'snapshot.json'));
+
+  it('has routes, headers and machine paths of a log only if there is one', () => {
+    const [own, former] = [read(signed), read(plain)];
+    expect(own.routes.slice(former.routes.length).map(({ name }) => name)).toEqual([
+      'guide-log-page',
+      'log-checkpoint',
+      'log-tile',
+      'log-index',
+    ]);
+    const { checkpoint: _, tile: __, ...content } = own.headers.content;
+    expect(content).toEqual(former.headers.content);
+    expect(own.problems_below).toEqual([...former.problems_below, '/log']);
+  });
+
+  it('of the time before the log has them after a rollback with a key', async () => {
+    const [out, key] = [path('rolled-back'), path('key')];
+    const register = writeRegister(path('grown.sqlite'), { groups: [{ id: 1, name: 'one' }] });
+    await published({ register, out });
+    createKey('register.example/log', key);
+    changeRegister(register, "UPDATE groups SET name = 'two'");
+    await published({ register, out, key: [key] });
+    const before = read(out);
+    const { code, stderr } = await inProcess('rollback', '--out', out, '--key', key);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(read(out)).toMatchObject({
+      headers: before.headers,
+      problems_below: before.problems_below,
+    });
+    expect(read(out).routes.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['log-checkpoint', 'log-tile', 'log-index']),
+    );
+  });
+
+  it('that lacks the headers of a class is none that edge servers can use', () => {
+    const out = path('lacking');
+    cpSync(signed, out, { recursive: true });
+    const { checkpoint: _, ...content } = read(signed).headers.content;
+    const snapshot = read(out);
+    const text = JSON.stringify({ ...snapshot, headers: { ...snapshot.headers, content } });
+    writeFileSync(join(out, 'snapshot.json'), text);
+    expect(() => readPublished(new Tree(out))).toThrow('(see "headers.content")');
+  });
+});

@@ -1,0 +1,163 @@
+/** What pages load is there under the name that they load it by, and that name follows from its content. */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type * as Assets from '../../../../generator/assets.js';
+import { bundled } from '../../../../generator/outputs/pages/bundle.js';
+import { Tree as Published } from '../../../../generator/tree/tree.js';
+import { verify } from '../../../../generator/verify/verify.js';
+import { rollback } from '../../../../generator/build/rollback.js';
+import { effectsAt, published, quiet } from '../../../support/build.js';
+import { PROJECT, temporary } from '../../../support/folder.js';
+import { writeRegister } from '../../../support/register.js';
+import { readTree } from '../../../support/tree.js';
+import type { Tree } from '../../../support/tree.js';
+import { fields } from '../../../support/values.js';
+import { DOCUMENTATION_FILES, manifestOf } from './site.js';
+
+/** An asset of the next build, in place of the one of that route. */
+const other = vi.hoisted((): { style?: Assets.Asset } => ({}));
+vi.mock('../../../../generator/assets.js', async (original) => {
+  const real = await original<typeof Assets>();
+  return { ...real, assets: () => new Map([...real.assets(), ...Object.entries(other)]) };
+});
+afterEach(() => {
+  delete other.style;
+  // Other files of tests share the modules.
+  vi.resetModules();
+});
+
+const path = temporary();
+const out = path('dist');
+let tree: Tree;
+const text = (file: string): string => tree.get(file)?.text ?? '';
+/** `assets/chart-0123456789.js` -> `chart` */
+const nameOf = (file: string): string => /assets\/([a-z\d-]+)-[^-]*$/.exec(file)?.[1] ?? file;
+const hashes = (all: ReadonlyMap<string, { path: string; body: Uint8Array | string }>): object =>
+  Object.fromEntries(
+    [...all.values()].map(({ path: url, body }) => [url, createHash('sha256').update(body).digest('hex')]),
+  );
+const assets = (): string[] =>
+  manifestOf(out).routes.flatMap((r) => (r.class === 'asset' && !r.file.includes('{') ? r.file : []));
+
+beforeAll(async () => {
+  const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
+  await published({ register, out });
+  tree = readTree(out);
+});
+
+describe('every asset', () => {
+  it('has the hash of its content in its name, and is all there is below /assets/', () => {
+    expect(assets().length).toBeGreaterThan(0);
+    for (const file of assets()) {
+      const [, digits] = /^assets\/[a-z\d-]+-([0-9a-f]{10})\.(?:css|js|woff2)$/.exec(file) ?? [];
+      expect(digits, file).toBe(tree.get(file)?.sha256.slice(0, 10));
+    }
+    const below = [...tree.keys()].filter((file) => file.startsWith('assets/') && !/\.(gz|br)$/.test(file));
+    expect(below.toSorted()).toEqual(assets().toSorted());
+  });
+
+  it('that a page or a script names is there', () => {
+    const pages = ['index.html', ...DOCUMENTATION_FILES, 'downloads.html', 'feeds.html', 'group.html'];
+    const named = [...pages, ...assets()].flatMap((file) =>
+      [...text(file).matchAll(/["'(]\/(assets\/[^"')]*)["')]/g)].map(([, url = '']) => url),
+    );
+    expect(new Set(named).size).toBe(assets().length);
+    for (const url of named) expect(tree.has(url), url).toBe(true);
+  });
+
+  it('that is a script is a module that parses, and imports published scripts, only when needed', async () => {
+    const imported: string[] = [];
+    const scripts = assets().filter((file) => file.endsWith('.js'));
+    expect(scripts.length).toBeGreaterThan(5);
+    for (const file of scripts) {
+      const module = path(`${scripts.indexOf(file)}.mjs`);
+      writeFileSync(module, text(file));
+      expect(spawnSync(process.execPath, ['--check', module], { encoding: 'utf8' }).stderr, file).toBe('');
+      const { metafile } = await build({
+        entryPoints: [module],
+        bundle: true,
+        external: ['/assets/*'],
+        write: false,
+        metafile: true,
+      });
+      const [{ imports } = { imports: [] }] = Object.values(metafile.inputs);
+      for (const { path: url, kind } of imports) imported.push([nameOf(file), kind, nameOf(url)].join(' '));
+      for (const { path: url } of imports) expect(scripts, file).toContain(url.slice(1));
+    }
+    expect(imported.toSorted()).toEqual([
+      'explorer dynamic-import chart',
+      'record dynamic-import chart',
+      'record dynamic-import cite',
+      'record dynamic-import lookup',
+      'record dynamic-import proof',
+    ]);
+  });
+
+  it('has the same bytes whenever it is made, and is what was made last', async () => {
+    const made = await bundled();
+    const again = await bundled();
+    const { assets: present } = await import('../../../../generator/assets.js');
+    expect([...again]).toEqual([...made]);
+    expect(hashes(made)).toEqual(hashes(present()));
+  });
+
+  it('that has a library in it has the notice that its licence requires, and no other comment', () => {
+    const licence = readFileSync(join(PROJECT, 'node_modules/uplot/LICENSE'), 'utf8');
+    const chart = text(assets().find((file) => /chart-\w+\.js$/.test(file)) ?? '');
+    expect(chart.startsWith(`/*!\n${licence}*/\n`)).toBe(true);
+    expect(chart.split('/*')).toHaveLength(2);
+  });
+});
+
+describe('a program without them', () => {
+  it('says how they are made', () => {
+    const root = path('program');
+    cpSync(join(PROJECT, 'build/generator'), join(root, 'build/generator'), { recursive: true });
+    for (const same of ['build/data', 'generator', 'node_modules', 'package.json'])
+      symlinkSync(join(PROJECT, same), join(root, same));
+    const cli = join(root, 'build/generator/cli.js');
+    const { status, stderr } = spawnSync(process.execPath, [cli, '--version'], { encoding: 'utf8' });
+    expect(status).toBe(1);
+    expect(stderr).toContain('the assets of the pages are missing or incomplete: run "npm run compile"');
+  });
+});
+
+describe('an asset that changes', () => {
+  it('takes a new name, copies are told that the old one goes, and a rollback brings it back', async () => {
+    const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
+    const dist = path('changing');
+    const body = 'body { color: red }';
+    const was = `assets/style-${createHash('sha256').update(body).digest('hex').slice(0, 10)}.css`;
+    other.style = { path: `/${was}`, body };
+    // The route table is made when its module is loaded.
+    vi.resetModules();
+    const another = await import('../../../support/build.js');
+    await another.published({ register, out: dist });
+    const first = readTree(dist);
+    expect(first.get(was)?.text).toBe(body);
+
+    delete other.style;
+    const now = assets().find((file) => file.startsWith('assets/style-')) ?? '';
+    const { changes } = await published({ register, out: dist });
+    // The pages and the style itself; the scripts stay.
+    expect(changes).toMatchObject({ added: 1, changed: 9 + DOCUMENTATION_FILES.length, removed: 1 });
+    expect(readFileSync(join(dist, now), 'utf8')).toBe(text(now));
+    // For pages in caches, until the next snapshot.
+    expect(readFileSync(join(dist, was), 'utf8')).toBe(body);
+    const list = fields(JSON.parse(readFileSync(join(dist, 'changes/2.json'), 'utf8')));
+    expect(list['delete']).toEqual([`/${was}`]);
+    expect(JSON.stringify(list['put'])).toContain(`"/${now}"`);
+    expect((await verify(new Published(dist), quiet())).damage).toEqual([]);
+
+    await rollback(new Published(dist), effectsAt('2026-12-09T00:00:00Z'));
+    const again = readTree(dist);
+    expect(again.get(now)?.text).toBe(text(now));
+    for (const file of [was, 'index.html', 'developers.html'])
+      expect(again.get(file)?.text, file).toBe(first.get(file)?.text);
+    expect((await verify(new Published(dist), quiet())).damage).toEqual([]);
+  });
+});

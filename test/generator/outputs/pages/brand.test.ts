@@ -1,0 +1,246 @@
+/** What operator.json says about the look of the pages: accent, logo, links to imprint and privacy notice. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeAll, describe, expect } from 'vitest';
+import { it, thorough } from '../../../support/thorough.js';
+import { PAPER, contrast } from '../../../../generator/config/brand.js';
+import { damageOf, digestOf, inProcess, manifestOf, mirrorOf } from '../../publish/support.js';
+import { OPERATOR, counted } from '../../../support/build.js';
+import { PROJECT, temporary } from '../../../support/folder.js';
+import { startProxy } from '../../../support/proxy.js';
+import { writeRegister } from '../../../support/register.js';
+import { fields } from '../../../support/values.js';
+
+const path = temporary();
+const PAGES = ['index.html', 'developers.html', 'downloads.html', 'feeds.html'];
+
+/** 60 by 20 pixels; no more than what says so. */
+const PNG = Buffer.concat([
+  Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]),
+  Buffer.from('IHDR'),
+  Buffer.from([0, 0, 0, 60, 0, 0, 0, 20, 8, 6, 0, 0, 0]),
+]);
+const svg = (attributes: string): string =>
+  `<?xml version="1.0"?>\n<!-- <svg> -->\n<svg xmlns="http://www.w3.org/2000/svg" ${attributes}><rect x="1" width="3" height="9"/></svg>`;
+
+type Files = Readonly<Record<string, string | Buffer>>;
+
+let register = '';
+beforeAll(() => {
+  register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
+});
+
+/** Builds by the command line, with these keys in operator.json. */
+async function built(keys: object, files: Files = {}, out = path('dist')) {
+  const root = path('root');
+  mkdirSync(join(root, 'site'), { recursive: true });
+  for (const [file, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, 'site', file)), { recursive: true });
+    writeFileSync(join(root, 'site', file), content);
+  }
+  const operator = join(root, 'operator.json');
+  const all = { ...fields(JSON.parse(readFileSync(OPERATOR, 'utf8'))), files: 'site', ...keys };
+  writeFileSync(operator, JSON.stringify(all, null, 2));
+  const args = ['--register', register, '--out', out, '--operator', operator];
+  const { code, stderr } = await inProcess('build', '--quiet', ...args);
+  return { out, operator, code, stderr, page: (name: string) => readFileSync(join(out, name), 'utf8') };
+}
+
+describe('an accent', () => {
+  it('is a style sheet of its own, which every page loads after its others, and is not printed', async () => {
+    const { out, page, code } = await built({ accent: { light: '#7A1F5C', dark: '#f0a8d0' } });
+    expect(code).toBe(0);
+    // 12 % of the accent in the paper: 251 * .88 + 122 * .12 = 235.5, and so on.
+    expect(page('operator.css')).toBe(`@media screen {
+  :root {
+    --accent: #7A1F5C;
+    --accent-soft: #ece0e4;
+  }
+}
+@media screen and (prefers-color-scheme: dark) {
+  :root {
+    --accent: #f0a8d0;
+    --accent-soft: #2d2830;
+  }
+}
+`);
+    for (const name of PAGES) {
+      const sheets = [...page(name).matchAll(/<link rel="stylesheet" href="([^"]+)"/g)].map(([, url]) => url);
+      expect(sheets.at(-1), name).toBe('/operator.css');
+    }
+    const { routes, digest } = manifestOf(out);
+    expect(routes.find(({ path: url }) => url === '/operator.css')).toMatchObject({
+      class: 'page',
+      bucket: 'page',
+      type: 'text/css; charset=utf-8',
+    });
+    expect(digest).toBe(digestOf(mirrorOf(out), routes));
+    const proxy = await startProxy(out);
+    try {
+      const response = await proxy.get('/operator.css');
+      expect([response.status, await response.text()]).toEqual([200, page('operator.css')]);
+    } finally {
+      await proxy.stop();
+    }
+  });
+
+  it('that goes, goes from the tree', async () => {
+    const { out } = await built({ accent: { light: '#000000', dark: '#ffffff' } });
+    const { page, code } = await built({}, {}, out);
+    expect(code).toBe(0);
+    expect(manifestOf(out).routes.map(({ path: url }) => url)).not.toContain('/operator.css');
+    for (const name of PAGES) expect(page(name)).not.toContain('operator.css');
+    expect(await damageOf(out)).toEqual([]);
+  });
+
+  it('keeps a file of the operator from that place', async () => {
+    const accent = { light: '#000000', dark: '#ffffff' };
+    const files = { 'operator.css': 'a {}' };
+    const { code, stderr } = await built({ accent }, files);
+    expect(code).toBe(2);
+    expect(stderr).toContain('collides with /operator.css (Accent colours of the operator)');
+    expect(await built({}, files)).toMatchObject({ code: 0 });
+  });
+});
+
+it('the colours that accents are compared with are those of the style sheet', () => {
+  const style = readFileSync(join(PROJECT, 'generator/outputs/pages/assets/style.css'), 'utf8');
+  const [light, dark] = [...style.matchAll(/--paper: (#[0-9a-f]+);/g)].map(([, colour]) => colour);
+  expect(PAPER).toEqual({ light, dark });
+});
+
+// As the WebAIM contrast checker and the definition give them.
+it.each([
+  ['#000000', '#ffffff', 21],
+  ['#ffffff', '#ffffff', 1],
+  ['#777777', '#ffffff', 4.478],
+  ['#ff0000', '#ffffff', 3.998],
+  ['#0000ff', '#ffffff', 8.592],
+])('the contrast of %s and %s is %d', (one, other, ratio) => {
+  expect(contrast(one, other)).toBeCloseTo(ratio, 3);
+  expect(contrast(other, one)).toBeCloseTo(ratio, 3);
+});
+
+describe('a logo', () => {
+  it.each([
+    ['logo.png', PNG, 72],
+    ['brand/wide.svg', svg('viewBox="0 0 100 50"'), 48],
+    ['a.svg', svg(`data-width="7" width='30' height='20px' viewBox="0 0 9 9"`), 36],
+    ['b.svg', svg('width="100%" height="100%" viewBox="-5,-5 , 48 24"'), 48],
+  ])('takes the place of the mark, with its size: %s', async (file, content, width) => {
+    const { page, code, stderr } = await built({ logo: `/${file}` }, { [file]: content });
+    expect([code, stderr]).toEqual([0, '']);
+    for (const name of PAGES) {
+      expect(page(name)).toContain(`<img class="logo" src="/${file}" width="${width}" height="24" alt="">`);
+      expect(page(name)).not.toContain('class="mark"');
+    }
+  });
+});
+
+const links = (page: string): string[] =>
+  [...page.matchAll(/<li><a href="([^"]*)">(Imprint|Privacy)<\/a>/g)].map(
+    ([, url = '', name = '']) => `${name} ${url}`,
+  );
+
+describe('imprint and privacy notice', () => {
+  it('are files or https URLs, which every page links to', async () => {
+    const { page } = await built(
+      { imprint: '/legal/about.html#imprint', privacy: 'https://example.org/p?a=1&b=2' },
+      { 'legal/about.html': 'x', 'privacy.html': 'y' },
+    );
+    for (const name of PAGES)
+      expect(links(page(name))).toEqual([
+        'Imprint /legal/about.html#imprint',
+        'Privacy https://example.org/p?a=1&amp;b=2',
+      ]);
+  });
+
+  it('are the files of these names, if nothing else is said', async () => {
+    const { page } = await built({}, { 'imprint.html': 'x', 'privacy.html': 'y' });
+    expect(links(page('index.html'))).toEqual(['Imprint /imprint.html', 'Privacy /privacy.html']);
+    expect(links((await built({})).page('index.html'))).toEqual([]);
+  });
+});
+
+thorough('a build after a change of these renders no record again', async () => {
+  const { out, operator } = await built({});
+  const unchanged = await counted({ register, out, operator });
+  const other = await built({ accent: { light: '#000000', dark: '#ffffff' } });
+  const { rendered, changes } = await counted({ register, out, operator: other.operator });
+  expect(changes.added).toBe(1);
+  expect(rendered).toBe(unchanged.rendered);
+});
+
+describe('an operator file', () => {
+  const COLOUR = 'expected a colour such as "#00616b"';
+  const LINK = 'expected an https URL, or the path of a file of your own';
+  const FILE = 'expected the path of a file of your own, such as "/logo.svg"';
+  const PICTURE = 'expected a PNG, or an SVG with a viewBox or a width and a height';
+  const dark = '#ffffff';
+  it.each([
+    [{ accent: 'red' }, 'accent: expected an object, got "red"'],
+    [{ accent: { light: '#000000' } }, `accent.dark is missing, ${COLOUR}`],
+    [{ accent: { light: 'teal', dark } }, `accent.light: ${COLOUR}, got "teal"`],
+    [{ accent: { light: '#000', dark } }, `accent.light: ${COLOUR}, got "#000"`],
+    [{ accent: { light: '#000000', dark, drak: 1 } }, 'accent: unknown key "drak" (did you mean "dark"?)'],
+    [
+      // 4.29:1 to #fbfaf7, by the definition in WCAG 2.2.
+      { accent: { light: '#777777', dark } },
+      'accent.light: expected a contrast of at least 4.5:1 to the light page (#fbfaf7), which is 4.29:1, got "#777777"',
+    ],
+    [
+      // 1.155:1 to #12161a.
+      { accent: { light: '#000000', dark: '#000000' } },
+      'accent.dark: expected a contrast of at least 4.5:1 to the dark page (#12161a), which is 1.15:1, got "#000000"',
+    ],
+    [{ logo: 'logo.svg' }, `logo: ${FILE}, got "logo.svg"`],
+    [{ logo: '//host/logo.svg' }, `logo: ${FILE}, got "//host/logo.svg"`],
+    [
+      { logo: '/logo.sgv' },
+      'logo: expected the path of a file of your own, got "/logo.sgv" (did you mean "/logo.svg"?)',
+    ],
+    [{ logo: '/note.txt' }, `logo: ${PICTURE}, got "/note.txt"`],
+    [{ logo: '/bare.svg' }, `logo: ${PICTURE}, got "/bare.svg"`],
+    [{ logo: '/flat.svg' }, `logo: ${PICTURE}, got "/flat.svg"`],
+    [{ logo: '/cut.png' }, `logo: ${PICTURE}, got "/cut.png"`],
+    [{ imprint: 'http://example.org' }, `imprint: ${LINK}, got "http://example.org"`],
+    [{ imprint: 'javascript:alert(1)' }, `imprint: ${LINK}, got "javascript:alert(1)"`],
+    [{ privacy: '//example.org' }, `privacy: ${LINK}, got "//example.org"`],
+    [{ privacy: 7 }, `privacy: ${LINK}, got 7`],
+    [{ privacy: '/privcy' }, 'privacy: expected the path of a file of your own, got "/privcy"'],
+  ])('is refused with %j, and the place is named', async (keys, message) => {
+    const files = {
+      'logo.svg': svg('viewBox="0 0 1 1"'),
+      'note.txt': 'x',
+      'bare.svg': svg('height="5"'),
+      'flat.svg': svg('viewBox="0 0 10 0"'),
+      'cut.png': PNG.subarray(0, 20),
+    };
+    const { code, stderr, operator } = await built(keys, files);
+    const text = readFileSync(operator, 'utf8').split('\n');
+    const [key = '', inner = ''] = message.split(/[: ]/)[0]?.split('.') ?? [];
+    const isUnknown = message.includes('unknown key');
+    const found = message.includes('missing') ? key : isUnknown ? 'drak' : inner || key;
+    const line = text.findIndex((each) => each.includes(`"${found}"`)) + 1;
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(new RegExp(`^error: operator file "${operator}", line ${line}, column \\d+: `)),
+    ]);
+    expect(stderr).toContain(`: ${message}\n`);
+  });
+
+  it('has all mistakes about files named at once', async () => {
+    const { stderr } = await built({ logo: '/a.svg', imprint: '/b.html', privacy: '/c.html' });
+    expect(
+      stderr
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.replace(/^.*column \d+: /, '')),
+    ).toEqual([
+      expect.stringContaining('has 3 problems'),
+      'logo: expected the path of a file of your own, got "/a.svg"',
+      'imprint: expected the path of a file of your own, got "/b.html"',
+      'privacy: expected the path of a file of your own, got "/c.html"',
+    ]);
+  });
+});

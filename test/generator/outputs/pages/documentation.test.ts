@@ -1,0 +1,551 @@
+/** The documentation is true: what it shows is what the service answers, and what it names is there. */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isThorough } from '../../../support/thorough.js';
+import { z } from 'zod';
+import { DOCUMENTS } from '../../../../generator/outputs/openapi/documents.js';
+import { PROBLEMS } from '../../../../generator/outputs/openapi/problems.js';
+import { placesOf } from '../../../../generator/outputs/pages/documentation/headings.js';
+import { published } from '../../../support/build.js';
+import { temporary } from '../../../support/folder.js';
+import { has } from '../../../support/programs.js';
+import { changeRegister, writeRegister } from '../../../support/register.js';
+import { readTree } from '../../../support/tree.js';
+import { fields } from '../../../support/values.js';
+import {
+  DOCUMENTATION_FILES,
+  DOCUMENTATION_PAGES,
+  PAGES,
+  between,
+  codeOf,
+  manifestOf,
+  publishSite,
+  textOf,
+} from './site.js';
+import type { Site } from './site.js';
+
+const path = temporary();
+const run = promisify(execFile);
+let site: Site;
+let pages: ReadonlyMap<string, string>;
+
+beforeAll(async () => {
+  site = await publishSite(path);
+  pages = new Map(
+    await Promise.all(PAGES.map(async (page) => [page, await (await site.proxy.get(page)).text()] as const)),
+  );
+});
+
+afterAll(() => site.proxy.stop());
+
+const developers = (): string => pages.get('/developers') ?? '';
+/** All pages of the documentation. */
+const documentation = (): string => DOCUMENTATION_PAGES.map((page) => pages.get(page) ?? '').join('');
+/** The same, asked of the service under test instead of where it says that it is. */
+const here = (text: string): string => text.replaceAll(site.base, site.proxy.base);
+
+const hasPython = has('examples in Python', 'python3');
+
+describe.skipIf(!has('curl lines', 'curl'))('every curl line of a page', () => {
+  it('is answered as it says', async () => {
+    const lines = [...pages].flatMap(([page, html]) =>
+      codeOf(html)
+        .flatMap((code) => code.split('\n'))
+        .filter((line) => line.startsWith('curl '))
+        .map((line) => ({ page, line })),
+    );
+    expect(lines.length).toBeGreaterThan(14);
+    const cwd = path('curl');
+    mkdirSync(cwd);
+    for (const { page, line } of lines) {
+      expect(line).toContain(site.base);
+      const told = String.raw`--silent --show-error --write-out '\n%{http_code} %{content_type}'`;
+      const { stdout } = await run('sh', ['-c', `${here(line)} ${told}`], { cwd, maxBuffer: 1e9 });
+      const type = ['/downloads', '/feeds'].includes(page) ? '' : 'application/json; charset=utf-8';
+      const expected = line.includes('/abc') ? '400 application/problem+json' : `200 ${type}`;
+      expect(stdout.split('\n').at(-1), line).toContain(expected);
+      // The next line is to get something anew.
+      for (const file of readdirSync(cwd).filter((name) => name.endsWith('.etag'))) rmSync(join(cwd, file));
+    }
+  });
+
+  it('with the ETag of the last answer gets nothing anew', async () => {
+    const line = codeOf(documentation()).find((code) => code.includes('--etag-save')) ?? '';
+    const cwd = path('etag');
+    mkdirSync(cwd);
+    const ask = async (): Promise<string> =>
+      (await run('sh', ['-c', `${here(line)} --silent --write-out '%{http_code}'`], { cwd })).stdout;
+    expect(await ask()).toBe('200');
+    const document = readFileSync(join(cwd, 'group.json'), 'utf8');
+    expect(JSON.parse(document)).toHaveProperty('member_count');
+    expect(await ask()).toBe('304');
+    expect(readFileSync(join(cwd, 'group.json'), 'utf8')).toBe(document);
+  });
+});
+
+/** What the first request prints. */
+const printed = async (): Promise<unknown> => {
+  const url = /curl "[^"]*(\/api\/v1\/group\/\d+)"/.exec(textOf(developers()))?.[1] ?? '';
+  const group = fields(await (await site.proxy.get(url)).json());
+  return `${String(group['name'])} ${String(group['member_count'])}\n`;
+};
+
+/** Runs an example as it stands. @returns what it prints */
+async function runExample(code: string): Promise<string> {
+  const isPython = code.startsWith('import ');
+  const [program, ...args] = isPython
+    ? ['python3', '-c', here(code)]
+    : [process.execPath, '--input-type=module', '--eval', here(code)];
+  const env = { ...process.env, PYTHONUTF8: '1', NODE_NO_WARNINGS: '1' };
+  return (await run(program, args, { env, maxBuffer: 1e9 })).stdout;
+}
+
+const examples = (html: string): string[] =>
+  codeOf(html).filter((code) => /^(?:import json|const response)/.test(code));
+
+describe('the first request', () => {
+  it.skipIf(!hasPython)('works in JavaScript and in Python', async () => {
+    const first = examples(developers());
+    expect(first).toHaveLength(2);
+    for (const code of first) expect(await runExample(code)).toBe(await printed());
+  });
+});
+
+describe('every request of the reference', () => {
+  it.runIf(hasPython && isThorough)(
+    'works in Python, and is the same in JavaScript and for curl',
+    async () => {
+      const reference = DOCUMENTATION_PAGES.filter((page) => page.includes('/reference/'));
+      const codes = reference.flatMap((page) => codeOf(pages.get(page) ?? ''));
+      const urlsIn = (start: string): (string | undefined)[] =>
+        codes
+          .filter((code) => code.startsWith(start))
+          .map((code) => /(?:fetch\('|urlopen\('|curl ")([^'"]+)/.exec(code)?.[1]);
+      const urls = urlsIn('import json');
+      // A section each, but for the change list, which differs from snapshot to snapshot.
+      expect(urls).toHaveLength(21);
+      expect(urlsIn('const response')).toEqual(urls);
+      expect(urlsIn('curl ')).toEqual(urls);
+      for (const code of codes.filter((each) => each.startsWith('import json')))
+        expect(await runExample(code)).toMatch(/^\{/);
+    },
+  );
+});
+
+/** A sample as JSON, with `{"…": 7}` where it says that 7 entries are left out. */
+const readSample = (text: string): unknown =>
+  JSON.parse(text.replaceAll(/^( *)… (\d+) more$/gm, '$1{"…": $2}'));
+
+/** The value, cut where the sample is cut. */
+function cutLike(value: unknown, shown: unknown): unknown {
+  if (Array.isArray(value) && Array.isArray(shown)) {
+    const entries: readonly unknown[] = value;
+    const cut = shown.findIndex((entry) => typeof entry === 'object' && entry !== null && '…' in entry);
+    if (cut === -1) return entries.map((entry, index) => cutLike(entry, shown[index]));
+    const kept = entries.slice(0, cut).map((entry, index) => cutLike(entry, shown[index]));
+    return [...kept, { '…': entries.length - cut }];
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const like = typeof shown === 'object' && shown !== null ? fields(shown) : {};
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, cutLike(member, like[key])]));
+}
+
+const samples = (): [url: string, text: string][] =>
+  [...documentation().matchAll(/<code class="json" data-url="([^"]*)">([^]*?)<\/code>/g)].map(
+    ([, url = '', text = '']) => [textOf(url), textOf(text)],
+  );
+
+describe('the example that looks up a name', () => {
+  it.skipIf(!hasPython)('finds a published user, in each language', async () => {
+    const codes = codeOf(pages.get('/developers/guides/finding') ?? '');
+    const [, name = ''] = /const name = ("[^"]*")\./.exec(codes.join('')) ?? [];
+    expect(codes).toHaveLength(2);
+    for (const code of codes) {
+      const [, id] = /'?id'?: (\d+)/.exec(await runExample(code)) ?? [];
+      const user = fields(await (await site.proxy.get(`/api/v1/user/${id}`)).json());
+      expect(JSON.stringify(user['username'])).toBe(name);
+    }
+  });
+});
+
+describe('the search', () => {
+  it('knows the words below each place, but those of samples, which change with every snapshot', () => {
+    const html = `<h2 id="a">A <b>title</b></h2><p>Send the ETag, in v1.0: the ETag.</p><pre>live</pre>
+      <dl class="fields-of aloud"><div><dt>live</dt></div></dl>
+      <div id="b"><dt><code>name</code></dt><dd>Its meaning</dd></div>`;
+    expect(placesOf(html)).toEqual([
+      { id: 'a', text: 'A title', is: 'heading', words: 'send the etag v1.0' },
+      { id: 'b', text: 'name', is: 'term', words: 'its meaning' },
+    ]);
+  });
+
+  it('finds every page, and every place of it, where it is', async () => {
+    const place = z.tuple([z.union([z.literal(0), z.literal(1)]), z.string(), z.string(), z.string()]);
+    const index = z
+      .object({
+        pages: z.array(z.object({ path: z.string(), title: z.string(), places: z.array(place) })),
+      })
+      .parse(await (await site.proxy.get('/developers.json')).json());
+    expect(index.pages.map((page) => page.path)).toEqual(DOCUMENTATION_PAGES);
+    const ids = new Set<string>();
+    for (const { path: page, places: found } of index.pages) {
+      const html = pages.get(page) ?? '';
+      const unique = new Set(found.map(([, id]) => id));
+      expect(unique.size, page).toBe(found.length);
+      for (const [, id, text] of found) {
+        const [after = ''] = between(html, ` id="${id}"`, '</d');
+        expect(textOf(`<${after}`).replaceAll(/\s+/g, ' '), id).toContain(text);
+        // An address of when all was on one page leads to one place.
+        expect(ids.has(id), id).toBe(false);
+        ids.add(id);
+      }
+    }
+    for (const { code } of PROBLEMS) expect(ids).toContain(`error-${code}`);
+    const routes = manifestOf(site.out).routes.map(({ name }) => name);
+    const listed = routes.filter((name) => DOCUMENTS.some((document) => document.name === name));
+    expect(listed.length).toBeGreaterThan(20);
+    for (const name of listed) expect(ids).toContain(`endpoint-${name}`);
+    for (const old of [
+      'first',
+      'endpoints',
+      'types',
+      'limits',
+      'caching',
+      'errors',
+      'headers',
+      'bulk',
+      'changes',
+      'terms',
+      'policy',
+    ])
+      expect(ids).toContain(old);
+  });
+});
+
+describe('every sample', () => {
+  it('is what the service answers, cut where it says so', async () => {
+    // A section each, but for the publisher's own four; and on the first page, a record and an error.
+    expect(samples()).toHaveLength(20);
+    for (const [url, text] of samples()) {
+      const answer: unknown = await (await site.proxy.get(url)).json();
+      expect(readSample(text), url).toEqual(cutLike(answer, readSample(text)));
+    }
+  });
+
+  it('that is not cut is the whole answer, indented by two', async () => {
+    const whole = samples().filter(([, text]) => !text.includes('…'));
+    expect(whole.length).toBeGreaterThan(5);
+    for (const [url, text] of whole) {
+      const answer: unknown = await (await site.proxy.get(url)).json();
+      expect(text, url).toBe(JSON.stringify(answer, null, 2));
+    }
+  });
+
+  it('shows each endpoint that the index lists', async () => {
+    const index = z
+      .object({ endpoints: z.array(z.object({ path: z.string() })) })
+      .parse(await (await site.proxy.get('/api/v1')).json());
+    const headings = between(documentation(), '<span class="method">GET</span>', '</h2>').map((html) =>
+      textOf(html).trim(),
+    );
+    expect(headings).toEqual(expect.arrayContaining(index.endpoints.map((endpoint) => endpoint.path)));
+    expect(headings).toEqual([...new Set(headings)]);
+  });
+});
+
+/** Every place of a document that holds something: `owner.id`, `members[].measured_at`; nulls are noted apart. */
+function places(value: unknown, at: string, found: Map<string, boolean>): void {
+  if (Array.isArray(value)) {
+    for (const entry of value) if (typeof entry === 'object') places(entry, `${at}[]`, found);
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, member] of Object.entries(value)) {
+    const place = at === '' ? key : `${at}.${key}`;
+    found.set(place, (found.get(place) ?? false) || member === null);
+    places(member, place, found);
+  }
+}
+
+/** Documented places, and what is said of null. */
+const documented = (route: string): Map<string, string> => {
+  const mark = '<section class="endpoint"';
+  const [section = ''] = between(documentation(), `${mark} aria-labelledby="endpoint-${route}">`, mark);
+  return new Map(
+    [...section.matchAll(/<div id="field-[\w-]+">\s*<dt>(.*?)<\/dt>/g)].map(([, term = '']) => {
+      const [place = '', ...more] = textOf(term).split(' ');
+      const said = more.join(' ');
+      return [
+        place,
+        said.includes('| null') ? 'may be null' : said.includes('may be absent') ? 'may be absent' : '',
+      ];
+    }),
+  );
+};
+
+/** `errors.{code}.status` stands for the status of any code. */
+const templateOf = (place: string): string =>
+  place.replaceAll(/[[\].]/g, String.raw`\$&`).replaceAll(/\{\w+\}/g, String.raw`[\w-]+`);
+
+const patterns = () =>
+  manifestOf(site.out).routes.map(({ name, file }) => ({
+    name,
+    pattern: new RegExp(`^${file.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '\\d+')}$`),
+  }));
+
+/** Each place is in the route's table of fields, with what is said of null; and the table has no others. */
+function expectDocumented(route: string, found: ReadonlyMap<string, boolean>): void {
+  const told = documented(route);
+  const names = [...told.keys()].map((place) => [place, new RegExp(`^${templateOf(place)}$`)] as const);
+  const held = new Map<string, boolean>();
+  for (const [place, isNull] of found) {
+    const name = names.find(([, pattern]) => pattern.test(place))?.[0];
+    expect(name, place).toBeDefined();
+    held.set(name ?? place, (held.get(name ?? place) ?? false) || isNull);
+  }
+  const absent = [...told].filter(([place, nullness]) => !held.has(place) && nullness !== 'may be absent');
+  // What is inside something that may be absent is there only with it.
+  const optional = [...told].filter(([, nullness]) => nullness === 'may be absent').map(([place]) => place);
+  expect(absent.filter(([place]) => !optional.some((outer) => place.startsWith(outer)))).toEqual([]);
+  const nulls = [...held].filter(([, isNull]) => isNull).map(([place]) => place);
+  expect(nulls.filter((place) => told.get(place) !== 'may be null')).toEqual([]);
+}
+
+describe('every table of fields', () => {
+  it.each([
+    'index',
+    'group',
+    'user',
+    'game',
+    'item',
+    'largest',
+    'stats',
+    'group-history',
+    'user-usernames',
+    'snapshot',
+  ])('of "%s" names what its documents hold, and nothing else', (route) => {
+    const pattern = patterns().find(({ name }) => name === route)?.pattern ?? /^$/;
+    const found = new Map<string, boolean>();
+    for (const [file, { text }] of readTree(site.out)) {
+      if (pattern.test(file)) places(JSON.parse(text), '', found);
+    }
+    expect(found.size).toBeGreaterThan(0);
+    expectDocumented(route, found);
+  });
+});
+
+describe('the tables of fields of the changes', () => {
+  it('name what the index and a list hold, and nothing else', async () => {
+    const register = writeRegister(path('register.sqlite'), {
+      groups: [{ id: 7, name: 'a group', member_count: 1 }],
+      items: [{ id: 1 }, { id: 2 }],
+    });
+    const out = path('twice');
+    await published({ register, out });
+    changeRegister(register, `UPDATE items SET price = 2 WHERE id = 1`);
+    await published({ register, out });
+    const index = new Map<string, boolean>();
+    places(JSON.parse(readFileSync(join(out, 'changes/index.json'), 'utf8')), '', index);
+    expectDocumented('changes', index);
+    changeRegister(register, `UPDATE groups SET name = 'another'; DELETE FROM items WHERE id = 2`);
+    await published({ register, out, acceptRemovals: true });
+    const found = new Map<string, boolean>();
+    places(JSON.parse(readFileSync(join(out, 'changes/3.json'), 'utf8')), '', found);
+    expect(new Set(documented('change-list').keys())).toEqual(new Set(found.keys()));
+  });
+});
+
+describe('the errors', () => {
+  it('are those of the proxy, each at its anchor', () => {
+    const told = between(developers(), '<div id="error-', '</dt>').map((html) =>
+      textOf(html.slice(html.indexOf('<dt>'))).trim(),
+    );
+    expect(told).toEqual(PROBLEMS.map(({ code, status, title }) => `${code} ${status} ${title}`));
+    for (const { code } of PROBLEMS) expect(developers()).toContain(`id="error-${code}"`);
+  });
+
+  it('lead here by their type', async () => {
+    const { type } = fields(await (await site.proxy.get('/nothing')).json());
+    expect(type).toBe(`${site.base}/developers#error-not_found`);
+  });
+});
+
+const limits = (): string => pages.get('/developers/guides/limits') ?? '';
+
+describe('the headers', () => {
+  it('that the page names for caching are those that are sent', async () => {
+    for (const url of ['/api/v1/stats', '/developers', '/group/0', '/nothing']) {
+      const { headers } = await site.proxy.get(url);
+      expect(limits(), url).toContain(`<code>${headers.get('cache-control')}</code>`);
+    }
+  });
+
+  it('that scripts may read are those that the proxy exposes', async () => {
+    const { headers } = await site.proxy.get('/api/v1');
+    expect(limits()).toContain(`<code>${headers.get('access-control-expose-headers')}</code>`);
+  });
+
+  it('of an answer are all explained', async () => {
+    const { headers } = await site.proxy.get('/api/v1/largest', { headers: { 'Accept-Encoding': 'br' } });
+    const ofHttp = new Set(['connection', 'keep-alive', 'date', 'content-type', 'transfer-encoding']);
+    const explained = new Set(
+      [...limits().matchAll(/<th scope="row"><code>([\w-]+)<\/code><\/th>/g)].map(([, name]) =>
+        name?.toLowerCase(),
+      ),
+    );
+    expect([...headers.keys()].filter((name) => !explained.has(name) && !ofHttp.has(name))).toEqual([]);
+  });
+});
+
+describe('every link of a page', () => {
+  it('leads somewhere, fragments included', async () => {
+    const targets = new Set(
+      [...pages].flatMap(([page, html]) =>
+        [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].map(
+          ([, url]) => new URL(textOf(url ?? ''), site.base + page),
+        ),
+      ),
+    );
+    const own = [...targets].filter(({ origin }) => origin === site.base);
+    expect(own.length).toBeGreaterThan(60);
+    const bodies = new Map<string, string>();
+    for (const url of new Set(own.map(({ pathname, search }) => pathname + search))) {
+      const answer = await site.proxy.get(url);
+      expect(answer.status, url).toBe(200);
+      bodies.set(url, await answer.text());
+    }
+    for (const { pathname, search, hash } of own) {
+      const begin = hash === '' ? '' : ` id="${hash.slice(1)}"`;
+      expect(bodies.get(pathname + search), pathname + hash).toContain(begin);
+    }
+  });
+
+  it('of a script to another leads to the version that is published', async () => {
+    const scripts = manifestOf(site.out).routes.filter((route) => route.path.endsWith('.js'));
+    expect(scripts.length).toBeGreaterThan(0);
+    let imports = 0;
+    for (const { path: script } of scripts) {
+      const text = await (await site.proxy.get(script)).text();
+      for (const [, url = ''] of text.matchAll(/\b(?:from|import|import\()"([^"]*)"/g)) {
+        expect(url).toMatch(/^\/assets\/[\w-]+-[0-9a-f]{10}\.js$/);
+        expect((await site.proxy.get(url)).status, url).toBe(200);
+        imports += 1;
+      }
+    }
+    // The chart, twice; the lookup; how to cite; proofs.
+    expect(imports).toBe(5);
+  });
+});
+
+describe('what is found by its well-known name', () => {
+  it('is a catalog that leads to the API and its descriptions, and names itself on HEAD', async () => {
+    const answer = await site.proxy.get('/.well-known/api-catalog');
+    expect(answer.headers.get('content-type')).toBe(
+      'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+    );
+    const link = z.array(z.object({ href: z.string() }));
+    const { linkset } = z
+      .object({
+        linkset: z.array(
+          z.object({
+            anchor: z.string(),
+            item: link.optional(),
+            'service-desc': link.optional(),
+            'service-doc': link.optional(),
+          }),
+        ),
+      })
+      .parse(await answer.json());
+    const hrefs = linkset.flatMap((context) => [
+      context.anchor,
+      ...[context.item, context['service-desc'], context['service-doc']].flatMap(
+        (links) => links?.map(({ href }) => href) ?? [],
+      ),
+    ]);
+    expect(new Set(hrefs)).toEqual(
+      new Set(
+        ['/.well-known/api-catalog', '/api/v1', '/api/v1/openapi.json', '/developers'].map(
+          (each) => site.base + each,
+        ),
+      ),
+    );
+    for (const href of hrefs) expect((await fetch(here(href))).status, href).toBe(200);
+    const head = await site.proxy.get('/.well-known/api-catalog', { method: 'HEAD' });
+    expect(head.headers.get('link')).toContain('</.well-known/api-catalog>; rel="api-catalog"');
+  });
+
+  it('is whom to tell of a security problem, until half a year after the last measurement', async () => {
+    const lines = (await (await site.proxy.get('/.well-known/security.txt')).text()).split('\n');
+    const asOf = Date.parse(manifestOf(site.out).as_of);
+    const expires = new Date(asOf + 180 * 86_400_000).toISOString().replace('.000', '');
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'Contact: mailto:register@register.example',
+        `Expires: ${expires}`,
+        `Canonical: ${site.base}/.well-known/security.txt`,
+      ]),
+    );
+  });
+
+  it('keeps crawlers from records and downloads, not from pages', async () => {
+    const rules = (await (await site.proxy.get('/robots.txt')).text())
+      .split('\n')
+      .flatMap((line) => /^Disallow: (.+)$/.exec(line)?.[1] ?? []);
+    for (const page of PAGES) expect(rules.filter((rule) => page.startsWith(rule))).toEqual([]);
+    for (const file of ['/api/v1/group/7', '/group/7/history.json', '/downloads/groups.csv']) {
+      expect(
+        rules.some((rule) => file.startsWith(rule)),
+        file,
+      ).toBe(true);
+    }
+  });
+});
+
+describe('the dataset', () => {
+  it('of the front page says in JSON-LD what the register is', () => {
+    const data = fields(
+      JSON.parse(between(pages.get('/') ?? '', '<script type="application/ld+json">', '</script>')[0] ?? ''),
+    );
+    expect(data).toMatchObject({
+      '@context': 'https://schema.org/',
+      '@type': 'Dataset',
+      name: 'The Example Register',
+      license: 'https://creativecommons.org/licenses/by/4.0/',
+      isAccessibleForFree: true,
+      dateModified: manifestOf(site.out).as_of,
+    });
+  });
+});
+
+/** The size of a file as it travels. */
+function packed(file: string): number {
+  const whole = join(site.out, file);
+  const compressed = `${whole}.br`;
+  return statSync(existsSync(compressed) ? compressed : whole).size;
+}
+
+describe('all that a page loads', () => {
+  it('is less than 60 kB, compressed, whatever letters its names have', () => {
+    const fonts = manifestOf(site.out).routes.flatMap(({ file }) =>
+      /^[^{]*[.]woff2$/.test(file) ? file : [],
+    );
+    const weight = (page: string, names: readonly string[]): number => {
+      // What is imported later is loaded when it is needed.
+      const named = /(?<!\bimport\()["']\/(assets\/[^"']*)["']/g;
+      const loaded = new Set([page, ...names]);
+      for (const file of loaded) {
+        if (!/\.(?:html|js)$/.test(file)) continue;
+        const content = readFileSync(join(site.out, file), 'utf8');
+        for (const [, asset = ''] of content.matchAll(named)) loaded.add(asset);
+      }
+      expect(loaded.size, page).toBeGreaterThan(2);
+      return [...loaded].reduce((sum, file) => sum + packed(file), 0);
+    };
+    expect(weight('index.html', fonts)).toBeLessThan(60_000);
+    for (const page of [...DOCUMENTATION_FILES, 'downloads.html', 'feeds.html'])
+      expect(weight(page, []), page).toBeLessThan(60_000);
+  });
+});

@@ -1,0 +1,98 @@
+/** The pages that browsers get instead of the problem documents of 404 and 429. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { inProcess } from '../../publish/support.js';
+import { OPERATOR } from '../../../support/build.js';
+import { temporary } from '../../../support/folder.js';
+import { writeRegister } from '../../../support/register.js';
+import { fields } from '../../../support/values.js';
+import { textOf } from './site.js';
+
+const path = temporary();
+const out = path('dist');
+const page = (file: string, from = out): string => readFileSync(join(from, file), 'utf8');
+
+async function built(to: string, limits?: object): Promise<void> {
+  const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
+  const operator = path('operator.json');
+  writeFileSync(operator, JSON.stringify({ ...fields(JSON.parse(readFileSync(OPERATOR, 'utf8'))), limits }));
+  const { code, stderr } = await inProcess(
+    'build',
+    '--register',
+    register,
+    '--out',
+    to,
+    '--operator',
+    operator,
+  );
+  if (code !== 0) throw new Error(stderr);
+}
+
+beforeAll(async () => {
+  await built(out);
+});
+
+describe('the page of an error', () => {
+  it.each(['404.html', '429.html'])('%s is no content of the site, and leads on without a script', (file) => {
+    const html = page(file);
+    expect(html).toContain('<meta name="robots" content="noindex">');
+    expect(html).not.toMatch(/rel="canonical"|og:url/);
+    // The one script is that of the field that finds records.
+    expect([...html.matchAll(/<script[^>]*src="\/assets\/(\w+)-/g)].map(([, name]) => name)).toEqual(
+      file === '404.html' ? ['lookup'] : [],
+    );
+    expect(html.match(/<script/g) ?? []).toHaveLength(file === '404.html' ? 1 : 0);
+    const [, main = ''] = /<main[^>]*>([^]*)<\/main>/.exec(html) ?? [];
+    const links = [...main.matchAll(/<a href="([^"]*)"/g)].map(([, url]) => url);
+    expect(new Set(links)).toEqual(new Set(['/', '/developers', '/downloads']));
+    // It stands for addresses of any depth.
+    for (const [, url] of html.matchAll(/(?:href|src)="([^"]*)"/g))
+      expect(url).toMatch(/^(\/|#|https:|mailto:)/);
+    expect(page('sitemap.xml')).not.toContain(`/${file.replace('.html', '')}<`);
+  });
+
+  it('of a 404 says why that may be, and has a place to look a record up', () => {
+    const text = textOf(page('404.html'));
+    expect(text).toContain('Nothing is published at this address');
+    for (const reason of ['typo', 'never measured', 'withheld']) expect(text).toContain(reason);
+    expect(page('404.html')).toContain('<div data-lookup="{');
+    expect(page('429.html')).not.toContain('data-lookup');
+  });
+
+  it('of a 429 says how long to wait, by the limits', async () => {
+    const text = textOf(page('429.html'));
+    expect(text).toContain('Wait a few seconds, then load this page again.');
+    expect(text).toContain(
+      'Pages and their assets: 240 requests at once per IP address, refilled continuously at about 4 requests per second.',
+    );
+    const slow = path('slow');
+    await built(slow, { page: { tokens: 5, refill_seconds: 29.5 } });
+    expect(textOf(page('429.html', slow))).toContain('Wait 30 seconds, then load this page again.');
+    const slower = path('slower');
+    await built(slower, { api: { tokens: 5, refill_seconds: 60 } });
+    expect(textOf(page('429.html', slower))).toContain('Wait 1 minute, then');
+  });
+
+  it('is named by snapshot.json, with the paths that have none', () => {
+    const snapshot = z
+      .object({
+        errors: z.record(z.string(), z.object({ page: z.string().optional() })),
+        problems_below: z.array(z.string()),
+        routes: z.array(z.looseObject({ path: z.string(), file: z.string(), class: z.string() })),
+      })
+      .parse(JSON.parse(page('snapshot.json')));
+    const named = Object.entries(snapshot.errors).flatMap(([code, { page: url }]) =>
+      url ? [[code, url]] : [],
+    );
+    expect(named).toEqual([
+      ['not_found', '/404'],
+      ['rate_limited', '/429'],
+    ]);
+    expect(snapshot.routes).toContainEqual(
+      expect.objectContaining({ path: '/404', file: '404.html', class: 'page' }),
+    );
+    expect(snapshot.problems_below).toEqual(['/api', '/changes', '/downloads', '/feeds', '/.well-known']);
+  });
+});

@@ -1,0 +1,250 @@
+/** The front page: what it shows of a register, and that an edit leads to what a new build gives. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HtmlValidate } from 'html-validate';
+import { beforeAll, describe, expect } from 'vitest';
+import { always, it, some } from '../../../support/thorough.js';
+import { buildWith } from '../../publish/support.js';
+import { published } from '../../../support/build.js';
+import { temporary } from '../../../support/folder.js';
+import { changeRegister, writeRegister } from '../../../support/register.js';
+import type { Rows } from '../../../support/register.js';
+import { between, codeOf, textOf } from './site.js';
+
+const path = temporary();
+const pageOf = (out: string): string => readFileSync(join(out, 'index.html'), 'utf8');
+/** A part of the page as text, without the spaces of its markup. */
+const words = (html: string): string => textOf(html.replaceAll('<br>', ' ')).replaceAll(/\s+/g, ' ').trim();
+const section = (html: string, id: string): string =>
+  between(html, `<section aria-labelledby="${id}">`, '</section>')[0] ?? '';
+const headings = (html: string): string[] =>
+  [...html.matchAll(/<h2[^>]*>([^]*?)<\/h2>/g)].map(([, text = '']) => words(text));
+
+const read = (group_id: number, day: string, member_count: number) => ({
+  group_id,
+  measured_at: `2026-${day}T08:00:00Z`,
+  member_count,
+});
+
+/** Half of the name is written from right to left. */
+const HARBOUR = 'נמל Harbour';
+
+const ROWS: Rows = {
+  groups: [
+    { id: 7, name: 'Lantern Guild', member_count: 3100 },
+    { id: 8, name: HARBOUR, member_count: 60 },
+    { id: 9, name: null, member_count: 50 },
+  ],
+  group_member_readings: [
+    read(7, '10-18', 1000),
+    read(7, '10-19', 1210),
+    read(7, '10-20', 1420),
+    // No reading for a month.
+    read(7, '11-18', 3300),
+    read(7, '11-19', 3200),
+    read(7, '11-20', 3100),
+    read(8, '10-20', 90),
+    read(8, '11-20', 60),
+  ],
+  group_names: [
+    {
+      group_id: 7,
+      position: 1,
+      name: 'Candle Guild',
+      first_measured_at: '2025-01-05T08:00:00Z',
+      last_measured_at: '2025-11-19T08:00:00Z',
+    },
+    {
+      group_id: 7,
+      position: 2,
+      name: 'Lamp Guild',
+      first_measured_at: '2025-11-20T08:00:00Z',
+      last_measured_at: '2026-11-18T08:00:00Z',
+    },
+    {
+      group_id: 7,
+      position: 3,
+      name: 'Lantern Guild',
+      first_measured_at: '2026-11-19T08:00:00Z',
+      last_measured_at: '2026-11-20T08:00:00Z',
+    },
+  ],
+  users: [{ id: 4, username: 'marlow' }],
+  usernames: [
+    {
+      user_id: 4,
+      position: 1,
+      username: 'finch',
+      first_measured_at: '2026-10-01T08:00:00Z',
+      last_measured_at: '2026-10-01T08:00:00Z',
+    },
+    {
+      user_id: 4,
+      position: 2,
+      username: 'marlow',
+      changed_at: '2026-10-09T11:30:00Z',
+      first_measured_at: '2026-11-01T08:00:00Z',
+      last_measured_at: '2026-11-20T08:00:00Z',
+    },
+  ],
+};
+
+async function frontOf(content: Rows | string): Promise<string> {
+  const out = path('dist');
+  await published({ register: writeRegister(path('register.sqlite'), content), out });
+  return pageOf(out);
+}
+
+describe('the front page', () => {
+  let html: string;
+  beforeAll(async () => {
+    html = await frontOf(ROWS);
+  });
+
+  it('is valid, asks what one can find out, and has a field to look it up', async () => {
+    const { results } = await new HtmlValidate({ extends: ['html-validate:recommended'] }).validateString(
+      html,
+    );
+    expect(results.flatMap(({ messages }) => messages.map(({ message }) => message))).toEqual([]);
+    expect(words(between(html, '<p class="lede">', '</p>')[0] ?? '')).toBe(
+      // Its first measurement is of November.
+      'How many members did a group on Test Worlds have in November? What was it called before? Who owned it?',
+    );
+    const field = between(html, '<div data-lookup=', '</noscript>')[0] ?? '';
+    // Only kinds that have records.
+    expect([...field.matchAll(/<option value="(\w+)">/g)].map(([, kind]) => kind)).toEqual(['group', 'user']);
+    expect(field).toContain('<form action="/group" method="get"');
+    expect(field).toContain('name="q"');
+    expect(field).toContain('<a href="/group/7">/group/7</a>, or <a href="/api/v1/group/7">');
+  });
+
+  it('shows the readings of the largest group, with its last number, its time and its gap', () => {
+    const figure = between(html, '<figure', '</figure>')[0] ?? '';
+    expect(figure).toContain('<a href="/group/7"><bdi>Lantern Guild</bdi></a>');
+    // From 20 October, 1420 members, to 20 November, 3100 members.
+    expect(words(figure)).toContain('3,100 members read 20 November 2026, 08:00 UTC · +1,680 in 30 days');
+    // 33 days; the gap is from day 2 to day 31.
+    expect(figure.match(/<rect /g)).toHaveLength(1);
+    expect(figure).toContain('<rect class="gap" x="6.06%" width="87.88%"');
+    expect(figure).toContain('Peak 3,300<tspan class="day">, 18 Nov 2026</tspan>');
+    expect(words(figure)).toContain('1,000 18 Oct 2026 3,100 20 Nov 2026');
+    expect(words(figure)).toContain(
+      '6 readings, each a dot; a line joins neighbours. Hatched: nothing was read.',
+    );
+    expect(words(figure)).toContain('The axis starts at 1,000.');
+  });
+
+  it('says who moved, with both readings and their times', () => {
+    const [gained = '', lost = ''] = between(section(html, 'movers'), '<ol class="movers">', '</ol>');
+    expect(words(gained)).toBe('Lantern Guild +1,680 1,420 → 3,100 20 Oct 2026 – 20 Nov 2026');
+    expect(words(lost)).toBe(`${HARBOUR} −30 90 → 60 20 Oct 2026 – 20 Nov 2026`);
+    expect(lost).toContain(`<a class="name" href="/group/8"><bdi>${HARBOUR}</bdi></a>`);
+    // Two readings, a line from the upper left to the lower right.
+    expect(lost).toContain('<path d="M2 2L118 26"/>');
+  });
+
+  it('says what was renamed in the last year, and when that was, as far as it is known', () => {
+    const [groups = '', users = ''] = between(section(html, 'renamed'), '<ul class="renamed">', '</ul>');
+    expect(words(groups)).toBe('Lamp Guild → Lantern Guild between 18 Nov 2026 and 19 Nov 2026');
+    expect(words(users)).toBe('finch → marlow on 9 Oct 2026');
+    expect(users).toContain('<a href="/user/4"><bdi>marlow</bdi></a>');
+  });
+
+  it('lists the largest with the time of each number, and says what was not measured', () => {
+    const rows = between(section(html, 'largest'), '<tr>', '</tr>').slice(1).map(words);
+    expect(rows).toEqual([
+      '1 Lantern Guild 3,100 20 Nov 2026 +1,680',
+      `2 ${HARBOUR} 60 20 Nov 2026 −30`,
+      '3 Group 9 50 20 Nov 2026 no reading then no readings',
+    ]);
+  });
+
+  it('has the totals in one line, of the kinds that have records', () => {
+    expect(words(between(html, '<p class="totals">', '</p>')[0] ?? '')).toBe(
+      '3 groups, 1 user, 8 readings of member counts, 3 changes of name. ' +
+        'First measured 1 November 2026, 08:00 UTC, last measured 20 November 2026, 08:00 UTC.',
+    );
+    expect(html).not.toMatch(/\b0 (games|items)/);
+  });
+
+  it('shows a request with the response that it has', async () => {
+    const out = path('dist');
+    await published({
+      register: writeRegister(path('register.sqlite'), ROWS),
+      out,
+      baseUrl: 'https://r.example',
+    });
+    const [request, response = ''] = codeOf(section(pageOf(out), 'programs'));
+    expect(request).toBe('curl "https://r.example/api/v1/largest?limit=1"');
+    expect(JSON.parse(response)).toEqual(
+      JSON.parse(readFileSync(join(out, 'api/v1/largest/1.json'), 'utf8')),
+    );
+  });
+});
+
+describe('the front page of other registers', () => {
+  it('has neither lines nor lists where nothing was measured', async () => {
+    const html = await frontOf('');
+    expect(headings(html)).toEqual(['For programs']);
+    expect(html).not.toContain('<svg class="plot"');
+    expect(words(html)).toContain('A register of Test Worlds. Nothing has been measured yet.');
+  });
+
+  it('asks about users, and tries one, where there are no groups', async () => {
+    const { users = [], usernames = [] } = ROWS;
+    const html = await frontOf({ users, usernames });
+    expect(headings(html)).toEqual(['Renamed lately', 'For programs']);
+    expect(words(html)).toContain('What was a user of Test Worlds called before, and until when?');
+    expect(codeOf(html)[0]).toMatch(/^curl "[^"]*\/api\/v1\/user\/4"$/);
+  });
+
+  it('draws the largest group that has readings', async () => {
+    const { group_member_readings = [] } = ROWS;
+    const html = await frontOf({
+      groups: [
+        { id: 1, name: 'Unread', member_count: 5000 },
+        { id: 7, name: 'Lantern Guild', member_count: 3100 },
+      ],
+      group_member_readings: group_member_readings.filter((row) => row['group_id'] === 7),
+    });
+    const figure = between(html, '<figure', '</figure>')[0] ?? '';
+    expect(words(figure)).toContain('The largest group with readings Lantern Guild 3,100 members');
+  });
+});
+
+describe('after an edit, the front page', () => {
+  const EDITS: Readonly<Record<string, string>> = {
+    'of a reading': `INSERT INTO group_member_readings VALUES (8, '2026-11-19T08:00:00Z', 75)`,
+    'of the largest group’s readings': `DELETE FROM group_member_readings WHERE group_id = 7 AND member_count = 3300`,
+    'of a name': `UPDATE groups SET name = 'Other Guild' WHERE id = 7;
+      UPDATE group_names SET name = 'Other Guild' WHERE group_id = 7 AND position = 3`,
+    'of a description, which keeps the lists': `UPDATE groups SET description = 'x' WHERE id = 9`,
+    'of a user, so that the lists of groups are kept': `UPDATE users SET username = 'starling' WHERE id = 4;
+      UPDATE usernames SET username = 'starling' WHERE user_id = 4 AND position = 2`,
+    'that withholds the largest group': `INSERT INTO withheld VALUES ('group', 7, '2026-11-20T08:00:00Z')`,
+    'that removes the largest group': `DELETE FROM groups WHERE id = 7; DELETE FROM group_names;
+      DELETE FROM group_member_readings WHERE group_id = 7`,
+  };
+
+  always.each(some(Object.entries(EDITS), 3))('is that of a build from nothing: %s', async (_, sql) => {
+    const register = writeRegister(path('register.sqlite'), ROWS);
+    const [out, fresh] = [path('dist'), path('fresh')];
+    await buildWith({ register, out });
+    changeRegister(register, sql);
+    await buildWith({ register, out });
+    await buildWith({ register, out: fresh });
+    expect(pageOf(out)).toBe(pageOf(fresh));
+    expect(pageOf(out).includes('Lantern')).toBe(!/withheld|DELETE FROM groups|Other/.test(sql));
+  });
+
+  it('is made without a document that somebody has damaged', async () => {
+    const register = writeRegister(path('register.sqlite'), ROWS);
+    const out = path('dist');
+    await buildWith({ register, out });
+    const before = pageOf(out);
+    writeFileSync(join(out, 'api/v1/recent.json'), '{');
+    await buildWith({ register, out });
+    expect(headings(pageOf(out))).not.toContain('Renamed lately');
+    expect(headings(before)).toContain('Renamed lately');
+  });
+});

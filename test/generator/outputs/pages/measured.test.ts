@@ -1,0 +1,268 @@
+/** Pages and texts of a register that measures little, in the words of its operator. */
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HtmlValidate } from 'html-validate';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { inProcess } from '../../publish/support.js';
+import { OPERATOR } from '../../../support/build.js';
+import { temporary } from '../../../support/folder.js';
+import { changeRegister } from '../../../support/register.js';
+import { fields } from '../../../support/values.js';
+import { between, codeOf, textOf } from './site.js';
+import { CLUBS, writeClubs } from '../../../system/pages/clubs.js';
+
+const path = temporary();
+
+interface Built {
+  readonly out: string;
+  readonly operator: string;
+  readonly page: (name: string) => string;
+}
+
+async function built(register: string, keys: object = {}): Promise<Built> {
+  const operator = path('operator.json');
+  const out = path('dist');
+  writeFileSync(operator, JSON.stringify({ ...fields(JSON.parse(readFileSync(OPERATOR, 'utf8'))), ...keys }));
+  const { code, stderr } = await inProcess(
+    'build',
+    '--quiet',
+    '--register',
+    register,
+    '--operator',
+    operator,
+    '--out',
+    out,
+  );
+  expect([code, stderr]).toEqual([0, '']);
+  return { out, operator, page: (name) => readFileSync(join(out, name), 'utf8') };
+}
+
+const words = (html: string): string => textOf(html).replaceAll(/\s+/g, ' ').trim();
+const lede = (html: string): string => words(between(html, '<p class="lede">', '</p>')[0] ?? '');
+const filesIn = (out: string): string[] =>
+  readdirSync(out, { recursive: true, encoding: 'utf8' }).filter((file) => !/\.(gz|br)$/.test(file));
+const pagesIn = (out: string): string[] => filesIn(out).filter((file) => file.endsWith('.html'));
+
+/** A page as its readers see it, with its title, descriptions and labels, without code. */
+const seen = (html: string): string =>
+  words(
+    html
+      .replaceAll(/<(pre|script|code)\b[^]*?<\/\1>/g, '')
+      .replaceAll(/<[^>]*?\b(?:content|aria-label|title)="([^"]*)"[^>]*>/g, ' $1 '),
+  );
+
+const lookup = z.object({ hint: z.string(), kinds: z.array(z.unknown()) });
+const record = z.object({
+  fields: z.array(z.object({ name: z.string(), description: z.string() })),
+  paths: z.record(z.string(), z.string()),
+});
+
+/** What the page of a kind has for its script. */
+const dataOf = ({ page }: Built, file: string) =>
+  record.parse(
+    JSON.parse(
+      between(page(file), '<script type="application/json" id="record-data">', '</script>')[0] ?? '',
+    ),
+  );
+
+describe('a register of clubs, players and islands', () => {
+  let site: Built;
+  beforeAll(async () => {
+    site = await built(writeClubs(path('register.sqlite')), CLUBS);
+  });
+
+  it('has the headline and introduction of its operator, also where others link to it', () => {
+    const html = site.page('index.html');
+    expect(words(between(html, '<h1>', '</h1>')[0] ?? '')).toBe('How big is your club?');
+    expect(lede(html)).toBe('We count every evening.');
+    expect(html).toContain('<title>Golden: How big is your club?</title>');
+    expect(html).toContain('<meta property="og:title" content="Golden: How big is your club?">');
+    expect(html).toContain('<meta property="og:description" content="We count every evening.">');
+    expect(html).not.toContain('What was measured on');
+  });
+
+  it('is valid HTML on every page', async () => {
+    const validator = new HtmlValidate({ extends: ['html-validate:recommended'] });
+    for (const file of pagesIn(site.out)) {
+      const { results } = await validator.validateString(site.page(file));
+      expect(
+        results.flatMap(({ messages }) => messages.map(({ message }) => message)),
+        file,
+      ).toEqual([]);
+    }
+  });
+
+  it('says in no page, feed or file for crawlers what it doesn’t have', () => {
+    expect(pagesIn(site.out)).not.toContain('item.html');
+    expect(filesIn(site.out).filter((file) => /(^|\/)items?\b|group_names|usernames\./.test(file))).toEqual(
+      // The history of a user is published without its names, as null.
+      expect.not.arrayContaining(['item.html', 'developers/reference/items.html']) as unknown,
+    );
+    for (const file of pagesIn(site.out)) {
+      // Documents about all kinds have null for the one that is absent, and say so.
+      if (/^developers\/reference\/(ids|lists|register|publishing)\.html$/.test(file)) continue;
+      const text = seen(site.page(file));
+      expect(text, file).not.toMatch(/\bcatalogue|\b(?<!An )items?\b/i);
+      expect(text, file).not.toMatch(
+        /renamed lately|renamed groups|new names|new owners|today’s or a former/i,
+      );
+    }
+    for (const file of ['robots.txt', 'sitemap.xml', 'developers.json'])
+      expect(site.page(file), file).not.toMatch(/\/items?\b/);
+    expect(existsSync(join(site.out, 'feeds/groups.atom'))).toBe(false);
+    const links = [...site.page('index.html').matchAll(/<link rel="alternate" href="([^"]*)"/g)];
+    expect(links.map(([, href]) => href)).toEqual(
+      ['all', 'games', 'snapshots'].flatMap((name) => [`/feeds/${name}.atom`, `/feeds/${name}.json`]),
+    );
+  });
+
+  it('calls the kinds what its operator calls them, on pages', () => {
+    for (const file of pagesIn(site.out)) {
+      if (file.startsWith('developers/reference/')) continue;
+      const text = seen(site.page(file))
+        .replaceAll(/https?:\/\/\S*|\/[a-z][\w/{}.]*/g, '')
+        .replaceAll(/\b(documents\/)?[\w-]+\.(csv|parquet|ndjson)\S*/g, '');
+      expect(text, file).not.toMatch(/\b(groups?|users?|games?)\b/i);
+    }
+    const front = words(site.page('index.html'));
+    expect(front).toContain('The largest clubs');
+    expect(front).toContain('3 clubs, 1 player, 1 island, 4 readings of member counts.');
+    expect(site.page('group.html')).toContain('<title>Club – Golden</title>');
+    expect(words(site.page('game.html'))).toContain('An island in this register');
+    expect(words(site.page('developers/reference/groups.html'))).toContain('Measured record of one club.');
+  });
+
+  it('calls them so in feeds, and by their own names in addresses and fields', () => {
+    const feed = fields(JSON.parse(site.page('feeds/games.json')));
+    expect(feed).toMatchObject({
+      title: 'Golden: islands',
+      description: 'Islands measured for the first time',
+    });
+    const [entry] = z.array(z.unknown()).parse(feed['items']);
+    expect(entry).toMatchObject({
+      title: 'Island measured for the first time: “Lagoon”',
+      content_html: expect.stringContaining('/game/9">Island 9</a>') as unknown,
+      _register: { kind: 'game', id: 9 },
+    });
+    const snapshots = site.page('feeds/snapshots.atom');
+    expect(snapshots).toContain('<dt>clubs</dt><dd>3 added, 0 changed, 0 removed</dd>');
+    expect(snapshots).not.toMatch(/<dt>(items|things|groups)/);
+    const documents = filesIn(site.out).filter(
+      (name) => /\.(json|csv|txt)$/.test(name) && !/^(feeds\/|developers\.json)/.test(name),
+    );
+    expect(documents.length).toBeGreaterThan(100);
+    expect(documents.filter((name) => /\bclubs?\b|island/i.test(site.page(name)))).toEqual([]);
+  });
+
+  it('asks for no credit, since its licence doesn’t', () => {
+    for (const file of pagesIn(site.out))
+      expect(seen(site.page(file)), file).not.toContain('if you credit it');
+    expect(site.page('downloads/README.txt')).not.toContain('Credit');
+    expect(site.page('feeds/games.atom')).toMatch(/<rights>[^<]*No credit is required\.<\/rights>/);
+    expect(words(site.page('developers/guides/terms.html'))).toContain('No credit is required.');
+  });
+
+  it('says in the reference what is not measured, and in no guide what it hasn’t', () => {
+    const groups = words(site.page('developers/reference/groups.html'));
+    expect(groups).toMatch(/Description, exactly as read\. Always null: this register does not measure it\./);
+    expect(groups).not.toMatch(/Member count[^.]*\. Always null/);
+    const start = words(site.page('developers.html'));
+    expect(start).not.toMatch(/is an experience|universe id|changed_after|history of one group/);
+    expect(start).toContain('A reading is one value of a history');
+    expect(site.page('api/v1/openapi.json')).not.toMatch(/price_state|name and ownership/);
+    expect(site.page('api/v1/openapi.json')).toContain(
+      'of its own: `owner_state` is `none` or a description is empty. Zero means',
+    );
+    expect(words(site.page('developers/guides/copying.html'))).toContain(
+      'For new islands, subscribe to a feed',
+    );
+  });
+
+  it('gives recipes and an id that lead somewhere', () => {
+    const { hint, kinds } = lookup.parse(
+      JSON.parse(textOf(between(site.page('index.html'), '<div data-lookup="', '">')[0] ?? '')),
+    );
+    expect(hint).toBe(
+      'An id such as 4, any address that contains it, or the whole name of a club or player.',
+    );
+    expect(kinds).toMatchObject([{ kind: 'group', one: 'club' }, { kind: 'user' }, { kind: 'game' }]);
+    expect(codeOf(site.page('developers.html'))[0]).toContain('/api/v1/group/4"');
+  });
+
+  it('has the fields that it measures in the pages of records, and no history of what it doesn’t read', () => {
+    const group = dataOf(site, 'group.html');
+    expect(group.fields.map(({ name }) => name)).toEqual(
+      ['id', 'name', 'owner_state', 'owner', 'member_count', 'peak', 'change'].concat([
+        'first_measured_at',
+        'measured_at',
+        'measurements',
+        'links',
+      ]),
+    );
+    expect(group.fields[0]?.description).toBe('Stable numeric id of the club.');
+    expect(group.paths).toHaveProperty('history');
+    expect(group.paths).not.toHaveProperty('feed');
+    expect(dataOf(site, 'user.html').paths).not.toHaveProperty('history');
+    expect(dataOf(site, 'game.html').paths).toHaveProperty('feed', '/feeds/games.atom');
+  });
+});
+
+describe('a rollback', () => {
+  it('keeps the words of the operator, and what is not measured, in the feed of snapshots', async () => {
+    const register = writeClubs(path('register.sqlite'));
+    const first = await built(register, CLUBS);
+    changeRegister(register, 'UPDATE games SET visits = 1235');
+    const args = ['--quiet', '--out', first.out, '--operator', first.operator];
+    expect((await inProcess('build', ...args, '--register', register)).code).toBe(0);
+    expect((await inProcess('rollback', ...args)).code).toBe(0);
+    const feed = first.page('feeds/snapshots.atom');
+    expect(feed.match(/<dt>islands<\/dt><dd>0 added, 1 changed, 0 removed<\/dd>/g)).toHaveLength(2);
+    expect(feed).not.toMatch(/<dt>(groups|items)/);
+  });
+});
+
+describe('a register of games alone', () => {
+  it('asks, shows and explains nothing else', async () => {
+    const register = writeClubs(path('register.sqlite'), ['groups', 'group_member_readings', 'users']);
+    const { page } = await built(register);
+    const front = page('index.html');
+    expect(lede(front)).toBe('How often was a game on Test Worlds visited, and when was that read?');
+    expect(front).toContain('content="Measured records of games on Test Worlds, free as');
+    expect(front).toContain('<form action="/game"');
+    expect(front).toContain('>Id or address<');
+    expect(front).toContain('An id such as 9, or any address that contains it.');
+    const code = codeOf(page('downloads.html')).join('\n');
+    expect(code).toContain('SELECT id, name FROM games LIMIT 10');
+    expect(code).not.toMatch(/group/);
+    expect(page('downloads/README.txt')).not.toMatch(/group/);
+    expect(page('downloads/README.txt')).toContain('Every published record is included.');
+    expect(page('downloads/datapackage.json')).toContain('every published record. Every value');
+    expect(words(page('downloads.html'))).toContain('1 in 1 table ');
+    expect(page('game.html')).toContain('measured of one game on Test Worlds, and when.');
+    expect(page('api/v1/openapi.json')).toContain('"The measured record of one game."');
+    expect(codeOf(page('developers.html'))[0]).toContain('/api/v1/game/9"');
+    const guide = words(page('developers/guides/finding.html'));
+    expect(guide).toContain('All ids are in documents of their own.');
+    expect(guide).not.toMatch(/By a name|By an owner/);
+    expect(
+      JSON.parse(between(front, '<script type="application/ld+json">', '</script>')[0] ?? ''),
+    ).toMatchObject({
+      description: expect.stringContaining('Measured records of games on Test Worlds. Every') as unknown,
+      variableMeasured: ['visits of games'],
+    });
+  });
+});
+
+describe('a register of groups without names, counts and owners', () => {
+  it('claims none of them', async () => {
+    const register = writeClubs(path('register.sqlite'), ['group_member_readings', 'users', 'games']);
+    const columns = ['name', 'owner_id', 'owner_state', 'member_count'];
+    changeRegister(register, columns.map((column) => `ALTER TABLE groups DROP COLUMN ${column};`).join(''));
+    const { page } = await built(register);
+    const start = words(page('developers.html'));
+    expect(start).toContain('Group 4 has no name that was read.');
+    expect(start).not.toMatch(/a group without an owner|owner not measured/);
+    expect(words(page('developers/reference/groups.html'))).not.toContain('What is known of an owner');
+  });
+});

@@ -1,0 +1,226 @@
+/** What pages are made of, piece by piece. */
+import { describe, expect, it } from 'vitest';
+import { gapsBefore } from '../../../../generator/outputs/pages/gaps.js';
+import { levelsOf, lineChart, ticksOf } from '../../../../generator/outputs/pages/line-chart.js';
+import { sample } from '../../../../generator/outputs/pages/sample.js';
+import { sparkline } from '../../../../generator/outputs/pages/sparkline.js';
+import {
+  amount,
+  integer,
+  interval,
+  moment,
+  monthOf,
+  shortDay,
+  signed,
+  size,
+} from '../../../../generator/outputs/pages/words.js';
+
+describe('gapsBefore', () => {
+  it('finds none where readings are as usual', () => {
+    expect([...gapsBefore([])]).toEqual([]);
+    expect([...gapsBefore([5])]).toEqual([]);
+    expect([...gapsBefore([0, 1000])]).toEqual([]);
+    expect([...gapsBefore([0, 10, 20, 31, 44])]).toEqual([]);
+  });
+
+  it('finds readings that came later than one and a half usual intervals', () => {
+    expect([...gapsBefore([0, 10, 20, 35, 45, 60.1, 70])]).toEqual([5]);
+  });
+
+  it('finds each of more than 31 days, however usual', () => {
+    const day = 86_400_000;
+    expect([...gapsBefore([0, 31 * day])]).toEqual([]);
+    expect([...gapsBefore([0, 31 * day + 1])]).toEqual([1]);
+    expect([...gapsBefore([0, 40, 80, 120].map((days) => days * day))]).toEqual([1, 2, 3]);
+  });
+
+  it('knows what is usual from around a reading, since a register may come to read more often', () => {
+    const weekly = Array.from({ length: 20 }, (_, index) => index * 168);
+    const hourly = Array.from({ length: 100 }, (_, index) => 19 * 168 + 1 + index);
+    expect([...gapsBefore([...weekly, ...hourly])]).toEqual([]);
+    // A day without readings among the hours.
+    const late = hourly.map((time, index) => (index < 50 ? time : time + 24));
+    expect([...gapsBefore([...weekly, ...late])]).toEqual([70]);
+  });
+});
+
+const reading = (day: number, member_count: number) => ({
+  measured_at: `2026-11-${String(day).padStart(2, '0')}T00:00:00Z`,
+  member_count,
+});
+
+describe('sparkline', () => {
+  it('needs two readings', () => {
+    expect(sparkline([])).toBeUndefined();
+    expect(sparkline([reading(1, 5)])).toBeUndefined();
+  });
+
+  it('goes from the lower left to the upper right where a group grows', () => {
+    expect(sparkline([reading(1, 0), reading(2, 10), reading(3, 20)])).toBe('M2 26L60 14L118 2');
+  });
+
+  it('is level where nothing changes', () => {
+    expect(sparkline([reading(1, 7), reading(2, 7)])).toBe('M2 14L118 14');
+  });
+
+  it('breaks at a gap, and shows a reading alone between two gaps as a dot', () => {
+    const days = [1, 2, 3, 9, 15, 16, 17, 18];
+    const path = sparkline(days.map((day) => reading(day, day))) ?? '';
+    expect(path.match(/M/g)).toHaveLength(3);
+    expect(path).toMatch(/M[\d.]+ [\d.]+h0M/);
+  });
+
+  it('draws real readings alone, and a bounded number of them', () => {
+    const many = Array.from({ length: 20_000 }, (_, index) => ({
+      measured_at: new Date(index * 3_600_000).toISOString(),
+      member_count: index % 2,
+    }));
+    const path = sparkline(many) ?? '';
+    expect(path.split(/[ML]/).length).toBeLessThan(250);
+    for (const [, level] of path.matchAll(/[ML][\d.]+ ([\d.]+)/g)) expect(['2', '26']).toContain(level);
+  });
+});
+
+describe('a sample', () => {
+  it('shows short lists whole, and says how many entries of longer ones are left out', () => {
+    expect(sample('{"a":[1,2,3],"b":[],"c":{}}')).toBe(
+      '{\n  "a": [\n    1,\n    2,\n    3\n  ],\n  "b": [],\n  "c": {}\n}',
+    );
+    expect(sample('[1,2,3,4]')).toBe('[\n  1,\n  2,\n  … 2 more\n]');
+  });
+});
+
+describe('words', () => {
+  it('write numbers, sizes and times as people read them', () => {
+    expect(integer(1_044_842_325)).toBe('1,044,842,325');
+    expect(integer(999)).toBe('999');
+    expect(integer(-1234)).toBe('−1,234');
+    expect([signed(5), signed(-5), signed(0)]).toEqual(['+5', '−5', '0']);
+    expect([amount(1, 'reading'), amount(2000, 'reading')]).toEqual(['1 reading', '2,000 readings']);
+    expect(moment('2026-11-02T08:05:00Z')).toBe('2 November 2026, 08:05 UTC');
+    expect([999, 1000, 12_345, 999_999, 34_900_000_000].map(size)).toEqual([
+      '999 bytes',
+      '1.00 kB',
+      '12.3 kB',
+      '1.00 MB',
+      '34.9 GB',
+    ]);
+    expect([1, 5, 60, 90, 3600, 86_400].map(interval)).toEqual([
+      'second',
+      '5 seconds',
+      'minute',
+      '90 seconds',
+      'hour',
+      'day',
+    ]);
+  });
+});
+
+describe('a line chart', () => {
+  it('needs two readings at different times', () => {
+    expect(lineChart([])).toBeUndefined();
+    expect(lineChart([reading(1, 5)])).toBeUndefined();
+    expect(lineChart([reading(1, 5), reading(1, 6)])).toBeUndefined();
+  });
+
+  it('has a dot for each reading, a line between neighbours alone, and an area for each gap', () => {
+    // Days 1, 2, 3, 8, 9, 11: ten days are 1000 units; the usual interval is one day.
+    const chart = lineChart([1, 2, 3, 8, 9, 11].map((day) => reading(day, day === 8 ? 40 : 10)));
+    // The levels are 10, 20, 30 and 40, so 10 is at the bottom and 40 at the top.
+    expect(chart?.dots).toBe('M0 1000h0M100 1000h0M200 1000h0M700 0h0M800 1000h0M1000 1000h0');
+    expect(chart?.line).toBe('M0 1000L100 1000L200 1000M700 0L800 1000M1000 1000h0');
+    expect(chart?.gaps).toEqual([
+      { x: 20, width: 50 },
+      { x: 80, width: 20 },
+    ]);
+    expect(chart?.peak).toEqual({ x: 70, y: 0, anchor: 'middle', index: 3 });
+    expect(chart?.levels).toEqual([
+      { y: 100, value: '10' },
+      { y: 66.67, value: '20' },
+      { y: 33.33, value: '30' },
+      { y: 0, value: '40' },
+    ]);
+    expect(chart?.base).toBe(10);
+  });
+
+  it('marks the first of equal peaks, with its text inside the picture, and none where all are equal', () => {
+    expect(lineChart([reading(1, 9), reading(2, 5), reading(3, 9)])?.peak).toMatchObject({
+      index: 0,
+      anchor: 'start',
+    });
+    expect(lineChart([reading(1, 5), reading(2, 9)])?.peak?.anchor).toBe('end');
+    expect(lineChart([reading(1, 9), reading(2, 9)])?.peak).toBeUndefined();
+  });
+
+  it('draws a bounded number of dots, the last reading of each place', () => {
+    const many = Array.from({ length: 20_000 }, (_, index) => ({
+      measured_at: new Date(index * 3_600_000).toISOString(),
+      member_count: index,
+    }));
+    const dots = lineChart(many)?.dots.split('M').slice(1) ?? [];
+    expect(dots).toHaveLength(501);
+    // The levels are 0, 10,000 and 20,000; the first cell ends with reading 19 of 19,999.
+    expect(dots[0]).toBe('0 999h0');
+    expect(dots.at(-1)).toBe('1000 0h0');
+  });
+});
+
+describe('levels', () => {
+  it('are round, three to five, and hold all values', () => {
+    expect(levelsOf(91_737_206, 280_114_906)).toEqual([0, 100_000_000, 200_000_000, 300_000_000]);
+    expect(levelsOf(271_964_653, 282_944_583)).toEqual([270_000_000, 275_000_000, 280_000_000, 285_000_000]);
+    expect(levelsOf(3, 4)).toEqual([3, 4, 5]);
+    expect(levelsOf(0, 0)).toEqual([0, 1, 2]);
+    expect(levelsOf(7, 7)).toEqual([7, 8, 9]);
+    expect(levelsOf(0, 9_007_199_254_740_991)).toHaveLength(3);
+  });
+});
+
+const ticks = (from: string, to: string) => ticksOf(Date.parse(from), Date.parse(to));
+const labels = (from: string, to: string) => ticks(from, to).flatMap(({ label }) => label ?? []);
+
+describe('ticks', () => {
+  it('are the days of a few weeks', () => {
+    const days = ticks('2026-11-01T08:00:00Z', '2026-11-05T07:00:00Z');
+    expect(days.map(({ time }) => new Date(time).toISOString().slice(0, 16))).toEqual([
+      '2026-11-02T00:00',
+      '2026-11-03T00:00',
+      '2026-11-04T00:00',
+      '2026-11-05T00:00',
+    ]);
+    expect(days.map(({ label }) => label)).toEqual(['2 Nov 2026', '3 Nov 2026', '4 Nov 2026', '5 Nov 2026']);
+  });
+
+  it('are the months of a few years, of which four at most are named', () => {
+    expect(ticks('2024-12-22T08:00:00Z', '2026-11-20T07:06:27Z')).toHaveLength(23);
+    expect(labels('2024-12-22T08:00:00Z', '2026-11-20T07:06:27Z')).toEqual([
+      'Jan 2025',
+      'Jul 2025',
+      'Jan 2026',
+      'Jul 2026',
+    ]);
+    // A reading at the very start of a month is at a tick.
+    expect(labels('2026-01-01T00:00:00Z', '2026-04-01T00:00:00Z')).toEqual([
+      'Jan 2026',
+      'Feb 2026',
+      'Mar 2026',
+      'Apr 2026',
+    ]);
+  });
+
+  it('stay few over decades', () => {
+    expect(labels('1990-06-01T00:00:00Z', '2026-06-01T00:00:00Z')).toEqual([
+      'Jan 2000',
+      'Jan 2010',
+      'Jan 2020',
+    ]);
+    expect(ticks('1990-06-01T00:00:00Z', '2026-06-01T00:00:00Z').length).toBeLessThanOrEqual(64);
+  });
+});
+
+describe('days in short', () => {
+  it('keep three letters of the month', () => {
+    expect(shortDay('2026-09-05T23:59:59Z')).toBe('5 Sep 2026');
+    expect(monthOf('2026-06-30T00:00:00Z')).toBe('Jun 2026');
+  });
+});

@@ -1,0 +1,210 @@
+/** What the pages of records compute: lines, spans of names, and what somebody typed to find one. */
+import { describe, expect, it } from 'vitest';
+import { soughtBy } from '../../../../generator/outputs/pages/address.js';
+import {
+  axisRange,
+  highest,
+  lineOf,
+  readingAt,
+  usefulRanges,
+} from '../../../../generator/outputs/pages/series.js';
+import { spansOf, ticksOf } from '../../../../generator/outputs/pages/spans.js';
+import { short } from '../../../../generator/outputs/pages/words.js';
+
+const reading = (day: number, member_count: number) => ({
+  measured_at: `2026-11-${String(day).padStart(2, '0')}T00:00:00Z`,
+  member_count,
+});
+const seconds = (day: number): number => Date.UTC(2026, 10, day) / 1000;
+
+describe('the line of a history', () => {
+  const line = lineOf([reading(1, 10), reading(2, 12), reading(3, 11), reading(7, 20), reading(8, 20)]);
+
+  it('has each reading, and nothing in a gap', () => {
+    expect(line.counts).toEqual([10, 12, 11, null, 20, 20]);
+    expect(line.times).toEqual([1, 2, 3, 5, 7, 8].map(seconds));
+    expect(line.gaps).toBe(1);
+  });
+
+  it('says where a gap is, from reading to reading', () => {
+    expect(line.open).toEqual([[seconds(3), seconds(7)]]);
+  });
+
+  it('leads from a place back to the reading', () => {
+    expect(line.places).toEqual([0, 1, 2, 4, 5]);
+    expect([0, 1, 2, 4, 5].map((place) => readingAt(line, place))).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  it('has its peak at the earliest of the highest readings', () => {
+    expect(highest([reading(1, 3), reading(2, 9), reading(3, 9), reading(4, 2)])).toBe(1);
+    expect(highest([reading(1, 0), reading(2, 0)])).toBe(0);
+  });
+});
+
+describe('the axis', () => {
+  it('has room above and below, but none below 0', () => {
+    expect(axisRange(100, 200)).toEqual([92, 208]);
+    expect(axisRange(0, 100)).toEqual([0, 108]);
+  });
+
+  it('has a height where all readings are equal', () => {
+    expect(axisRange(0, 0)).toEqual([0, 1]);
+    expect(axisRange(5, 5)).toEqual([4, 6]);
+    expect(axisRange(1000, 1000)).toEqual([920, 1080]);
+  });
+
+  it('offers the ranges that show less than everything, and at least two readings', () => {
+    const day = 86_400;
+    expect(usefulRanges([0, 10 * day])).toEqual([]);
+    expect(usefulRanges([0, 400 * day, 401 * day]).map(({ days }) => days)).toEqual([365, 90]);
+    expect(usefulRanges([0, 200 * day, 401 * day]).map(({ days }) => days)).toEqual([365]);
+    expect(usefulRanges([0, 1000 * day])).toEqual([]);
+  });
+});
+
+const entry = (first: string, last: string, more: object = {}) => ({
+  first_measured_at: `${first}T00:00:00Z`,
+  last_measured_at: `${last}T00:00:00Z`,
+  changed_at: null,
+  changed_after: null,
+  changed_before: null,
+  ...more,
+});
+
+describe('the span of a name', () => {
+  it('ends with its last reading, and may have lasted until the next was read', () => {
+    const spans = spansOf(
+      [
+        entry('2026-01-01', '2026-02-01'),
+        entry('2026-02-05', '2026-03-01', {
+          changed_after: '2026-02-01T00:00:00Z',
+          changed_before: '2026-02-05T00:00:00Z',
+        }),
+      ],
+      null,
+    );
+    expect(spans).toEqual([
+      {
+        start: Date.UTC(2026, 0, 1),
+        end: Date.UTC(2026, 1, 1),
+        latest: Date.UTC(2026, 1, 5),
+        begun: 'first read 1 January 2026, 00:00 UTC',
+      },
+      {
+        start: Date.UTC(2026, 1, 5),
+        end: Date.UTC(2026, 2, 1),
+        latest: null,
+        begun: 'changed between 1 February 2026, 00:00 UTC and 5 February 2026, 00:00 UTC',
+      },
+    ]);
+  });
+
+  it('begins and ends when the platform says so', () => {
+    const [old, now] = spansOf(
+      [
+        entry('2026-01-01', '2026-01-01'),
+        entry('2026-01-01', '2026-01-01', { changed_at: '2020-06-01T12:30:00Z' }),
+      ],
+      '2019-01-01T00:00:00Z',
+    );
+    // The first name was only read after it had ended.
+    expect(old).toEqual({
+      start: Date.UTC(2019, 0, 1),
+      end: Date.UTC(2020, 5, 1, 12, 30),
+      latest: null,
+      begun: 'until 1 June 2020, 12:30 UTC; since when is not known',
+    });
+    expect(now).toMatchObject({
+      start: Date.UTC(2020, 5, 1, 12, 30),
+      end: Date.UTC(2026, 0, 1),
+      begun: 'from 1 June 2020, 12:30 UTC (the platform’s date)',
+    });
+  });
+
+  it('is unknown where nobody dates it', () => {
+    const [first, second] = spansOf(
+      [entry('2026-01-01', '2026-01-01'), entry('2026-01-01', '2026-01-01')],
+      null,
+    );
+    expect(first).toMatchObject({ start: Date.UTC(2026, 0, 1), end: null, latest: null });
+    expect(second).toMatchObject({
+      start: null,
+      end: Date.UTC(2026, 0, 1),
+      begun: 'on a date that is not known',
+    });
+  });
+});
+
+const words = (from: string, to: string, most: number) =>
+  ticksOf(Date.parse(from), Date.parse(to), most).map((tick) => tick.words);
+
+describe('the ticks of an axis of time', () => {
+  it('are round dates, no more than fit', () => {
+    expect(words('2026-01-15', '2026-05-02', 6)).toEqual(['Feb 2026', 'Mar 2026', 'Apr 2026', 'May 2026']);
+    expect(words('2023-03-24', '2026-10-12', 6)).toEqual(['2024', '2025', '2026']);
+    expect(words('1990-03-24', '2026-10-12', 4)).toEqual(['2000', '2010', '2020']);
+    expect(words('2026-01-02', '2026-01-20', 6)).toEqual([]);
+  });
+});
+
+describe('a count in short', () => {
+  it('has three digits', () => {
+    expect([0, 999, 1000, 983_412, 280_114_906, 1_234_000_000].map(short)).toEqual([
+      '0',
+      '999',
+      '1.00\u00a0k',
+      '983\u00a0k',
+      '280\u00a0M',
+      '1.23\u00a0bn',
+    ]);
+  });
+});
+
+describe('what somebody typed', () => {
+  it.each([
+    ['45', undefined, '45'],
+    [' #45 ', undefined, '45'],
+    ['0045', undefined, '45'],
+    ['/group/45', 'group', '45'],
+    ['http://127.0.0.1:8080/api/v1/user/1042', 'user', '1042'],
+    ['https://register.example/group/45/history.json', 'group', '45'],
+    ['https://register.example/api/v1/game/7.json', 'game', '7'],
+    ['https://platform.example/groups/45/Snowy-River#!/about', 'group', '45'],
+    ['https://platform.example/communities/45', 'group', '45'],
+    ['platform.example/users/45/profile', 'user', '45'],
+    ['https://platform.example/games/45?privateServer=1', 'game', '45'],
+    ['https://platform.example/de/catalog/45/Hat', 'item', '45'],
+    ['https://platform.example/forums/3/groups/45', 'group', '45'],
+    ['9007199254740991', undefined, '9007199254740991'],
+  ])('%s is an id', (text, kind, id) => {
+    expect(soughtBy(text)).toEqual({ is: 'record', kind, id });
+  });
+
+  it('is an id in an address with the operator’s words', () => {
+    const kinds = [{ kind: 'group' as const, one: 'club', many: 'clubs' }];
+    expect(soughtBy('https://cluborama.example/Clubs/45', kinds)).toEqual({
+      is: 'record',
+      kind: 'group',
+      id: '45',
+    });
+    expect(soughtBy('https://cluborama.example/guild/45', kinds).is).toBe('nothing');
+  });
+
+  it.each(['marlow_finch', 'Fans of AC/DC', 'Team 45', 'a/45b', 'שלום', '<b>45</b>'])(
+    '%s is a name',
+    (name) => {
+      expect(soughtBy(` ${name} `)).toEqual({ is: 'name', name });
+    },
+  );
+
+  it('is a name in quotes, even if it has digits alone', () => {
+    expect(soughtBy('"1337"')).toEqual({ is: 'name', name: '1337' });
+  });
+
+  it.each(['', '   ', '0', '9007199254740992', '99999999999999999999', 'https://platform.example/about'])(
+    '"%s" is nothing, and it says why',
+    (text) => {
+      expect(soughtBy(text)).toMatchObject({ is: 'nothing', why: expect.stringMatching(/\.$/) as unknown });
+    },
+  );
+});

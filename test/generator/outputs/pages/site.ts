@@ -1,0 +1,65 @@
+/** A published site and a proxy in front of it, and pages taken apart. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { writeSample } from '../../../../data/sample.js';
+import { DOCUMENTATION } from '../../../../generator/routes/documentation.js';
+import { snapshot } from '../../../support/cli.js';
+import { startProxy } from '../../../support/proxy.js';
+import type { RunningProxy } from '../../../support/proxy.js';
+
+export const DOCUMENTATION_PAGES = DOCUMENTATION.map(({ path }) => path);
+export const DOCUMENTATION_FILES = DOCUMENTATION.map(({ path }) => `${path.slice(1)}.html`);
+export const PAGES = ['/', ...DOCUMENTATION_PAGES, '/downloads', '/feeds'];
+
+export interface Site {
+  readonly out: string;
+  readonly proxy: RunningProxy;
+  /** Where its pages say that it is reached. */
+  readonly base: string;
+}
+
+/** A fictional register, published by the real command line and served by the real proxy. */
+export async function publishSite(path: (name: string) => string): Promise<Site> {
+  const register = path('register.sqlite');
+  const out = path('dist');
+  await writeSample({ file: register, records: 400, seed: 3 });
+  const { code, stderr } = await snapshot(['build', '--register', register, '--out', out, '--quiet']);
+  if (code !== 0) throw new Error(`the build ended with ${code}: ${stderr}`);
+  return { out, proxy: await startProxy(out), base: manifestOf(out).service.base_url };
+}
+
+const manifest = z.object({
+  as_of: z.string(),
+  service: z.object({ base_url: z.string() }),
+  routes: z.array(z.object({ name: z.string(), path: z.string(), file: z.string(), class: z.string() })),
+});
+export const manifestOf = (out: string) =>
+  manifest.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+};
+
+/** Text as a reader sees it. */
+export const textOf = (html: string): string =>
+  html
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
+
+/** What stands between two marks, each time. */
+export const between = (html: string, begin: string, end: string): string[] =>
+  html
+    .split(begin)
+    .slice(1)
+    .map((rest) => rest.slice(0, rest.indexOf(end)));
+
+/** The blocks of code of a page. */
+export const codeOf = (html: string): string[] =>
+  [...html.matchAll(/<pre class="code[^"]*"[^>]*><code(?:[^>]*)>([^]*?)<\/code><\/pre>/g)].map(([, code]) =>
+    textOf(code ?? ''),
+  );

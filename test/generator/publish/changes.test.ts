@@ -1,0 +1,535 @@
+/** Who has one snapshot and takes the change lists has the next: to the byte, whatever happened to the register. */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
+import * as fc from 'fast-check';
+import { describe, expect } from 'vitest';
+import { always, isThorough, it, some, thorough } from '../../support/thorough.js';
+import { openDatabase } from '../../../generator/sqlite/index.js';
+import { published } from '../../support/build.js';
+import { buildArgs } from '../../support/cli.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import { differing, inState, readTree, removeTree } from '../../support/tree.js';
+import { publish, route } from './small.js';
+import {
+  ROWS,
+  buildWith,
+  bundleOf,
+  contentOf,
+  damageOf,
+  digestOf,
+  expectAtRest,
+  inProcess,
+  indexOf,
+  listOf,
+  manifestOf,
+  mirrorOf,
+  sha256,
+  stateOf,
+  temporary,
+  urlsOf,
+} from './support.js';
+
+const path = temporary();
+
+const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+const KINDS = ['groups', 'users', 'games', 'items'] as const;
+type Kind = (typeof KINDS)[number];
+const ONE: Readonly<Record<Kind, string>> = { groups: 'group', users: 'user', games: 'game', items: 'item' };
+const NAME: Readonly<Record<Kind, string>> = {
+  groups: 'name',
+  users: 'username',
+  games: 'name',
+  items: 'name',
+};
+
+interface Step {
+  readonly kind: Kind;
+  readonly what: 'put' | 'remove' | 'withhold' | 'return' | 'measure';
+  readonly id: number;
+  readonly value: number;
+}
+
+const step: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constantFrom(...KINDS),
+  what: fc.constantFrom('put', 'put', 'put', 'remove', 'withhold', 'return', 'measure'),
+  // Few, so that they meet again, and of many lengths, so that they are sorted as text.
+  id: fc.constantFrom(1, 2, 9, 10, 11, 99, 100, 1000, 1009, 9_007_199_254_740_991),
+  value: fc.integer({ min: 0, max: 5 }),
+});
+
+const TIMES = `'2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2`;
+
+/** A group's count is its newest reading's. */
+const NEWEST = `UPDATE groups SET member_count = coalesce((SELECT member_count FROM group_member_readings
+  WHERE group_id = id ORDER BY measured_at DESC LIMIT 1), member_count);`;
+
+function sqlOf({ kind, what, id, value }: Step): string {
+  switch (what) {
+    case 'put':
+      return `INSERT INTO ${kind} (id, ${NAME[kind]}, first_measured_at, measured_at, measurements)
+        VALUES (${id}, 'name ${value}', ${TIMES}) ON CONFLICT (id) DO UPDATE SET ${NAME[kind]} = 'name ${value}';
+        ${kind === 'groups' ? `UPDATE groups SET member_count = ${value} WHERE id = ${id};` : ''}`;
+    case 'remove':
+      return `DELETE FROM ${kind} WHERE id = ${id};
+        ${kind === 'groups' ? `DELETE FROM group_member_readings WHERE group_id = ${id};` : ''}`;
+    case 'withhold':
+      return `INSERT OR IGNORE INTO withheld VALUES ('${ONE[kind]}', ${id}, '2026-11-20T08:00:00Z');`;
+    case 'return':
+      return `DELETE FROM withheld WHERE kind = '${ONE[kind]}' AND id = ${id};`;
+    case 'measure':
+      return `INSERT OR IGNORE INTO group_member_readings
+        SELECT id, '2026-11-1${value}T08:00:00Z', ${value} FROM groups WHERE id = ${id};`;
+  }
+}
+
+/** How many records of each kind were added, changed, removed between two mirrors. */
+function countsOf(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>) {
+  const count = (kind: Kind) => {
+    const prefix = `/api/v1/${ONE[kind]}/`;
+    const old = [...before].filter(([url]) => url.startsWith(prefix));
+    const next = [...now].filter(([url]) => url.startsWith(prefix));
+    return {
+      added: next.filter(([url]) => !before.has(url)).length,
+      changed: next.filter(([url, hash]) => before.has(url) && before.get(url) !== hash).length,
+      removed: old.filter(([url]) => !now.has(url)).length,
+    };
+  };
+  return { groups: count('groups'), users: count('users'), games: count('games'), items: count('items') };
+}
+
+/** The URLs of an entry that stands for all values of a parameter. */
+const variants = (template: string): string[] =>
+  Array.from({ length: 200 }, (_, index) => template.replace('{limit}', String(index + 1)));
+
+/** Takes one change list over into a mirror, as docs/api-clients.md says. */
+function follow(out: string, mirror: Map<string, string>, sequence: number): void {
+  const urlOf = urlsOf(out);
+  const files = new Map([...readTree(out)].map(([file, content]) => [urlOf(file), content]));
+  const list = listOf(out, sequence);
+  expect([list.from, list.to, list.tree]).toEqual([sequence - 1, sequence, manifestOf(out).tree.id]);
+  expect(new Set([...list.put.map((put) => put.path), ...list.delete]).size).toBe(
+    list.put.length + list.delete.length,
+  );
+  for (const put of list.put) {
+    if (put.documents !== undefined) {
+      const all = variants(put.path).map((url) => ({ url, file: files.get(url) }));
+      expect(put).toMatchObject({ path: '/api/v1/largest?limit={limit}', documents: 200 });
+      expect(put.sha256).toBe(sha256(all.map(({ url, file }) => `${file?.sha256}  ${url}\n`).join('')));
+      expect(put.bytes).toBe(all.reduce((sum, { file }) => sum + (file?.bytes ?? 0), 0));
+      for (const { url, file } of all) mirror.set(url, file?.sha256 ?? '');
+      continue;
+    }
+    const file = files.get(put.path);
+    expect([put.path, file?.sha256, file?.bytes]).toEqual([put.path, put.sha256, put.bytes]);
+    expect(mirror.get(put.path), `${put.path} is put though it did not change`).not.toBe(put.sha256);
+    mirror.set(put.path, put.sha256);
+  }
+  for (const gone of list.delete) expect(mirror.delete(gone), `${gone} was not there`).toBe(true);
+}
+
+/** Takes a bundle over into a mirror. @param name below /changes */
+function apply(out: string, mirror: Map<string, string>, name: string): void {
+  const [, ...lines] = bundleOf(out, name);
+  expect(new Set(lines.map(({ path: url }) => url)).size, 'each path once').toBe(lines.length);
+  for (const line of lines) {
+    if ('deleted' in line) mirror.delete(line.path);
+    else mirror.set(line.path, line.sha256);
+  }
+  const puts = lines.flatMap((line) => ('deleted' in line ? [] : [line]));
+  const found = puts.map(({ body, ...put }) =>
+    body === undefined
+      ? { ...put, isDownload: true }
+      : { ...put, sha256: sha256(body), bytes: Buffer.byteLength(body) },
+  );
+  // Downloads come without a body, and nothing else does.
+  expect(found).toEqual(
+    puts.map(({ path: url, sha256: sum, bytes }) => ({
+      path: url,
+      sha256: sum,
+      bytes,
+      ...(url.startsWith('/downloads/') && { isDownload: true }),
+    })),
+  );
+}
+
+type Newest = ReturnType<typeof indexOf>['changes'][number] | undefined;
+
+/** The newest change leads a mirror to the tree there is now, and says so in its counts. */
+function followed(
+  out: string,
+  mirror: Map<string, string>,
+  newest: Newest,
+  now: ReadonlyMap<string, string>,
+): void {
+  const before = new Map(mirror);
+  const { sequence, as_of } = manifestOf(out);
+  follow(out, mirror, sequence);
+  expect(differing(record(mirror), record(now))).toEqual([]);
+  const bundled = new Map(before);
+  apply(out, bundled, String(sequence));
+  expect(differing(record(bundled), record(now))).toEqual([]);
+  const [head] = bundleOf(out, String(sequence));
+  const { tree, from, to, from_digest, to_digest } = listOf(out, sequence);
+  expect(head).toEqual({ tree, from, to, from_digest, to_digest });
+  expect([from_digest, to_digest]).toEqual([
+    digestOf(before, manifestOf(out).routes),
+    digestOf(now, manifestOf(out).routes),
+  ]);
+  expect(newest).toMatchObject({ sequence, from: sequence - 1, as_of, counts: countsOf(before, now) });
+}
+
+const linesIn = (file: string): string[] => readFileSync(file, 'utf8').split('\n');
+
+const namesOf = (kind: string, table: string, column: string): string =>
+  `SELECT '${kind} ' || ${column} FROM ${table} WHERE id IN (SELECT id FROM withheld WHERE kind = '${kind}')`;
+
+/** The ids and names that are withheld. */
+function withheldIn(register: string): Set<unknown> {
+  const database = openDatabase(register, { readonly: true });
+  try {
+    const sql = `SELECT kind || id FROM withheld UNION ${namesOf('group', 'groups', 'name')}
+      UNION ${namesOf('user', 'users', 'username')}`;
+    return new Set(database.prepare<[]>(sql).pluck().all());
+  } finally {
+    database.close();
+  }
+}
+
+const record = (mirror: ReadonlyMap<string, string>): Record<string, string> => Object.fromEntries(mirror);
+
+/** Random, so that nothing is compressed by more than a quarter; 3 kB. */
+const body = (): string => randomBytes(2250).toString('base64');
+
+/** The record of the largest id goes after a build that left it alone. */
+const LARGEST_ID: readonly (readonly Step[])[] = [
+  [{ kind: 'items', what: 'put', id: Number.MAX_SAFE_INTEGER, value: 0 }],
+  [{ kind: 'users', what: 'put', id: 9, value: 0 }],
+  [{ kind: 'items', what: 'withhold', id: Number.MAX_SAFE_INTEGER, value: 0 }],
+];
+
+describe('change lists', () => {
+  always('lead from each tree to the next, over any sequence of registers', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(step, { minLength: 0, maxLength: 9 }), { minLength: 3, maxLength: 7 }),
+        async (steps) => {
+          const register = writeRegister(path('register.sqlite'), 'SELECT 1');
+          changeRegister(register, 'PRAGMA journal_mode = WAL');
+          const out = path('dist');
+          let mirror = new Map<string, string>();
+          let withheld = new Set<unknown>();
+          const mirrors = new Map<number, ReadonlyMap<string, string>>();
+          for (const [index, each] of steps.entries()) {
+            changeRegister(register, `PRAGMA synchronous = OFF; ${each.map(sqlOf).join('\n')} ${NEWEST}`);
+            const at = `2026-12-01T00:00:${String(index).padStart(2, '0')}Z`;
+            const sequence = index === 0 ? 0 : manifestOf(out).sequence;
+            const hasFiles = index > 0 && typeof indexOf(out).changes[0]?.file === 'string';
+            const marks = withheldIn(register);
+            // Bundles may hold what is newly withheld, even if no document of now does.
+            const dropsBundles = hasFiles && [...marks].some((mark) => !withheld.has(mark));
+            withheld = marks;
+            const result = await buildWith({ register, out, at });
+            if (!result.published) throw new Error(JSON.stringify(result.report));
+            const now = mirrorOf(out);
+            const manifest = manifestOf(out);
+            expect(manifest.built_at).toBe(at);
+            expect(manifest.digest).toBe(digestOf(now, manifest.routes));
+            if (index === 0) mirror = new Map(now);
+            const same = differing(record(mirror), record(now)).length === 0;
+            expect(manifest.sequence).toBe(sequence + (index > 0 && same && !dropsBundles ? 0 : 1));
+            const found = indexOf(out);
+            const [newest] = found.changes;
+            expect([found.tree, found.sequence, newest?.sequence]).toEqual([
+              manifest.tree.id,
+              manifest.sequence,
+              manifest.sequence,
+            ]);
+            expect(found.changes.map((change) => change.sequence)).toEqual(
+              found.changes.map((_, place) => manifest.sequence - place),
+            );
+            if (index > 0 && (!same || dropsBundles)) followed(out, mirror, newest, now);
+            mirrors.set(manifest.sequence, now);
+            // What the index promises: from the oldest, the bundles lead here.
+            const old = new Map(mirrors.get(found.oldest));
+            for (let next = found.oldest + 1; next <= found.sequence; next += 1)
+              apply(out, old, String(next));
+            expect(differing(record(old), record(now))).toEqual([]);
+            expect([found.digest, newest?.digest]).toEqual([manifest.digest, manifest.digest]);
+            const described = found.changes.flatMap(({ bundle, file, bytes, sha256: sum }) =>
+              file === null ? [] : [{ file, bytes, sha256: sum }, bundle],
+            );
+            for (const each of described) {
+              const content = readFileSync(join(out, each?.file ?? ''));
+              expect([content.length, sha256(content)]).toEqual([each?.bytes, each?.sha256]);
+            }
+          }
+          await expectAtRest(out);
+        },
+      ),
+      { numRuns: isThorough ? 15 : 3, examples: [[LARGEST_ID]] },
+    );
+  });
+
+  it('begin with the second snapshot', async () => {
+    const out = path('dist');
+    await published({ register: writeRegister(path('register.sqlite'), ROWS), out });
+    expect(readdirSync(join(out, 'changes'))).toEqual(['index.json']);
+    expect(indexOf(out)).toMatchObject({
+      sequence: 1,
+      oldest: 1,
+      changes: [
+        { sequence: 1, from: null, file: null, bytes: null, sha256: null, counts: { groups: { added: 20 } } },
+      ],
+    });
+  });
+
+  it('are not made where nothing changed; only the time of the build is renewed', async () => {
+    const register = writeRegister(path('register.sqlite'), ROWS);
+    const out = path('dist');
+    await published({ register, out, at: '2026-12-01T00:00:00Z' });
+    changeRegister(register, `UPDATE items SET price = 50 WHERE id = 1`);
+    await published({ register, out, at: '2026-12-02T00:00:00Z' });
+    const before = stateOf(out);
+    await published({ register, out, at: '2026-12-03T00:00:00Z' });
+    expect(differing(stateOf(out), before)).toEqual(['snapshot.json is another']);
+    expect(manifestOf(out)).toMatchObject({ sequence: 2, built_at: '2026-12-03T00:00:00Z' });
+    expect(indexOf(out).changes[0]).toMatchObject({ sequence: 2, built_at: '2026-12-02T00:00:00Z' });
+  });
+
+  thorough('and bundles are kept for 30 snapshots', async () => {
+    const out = path('dist');
+    const routes = [route('item', '/api/v1/item/{id}', 'api/v1/item/{id}.json')];
+    const mirrors = new Map<number, Map<string, string>>();
+    const builds = 33;
+    for (let build = 1; build <= builds; build += 1) {
+      // One of eleven changes at a time; one is there in every third snapshot, one comes back as it was.
+      const item = {
+        ...Object.fromEntries(range(11).map((id) => [id, `price ${Math.floor((build + id) / 11)}`])),
+        ...(build % 3 === 0 && { 20: 'at times' }),
+        21: build % 2 === 0 ? 'even' : 'odd',
+      };
+      await publish(out, { routes, documents: { item } });
+      mirrors.set(build, mirrorOf(out));
+      // The first snapshot has no bundle.
+      expect(indexOf(out).oldest).toBe(Math.max(build - 30, 1));
+    }
+    const { changes, oldest, sequence } = indexOf(out);
+    expect([sequence, oldest, changes.length, changes.at(-1)?.sequence]).toEqual([33, 3, 30, 4]);
+    const names = range(30).flatMap((index) => [`${index + 3}.json`, `${index + 3}.ndjson.gz`]);
+    expect(readdirSync(join(out, 'changes')).toSorted()).toEqual([...names, 'index.json'].toSorted());
+    const [listed, bundled] = [new Map(mirrors.get(oldest)), new Map(mirrors.get(oldest))];
+    for (let next = oldest + 1; next <= sequence; next += 1) {
+      for (const put of listOf(out, next).put) listed.set(put.path, put.sha256);
+      for (const gone of listOf(out, next).delete) listed.delete(gone);
+      apply(out, bundled, String(next));
+      expect(differing(record(bundled), record(mirrors.get(next) ?? new Map()))).toEqual([]);
+    }
+    expect(differing(record(listed), record(mirrorOf(out)))).toEqual([]);
+    expect(await damageOf(out)).toEqual([]);
+  });
+
+  it('have no bundle above both a size and a tenth of the tree, and oldest rises', async () => {
+    const out = path('dist');
+    const routes = [route('item', '/api/v1/item/{id}', 'api/v1/item/{id}.json')];
+    const bundleBytes = 100_000;
+    const item = Object.fromEntries(range(2000).map((id) => [id, body()]));
+    const change = async (documents: number) => {
+      for (const id of range(documents)) item[id] = body();
+      const before = mirrorOf(out);
+      await publish(out, { routes, documents: { item }, bundleBytes });
+      const { sequence, oldest, changes } = indexOf(out);
+      const mirror = new Map(before);
+      for (const put of listOf(out, sequence).put) mirror.set(put.path, put.sha256);
+      expect(differing(record(mirror), record(mirrorOf(out)))).toEqual([]);
+      expect(await damageOf(out)).toEqual([]);
+      return { sequence, oldest, bundle: changes[0]?.bundle };
+    };
+    await publish(out, { routes, documents: { item }, bundleBytes });
+    // 450 kB is larger than the size, and less than a tenth of 6 MB.
+    expect(await change(150)).toMatchObject({ sequence: 2, oldest: 1, bundle: {} });
+    // 3 MB is larger than both.
+    expect(await change(1000)).toEqual({ sequence: 3, oldest: 3, bundle: null });
+    expect(existsSync(join(out, 'changes/3.ndjson.gz'))).toBe(false);
+    expect(existsSync(join(out, 'changes/2.ndjson.gz'))).toBe(true);
+    expect(await change(1)).toMatchObject({ sequence: 4, oldest: 3, bundle: {} });
+  });
+
+  it('and bundles from before something was withheld are deleted, and purged', async () => {
+    const out = path('dist');
+    const register = writeRegister(path('register.sqlite'), ROWS);
+    const purgeList = path('purge');
+    const deleteFrom = path('delete');
+    const build = async () => {
+      const lists = ['--purge-list', purgeList, '--delete-from', deleteFrom];
+      expect(await inProcess(...buildArgs(register, out, ...lists))).toMatchObject({ code: 0, stderr: '' });
+    };
+    for (let price = 1; price <= 3; price += 1) {
+      changeRegister(
+        register,
+        `UPDATE items SET price = ${price} WHERE id = 1;
+        UPDATE users SET display_name = 'Marlow ${price}' WHERE id = 1007`,
+      );
+      await build();
+    }
+    expect(indexOf(out)).toMatchObject({ sequence: 3, oldest: 1 });
+    // Earlier versions had bundles over several snapshots.
+    mkdirSync(join(out, 'changes/over-7'));
+    cpSync(join(out, 'changes/3.ndjson.gz'), join(out, 'changes/over-7/3.ndjson.gz'));
+    changeRegister(register, `INSERT INTO withheld VALUES ('user', 1007, '2026-11-20T08:00:00Z')`);
+    await build();
+    const gone = [2, 3].flatMap((each) => [`changes/${each}.json`, `changes/${each}.ndjson.gz`]);
+    gone.push('changes/over-7/3.ndjson.gz');
+    const found = indexOf(out);
+    expect([found.sequence, found.oldest]).toEqual([4, 3]);
+    expect(found.changes.slice(1).every(({ file, bundle }) => file === null && bundle === null)).toBe(true);
+    expect(found.changes).toHaveLength(4);
+    expect(readdirSync(join(out, 'changes')).toSorted()).toEqual(['4.json', '4.ndjson.gz', 'index.json']);
+    expect(linesIn(deleteFrom)).toEqual(expect.arrayContaining(gone));
+    const base = manifestOf(out).service.base_url;
+    expect(linesIn(purgeList)).toEqual(expect.arrayContaining(gone.map((file) => `${base}/${file}`)));
+    const [, ...bodies] = bundleOf(out, '4');
+    expect(bodies).toContainEqual({ path: '/api/v1/user/1007', deleted: true });
+    const everything = readdirSync(out, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name)))
+      .map((content) => (content.readUInt16BE(0) === 0x1f8b ? gunzipSync(content) : content).toString());
+    expect(everything.some((text) => text.includes('Marlow 3'))).toBe(false);
+    expect(await damageOf(out)).toEqual([]);
+    // From here on, bundles are kept again.
+    changeRegister(register, 'UPDATE items SET price = 99 WHERE id = 1');
+    await build();
+    expect(indexOf(out)).toMatchObject({ sequence: 5, oldest: 3 });
+  });
+
+  always.each(
+    some<[string, (file: string) => void]>(
+      [
+        ['missing', (file: string) => rmSync(file)],
+        ['cut short', (file: string) => truncateSync(file, 100)],
+      ],
+      1,
+    ),
+  )('and bundles go with what is withheld even if the index that names them is %s', async (_, damage) => {
+    const register = writeRegister(path('register.sqlite'), ROWS);
+    const out = path('dist');
+    await published({ register, out });
+    changeRegister(register, `UPDATE users SET display_name = 'Marlow' WHERE id = 1007`);
+    await published({ register, out });
+    changeRegister(register, 'DELETE FROM users WHERE id = 1007');
+    await published({ register, out, acceptRemovals: true });
+    expect(JSON.stringify(bundleOf(out, '2'))).toContain('Marlow');
+    damage(join(out, 'changes/index.json'));
+    changeRegister(register, `INSERT INTO withheld VALUES ('user', 1007, '2026-11-20T08:00:00Z')`);
+    await published({ register, out });
+    expect(readdirSync(join(out, 'changes')).toSorted()).toEqual(['4.json', '4.ndjson.gz', 'index.json']);
+    expect(await damageOf(out)).toEqual([]);
+  });
+
+  it('lead from the downloads to the published snapshot, or those are written though they may be kept', async () => {
+    const register = writeRegister(path('register.sqlite'), ROWS);
+    const out = path('dist');
+    const build = async (price: number) => {
+      changeRegister(register, `UPDATE items SET price = ${price} WHERE id = 1`);
+      await published({ register, out, keepDownloads: true });
+      const { sequence, oldest, downloads } = indexOf(out);
+      return [sequence, oldest, downloads?.sequence];
+    };
+    await published({ register, out });
+    expect(await build(2)).toEqual([2, 1, 1]);
+    expect(await build(3)).toEqual([3, 1, 1]);
+    // As after a repair without the bundle to the second snapshot.
+    const file = join(out, 'changes/index.json');
+    writeFileSync(file, JSON.stringify({ ...indexOf(out), oldest: 2 }));
+    expect((await build(4))[2]).toBe(4);
+  });
+
+  thorough('name a tree that a new one does not share', async () => {
+    const register = writeRegister(path('register.sqlite'), ROWS);
+    const out = path('dist');
+    await published({ register, out });
+    const { tree } = indexOf(out);
+    for (const lost of ['snapshot.json', 'changes/index.json']) {
+      rmSync(join(out, lost));
+      changeRegister(register, 'UPDATE items SET price = price + 1 WHERE id = 1');
+      await buildWith({ register, out });
+      expect([lost, indexOf(out).tree, manifestOf(out).tree.id]).toEqual([lost, tree, tree]);
+    }
+    rmSync(inState(out), { recursive: true });
+    changeRegister(register, 'UPDATE items SET price = 99 WHERE id = 1');
+    await buildWith({ register, out });
+    expect([indexOf(out).tree, manifestOf(out).tree.id]).toEqual([tree, tree]);
+    removeTree(out);
+    await buildWith({ register, out });
+    expect(manifestOf(out).sequence).toBe(1);
+    expect(indexOf(out).tree).not.toBe(tree);
+    expect(manifestOf(out).tree.id).toBe(indexOf(out).tree);
+  });
+});
+
+describe('an index of changes that is', () => {
+  const damages: readonly [string, (file: string) => void][] = [
+    ['missing', (file) => rmSync(file)],
+    ['empty', (file) => truncateSync(file, 0)],
+    ['cut short', (file) => truncateSync(file, 100)],
+    ['no JSON', (file) => writeFileSync(file, 'gone wrong')],
+    ['of another form', (file) => writeFileSync(file, '{"changes":[{"sequence":"1"}]}')],
+    ['of another snapshot', (file) => writeFileSync(file, '{"sequence":9,"oldest":9,"changes":[]}')],
+  ];
+
+  always.each(some(damages, 2))(
+    '%s starts a new index, and says from where on it leads',
+    async (_, damage) => {
+      const register = writeRegister(path('register.sqlite'), ROWS);
+      const out = path('dist');
+      await published({ register, out });
+      for (const price of [50, 51]) {
+        changeRegister(register, `UPDATE items SET price = ${price} WHERE id = 1`);
+        await published({ register, out });
+      }
+      damage(join(out, 'changes/index.json'));
+      changeRegister(register, 'UPDATE items SET price = 52 WHERE id = 1');
+      await published({ register, out });
+      const found = indexOf(out);
+      expect([found.sequence, found.oldest, found.changes.map(({ sequence }) => sequence)]).toEqual([
+        4,
+        3,
+        [4],
+      ]);
+      expect(listOf(out, 4).put.map((put) => put.path)).toContain('/api/v1/item/1');
+      expect.soft(await damageOf(out)).toEqual([]);
+      // No list that no index names: nobody would ever delete it.
+      expect
+        .soft(readdirSync(join(out, 'changes')).toSorted())
+        .toEqual(['4.json', '4.ndjson.gz', 'index.json']);
+    },
+  );
+
+  it('a folder is an error that leaves the tree as it was', async () => {
+    const register = writeRegister(path('register.sqlite'), ROWS);
+    const out = path('dist');
+    await published({ register, out });
+    const file = join(out, 'changes/index.json');
+    rmSync(file);
+    mkdirSync(file);
+    const before = contentOf(out);
+    changeRegister(register, 'UPDATE items SET price = 52 WHERE id = 1');
+    await expect(buildWith({ register, out })).rejects.toMatchObject({ exitCode: 3 });
+    expect(differing(contentOf(out), before)).toEqual([]);
+    rmSync(file, { recursive: true });
+    await buildWith({ register, out });
+    expect(existsSync(file)).toBe(true);
+    await expectAtRest(out);
+  });
+});

@@ -1,0 +1,138 @@
+/**
+ * A file system that fails on demand, in this process: every call of node:fs that changes something is counted, and
+ * any of them can be made to fail. Death by SIGKILL and a full disk can so be tried at every single place.
+ */
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { inState } from '../../support/tree.js';
+
+const GROWING = ['writeFileSync', 'writeSync', 'mkdirSync', 'linkSync'] as const;
+const SHRINKING = ['renameSync', 'unlinkSync', 'rmdirSync', 'rmSync', 'fsyncSync'] as const;
+
+export interface Call {
+  readonly name: string;
+  /** Counted from 1. */
+  readonly number: number;
+  readonly path: string;
+  /** Needs room on the disk. */
+  readonly grows: boolean;
+}
+
+/** What a call throws instead of being done; undefined lets it be done. */
+export type Fault = (call: Call) => Error | undefined;
+
+/** A folder that is there already needs no room. */
+const isMade = (name: string, [path]: readonly unknown[]): boolean =>
+  name === 'mkdirSync' && fs.existsSync(String(path));
+
+/** Does the work with a fault in place. */
+export async function withFault<T>(fault: Fault, work: () => Promise<T>): Promise<T> {
+  let number = 0;
+  const originals: [string, unknown][] = [];
+  for (const name of [...GROWING, ...SHRINKING, 'openSync']) {
+    const original: unknown = Reflect.get(fs, name);
+    if (typeof original !== 'function') throw new TypeError(`no ${name}`);
+    originals.push([name, original]);
+    Reflect.set(fs, name, (...args: unknown[]): unknown => {
+      const opensForReading = name === 'openSync' && (args[1] === undefined || args[1] === 'r');
+      if (!opensForReading) {
+        number += 1;
+        const grows =
+          (name === 'openSync' || GROWING.some((growing) => growing === name)) && !isMade(name, args);
+        const error = fault({ name, number, path: String(args[0]), grows });
+        if (error !== undefined) throw error;
+      }
+      const result: unknown = Reflect.apply(original, fs, args);
+      return result;
+    });
+  }
+  syncBuiltinESMExports();
+  try {
+    return await work();
+  } finally {
+    for (const [name, original] of originals) Reflect.set(fs, name, original);
+    syncBuiltinESMExports();
+  }
+}
+
+/** All calls that some work makes. */
+export async function callsOf(work: () => Promise<unknown>): Promise<Call[]> {
+  const calls: Call[] = [];
+  await withFault((call) => void calls.push(call), work);
+  return calls;
+}
+
+/** So many calls from first to last, evenly spread. */
+export function spread(calls: readonly Call[], count: number): Call[] {
+  const last = calls.length - 1;
+  const places = Array.from({ length: count }, (_, index) => Math.round((index * last) / (count - 1)));
+  return [...new Set(places)].flatMap((place) => calls[place] ?? []);
+}
+
+/** What is called where, in words that all calls of one sort share: `renameSync stage/tree`. */
+export function kindOf({ name, path }: Call, out: string): string {
+  // Calls on a descriptor have a number there.
+  const below = (folder: string, depth: number): string | undefined =>
+    path.startsWith(`${folder}/`)
+      ? path
+          .slice(folder.length + 1)
+          .split('/')
+          .slice(0, depth)
+          .join('/')
+      : undefined;
+  const place = below(out, 1) ?? below(inState(out), 2);
+  return place === undefined ? name : `${name} ${place}`;
+}
+
+/** The first and the last call of each kind, and so many evenly spread over all, in order. */
+export function ofEveryKind(calls: readonly Call[], out: string, count: number): Call[] {
+  const kinds = calls.map((call) => kindOf(call, out));
+  const chosen = new Set(spread(calls, count));
+  return calls.filter((call, index) => {
+    const kind = kinds[index] ?? '';
+    return chosen.has(call) || kinds.indexOf(kind) === index || kinds.lastIndexOf(kind) === index;
+  });
+}
+
+/** The call among others that does what this one does among its own: of the same kind, after as many of it. */
+export function likeOf(call: Call, calls: readonly Call[], others: readonly Call[], out: string): Call {
+  const alike = (each: Call): boolean => kindOf(each, out) === kindOf(call, out);
+  const theirs = others.filter(alike);
+  return theirs[Math.min(calls.filter(alike).indexOf(call), theirs.length - 1)] ?? call;
+}
+
+/** Many builds, on a machine that may have much else to do: 180000 ms (= 3 minutes). */
+export const SWEEP = { timeout: 180_000 };
+
+/** The note of who holds the lock: a test that fails there says so itself (disk.test.ts). */
+const ofTheLock = ({ path }: Call): boolean => path.endsWith('lock.pid');
+
+export class Killed extends Error {
+  override readonly name = 'Killed';
+}
+
+/** Does work that may die of a fault, and only of that. */
+export async function survive(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof Killed)) throw error;
+  }
+}
+
+/** From this call on nothing is done any more, as if the process were dead. */
+export const deadFrom =
+  (number: number): Fault =>
+  (call) =>
+    call.number >= number && !ofTheLock(call) ? new Killed(`dead since call ${number}`) : undefined;
+
+/** From this call on the disk takes nothing more; deleting and renaming still work. */
+export const fullFrom =
+  (number: number): Fault =>
+  (call) =>
+    call.number >= number && call.grows && !ofTheLock(call)
+      ? Object.assign(new Error(`ENOSPC: no space left on device, ${call.name} '${call.path}'`), {
+          code: 'ENOSPC',
+          errno: -28,
+        })
+      : undefined;

@@ -1,0 +1,269 @@
+/** Assets of earlier snapshots: they stay for two commits, so that cached pages keep their style. */
+import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect } from 'vitest';
+import { always, it, some, thorough } from '../../support/thorough.js';
+import { ROUTES } from '../../../generator/routes/index.js';
+import { buildArgs } from '../../support/cli.js';
+import { startProxy } from '../../support/proxy.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import { copyTree, differing } from '../../support/tree.js';
+import { otherVersion, type OtherVersion } from './other-version.js';
+import {
+  ROWS,
+  contentOf,
+  digestOf,
+  damageOf,
+  fresh,
+  hashesOf,
+  inProcess,
+  listOf,
+  manifestOf,
+  mirrorOf,
+  sha256,
+  stateOf,
+  temporary,
+} from './support.js';
+
+const path = temporary();
+let historic: OtherVersion;
+/** A tree by that version, and its register. */
+let [register, first] = ['', ''];
+/** The style sheets of both versions, below the tree. */
+let [old, current] = ['', ''];
+
+const styleOf = (routes: readonly { readonly name: string; readonly file: string }[]): string =>
+  routes.find(({ name }) => name === 'style')?.file ?? '';
+const siblings = (file: string): string[] => [file, `${file}.br`, `${file}.gz`];
+
+beforeAll(async () => {
+  historic = await otherVersion(path('program'));
+  [register, first] = [writeRegister(path('a.sqlite'), ROWS), path('first')];
+  await historic.build(register, first);
+  [old, current] = [styleOf(manifestOf(first).routes), styleOf(ROUTES)];
+  if (old === current) throw new Error('the historic style sheet is the current one');
+}, 60_000);
+
+async function build(out: string, source = register, ...more: string[]): Promise<void> {
+  const { code, stderr } = await inProcess(...buildArgs(source, out, ...more));
+  expect([code, stderr]).toEqual([0, '']);
+}
+
+/** A register in which one record differs. */
+function changed(price: number): string {
+  const file = path('b.sqlite');
+  cpSync(register, file);
+  changeRegister(file, `UPDATE items SET price = ${price} WHERE id = 3`);
+  return file;
+}
+
+/** The tree of the other version, with builds of this one on top. */
+async function tree(...sources: readonly string[]): Promise<string> {
+  const out = path('dist');
+  copyTree(first, out);
+  for (const source of sources) await build(out, source);
+  return out;
+}
+
+const stylesIn = (out: string): string[] =>
+  Object.keys(hashesOf(out)).filter((file) => /^assets\/style-\w+\.css$/.test(file));
+/** The tree is whole, nothing in it is untracked, and these are its style sheets. */
+async function expectStyles(out: string, present: string, ...former: readonly string[]): Promise<void> {
+  expect(await damageOf(out)).toEqual([]);
+  const { stdout } = await inProcess('verify', '--out', out, '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ total: 0, untracked: { total: 0 } });
+  expect(styleOf(manifestOf(out).routes)).toBe(present);
+  expect(stylesIn(out)).toEqual([present, ...former].toSorted());
+}
+
+describe('a build with other assets', () => {
+  it('leaves those of the snapshot before, outside digest and changes, and serves them', async () => {
+    const out = await tree(register);
+    await expectStyles(out, current, old);
+    const from = contentOf(out);
+    for (const file of siblings(old)) delete from[file];
+    const nothing = path('nothing');
+    expect(differing(from, await fresh(register, nothing))).toEqual([]);
+    const { digest, routes, tree: size } = manifestOf(out);
+    const other = manifestOf(nothing);
+    expect([digest, size['files'], size['bytes']]).toEqual([
+      other.digest,
+      other.tree['files'],
+      other.tree['bytes'],
+    ]);
+    expect(digest).toBe(digestOf(mirrorOf(nothing), routes));
+    expect(listOf(out, 2).delete).toContain(`/${old}`);
+    expect(routes).toEqual(other.routes);
+    const proxy = await startProxy(out);
+    try {
+      const response = await proxy.get(`/${old}`, { headers: { 'Accept-Encoding': 'br' } });
+      expect(sha256(await response.text())).toBe(hashesOf(first)[old]);
+      expect(response.headers.get('content-type')).toBe('text/css; charset=utf-8');
+      expect(response.headers.get('cache-control')).toContain('immutable');
+      expect(response.headers.get('content-encoding')).toBe('br');
+      for (const nothing of [
+        'style-0123456789.css',
+        'style.css',
+        'STYLE-0123456789.css',
+        'style-0123456789.txt',
+      ])
+        expect((await proxy.get(`/assets/${nothing}`)).status).toBe(404);
+    } finally {
+      await proxy.stop();
+    }
+  });
+
+  thorough('touches nothing if it is repeated; the next commit but one drops them', async () => {
+    const out = await tree(register);
+    const { 'snapshot.json': _, ...before } = stateOf(out);
+    await build(out);
+    const { 'snapshot.json': __, ...after } = stateOf(out);
+    expect(differing(after, before)).toEqual([]);
+    await expectStyles(out, current, old);
+    await build(out, changed(7));
+    await expectStyles(out, current, old);
+    await build(out, changed(8));
+    await expectStyles(out, current);
+    expect(siblings(old).filter((file) => existsSync(join(out, file)))).toEqual([]);
+  });
+
+  thorough('leaves files of others beside them', async () => {
+    const out = await tree(register);
+    const other = join(out, 'assets/mine-0123456789.png');
+    writeFileSync(other, 'mine');
+    for (const price of [7, 8]) await build(out, changed(price));
+    expect(readFileSync(other, 'utf8')).toBe('mine');
+  });
+
+  it('lists them for nobody until they are dropped', async () => {
+    const out = await tree();
+    const lists = ['--purge-list', '--files-from', '--delete-from'].map(
+      (flag) => [flag, path(flag)] as const,
+    );
+    const listed = async (source: string): Promise<readonly string[][]> => {
+      await build(out, source, '--base-url', 'https://api.example', ...lists.flat());
+      return lists.map(([, file]) =>
+        readFileSync(file, 'utf8')
+          .split('\n')
+          .filter((line) => line.includes(old)),
+      );
+    };
+    expect(await listed(register)).toEqual([[], [], []]);
+    expect(await listed(register)).toEqual([[], [], []]);
+    expect(await listed(changed(7))).toEqual([[], [], []]);
+    const [purged, put, deleted] = await listed(changed(8));
+    expect([purged, put]).toEqual([[`https://api.example/${old}`], []]);
+    expect(deleted?.toSorted()).toEqual(siblings(old));
+  });
+
+  it('takes a former asset back', async () => {
+    const out = await tree(register);
+    await historic.build(register, out);
+    await expectStyles(out, old, current);
+    expect(hashesOf(out)[old]).toBe(hashesOf(first)[old]);
+    await build(out);
+    await expectStyles(out, current, old);
+  });
+
+  it.each(['', '.br'])('does not keep one whose content%s is not what its name says', async (suffix) => {
+    const out = await tree();
+    writeFileSync(join(out, old + suffix), 'altered');
+    await build(out);
+    await expectStyles(out, current);
+    expect(siblings(old).filter((file) => existsSync(join(out, file)))).toEqual([]);
+  });
+});
+
+it('a rollback swaps the assets of both snapshots', async () => {
+  const out = await tree(register);
+  for (const [present, former] of [
+    [old, current],
+    [current, old],
+  ] as const) {
+    expect(await inProcess('rollback', '--out', out)).toMatchObject({ code: 0 });
+    await expectStyles(out, present, former);
+  }
+  await build(out, changed(7));
+  await expectStyles(out, current, old);
+  await build(out, changed(8));
+  await expectStyles(out, current);
+});
+
+it('a rollback does not bring back what was former before', async () => {
+  const last = changed(7);
+  const out = await tree(register, last, changed(8));
+  expect(await inProcess('rollback', '--out', out)).toMatchObject({ code: 0 });
+  await expectStyles(out, current);
+  expect(differing(contentOf(out), await fresh(last, path('fresh')))).toEqual([]);
+});
+
+describe('a former asset that is damaged', () => {
+  const damages: readonly (readonly [string, string, (out: string) => void])[] = [
+    ['missing', '', (out) => rmSync(join(out, old))],
+    ['missing', '.gz', (out) => rmSync(join(out, `${old}.gz`))],
+    ['altered', '', (out) => appendFileSync(join(out, old), ' ')],
+    ['altered', '.br', (out) => writeFileSync(join(out, `${old}.br`), '')],
+  ];
+  always.each(some(damages, 2))(
+    'is reported as %s%s, and dropped by a repair',
+    async (what, suffix, damage) => {
+      const out = await tree(register);
+      damage(out);
+      const found = await inProcess('verify', '--out', out, '--json');
+      expect(found.code).toBe(1);
+      expect(JSON.parse(found.stdout)).toMatchObject({
+        damage: expect.arrayContaining([{ file: old + suffix, what }]) as unknown,
+      });
+      // A build that changes nothing forgets nothing.
+      await build(out);
+      expect((await inProcess('verify', '--out', out)).code).toBe(1);
+      const args = buildArgs(register, out).slice(1);
+      const repaired = await inProcess('verify', '--repair', ...args);
+      expect(repaired).toMatchObject({ code: 0, stderr: '' });
+      await expectStyles(out, current);
+      expect(siblings(old).filter((file) => existsSync(join(out, file)))).toEqual([]);
+      // No document was damaged, and snapshot.json names no former asset.
+      expect(manifestOf(out).sequence).toBe(2);
+    },
+  );
+});
+
+/** Whether a copy has a file as its origin has it. */
+const isOther = (file: string): boolean => !file.startsWith('changes/') && !siblings(old).includes(file);
+
+describe('a copy', () => {
+  thorough(
+    'keeps the assets of its own earlier snapshots, as long as its origin does',
+    async () => {
+      const [out, early, late] = [await tree(), path('early'), path('late')];
+      const proxy = await startProxy(out, ['--page-tokens', '1000000']);
+      const mirrored = async (copy: string, fetched: string, ...former: readonly string[]): Promise<void> => {
+        await expect
+          .poll(async () => (await proxy.get('/snapshot.json')).text(), { timeout: 10_000 })
+          .toBe(readFileSync(join(out, 'snapshot.json'), 'utf8'));
+        const { code, stdout, stderr } = await inProcess('mirror', proxy.base, '--out', copy, '--json');
+        expect([code, stderr]).toEqual([0, '']);
+        expect(JSON.parse(stdout)).toMatchObject({ fetched });
+        await expectStyles(copy, styleOf(manifestOf(out).routes), ...former);
+        const files = [copy, out].map((each) =>
+          Object.fromEntries(Object.entries(hashesOf(each)).filter(([file]) => isOther(file))),
+        );
+        expect(differing(files[0] ?? {}, files[1] ?? {})).toEqual([]);
+      };
+      try {
+        await mirrored(early, 'everything');
+        await build(out);
+        await mirrored(early, 'changes', old);
+        // What it never had itself, no page in a cache loads from it.
+        await mirrored(late, 'everything');
+        await build(out, changed(7));
+        await mirrored(early, 'changes', old);
+        await build(out, changed(8));
+        for (const copy of [early, late]) await mirrored(copy, 'changes');
+      } finally {
+        await proxy.stop();
+      }
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,157 @@
+/** Interrupts: before the journal the tree stays what it was; from there on the commit finishes. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, vi } from 'vitest';
+import { always, it, some, thorough } from '../../support/thorough.js';
+import { writeSample } from '../../../data/sample.js';
+import { diff } from '../../../generator/build/diff.js';
+import { buildConfig } from '../../../generator/config/config.js';
+import { Failure } from '../../../generator/errors.js';
+import { progressFor } from '../../../generator/progress.js';
+import type { Resource } from '../../../generator/schema/field.js';
+import { Register } from '../../../generator/register/database.js';
+import { RESOURCES, TABLES } from '../../../generator/schema/index.js';
+import { Tree } from '../../../generator/tree/tree.js';
+import { verify } from '../../../generator/verify/verify.js';
+import { OPERATOR, effectsAt, published, quiet, startThreads } from '../../support/build.js';
+import { temporary } from '../../support/folder.js';
+import { changeRegister } from '../../support/register.js';
+import { differing, inState } from '../../support/tree.js';
+import {
+  buildWith,
+  contentOf,
+  damageOf,
+  expectAtRest,
+  failureOf,
+  interruptCommit,
+  pair,
+  progressThat,
+  stateOf,
+} from './support.js';
+
+const path = temporary();
+afterEach(() => vi.restoreAllMocks());
+
+const interrupted = (): Failure => Failure.interrupted('stopped by SIGINT');
+
+/** Progress of a process that gets a signal once something is so, while its main thread is blocked. */
+function stopOnce(isTime: () => boolean) {
+  const stop = new AbortController();
+  const unheard = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    const result = await work();
+    if (isTime()) stop.abort(interrupted());
+    return result;
+  };
+  return progressFor('quiet', { signal: stop.signal, unheard }, () => undefined);
+}
+
+const asView = ({ plural }: Resource): string =>
+  `ALTER TABLE ${plural} RENAME TO raw_${plural}; CREATE VIEW ${plural} AS SELECT * FROM raw_${plural};`;
+
+describe('an interrupt', () => {
+  it('while the commit is prepared leaves the tree as it was', async () => {
+    const { registers, trees } = await pair(path);
+    const out = path('dist');
+    await published({ register: registers[0], out });
+    const before = stateOf(out);
+    const { stage, journal } = new Tree(out);
+    const progress = stopOnce(() => existsSync(join(stage, 'snapshot.json')));
+    const { exitCode, message } = await failureOf(buildWith({ register: registers[1], out }, { progress }));
+    expect([exitCode, message]).toEqual([130, 'stopped by SIGINT; the published tree is what it was']);
+    expect(existsSync(journal)).toBe(false);
+    expect(differing(stateOf(out), before)).toEqual([]);
+    // The stage may not be deleted in the time there is; the next build does that.
+    expect(await damageOf(out)).toEqual([]);
+    await buildWith({ register: registers[1], out });
+    expect(differing(contentOf(out), trees[1])).toEqual([]);
+    await expectAtRest(out);
+  });
+
+  it('in whatever query of the main thread leaves the tree as it was', async () => {
+    const { registers, trees } = await pair(path);
+    const out = path('dist');
+    await published({ register: registers[0], out });
+    const before = stateOf(out);
+    let stopped = 0;
+    for (let isStopped = true; isStopped; stopped += 1) {
+      let calls = 0;
+      const progress = stopOnce(() => (calls += 1) > stopped);
+      const work = buildWith({ register: registers[1], out }, { progress });
+      const failure = await failureOf(work).catch(() => undefined);
+      isStopped = calls > stopped;
+      expect(failure?.exitCode).toBe(isStopped ? 130 : undefined);
+      expect(isStopped ? differing(stateOf(out), before) : []).toEqual([]);
+    }
+    expect(stopped).toBeGreaterThan(5);
+    expect(differing(contentOf(out), trees[1])).toEqual([]);
+    await expectAtRest(out);
+  });
+
+  always.each(some(['tables', 'views'], 1))(
+    'finds no query of the main thread over %s that it must wait for',
+    async (of) => {
+      const [register, out] = [path('register.sqlite'), path('dist')];
+      await writeSample({ file: register, records: 60, seed: 5 });
+      if (of === 'views')
+        changeRegister(register, `PRAGMA legacy_alter_table = ON; ${RESOURCES.map(asView).join('')}`);
+      const border = vi.fn<() => void>();
+      const unheard = async <T>(work: () => T | Promise<T>): Promise<T> => {
+        border();
+        return await Promise.resolve(work()).finally(border);
+      };
+      const stop = { signal: new AbortController().signal, unheard };
+      const effects = { progress: progressFor('quiet', stop, () => undefined), startPool: startThreads };
+      const spies = [vi.spyOn(Register.prototype, 'rows'), vi.spyOn(Register.prototype, 'integers')];
+      await buildWith({ register, out }, effects);
+      changeRegister(register, `UPDATE ${of === 'views' ? 'raw_' : ''}games SET description = 'x'`);
+      await diff(buildConfig({ register, out, operator: OPERATOR }), {
+        ...effectsAt('2026-12-01T00:00:00Z'),
+        ...effects,
+      });
+      await buildWith({ register, out }, effects);
+      const borders = border.mock.invocationCallOrder;
+      const isHeardAt = (order = 0): boolean => borders.filter((each) => each < order).length % 2 === 0;
+      const reads = TABLES.map(({ name }) => new RegExp(`\\b(FROM|JOIN) "?${name}\\b`));
+      const queries = spies.flatMap(({ mock }) =>
+        mock.calls.map(([sql], index) => ({ sql, isHeard: isHeardAt(mock.invocationCallOrder[index]) })),
+      );
+      const ofTables = queries.filter(({ sql }) => reads.some((read) => read.test(sql)));
+      expect(ofTables.length).toBeGreaterThan(50);
+      expect(ofTables.filter(({ isHeard }) => isHeard)).toEqual([]);
+    },
+    120_000,
+  );
+
+  always.each(some([1, 5], 1))(
+    'within the commit, at step %i, comes too late: the commit finishes',
+    async (at) => {
+      const { registers, trees } = await pair(path);
+      const out = path('dist');
+      await published({ register: registers[0], out });
+      const { progress, steps } = progressThat('committing', (step) => {
+        if (step === at) throw interrupted();
+      });
+      expect(await buildWith({ register: registers[1], out }, { progress })).toMatchObject({ sequence: 2 });
+      expect(steps()).toBe(at);
+      expect(differing(contentOf(out), trees[1])).toEqual([]);
+      await expectAtRest(out);
+    },
+  );
+
+  thorough('while an interrupted commit is completed lets it finish, and stops what follows', async () => {
+    const { registers, trees } = await pair(path);
+    const out = path('dist');
+    await published({ register: registers[0], out });
+    await interruptCommit({ register: registers[1], out });
+    expect((await damageOf(out)).map(({ what }) => what)).toContain('interrupted');
+    const stop = new AbortController();
+    stop.abort(interrupted());
+    const progress = progressFor('quiet', { signal: stop.signal }, () => undefined);
+    const { exitCode } = await failureOf(buildWith({ register: registers[0], out }, { progress }));
+    expect(exitCode).toBe(130);
+    expect((await verify(new Tree(out), quiet())).sequence).toBe(2);
+    expect(differing(contentOf(out), trees[1])).toEqual([]);
+    expect(existsSync(inState(out, 'stage'))).toBe(false);
+    expect(await damageOf(out)).toEqual([]);
+  });
+});

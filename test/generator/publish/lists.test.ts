@@ -1,0 +1,218 @@
+/** --purge-list and --files-from: complete, so that a CDN and a copy elsewhere are exactly as new as the tree. */
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeAll, describe, expect } from 'vitest';
+import { it, thorough } from '../../support/thorough.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import { COMPRESSED_FROM_BYTES } from '../../../generator/tree/codings.js';
+import { rollback } from '../../../generator/build/rollback.js';
+import { effectsAt } from '../../support/build.js';
+import { differing, isSibling } from '../../support/tree.js';
+import {
+  ROWS,
+  buildWith,
+  bytesOf,
+  failureOf,
+  filesOf,
+  hashesOf,
+  interruptCommit,
+  indexOf,
+  listOf,
+  manifestOf,
+  mirrorOf,
+  pair,
+  stateOf,
+  temporary,
+  urlsOf,
+} from './support.js';
+import type { Pair } from './support.js';
+import { Tree } from '../../../generator/tree/tree.js';
+
+const path = temporary();
+const BASE = 'https://api.example.org';
+let both: Pair;
+beforeAll(async () => {
+  both = await pair(path);
+});
+
+interface Lists {
+  readonly purged: readonly string[];
+  readonly files: readonly string[];
+}
+
+/** The lines of a list. */
+const lines = (file: string): string[] => {
+  const text = readFileSync(file, 'utf8');
+  expect(text.endsWith('\n')).toBe(true);
+  expect(existsSync(`${file}.partial`)).toBe(false);
+  return text.slice(0, -1).split('\n');
+};
+
+/** Builds, and reads both lists, which end with a newline and hold nothing twice. */
+async function build(register: string, out: string): Promise<Lists> {
+  const lists = { purgeList: path('purge.txt'), filesFrom: path('files.txt') };
+  await buildWith({ register, out, baseUrl: BASE, ...lists });
+  return { purged: lines(lists.purgeList), files: lines(lists.filesFrom) };
+}
+
+const ALWAYS = ['/changes/index.json', '/snapshot.json'];
+/** What each snapshot tells of itself. */
+const TOLD = ['/feeds/snapshots.atom', '/feeds/snapshots.json'];
+const absolute = (paths: Iterable<string>): string[] => [...paths].map((each) => BASE + each).toSorted();
+
+/**
+ * Copies the listed files into another tree, as rsync --files-from does, deletes what the change lists delete, and
+ * compressed siblings with their document or when it has become too small for them, which no list tells.
+ */
+function copy(out: string, to: string, files: readonly string[], gone: readonly string[] = []): void {
+  for (const file of files) {
+    mkdirSync(dirname(join(to, file)), { recursive: true });
+    cpSync(join(out, file), join(to, file));
+  }
+  const urlOf = urlsOf(out);
+  for (const file of [...filesOf(to).keys()].filter((each) => !isSibling(each))) {
+    if (gone.includes(urlOf(file) ?? '')) rmSync(join(to, file));
+  }
+  for (const file of [...filesOf(to).keys()].filter(isSibling)) {
+    const document = join(to, file.replace(/\.(gz|br)$/, ''));
+    if (!existsSync(document) || bytesOf(document) < COMPRESSED_FROM_BYTES) rmSync(join(to, file));
+  }
+}
+
+/** What the listed files answer; compressed siblings answer nothing of their own. */
+function documentUrls(out: string, files: readonly string[]): string[] {
+  const urlOf = urlsOf(out);
+  return files
+    .filter((file) => !isSibling(file))
+    .map((file) => urlOf(file) ?? `no route leads to "${file}"`)
+    .toSorted();
+}
+
+/** A tree and its copy. */
+async function twins(): Promise<{ out: string; twin: string }> {
+  const out = path('dist');
+  const twin = path('twin');
+  const { files } = await build(both.registers[0], out);
+  copy(out, twin, files);
+  expect(differing(hashesOf(twin), hashesOf(out))).toEqual([]);
+  return { out, twin };
+}
+
+describe('the lists of', () => {
+  it('a first build hold everything', async () => {
+    const out = path('dist');
+    const { purged, files } = await build(both.registers[0], out);
+    const records = [...mirrorOf(out).keys()].filter((url) =>
+      /^\/api\/v1\/(group|user|game|item)\/\d+$/.test(url),
+    );
+    expect(records).toHaveLength(20 + 20 + 11 + 12);
+    expect(purged.toSorted()).toEqual(
+      absolute([
+        ...mirrorOf(out).keys(),
+        ...records.map((url) => url.replace('/api/v1', '')),
+        '/api/v1/largest',
+        ...ALWAYS,
+        ...TOLD,
+      ]),
+    );
+    expect(files.toSorted()).toEqual([...filesOf(out).keys()]);
+  });
+
+  it('a later build hold what the change list holds and the bookkeeping, no more', async () => {
+    const { out, twin } = await twins();
+    const { purged, files } = await build(both.registers[1], out);
+    const { put, delete: gone } = listOf(out, 2);
+    // The pages of records that were added or removed, but not those of records that changed.
+    const pages = ['/game/4', '/item/6', '/item/77', '/user/9007', '/user/500007'];
+    expect(purged.toSorted()).toEqual(
+      absolute([...put.map((each) => each.path), ...gone, ...pages, ...ALWAYS, ...TOLD]),
+    );
+    expect(documentUrls(out, files)).toEqual(
+      [
+        ...put.map((each) => each.path),
+        '/changes/2.json',
+        '/changes/2.ndjson.gz',
+        ...ALWAYS,
+        ...TOLD,
+      ].toSorted(),
+    );
+    copy(out, twin, files, gone);
+    expect(differing(hashesOf(twin), hashesOf(out))).toEqual([]);
+  });
+
+  it('a change to the list of the largest purge it as ?limit=100 and without a limit', async () => {
+    const out = path('dist');
+    const register = writeRegister(path('register.sqlite'), ROWS);
+    await build(register, out);
+    changeRegister(register, `UPDATE groups SET name = 'other' WHERE id = 20`);
+    const { purged } = await build(register, out);
+    expect(purged).toContain(`${BASE}/api/v1/largest?limit=100`);
+    expect(purged).toContain(`${BASE}/api/v1/largest`);
+    expect(new Set(purged).size).toBe(purged.length);
+    expect(listOf(out, 2).put.map((each) => each.path)).not.toContain('/api/v1/largest');
+  });
+
+  it('a build that changes nothing hold the bookkeeping alone', async () => {
+    const { out } = await twins();
+    const { purged, files } = await build(both.registers[0], out);
+    expect(purged.toSorted()).toEqual(absolute(ALWAYS));
+    expect(documentUrls(out, files)).toEqual(ALWAYS);
+  });
+
+  thorough('a build after an interrupted commit hold what that commit did, too', async () => {
+    const { out, twin } = await twins();
+    const third = writeRegister(path('third.sqlite'), ROWS);
+    changeRegister(third, `UPDATE games SET visits = 1 WHERE id = 9`);
+    await interruptCommit({ register: both.registers[1], out, baseUrl: BASE });
+    const { purged, files } = await build(third, out);
+    const gone: string[] = [];
+    for (const sequence of [2, 3]) {
+      const { put, delete: deleted } = listOf(out, sequence);
+      expect(purged).toEqual(expect.arrayContaining(absolute([...put.map((each) => each.path), ...deleted])));
+      gone.push(...deleted.filter((url) => !mirrorOf(out).has(url)));
+    }
+    copy(out, twin, files, gone);
+    expect(differing(hashesOf(twin), hashesOf(out))).toEqual([]);
+  });
+
+  thorough('a build after a rollback hold what the rollback did, too', async () => {
+    const { out, twin } = await twins();
+    const second = await build(both.registers[1], out);
+    copy(out, twin, second.files, listOf(out, 2).delete);
+    await rollback(new Tree(out), effectsAt('2026-12-05T00:00:00Z'));
+    const { purged, files } = await build(both.registers[0], out);
+    const { put, delete: gone } = listOf(out, 3);
+    expect(purged).toEqual(expect.arrayContaining(absolute([...put.map((each) => each.path), ...gone])));
+    copy(out, twin, files, gone);
+    expect(differing(hashesOf(twin), hashesOf(out))).toEqual([]);
+  });
+
+  it('a build whose lists could not be written are in the next one’s', async () => {
+    const { out } = await twins();
+    const before = stateOf(out);
+    const { exitCode, message } = await failureOf(
+      buildWith({
+        register: both.registers[1],
+        out,
+        baseUrl: BASE,
+        purgeList: join(path('nowhere'), 'purge.txt'),
+      }),
+    );
+    expect(exitCode).toBe(3);
+    expect.soft(message).toMatch(/list ".*purge\.txt" can't be written/);
+    // It is published all the same; the message must not let the operator believe otherwise.
+    expect(differing(stateOf(out), before)).not.toEqual([]);
+    expect.soft(message).toMatch(/published/);
+    const { purged } = await build(both.registers[1], out);
+    expect(purged).toEqual(expect.arrayContaining(absolute(listOf(out, 2).put.map((each) => each.path))));
+    expect(manifestOf(out).sequence).toBe(2);
+  });
+
+  thorough('several builds without lists are not saved up for a later one', async () => {
+    const { out } = await twins();
+    await buildWith({ register: both.registers[1], out, baseUrl: BASE });
+    const { purged } = await build(both.registers[1], out);
+    expect(purged.toSorted()).toEqual(absolute(ALWAYS));
+    expect(indexOf(out).sequence).toBe(2);
+  });
+});

@@ -1,0 +1,111 @@
+/** Small trees of documents that a test makes up, published without a register. */
+import { MEMBERS } from '../tree/members.js';
+import type { AroundCommit, Plan } from '../../../generator/publish/plan.js';
+import { Publisher } from '../../../generator/publish/publisher.js';
+import type { PublishedRoute } from '../../../generator/tree/published-routes.js';
+import { Tree } from '../../../generator/tree/tree.js';
+import { snapshotLog } from '../../../generator/outputs/snapshot.js';
+import { LOG_ROUTES } from '../../../generator/routes/index.js';
+import { withLog } from '../../../generator/log/sign.js';
+import { signingOf } from '../../../generator/config/signing.js';
+import type { Signing } from '../../../generator/config/signing.js';
+import { RECORD_ROUTES } from '../../../generator/build/removal-guard.js';
+import { quiet } from '../../support/build.js';
+
+/** Documents by route and key. */
+export type Documents = Readonly<Record<string, Readonly<Record<number, string>>>>;
+
+/** One version of a tree. */
+export interface Version {
+  readonly routes: readonly PublishedRoute[];
+  readonly documents: Documents;
+  /** Keys of withheld records, by route. */
+  readonly withheld?: Readonly<Record<string, readonly number[]>>;
+  /** Further members of snapshot.json. */
+  readonly members?: object;
+  /** Up to which size there is a bundle, compressed. */
+  readonly bundleBytes?: number;
+}
+
+/** From 4 KiB on there are compressed siblings. */
+export const LONG = 'long, '.repeat(1000);
+
+export const route = (
+  name: string,
+  url: string,
+  file: string,
+): PublishedRoute & { type: string; bucket: string } => ({
+  name,
+  type: 'application/json; charset=utf-8',
+  bucket: 'api',
+  path: url,
+  file,
+  class: 'record',
+  parameters: [{ name: /\{(\w+)\}/.exec(url)?.[1] ?? 'id', in: 'path', type: 'id', description: '' }],
+});
+
+/** @param keys files of keys that sign it */
+export async function publish(out: string, version: Version, ...keys: readonly string[]): Promise<void> {
+  const signing = signingOf(keys, []);
+  const effects = { warn: () => undefined, progress: quiet() };
+  await withLog({ log: signing, signing }, effects, (around) =>
+    publishWith(new Tree(out), version, signing, around),
+  );
+}
+
+async function publishWith(
+  tree: Tree,
+  { routes: own, documents, withheld, members, bundleBytes }: Version,
+  signing: Signing | undefined,
+  around: AroundCommit,
+): Promise<void> {
+  const routes = [...own, ...(signing === undefined ? [] : LOG_ROUTES)];
+  const publisher = await Publisher.open(
+    tree,
+    {
+      routes: () => routes,
+      ...around,
+      ...(bundleBytes !== undefined && { bundleBytes }),
+    },
+    quiet(),
+  );
+  const plan = await planned(publisher, documents, withheld).catch((error: unknown) => {
+    publisher.abort();
+    throw error;
+  });
+  const manifest = ({ treeId, sequence, digest, files, bytes }: Plan): string =>
+    JSON.stringify({
+      format: 4,
+      sequence,
+      as_of: null,
+      built_at: '2026-12-01T00:00:00Z',
+      ...MEMBERS,
+      digest,
+      counts: {},
+      tree: { id: treeId, files, bytes },
+      downloads: { sequence: 1, digest: '0'.repeat(64) },
+      compressed_from: 4096,
+      ...(signing && { log: snapshotLog(signing, treeId) }),
+      routes,
+      ...members,
+    });
+  const announcement = {
+    manifest,
+    kinds: RECORD_ROUTES,
+    snapshotFeed: () => [{ file: 'feeds/snapshots.json', body: String(plan.sequence) }],
+  };
+  await publisher.commit(plan, announcement, quiet());
+}
+
+async function planned(
+  publisher: Publisher,
+  documents: Documents,
+  withheld: Version['withheld'],
+): Promise<Plan> {
+  const keys = Object.entries(withheld ?? {}).map(([name, all]) => [name, new Set(all)] as const);
+  const records = keys.flatMap(([name, all]) => [...all].map((key) => `${name} ${key}`));
+  publisher.takedown.withheld = { keys: new Map(keys), marks: { records, names: [] } };
+  for (const [name, all] of Object.entries(documents))
+    for (const [key, body] of Object.entries(all)) publisher.writer.route(name).put(Number(key), body);
+  return publisher.plan();
+}

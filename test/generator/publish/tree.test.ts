@@ -1,0 +1,95 @@
+/** Which folder is a tree, and that it has one lock and one state, however it is named. */
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Lock } from '../../../generator/lock.js';
+import { Tree } from '../../../generator/tree/tree.js';
+import { rollback } from '../../../generator/build/rollback.js';
+import { effectsAt, published } from '../../support/build.js';
+import { temporary } from '../../support/folder.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import { differing } from '../../support/tree.js';
+import { ROWS, buildWith, damageOf, failureOf, stateOf } from './support.js';
+
+const path = temporary();
+const SINCE = '2026-12-02T00:00:00Z';
+
+/** A tree, its register, and a symbolic link to the tree from another folder. */
+async function linked() {
+  const register = writeRegister(path('register.sqlite'), ROWS);
+  const out = path('dist');
+  await published({ register, out });
+  const link = join(path('links'), 'current');
+  mkdirSync(dirname(link));
+  symlinkSync(out, link);
+  return { register, out, link };
+}
+
+const placesOf = ({ lock, state }: Tree): readonly string[] => [lock, state];
+
+describe('a tree that is reached through a symbolic link', () => {
+  it('is not built by two processes at once', async () => {
+    const { register, out, link } = await linked();
+    const before = stateOf(out);
+    const lock = Lock.take(new Tree(out).lock);
+    try {
+      expect((await failureOf(buildWith({ register, out: link }))).exitCode).toBe(75);
+    } finally {
+      lock.release();
+    }
+    expect(differing(stateOf(out), before)).toEqual([]);
+  });
+
+  it('has the same state: a build goes on from it, and a rollback sees a takedown', async () => {
+    const { register, out, link } = await linked();
+    changeRegister(register, `INSERT INTO withheld VALUES ('group', 1, '${SINCE}')`);
+    const result = await published({ register, out: link, acceptRemovals: true });
+    expect(result.sequence).toBe(2);
+    expect(result.changes.unchanged).toBeGreaterThan(0);
+    expect(readdirSync(dirname(link))).toEqual(['current']);
+    const { exitCode, message } = await failureOf(rollback(new Tree(out), effectsAt(SINCE)));
+    expect([exitCode, message]).toEqual([1, expect.stringContaining('withheld')]);
+    expect(await damageOf(link)).toEqual([]);
+  });
+
+  it('has the same lock and state before it exists', () => {
+    const folder = path('folder');
+    mkdirSync(folder);
+    const link = path('link');
+    symlinkSync(folder, link);
+    for (const below of ['dist', 'not/yet/dist'])
+      expect(placesOf(new Tree(join(link, below)))).toEqual(placesOf(new Tree(join(folder, below))));
+  });
+});
+
+describe('a folder with a state next to it', () => {
+  it('is not ours because of that: what somebody else has put there stays', async () => {
+    const { register, out } = await linked();
+    rmSync(out, { recursive: true });
+    mkdirSync(out);
+    const site = ['index.html', 'robots.txt'].map((file) => join(out, file));
+    for (const file of site) writeFileSync(file, 'of somebody else');
+    const { exitCode, message } = await failureOf(buildWith({ register, out }));
+    expect([exitCode, message]).toEqual([3, expect.stringContaining('holds no snapshot.json (found "')]);
+    expect(site.map((file) => readFileSync(file, 'utf8'))).toEqual(site.map(() => 'of somebody else'));
+    expect(readdirSync(out).toSorted()).toEqual(site.map((file) => basename(file)));
+  });
+
+  it('is ours if it is empty or lost nothing but snapshot.json', async () => {
+    const { register, out } = await linked();
+    rmSync(join(out, 'snapshot.json'));
+    expect(await buildWith({ register, out })).toMatchObject({ published: true });
+    expect(await damageOf(out)).toEqual([]);
+    rmSync(out, { recursive: true });
+    expect(await buildWith({ register, out })).toMatchObject({ published: true });
+    expect(existsSync(join(out, 'snapshot.json'))).toBe(true);
+  });
+});

@@ -1,0 +1,161 @@
+/** What a register may lack: nullable columns, which are then not measured, and the list of what is withheld. */
+import { describe, expect, it } from 'vitest';
+import { writeSample } from '../../../data/sample.js';
+import { Register } from '../../../generator/register/database.js';
+import { TABLES } from '../../../generator/schema/index.js';
+import { OPERATOR, counted, published, run } from '../../support/build.js';
+import { temporary } from '../../support/folder.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import { hashes, lasting, readTree } from '../../support/tree.js';
+import { inProcess } from '../publish/support.js';
+
+const path = temporary();
+
+const contentOf = (out: string): Record<string, string> => hashes(lasting(readTree(out)));
+
+/** Pages leave out what a register lacks, and say what is NULL. */
+const withoutPages = (content: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(content).filter(([file]) => !/\.html(\.\w+)?$|^developers\.json/.test(file)),
+  );
+
+async function sample(): Promise<string> {
+  const file = path('register.sqlite');
+  await writeSample({ file, records: 200, seed: 23 });
+  return file;
+}
+
+async function freshOf(register: string): Promise<Record<string, string>> {
+  const out = path('fresh');
+  await published({ register, out });
+  return contentOf(out);
+}
+
+const NULLABLE = TABLES.flatMap(({ name, columns }) =>
+  columns.filter(({ nullable }) => nullable).map((column) => ({ table: name, column: column.name })),
+);
+const DROP_ALL = NULLABLE.map(({ table, column }) => `ALTER TABLE ${table} DROP COLUMN ${column};`).join(' ');
+const SUMMARIES = 203;
+
+describe('a register without its nullable columns and its withheld list', () => {
+  it('gives the documents of one in which they are NULL and empty, byte for byte', async () => {
+    const register = await sample();
+    changeRegister(register, 'DELETE FROM withheld');
+    for (const { table, column } of NULLABLE)
+      changeRegister(register, `UPDATE ${table} SET ${column} = NULL`);
+    const whole = await freshOf(register);
+    changeRegister(register, `${DROP_ALL} DROP TABLE withheld`);
+    expect(withoutPages(await freshOf(register))).toEqual(withoutPages(whole));
+  });
+
+  it('is read by ranges of ids like any other, be it tables or views of them', async () => {
+    const register = await sample();
+    changeRegister(
+      register,
+      `${DROP_ALL} DROP TABLE withheld; ALTER TABLE games RENAME TO raw_games;
+       CREATE VIEW games AS SELECT * FROM raw_games;`,
+    );
+    const out = path('dist');
+    await published({ register, out });
+    expect((await counted({ register, out })).rendered).toBe(SUMMARIES);
+    changeRegister(
+      register,
+      'UPDATE users SET measurements = measurements + 1 WHERE id = (SELECT min(id) FROM users)',
+    );
+    expect((await counted({ register, out })).rendered).toBe(SUMMARIES + 2);
+    expect(contentOf(out)).toEqual(await freshOf(register));
+  });
+
+  it('is named in the results of check and build', async () => {
+    const register = writeRegister(path('register.sqlite'), { users: [{ id: 1 }] });
+    changeRegister(register, 'ALTER TABLE users DROP COLUMN verified; DROP TABLE withheld');
+    const absent = ['users.verified', 'withheld'];
+    const check = await inProcess('check', '--register', register);
+    expect(check.stdout).toContain('  not measured: users.verified\n');
+    expect(check.stdout).toContain('no withheld: nothing is withheld\n');
+    const json = await inProcess('check', '--register', register, '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({ total: 0, absent });
+    expect(await published({ register, out: path('dist') })).toMatchObject({ absent });
+  });
+
+  it('is seen as it is when a read transaction begins', async () => {
+    const file = await sample();
+    changeRegister(file, 'PRAGMA journal_mode = WAL');
+    const register = Register.open(file);
+    try {
+      expect(register.absent).toEqual([]);
+      changeRegister(file, 'DROP TABLE withheld; ALTER TABLE items DROP COLUMN price');
+      expect(register.absent).toEqual([]);
+      register.restartRead();
+      expect(register.absent).toEqual(['items.price', 'withheld']);
+      expect([...register.rows('SELECT count(price) FROM items')]).toEqual([[0]]);
+      changeRegister(file, 'ALTER TABLE items ADD COLUMN price INTEGER; UPDATE items SET price = 5');
+      register.restartRead();
+      expect(register.absent).toEqual(['withheld']);
+      expect([...register.rows('SELECT min(price) FROM items')]).toEqual([[5]]);
+    } finally {
+      register.close();
+    }
+  });
+});
+
+describe('what the last snapshot had and the register lacks', () => {
+  it.each([
+    ['a column', 'ALTER TABLE items DROP COLUMN price', 'items.price'],
+    ['the list of what is withheld', 'DROP TABLE withheld', 'withheld'],
+  ])('is refused: %s', async (_, sql, name) => {
+    const register = await sample();
+    const out = path('dist');
+    await published({ register, out });
+    const before = contentOf(out);
+    changeRegister(register, sql);
+    const message = `the register lacks ${name}, which that of the last snapshot had`;
+    await expect(run({ register, out })).rejects.toThrow(message);
+    expect(contentOf(out)).toEqual(before);
+    const diff = await inProcess(
+      'diff',
+      '--register',
+      register,
+      '--out',
+      out,
+      '--operator',
+      OPERATOR,
+      '--json',
+    );
+    expect(JSON.parse(diff.stdout)).toHaveProperty('implausible', expect.stringContaining(message));
+
+    await published({ register, out, acceptRemovals: true });
+    expect(contentOf(out)).toEqual(await freshOf(register));
+    // From then on the last snapshot had none.
+    await published({ register, out });
+  });
+
+  it('is as in a fresh build once it is accepted, and once it is back', async () => {
+    const register = await sample();
+    const out = path('dist');
+    await published({ register, out });
+    const before = contentOf(out);
+    changeRegister(register, 'ALTER TABLE items RENAME COLUMN price TO gone');
+    await published({ register, out, acceptRemovals: true });
+    expect(contentOf(out)).toEqual(await freshOf(register));
+    expect(contentOf(out)).not.toEqual(before);
+    changeRegister(register, 'ALTER TABLE items RENAME COLUMN gone TO price');
+    await published({ register, out });
+    expect(contentOf(out)).toEqual(before);
+  });
+
+  it('is what a rollback published again, and a repair keeps', async () => {
+    const register = await sample();
+    const out = path('dist');
+    changeRegister(register, 'ALTER TABLE items RENAME COLUMN price TO gone');
+    await published({ register, out });
+    changeRegister(register, 'ALTER TABLE items RENAME COLUMN gone TO price');
+    await published({ register, out });
+    changeRegister(register, 'ALTER TABLE items RENAME COLUMN price TO gone');
+    await expect(run({ register, out })).rejects.toThrow('the register lacks items.price');
+    expect((await inProcess('rollback', '--out', out)).code).toBe(0);
+    const repair = ['verify', '--repair', '--out', out, '--register', register, '--operator', OPERATOR];
+    expect(await inProcess(...repair, '--quiet')).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await run({ register, out })).toMatchObject({ published: true });
+  });
+});

@@ -1,0 +1,110 @@
+/** What is scanned for each row of a view, and which index would help: asked of SQLite's own planner. */
+import { describe, expect, it } from 'vitest';
+import { Register } from '../../../generator/register/database.js';
+import { slownessOf } from '../../../generator/register/slow-views.js';
+import { RESOURCES, recordTable } from '../../../generator/schema/index.js';
+import { temporary } from '../../support/folder.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+
+const path = temporary();
+const [groups] = RESOURCES.map(recordTable);
+
+const series = (most: number): string =>
+  `(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${most}) SELECT i FROM n)`;
+
+const TABLES = `
+  DROP TABLE groups;
+  CREATE TABLE club (id INTEGER PRIMARY KEY, k TEXT, title TEXT, boss TEXT);
+  CREATE TABLE reading (k TEXT, day TEXT, "n o" INTEGER);
+  CREATE TABLE player (handle TEXT, pid INTEGER);
+  CREATE TABLE word (state TEXT, ours TEXT);
+  INSERT INTO reading SELECT 'k' || i, i, i FROM ${series(200)};
+  INSERT INTO player SELECT 'h' || i, i FROM ${series(200)};
+  INSERT INTO word VALUES ('ok', 'present');`;
+
+const last = (column: string): string =>
+  `(SELECT ${column} FROM reading AS r WHERE r.k = club.k ORDER BY day DESC LIMIT 1)`;
+const PLAYER = `(SELECT pid FROM player p WHERE lower(p.handle) = lower(club.boss))`;
+
+/** What is said of a view of groups. */
+function said(columns: string, from = 'club', more = ''): readonly string[] {
+  const file = writeRegister(path('register.sqlite'), '');
+  changeRegister(file, `${TABLES} CREATE VIEW groups AS SELECT ${columns} FROM ${from}; ${more}`);
+  const register = Register.open(file);
+  try {
+    if (groups === undefined) throw new Error('expected groups');
+    return slownessOf(register, groups);
+  } finally {
+    register.close();
+  }
+}
+
+describe('a view', () => {
+  it.each<[string, string, readonly string[]]>([
+    [
+      'the last reading',
+      `id, ${last('"n o"')} AS member_count`,
+      ['groups.member_count: scans reading for each row; an index on reading(k, day) would help'],
+    ],
+    [
+      'two values of one table',
+      `id, ${last('"n o"')} AS member_count, ${last('day')} AS measured_at`,
+      [
+        'groups (member_count, measured_at): scans reading for each row; an index on reading(k, day) would help',
+      ],
+    ],
+    [
+      'the greatest value',
+      `id, (SELECT max("n o") FROM reading WHERE reading.k = club.k) AS member_count`,
+      ['groups.member_count: scans reading for each row; an index on reading(k) would help'],
+    ],
+    [
+      'two columns compared',
+      `id, (SELECT "n o" FROM reading WHERE k = club.k AND day = club.title) AS member_count`,
+      ['groups.member_count: scans reading for each row; an index on reading(k, day) would help'],
+    ],
+    [
+      'a comparison that no index of columns serves',
+      `id, ${PLAYER} AS owner_id`,
+      ['groups.owner_id: scans player for each row'],
+    ],
+    [
+      'two tables',
+      `id, ${last('"n o"')} AS member_count, ${PLAYER} AS owner_id`,
+      [
+        'groups.owner_id: scans player for each row',
+        'groups.member_count: scans reading for each row; an index on reading(k, day) would help',
+      ],
+    ],
+    ['a table of few rows', `id, (SELECT ours FROM word WHERE word.state = club.title) AS state`, []],
+    ['one value for all rows', `id, (SELECT max(day) FROM reading) AS measured_at`, []],
+    ['nothing else', 'id, title AS name', []],
+  ])('that looks up %s', (_, columns, lines) => {
+    expect(said(columns)).toEqual(lines);
+  });
+
+  it('that keeps the rows with a reading names no column, since all of them need it', () => {
+    expect(
+      said('id, title AS name', 'club WHERE (SELECT max("n o") FROM reading WHERE k = club.k) > 5'),
+    ).toEqual(['groups: scans reading for each row; an index on reading(k) would help']);
+  });
+
+  it('that joins a table without a usable index', () => {
+    expect(said('id, pid AS owner_id', 'club JOIN player AS p ON lower(handle) = lower(boss)')).toEqual([
+      'groups: scans player for each row',
+    ]);
+  });
+
+  it('that has its index is fine, and so is one that can’t be read', () => {
+    expect(
+      said(`id, ${last('"n o"')} AS member_count`, 'club', 'CREATE INDEX i ON reading (k, day)'),
+    ).toEqual([]);
+    expect(said('id', 'club', 'DROP TABLE club')).toEqual([]);
+  });
+
+  it('of a table that others have triggers and full-text indexes for', () => {
+    const more = `CREATE VIRTUAL TABLE words USING fts5(title);
+      CREATE TRIGGER t AFTER INSERT ON club BEGIN INSERT INTO words VALUES (new.title); END`;
+    expect(said(`id, ${last('"n o"')} AS member_count`, 'club', more)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,210 @@
+/** The headers and errors of snapshot.json are those of the decisions, and each route has the class and limit it should. */
+import { describe, expect, it } from 'vitest';
+import { buildConfig } from '../../../generator/config/config.js';
+import { publishedHeaders } from '../../../generator/routes/headers.js';
+import { pageLimitText, rateLimitText } from '../../../generator/outputs/api-index.js';
+import { policyText } from '../../../generator/outputs/openapi/headers.js';
+import { PROBLEMS } from '../../../generator/outputs/openapi/problems.js';
+import { CACHE_CLASSES, ROUTES, routeNamed, tableOf } from '../../../generator/routes/index.js';
+import { OPERATOR } from '../../support/build.js';
+
+/** The routes of a signed tree. */
+const TABLE = tableOf({ isSigned: true });
+
+const headers = publishedHeaders('https://licence.example/by/4.0/');
+
+const seconds = (value = ''): number => Number(/max-age=(\d+)/.exec(value)?.[1]);
+const absentOf = (name: string): string | undefined => routeNamed(ROUTES, name).absent;
+
+describe('the published headers', () => {
+  it('let every page read, from anywhere', () => {
+    expect(headers.all).toEqual({
+      'Access-Control-Allow-Origin': '*',
+      'Access-Control-Expose-Headers':
+        'ETag, Retry-After, RateLimit, RateLimit-Policy, Content-Range, Accept-Ranges, Age, Content-Disposition, Link',
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+      'X-Content-Type-Options': 'nosniff',
+    });
+    expect(headers.options).toEqual({
+      Allow: 'GET, HEAD, OPTIONS',
+      'Access-Control-Allow-Methods': 'GET, OPTIONS',
+      'Access-Control-Allow-Headers': '*',
+      'Access-Control-Max-Age': '86400',
+      'Cache-Control': 'no-store',
+    });
+  });
+
+  // The table of the decisions.
+  it.each([
+    [
+      'record',
+      'public, max-age=300, stale-while-revalidate=600, stale-if-error=86400',
+      'max-age=300, stale-while-revalidate=600, stale-if-error=86400',
+    ],
+    [
+      'summary',
+      'public, max-age=60, stale-while-revalidate=120, stale-if-error=3600',
+      'max-age=60, stale-while-revalidate=120, stale-if-error=3600',
+    ],
+    ['download', 'public, max-age=3600, stale-if-error=86400', 'max-age=3600, stale-if-error=86400'],
+    ['feed', 'public, max-age=900, stale-if-error=86400', 'max-age=900, stale-if-error=86400'],
+    [
+      'page',
+      'public, max-age=300, stale-if-error=86400',
+      'max-age=300, stale-while-revalidate=3600, stale-if-error=86400',
+    ],
+    ['asset', 'public, max-age=31536000, immutable', 'public, max-age=31536000, immutable'],
+    ['checkpoint', 'public, max-age=5, stale-if-error=60', 'max-age=5, stale-if-error=60'],
+    ['tile', 'public, max-age=31536000, immutable', 'public, max-age=31536000, immutable'],
+  ] as const)('keep class "%s" as decided', (cacheClass, cacheControl, cdn) => {
+    expect(headers.content[cacheClass]).toMatchObject({
+      'Cache-Control': cacheControl,
+      'CDN-Cache-Control': cdn,
+      'Accept-Ranges': 'bytes',
+    });
+  });
+
+  it('keep a 404 for a minute, and no other error', () => {
+    expect(headers.not_found).toMatchObject({
+      'Cache-Control': 'public, max-age=60',
+      'CDN-Cache-Control': 'max-age=60',
+    });
+    expect(headers.error['Cache-Control']).toBe('no-store');
+    expect(headers.error).not.toHaveProperty('CDN-Cache-Control');
+  });
+
+  it('never have a CDN keep what a browser no longer takes for fresh, and never say s-maxage', () => {
+    for (const cacheClass of CACHE_CLASSES) {
+      const { 'Cache-Control': own, 'CDN-Cache-Control': shared } = headers.content[cacheClass];
+      expect(seconds(shared), cacheClass).toBe(seconds(own));
+    }
+    expect(JSON.stringify(headers)).not.toContain('s-maxage');
+  });
+
+  it('lead from the API and from errors to its description, its page, its licence and its catalog', () => {
+    const link =
+      '</api/v1/openapi.json>; rel="service-desc"; type="application/json", ' +
+      '</developers>; rel="service-doc"; type="text/html", ' +
+      '<https://licence.example/by/4.0/>; rel="license", ' +
+      '</.well-known/api-catalog>; rel="api-catalog"';
+    const { record, summary, download, ...others } = headers.content;
+    // A file that is saved needs no description of the API, but its licence.
+    expect(download['Link']).toBe('<https://licence.example/by/4.0/>; rel="license"');
+    for (const some of [record, summary, headers.not_found, headers.error]) expect(some['Link']).toBe(link);
+    for (const some of Object.values(others)) expect(some).not.toHaveProperty('Link');
+  });
+
+  it('are ASCII, whatever the licence is called', () => {
+    const values = JSON.stringify(publishedHeaders('https://liçence.example/">é'));
+    expect(values).toMatch(/^[ -~]+$/);
+    expect(values).toContain('%22%3E%C3%A9>; rel=');
+  });
+
+  it('keep pages and what they load to this origin', () => {
+    const policy =
+      "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+    const having = CACHE_CLASSES.filter((name) => 'Content-Security-Policy' in headers.content[name]);
+    expect(having).toEqual(['page', 'asset']);
+    for (const name of having) expect(headers.content[name]['Content-Security-Policy']).toBe(policy);
+  });
+});
+
+describe('every route', () => {
+  it.each([
+    ['group', 'record', 'api'],
+    ['user-usernames', 'record', 'api'],
+    ['index', 'summary', 'api'],
+    ['largest', 'summary', 'api'],
+    ['snapshot', 'summary', 'api'],
+    ['change-list', 'summary', 'api'],
+    ['download-groups-csv', 'download', 'download'],
+    ['download-items-parquet', 'download', 'download'],
+    ['datapackage', 'download', 'api'],
+    ['checksums', 'download', 'api'],
+    ['downloads-readme', 'download', 'api'],
+    ['feed-all', 'feed', 'api'],
+    ['openapi', 'page', 'api'],
+    ['front-page', 'page', 'page'],
+    ['favicon', 'page', 'page'],
+    ['style', 'asset', 'page'],
+    ['explorer-script', 'asset', 'page'],
+    ['robots', 'page', 'page'],
+    ['security-contact', 'page', 'page'],
+    ['api-catalog', 'summary', 'page'],
+    ['log-checkpoint', 'checkpoint', 'page'],
+    ['log-tile', 'tile', 'page'],
+    ['log-index', 'checkpoint', 'page'],
+  ])('such as "%s" has its class (%s) and its limit (%s)', (name, cacheClass, bucket) => {
+    expect(routeNamed(TABLE, name)).toMatchObject({ class: cacheClass, bucket });
+  });
+
+  it('that has a path parameter says what is absent by it, and no other does', () => {
+    for (const { path, absent, name } of TABLE) {
+      const named = absent?.match(/\{\w+\}/g) ?? [];
+      expect(named.toSorted(), name).toEqual((path.match(/\{\w+\}/g) ?? []).toSorted());
+    }
+    expect(absentOf('group')).toBe('no group {id} in this register');
+    expect(absentOf('group-history')).toBe(absentOf('group'));
+    expect(absentOf('user-usernames')).toBe('no user {id} in this register');
+    expect(absentOf('change-list')).toBe('no change list {sequence}');
+    expect(absentOf('feed-groups-archive')).toBe('no entries for {month}');
+  });
+});
+
+describe('the errors', () => {
+  it('have the codes and statuses of the decisions', () => {
+    expect(PROBLEMS.map(({ code, status }) => `${code} ${status}`)).toEqual([
+      'invalid_id 400',
+      'invalid_limit 400',
+      'invalid_prefix 400',
+      'invalid_path 400',
+      'invalid_request 400',
+      'not_found 404',
+      'method_not_allowed 405',
+      'precondition_failed 412',
+      'uri_too_long 414',
+      'range_not_satisfiable 416',
+      'rate_limited 429',
+      'internal 500',
+      'no_snapshot 503',
+      'version_not_supported 505',
+    ]);
+  });
+});
+
+describe('the limits in words', () => {
+  const { limits } = buildConfig({ operator: OPERATOR });
+
+  it('are those of the specification by default', () => {
+    expect(rateLimitText(limits)).toBe(
+      '60 requests per minute per IP address, refilled continuously at about 1 request per second. ' +
+        'Bulk downloads: 12 downloads at once per IP address, refilled continuously at about 1 download per minute.',
+    );
+    expect(pageLimitText(limits)).toBe(
+      'Pages and their assets: 240 requests at once per IP address, refilled continuously at about 4 requests per second.',
+    );
+  });
+
+  it.each([
+    [120, 0.5, '120 requests at once per IP address, refilled continuously at about 2 requests per second.'],
+    [1, 0.3, '1 request at once per IP address, refilled continuously at about 1 request every 0.3 seconds.'],
+    [
+      9,
+      1.5,
+      '9 requests at once per IP address, refilled continuously at about 1 request every 1.5 seconds.',
+    ],
+  ])('follow %d tokens, one back after %d s', (tokens, refillSeconds, text) => {
+    const api = { tokens, refillSeconds };
+    expect(rateLimitText({ ...limits, api })).toContain(text);
+  });
+
+  it('are a policy for each limit that counts: how much at once, and whole seconds until all is back', () => {
+    expect(policyText('api', limits)).toBe('"api";q=60;w=60');
+    expect(policyText('download', limits)).toBe('"download";q=12;w=720, "api";q=60;w=60');
+    expect(policyText('page', limits)).toBe('"page";q=240;w=60');
+    // 70 * 0.1 is more than 7 in floating point.
+    const fractions = { ...limits, api: { tokens: 70, refillSeconds: 0.1 } };
+    expect(policyText('api', fractions)).toBe('"api";q=70;w=7');
+    expect(policyText('page', { ...limits, page: { tokens: 3, refillSeconds: 0.5 } })).toBe('"page";q=3;w=2');
+  });
+});

@@ -1,0 +1,254 @@
+import { describe, expect, it } from 'vitest';
+import {
+  ROUTES,
+  filler,
+  halves,
+  isMeasured,
+  routeNamed,
+  tableFor,
+  tableOf,
+} from '../../../generator/routes/index.js';
+import { redirectsIn } from '../../../generator/routes/redirects.js';
+import { keyForm, textPattern } from '../../../generator/routes/keys.js';
+import { Measured } from '../../../generator/schema/measured.js';
+
+/** The table of the specification, section 4, in its order. */
+const SPECIFIED = [
+  '/api/v1',
+  '/api/v1/group/{id}',
+  '/api/v1/user/{id}',
+  '/api/v1/game/{id}',
+  '/api/v1/item/{id}',
+  '/api/v1/largest',
+  '/api/v1/stats',
+  '/group/{id}/history.json',
+  '/user/{id}/usernames.json',
+];
+
+const parametersIn = (template: string): string[] =>
+  [...new Set([...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ''))].toSorted();
+
+/** The routes with files; others serve those of another one. */
+const OWN_FILES = ROUTES.filter(({ requires }) => requires === undefined);
+
+describe('the route table', () => {
+  it('serves the page of a kind at the URLs of its records, each of which must be published', () => {
+    const others = ROUTES.filter((route) => !OWN_FILES.includes(route));
+    expect(others.map(({ path, file, requires }) => [path, file, requires])).toEqual([
+      ['/group/{id}', 'group.html', 'group'],
+      ['/user/{id}', 'user.html', 'user'],
+      ['/game/{id}', 'game.html', 'game'],
+      ['/item/{id}', 'item.html', 'item'],
+    ]);
+    for (const { file, requires = '', parameters, absent, bucket, class: cacheClass } of others) {
+      const record = routeNamed(ROUTES, requires);
+      expect({ parameters, absent }).toEqual({ parameters: record.parameters, absent: record.absent });
+      expect([bucket, cacheClass]).toEqual(['page', 'page']);
+      expect(OWN_FILES.map((route) => [route.path, route.file])).toContainEqual([`/${requires}`, file]);
+    }
+  });
+
+  it('has no route at the path of a redirect, and one where it leads', () => {
+    const redirects = redirectsIn(ROUTES);
+    expect(redirects).toEqual([
+      { path: '/docs', to: '/developers' },
+      { path: '/openapi.json', to: '/api/v1/openapi.json' },
+      { path: '/developers/reference', to: '/developers/reference/groups' },
+      { path: '/developers/guides', to: '/developers/guides/limits' },
+    ]);
+    const withoutGroups = ROUTES.map(({ path, name }) =>
+      name === 'reference-groups-page' ? { path, absent: 'not measured' } : { path },
+    );
+    expect(redirectsIn(withoutGroups)).toContainEqual({
+      path: '/developers/reference',
+      to: '/developers/reference/users',
+    });
+    const paths = ROUTES.map(({ path }) => path);
+    for (const { path, to } of redirects) {
+      expect(paths).not.toContain(path);
+      expect(paths).toContain(to);
+    }
+  });
+
+  it('lists exactly the endpoints of the specification', () => {
+    expect(ROUTES.filter(({ listed }) => listed).map(({ path }) => path)).toEqual(SPECIFIED);
+  });
+
+  it('has no two routes of one name, path or file', () => {
+    for (const key of ['name', 'path'] as const) {
+      expect(new Set(ROUTES.map((route) => route[key])).size).toBe(ROUTES.length);
+    }
+    const files = OWN_FILES.map((route) => route.file);
+    expect(new Set(files).size).toBe(files.length);
+  });
+
+  it('has the same parameters in the path or query and in the file', () => {
+    for (const { path, file, parameters = [] } of OWN_FILES) {
+      expect(parametersIn(file)).toEqual(parameters.map(({ name }) => name).toSorted());
+      expect(parametersIn(path)).toEqual(
+        parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name),
+      );
+    }
+  });
+
+  it('has one parameter a route at most, which the names of files are made of', () => {
+    expect(ROUTES.filter(({ parameters = [] }) => parameters.length > 1)).toEqual([]);
+  });
+
+  it('gives files that stay in the tree, and no dotfile but /.well-known', () => {
+    for (const { path, file } of ROUTES) {
+      expect(path).toMatch(/^\/((?:[^/.][^/]*|\.well-known(?=\/))(\/[^/.][^/]*)*)?$/);
+      expect(file).toMatch(/^(?:[^/.][^/]*|\.well-known(?=\/))(\/[^/.][^/]*)*$/);
+    }
+  });
+
+  it('describes each route in one line', () => {
+    for (const { description } of ROUTES) expect(description).toMatch(/^[A-Z][^\n]+[^.\n]$/);
+  });
+
+  it('answers with JSON at every endpoint', () => {
+    for (const { type } of ROUTES.filter(({ listed }) => listed)) {
+      expect(type).toBe('application/json; charset=utf-8');
+    }
+  });
+
+  it('never puts two ids of a route into one file', () => {
+    const ids = [1, 7, 10, 100, 1000, 1100, 7000, 1_000_007, 9_007_199_254_740_991];
+    const files = ROUTES.map(({ file: template }) => template).filter((template) => template.includes('{'));
+    for (const template of files.filter((each) => !each.includes('{prefix}'))) {
+      expect(new Set(ids.map(filler(template))).size).toBe(ids.length);
+    }
+  });
+});
+
+const names = (isSigned: boolean): string[] => tableOf({ isSigned }).map(({ name }) => name);
+
+describe('the routes of the signed log', () => {
+  it('are in the table of a signed tree alone, after all others', () => {
+    const added = ['guide-log-page', 'log-checkpoint', 'log-tile', 'log-index'];
+    expect(names(true)).toEqual([...names(false), ...added]);
+    expect(names(false).filter((name) => name.startsWith('log'))).toEqual([]);
+  });
+
+  it('have files of the names of their URLs', () => {
+    for (const { path, file } of tableOf({ isSigned: true }).slice(-3)) expect(`/${file}`).toBe(path);
+  });
+
+  it.each([
+    ['tree', 'efd62e2505583bf5', true],
+    ['tree', 'EFD62E2505583BF5', false],
+    ['tree', 'efd62e2505583bf', false],
+    ['tree', 'efd62e2505583bf50', false],
+    ['path', '000.p/5', true],
+    ['path', 'x001/234/067', true],
+    ['path', '..', false],
+    ['path', 'a/../b', false],
+    ['path', 'a/.b', false],
+    ['path', 'a//b', false],
+    ['path', '/a', false],
+    ['path', 'a/', false],
+    ['path', '', false],
+    ['path', 'a b', false],
+  ])('take as {%s} the text "%s": %s', (name, text, isTaken) => {
+    expect(new RegExp(`^${textPattern(name)}$`).test(text)).toBe(isTaken);
+  });
+});
+
+describe('a prefix', () => {
+  const fileOf = filler('{prefix}.json');
+
+  it.each([
+    [0x10, '0'],
+    [0x1f, 'f'],
+    [0x100, '00'],
+    [0x100a, '00a'],
+    [0x1_0000_0000_0000, '000000000000'],
+  ])('of the key %i is "%s"', (key, text) => {
+    expect(fileOf(key)).toBe(`${text}.json`);
+    expect(keyForm('prefix').keyOf(text)).toBe(key);
+  });
+
+  it('has keys in the order of the number of digits, then of the text', () => {
+    const texts = ['0', '1', '9', 'a', 'f', '00', '01', '0f', '10', 'ff', '000', 'fff'];
+    const keys = texts.map((text) => keyForm('prefix').keyOf(text));
+    expect(keys.toSorted((a, b) => a - b)).toEqual(keys);
+  });
+});
+
+describe('the largest groups', () => {
+  it('have the bounds and the default of the decisions', () => {
+    expect(routeNamed(ROUTES, 'largest').parameters).toMatchObject([
+      { name: 'limit', in: 'query', minimum: 1, maximum: 200, default: 100 },
+    ]);
+  });
+});
+
+const file = (name: string, id: number): string => filler(routeNamed(ROUTES, name).file)(id);
+
+/** A route as it is for a register that doesn't measure some things. */
+const routeFor = (name: string, ...absent: readonly string[]) =>
+  routeNamed(tableFor(ROUTES, new Measured(absent)), name);
+
+describe('the table for a register', () => {
+  const HISTORIES = ['group_names', 'group_owners', 'usernames'];
+  it.each([
+    ['group-history', 'Full member, name and ownership history of one group', 'History of one group'],
+    ['user-usernames', 'Observed username history of one user', 'Username of one user'],
+    ['lookup-group', 'The groups with some present and past names', 'The groups with some names'],
+  ])('describes %s without the histories that are not measured', (name, whole, description) => {
+    expect(routeFor(name).description).toBe(whole);
+    expect(routeFor(name, ...HISTORIES).description).toBe(description);
+  });
+
+  it('has lists and look-ups of columns that are not measured, which are empty then', () => {
+    const columns = [
+      'groups.member_count',
+      'groups.name',
+      'games.playing',
+      'games.visits',
+      'games.creator_id',
+    ];
+    for (const name of ['largest', 'largest-games', 'lookup-group', 'owners-group'])
+      expect(isMeasured(routeFor(name), new Measured(columns))).toBe(true);
+  });
+
+  it.each([
+    ['largest-games', ['games'], 'games are not'],
+    ['owners-user', ['groups', 'games'], 'groups and games are not'],
+    ['feed-users', ['usernames'], 'histories of usernames of users are not'],
+    ['feed-users', ['users', 'usernames'], 'users are not'],
+  ])('has nothing at %s without %j', (name, absent, reason) => {
+    expect(routeFor(name, ...absent).absent).toBe(`${reason} measured by this register`);
+    expect(isMeasured(routeFor(name), new Measured(absent))).toBe(false);
+  });
+});
+
+describe('files', () => {
+  it('lie where the URLs are', () => {
+    expect(file('index', 0)).toBe('api/v1.json');
+    expect(file('stats', 0)).toBe('api/v1/stats.json');
+    expect(file('group', 7)).toBe('api/v1/group/7.json');
+    expect(file('item', Number.MAX_SAFE_INTEGER)).toBe('api/v1/item/9007199254740991.json');
+    expect(file('group-history', 7)).toBe('group/7/history.json');
+    expect(file('user-usernames', 7)).toBe('user/7/usernames.json');
+    expect(file('largest', 200)).toBe('api/v1/largest/200.json');
+    expect(file('snapshot', 0)).toBe('snapshot.json');
+  });
+});
+
+describe('routeNamed', () => {
+  it('knows no route by a name that is not there', () => {
+    expect(() => routeNamed(ROUTES, 'nothing')).toThrow('no route is named "nothing"');
+  });
+});
+
+describe('halves', () => {
+  it('cuts a template around its parameter', () => {
+    expect(halves('/group/{id}/history.json')).toEqual(['/group/', '/history.json']);
+    expect(halves('/api/v1/group/{id}')).toEqual(['/api/v1/group/', '']);
+  });
+
+  it.each(['/api/v1/stats', '/a/{id}/{limit}'])('refuses "%s", which has not one parameter', (template) => {
+    expect(() => halves(template)).toThrow(`"${template}"`);
+  });
+});

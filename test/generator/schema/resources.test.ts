@@ -1,0 +1,178 @@
+/** The declarations and data/schema.sql say the same, both ways. */
+import { openDatabase } from '../../../generator/sqlite/index.js';
+import { describe, expect, it } from 'vitest';
+import { columnsOf } from '../../../generator/schema/field.js';
+import type { Column, ColumnType, Field } from '../../../generator/schema/field.js';
+import { RESOURCES, TABLES } from '../../../generator/schema/index.js';
+import { ROUTES } from '../../../generator/routes/index.js';
+import { SCHEMA } from '../../support/register.js';
+
+interface SchemaColumn {
+  readonly table: string;
+  readonly name: string;
+  readonly type: string;
+  readonly notnull: 0 | 1;
+  /** Place in the primary key, from 1; 0 outside it. */
+  readonly pk: number;
+}
+
+const database = openDatabase(':memory:');
+database.exec(SCHEMA);
+const schema = database
+  .prepare<[], SchemaColumn>(
+    `SELECT t.name AS "table", c.name, c.type, c."notnull", c.pk
+     FROM pragma_table_list AS t JOIN pragma_table_xinfo(t.name) AS c
+     WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%'`,
+  )
+  .all();
+
+const place = ({ table, name }: { table: string; name: string }): string => `${table}.${name}`;
+const declared = TABLES.flatMap((table) =>
+  table.columns.map((column) => ({ ...column, table: table.name, key: table.key.includes(column) })),
+);
+
+const STORED: Readonly<Record<ColumnType, string>> = {
+  id: 'INTEGER',
+  ordinal: 'INTEGER',
+  count: 'INTEGER',
+  boolean: 'INTEGER',
+  time: 'TEXT',
+  text: 'TEXT',
+  enum: 'TEXT',
+};
+
+describe('data/schema.sql', () => {
+  it('has every declared table, and no other', () => {
+    const tables = [...new Set(schema.map(({ table }) => table))];
+    expect(tables.toSorted()).toEqual(TABLES.map(({ name }) => name).toSorted());
+  });
+
+  it('has every declared column, and no other', () => {
+    expect(schema.map(place).toSorted()).toEqual(declared.map(place).toSorted());
+  });
+
+  it.each(schema)('stores $table.$name as what it is declared', (column) => {
+    const declaration = declared.find((candidate) => place(candidate) === place(column));
+    expect(declaration && STORED[declaration.type]).toBe(column.type);
+    // SQLite calls an INTEGER PRIMARY KEY nullable, though it never is.
+    expect(declaration?.nullable).toBe(column.notnull === 0 && column.pk === 0);
+  });
+
+  it('has the primary keys that rows are declared to be known by', () => {
+    for (const { name, key } of TABLES) {
+      const primary = schema.filter(({ table, pk }) => table === name && pk > 0);
+      expect(primary.toSorted((a, b) => a.pk - b.pk).map((column) => column.name)).toEqual(
+        key.map((column) => column.name),
+      );
+    }
+  });
+
+  it('has STRICT tables, which keep text out of integer columns', () => {
+    const strict = database
+      .prepare<[], { name: string; strict: 0 | 1 }>(
+        `SELECT name, strict FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite_%'`,
+      )
+      .all();
+    expect(strict.filter((table) => table.strict === 0)).toEqual([]);
+  });
+
+  it('names beside each enumerated column the values that are declared for it', () => {
+    for (const [, table, body] of SCHEMA.matchAll(/CREATE TABLE (\w+) \(([^;]*)\)/g)) {
+      for (const [, column, values] of body?.matchAll(/^\s+(\w+)\s.*-- (\w+(?: · \w+)+)$/gm) ?? []) {
+        const declaration = declared.find(({ table: t, name }) => t === table && name === column);
+        expect([table, column, declaration?.values]).toEqual([table, column, values?.split(' · ')]);
+      }
+    }
+    const enumerated = declared.filter(({ type }) => type === 'enum').length;
+    expect(SCHEMA.match(/-- \w+(?: · \w+)+$/gm)).toHaveLength(enumerated);
+  });
+
+  it('has the version of the contract', () => {
+    expect(database.pragma('user_version', { simple: true })).toBe(1);
+  });
+});
+
+function suits({ type, values }: Column, example: Column['example']): boolean {
+  switch (type) {
+    case 'id':
+    case 'ordinal':
+      return Number.isSafeInteger(example) && Number(example) >= 1;
+    case 'count':
+      return Number.isSafeInteger(example) && Number(example) >= 0;
+    case 'boolean':
+      return typeof example === 'boolean';
+    case 'time':
+      return typeof example === 'string' && new Date(example).toISOString() === example.replace('Z', '.000Z');
+    case 'text':
+      return typeof example === 'string';
+    case 'enum':
+      return typeof example === 'string' && values !== undefined && values.includes(example);
+  }
+}
+
+describe('every declared column', () => {
+  it.each(declared)('$table.$name has a description, and an example of its type', (column) => {
+    expect(column.description).toMatch(/^[A-Z].*\.$/);
+    expect(suits(column, column.example)).toBe(true);
+  });
+
+  it('has a unit exactly where it counts something', () => {
+    expect(declared.filter(({ type, unit }) => (type === 'count') !== (unit !== undefined))).toEqual([]);
+  });
+
+  it('is compared with columns that exist', () => {
+    for (const resource of RESOURCES) {
+      const record = columnsOf(resource.record.fields).map(({ name }) => name);
+      expect(record).toEqual(expect.arrayContaining([...resource.totals]));
+      for (const history of resource.histories) {
+        const entry = columnsOf(history.fields).map(({ name }) => name);
+        expect(entry).toEqual(expect.arrayContaining(Object.keys(history.agrees)));
+        expect(record).toEqual(expect.arrayContaining(Object.values(history.agrees)));
+      }
+    }
+  });
+});
+
+/** The keys of decisions.md, sections Records and Histories, in their order. */
+const KEYS: Readonly<Record<string, string>> = {
+  group:
+    'id name state description owner_state owner{id name} member_count public_entry verified created_at peak change first_measured_at measured_at measurements links{self history owner}',
+  user: 'id username display_name state verified created_at username_count first_measured_at measured_at measurements links{self usernames}',
+  game: 'id root_place_id name state description creator{type id name} access price playing visits favourites up_votes down_votes max_players genre created_at updated_at first_measured_at measured_at measurements links{self creator}',
+  item: 'id name state description asset_type{id name} creator{type id name} price_state price off_sale limited lowest_resale_price recent_average_price quantity_total quantity_remaining favourites created_at updated_at first_measured_at measured_at measurements links{self creator}',
+  'group-history': 'id name members names owners links{self group}',
+  'user-usernames': 'id username usernames links{self user}',
+};
+
+function keysOf(fields: readonly Field[]): string {
+  return fields
+    .map((field) => {
+      if (field.is === 'object') return `${field.name}{${keysOf(field.fields)}}`;
+      return field.is === 'links' ? `links{${Object.keys(field.targets).join(' ')}}` : field.name;
+    })
+    .join(' ');
+}
+
+describe('every document', () => {
+  const documents = RESOURCES.flatMap(({ record, history }) => (history ? [record, history] : [record]));
+
+  it.each(documents)('$route has the keys of the decisions, in their order', ({ route, fields }) => {
+    expect(keysOf(fields)).toBe(KEYS[route]);
+  });
+
+  it('is all there is', () => {
+    expect(documents.map(({ route }) => route).toSorted()).toEqual(Object.keys(KEYS).toSorted());
+  });
+
+  it('has a route of its own, and links to routes that exist', () => {
+    const names = new Set(ROUTES.map(({ name }) => name));
+    const linked = documents.flatMap(({ fields }) =>
+      fields.flatMap((field) => (field.is === 'links' ? Object.values(field.targets) : [])),
+    );
+    const routes = linked.flatMap((target) => (typeof target === 'string' ? [target] : []));
+    expect(routes.length).toBeLessThan(linked.length);
+    expect([...documents.map(({ route }) => route), ...routes].filter((name) => !names.has(name))).toEqual(
+      [],
+    );
+  });
+});

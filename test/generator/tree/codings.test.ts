@@ -1,0 +1,132 @@
+import { appendFileSync, existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { codeOf } from '../../../generator/errors.js';
+import { CODINGS, COMPRESSED_FROM_BYTES } from '../../../generator/tree/codings.js';
+import { Tree } from '../../../generator/tree/tree.js';
+import { upload } from '../../../generator/upload/upload.js';
+import { OPERATOR, published, quiet } from '../../support/build.js';
+import { temporary } from '../../support/folder.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import { MemoryRemote } from '../upload/memory.js';
+import { damageOf, failureOf, inProcess } from '../publish/support.js';
+import { isOfTheBuild, isSibling, readTree } from '../../support/tree.js';
+
+const path = temporary();
+
+/** Enough for a CSV of more than 4 KiB, too. */
+const READINGS = 180;
+
+/** A group with a long history, and one with a short one. */
+const registerOf = (file: string): string =>
+  writeRegister(file, {
+    groups: [
+      { id: 1, measurements: READINGS },
+      { id: 2, name: 'short' },
+    ],
+    group_member_readings: Array.from({ length: READINGS }, (_, index) => ({
+      group_id: 1,
+      measured_at: `2026-11-${String(2 + Math.floor(index / 10)).padStart(2, '0')}T0${index % 10}:00:00Z`,
+      member_count: index,
+    })),
+  });
+
+const LARGE_DOWNLOADS = ['downloads/datapackage.json', 'downloads/group_member_readings.csv'];
+
+const SUFFIXES = ['.gz', '.br'] as const;
+const DECODE = { '.gz': gunzipSync, '.br': brotliDecompressSync } as const;
+
+describe('compressed siblings', () => {
+  it('stand beside every document from 4 KiB on and hold the same, and beside no smaller one', async () => {
+    const out = path('dist');
+    await published({ register: registerOf(path('register.sqlite')), out });
+    const files = readdirSync(out, { recursive: true, encoding: 'utf8' });
+    const large = [...readTree(out)]
+      .filter(([file, { bytes }]) => bytes >= COMPRESSED_FROM_BYTES && !isOfTheBuild(file))
+      .map(([file]) => file);
+    expect(large).toEqual(expect.arrayContaining(['group/1/history.json', ...LARGE_DOWNLOADS]));
+    expect(large.filter((file) => /group\/(2|1\.json)/.test(file))).toEqual([]);
+    // Downloads are large, and have compressed twins of their own; what describes them goes with them.
+    const served = large.filter((file) => !file.startsWith('downloads/'));
+    expect(files.filter((file) => isSibling(file)).toSorted()).toEqual(
+      served.flatMap((file) => SUFFIXES.map((suffix) => file + suffix)).toSorted(),
+    );
+    for (const file of served) {
+      for (const suffix of SUFFIXES) {
+        const decoded = DECODE[suffix](readFileSync(join(out, file + suffix)));
+        expect(decoded.equals(readFileSync(join(out, file))), file + suffix).toBe(true);
+      }
+    }
+  });
+
+  it('follow their document when it changes, and go when it gets small', async () => {
+    const register = registerOf(path('register.sqlite'));
+    const out = path('dist');
+    await published({ register, out });
+    const gz = join(out, 'group/1/history.json.gz');
+    changeRegister(register, `UPDATE groups SET name = 'renamed' WHERE id = 1`);
+    await published({ register, out });
+    expect(gunzipSync(readFileSync(gz)).toString()).toContain('"renamed"');
+    changeRegister(register, `DELETE FROM group_member_readings WHERE measured_at > '2026-11-02T05:00:00Z'`);
+    await published({ register, out, acceptRemovals: true });
+    expect(SUFFIXES.map((suffix) => existsSync(join(out, `group/1/history.json${suffix}`)))).toEqual([
+      false,
+      false,
+    ]);
+    expect(existsSync(join(out, 'group/1/history.json'))).toBe(true);
+  });
+
+  it.each(CODINGS)('with anything but one stream in it is not decoded: %o', ({ encode, decode }) => {
+    const content = Buffer.alloc(5_000, 'content ');
+    const stream = encode(content);
+    const nothing = encode(Buffer.alloc(0));
+    const outcome = (most: number, ...parts: readonly Uint8Array[]): string => {
+      try {
+        return decode(Buffer.concat(parts), most).equals(content) ? 'the content' : 'something else';
+      } catch (error) {
+        return codeOf(error) === undefined ? 'a defect' : 'refused';
+      }
+    };
+    expect(outcome(content.length, stream)).toBe('the content');
+    for (const parts of [
+      [stream, Buffer.from('garbage')],
+      [stream, Buffer.alloc(9)],
+      [stream, nothing],
+      [stream.subarray(0, -1)],
+      [],
+    ])
+      expect(outcome(content.length, ...parts)).toBe('refused');
+    // Some clients read the first one only.
+    expect(outcome(content.length, nothing, stream)).not.toBe('the content');
+    expect(outcome(content.length - 1, stream)).toBe('refused');
+  });
+
+  it.each(SUFFIXES)(
+    'that has bytes after it (%s) is found, refused by an upload, and repaired',
+    async (suffix) => {
+      const register = registerOf(path('register.sqlite'));
+      const out = path('dist');
+      await published({ register, out });
+      const file = `group/1/history.json${suffix}`;
+      const whole = readFileSync(join(out, file));
+      appendFileSync(join(out, file), suffix === '.gz' ? Buffer.alloc(9) : 'garbage');
+      expect(await damageOf(out)).toEqual([{ file, what: 'altered' }]);
+      const uploading = upload(new Tree(out), 'memory', quiet(), () => new MemoryRemote(out, false));
+      expect((await failureOf(uploading)).message).toContain(`"${file}" of the tree is missing or damaged`);
+      const { code } = await inProcess(
+        'verify',
+        '--repair',
+        '--out',
+        out,
+        '--register',
+        register,
+        '--operator',
+        OPERATOR,
+      );
+      expect(code).toBe(0);
+      expect(readFileSync(join(out, file)).equals(whole)).toBe(true);
+      expect(await damageOf(out)).toEqual([]);
+    },
+  );
+});

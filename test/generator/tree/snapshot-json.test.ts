@@ -1,0 +1,103 @@
+/** What a snapshot.json may say: nothing that the proxy refuses, or that means something elsewhere. */
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect } from 'vitest';
+import { always, isThorough, it, oneIn } from '../../support/thorough.js';
+import { writeSample } from '../../../data/sample.js';
+import { snapshotSchema } from '../../../generator/tree/snapshot-json.js';
+import { parseSnapshot } from '../../../proxy/snapshot/snapshot.js';
+import { buildSigned } from '../../system/contract/signed-tree.js';
+import { temporary } from '../../support/folder.js';
+import { HOSTILE_NAMES, alterations, jsonObject, withFewRoutes } from './hostile.js';
+import type { Json } from './hostile.js';
+
+const path = temporary();
+let honest: Json;
+
+beforeAll(async () => {
+  const register = path('register.sqlite');
+  await writeSample({ file: register, records: 50, seed: 3 });
+  const dist = path('dist');
+  await buildSigned(register, dist);
+  honest = jsonObject.parse(JSON.parse(readFileSync(`${dist}/snapshot.json`, 'utf8')));
+});
+
+const isAccepted = (snapshot: Json): boolean => snapshotSchema.safeParse(snapshot).success;
+const routes = (): readonly Json[] => jsonObject.array().parse(honest['routes']);
+const withRoute = (more: Json): Json => ({ ...honest, routes: [...routes(), { ...routes()[0], ...more }] });
+
+describe('the schema of snapshot.json', () => {
+  it('accepts what a build writes', () => {
+    expect(snapshotSchema.safeParse(honest).error).toBeUndefined();
+  });
+
+  always('accepts nothing that the proxy refuses, wherever it is altered', () => {
+    let [accepted, refused] = [0, 0];
+    for (const { place, value, snapshot } of oneIn(8, alterations(withFewRoutes(honest)))) {
+      if (!isAccepted(snapshot)) {
+        refused += 1;
+        continue;
+      }
+      accepted += 1;
+      expect(
+        () => parseSnapshot(JSON.stringify(snapshot)),
+        `${place} = ${JSON.stringify(value)}`,
+      ).not.toThrow();
+    }
+    expect(refused).toBeGreaterThan(isThorough ? 5000 : 600);
+    expect(accepted).toBeGreaterThan(isThorough ? 100 : 10);
+  });
+
+  it.each(HOSTILE_NAMES)('refuses a header named "%s"', (name) => {
+    const headers = jsonObject.parse(honest['headers']);
+    for (const group of ['all', 'options', 'not_found', 'error']) {
+      const fields = { ...jsonObject.parse(headers[group]), [name]: 'z' };
+      expect(isAccepted({ ...honest, headers: { ...headers, [group]: fields } })).toBe(false);
+    }
+    expect(
+      isAccepted(withRoute({ name: 'x', path: '/x', file: 'x', parameters: [], headers: { [name]: 'z' } })),
+    ).toBe(false);
+  });
+
+  const id = [{ name: 'id', in: 'path', type: 'id', description: '' }];
+  it.each<[string, Json]>([
+    [
+      'a path of another route',
+      {
+        name: 'x',
+        path: '/api/v1/group/{number}',
+        file: 'x/{number}',
+        parameters: [{ ...id[0], name: 'number' }],
+      },
+    ],
+    ['a name of another route', { path: '/x', file: 'x', parameters: [] }],
+    ['an undeclared parameter in its path', { name: 'x', path: '/x/{id}', file: 'x', parameters: [] }],
+    ['an undeclared parameter in its file', { name: 'x', path: '/x', file: 'x/{id}', parameters: [] }],
+    ['a parameter that its path lacks', { name: 'x', path: '/x', file: 'x', parameters: id }],
+    ['two parameters in a segment', { name: 'x', path: '/x/{id}-{id}', file: 'x/{id}', parameters: id }],
+    ['a hidden file', { name: 'x', path: '/x', file: '.x', parameters: [] }],
+    ['a file outside the tree', { name: 'x', path: '/x', file: '../x', parameters: [] }],
+    ['an absolute file', { name: 'x', path: '/x', file: '/etc/passwd', parameters: [] }],
+    [
+      'a document that no route has',
+      { name: 'x', path: '/x', file: 'x', parameters: [], requires: 'nothing' },
+    ],
+    ['the path of a redirect', { name: 'x', path: '/docs', file: 'x', parameters: [] }],
+  ])('refuses a route with %s', (_, more) => {
+    expect(isAccepted(withRoute({ name: 'x', path: '/x', file: 'x', parameters: [] }))).toBe(true);
+    expect(isAccepted(withRoute(more))).toBe(false);
+  });
+
+  it('is quick to refuse a table that is too long', () => {
+    const [first] = routes();
+    const many = Array.from({ length: 50_000 }, (_, n) => ({
+      ...first,
+      name: `x${n}`,
+      path: `/x${n}/{id}`,
+      file: `x${n}/{id}`,
+    }));
+    const startedMs = performance.now();
+    expect(isAccepted({ ...honest, routes: many })).toBe(false);
+    expect(isAccepted({ ...honest, redirects: many.map(() => ({ path: '/y', to: '/z' })) })).toBe(false);
+    expect(performance.now() - startedMs).toBeLessThan(2000);
+  });
+});

@@ -1,0 +1,142 @@
+/** Adds a log to a published tree by hand: files as they are named there, of contents that change. */
+import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { Tree } from '../../../generator/tree/tree.js';
+import { LOG_ROUTES } from '../../../generator/routes/index.js';
+import { publish, route } from '../publish/small.js';
+import type { Documents } from '../publish/small.js';
+import { hashesOf, sha256 } from '../publish/support.js';
+import { MEMBERS } from '../tree/members.js';
+
+const manifest = z.looseObject({ sequence: z.int(), tree: z.object({ id: z.string() }) });
+
+/** The folder of the log, below the tree. */
+export const logFolder = (out: string): string =>
+  `log/${manifest.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8'))).tree.id}`;
+
+/** Documents of each chunk by route, by the key of the first as in its URL. */
+export type Chunks = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+const typed = <T extends object>(one: T) => ({ bucket: 'api', ...one, type: 'application/json' });
+const month = { name: 'month', in: 'path', type: 'month', description: '' } as const;
+export const UNSIGNED = [
+  route('a', '/a/{id}', 'a/{id}.json'),
+  { ...route('archive', '/archive/{month}', 'archive/{month}.json'), parameters: [month] },
+  // It has no documents, so its list of chunks is empty.
+  route('b', '/b/{id}', 'b/{id}.json'),
+  { name: 'page', path: '/page', file: 'page.html', class: 'page' as const },
+  { name: 'snapshot', path: '/snapshot.json', file: 'snapshot.json', class: 'summary' as const },
+  { name: 'changes', path: '/changes/index.json', file: 'changes/index.json', class: 'summary' as const },
+  route('change-list', '/changes/{sequence}.json', 'changes/{sequence}.json'),
+  route('change-bundle', '/changes/{sequence}.ndjson.gz', 'changes/{sequence}.ndjson.gz'),
+  { ...route('feed-snapshots-json', '/feed', 'feeds/snapshots.json'), parameters: [] },
+].map(typed);
+const ROUTES = [...UNSIGNED, ...LOG_ROUTES];
+
+const CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset', 'checkpoint', 'tile'];
+export const members = {
+  headers: {
+    ...MEMBERS.headers,
+    content: Object.fromEntries(CLASSES.map((name) => [name, { 'Cache-Control': `as ${name}` }])),
+  },
+};
+
+const NOVEMBER = 20261199999;
+/** Documents, and chunks that go with them. */
+export interface Version {
+  readonly documents: Documents;
+  readonly chunks: Chunks;
+}
+export const OLD: Version = {
+  documents: { a: { 1: 'one', 5: 'five', 9: 'nine' }, archive: { [NOVEMBER]: 'x' }, page: { 0: 'p' } },
+  chunks: {
+    a: { 1: 'lines from 1', 5: 'lines from 5', 9: 'lines from 9' },
+    archive: { '2026-11': 'a line' },
+    b: {},
+  },
+};
+export const NEW: Version = {
+  documents: { ...OLD.documents, a: { 1: 'one', 5: 'other' } },
+  chunks: { ...OLD.chunks, a: { 1: 'lines from 1', 5: 'more lines' } },
+};
+
+/** Publishes a version with a log of so many snapshots. @param kept see `writeLog` */
+export async function publishSigned(
+  out: string,
+  { documents, chunks }: Version,
+  size: number,
+  kept?: readonly number[],
+): Promise<void> {
+  const before = existsSync(out) ? hashesOf(out) : {};
+  // Without its key, no snapshot could be added to a log.
+  rmSync(join(out, 'log'), { recursive: true, force: true });
+  await publish(out, { routes: ROUTES, documents, members });
+  writeLog(out, size, chunks, kept);
+  const after = hashesOf(out);
+  const changed = Object.keys({ ...before, ...after }).filter(
+    (file) => file.startsWith('log/') && before[file] !== after[file],
+  );
+  const { sequence } = manifest.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
+  // The list of the commit has the index that it wrote, in whose place there is another now.
+  const list = join(new Tree(out).changedFiles, String(sequence));
+  const others = readFileSync(list, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('log/'));
+  writeFileSync(list, [...others, ...changed, ''].join('\n'));
+}
+
+/** How many chunks a list has at most: fewer than in real trees. */
+const PAGE = 2;
+
+const base64 = (...parts: readonly (string | Uint8Array)[]): string => {
+  const sum = createHash('sha256');
+  for (const part of parts) sum.update(part);
+  return sum.digest('base64');
+};
+
+/**
+ * Writes the log of some snapshots.
+ * @param kept sizes at which there was a checkpoint, too, so that their partial tiles stay
+ */
+export function writeLog(out: string, size: number, chunks: Chunks, kept: readonly number[] = []): void {
+  const folder = join(out, logFolder(out));
+  rmSync(folder, { recursive: true, force: true });
+  const write = (file: string, content: string): void => {
+    const path = join(folder, file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    // A build does not touch what it doesn't change, and rsync compares times as well.
+    utimesSync(path, 1_000_000_000, 1_000_000_000);
+  };
+  for (const each of [...kept, size])
+    for (const file of tilesOf(each)) write(file, `${file.replace(/\.p.*/, '')} `.repeat(each % 256 || 256));
+  const roots = Object.entries(chunks).map(([name, texts]) => {
+    const lines = Object.entries(texts).map(([first, text]) => {
+      write(`index/${name}/${first}.txt`, text);
+      return `${first} ${base64(Buffer.of(0), text)}\n`;
+    });
+    const pages = [];
+    for (let at = 0; at < lines.length; at += PAGE) {
+      const page = lines.slice(at, at + PAGE);
+      write(`index/${name}/chunks-${at / PAGE}.txt`, page.join(''));
+      pages.push(`${page[0]?.split(' ')[0]} ${page.length} ${base64(...page)}\n`);
+    }
+    write(`index/${name}/chunks.txt`, pages.join(''));
+    return `${name} ${lines.length} ${base64(...pages)}\n`;
+  });
+  write('index/routes.txt', roots.join(''));
+  write('checkpoint', `register.example\n${size}\n${sha256(`${size}`)}\n\n\u2014 register.example AAAA\n`);
+}
+
+/** The tiles and bundles of entries that a checkpoint of up to 65,535 entries needs. */
+export function tilesOf(size: number): string[] {
+  const [full, rest] = [Math.floor(size / 256), size % 256];
+  const numbers = Array.from({ length: full }, (_, n) => `00${n}`.slice(-3));
+  if (rest > 0) numbers.push(`${`00${full}`.slice(-3)}.p/${rest}`);
+  return [
+    ...numbers.flatMap((number) => [`tile/0/${number}`, `tile/entries/${number}`]),
+    ...(full > 0 ? [`tile/1/000.p/${full}`] : []),
+  ];
+}

@@ -1,0 +1,164 @@
+/** How rclone and rsync are called, with a program in their place that notes its arguments. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Lock } from '../../../generator/lock.js';
+import { Tree } from '../../../generator/tree/tree.js';
+import { published } from '../../support/build.js';
+import { writeRegister } from '../../support/register.js';
+import { ROWS, documentsOf, hashesOf, inProcess, temporary } from '../publish/support.js';
+
+const path = temporary();
+const out = path('dist');
+const before = process.env['PATH'];
+
+beforeAll(() => published({ register: writeRegister(path('register.sqlite'), ROWS), out }));
+afterEach(() => {
+  process.env['PATH'] = before;
+});
+
+/** Puts a shell script in the place of a program. @returns the lines that it noted */
+function replace(program: string, script: string): () => string[] {
+  const folder = path('bin');
+  mkdirSync(folder);
+  const notes = join(folder, 'notes');
+  writeFileSync(join(folder, program), `#!/bin/sh\nNOTES=${notes}\n${script}\n`, { mode: 0o755 });
+  process.env['PATH'] = `${folder}:${before}`;
+  return () => (existsSync(notes) ? readFileSync(notes, 'utf8').trimEnd().split('\n') : []);
+}
+
+/** An rclone that knows an empty remote and takes everything. */
+const COMBINED = `for each in "$@"; do case "$each" in --combined=*) COMBINED="\${each#*=}";; esac; done`;
+const TAKES_ALL = `${COMBINED}
+case "$1" in check) cd ${out} && find . -type f | sed 's,^./,+ ,' > "$COMBINED"; exit 1;;
+*) echo "$@" >> $NOTES; for each in "$@"; do case "$each" in --files-from-raw=*) wc -l < "\${each#*=}" >> $NOTES;; esac; done;; esac`;
+
+let remotes = 0;
+const remote = (): string => `some:bucket${(remotes += 1)}`;
+
+describe('upload', () => {
+  it('runs rclone once for each sort of headers, and takes no header from a file name', async () => {
+    const notes = replace('rclone', TAKES_ALL);
+    const to = remote();
+    const { code, stdout } = await inProcess('upload', '--out', out, '--to', to, '--json');
+    expect(code).toBe(0);
+    const documents = documentsOf(hashesOf(out)).length;
+    expect(JSON.parse(stdout)).toMatchObject({ remote: to, written: documents, deleted: 0, compared: true });
+    const runs = notes().filter((line) => line.startsWith('copy'));
+    const headers = runs.map((line) => (line.match(/--header-upload=.*?(?= --)/g) ?? []).join(' '));
+    expect(headers).toContain(
+      '--header-upload=Content-Type: application/json; charset=utf-8 ' +
+        '--header-upload=Cache-Control: public, max-age=300, stale-while-revalidate=600, stale-if-error=86400',
+    );
+    expect(headers.some((line) => line.includes('Content-Disposition: attachment; filename="groups-'))).toBe(
+      true,
+    );
+    // The index of the changes and snapshot.json come alone.
+    expect(new Set(headers).size).toBe(runs.length - 2);
+    expect(runs.every((line) => line.includes(' --no-check-dest ') && line.includes(' --no-traverse '))).toBe(
+      true,
+    );
+    const counts = notes().filter((line) => /^\d+$/.test(line));
+    expect(counts.reduce((sum, line) => sum + Number(line), 0)).toBe(documents);
+    expect(counts.slice(-2)).toEqual(['1', '1']);
+    expect(await inProcess('upload', '--out', out, '--to', to, '--quiet')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
+    expect(notes().filter((line) => line.startsWith('copy'))).toHaveLength(runs.length);
+  });
+
+  it.each([
+    ['rclone', 'some:bucket', 'rclone'],
+    ['rsync', 'rsync:/nowhere', 'rsync'],
+  ])('without %s ends with 3 and the name of the package', async (_, to, name) => {
+    process.env['PATH'] = path('nothing');
+    const { code, stderr } = await inProcess('upload', '--out', out, '--to', to);
+    expect(code).toBe(3);
+    expect(stderr).toBe(`error: ${name} is not installed (Debian: apt-get install ${name})\n`);
+  });
+
+  it('that fails quotes the last lines of the program, without credentials, and continues', async () => {
+    const to = remote();
+    const fails = `${TAKES_ALL}
+      [ "$1" = check ] || { grep -q . $NOTES && [ $(grep -c ^copy $NOTES) -gt 3 ] && {
+      echo '{"level":"error","msg":"Put \\"https://AKIA:pw@s3.example/b/x?X-Amz-Credential=AKIA\\": secret_access_key = hunter2, denied","object":"x"}' >&2
+      exit 5; }; }; exit 0`;
+    const notes = replace('rclone', fails);
+    const { code, stderr } = await inProcess('upload', '--out', out, '--to', to);
+    expect(code).toBe(3);
+    expect(stderr).toBe(
+      `error: rclone failed with 5 while writing files (${to}); the next upload continues from here\n` +
+        '  x: Put "https://s3.example/b/x": secret_access_key = …, denied\n',
+    );
+    const first = notes().filter((line) => /^\d+$/.test(line));
+    const rest = replace('rclone', TAKES_ALL);
+    const { stdout } = await inProcess('upload', '--out', out, '--to', to, '--json');
+    // It gives up after three failures.
+    expect(first.length).toBe(6);
+    expect(JSON.parse(stdout)).toMatchObject({ compared: true, unchanged: 0 });
+    expect(rest().length).toBeGreaterThan(0);
+  });
+
+  it('says what to do about an rsync that can’t delete', async () => {
+    const broken = 'ABORTING due to invalid path from sender: invalid file mode 00 for a/1.json [receiver]';
+    replace('rsync', `echo "${broken}" >&2; exit 2`);
+    const { code, stderr } = await inProcess('upload', '--out', out, '--to', `rsync:${path('copy')}`);
+    expect(code).toBe(3);
+    expect(stderr).toContain('install the newest update of rsync');
+  });
+
+  it('of which only a part can be compared ends with 3', async () => {
+    replace('rclone', `${COMBINED}\necho '= snapshot.json' > "$COMBINED"; exit 1`);
+    const { code, stderr } = await inProcess('upload', '--out', out, '--to', remote());
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/was compared in part: rclone reported 1 of \d+ files/);
+  });
+
+  it('compares contents where some files have no checksums there', async () => {
+    const compares = `${COMBINED}
+      [ "$1" = check ] || exit 0
+      echo "$@" >> $NOTES
+      cd ${out} && find . -type f | sed 's,^./,= ,' > "$COMBINED"
+      case "$*" in
+        *--download*) sed -i 's,^= snapshot.json,* snapshot.json,' "$COMBINED"; exit 1;;
+        *) echo '{"level":"warning","msg":"3 hashes could not be checked"}' >&2;;
+      esac`;
+    const notes = replace('rclone', compares);
+    const { code, stdout } = await inProcess('upload', '--out', out, '--to', remote(), '--verify', '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ different: ['snapshot.json'] });
+    expect(notes().map((line) => line.includes(' --download '))).toEqual([false, true]);
+  });
+
+  it.each([
+    'bucket',
+    ':s3,secret_access_key=hunter2:bucket',
+    'rsync:',
+    'rsync:-e sh',
+    '-x:bucket',
+    '/srv/copy',
+  ])('to %j is not understood, and not quoted', async (to) => {
+    const { code, stderr } = await inProcess('upload', '--out', out, `--to=${to}`);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^error: invalid value of --to, expected NAME:BUCKET\/PREFIX/);
+    expect(stderr).not.toContain('hunter2');
+  });
+
+  it('ends with 75 while another process is at work on the tree', async () => {
+    const lock = Lock.take(new Tree(out).lock);
+    try {
+      const { code } = await inProcess('upload', '--out', out, '--to', remote());
+      expect(code).toBe(75);
+    } finally {
+      lock.release();
+    }
+  });
+
+  it('of a folder without a tree ends with 3', async () => {
+    const { code, stderr } = await inProcess('upload', '--out', path('none'), '--to', remote());
+    expect(code).toBe(3);
+    expect(stderr).toContain('does not exist');
+  });
+});

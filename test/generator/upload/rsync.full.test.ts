@@ -1,0 +1,221 @@
+/** Uploads to a folder by the real rsync. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Dice } from '../../../data/sample/dice.js';
+import { published } from '../../support/build.js';
+import { snapshot } from '../../support/cli.js';
+import { has } from '../../support/programs.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import { differing, foldersOf, inState } from '../../support/tree.js';
+import {
+  ROWS,
+  STEP,
+  buildWith,
+  hashesOf,
+  inProcess,
+  start,
+  startBuild,
+  temporary,
+} from '../publish/support.js';
+import { buildWithOwnFile } from './own-file.js';
+
+const path = temporary();
+
+async function site() {
+  const register = writeRegister(path('register.sqlite'), ROWS);
+  const [out, copy] = [path('dist'), path('copy')];
+  await published({ register, out });
+  const args = ['upload', '--out', out, '--to', `rsync:${copy}`];
+  return {
+    register,
+    out,
+    copy,
+    args,
+    build: () => buildWith({ register, out, at: '2026-12-02T00:00:00Z' }),
+    buildWithFile: (file: string) => buildWithOwnFile({ register, out, folder: path('operator') }, file),
+    upload: async (): Promise<unknown> => {
+      const { code, stdout, stderr } = await inProcess(...args, '--json');
+      expect(stderr).toBe('');
+      expect(code).toBe(0);
+      return JSON.parse(stdout);
+    },
+    wrong: () => [
+      ...differing(hashesOf(copy), hashesOf(out)),
+      ...foldersOf(copy).filter((folder) => !existsSync(join(out, folder))),
+    ],
+  };
+}
+
+const timeOf = (folder: string, file: string): number => statSync(join(folder, file)).mtimeMs;
+
+const before = process.env['PATH'];
+afterEach(() => {
+  process.env['PATH'] = before;
+});
+
+/** Puts a shell script in the place of rsync, slow enough to be killed. */
+function slowDown(script: string): void {
+  const folder = path('bin');
+  mkdirSync(folder);
+  const real = spawnSync('which', ['rsync'], { encoding: 'utf8' }).stdout.trim();
+  writeFileSync(join(folder, 'rsync'), `#!/bin/sh\n${script.replace('RSYNC', real)}\n`, { mode: 0o755 });
+  process.env['PATH'] = `${folder}:${before}`;
+}
+
+describe.runIf(has('uploads by rsync', 'rsync'))('an upload by rsync', () => {
+  it('copies all files with their times and siblings, and then nothing', async () => {
+    const { out, copy, upload, wrong } = await site();
+    const files = Object.keys(hashesOf(out));
+    expect(await upload()).toMatchObject({ written: files.length, deleted: 0, compared: true });
+    expect(wrong()).toEqual([]);
+    for (const file of files) expect(Math.abs(timeOf(copy, file) - timeOf(out, file))).toBeLessThan(1);
+    expect(await upload()).toMatchObject({ written: 0, unchanged: files.length, compared: false });
+  });
+
+  it('makes a static site without what is withheld, and leaves the files of `edge headers` alone', async () => {
+    const { register, out, copy, args, build } = await site();
+    expect((await snapshot(['edge', 'headers', '--out', out, '--write', copy])).code).toBe(0);
+    const rules = ['_headers', '_redirects'].map((name) => join(copy, name));
+    const texts = rules.map((file) => readFileSync(file, 'utf8'));
+    expect(await inProcess(...args)).toMatchObject({ code: 0 });
+    expect(existsSync(join(copy, 'api/v1/group/9.json'))).toBe(true);
+    changeRegister(register, `INSERT INTO withheld VALUES ('group', 9, '2026-12-01T00:00:00Z')`);
+    expect(await build()).toMatchObject({ published: true });
+    // Whether the state knows what is there, or everything is compared.
+    for (const isKnown of [true, false]) {
+      if (!isKnown) {
+        rmSync(inState(out), { recursive: true });
+        writeFileSync(join(copy, 'api/v1/group/9.json'), '{}');
+      }
+      expect(await inProcess(...args)).toMatchObject({ code: 0 });
+      expect(existsSync(join(copy, 'api/v1/group/9.json'))).toBe(false);
+      expect(rules.map((file) => readFileSync(file, 'utf8'))).toEqual(texts);
+    }
+  });
+
+  it('deletes what is gone, and the folders that are empty by then', async () => {
+    const { register, copy, build, upload, wrong } = await site();
+    await upload();
+    changeRegister(register, STEP);
+    changeRegister(register, `INSERT INTO withheld VALUES ('group', 9, '2026-12-01T00:00:00Z')`);
+    expect(await build()).toMatchObject({ published: true });
+    expect(existsSync(join(copy, 'group/9'))).toBe(true);
+    // It is not ours, so its folder stays.
+    writeFileSync(join(copy, 'user/9007/note'), 'foreign');
+    await upload();
+    expect(existsSync(join(copy, 'group/9'))).toBe(false);
+    expect(wrong()).toEqual(['user/9007/note is extra', 'user/9007']);
+  });
+
+  it('without a record compares contents and times, and leaves alone what no route leads to', async () => {
+    const { out, copy, args, upload, wrong } = await site();
+    await upload();
+    rmSync(inState(out, 'uploads'), { recursive: true });
+    writeFileSync(join(copy, 'robots.bak'), 'foreign');
+    writeFileSync(join(copy, 'api/v1/group/999.json'), 'ours');
+    writeFileSync(join(copy, 'api/v1/group/.7.json.Xy12Ab'), 'left by a killed rsync');
+    const file = join(copy, 'api/v1/group/3.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('group 3', 'GROUP 3'));
+    utimesSync(join(copy, 'api/v1/group/4.json'), 0, 0);
+    expect(await inProcess(...args, '--verify', '--quiet')).toMatchObject({
+      code: 1,
+      stdout: [
+        '  different: api/v1/group/3.json',
+        '  different: api/v1/group/4.json',
+        '  extra: api/v1/group/.7.json.Xy12Ab',
+        '  extra: api/v1/group/999.json',
+        `rsync:${copy} does not hold snapshot 1: 2 different, 2 extra of ${Object.keys(hashesOf(out)).length} files; the next upload repairs it`,
+        'warning: no route leads to 1 file there, left alone',
+        '  untracked: robots.bak',
+        '',
+      ].join('\n'),
+    });
+    const { code, stdout, stderr } = await inProcess(...args);
+    expect(code).toBe(0);
+    expect(stderr).toContain('untracked: robots.bak');
+    expect(stdout).toContain('written    2 files,');
+    expect(wrong()).toEqual(['robots.bak is extra']);
+  });
+
+  it('makes way where a folder becomes a file, or a file a folder', async () => {
+    const { copy, upload, wrong, buildWithFile } = await site();
+    for (const file of ['brand/x/logo.svg', 'brand', 'brand/logo.svg', 'brand/logo.svg/x']) {
+      await buildWithFile(file);
+      await upload();
+      expect(wrong(), file).toEqual([]);
+      expect(existsSync(join(copy, file)), file).toBe(true);
+    }
+  });
+
+  it('that can’t write a file deletes what is withheld all the same', async () => {
+    const { register, out, copy, args, upload, wrong, buildWithFile } = await site();
+    await upload();
+    const snapshot = readFileSync(join(copy, 'snapshot.json'), 'utf8');
+    mkdirSync(join(copy, 'brand'));
+    writeFileSync(join(copy, 'brand/note'), 'foreign');
+    changeRegister(register, `INSERT INTO withheld VALUES ('group', 9, '2026-12-01T00:00:00Z')`);
+    await buildWithFile('brand');
+    expect(existsSync(join(out, 'api/v1/group/9.json'))).toBe(false);
+    expect(existsSync(join(copy, 'api/v1/group/9.json'))).toBe(true);
+    const { code, stderr } = await inProcess(...args);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/brand/);
+    expect(existsSync(join(copy, 'api/v1/group/9.json'))).toBe(false);
+    expect(readFileSync(join(copy, 'brand/note'), 'utf8')).toBe('foreign');
+    expect(readFileSync(join(copy, 'snapshot.json'), 'utf8')).toBe(snapshot);
+    rmSync(join(copy, 'brand'), { recursive: true });
+    await upload();
+    expect(wrong()).toEqual([]);
+  });
+
+  it('into a folder whose parent does not exist ends with 3', async () => {
+    const { out } = await site();
+    const { code, stderr } = await inProcess('upload', '--out', out, '--to', `rsync:${path('no')}/such`);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/rsync failed with \d+ while/);
+  });
+
+  it('ends soon if its command is killed', async () => {
+    const { out, copy } = await site();
+    mkdirSync(copy);
+    slowDown('exec RSYNC --bwlimit=20k "$@"');
+    const { child, done } = start(['upload', '--out', out, '--to', `rsync:${copy}`]);
+    await sleep(3000);
+    expect(child.exitCode).toBe(null);
+    child.kill('SIGKILL');
+    await done;
+    await sleep(2000);
+    const count = Object.keys(hashesOf(copy)).length;
+    expect(count).toBeLessThan(Object.keys(hashesOf(out)).length);
+    await sleep(2000);
+    expect(Object.keys(hashesOf(copy))).toHaveLength(count);
+  });
+
+  it('killed ten times while builds go on leads to the tree', async () => {
+    const { register, out, args, upload, wrong } = await site();
+    const dice = new Dice(20261201, 'upload', 1);
+    let killed = 0;
+    slowDown('sleep 0.3; exec RSYNC --bwlimit=2m "$@"');
+    for (let kill = 1; kill <= 10; kill += 1) {
+      const { child, done } = start([...args, '--quiet', '--wait']);
+      // After an interruption it first waits for 2 s.
+      await sleep(400 + dice.below(700) + (kill > 1 ? dice.below(2) * 2000 : 0));
+      if (child.exitCode === null) killed += 1;
+      child.kill('SIGKILL');
+      await done;
+      changeRegister(
+        register,
+        `UPDATE groups SET description = CASE WHEN description IS NULL THEN 'other' END WHERE id = ${1 + dice.below(10)};
+         DELETE FROM items WHERE id = ${kill};
+         INSERT OR IGNORE INTO withheld VALUES ('game', ${kill}, '2026-12-01T00:00:00Z')`,
+      );
+      expect((await startBuild(register, out).done).code, `kill ${kill}`).toBe(0);
+    }
+    expect(killed).toBeGreaterThan(4);
+    await upload();
+    expect(wrong()).toEqual([]);
+  });
+});

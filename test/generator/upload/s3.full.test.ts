@@ -1,0 +1,255 @@
+/** Uploads to object storage by the real rclone, seen by the requests that arrive. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { Dice } from '../../../data/sample/dice.js';
+import { published } from '../../support/build.js';
+import { has } from '../../support/programs.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import { differing, inState, isSibling } from '../../support/tree.js';
+import {
+  ROWS,
+  STEP,
+  buildWith,
+  hashesOf,
+  inProcess,
+  startBuild,
+  start,
+  temporary,
+  until,
+} from '../publish/support.js';
+import { buildWithOwnFile } from './own-file.js';
+import { BUCKET, REMOTE, storage } from './storage.js';
+
+const path = temporary();
+const { requests, objects, headersOf, put, remove } = storage(path('s3'));
+
+const uploadOf = z.object({ written: z.int(), deleted: z.int(), unchanged: z.int(), compared: z.boolean() });
+
+let prefixes = 0;
+
+/** A tree, a prefix of its own for it, and the command. */
+async function site() {
+  const register = writeRegister(path('register.sqlite'), ROWS);
+  const out = path('dist');
+  await published({ register, out });
+  const prefix = `p${(prefixes += 1)}`;
+  const args = ['upload', '--out', out, '--to', `${REMOTE}:${BUCKET}/${prefix}`];
+  return {
+    register,
+    out,
+    prefix,
+    args,
+    build: () => buildWith({ register, out, at: '2026-12-02T00:00:00Z' }),
+    upload: async (...more: string[]) => {
+      requests.length = 0;
+      const { code, stdout, stderr } = await inProcess(...args, '--json', ...more);
+      expect(stderr).toBe('');
+      expect(code).toBe(0);
+      return uploadOf.parse(JSON.parse(stdout));
+    },
+    /** What is wrong there. */
+    wrong: () =>
+      differing(
+        objects(prefix),
+        Object.fromEntries(Object.entries(hashesOf(out)).filter(([file]) => !isSibling(file))),
+      ),
+    /** The keys of requests with a method, in order. */
+    sent: (method: string) =>
+      requests
+        .filter((request) => request.startsWith(`${method} ${prefix}/`))
+        .map((request) => request.slice(method.length + prefix.length + 2)),
+  };
+}
+
+describe.runIf(has('uploads to object storage', 'rclone'))('an upload to object storage', () => {
+  it('writes every document with its headers, once, and snapshot.json last', async () => {
+    const { out, prefix, upload, wrong, sent } = await site();
+    const first = await upload();
+    expect(wrong()).toEqual([]);
+    const keys = Object.keys(objects(prefix));
+    expect(first).toEqual({ written: keys.length, deleted: 0, unchanged: 0, compared: true });
+    const puts = sent('PUT');
+    expect(puts.toSorted()).toEqual(keys.toSorted());
+    expect(puts.slice(-2)).toEqual(['changes/index.json', 'snapshot.json']);
+    const { headers, routes } = manifest(out);
+    for (const key of keys) {
+      const route = routes.find(({ file }) => patternOf(file).test(key));
+      const found = await headersOf(`${prefix}/${key}`);
+      expect(found.get('content-type'), key).toBe(route?.type);
+      expect(found.get('cache-control'), key).toBe(headers.content[route?.class ?? '']?.['Cache-Control']);
+      const attachment = route?.attachment;
+      expect(found.get('content-disposition'), key).toBe(
+        attachment === undefined ? null : `attachment; filename="${attachment}"`,
+      );
+    }
+    requests.length = 0;
+    expect(await upload()).toEqual({ written: 0, deleted: 0, unchanged: keys.length, compared: false });
+    expect(requests).toEqual([]);
+  });
+
+  it('writes what changed, deletes what is gone, in an order in which nothing names what is missing', async () => {
+    const { register, out, build, upload, wrong, sent } = await site();
+    await upload();
+    const before = hashesOf(out);
+    changeRegister(register, STEP);
+    changeRegister(register, `INSERT INTO withheld VALUES ('group', 9, '2026-12-01T00:00:00Z')`);
+    expect(await build()).toMatchObject({ published: true });
+    const after = hashesOf(out);
+    await upload();
+    expect(wrong()).toEqual([]);
+    const [puts, deletes] = [sent('PUT'), sent('DELETE')];
+    const changed = Object.keys(after).filter((file) => !isSibling(file) && after[file] !== before[file]);
+    // Downloads whose date changed are written again for their file name.
+    expect(puts.filter((file) => !file.startsWith('downloads/')).toSorted()).toEqual(
+      changed.filter((file) => !file.startsWith('downloads/')).toSorted(),
+    );
+    expect(deletes.toSorted()).toEqual(
+      Object.keys(before)
+        .filter((file) => !isSibling(file) && after[file] === undefined)
+        .toSorted(),
+    );
+    expect(deletes).toEqual(expect.arrayContaining(['api/v1/group/9.json', 'group/9/history.json']));
+    expect(puts.slice(-2)).toEqual(['changes/index.json', 'snapshot.json']);
+    const order = requests.filter((request) => !request.startsWith('HEAD'));
+    expect(order.findIndex(isDelete)).toBeGreaterThan(
+      order.findIndex((each) => each.endsWith('changes/index.json')),
+    );
+    expect(order.findLastIndex(isDelete)).toBe(order.length - 2);
+  });
+
+  it('without a record compares, and leaves alone what no route leads to', async () => {
+    const { out, prefix, args, upload, wrong } = await site();
+    await upload();
+    rmSync(inState(out, 'uploads'), { recursive: true });
+    await put(`${prefix}/robots.bak`, 'foreign');
+    await put(`${prefix}/api/v1/group/999.json`, 'ours');
+    await put(`${prefix}/group/1/history.json.gz`, 'ours');
+    await put(`${prefix}/api/v1/group/3.json`, 'damaged');
+    const { code, stderr, stdout } = await inProcess(...args);
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      'warning: no route leads to 1 file there, left alone\n  untracked: robots.bak\n',
+    );
+    expect(stdout).toContain('deleted    2 files');
+    expect(wrong()).toEqual(['robots.bak is extra']);
+  });
+
+  it('makes way where a folder becomes a file, or a file a folder', async () => {
+    const { register, out, prefix, upload, wrong } = await site();
+    for (const file of ['brand/x/logo.svg', 'brand', 'brand/logo.svg']) {
+      await buildWithOwnFile({ register, out, folder: path('operator') }, file);
+      await upload();
+      expect(wrong(), file).toEqual([]);
+      expect(Object.keys(objects(prefix))).toContain(file);
+    }
+  });
+
+  it('is verified, and repaired by the next one', async () => {
+    const { prefix, args, upload, wrong } = await site();
+    await upload();
+    expect((await inProcess(...args, '--verify', '--quiet')).stdout).toBe('');
+    await put(`${prefix}/api/v1/group/3.json`, 'damaged');
+    await put(`${prefix}/api/v1/user/1.json`, 'extra');
+    await remove(`${prefix}/snapshot.json`);
+    const found = await inProcess(...args, '--verify', '--json');
+    expect(found.code).toBe(1);
+    expect(JSON.parse(found.stdout)).toMatchObject({
+      missing: ['snapshot.json'],
+      different: ['api/v1/group/3.json'],
+      extra: ['api/v1/user/1.json'],
+      untracked: { total: 0, examples: [] },
+    });
+    const { written, ...rest } = await upload();
+    expect(rest).toMatchObject({ compared: true, deleted: 1 });
+    expect(written).toBe(2);
+    expect(wrong()).toEqual([]);
+    expect((await inProcess(...args, '--verify')).code).toBe(0);
+  });
+
+  it('to a remote that is not configured ends with 3 and what rclone says', async () => {
+    const { out } = await site();
+    const { code, stderr } = await inProcess('upload', '--out', out, '--to', 'NOWHERE:bucket');
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^error: rclone failed with 1 while comparing \(NOWHERE:bucket\)/);
+    expect(stderr).toContain("didn't find section in config file");
+  });
+
+  it('stops rclone on SIGTERM, ends with 130, and goes on the next time', async () => {
+    const { args, upload, wrong } = await site();
+    requests.length = 0;
+    const { child, done } = start(args);
+    await until(() => requests.length > 40, 'objects arrive');
+    child.kill('SIGTERM');
+    const { code, stderr } = await done;
+    expect(code).toBe(130);
+    expect(stderr).toContain('stopped by SIGTERM; the next upload continues from here');
+    const count = requests.length;
+    await sleep(500);
+    expect(requests).toHaveLength(count);
+    expect((await upload()).compared).toBe(true);
+    expect(wrong()).toEqual([]);
+  });
+
+  it('killed ten times while builds go on leads to the tree', async () => {
+    const { register, out, args, upload, wrong } = await site();
+    const dice = new Dice(20261201, 'upload', 0);
+    let killed = 0;
+    for (let kill = 1; kill <= 10; kill += 1) {
+      requests.length = 0;
+      const { child, done } = start([...args, '--quiet', '--wait']);
+      // Every other time it waits for requests, so that it is killed among them.
+      if (kill % 2 === 0)
+        await until(() => requests.length > 0 || child.exitCode !== null, 'an object arrives');
+      await sleep(dice.below(1500));
+      const programs = kill % 3 === 0 ? childrenOf(child.pid ?? 0) : [];
+      if (child.exitCode === null) killed += 1;
+      child.kill('SIGKILL');
+      for (const pid of programs) process.kill(pid, 'SIGKILL');
+      await done;
+      const id = 1 + dice.below(10);
+      // Some go back and forth between two contents.
+      changeRegister(
+        register,
+        `UPDATE groups SET description = CASE WHEN description IS NULL THEN 'other' END WHERE id = ${id};
+         DELETE FROM items WHERE id = ${kill};
+         INSERT OR IGNORE INTO withheld VALUES ('game', ${kill}, '2026-12-01T00:00:00Z')`,
+      );
+      expect((await startBuild(register, out).done).code, `kill ${kill}`).toBe(0);
+    }
+    expect(killed).toBeGreaterThan(4);
+    await upload();
+    expect(wrong()).toEqual([]);
+    expect((await inProcess(...args, '--verify')).stdout).toContain('holds snapshot');
+  });
+});
+
+const isDelete = (request: string): boolean => request.startsWith('DELETE');
+
+/** The processes that a process has started. */
+const childrenOf = (pid: number): number[] =>
+  spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
+    .stdout.split('\n')
+    .filter((line) => line.trim() !== '')
+    .map(Number);
+
+const manifest = (out: string) =>
+  z
+    .object({
+      headers: z.object({ content: z.record(z.string(), z.record(z.string(), z.string())) }),
+      routes: z.array(
+        z.object({
+          file: z.string(),
+          type: z.string(),
+          class: z.string(),
+          attachment: z.string().optional(),
+        }),
+      ),
+    })
+    .parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
+
+const patternOf = (file: string): RegExp =>
+  new RegExp(`^${file.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, String.raw`[\da-f-]+`)}$`);

@@ -1,0 +1,486 @@
+/** What an upload writes and deletes, and in which order, with a remote in memory. */
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { Dice } from '../../../data/sample/dice.js';
+import { Tree } from '../../../generator/tree/tree.js';
+import { upload } from '../../../generator/upload/upload.js';
+import { verifyRemote } from '../../../generator/upload/compare.js';
+import { quiet } from '../../support/build.js';
+import { differing, inState, isSibling } from '../../support/tree.js';
+import { survive, withFault, Killed } from '../publish/faults.js';
+import { LONG, publish, route } from '../publish/small.js';
+import type { Documents, Version } from '../publish/small.js';
+import { failureOf, hashesOf, sha256, temporary } from '../publish/support.js';
+import { MEMBERS } from '../tree/members.js';
+import { MemoryRemote } from './memory.js';
+
+const path = temporary();
+
+const own = (name: string, file: string) => ({ name, path: `/${file}`, file, class: 'summary' as const });
+const typed = <T extends object>(one: T) => ({ bucket: 'api', ...one, type: 'application/json' });
+
+/** Routes of records, of single files, and of the publisher's own. */
+const ROUTES = [
+  route('a', '/a/{id}', 'a/{id}.json'),
+  route('b', '/b/{id}', 'b/{id}/all.json'),
+  { ...own('page', 'page.html'), class: 'page' as const },
+  // It has no files of its own.
+  { ...route('a-page', '/pages/{id}', 'page.html'), class: 'page' as const, requires: 'a' },
+  own('snapshot', 'snapshot.json'),
+  own('changes', 'changes/index.json'),
+  {
+    ...route('change-bundle', '/changes/{sequence}.ndjson.gz', 'changes/{sequence}.ndjson.gz'),
+    class: 'download' as const,
+  },
+  {
+    ...route('change-list', '/changes/{sequence}.json', 'changes/{sequence}.json'),
+    class: 'summary' as const,
+  },
+  own('feed-snapshots-json', 'feeds/snapshots.json'),
+].map(typed);
+
+const lifetime = (seconds: number) => ({ 'Cache-Control': `max-age=${seconds}` });
+
+/** @param records the lifetime of records */
+const headers = (records = 300) => {
+  const content = { record: records, summary: 60, download: 3600, feed: 900, page: 300, asset: 31536000 };
+  return {
+    headers: {
+      ...MEMBERS.headers,
+      content: Object.fromEntries(
+        Object.entries(content).map(([name, seconds]) => [name, lifetime(seconds)]),
+      ),
+    },
+  };
+};
+
+const version = (documents: Documents, records?: number): Version => ({
+  routes: ROUTES,
+  documents,
+  members: headers(records),
+});
+
+const OLD = version({ a: { 1: 'one', 2: LONG, 3: 'three' }, b: { 1: 'one' }, page: { 0: LONG } });
+const NEW = version({ a: { 1: 'another', 2: 'short', 4: LONG }, b: { 1: 'one' }, page: { 0: LONG } });
+
+/** With one more file, which is called so. */
+const withFile = (file: string, { routes, documents, ...rest }: Version): Version => ({
+  ...rest,
+  routes: [...routes, { ...typed(own('brand', file)), class: 'page' as const }],
+  documents: { ...documents, brand: { 0: LONG } },
+});
+const brand = (file: string): Version => withFile(file, file === 'brand' ? NEW : OLD);
+
+async function site(hasHeaders: boolean, ...versions: readonly Version[]) {
+  const out = path('dist');
+  for (const each of versions) await publish(out, each);
+  const remote = new MemoryRemote(out, hasHeaders);
+  const tree = new Tree(out);
+  return {
+    out,
+    remote,
+    upload: () => upload(tree, 'memory:bucket', quiet(), () => remote),
+    verify: () => verifyRemote(tree, 'memory:bucket', quiet(), () => remote),
+  };
+}
+
+/** What is wrong on a remote. */
+function wrongOn(remote: MemoryRemote, out: string): string[] {
+  const found = Object.fromEntries([...remote.files].map(([file, { hash }]) => [file, hash]));
+  const files = Object.entries(hashesOf(out)).filter(([file]) => !(remote.hasHeaders && isSibling(file)));
+  return differing(found, Object.fromEntries(files));
+}
+
+/** The calls since the last look at them. */
+const callsTo = ({ calls }: MemoryRemote): string[] => calls.splice(0);
+
+describe.each([
+  ['objects', true],
+  ['files', false],
+])('an upload of %s', (_, hasHeaders) => {
+  it('writes everything once, and then nothing', async () => {
+    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    const first = await run.upload();
+    expect(wrongOn(remote, out)).toEqual([]);
+    expect(first).toMatchObject({ compared: true, written: remote.files.size, deleted: 0, unchanged: 0 });
+    callsTo(remote);
+    expect(await run.upload()).toMatchObject({ compared: false, written: 0, unchanged: remote.files.size });
+    expect(callsTo(remote)).toEqual([]);
+    // docs/takedowns.md says how the folder is named.
+    expect(readdirSync(inState(out, 'uploads'))).toEqual([sha256('memory:bucket').slice(0, 16)]);
+  });
+
+  it('writes what changed, then the index of the changes, then deletes, and writes snapshot.json last', async () => {
+    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    await run.upload();
+    callsTo(remote);
+    await publish(out, NEW);
+    await run.upload();
+    expect(wrongOn(remote, out)).toEqual([]);
+    const siblings = (call: string): string[] => (hasHeaders ? [] : [`${call}.gz`, `${call}.br`]);
+    const calls = callsTo(remote);
+    expect(calls.slice(-2 - siblings('').length).toSorted()).toEqual(
+      ['delete a/3.json', 'put snapshot.json', ...siblings('delete a/2.json')].toSorted(),
+    );
+    expect(calls.at(-1)).toBe('put snapshot.json');
+    expect(calls.filter((call) => call.startsWith('put')).at(-2)).toBe('put changes/index.json');
+    expect(calls.filter((call) => /put (a|b|page)/.test(call)).toSorted()).toEqual(
+      ['put a/1.json', 'put a/2.json', 'put a/4.json', ...siblings('put a/4.json')].toSorted(),
+    );
+  });
+
+  it('that is not recorded compares, deletes what a route leads to, and leaves the rest alone', async () => {
+    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    await run.upload();
+    rmSync(inState(out, 'uploads'), { recursive: true });
+    const alien = { hash: '', headers: {} };
+    for (const file of ['a/1.json', 'a/7.json', 'a/8.json.gz', 'a/x.json', 'robots.bak', 'changes/9.json'])
+      remote.files.set(file, alien);
+    remote.files.delete('b/1/all.json');
+    callsTo(remote);
+    const result = await run.upload();
+    expect(result).toMatchObject({ compared: true, deleted: 3, untracked: { total: 2 } });
+    expect(result.untracked?.examples.toSorted()).toEqual(['a/x.json', 'robots.bak']);
+    expect(wrongOn(remote, out).toSorted()).toEqual(['a/x.json is extra', 'robots.bak is extra']);
+    const calls = callsTo(remote);
+    expect(calls).toContain('put a/1.json');
+    expect(calls).toContain('put b/1/all.json');
+    expect(calls).not.toContain('put a/3.json');
+    // The headers of objects are unknown, and stay as they are.
+    expect(calls).not.toContain('put page.html');
+    expect(result.unknownHeaders > 0).toBe(hasHeaders);
+  });
+
+  it('repairs what --verify finds', async () => {
+    const { remote, ...run } = await site(hasHeaders, OLD);
+    await run.upload();
+    expect(await run.verify()).toMatchObject({
+      missing: [],
+      different: [],
+      extra: [],
+      files: remote.files.size,
+    });
+    expect((await run.upload()).compared).toBe(false);
+    remote.files.set('a/1.json', { hash: '', headers: {} });
+    remote.files.set('a/9.json', { hash: '', headers: {} });
+    remote.files.delete('a/2.json');
+    const found = { missing: ['a/2.json'], different: ['a/1.json'], extra: ['a/9.json'] };
+    expect(await run.verify()).toMatchObject(found);
+    callsTo(remote);
+    expect((await run.upload()).compared).toBe(true);
+    expect(callsTo(remote).toSorted()).toEqual(['delete a/9.json', 'put a/1.json', 'put a/2.json']);
+    expect((await run.upload()).compared).toBe(false);
+  });
+
+  it('of a damaged tree is refused, and names the file', async () => {
+    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    writeFileSync(join(out, 'a/1.json'), 'damaged');
+    const error = await failureOf(run.upload());
+    expect(error.exitCode).toBe(1);
+    expect(error.message).toContain('"a/1.json" of the tree is missing or damaged');
+    expect(remote.files.size).toBe(0);
+  });
+
+  it.each([
+    ['a document', 'a/1.json', 'damaged!!'],
+    ['the index of the changes', 'changes/index.json', undefined],
+  ])('of a tree in which %s is damaged deletes what is gone all the same', async (__, file, content) => {
+    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    await run.upload();
+    await publish(out, NEW);
+    const whole = readFileSync(join(out, file));
+    if (content === undefined) rmSync(join(out, file));
+    else writeFileSync(join(out, file), content);
+    callsTo(remote);
+    for (const isKnown of [true, false]) {
+      if (!isKnown) rmSync(inState(out, 'uploads'), { recursive: true });
+      const error = await failureOf(run.upload());
+      expect([error.exitCode, error.message]).toEqual([
+        1,
+        expect.stringContaining(`"${file}" of the tree is missing or damaged`),
+      ]);
+      expect(remote.files.has('a/3.json')).toBe(false);
+      expect(remote.files.has(file)).toBe(true);
+      remote.files.set('a/3.json', { hash: '', headers: {} });
+    }
+    expect(callsTo(remote).filter((call) => call.startsWith('put'))).toEqual([]);
+    writeFileSync(join(out, file), whole);
+    await run.upload();
+    expect(wrongOn(remote, out)).toEqual([]);
+  });
+
+  it('deletes nothing if a route that is new has the only file of one that is gone', async () => {
+    const { out, remote, ...run } = await site(true, OLD);
+    await run.upload();
+    callsTo(remote);
+    const successor = { ...typed(own('one', 'page.html')), class: 'page' as const };
+    const routes = [successor, ...ROUTES.filter(({ name }) => name !== 'page' && name !== 'b')];
+    await publish(out, {
+      ...OLD,
+      routes: [...routes, typed(route('c', '/b/{key}', 'b/{key}/all.json'))],
+      documents: { a: OLD.documents['a'] ?? {}, one: { 0: LONG }, c: { 1: 'one' } },
+    });
+    await run.upload();
+    expect(callsTo(remote).filter((call) => call.startsWith('delete'))).toEqual([]);
+    expect(wrongOn(remote, out)).toEqual([]);
+  });
+
+  it('deletes a document whose route is gone, unless another route has its file', async () => {
+    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    await run.upload();
+    const literal = { ...typed(own('one', 'a/1.json')), class: 'record' as const };
+    await publish(out, {
+      ...NEW,
+      routes: [literal, ...ROUTES.filter(({ name }) => !['a', 'a-page'].includes(name))],
+      documents: { one: { 0: 'one' }, b: { 1: 'one' }, page: { 0: 'page' } },
+    });
+    await run.upload();
+    expect(wrongOn(remote, out)).toEqual([]);
+    expect([...remote.files.keys()].filter((file) => file.startsWith('a/'))).toEqual(['a/1.json']);
+    const [record = ''] = readdirSync(inState(out, 'uploads'));
+    const { sent } = z
+      .looseObject({ sent: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(readFileSync(inState(out, `uploads/${record}/record.json`), 'utf8')));
+    expect(Object.keys(sent).filter((name) => name.startsWith('a/'))).toEqual(['a/1.json']);
+    await publish(out, OLD);
+    await run.upload();
+    expect(wrongOn(remote, out)).toEqual([]);
+  });
+
+  it('deletes the file of a route that is gone even after a comparison, since it wrote it', async () => {
+    const { out, remote, ...run } = await site(hasHeaders, brand('brand'));
+    await run.upload();
+    remote.files.delete('a/1.json');
+    await run.verify();
+    await publish(out, OLD);
+    expect((await run.verify()).extra).toContain('brand');
+    expect(await run.upload()).toMatchObject({ compared: true, untracked: { total: 0 } });
+    expect(wrongOn(remote, out)).toEqual([]);
+  });
+
+  it('makes way where a folder becomes a file, or a file a folder, and otherwise deletes last', async () => {
+    const { out, remote, ...run } = await site(hasHeaders, brand('brand/x/logo.svg'));
+    for (const file of ['brand', 'brand/logo.svg']) {
+      await run.upload();
+      expect(wrongOn(remote, out)).toEqual([]);
+      callsTo(remote);
+      await publish(out, brand(file));
+    }
+    await run.upload();
+    expect(wrongOn(remote, out)).toEqual([]);
+    const calls = callsTo(remote);
+    expect(calls[0]).toBe('delete brand');
+    expect(calls.indexOf('delete a/4.json')).toBeGreaterThan(calls.indexOf('put changes/index.json'));
+    expect(calls.at(-1)).toBe('put snapshot.json');
+  });
+
+  it('that can’t write a file deletes what is gone all the same, and writes no snapshot.json', async () => {
+    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    await run.upload();
+    callsTo(remote);
+    await publish(out, NEW);
+    remote.refused = ['a/1.json'];
+    for (let attempt = 1; attempt <= 2; attempt += 1) {
+      const error = await failureOf(run.upload());
+      expect(error.exitCode).toBe(3);
+      expect(error.message).toContain("can't write a/1.json");
+      expect(remote.files.has('a/3.json')).toBe(false);
+    }
+    const calls = callsTo(remote);
+    expect(calls).not.toContain('put snapshot.json');
+    // It has other headers, so it comes in another batch.
+    expect(calls.includes('put feeds/snapshots.json')).toBe(hasHeaders);
+    expect(calls.filter((call) => call === 'delete a/3.json')).toHaveLength(2);
+    remote.refused = [];
+    expect(await run.upload()).toMatchObject({ compared: false });
+    expect(wrongOn(remote, out)).toEqual([]);
+  });
+});
+
+describe.each([
+  ['objects', true],
+  ['files', false],
+])('an upload of %s after several commits', (_, hasHeaders) => {
+  it('writes and deletes what the lists of all of them name, and compares if one is missing', async () => {
+    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    await run.upload();
+    await publish(out, version({ a: { 1: 'x', 5: LONG }, b: {}, page: { 0: LONG } }));
+    await publish(out, brand('brand'));
+    expect(await run.upload()).toMatchObject({ compared: false });
+    expect(wrongOn(remote, out)).toEqual([]);
+    await publish(out, OLD);
+    rmSync(inState(out, 'changed/4'));
+    expect(await run.upload()).toMatchObject({ compared: true });
+    expect(wrongOn(remote, out)).toEqual([]);
+  });
+
+  it('deletes what is withheld, although one was interrupted and nothing can be written', async () => {
+    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    await run.upload();
+    await publish(out, version({ a: { 1: 'x', 2: LONG, 3: 'three', 5: LONG }, page: { 0: LONG } }));
+    remote.lives = 2;
+    await survive(run.upload());
+    remote.lives = Number.POSITIVE_INFINITY;
+    await publish(out, { ...version({ a: { 1: 'y', 3: 'z' }, page: { 0: LONG } }), withheld: { a: [2, 5] } });
+    remote.refused = ['a/1.json', 'a/3.json', 'changes/index.json', 'snapshot.json', 'feeds/snapshots.json'];
+    expect((await failureOf(run.upload())).exitCode).toBe(3);
+    expect([...remote.files.keys()].filter((file) => /^a\/[25]|^changes\/2/.test(file))).toEqual([]);
+    remote.refused = [];
+    expect(await run.upload()).toMatchObject({ compared: false });
+    expect(wrongOn(remote, out)).toEqual([]);
+  });
+});
+
+describe('an upload that can’t make way', () => {
+  it('deletes the rest, writes nothing, and makes way the next time', async () => {
+    const { out, remote, ...run } = await site(true, brand('brand/logo.svg'));
+    await run.upload();
+    await publish(out, brand('brand'));
+    callsTo(remote);
+    remote.refused = ['brand/logo.svg'];
+    expect((await failureOf(run.upload())).message).toContain("can't delete brand/logo.svg");
+    expect(callsTo(remote).filter((call) => call.startsWith('put'))).toEqual([]);
+    remote.refused = [];
+    await run.upload();
+    expect(wrongOn(remote, out)).toEqual([]);
+  });
+});
+
+describe('an upload of objects', () => {
+  it('writes those again whose headers changed', async () => {
+    const { out, remote, ...run } = await site(true, OLD);
+    await run.upload();
+    callsTo(remote);
+    await publish(out, { ...OLD, members: headers(301) });
+    await run.upload();
+    expect(callsTo(remote).filter((call) => !/changes|feeds/.test(call))).toEqual([
+      'put a/1.json',
+      'put a/2.json',
+      'put a/3.json',
+      'put b/1/all.json',
+      'put snapshot.json',
+    ]);
+    expect(remote.files.get('a/1.json')?.headers).toEqual({
+      'Content-Type': 'application/json',
+      'Cache-Control': 'max-age=301',
+    });
+  });
+});
+
+describe('uploads that are killed', () => {
+  it('write the new headers of all objects, even if a comparison follows', async () => {
+    const { out, remote, ...run } = await site(true, OLD);
+    await run.upload();
+    await publish(out, { ...OLD, members: headers(301) });
+    remote.lives = 2;
+    await survive(run.upload());
+    remote.lives = Number.POSITIVE_INFINITY;
+    expect(lifetimes(remote)).toEqual(['max-age=301', 'max-age=300']);
+    remote.files.delete('page.html');
+    await run.verify();
+    expect(await run.upload()).toMatchObject({ compared: true });
+    expect(lifetimes(remote)).toEqual(['max-age=301']);
+    expect(wrongOn(remote, out)).toEqual([]);
+  });
+
+  it('at any call that changes the disk never lose what they know of the remote', async () => {
+    const { out, remote, ...run } = await site(true, OLD);
+    await run.upload();
+    let isDone = false;
+    for (let last = 1; !isDone; last += 1) {
+      await publish(out, last % 2 === 0 ? OLD : NEW);
+      let calls = 0;
+      await withFault(
+        ({ number, path: file }) => {
+          calls = number;
+          return number >= last && !file.endsWith('lock.pid') ? new Killed('dead') : undefined;
+        },
+        () => survive(run.upload()),
+      );
+      isDone = calls < last;
+      expect(await run.upload(), `dead from call ${last}`).toMatchObject({ compared: false });
+      expect(wrongOn(remote, out), `dead from call ${last}`).toEqual([]);
+      expect(await run.upload()).toMatchObject({ compared: false, written: 0, deleted: 0 });
+    }
+  });
+
+  it('at any point and any number of times lead to the tree all the same', async () => {
+    const ROUNDS = 10;
+    let kills = 0;
+    for (let seed = 1; seed <= 15; seed += 1) {
+      const dice = new Dice(20261201, 'upload', seed);
+      const documents = (): Documents => ({
+        a: texts(dice, 8),
+        b: texts(dice, 4),
+        page: { 0: dice.below(2) === 0 ? 'page' : LONG },
+      });
+      const any = (): Version => {
+        const one = version(documents(), 300 + dice.below(2));
+        const file = ['', 'brand', 'brand/logo.svg', 'brand/x/logo.svg'][dice.below(4)] ?? '';
+        return file === '' ? one : withFile(file, one);
+      };
+      const { out, remote, upload: run, verify } = await site(dice.below(2) === 0, any());
+      for (let round = 1; round <= ROUNDS; round += 1) {
+        const isLast = round === ROUNDS;
+        remote.lives = dice.below(3) === 0 && !isLast ? dice.below(20) : Number.POSITIVE_INFINITY;
+        const deadFrom = dice.below(2) === 0 && !isLast ? 1 + dice.below(40) : Number.POSITIVE_INFINITY;
+        let died = false;
+        await withFault(
+          ({ number, path: file }) => {
+            died ||= remote.isDead || number >= deadFrom;
+            return died && !file.endsWith('lock.pid') ? new Killed('dead') : undefined;
+          },
+          () => survive(run()),
+        );
+        if (died) kills += 1;
+        const wrong = died ? [] : [...wrongOn(remote, out), ...wrongHeadersOn(remote, out)];
+        expect(wrong, `seed ${seed}, round ${round}`).toEqual([]);
+        if (dice.below(4) === 0) await tamper(dice, remote, verify);
+        if (dice.below(2) === 0) await publish(out, any());
+      }
+    }
+    expect(kills).toBeGreaterThan(40);
+  });
+});
+
+/** Some documents of a route, of few contents, so that many go back to a former one. */
+function texts(dice: Dice, most: number): Record<number, string> {
+  const all: Record<number, string> = {};
+  for (let key = 1; key <= most; key += 1)
+    if (dice.below(4) > 0) all[key] = ['x', 'y', LONG, `${LONG}!`][dice.below(4)] ?? '';
+  return all;
+}
+
+/** Lifetimes of records other than that of the tree. */
+const wrongHeadersOn = (remote: MemoryRemote, out: string): string[] =>
+  remote.hasHeaders ? lifetimes(remote).filter((each) => each !== lifetimeOf(out)) : [];
+
+/** Damages one file of a remote, and notices it. */
+async function tamper(dice: Dice, remote: MemoryRemote, verify: () => Promise<unknown>): Promise<void> {
+  const files = [...remote.files.keys()].toSorted();
+  const file = files[dice.below(files.length || 1)] ?? 'a/1.json';
+  const stored = remote.files.get(file);
+  if (stored === undefined) return;
+  if (dice.below(2) === 0) remote.files.delete(file);
+  else remote.files.set(file, { ...stored, hash: 'damaged' });
+  await verify();
+}
+
+/** All lifetimes of records on a remote. */
+const lifetimes = ({ files }: MemoryRemote): string[] => [
+  ...new Set(
+    [...files].flatMap(([file, stored]) =>
+      /^[ab]\//.test(file) ? [stored.headers['Cache-Control'] ?? ''] : [],
+    ),
+  ),
+];
+
+/** The lifetime of records in a tree. */
+function lifetimeOf(out: string): string {
+  const { headers: published } = z
+    .looseObject({ headers: z.object({ content: z.object({ record: z.record(z.string(), z.string()) }) }) })
+    .parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
+  return published.content.record['Cache-Control'] ?? '';
+}

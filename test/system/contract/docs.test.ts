@@ -1,0 +1,270 @@
+/** What README.md and docs/ say, compared with the programs: options, exit codes, JSON results, links. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { EXIT } from '../../../generator/errors.js';
+import { OPTIONS } from '../../../proxy/config.js';
+import { NaiveKey, signTree } from '../../generator/log/signed.js';
+import { MadeUpOrigin, documentsOf } from '../../generator/mirror/made-up.js';
+import { inProcess } from '../../generator/publish/support.js';
+import { snapshot } from '../../support/cli.js';
+import { DIFFERENCES } from './differences.js';
+import { PROJECT, temporary } from '../../support/folder.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+
+const path = temporary();
+
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'clients/typescript/README.md',
+  'data/README.md',
+  ...readdirSync(join(PROJECT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+const read = (page: string): string => readFileSync(join(PROJECT, page), 'utf8');
+const commands = read('docs/commands.md');
+
+/** What stands below a heading, up to the next of the same level or a higher one. */
+function section(page: string, heading: string): string {
+  const [, rest] = page.split(`\n${heading}\n`);
+  if (rest === undefined) throw new Error(`expected a heading "${heading}"`);
+  const level = heading.indexOf(' ');
+  const [body = ''] = rest.split(new RegExp(`\n#{1,${level}} `));
+  return body;
+}
+
+/** The entries of a list of options, by the option. */
+function optionsIn(body: string): ReadonlyMap<string, string> {
+  const entries = body.split(/^- (?=`--)/m).slice(1);
+  return new Map(entries.map((entry) => [/^`(--[a-z-]+)/.exec(entry)?.[1] ?? '', entry]));
+}
+
+/** The options that --help lists, each with its default. */
+function optionsOf(help: string): ReadonlyMap<string, string | undefined> {
+  const entries = (help.split('Options:')[1] ?? '').split(/^ {2}(?=(?:-\w, )?--)/m).slice(1);
+  const options = entries.map((entry): [string, string | undefined] => {
+    const text = entry.replaceAll(/\s+/g, ' ');
+    return [/--[a-z-]+/.exec(text)?.[0] ?? '', /\(default: "?([^\s")]+)"?\)/.exec(text)?.[1]];
+  });
+  return new Map(options.filter(([option]) => option !== '--help'));
+}
+
+const COMMANDS = [...section(commands, '## The generator').matchAll(/^\| `([a-z -]+)`/gm)].map(
+  ([, command = '']) => command,
+);
+
+describe('docs/commands.md', () => {
+  it('lists the commands there are', async () => {
+    const help = (await snapshot(['--help'])).stdout.split('Commands:')[1] ?? '';
+    const real = [...help.matchAll(/^ {2}([a-z-]+) /gm)].map(([, command]) => command);
+    const words = COMMANDS.map((command) => command.split(' ')[0]);
+    expect(new Set([...words, 'help'])).toEqual(new Set(real));
+  });
+
+  // The options of serve are those of the proxy.
+  it.each(COMMANDS.filter((command) => command !== 'serve'))(
+    'lists the options of %s that --help lists, with their defaults',
+    async (command) => {
+      const real = optionsOf((await inProcess(...command.split(' '), '--help')).stdout);
+      const listed = optionsIn(section(commands, `### Options of \`${command}\``));
+      expect(new Set(listed.keys())).toEqual(new Set(real.keys()));
+      for (const [option, fallback = ''] of real)
+        expect(listed.get(option)).toContain(fallback && `(default \`${fallback}\``);
+    },
+  );
+
+  it('lists the options of the proxy, with their variables and defaults', () => {
+    const listed = optionsIn(section(commands, '### Options of the proxy'));
+    expect(new Set(listed.keys())).toEqual(new Set(OPTIONS.map(({ long }) => long)));
+    for (const { long = '', envVar, defaultValue } of OPTIONS) {
+      const fallback = z.union([z.string(), z.number()]).optional().parse(defaultValue);
+      expect(listed.get(long)).toContain(`\`${envVar}\``);
+      expect(listed.get(long)).toContain(fallback === undefined ? '' : `(default \`${fallback}\``);
+    }
+  });
+
+  it('lists the exit codes of the generator', () => {
+    const listed = [...section(commands, '### Exit codes').matchAll(/^\| (\d+)/gm)];
+    expect(listed.map(([, code]) => Number(code))).toEqual(Object.values(EXIT));
+  });
+
+  it('shows the JSON that each command prints', async () => {
+    const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, name: 'one' }] });
+    const broken = writeRegister(
+      path('broken.sqlite'),
+      `${RECORD} UPDATE items SET price = '12';`,
+      'untyped',
+    );
+    const warned = writeRegister(
+      path('warned.sqlite'),
+      `${RECORD} ALTER TABLE groups DROP COLUMN verified;
+      INSERT INTO usernames SELECT 1, 1, 'one', NULL, measured_at, measured_at FROM users;`,
+    );
+    const out = path('dist');
+    const tree = ['--register', register, '--out', out];
+    const built = await print('build', ...tree);
+    changeRegister(register, `UPDATE groups SET name = 'another'`);
+    const results = [
+      await print('check', '--register', broken),
+      await print('check', '--register', warned),
+      built,
+      await print('build', '--register', broken, '--out', out),
+      await print('diff', ...tree),
+      await print('build', ...tree).then(() => print('status', '--out', out)),
+      await print('verify', '--out', out),
+      await print('rollback', '--out', out),
+      ...(await uploads(out)),
+      await mirrored(),
+      ...(await proofs(out)),
+      await print('keygen', '--name', 'register.example/log', '--write', path('log.key')),
+      await signed(register),
+      await print('sample', '--out', path('sample.sqlite'), '--records', '10'),
+      await print('edge', 'nginx', '--out', out, '--write', path('nginx.conf')),
+    ];
+    const shown = read('docs/json-results.md').matchAll(/```json\n(.*?)```/gs);
+    const examples = [...shown].map(([, json = '']): unknown => JSON.parse(json));
+    expect(examples).toHaveLength(results.length);
+    for (const [index, example] of examples.entries()) {
+      const [members, real] = [example, results[index]].map((each) => z.looseObject({}).parse(each));
+      expect(Object.keys(members ?? {})).toEqual(Object.keys(real ?? {}));
+      for (const member of pathsIn(example)) expect(real).toHaveProperty(member);
+    }
+  });
+});
+
+const RECORD = ['users', 'items']
+  .map(
+    (table) => `INSERT INTO ${table} (id, first_measured_at, measured_at, measurements)
+      VALUES (1, '2026-11-20T08:00:00Z', '2026-11-20T08:00:00Z', 1);`,
+  )
+  .join('');
+
+/** The results of `upload` with a program in the place of rsync that finds no difference. */
+async function uploads(out: string): Promise<unknown[]> {
+  const [before, bin] = [process.env['PATH'], path('bin')];
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'rsync'), '#!/bin/sh\n', { mode: 0o755 });
+  process.env['PATH'] = `${bin}:${before}`;
+  const args = ['upload', '--out', out, '--to', 'rsync:/srv/copy'];
+  const results = [await print(...args), await print(...args, '--verify')];
+  process.env['PATH'] = before;
+  return results;
+}
+
+/** The results of `prove` and `verify-proof` in the tree, which is signed for them. */
+async function proofs(out: string): Promise<unknown[]> {
+  const key = new NaiveKey();
+  signTree(out, { key });
+  const file = path('group.tlog-proof');
+  return [
+    await print('prove', out, '/api/v1/group/1', '--write', file),
+    await print('verify-proof', file, '--key', key.vkey),
+  ];
+}
+
+/** Signs a tree of its own. */
+async function signed(register: string): Promise<unknown> {
+  const out = path('signed');
+  const key = path('signing.key');
+  await print('keygen', '--name', 'register.example/log', '--write', key);
+  await print('build', '--register', register, '--out', out, '--key', key);
+  return print('sign', '--out', out, '--key', key);
+}
+
+async function mirrored(): Promise<unknown> {
+  const origin = new MadeUpOrigin();
+  const base = await origin.start(0);
+  try {
+    origin.publish(documentsOf({ 1: 'one' }));
+    return await print('mirror', base, '--out', path('copy'));
+  } finally {
+    await origin.stop();
+  }
+}
+
+async function print(...args: string[]): Promise<unknown> {
+  return JSON.parse((await inProcess(...args, '--json', '--quiet')).stdout);
+}
+
+/** The paths of all members of objects; of lists, which may be empty, none. */
+function pathsIn(value: unknown): readonly string[][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+  return Object.entries(value).flatMap(([name, member]: [string, unknown]) => [
+    [name],
+    ...pathsIn(member).map((rest) => [name, ...rest]),
+  ]);
+}
+
+describe('docs/edge-servers.md', () => {
+  it.each([
+    ['In the responses of nginx:', 'nginx'],
+    ['In those that Varnish has kept:', 'varnish before proxy'],
+  ] as const)('lists the differences that the tests know: %s', (heading, server) => {
+    const [, rest = ''] = read('docs/edge-servers.md').split(`\n${heading}\n\n`);
+    const [list = ''] = rest.split('\n\n');
+    const listed = list.split(/^- /m).map((entry) => entry.trim().replaceAll(/\s+/g, ' '));
+    const known = DIFFERENCES.filter(({ servers }) => servers.includes(server)).map(({ why }) => why);
+    expect(listed.filter((entry) => entry !== '')).toEqual(known);
+  });
+});
+
+describe.each(PAGES)('%s', (page) => {
+  const text = read(page);
+
+  it('has links that lead somewhere', () => {
+    const prose = text.replaceAll(/```.*?```/gs, '').replaceAll(/`[^`\n]*`/g, '');
+    const targets = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+    expect(targets.filter((target) => !leadsSomewhere(page, target))).toEqual([]);
+  });
+
+  it('quotes URLs with a question mark in commands, which zsh takes for a pattern', () => {
+    const shell = [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, code = '']) => code).join('');
+    expect(shell.match(/(?<!['"])https?:\/\/[^\s'"]*\?.*/g) ?? []).toEqual([]);
+  });
+
+  it('has lines of at most 100 columns', () => {
+    expect(text.split('\n').filter((line) => line.length > 100)).toEqual([]);
+  });
+});
+
+function leadsSomewhere(page: string, target: string): boolean {
+  if (/^(https?|mailto):/.test(target)) return true;
+  const [file = '', anchor] = target.split('#');
+  const linked = file === '' ? page : normalize(join(dirname(page), file));
+  if (!existsSync(join(PROJECT, linked))) return false;
+  return anchor === undefined || anchorsIn(read(linked)).includes(anchor);
+}
+
+/** The anchors of headings, as GitHub makes them. */
+function anchorsIn(page: string): readonly string[] {
+  const headings = page.replaceAll(/```.*?```/gs, '').matchAll(/^#+ (.*)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('README.md', () => {
+  it('has the commands to try it and to test it', () => {
+    const readme = read('README.md');
+    expect(readme).toContain('npm ci && npm start');
+    expect(readme).toContain('npm ci && npm test');
+  });
+
+  it.skipIf(!existsSync(join(PROJECT, '.git')))('has steps whose files git ignores', () => {
+    const made = 'guilds.db guilds.db-wal views.sql operator.json site/index.html .site-state/x .site-lock';
+    const recipes = 'register.sqlite register.sqlite.lock dist/index.html .dist-state/x';
+    const files = `${made} ${recipes}`.split(' ');
+    const ignored = execFileSync('git', ['check-ignore', ...files], { cwd: PROJECT, encoding: 'utf8' });
+    expect(ignored.trimEnd().split('\n')).toEqual(files);
+  });
+});

@@ -1,0 +1,170 @@
+/** The package as others install it: its programs by name, from any folder, and its npm scripts. */
+import { spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { returnToUser } from '../../../generator/package.js';
+import { returnToUser as returnToUserOfProxy } from '../../../proxy/package.js';
+import { PROJECT, temporary } from '../../support/folder.js';
+import { fields } from '../../support/values.js';
+import { freePort } from '../../support/ports.js';
+
+const path = temporary();
+const folder = path('package');
+/** The package, unpacked. */
+const root = join(folder, 'package');
+const bin = join(folder, 'bin');
+
+/** Runs a program to its end. */
+function run(cwd: string, command: string, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+  return { code: status, stdout, stderr };
+}
+
+/** Runs a script of the unpacked package. */
+const script = (cwd: string, name: string, ...args: string[]) =>
+  run(cwd, 'npm', '--prefix', root, 'run', '-s', name, '--', ...args);
+
+beforeAll(() => {
+  mkdirSync(bin, { recursive: true });
+  run(PROJECT, 'npm', 'pack', '--ignore-scripts', '--pack-destination', folder);
+  const archive = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
+  run(folder, 'tar', '-xzf', archive);
+  symlinkSync(join(PROJECT, 'node_modules'), join(root, 'node_modules'));
+  const { bin: programs } = fields(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+  for (const [name, file] of Object.entries(fields(programs))) {
+    // As npm does when it installs a package.
+    chmodSync(join(root, String(file)), 0o755);
+    symlinkSync(join(root, String(file)), join(bin, name));
+  }
+});
+
+/** `npm start` as a process group of its own, gone after the test. */
+function start(environment: Record<string, string>) {
+  const child = spawn('npm', ['start'], {
+    cwd: root,
+    env: { ...process.env, ...environment },
+    detached: true,
+  });
+  let heard = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (data: Buffer) => (heard += data.toString('utf8')));
+  const ended = new Promise<number | null>((settle) => {
+    child.on('close', settle);
+  });
+  onTestFinished(() => {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+  });
+  return { heard: () => heard, ended, stop: () => child.kill('SIGTERM') };
+}
+
+describe('the package', () => {
+  it('has programs that run by name through links, in the folder of the user', () => {
+    const user = path('user');
+    mkdirSync(join(user, 'data'), { recursive: true });
+    const program = join(bin, 'register-api');
+    const sample = run(user, program, 'sample', '--records', '20', '--quiet');
+    expect(sample).toEqual({ code: 0, stdout: '', stderr: '' });
+    const operator = join(root, 'data/operator.json');
+    expect(run(user, program, 'build', '--quiet', '--operator', operator).code).toBe(0);
+    expect(existsSync(join(user, 'dist/downloads/groups.parquet'))).toBe(true);
+    for (const name of ['register-api', 'register-api-proxy'])
+      expect(run(user, join(bin, name), '--version')).toMatchObject({ code: 0, stdout: '0.1.0\n' });
+  });
+
+  it('holds no tests', () => {
+    expect(readdirSync(join(root, 'build')).toSorted()).toEqual(['assets', 'data', 'generator', 'proxy']);
+  });
+});
+
+describe('the npm scripts', () => {
+  it('take relative paths from the folder of the user, and their defaults from the package', () => {
+    const user = path('user');
+    mkdirSync(user);
+    const { stdout } = script(user, 'snapshot', 'sample', '--records', '20', '--out', 'typed.sqlite');
+    expect(stdout).toMatch(/ to typed\.sqlite\n$/);
+    expect(existsSync(join(user, 'typed.sqlite'))).toBe(true);
+    const missing = script(join(root, 'docs'), 'snapshot', 'check', '--register', '../none.sqlite');
+    expect(missing).toMatchObject({ code: 3, stderr: 'error: register "../none.sqlite" does not exist\n' });
+    const sample = script(join(root, 'docs'), 'snapshot', 'sample', '--records', '20');
+    expect(sample.stdout).toMatch(/ to \.\.\/data\/register\.sqlite\n$/);
+    expect(existsSync(join(root, 'data/register.sqlite'))).toBe(true);
+  });
+
+  it('take the folder to serve from there, too', () => {
+    const user = path('user');
+    mkdirSync(user);
+    writeFileSync(join(user, 'typed'), '');
+    const { code, stderr } = script(user, 'proxy', '--dist', 'typed', '--port', '0');
+    expect([code, stderr]).toEqual([3, 'register-api proxy: --dist "typed": expected a folder\n']);
+  });
+
+  it('start: the pages name the port of PROXY_PORT, the banner the front page and the documentation first', async () => {
+    const port = await freePort();
+    const started = start({ PROXY_PORT: String(port) });
+    await expect.poll(started.heard, { timeout: 60_000 }).toContain('Try:');
+    const base = `http://127.0.0.1:${port}`;
+    const [, banner = ''] = started.heard().split('Try:\n');
+    const urls = banner.split('\n').map((line) => line.trim());
+    expect(urls.slice(0, 3)).toEqual([`${base}/`, `${base}/developers`, `${base}/api/v1`]);
+    expect(urls.filter((url) => url.startsWith(base)).length).toBeLessThanOrEqual(5);
+    expect(readFileSync(join(root, 'dist/developers.html'), 'utf8')).toContain(`${base}/api/v1/`);
+    // The port is taken now.
+    const second = start({ PROXY_PORT: String(port) });
+    expect(await second.ended).toBe(3);
+    expect(second.heard()).toContain('the port is taken, choose another with --port or PROXY_PORT');
+    started.stop();
+    await started.ended;
+    expect(started.heard()).toContain('SIGTERM: finishing what is in flight');
+    await expect(fetch(base)).rejects.toThrow('fetch failed');
+  });
+
+  it('need no shell but that of the platform', () => {
+    const { scripts } = fields(JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')));
+    // What cmd.exe has as well: programs, their options, and `&&`.
+    const plain = /^[\w./:-]+( [\w./:=-]+)*( && [\w./:-]+( [\w./:=-]+)*)*$/;
+    for (const line of Object.values(fields(scripts))) expect(line).toMatch(plain);
+    expect(Object.values(fields(scripts)).join('\n')).not.toMatch(/\bexec\b|\b[A-Z_]+=/);
+  });
+});
+
+/** Where a program ends up that is started in a folder with an environment, and where its defaults start. */
+const at = (cwd: string, env: Record<string, string>, back = returnToUser) => {
+  const visited = [cwd];
+  const folders = { cwd: () => visited.at(-1) ?? '', chdir: (to: string) => void visited.push(to), env };
+  return { base: back(folders, { root: '/p' }), cwd: folders.cwd() };
+};
+
+describe.each([
+  ['generator', 'snapshot', returnToUser],
+  ['proxy', 'proxy', returnToUserOfProxy],
+] as const)('returnToUser of the %s', (_, script, back) => {
+  const OURS = {
+    INIT_CWD: '/home/user',
+    npm_lifecycle_event: script,
+    npm_package_json: '/p/package.json',
+  };
+  it('goes back to where npm was called, from where the package has another path', () => {
+    expect(at('/p', OURS, back)).toEqual({ base: '../../p', cwd: '/home/user' });
+    expect(at('/p', { ...OURS, INIT_CWD: '/p/data' }, back)).toEqual({ base: '..', cwd: '/p/data' });
+    expect(at('/p', { ...OURS, INIT_CWD: '/p' }, back)).toEqual({ base: '', cwd: '/p' });
+  });
+
+  it.each([
+    ['a shell', '/p', {}],
+    ['npx', '/p', { ...OURS, npm_lifecycle_event: 'npx' }],
+    ['the tests', '/p', { ...OURS, npm_lifecycle_event: 'test' }],
+    ['a script of another package', '/p', { ...OURS, npm_package_json: '/other/package.json' }],
+    ['a script that changed the folder', '/tmp', OURS],
+  ])('stays where %s started it', (__, cwd, env) => {
+    expect(at(cwd, env, back)).toEqual({ base: '', cwd });
+  });
+});

@@ -1,0 +1,83 @@
+/** Edge servers as processes, each with the configuration that `edge` writes. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { snapshot } from '../../support/cli.js';
+import { freePort } from '../../support/ports.js';
+
+export interface EdgeServer {
+  readonly port: number;
+  readonly base: string;
+  readonly stop: () => Promise<void>;
+}
+
+/** nginx over a tree. @param folder a new folder for its files @param options of `edge nginx` */
+export async function startNginx(
+  out: string,
+  folder: string,
+  options: readonly string[] = ['--trust-proxy', '127.0.0.1'],
+): Promise<EdgeServer> {
+  const port = await freePort();
+  mkdirSync(folder);
+  const file = `${folder}/nginx.conf`;
+  await write(['edge', 'nginx', '--out', out, '--listen', `127.0.0.1:${port}`, ...options, '--write', file]);
+  return await serve(port, folder, file);
+}
+
+/** nginx with a configuration. @param folder for its own files */
+export async function serve(port: number, folder: string, file: string): Promise<EdgeServer> {
+  // Workers of root's nginx are nobody's, who can't read the folders of these tests.
+  const user = process.getuid?.() === 0 ? ['-g', 'user root;'] : [];
+  const args = ['-e', 'stderr', '-p', folder, '-c', file, ...user];
+  return await serving(port, spawn('nginx', args, { stdio: 'pipe' }));
+}
+
+/** Varnish with its own configuration before a server. @param folder a new folder for its files */
+export async function startVarnish(folder: string, backend: number): Promise<EdgeServer> {
+  const port = await freePort();
+  mkdirSync(folder);
+  // Root's Varnish would become another user, who can't read the folders of these tests.
+  const options = ['-j', 'none', '-F', '-n', folder, '-a', `127.0.0.1:${port}`];
+  // With gzip support, which is the default, it would never ask for Brotli.
+  options.push('-b', `127.0.0.1:${backend}`, '-p', 'http_gzip_support=off', '-s', 'malloc,32M');
+  return await serving(port, spawn('varnishd', options, { stdio: 'pipe' }));
+}
+
+async function write(args: readonly string[]): Promise<void> {
+  const { code, stderr } = await snapshot(args);
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`);
+}
+
+/** Waits until a server accepts connections. */
+export async function serving(port: number, child: ChildProcess): Promise<EdgeServer> {
+  let said = '';
+  child.stdout?.on('data', (data: Buffer) => (said += data.toString()));
+  child.stderr?.on('data', (data: Buffer) => (said += data.toString()));
+  let ended = false;
+  const end = new Promise<void>((settle) => {
+    child.once('close', () => {
+      ended = true;
+      settle();
+    });
+  });
+  while (!(await accepts(port))) {
+    if (ended) throw new Error(`${child.spawnfile} ended: ${said}`);
+    await new Promise((settle) => setTimeout(settle, 50));
+  }
+  return {
+    port,
+    base: `http://127.0.0.1:${port}`,
+    stop: () => {
+      child.kill('SIGTERM');
+      return end;
+    },
+  };
+}
+
+const accepts = (port: number): Promise<boolean> =>
+  new Promise((settle) => {
+    const socket = createConnection(port, '127.0.0.1', () => settle(true));
+    socket.on('error', () => settle(false));
+    socket.on('connect', () => socket.destroy());
+  });

@@ -1,0 +1,25 @@
+/** A signed tree for servers, with the tiles of a log that has more entries than it. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { createKey } from '../../../generator/log/key-file.js';
+import { OPERATOR, published } from '../../support/build.js';
+
+const manifest = z.object({ log: z.object({ path: z.string() }) });
+
+/** Full and partial tiles of 300 entries, and one with a number of seven digits. */
+const TILES = ['0/000', '0/001.p/43', '0/001.p/44', '1/000.p/1', '0/x001/x234/067'];
+const BUNDLES = ['entries/000', 'entries/001.p/43', 'entries/001.p/44', 'entries/x001/x234/067'];
+
+/** Builds a signed tree; its key is next to it. Servers serve further tiles, whatever they say. */
+export async function buildSigned(register: string, out: string, operator = OPERATOR): Promise<void> {
+  const key = `${out}.key`;
+  if (!existsSync(key)) createKey('register.example/log', key);
+  await published({ register, out, operator, acceptRemovals: true, key: [key] });
+  const { log } = manifest.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
+  for (const [index, tile] of [...TILES, ...BUNDLES].entries()) {
+    const path = join(out, log.path, 'tile', tile);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, Buffer.alloc(8192 - index, `tile ${tile}; `));
+  }
+}

@@ -1,0 +1,199 @@
+/** The SQL of docs/your-register.md, run as it stands there on databases of the shapes that it has. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect } from 'vitest';
+import { it, thorough } from '../../support/thorough.js';
+import { z } from 'zod';
+import { Register } from '../../../generator/register/database.js';
+import { slownessOf } from '../../../generator/register/slow-views.js';
+import { RESOURCES, recordTable } from '../../../generator/schema/index.js';
+import { openDatabase } from '../../../generator/sqlite/index.js';
+import { run } from '../../deploy/run.js';
+import { OPERATOR } from '../../support/build.js';
+import { PROJECT, temporary } from '../../support/folder.js';
+import { changeRegister } from '../../support/register.js';
+import { json, readTree } from '../../support/tree.js';
+
+const path = temporary();
+const PAGE = readFileSync(join(PROJECT, 'docs/your-register.md'), 'utf8');
+const CLI = join(PROJECT, 'build/generator/cli.js');
+
+/** What stands between a heading and the next one. */
+function section(heading: string): string {
+  const [, rest] = PAGE.split(`\n${heading}\n`);
+  if (rest === undefined) throw new Error(`expected a heading "${heading}"`);
+  return rest.split(/\n##+ /)[0] ?? '';
+}
+
+const sqlIn = (text: string): readonly string[] =>
+  [...text.matchAll(/^```sql\n(.*?)^```$/gms)].map(([, sql = '']) => sql);
+
+/** A database of the page's, with rows. */
+function database(...statements: readonly string[]): string {
+  const file = path('own.db');
+  openDatabase(file).exec(statements.join('\n')).close();
+  return file;
+}
+
+const declare = (file: string): void => changeRegister(file, 'PRAGMA user_version = 1');
+
+/** Runs a command in a zone, and returns what it prints with --json. */
+async function command(zone: string, ...args: readonly string[]): Promise<unknown> {
+  const { code, output } = await run([process.execPath, CLI, ...args, '--json', '--quiet'], { TZ: zone });
+  expect([code, output]).toEqual([0, expect.stringMatching(/^\{.*\}\n$/)]);
+  return JSON.parse(output);
+}
+
+const check = (zone: string, register: string) => command(zone, 'check', '--register', register);
+const build = (zone: string, register: string, out: string) =>
+  command(zone, 'build', '--operator', OPERATOR, '--register', register, '--out', out);
+
+const GUILDS = `
+  INSERT INTO account VALUES (5, 'boss', 'The Boss', 0, 1400000000.9, 1751700000, 1751800000, 3);
+  INSERT INTO guild VALUES (7, 'ok', 'Old Mill', '', 5, 12, 1, 1500000000.5, 1751700000.2, 1751800000.7, 2),
+    (8, 'gone', NULL, NULL, 0, NULL, NULL, NULL, 1751700000, 1751800000, 1);
+  INSERT INTO headcount VALUES (7, 1751700000.2, 10), (7, 1751800000.7, 12);
+  INSERT INTO title_log VALUES (7, 'Mill', 1751700000, 1751700000), (7, 'Old Mill', 1751800000, 1751800000);
+  INSERT INTO experience VALUES (9, 10, 'Sail', 'guild', 7, 3, 4, 1751700000, 1751800000, 2);`;
+
+describe('the guilds of docs/your-register.md', () => {
+  const [tables = ''] = sqlIn(PAGE.split('\n## ')[0] ?? '');
+  const [views = ''] = sqlIn(section('## Views'));
+  const [oneASecond = ''] = sqlIn(section('## Check'));
+
+  it('become a register by the views, which can be run again', async () => {
+    const file = database(tables, GUILDS, views, views);
+    declare(file);
+    expect(await check('UTC', file)).toMatchObject({
+      total: 0,
+      counts: { groups: 2, group_names: 2, games: 1 },
+    });
+    const out = path('site');
+    await build('UTC', file, out);
+    const tree = readTree(out);
+    expect(json(tree, 'api/v1/group/7.json')).toMatchObject({
+      name: 'Old Mill',
+      owner_state: 'owned',
+      owner: { id: 5, name: 'boss' },
+      created_at: '2017-07-14T02:40:00Z',
+    });
+    expect(json(tree, 'api/v1/group/8.json')).toMatchObject({ state: 'deleted', owner_state: 'none' });
+    expect(json(tree, 'api/v1/game/9.json')).toMatchObject({
+      creator: { type: 'group', id: 7, name: 'Old Mill' },
+    });
+    expect(await build('UTC', file, out)).toMatchObject({ full_render: null, published: false });
+  });
+
+  it('may have two readings in one second', async () => {
+    const file = database(
+      tables,
+      GUILDS,
+      views,
+      'INSERT INTO headcount VALUES (7, 1751800000.1, 11);',
+      oneASecond,
+    );
+    declare(file);
+    expect(await check('UTC', file)).toMatchObject({ total: 0, counts: { group_member_readings: 2 } });
+  });
+});
+
+describe('the clubs of its recipes', () => {
+  const [tables = ''] = sqlIn(section('## Recipes'));
+  const [ids = ''] = sqlIn(section('### Text ids'));
+  const [views = ''] = sqlIn(section('### Times'));
+  const ROWS = `
+    INSERT INTO club VALUES ('old-mill', 'Old Mill', '2026/10/01', 1751800000123, '25.08.2025 11:50', 2),
+      ('abbey', 'Abbey', NULL, 1700000000999, '24.12.2025 18:00', 1);
+    INSERT INTO club_count VALUES ('old-mill', '30.07.2025 09:00', 76), ('old-mill', '25.08.2025 11:50', 77);
+    INSERT INTO club_count SELECT 'abbey', '24.12.2025 18:00', 5;`;
+  const clubs = (): string => {
+    const file = database(tables, ROWS, ids, views);
+    declare(file);
+    return file;
+  };
+
+  thorough('become a register, with times of the zone that TZ names, and of the day', async () => {
+    const file = clubs();
+    // Whatever it has no view of is not measured.
+    const checked = z.looseObject({ absent: z.array(z.string()) }).parse(await check('Europe/Berlin', file));
+    expect(checked).toMatchObject({
+      total: 0,
+      counts: { groups: 2, group_member_readings: 3 },
+      warnings: [],
+    });
+    const lacking = ['group_names', 'users', 'games', 'items', 'groups.description'];
+    expect(checked.absent).toEqual(expect.arrayContaining(lacking));
+    const out = path('site');
+    await build('Europe/Berlin', file, out);
+    const [abbey, mill] = ['1', '2'].map((id) => json(readTree(out), `api/v1/group/${id}.json`));
+    expect(mill).toMatchObject({
+      name: 'Old Mill',
+      member_count: 77,
+      created_at: '2026-10-01T00:00:00Z',
+      first_measured_at: '2025-07-06T11:06:40Z',
+      measured_at: '2025-08-25T09:50:00Z',
+    });
+    expect(abbey).toMatchObject({ name: 'Abbey', created_at: null, measured_at: '2025-12-24T17:00:00Z' });
+    // The views are read by id.
+    expect(await build('Europe/Berlin', file, out)).toMatchObject({ full_render: null, published: false });
+  });
+
+  it('keep their ids, whatever becomes of them', () => {
+    const file = clubs();
+    changeRegister(
+      file,
+      `DELETE FROM club WHERE slug = 'abbey'; INSERT INTO club SELECT 'a', 'A', NULL, 1, last_seen, 1 FROM club`,
+    );
+    changeRegister(file, 'VACUUM');
+    changeRegister(file, ids + views);
+    const own = openDatabase(file);
+    expect(own.prepare<[]>('SELECT id, name FROM groups ORDER BY id').raw(true).all()).toEqual([
+      [2, 'Old Mill'],
+      [3, 'A'],
+    ]);
+    own.close();
+  });
+
+  it('without the index are as slow as the page says', () => {
+    const file = clubs();
+    const [index = ''] = /CREATE INDEX IF NOT EXISTS (\w+)/.exec(views)?.slice(1) ?? [];
+    changeRegister(
+      file,
+      `DROP INDEX ${index}; INSERT INTO club_count SELECT 'x', 'x', i FROM
+      (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) SELECT i FROM n)`,
+    );
+    const register = Register.open(file);
+    const [groups] = RESOURCES.map(recordTable);
+    const said = groups === undefined ? [] : slownessOf(register, groups);
+    register.close();
+    expect(said).toHaveLength(1);
+    expect(section('## Check')).toContain(`\n  ${said[0]}\n`);
+  });
+});
+
+/** The lines of the list of times: a value, and the expression for it. */
+const TIMES = [...section('### Times').matchAll(/^- `([^`]+)`[^`]*: [^`]*`([^`]+)`/gm)].map(
+  ([, value = '', sql = '']): [string, string] => [value, sql.replaceAll(/\s+/g, ' ')],
+);
+
+describe('the times of its recipes', () => {
+  it.each(TIMES)('%s becomes the same time by %s', async (value, sql) => {
+    const isNumber = /^\d+$/.test(value);
+    const call = sql.startsWith('strftime') ? sql : `strftime(F, ${sql}, 'utc')`;
+    const query = `SELECT ${call} FROM (SELECT ${isNumber ? value : `'${value}'`} AS at, '%Y-%m-%dT%H:%M:%SZ' AS F)`;
+    const driver = pathToFileURL(join(PROJECT, 'build/generator/sqlite/index.js')).href;
+    const script = `const { openDatabase } = await import(${JSON.stringify(driver)});
+      console.log(openDatabase(':memory:').prepare(${JSON.stringify(query)}).pluck().get());`;
+    const { output } = await run([process.execPath, '--input-type=module', '-e', script], {
+      TZ: 'Europe/Berlin',
+    });
+    const second = value.includes(':06:40') || isNumber ? ':40' : ':00';
+    expect(output).toBe(value === '2025/07/06' ? '2025-07-06T00:00:00Z\n' : `2025-07-06T11:06${second}Z\n`);
+  });
+
+  it('are all tried', () => {
+    expect(TIMES).toHaveLength(8);
+    expect(z.array(z.string()).parse(TIMES.map(([value]) => value))).toContain('06.07.2025 13:06');
+  });
+});

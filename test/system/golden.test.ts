@@ -1,0 +1,180 @@
+/**
+ * Golden trees: a folder is a case, its `register.sql` gives the tree `expected`, byte for byte. The expected
+ * files were written from the decisions, not copied from the generator. `_every` holds what all cases share;
+ * of the 200 lists of the largest three are kept, the others follow from the longest by rule.
+ */
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Published } from '../../generator/build/build.js';
+import { OPERATOR, published } from '../support/build.js';
+import { PROJECT, temporary } from '../support/folder.js';
+import { writeRegister } from '../support/register.js';
+import { isEndpoint, json, lasting, readTree } from '../support/tree.js';
+import type { Tree } from '../support/tree.js';
+import { fields } from '../support/values.js';
+
+const GOLDEN = join(PROJECT, 'test/system/golden');
+const EVERY = readTree(join(GOLDEN, '_every'));
+const BUILT_AT = '2027-01-02T03:04:05Z';
+const CASES = readdirSync(GOLDEN, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== '_every')
+  .map(({ name }) => name);
+
+const path = temporary();
+
+interface Built {
+  readonly tree: Tree;
+  readonly expected: Tree;
+  readonly result: Published;
+}
+
+async function built(name: string): Promise<Built> {
+  const folder = join(GOLDEN, name);
+  const operator = join(folder, 'operator.json');
+  const out = path(name);
+  const result = await published({
+    register: writeRegister(path('register.sqlite'), readFileSync(join(folder, 'register.sql'), 'utf8')),
+    operator: existsSync(operator) ? operator : OPERATOR,
+    out,
+    at: BUILT_AT,
+  });
+  return {
+    tree: readTree(out),
+    expected: new Map([...EVERY, ...readTree(join(folder, 'expected'))]),
+    result,
+  };
+}
+
+const isList = (file: string): boolean => /^api\/v1\/largest\/\d+\.json$/.test(file);
+
+interface Largest {
+  readonly limit: number;
+  readonly as_of: string | null;
+  readonly groups: readonly { readonly rank: number; readonly measured_at: string }[];
+}
+
+function isLargest(value: unknown): value is Largest {
+  return typeof value === 'object' && value !== null && 'limit' in value && 'groups' in value;
+}
+
+/** The list for a limit, cut from the longest as decisions.md says. */
+function cut(longest: Largest, limit: number): string {
+  const groups = longest.groups.slice(0, limit);
+  const times = groups.map(({ measured_at }) => measured_at).toSorted();
+  return JSON.stringify({
+    limit,
+    as_of: longest.as_of,
+    oldest_measured_at: times[0] ?? null,
+    newest_measured_at: times.at(-1) ?? null,
+    groups,
+  });
+}
+
+const pattern = (template: string): RegExp =>
+  new RegExp(
+    `^${template
+      .replaceAll('.', '\\.')
+      .replaceAll('{month}', '[0-9]{4}-[0-9]{2}(-[0-9]{5})?')
+      .replaceAll('{prefix}', '[0-9a-f]+')
+      .replaceAll(/\{[a-z_]+\}/g, '[1-9][0-9]*')}$`,
+  );
+
+describe.each(CASES)('the golden tree "%s"', (name) => {
+  let tree: Tree;
+  let expected: Tree;
+  let result: Published;
+  beforeAll(async () => {
+    ({ tree, expected, result } = await built(name));
+  });
+
+  it('lacks no file', () => {
+    expect([...expected.keys()].filter((file) => !tree.has(file))).toEqual([]);
+  });
+
+  it('has no file that is not expected', () => {
+    const unexpected = [...tree.keys()].filter(
+      (file) => isEndpoint(file) && !expected.has(file) && !isList(file),
+    );
+    expect(unexpected).toEqual([]);
+  });
+
+  it('has the expected bytes in every file', () => {
+    const texts = (from: Tree) =>
+      Object.fromEntries([...expected.keys()].map((file) => [file, from.get(file)?.text]));
+    expect(texts(tree)).toEqual(texts(expected));
+    // Text hides bytes that are no UTF-8.
+    const sums = (from: Tree) =>
+      Object.fromEntries([...expected.keys()].map((file) => [file, from.get(file)?.sha256]));
+    expect(sums(tree)).toEqual(sums(expected));
+  });
+
+  it('has one list of the largest for each limit from 1 to 200, all cut from one', () => {
+    const longest = json(expected, 'api/v1/largest/200.json');
+    if (!isLargest(longest)) throw new TypeError('not a list of the largest');
+    const lists = [...tree.keys()].filter(isList);
+    expect(lists).toHaveLength(200);
+    for (let limit = 1; limit <= 200; limit += 1) {
+      expect(tree.get(`api/v1/largest/${limit}.json`)?.text).toBe(cut(longest, limit));
+    }
+  });
+
+  it('is described by snapshot.json: times, counts, files and bytes', () => {
+    const rest = [...lasting(tree).values()];
+    const records = (kind: string): number =>
+      [...tree.keys()].filter((file) => file.startsWith(`api/v1/${kind}/`)).length;
+    const counts = {
+      groups: records('group'),
+      users: records('user'),
+      games: records('game'),
+      items: records('item'),
+    };
+    const sums = { files: rest.length, bytes: rest.reduce((sum, { bytes }) => sum + bytes, 0) };
+    const snapshot = json(tree, 'snapshot.json');
+    expect(snapshot).toMatchObject({
+      format: 4,
+      sequence: 1,
+      built_at: BUILT_AT,
+      generator: { name: 'test', version: '0.0.0' },
+      counts,
+      tree: sums,
+    });
+    expect(snapshot).toHaveProperty('as_of', fields(json(tree, 'api/v1/stats.json')).as_of);
+    expect(result).toMatchObject({ sequence: 1, records: counts, ...sums });
+  });
+
+  it('has a route in snapshot.json for every file, and an example for every route that has one', () => {
+    const routes = routesOf(json(tree, 'snapshot.json'));
+    const orphans = [...tree.keys()].filter(
+      (file) => !routes.some((route) => pattern(route.file).test(file)),
+    );
+    expect(orphans).toEqual([]);
+    for (const { path, file: own, requires, example } of routes.filter((route) =>
+      /\{id\}/.test(route.path),
+    )) {
+      const file = requires === undefined ? own : `api/v1/${requires}/{id}.json`;
+      const first = [...tree.keys()]
+        .filter((candidate) => pattern(file).test(candidate))
+        .map((candidate) => Number(/\/(\d+)[./]/.exec(candidate)?.[1]))
+        .toSorted((a, b) => a - b)[0];
+      expect(example).toBe(first === undefined ? undefined : path.replace('{id}', String(first)));
+    }
+  });
+});
+
+interface PublishedRoute {
+  readonly path: string;
+  readonly file: string;
+  readonly example?: string;
+  readonly requires?: string;
+}
+
+function routesOf(snapshot: unknown): readonly PublishedRoute[] {
+  if (typeof snapshot !== 'object' || snapshot === null || !('routes' in snapshot)) return [];
+  const { routes } = snapshot;
+  if (!Array.isArray(routes)) return [];
+  return routes.filter(
+    (route: unknown): route is PublishedRoute =>
+      typeof route === 'object' && route !== null && 'path' in route && 'file' in route,
+  );
+}

@@ -1,0 +1,39 @@
+import * as fc from 'fast-check';
+import { describe, expect } from 'vitest';
+import { always, isThorough } from '../../support/thorough.js';
+import { temporary } from '../../support/folder.js';
+import { histories, play, type History } from './play.js';
+
+const path = temporary();
+/** More by `node build/test/system/oracle/main.js --rounds N`. 60 s, or 8 s in `npm test`. */
+const TIME_MS = isThorough ? 60_000 : 8_000;
+
+const PLAIN = { keepDownloads: false, skipInvalid: false, operator: 0, ends: [] };
+
+/** A withheld name in another case stayed published when the column's collation changed, and nothing else. */
+const COLLATION: History = {
+  records: 40,
+  seed: 0,
+  isSigned: false,
+  steps: [
+    { ...PLAIN, edits: [['a withheld user who is named in another case', { a: 0, b: 0, c: 0 }]] },
+    { ...PLAIN, edits: [['a table of another shape', { a: 0, b: 6, c: 2 }]] },
+  ],
+};
+
+describe('a build that follows others', () => {
+  always('gives the tree of a build from nothing, whatever became of the register', async () => {
+    const folder = path('dist');
+    await fc.assert(
+      fc.asyncProperty(histories(), async (history) => {
+        expect(await play(folder, history)).toBeUndefined();
+      }),
+      {
+        numRuns: 1_000,
+        interruptAfterTimeLimit: TIME_MS,
+        markInterruptAsFailure: false,
+        examples: [[COLLATION]],
+      },
+    );
+  });
+});

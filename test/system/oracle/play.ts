@@ -1,0 +1,267 @@
+/**
+ * The oracle: whatever becomes of a register, with whatever options and interruptions, a build that follows another
+ * gives the tree of a build from nothing, byte for byte, and `verify` finds nothing.
+ */
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import * as fc from 'fast-check';
+import { writeSample } from '../../../data/sample.js';
+import type { Effects } from '../../../generator/build/build.js';
+import { buildConfig } from '../../../generator/config/config.js';
+import { Failure } from '../../../generator/errors.js';
+import { createKey, signed } from '../../../generator/log/key-file.js';
+import { readKey } from '../../../generator/keys.js';
+import { progressFor } from '../../../generator/progress.js';
+import { isPrepared } from '../../../generator/publish/journal.js';
+import { readIndex } from '../../../generator/tree/index-json.js';
+import { completeCommit } from '../../../generator/publish/recover.js';
+import { Tree } from '../../../generator/tree/tree.js';
+import { verify } from '../../../generator/verify/verify.js';
+import { TABLES } from '../../../generator/schema/index.js';
+import { openDatabase } from '../../../generator/sqlite/index.js';
+import { problemsOf } from '../../generator/log/published.js';
+import { deadFrom, survive, withFault } from '../../generator/publish/faults.js';
+import type { Call } from '../../generator/publish/faults.js';
+import { buildAndSign as build, OPERATOR, effectsAt, quiet } from '../../support/build.js';
+import { differing, hashes, isDownload, lasting, readTree, removeTree } from '../../support/tree.js';
+import { EDITS, of, reshaped } from './edits.js';
+import type { Choice, Shape } from './edits.js';
+
+/** How a build ends before the one that is compared. */
+export interface End {
+  /** Killed, or else interrupted by a signal. */
+  readonly isKill: boolean;
+  /** At which call that changes the disk. */
+  readonly at: number;
+}
+
+/** What happens between two comparisons. */
+export interface Step {
+  readonly edits: readonly (readonly [what: string, choice: Choice])[];
+  readonly keepDownloads: boolean;
+  readonly skipInvalid: boolean;
+  /** Another operator is another text in most documents. */
+  readonly operator: number;
+  readonly ends: readonly End[];
+}
+
+export interface History {
+  readonly records: number;
+  readonly seed: number;
+  readonly isSigned: boolean;
+  readonly steps: readonly Step[];
+}
+
+const number = fc.nat(1_000_000);
+const choice = fc.record({ a: number, b: number, c: number });
+const RESHAPED = 'a table of another shape';
+const what = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom(...Object.keys(EDITS)) },
+  { weight: 1, arbitrary: fc.constant(RESHAPED) },
+);
+
+const end: fc.Arbitrary<End> = fc.record({ isKill: fc.boolean(), at: fc.integer({ min: 1, max: 700 }) });
+
+const step = (ends: fc.Arbitrary<readonly End[]>): fc.Arbitrary<Step> =>
+  fc.record({
+    edits: fc.array(fc.tuple(what, choice), { maxLength: 4 }),
+    keepDownloads: fc.boolean(),
+    skipInvalid: fc.boolean(),
+    operator: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constant(1) }),
+    ends,
+  });
+
+/** @param ends so many in each step; by default one in some */
+export const histories = (ends?: number): fc.Arbitrary<History> =>
+  fc.record({
+    records: fc.constantFrom(0, 40, 150, 400),
+    seed: fc.nat(1_000),
+    isSigned: fc.boolean(),
+    steps: fc.array(
+      step(
+        ends === undefined
+          ? fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.tuple(end) })
+          : fc.array(end, { minLength: ends, maxLength: ends }),
+      ),
+      { minLength: 1, maxLength: 6 },
+    ),
+  });
+
+const NOTHING_SIGNED = {
+  origin: 'register.example/log',
+  size: 0,
+  root: '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
+};
+const BUILT_AT = '2027-01-02T03:04:05Z';
+
+/** Documents that say as of when the downloads are. */
+const speaksOfDownloads = (file: string): boolean =>
+  isDownload(file) || file === 'downloads.html' || file === 'index.html';
+
+/**
+ * Plays a history in a folder.
+ * @returns what differs after which step; undefined where the oracle is right
+ */
+export async function play(
+  folder: string,
+  { records, seed, isSigned, steps }: History,
+): Promise<string | undefined> {
+  removeTree(folder);
+  const paths = {
+    register: `${folder}-register.sqlite`,
+    out: folder,
+    fresh: `${folder}-fresh`,
+    keys: isSigned ? keysOf(folder) : undefined,
+  };
+  for (const file of [paths.register, `${paths.register}-wal`, `${paths.register}-shm`])
+    rmSync(file, { force: true });
+  await writeSample({ file: paths.register, records, seed });
+  let shape: Shape = { views: new Set() };
+  for (const [index, taken] of steps.entries()) {
+    for (const [edit, chosen] of taken.edits) shape = apply(paths.register, edit, chosen, shape);
+    const wrong = await compare(paths, taken);
+    if (wrong !== undefined) return `after step ${index + 1}: ${wrong}`;
+  }
+  return undefined;
+}
+
+function apply(register: string, edit: string, chosen: Choice, shape: Shape): Shape {
+  const base = (table: string): string => (shape.views.has(table) ? `raw_${table}` : table);
+  const [sql, next] =
+    edit === RESHAPED
+      ? reshaped(of(TABLES, chosen.b), chosen, shape)
+      : [EDITS[edit]?.(chosen, base) ?? '', shape];
+  const database = openDatabase(register);
+  try {
+    database.pragma('synchronous = OFF');
+    database.exec(sql);
+  } catch (error) {
+    throw new Error(`${edit} ${JSON.stringify(chosen)}: ${String(error)}\n${sql}`, { cause: error });
+  } finally {
+    database.close();
+  }
+  return next;
+}
+
+interface Paths {
+  readonly register: string;
+  readonly out: string;
+  readonly fresh: string;
+  readonly keys: Keys | undefined;
+}
+
+/** The key of a tree, and the same key as if it had signed nothing, for a tree from nothing. */
+interface Keys {
+  readonly own: string;
+  readonly fresh: string;
+  readonly vkey: string;
+}
+
+function keysOf(folder: string): Keys {
+  const [own, fresh] = [`${folder}-own.key`, `${folder}-fresh.key`];
+  for (const key of [own, fresh])
+    for (const suffix of ['', '.pub', '.last']) rmSync(key + suffix, { force: true });
+  return { own, fresh, vkey: createKey('register.example/log', own) };
+}
+
+async function compare({ register, out, fresh, keys }: Paths, taken: Step): Promise<string | undefined> {
+  const { skipInvalid, keepDownloads, ends } = taken;
+  const operator = taken.operator === 0 ? OPERATOR : anotherOperator(out);
+  const config = (to: string) =>
+    buildConfig({
+      register,
+      out: to,
+      operator,
+      skipInvalid,
+      acceptRemovals: true,
+      ...(keys && { key: [to === out ? keys.own : keys.fresh] }),
+    });
+  const follow = (effects?: Partial<Effects>) =>
+    build({ ...config(out), keepDownloads }, { ...effectsAt(BUILT_AT), ...effects });
+  removeTree(fresh);
+  if (keys !== undefined) {
+    copyFileSync(keys.own, keys.fresh);
+    writeFileSync(`${keys.fresh}.last`, signed(readKey(keys.own).signer, NOTHING_SIGNED));
+  }
+  const anew = await outcomeOf(() => build(config(fresh), effectsAt(BUILT_AT)));
+  const content = (tree: string): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(hashes(lasting(readTree(tree)))).filter(
+        // A killed process may leave the file by which it tried whether the folder is on the file system of the state.
+        ([file]) => file !== '.probe' && (!keepDownloads || !speaksOfDownloads(file)),
+      ),
+    );
+  const states = [content(out), ...(anew === PUBLISHED ? [content(fresh)] : [])];
+  for (const each of ends) {
+    const wrong = await endEarly(new Tree(out), each, follow);
+    if (wrong !== undefined) return wrong;
+    const found = content(out);
+    if (states.every((state) => differing(found, state).length > 0))
+      return `a third state: ${states.map((state) => differing(found, state).join(', ')).join('; or ')}`;
+  }
+  const before = hashes(readTree(out));
+  const followed = await outcomeOf(follow);
+  if (followed !== anew) return `one build says "${followed}", the other "${anew}"`;
+  if (followed !== PUBLISHED) return inWords(differing(hashes(readTree(out)), before));
+  const damage = (await verify(new Tree(out), quiet())).damage.map(({ file, what }) => `${file} is ${what}`);
+  if (damage.length > 0) return damage.join(', ');
+  const problems = keys === undefined ? [] : problemsOf(out, keys.vkey);
+  if (problems.length > 0) return problems.join(', ');
+  // Those of tables that didn't change were kept from the build before.
+  const [kept, counted] = [out, fresh].map((to) => readIndex(new Tree(to).index).counts);
+  if (kept === undefined || !isDeepStrictEqual(kept, counted)) return 'other counts of the register';
+  return inWords(differing(content(out), content(fresh)));
+}
+
+/** A build that is killed or interrupted; a commit that it has begun is then completed. */
+async function endEarly(
+  tree: Tree,
+  { isKill, at }: End,
+  follow: (effects: Partial<Effects>) => Promise<unknown>,
+): Promise<string | undefined> {
+  if (isKill) {
+    await withFault(deadFrom(at), () => survive(outcomeOfAny(follow({}))));
+    await completeCommit(tree, quiet());
+    return undefined;
+  }
+  const stop = new AbortController();
+  const progress = progressFor('quiet', { signal: stop.signal }, () => undefined);
+  const signal = ({ number }: Call): undefined => {
+    if (number === at) stop.abort(Failure.interrupted('stopped by SIGINT'));
+  };
+  await withFault(signal, () => outcomeOfAny(follow({ progress })));
+  return isPrepared(tree) ? 'an interrupt left a commit half done' : undefined;
+}
+
+/** Some builds are refused, for reasons that the comparison is about. */
+async function outcomeOfAny(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+  }
+}
+
+const PUBLISHED = 'published';
+
+async function outcomeOf(work: () => ReturnType<typeof build>): Promise<string> {
+  try {
+    const result = await work();
+    return result.published ? PUBLISHED : `refused: ${JSON.stringify(result.report)}`;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return `failed: ${error.message.replaceAll(/"[^"]*"/g, '…')}`;
+  }
+}
+
+function anotherOperator(out: string): string {
+  const file = `${out}-operator.json`;
+  writeFileSync(
+    file,
+    readFileSync(OPERATOR, 'utf8').replace(/"name": "[^"]*"/, '"name": "Another Register"'),
+  );
+  return file;
+}
+
+const inWords = (differences: readonly string[]): string | undefined =>
+  differences.length === 0 ? undefined : differences.join(', ');

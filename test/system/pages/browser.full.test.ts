@@ -1,0 +1,397 @@
+/** The pages in Debian's Chromium: what people see and use, with nothing loaded from elsewhere. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { temporary } from '../../support/folder.js';
+import { startProxy } from '../../support/proxy.js';
+import { fields } from '../../support/values.js';
+import { HAS_CHROMIUM, accessibilityOf, launch, openIn, sidewaysOf } from './browser.js';
+import type { Watched } from './browser.js';
+import { PAGES, manifestOf, publishSite } from '../../generator/outputs/pages/site.js';
+import type { Site } from '../../generator/outputs/pages/site.js';
+
+const path = temporary();
+let site: Site;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (!HAS_CHROMIUM) return;
+  [site, browser] = await Promise.all([publishSite(path), launch()]);
+});
+
+afterAll(async () => {
+  if (!HAS_CHROMIUM) return;
+  await browser.close();
+  await site.proxy.stop();
+});
+
+const open = (url: string, options: BrowserContextOptions = {}, base = site.proxy.base): Promise<Watched> =>
+  openIn(browser, base, url, options);
+
+describe.skipIf(!HAS_CHROMIUM).each(PAGES)('the page %s', (url) => {
+  it.each([
+    ['a phone, light', 375, 'light'],
+    ['a desktop, dark', 1280, 'dark'],
+  ] as const)('is in order on %s', async (_, width, colorScheme) => {
+    const { page, complaints, outside } = await open(url, { viewport: { width, height: 800 }, colorScheme });
+    // What is folded away counts, too.
+    await page.evaluate('for (const part of document.querySelectorAll("details")) part.open = true');
+    expect(await accessibilityOf(page)).toEqual([]);
+    expect(await sidewaysOf(page)).toBe(0);
+    expect(complaints).toEqual([]);
+    expect(outside).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe.skipIf(!HAS_CHROMIUM)('these checks', () => {
+  it('see a breach of the policy, what comes from elsewhere, and what can’t be used', async () => {
+    const { page, complaints, outside } = await open('/feeds');
+    await page.evaluate(
+      `document.body.insertAdjacentHTML('beforeend', '<img src="http://127.0.0.1:9/x.png"><p style="color: red">');
+      document.querySelector('h1').insertAdjacentHTML('afterend', '<button></button>');`,
+    );
+    await expect.poll(() => outside).toEqual(['http://127.0.0.1:9/x.png']);
+    await expect.poll(() => complaints.length).toBeGreaterThanOrEqual(2);
+    expect((await accessibilityOf(page)).map((each) => each.split(':')[0])).toContain('button-name');
+    await page.context().close();
+  });
+});
+
+describe.skipIf(!HAS_CHROMIUM)('without scripts', () => {
+  const options = { javaScriptEnabled: false };
+
+  it('the reference is there with every language, and without a field that does nothing', async () => {
+    const { page } = await open('/developers/reference/register', options);
+    expect(await page.locator('.endpoint').count()).toBe(2);
+    expect(await page.locator('code.json').first().innerText()).toContain('"version": 1');
+    for (const text of ['curl "', 'await fetch(', 'urllib.request.urlopen('])
+      expect(await page.getByText(text).first().isVisible(), text).toBe(true);
+    expect(await page.locator('#search').isVisible()).toBe(false);
+    await page.context().close();
+  });
+
+  it('the contents open on a phone', async () => {
+    const { page } = await open('/developers/guides/limits', {
+      ...options,
+      viewport: { width: 375, height: 800 },
+    });
+    const link = page.locator('.contents a[aria-current=page]');
+    expect(await link.isVisible()).toBe(false);
+    await page.locator('.toggle summary').click();
+    expect(await link.isVisible()).toBe(true);
+    await page.context().close();
+  });
+
+  it('the explorer says where the same is', async () => {
+    const { page } = await open('/developers/explorer', options);
+    expect(await page.locator('#explorer').isVisible()).toBe(false);
+    expect(await page.locator('main').innerText()).toContain('needs JavaScript');
+    await page.context().close();
+  });
+});
+
+describe.skipIf(!HAS_CHROMIUM)('the documentation', () => {
+  it('is searched by pages, headings, fields and errors', async () => {
+    const { page, complaints } = await open('/developers');
+    await page.locator('#search').fill('usernames is_current');
+    const results = page.locator('#results a');
+    await expect.poll(() => results.count()).toBe(1);
+    expect(await results.first().innerText()).toMatch(/^usernames\[\]\.is_current\s+Users: /);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/developers/reference/users#field-user-usernames-usernames-is_current');
+    // It is inside something folded.
+    expect(await page.locator('#field-user-usernames-usernames-is_current').isVisible()).toBe(true);
+    await page.locator('#search').fill('rate_limited');
+    await expect.poll(() => results.first().getAttribute('href')).toBe('/developers#error-rate_limited');
+    await page.locator('#search').fill('nothing like it');
+    await expect.poll(() => page.locator('#found').innerText()).toBe('No results.');
+    await page.keyboard.press('Escape');
+    expect(await page.locator('#pages').isVisible()).toBe(true);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is searched by the words of its text', async () => {
+    const { page } = await open('/developers');
+    const found = page.locator('#found');
+    for (const word of [
+      'etag',
+      'cache',
+      '429',
+      'csv',
+      'python',
+      'rename',
+      'cors',
+      'parquet',
+      'retry',
+      'withheld',
+      'typescript',
+    ]) {
+      await page.locator('#search').fill(word);
+      await expect.poll(() => found.innerText(), { message: word }).toMatch(/^\d+ found$/);
+      await page.locator('#search').fill('');
+      await expect.poll(() => found.innerText()).toBe('');
+    }
+    await page.locator('#search').fill('etag');
+    await expect
+      .poll(() => page.locator('#results a').first().getAttribute('href'))
+      .toBe('/developers/guides/limits#caching');
+    await page.context().close();
+  });
+
+  it.each([
+    ['changes', '/developers/guides/copying#changes'],
+    ['limits', '/developers/guides/limits#limits'],
+    ['lists', '/developers/reference/lists'],
+    ['explorer', '/developers/explorer'],
+    ['endpoint-group-history', '/developers/reference/groups#endpoint-group-history'],
+    ['endpoint-movers-d7', '/developers/reference/lists#endpoint-movers-d7'],
+  ])('leads from the old address #%s to %s', async (old, now) => {
+    const { page } = await open(`/developers#${old}`);
+    await expect.poll(() => page.url()).toBe(site.proxy.base + now);
+    await page.context().close();
+  });
+
+  it('opens at an address whose escapes are broken', async () => {
+    const { page, complaints } = await open('/developers#%E0%A4%A');
+    await page.locator('#search').fill('usernames is_current');
+    await expect.poll(() => page.locator('#results a').count()).toBe(1);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('asks again for an index that could not be loaded, and has no key of its own', async () => {
+    const { page, complaints } = await openIn(browser, site.proxy.base, '/developers#limits', {}, (each) =>
+      each.route('**/developers.json', (route) => route.abort(), { times: 1 }),
+    );
+    await expect.poll(() => complaints.length).toBeGreaterThan(0);
+    // The browser's own words about the request, and no error of the script.
+    expect(complaints.filter((each) => !each.includes('net::ERR_FAILED'))).toEqual([]);
+    await page.keyboard.press('/');
+    expect(await page.evaluate('document.activeElement.id')).not.toBe('search');
+    await page.locator('#search').fill('usernames is_current');
+    await expect.poll(() => page.locator('#results a').count()).toBe(1);
+    await page.context().close();
+  });
+
+  it('marks in its contents what is being read, and nothing moves while it loads', async () => {
+    const { page } = await open('/developers', { viewport: { width: 1280, height: 800 } });
+    const marked = page.locator('.headings [aria-current=location]');
+    for (const id of ['types', 'errors']) {
+      await page.evaluate(`document.getElementById('${id}').scrollIntoView()`);
+      await expect.poll(() => marked.getAttribute('href')).toBe(`#${id}`);
+    }
+    const shifts = `new Promise((done) => new PerformanceObserver((list) =>
+      done(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: 'layout-shift', buffered: true }))`;
+    const none = 'new Promise((done) => setTimeout(() => done(0), 500))';
+    expect(await page.evaluate(`Promise.race([${shifts}, ${none}])`)).toBeLessThan(0.01);
+    await page.context().close();
+  });
+
+  it('remembers the language', async () => {
+    const { page } = await open('/developers');
+    await page.getByRole('tab', { name: 'Python' }).click();
+    await page.goto(`${site.proxy.base}/developers/reference/users`);
+    expect(await page.getByText('urllib.request.urlopen(').first().isVisible()).toBe(true);
+    expect(await page.getByText('await fetch(').first().isVisible()).toBe(false);
+    await page.context().close();
+  });
+});
+
+const status = (page: Page): Promise<string> => page.locator('#explorer-status').innerText();
+
+async function send(page: Page, endpoint: string, value?: string): Promise<string> {
+  await page.locator('#explorer-endpoint').selectOption({ index: await indexOf(page, endpoint) });
+  if (value !== undefined) await page.locator('#explorer-value').fill(value);
+  await page.locator('#explorer button[type=submit]').click();
+  await expect.poll(() => status(page), { timeout: 10_000 }).toMatch(/^(\d{3} |No response)/);
+  return status(page);
+}
+
+async function indexOf(page: Page, endpoint: string): Promise<number> {
+  const options = await page.locator('#explorer-endpoint option').allInnerTexts();
+  const found = options.findIndex((option) => option.split(/\s/)[0] === endpoint);
+  if (found === -1) throw new Error(`the explorer has no "${endpoint}": ${options.join(', ')}`);
+  return found;
+}
+
+const NAMED = /curl "([^"]*)"/;
+const asked = async (page: Page): Promise<string> =>
+  NAMED.exec(await page.locator('#explorer-curl').innerText())?.[1] ?? '';
+
+const readingOf = (day: number) => ({ measured_at: `2026-11-0${day}T00:00:00Z`, member_count: day });
+
+describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
+  it('shows what each endpoint answers, as the line of curl gets it', async () => {
+    const { page, complaints, outside } = await open('/developers/explorer');
+    const listed = z
+      .object({ endpoints: z.array(z.object({ path: z.string() })) })
+      .parse(await (await site.proxy.get('/api/v1')).json());
+    const shown = [
+      ...listed.endpoints.map((endpoint) => endpoint.path),
+      '/api/v1/movers/h24',
+      '/api/v1/recent',
+      '/api/v1/lookup/username/{prefix}',
+      '/api/v1/ids/item/{first_id}',
+      '/snapshot.json',
+      '/changes/index.json',
+    ];
+    const options = await page.locator('#explorer-endpoint option').allInnerTexts();
+    expect(options.map((option) => option.split(/\s/)[0])).toEqual(expect.arrayContaining(shown));
+    for (const endpoint of shown) {
+      expect(await send(page, endpoint), endpoint).toMatch(/^200 OK/);
+      const more = page.locator('#explorer-more');
+      if (await more.isVisible()) await more.click();
+      const body: unknown = JSON.parse(await page.locator('#explorer-body').innerText());
+      expect(body, endpoint).toEqual(await (await fetch(await asked(page))).json());
+      expect(await page.locator('#explorer-headers').innerText()).toContain('etag');
+      const chart = page.locator('#explorer-chart');
+      await expect.poll(() => chart.isVisible(), { message: endpoint }).toBe(endpoint.includes('group/'));
+    }
+    expect(complaints).toEqual([]);
+    expect(outside).toEqual([]);
+    await page.context().close();
+  });
+
+  it('draws the history of a group with its gaps, and says how many there are', async () => {
+    const { page } = await open('/developers/explorer');
+    await send(page, '/api/v1/group/{id}');
+    await page.locator('#explorer-plot canvas').waitFor();
+    const text = await page.locator('#explorer-chart-text').innerText();
+    const history = z
+      .object({ members: z.array(z.object({ member_count: z.int() })) })
+      .parse(
+        await (await fetch((await asked(page)).replace(/\/api\/v1(\/group\/\d+)/, '$1/history.json'))).json(),
+      );
+    expect(text).toContain(`Member history: ${history.members.length} readings`);
+    expect(text).toMatch(/(no gaps|1 gap|\d+ gaps)/);
+    const url = manifestOf(site.out).routes.find(({ name }) => name === 'chart-script')?.path;
+    const line = await page.evaluate(
+      `import('${url}').then(({ lineOf }) => lineOf(${JSON.stringify([1, 2, 3, 7, 8].map(readingOf))}))`,
+    );
+    // uPlot draws no line over a null.
+    expect(line).toMatchObject({ counts: [1, 2, 3, null, 7, 8], gaps: 1 });
+    expect(await accessibilityOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it('draws the group it names, also after a response without a line and another width', async () => {
+    const { page } = await open('/developers/explorer', { viewport: { width: 1280, height: 800 } });
+    const { groups } = z
+      .object({ groups: z.array(z.object({ id: z.int() })) })
+      .parse(await (await site.proxy.get('/api/v1/largest?limit=2')).json());
+    const [one, other] = groups.map(({ id }) => String(id));
+    await send(page, '/api/v1/group/{id}', one);
+    await page.locator('#explorer-plot canvas').waitFor();
+    await send(page, '/api/v1/group/{id}', '999999999');
+    await page.setViewportSize({ width: 900, height: 800 });
+    await send(page, '/api/v1/group/{id}', other);
+    await page.locator('#explorer-plot canvas').waitFor();
+    // Whatever follows a change of the width has done so.
+    await page.waitForTimeout(300);
+    expect(await page.locator('#explorer-plot .uplot').count()).toBe(1);
+    await page.locator('#explorer-plot .u-over').hover({ position: { x: 1, y: 50 } });
+    const first = / readings, ([\d,]+) members on /.exec(
+      await page.locator('#explorer-chart-text').innerText(),
+    );
+    expect(await page.locator('.u-legend .u-value').last().innerText()).toBe(first?.[1]);
+    await page.context().close();
+  });
+
+  it('shows a 404 and a 400 as what they are', async () => {
+    const { page } = await open('/developers/explorer', { viewport: { width: 375, height: 800 } });
+    expect(await send(page, '/api/v1/group/{id}', '999999999')).toMatch(/^404 Not found/);
+    expect(await page.locator('#explorer-body').innerText()).toContain('"error": "not_found"');
+    expect(await page.locator('#explorer-chart').isVisible()).toBe(false);
+    expect(await send(page, '/api/v1/user/{id}', '<b>"1/../&')).toMatch(/^400 Invalid path/);
+    expect(await send(page, '/api/v1/largest', '201')).toMatch(/^400 Invalid limit/);
+    expect(await asked(page)).toBe(`${site.proxy.base}/api/v1/largest?limit=201`);
+    expect(await accessibilityOf(page)).toEqual([]);
+    expect(await sidewaysOf(page)).toBe(0);
+    await page.context().close();
+  });
+
+  it('at a 429 says when the next request passes, and then it does', async () => {
+    const proxy = await startProxy(site.out, ['--api-tokens', '20', '--api-refill-seconds', '3']);
+    try {
+      const { page } = await open('/developers/explorer', {}, proxy.base);
+      while ((await proxy.get('/api/v1/stats')).status !== 429);
+      expect(await send(page, '/api/v1/stats')).toMatch(/^429 Too many requests/);
+      expect(await page.locator('#explorer-wait').innerText()).toMatch(/allowed in [123] s/);
+      const button = page.locator('#explorer button[type=submit]');
+      expect(await button.isDisabled()).toBe(true);
+      await expect.poll(() => button.isDisabled(), { timeout: 5000 }).toBe(false);
+      expect(await send(page, '/api/v1/stats')).toMatch(/^200 OK/);
+      await page.context().close();
+    } finally {
+      await proxy.stop();
+    }
+  });
+
+  it('says so when there is no answer', async () => {
+    const { page } = await open('/developers/explorer');
+    await page.context().setOffline(true);
+    expect(await send(page, '/api/v1/group/{id}', '1')).toBe('No response: this device is offline.');
+    await page.context().setOffline(false);
+    expect(await send(page, '/api/v1/stats')).toMatch(/^200 OK/);
+    await page.context().close();
+  });
+
+  it('begins with the request that its address names, and keeps it up to date', async () => {
+    const { page } = await open('/developers/explorer?endpoint=largest&value=7');
+    expect(await asked(page)).toBe(`${site.proxy.base}/api/v1/largest?limit=7`);
+    expect(await send(page, '/api/v1/stats')).toMatch(/^200 OK/);
+    expect(new URL(page.url()).search).toBe('?endpoint=stats');
+    await page.context().close();
+  });
+
+  it('is used by keyboard alone', async () => {
+    const { page } = await open('/developers/explorer');
+    await page.locator('#explorer-value').focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => status(page)).toMatch(/^200 OK/);
+    await page.context().close();
+  });
+});
+
+describe.skipIf(!HAS_CHROMIUM)('a page of another origin', () => {
+  it('reads answers and the headers that matter', async () => {
+    const proxy = await startProxy(site.out, ['--api-tokens', '2', '--api-refill-seconds', '60']);
+    const elsewhere = createServer((_, response) => response.end('<!DOCTYPE html><title>Elsewhere</title>'));
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
+    const { port } = elsewhere.address() as AddressInfo;
+    try {
+      const { page } = await open('/', {}, `http://127.0.0.1:${port}`);
+      const read = async (url: string) =>
+        fields(
+          await page.evaluate(
+            `fetch(${JSON.stringify(proxy.base + url)}, { cache: 'no-store' }).then(async (answer) => ({
+              status: answer.status,
+              etag: answer.headers.get('ETag'),
+              policy: answer.headers.get('RateLimit-Policy'),
+              retryAfter: answer.headers.get('Retry-After'),
+              body: await answer.json(),
+            }))`,
+          ),
+        );
+      expect(await read('/api/v1/stats')).toMatchObject({
+        status: 200,
+        etag: expect.stringMatching(/^"\w+"$/) as unknown,
+        policy: '"api";q=2;w=120',
+        retryAfter: null,
+      });
+      expect(await read('/api/v1/group/x')).toMatchObject({ status: 400, body: { error: 'invalid_id' } });
+      const refused = await read('/api/v1/stats');
+      expect(refused).toMatchObject({ status: 429, body: { error: 'rate_limited' } });
+      expect(Number(refused['retryAfter'])).toBeGreaterThan(0);
+      await page.context().close();
+    } finally {
+      elsewhere.close();
+      await proxy.stop();
+    }
+  });
+});

@@ -1,0 +1,144 @@
+/** The pages of records in Debian's Chromium, over a register that measures little. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { snapshot } from '../../support/cli.js';
+import { OPERATOR } from '../../support/build.js';
+import { temporary } from '../../support/folder.js';
+import { startProxy } from '../../support/proxy.js';
+import type { RunningProxy } from '../../support/proxy.js';
+import { fields } from '../../support/values.js';
+import { HAS_CHROMIUM, accessibilityOf, launch, openIn, sidewaysOf } from './browser.js';
+import { CLUBS, writeClubs } from './clubs.js';
+
+const path = temporary();
+let proxy: RunningProxy;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (!HAS_CHROMIUM) return;
+  const [operator, out] = [path('operator.json'), path('dist')];
+  writeFileSync(
+    operator,
+    JSON.stringify({ ...fields(JSON.parse(readFileSync(OPERATOR, 'utf8'))), ...CLUBS }),
+  );
+  const register = writeClubs(path('register.sqlite'));
+  const args = ['--register', register, '--operator', operator, '--out', out, '--quiet'];
+  const { code, stderr } = await snapshot(['build', ...args]);
+  if (code !== 0) throw new Error(`the build ended with ${code}: ${stderr}`);
+  [proxy, browser] = await Promise.all([startProxy(out), launch()]);
+});
+
+afterAll(async () => {
+  if (!HAS_CHROMIUM) return;
+  await browser.close();
+  await proxy.stop();
+});
+
+const open = async (url: string, wanted: string, width = 375) => {
+  const watched = await openIn(browser, proxy.base, url, { viewport: { width, height: 800 } });
+  await watched.page.locator(wanted).first().waitFor();
+  return watched;
+};
+
+const headings = (page: Page): Promise<string[]> => page.locator('main h2').allInnerTexts();
+const factsOf = (page: Page): Promise<string[]> => page.locator('.facts dt').allInnerTexts();
+const main = (page: Page): Promise<string> => page.locator('main').innerText();
+
+const ALWAYS = ['First measured', 'Last measured', 'Measurements'];
+
+describe.skipIf(!HAS_CHROMIUM).each([
+  ['/group/4', ['Members', 'Facts', 'Look up another record'], ['JSON', 'History', 'Cite']],
+  ['/user/7', ['Facts', 'Look up another record'], ['JSON', 'Cite']],
+  ['/game/9', ['Facts', 'Look up another record'], ['JSON', 'Feed', 'Cite']],
+])('the page %s', (url, sections, links) => {
+  it('has the parts that are measured, and says nothing of the others', async () => {
+    const { page, complaints, outside } = await open(url, '.another form');
+    expect(await headings(page)).toEqual(sections);
+    expect(await factsOf(page)).toEqual(ALWAYS);
+    expect(await page.locator('.record-links li').allInnerTexts()).toEqual(links);
+    const text = await main(page);
+    // Of the changes in a day and a week there is no reading, and that is said.
+    expect(text.replace(/not measured in a (day|week)/g, '')).not.toMatch(/not measured|not published/i);
+    expect(text).not.toMatch(
+      /has been read yet|\bstate\b|votes|\bgroups?\b|\busers?\b|\bgames?\b|\bitems?\b/i,
+    );
+    expect(await accessibilityOf(page)).toEqual([]);
+    expect(await sidewaysOf(page)).toBe(0);
+    expect([complaints, outside]).toEqual([[], []]);
+  });
+});
+
+describe.skipIf(!HAS_CHROMIUM)('the pages of records', () => {
+  it('begin with the first figure that is measured, in the words of the operator', async () => {
+    const { page } = await open('/game/9', '#facts');
+    expect(await page.locator('.main-figure').innerText()).toMatch(/^1,234\s+visits\s+read 20 November 2026/);
+    expect(await page.locator('.kicker').first().innerText()).toMatch(/^island 9$/i);
+    expect(await page.title()).toBe('Lagoon · island 9 – Golden');
+    const club = await open('/group/4', '#facts');
+    expect(await club.page.locator('.byline').innerText()).toBe('Owner: player 7');
+  });
+
+  it('link to no record of a kind that the register lacks', async () => {
+    const without = path('without');
+    const register = writeClubs(path('register.sqlite'), ['users', 'games']);
+    const args = ['--register', register, '--operator', path('operator.json'), '--out', without];
+    writeFileSync(args[3] ?? '', readFileSync(OPERATOR));
+    expect((await snapshot(['build', ...args, '--quiet'])).code).toBe(0);
+    const other = await startProxy(without);
+    const { page } = await openIn(browser, other.base, '/group/4');
+    try {
+      await page.locator('#facts').waitFor();
+      expect(await page.locator('.byline').innerText()).toBe('Owner: user 7');
+      expect(await page.locator('.byline a').count()).toBe(0);
+    } finally {
+      await page.close();
+      await other.stop();
+    }
+  });
+
+  it('say what is null where the register measures it of others', async () => {
+    const { page } = await open('/group/6', '#facts');
+    expect(await page.title()).toBe('Club 6 – Golden');
+    expect(await main(page)).toMatch(/name not measured[^]*not measured members/);
+    expect(await main(page)).toMatch(/Not measured, or not published: name, owner, member count, peak\./);
+  });
+});
+
+/** Looks up some words, and waits until the field says this of them. */
+const seek = async (page: Page, kind: string, words: string, said: string): Promise<void> => {
+  await page.locator('select').selectOption(kind);
+  await page.locator('input[name=q]').fill(words);
+  await page.getByRole('button', { name: 'Look up' }).click();
+  await expect.poll(() => page.locator('.status').innerText()).toBe(said);
+};
+
+describe.skipIf(!HAS_CHROMIUM)('the field that finds records', () => {
+  it('offers and finds what there is, by the words of the operator', async () => {
+    const { page } = await open('/', '.hint');
+    expect(await page.locator('option').allInnerTexts()).toEqual(['Club', 'Player', 'Island']);
+    await seek(
+      page,
+      'game',
+      'Lagoon',
+      'Only clubs and players can be found by name. For an island, enter its id or address.',
+    );
+    await seek(page, 'group', 'quiet arcade', 'One club has this name.');
+    expect(await page.locator('.matches').innerText()).toBe('Quiet Arcade club 4');
+    await seek(
+      page,
+      'user',
+      'nobody',
+      'No published club or player has exactly this name. Only whole names are found.',
+    );
+  });
+
+  it('is at the address of a kind, with an id of that kind', async () => {
+    const { page } = await open('/game', '.hint');
+    expect(await page.locator('h1').innerText()).toBe('Look up an island');
+    expect(await page.locator('.hint').innerText()).toContain('An id such as 9,');
+    expect(await page.locator('select').inputValue()).toBe('game');
+    const gone = await open('/item', '.hint');
+    expect(await gone.page.locator('h1').innerText()).toBe('Nothing is published at this address');
+  });
+});

@@ -1,0 +1,235 @@
+/** Proofs on the pages of records, made in Debian's Chromium, and the guide to the signed log. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NaiveVerifier, ORIGIN, naivelyVerified } from '../../generator/log/signed.js';
+import { inProcess, temporary } from '../../generator/publish/support.js';
+import { published } from '../../support/build.js';
+import { startProxy } from '../../support/proxy.js';
+import type { RunningProxy } from '../../support/proxy.js';
+import { writeRegister } from '../../support/register.js';
+import { HAS_CHROMIUM, accessibilityOf, launch, openIn, sidewaysOf } from './browser.js';
+import type { Watched } from './browser.js';
+
+const path = temporary();
+let key: NaiveVerifier;
+const out = path('dist');
+const GUIDE = '/developers/guides/log';
+let proxy: RunningProxy;
+let browser: Browser;
+
+const at = '2026-11-20T08:00:00Z';
+const ROWS = {
+  groups: [
+    { id: 45, name: 'Snowy River Workshop', member_count: 280_114_906 },
+    { id: 46, name: 'Another 群 </script>' },
+  ],
+  group_member_readings: [{ group_id: 45, measured_at: at, member_count: 280_114_906 }],
+  users: [{ id: 10, username: 'quick_hill' }],
+  games: [{ id: 7, name: 'Lantern Harbour', visits: 5 }],
+  items: [{ id: 8, name: 'Copper Diving Helmet', price: 5 }],
+};
+
+beforeAll(async () => {
+  if (!HAS_CHROMIUM) return;
+  const register = writeRegister(path('register.sqlite'), ROWS);
+  const file = path('key');
+  await inProcess('keygen', '--name', ORIGIN, '--write', file);
+  key = NaiveVerifier.of(readFileSync(`${file}.pub`, 'utf8').trimEnd());
+  await published({ register, out, key: [file] });
+  [proxy, browser] = await Promise.all([startProxy(out), launch()]);
+});
+
+afterAll(async () => {
+  if (!HAS_CHROMIUM) return;
+  await browser.close();
+  await proxy.stop();
+});
+
+const openPage = (url: string, options: BrowserContextOptions = {}): Promise<Watched> =>
+  openIn(browser, proxy.base, url, options);
+
+const proofButton = (page: Page) => page.getByRole('button', { name: 'Proof' });
+
+/** Opens the proofs of a record, and waits until each is made. */
+async function openProofs(
+  url: string,
+  documents: number,
+  options: BrowserContextOptions = {},
+): Promise<Watched> {
+  const watched = await openPage(url, options);
+  await watched.page.locator('#facts').waitFor();
+  await proofButton(watched.page).click();
+  await expect.poll(() => watched.page.locator('#proof a[download]').count()).toBe(documents);
+  return watched;
+}
+
+const textOf = (page: Page, selector: string): Promise<string> => page.locator(selector).first().innerText();
+
+describe.skipIf(!HAS_CHROMIUM)('the page of a record in a signed tree', () => {
+  it.each([
+    ['/group/45', ['/api/v1/group/45', '/group/45/history.json'], ['group-45', 'group-45-history']],
+    ['/group/46', ['/api/v1/group/46', '/group/46/history.json'], ['group-46', 'group-46-history']],
+    ['/user/10', ['/api/v1/user/10', '/user/10/usernames.json'], ['user-10', 'user-10-usernames']],
+    ['/game/7', ['/api/v1/game/7'], ['game-7']],
+    ['/item/8', ['/api/v1/item/8'], ['item-8']],
+  ])('%s has proofs of what it shows', async (url, documents, names) => {
+    const { page, complaints, outside } = await openProofs(url, documents.length);
+    expect(await textOf(page, '#proof')).toContain('This record is listed in signed snapshot 1.');
+    for (const [index, document] of documents.entries()) {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.locator('#proof a[download]').nth(index).click(),
+      ]);
+      expect(download.suggestedFilename()).toBe(`${names[index]}.tlog-proof`);
+      const proof = readFileSync(await download.path(), 'utf8');
+      const { body } = naivelyVerified(proof, key);
+      expect(naivelyVerified(proof, key)).toMatchObject({ path: document, sequence: 1 });
+      expect(body).toBe(await (await proxy.get(document)).text());
+    }
+    expect(complaints).toEqual([]);
+    expect(outside).toEqual([]);
+    await page.context().close();
+  });
+
+  it.each([
+    ['a phone, light', 375, 'light'],
+    ['a desktop, dark', 1280, 'dark'],
+  ] as const)('is in order on %s', async (_, width, colorScheme) => {
+    const { page } = await openProofs('/group/45', 2, { viewport: { width, height: 800 }, colorScheme });
+    expect(await accessibilityOf(page)).toEqual([]);
+    expect(await sidewaysOf(page)).toBe(0);
+    await page.context().close();
+  });
+
+  it('asks for nothing of the log before somebody asks, and then for few files', async () => {
+    const { page } = await openPage('/group/45');
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await page.locator('.lookup').waitFor();
+    expect(asked.filter((each) => /log|proof/.test(each))).toEqual([]);
+    asked.length = 0;
+    await proofButton(page).click();
+    await expect.poll(() => page.locator('#proof a[download]').count()).toBe(2);
+    expect(asked.length).toBeLessThan(22);
+    await page.context().close();
+  });
+
+  it('says where to read what a proof says, and that it claims no more', async () => {
+    const { page } = await openProofs('/group/45', 2);
+    expect(await textOf(page, '#proof .note')).toContain('come from one place, so the page claims no more');
+    await page.locator('#proof .note a').click();
+    await page.waitForURL(`**${GUIDE}`);
+    expect(await textOf(page, 'h1')).toBe('Signed log');
+    await page.context().close();
+  });
+
+  it('that shows an older copy says so', async () => {
+    const { page } = await openPage('/group/45');
+    let isOlder = true;
+    await page.route('**/api/v1/group/45', async (route) => {
+      if (!isOlder) return route.continue();
+      const response = await route.fetch();
+      const body = (await response.text()).replace('280114906', '270000000');
+      isOlder = false;
+      return route.fulfill({ response, body });
+    });
+    await page.reload();
+    await proofButton(page).click();
+    const status = page.locator('#proof [role=status]').first();
+    await expect
+      .poll(() => status.innerText())
+      .toBe('This page shows an older copy of the record than signed snapshot 1 lists. Reload');
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await proofButton(page).click();
+    await expect.poll(() => page.locator('#proof a[download]').count()).toBe(2);
+    await page.context().close();
+  });
+
+  it('says what is amiss if the service sends another document than it lists', async () => {
+    const { page } = await openPage('/game/7');
+    await page.clock.install();
+    await page.route('**/api/v1/game/7', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: (await response.text()).replace('Harbour', 'Harbor') });
+    });
+    await page.reload();
+    await proofButton(page).click();
+    await expect.poll(() => textOf(page, '#proof')).toContain('Trying again');
+    const later = async (): Promise<string> => {
+      await page.clock.runFor(10_000);
+      return textOf(page, '#proof');
+    };
+    await expect
+      .poll(later, { timeout: 30_000 })
+      .toContain('/api/v1/game/7 is not as signed snapshot 1 lists it');
+    expect(await page.locator('#proof a[download]').count()).toBe(0);
+    expect(await accessibilityOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it('says when the limit is reached, and tries again', async () => {
+    const { page } = await openPage('/item/8');
+    await page.route(
+      '**/log/**/checkpoint',
+      (route) => route.fulfill({ status: 429, headers: { 'Retry-After': '7' } }),
+      { times: 1 },
+    );
+    await proofButton(page).click();
+    await expect.poll(() => textOf(page, '#proof')).toContain('try again in 7 seconds');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(() => page.locator('#proof a[download]').count()).toBe(1);
+    await page.context().close();
+  });
+
+  it('has the command where browsers hash nothing', async () => {
+    const { page } = await openIn(browser, proxy.base, '/group/45', {}, async (each) => {
+      await each.addInitScript('Object.defineProperty(crypto, "subtle", { value: undefined })');
+    });
+    await proofButton(page).click();
+    await page.locator('#proof code').first().waitFor();
+    expect(await page.locator('#proof code').allInnerTexts()).toEqual([
+      expect.stringMatching(/^register-api prove http\S+ \/api\/v1\/group\/45 --write group-45\.tlog-proof$/),
+      expect.stringMatching(
+        /^register-api prove .* \/group\/45\/history\.json --write group-45-history\.tlog-proof$/,
+      ),
+    ]);
+    expect(await accessibilityOf(page)).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe.skipIf(!HAS_CHROMIUM)('the guide to the signed log', () => {
+  it.each([
+    ['a phone, light', 375, 'light'],
+    ['a desktop, dark', 1280, 'dark'],
+  ] as const)('is in order on %s', async (_, width, colorScheme) => {
+    const { page, complaints } = await openPage(GUIDE, { viewport: { width, height: 800 }, colorScheme });
+    expect(await accessibilityOf(page)).toEqual([]);
+    expect(await sidewaysOf(page)).toBe(0);
+    expect(complaints).toEqual([]);
+    const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
+    expect(height).toBeLessThan(width > 1000 ? 4000 : 5000);
+    await page.context().close();
+  });
+
+  it('has the key, and the commands with an example', async () => {
+    const { page } = await openPage(GUIDE);
+    const code = await page.locator('main code').allInnerTexts();
+    expect(code).toContain(key.vkey);
+    expect(code).toContain(key.name);
+    expect(code.join('\n')).toContain('/api/v1/group/45 --write');
+    await page.context().close();
+  });
+});
+
+it('a tree without a log has neither the guide nor the button', async () => {
+  const unsigned = path('unsigned');
+  const register = writeRegister(path('register.sqlite'), ROWS);
+  await published({ register, out: unsigned });
+  expect(existsSync(join(unsigned, 'developers/guides/log.html'))).toBe(false);
+  expect(readFileSync(join(unsigned, 'developers.html'), 'utf8')).not.toContain(GUIDE);
+  expect(readFileSync(join(unsigned, 'group.html'), 'utf8')).not.toContain('"log"');
+  expect(readFileSync(join(unsigned, 'sitemap.xml'), 'utf8')).not.toContain(GUIDE);
+});

@@ -1,0 +1,777 @@
+/** The pages of records in Debian's Chromium, over a register in which the values are known. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { snapshot } from '../../support/cli.js';
+import { temporary } from '../../support/folder.js';
+import { startProxy } from '../../support/proxy.js';
+import type { RunningProxy } from '../../support/proxy.js';
+import { writeRegister } from '../../support/register.js';
+import { HAS_CHROMIUM, accessibilityOf, launch, openIn, sidewaysOf } from './browser.js';
+import type { Watched } from './browser.js';
+
+const path = temporary();
+const out = path('dist');
+let proxy: RunningProxy;
+let browser: Browser;
+
+const HOSTILE = '</script><script>document.title="x"</script><img src=x onerror=alert(1)> "\'& {id} ${name}';
+const RTL = 'מגדל האור השקט';
+const DAY = 86_400_000;
+const FIRST = Date.parse('2025-01-01T06:00:00Z');
+const at = (day: number): string => `${new Date(FIRST + day * DAY).toISOString().slice(0, 19)}Z`;
+/** Days of the readings of group 1: 690 in a row, but for 30 of them. */
+const DAYS = Array.from({ length: 690 }, (_, day) => day).filter((day) => day < 300 || day >= 330);
+/** Grows by 10 a day to 10,000 + 500 * 10 on day 500, then falls by 1 a day. */
+const membersOn = (day: number): number => (day <= 500 ? 10_000 + 10 * day : 15_000 - (day - 500));
+const LAST = 689;
+
+const measured = { first_measured_at: at(0), measured_at: at(LAST), measurements: DAYS.length };
+
+const REGISTER = {
+  groups: [
+    {
+      ...measured,
+      id: 1,
+      name: 'Snowy River Workshop',
+      state: 'present',
+      description: `One\nTwo ${HOSTILE}`,
+      owner_state: 'owned',
+      owner_id: 10,
+      owner_name: 'quick_hill',
+      member_count: membersOn(LAST),
+      public_entry: 1,
+      created_at: '2019-05-04T17:20:00Z',
+    },
+    // Its owner is withheld.
+    {
+      id: 2,
+      name: HOSTILE,
+      state: 'locked',
+      owner_state: 'owned',
+      owner_id: 11,
+      owner_name: 'secret',
+      member_count: 5,
+    },
+    { id: 3, name: RTL, state: 'present', owner_state: 'none', member_count: 7 },
+    { id: 4 },
+    { id: 5, name: 'Withheld', member_count: 9 },
+    { id: 6, name: 'W'.repeat(400), owner_id: 999, owner_name: 'elsewhere', member_count: 1 },
+  ],
+  group_member_readings: [
+    ...DAYS.map((day) => ({ group_id: 1, measured_at: at(day), member_count: membersOn(day) })),
+    { group_id: 3, measured_at: '2026-11-20T08:00:00Z', member_count: 7 },
+  ],
+  group_names: [
+    { group_id: 1, position: 1, name: HOSTILE, first_measured_at: at(0), last_measured_at: at(100) },
+    {
+      group_id: 1,
+      position: 2,
+      name: 'Snowy River Workshop',
+      first_measured_at: at(104),
+      last_measured_at: at(LAST),
+    },
+  ],
+  group_owners: [
+    { group_id: 1, position: 1, owner_state: 'none', first_measured_at: at(0), last_measured_at: at(50) },
+    {
+      group_id: 1,
+      position: 2,
+      owner_state: 'owned',
+      owner_id: 11,
+      owner_name: 'secret',
+      first_measured_at: at(51),
+      last_measured_at: at(99),
+    },
+    {
+      group_id: 1,
+      position: 3,
+      owner_state: 'owned',
+      owner_id: 10,
+      owner_name: 'quick_hill',
+      first_measured_at: at(100),
+      last_measured_at: at(LAST),
+    },
+  ],
+  users: [
+    {
+      id: 10,
+      username: 'quick_hill',
+      display_name: 'Quick',
+      state: 'banned',
+      created_at: '2017-02-11T09:00:00Z',
+    },
+    { id: 11, username: 'secret' },
+  ],
+  usernames: [
+    { user_id: 10, position: 1, username: 'slow_hill', first_measured_at: at(3), last_measured_at: at(3) },
+    {
+      user_id: 10,
+      position: 2,
+      username: 'quick_hill',
+      changed_at: '2020-06-01T12:30:00Z',
+      first_measured_at: at(3),
+      last_measured_at: at(9),
+    },
+  ],
+  games: [
+    {
+      id: 7,
+      name: 'Lantern Harbour',
+      state: 'present',
+      creator_type: 'group',
+      creator_id: 1,
+      creator_name: 'Snowy River Workshop',
+      access: 'free',
+      playing: 1290,
+      visits: 70_214_993,
+      up_votes: 75,
+      down_votes: 25,
+    },
+  ],
+  items: [
+    {
+      id: 8,
+      name: 'Copper Diving Helmet',
+      state: 'present',
+      price_state: 'unlisted',
+      limited: 1,
+      lowest_resale_price: 1180,
+      quantity_total: 5000,
+      quantity_remaining: 12,
+      asset_type_id: 8,
+      asset_type: 'Hat',
+    },
+    { id: 9, name: 'Copper Cloak', favourites: 15 },
+  ],
+  withheld: [
+    { kind: 'group', id: 5, since: '2026-01-01T00:00:00Z' },
+    { kind: 'user', id: 11, since: '2026-01-01T00:00:00Z' },
+  ],
+};
+
+beforeAll(async () => {
+  if (!HAS_CHROMIUM) return;
+  const register = writeRegister(path('register.sqlite'), REGISTER);
+  const { code, stderr } = await snapshot(['build', '--register', register, '--out', out, '--quiet']);
+  if (code !== 0) throw new Error(`the build ended with ${code}: ${stderr}`);
+  [proxy, browser] = await Promise.all([startProxy(out), launch()]);
+});
+
+afterAll(async () => {
+  if (!HAS_CHROMIUM) return;
+  await browser.close();
+  await proxy.stop();
+});
+
+/** Counts the shifts of the layout from the start. */
+const COUNT_SHIFTS = `window.shifts = 0;
+  new PerformanceObserver((list) => { for (const each of list.getEntries()) window.shifts += each.value; })
+    .observe({ type: 'layout-shift', buffered: true });`;
+
+const open = (url: string, options: BrowserContextOptions = {}, base = proxy.base): Promise<Watched> =>
+  openIn(browser, base, url, options, (page) => page.addInitScript(COUNT_SHIFTS));
+
+/** Opens a record's page and waits until all of it is there. */
+async function openRecord(url: string, options: BrowserContextOptions = {}): Promise<Watched> {
+  const watched = await open(url, options);
+  await watched.page.locator('#facts').waitFor();
+  return watched;
+}
+
+const textOf = (page: Page, selector: string): Promise<string> => page.locator(selector).first().innerText();
+const drawn = (page: Page) => page.locator('.plot canvas').waitFor();
+
+const RECORDS = [
+  '/group/1',
+  '/group/2',
+  '/group/3',
+  '/group/4',
+  '/group/6',
+  '/user/10',
+  '/game/7',
+  '/item/8',
+];
+
+describe.skipIf(!HAS_CHROMIUM).each(RECORDS)('the page %s', (url) => {
+  it.each([
+    ['a phone, light', 375, 'light'],
+    ['a desktop, dark', 1280, 'dark'],
+  ] as const)('is in order on %s, and nothing moves while it loads', async (_, width, colorScheme) => {
+    const { page, complaints, outside } = await openRecord(url, {
+      viewport: { width, height: 800 },
+      colorScheme,
+    });
+    if (url === '/group/1') await drawn(page);
+    await page.waitForTimeout(300);
+    expect(await page.evaluate('window.shifts')).toBe(0);
+    await page.evaluate('for (const part of document.querySelectorAll("details")) part.open = true');
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+    await page.locator('.lookup').waitFor();
+    expect(await accessibilityOf(page)).toEqual([]);
+    expect(await sidewaysOf(page)).toBe(0);
+    expect(complaints).toEqual([]);
+    expect(outside).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
+  it('says what it is, the number that matters, and when it was read', async () => {
+    const { page } = await openRecord('/group/1');
+    expect(await page.title()).toMatch(/^Snowy River Workshop · group 1 – /);
+    expect(await textOf(page, 'h1')).toBe('Snowy River Workshop');
+    expect(await textOf(page, '.record .kicker')).toMatch(/^GROUP 1 · PRESENT\s+the platform shows it$/i);
+    // Day 689 after 1 January 2025 is 21 November 2026.
+    expect(await textOf(page, '.main-figure')).toMatch(/^14,811 members\s+read 21 November 2026, 06:00 UTC$/);
+    expect(await page.locator('.byline a').getAttribute('href')).toBe('/user/10');
+    await page.context().close();
+  });
+
+  it('has each change with its two readings, for screen readers and on focus', async () => {
+    const { page } = await openRecord('/group/1');
+    const [day, week, month] = await page.locator('.change').all();
+    const words = ', from 14,818 on 14 November 2026, 06:00 UTC to 14,811 on 21 November 2026, 06:00 UTC';
+    expect(await day?.textContent()).toMatch(/^−1 in a day, from 14,812/);
+    expect(await week?.textContent()).toBe(`−7 in a week${words}`);
+    expect(await month?.textContent()).toMatch(/^−30 in 30 days, from 14,841/);
+    await week?.focus();
+    expect(await textOf(page, '.change-note')).toBe(`In a week: ${words.slice(2)}.`);
+    await page.context().close();
+  });
+
+  it('walks through all readings by keyboard', async () => {
+    const { page } = await openRecord('/group/1');
+    await drawn(page);
+    const plot = page.getByRole('slider');
+    await plot.focus();
+    const now = () => plot.getAttribute('aria-valuetext');
+    expect(await now()).toBe('14,811 members, 21 November 2026, 06:00 UTC');
+    await page.keyboard.press('ArrowLeft');
+    expect(await now()).toBe('14,812 members, 20 November 2026, 06:00 UTC');
+    expect(await textOf(page, '.readout')).toMatch(
+      /14,812 members\s+20 November 2026, 06:00 UTC\s+−1 since 19/,
+    );
+    await page.keyboard.press('Home');
+    expect(await now()).toBe('10,000 members, 1 January 2025, 06:00 UTC');
+    await page.keyboard.press('ArrowLeft');
+    expect(await plot.getAttribute('aria-valuenow')).toBe('1');
+    for (let step = 0; step < 30; step += 1) await page.keyboard.press('PageUp');
+    // The 301st reading follows the gap.
+    expect(await now()).toBe('13,300 members, 27 November 2025, 06:00 UTC');
+    expect(await plot.getAttribute('aria-valuenow')).toBe('301');
+    await page.keyboard.press('End');
+    expect(await plot.getAttribute('aria-valuenow')).toBe('660');
+    await page.context().close();
+  });
+
+  it('shows the value under the pointer, and where the axis starts', async () => {
+    const { page } = await openRecord('/group/1');
+    await drawn(page);
+    expect(await textOf(page, '.axis-start')).toBe('The axis starts at 9.60\u00a0k, not at 0.');
+    await page.locator('.u-over').hover({ position: { x: 1, y: 50 } });
+    expect(await textOf(page, '.readout')).toMatch(/^10,000 members\s+1 January 2025/);
+    expect(await textOf(page, '.readings')).toContain('Where a gap is hatched, nothing was read');
+    expect(await textOf(page, '.readings')).toContain(
+      'Peak: 15,000 members on 16 May 2026, 06:00 UTC, the highest of 660 readings.',
+    );
+    await page.context().close();
+  });
+
+  it('shows a year, 90 days, what was dragged over, and all again', async () => {
+    const { page } = await openRecord('/group/1');
+    await drawn(page);
+    const pressed = () => page.locator('.ranges [aria-pressed=true]').allInnerTexts();
+    expect(await pressed()).toEqual(['All']);
+    await page.getByRole('button', { name: '90 days' }).click();
+    expect(await pressed()).toEqual(['90 days']);
+    // From 14,901 to 14,811, with 8 % of 90 below.
+    await expect.poll(() => textOf(page, '.axis-start')).toBe('The axis starts at 14.8\u00a0k, not at 0.');
+    // To the first reading and back: as much is shown, and nothing before the first or after the last.
+    await page.locator('.plot').focus();
+    await page.keyboard.press('Home');
+    await expect.poll(pressed).toEqual([]);
+    await page.keyboard.press('End');
+    await expect.poll(pressed).toEqual(['90 days']);
+    await page.getByRole('button', { name: '1 year' }).click();
+    expect(await pressed()).toEqual(['1 year']);
+    const box = await page.locator('.u-over').boundingBox();
+    if (box === null) throw new Error('the chart has no area');
+    await page.mouse.move(box.x + 100, box.y + 60);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 300, box.y + 60, { steps: 5 });
+    await page.mouse.up();
+    await expect.poll(pressed).toEqual([]);
+    await page.getByRole('button', { name: 'All' }).click();
+    await expect.poll(pressed).toEqual(['All']);
+    await page.context().close();
+  });
+
+  it('has the newest readings as a table, and says where the others are', async () => {
+    const { page } = await openRecord('/group/1');
+    await page.getByText('As a table').click();
+    const rows = page.locator('.readings tbody tr');
+    await expect.poll(() => rows.count()).toBe(200);
+    expect(await rows.first().innerText()).toMatch(/^21 November 2026, 06:00 UTC\s+14,811\s+−1$/);
+    expect(await textOf(page, '.readings details')).toContain('The newest 200 of 660 readings.');
+    await page.context().close();
+  });
+
+  it('has its names and owners in time, with what bounds each change', async () => {
+    const { page } = await openRecord('/group/1');
+    const rows = (id: string) => page.locator(`[aria-labelledby=${id}] .what`).allInnerTexts();
+    expect(await rows('names')).toEqual([
+      'Snowy River Workshop\nnow; changed between 11 April 2025, 06:00 UTC and 15 April 2025, 06:00 UTC',
+      `${HOSTILE}\nfirst read 1 January 2025, 06:00 UTC`,
+    ]);
+    expect((await rows('owners')).map((each) => each.split('\n')[0])).toEqual([
+      'quick_hill',
+      'not published, or not measured',
+      'no owner',
+    ]);
+    expect(await page.locator('.unsure').count()).toBe(3);
+    await page.context().close();
+  });
+
+  it('says what was not measured', async () => {
+    const { page } = await openRecord('/group/1');
+    expect(await textOf(page, '[aria-labelledby=facts] > p')).toBe(
+      'Not measured, or not published: verified.',
+    );
+    expect(await textOf(page, '.facts')).toMatch(/Public entry\s+yes/);
+    expect(await textOf(page, '.description')).toBe(`One\nTwo ${HOSTILE}`);
+    await page.context().close();
+  });
+
+  it('keeps a hostile name as text, and an owner who is withheld unnamed', async () => {
+    const { page } = await openRecord('/group/2');
+    expect(await textOf(page, 'h1')).toBe(HOSTILE);
+    expect(await page.locator('main img').count()).toBe(0);
+    expect(await page.title()).toContain('group 2');
+    expect(await textOf(page, '.state.changed')).toMatch(/locked/i);
+    expect(await textOf(page, '.byline')).toBe('Owner: not published, or not measured');
+    expect(await page.content()).not.toContain('secret');
+    await page.context().close();
+  });
+
+  it('writes a name from right to left where it is read so', async () => {
+    const { page } = await openRecord('/group/3');
+    const heading = page.locator('h1');
+    expect(await heading.innerText()).toBe(RTL);
+    expect(await page.evaluate('getComputedStyle(document.querySelector("h1")).direction')).toBe('rtl');
+    expect(await textOf(page, '.byline')).toBe('Owner: no owner');
+    expect(await textOf(page, '.record')).toContain(
+      'One reading so far: 7 members on 20 November 2026, 08:00 UTC.',
+    );
+    expect(await page.locator('.plot').count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('says so where almost nothing is known', async () => {
+    const { page } = await openRecord('/group/4');
+    expect(await textOf(page, 'h1')).toMatch(/^Group 4\s+name not measured$/);
+    expect(await textOf(page, '.main-figure')).toMatch(/^not measured members/);
+    expect(await textOf(page, '.record')).toContain('The member count has not been read yet.');
+    expect(await textOf(page, '.record')).toContain('No name has been read yet.');
+    await page.context().close();
+  });
+
+  it('cuts a name of hundreds of characters, and says so', async () => {
+    const { page } = await openRecord('/group/6');
+    expect(await page.title()).toMatch(/^W{80}… · group 6 – /);
+    expect(await textOf(page, 'h1')).toBe(`${'W'.repeat(300)}…`);
+    expect(await textOf(page, '.record-head')).toContain(
+      'Cut after 300 of 400 characters; the JSON has all.',
+    );
+    await page.context().close();
+  });
+
+  it('says what its facts mean on a phone when somebody asks', async () => {
+    const { page } = await openRecord('/group/1', { viewport: { width: 375, height: 800 } });
+    const meaning = page.getByText('When the register first measured the record.');
+    expect(await meaning.isVisible()).toBe(false);
+    const button = page.getByRole('button', { name: 'What these mean' });
+    await button.click();
+    expect(await meaning.isVisible()).toBe(true);
+    expect(await button.getAttribute('aria-expanded')).toBe('true');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    expect(await button.isVisible()).toBe(false);
+    await page.context().close();
+  });
+
+  it('notes that an owner is not in the register when somebody points at the link', async () => {
+    const { page } = await openRecord('/group/6');
+    expect(await page.locator('.byline a').count()).toBe(1);
+    await page.locator('.byline a').hover();
+    await expect.poll(() => textOf(page, '.byline')).toBe('Owner: elsewhere (not in this register)');
+    expect(await page.locator('#record-status').textContent()).toBe('elsewhere (not in this register).');
+    await page.context().close();
+  });
+
+  it('keeps the focus on a link to what turns out not to be in the register', async () => {
+    const { page } = await openRecord('/group/6');
+    const link = page.locator('.byline a');
+    await link.focus();
+    await expect.poll(() => textOf(page, '.byline')).toBe('Owner: elsewhere (not in this register)');
+    expect(await page.evaluate('document.activeElement.getAttribute("href")')).toBe('/user/999');
+    await page.context().close();
+  });
+
+  it('is cited with its number, the snapshot, the time and the licence', async () => {
+    const { page } = await openRecord('/group/1', { permissions: ['clipboard-read', 'clipboard-write'] });
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    expect(asked).not.toContain('/snapshot.json');
+    const opener = page.getByRole('button', { name: 'Cite' });
+    await opener.click();
+    expect(await opener.getAttribute('aria-expanded')).toBe('true');
+    const sentence = page.locator('#citation bdi');
+    await sentence.waitFor();
+    expect(asked).toContain('/snapshot.json');
+    expect(await sentence.innerText()).toMatch(
+      /^Snowy River Workshop \(group 1\)\. .+, snapshot 1, read 21 November 2026, 06:00 UTC\. http.*\/group\/1\. CC BY 4\.0, https:/,
+    );
+    await page.getByRole('button', { name: 'Copy' }).click();
+    await expect.poll(() => textOf(page, '#citation [role=status]')).toContain('Copied.');
+    await page.context().close();
+  });
+
+  it('is drawn in the colours of the night, of forced colours and of paper', async () => {
+    const { page, complaints } = await openRecord('/group/1');
+    await drawn(page);
+    const look = () => page.evaluate('document.querySelector(".plot canvas").toDataURL()');
+    const seen = [await look()];
+    for (const media of [{ colorScheme: 'dark' }, { colorScheme: 'dark', media: 'print' }] as const) {
+      await page.emulateMedia(media);
+      await expect.poll(look).not.toBe(seen.at(-1));
+      seen.push(await look());
+    }
+    await page.emulateMedia({ media: null, colorScheme: 'light', forcedColors: 'active' });
+    await expect.poll(look).not.toBe(seen.at(-1));
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe.skipIf(!HAS_CHROMIUM)('the pages of other kinds', () => {
+  it('have a user’s names first, with the platform’s dates', async () => {
+    const { page } = await openRecord('/user/10');
+    expect(await page.locator('[aria-labelledby=usernames] .what').allInnerTexts()).toEqual([
+      'quick_hill\nnow; from 1 June 2020, 12:30 UTC (the platform’s date)',
+      'slow_hill\nuntil 1 June 2020, 12:30 UTC; since when is not known',
+    ]);
+    expect(await textOf(page, '.kicker .state')).toMatch(/banned/i);
+    expect(await textOf(page, '.main-figure')).toContain('shown as Quick');
+    expect(await page.locator('h2').first().innerText()).toBe('Usernames');
+    await page.context().close();
+  });
+
+  it('have a game’s players, visits and votes', async () => {
+    const { page } = await openRecord('/game/7');
+    expect(await textOf(page, '.main-figure')).toContain('1,290 playing');
+    expect(await textOf(page, '.figures')).toContain('70,214,993 visits');
+    expect(await textOf(page, '.votes')).toBe('75.0 % of 100 votes are for it (75 for, 25 against)');
+    expect(await textOf(page, '.byline')).toBe('By Snowy River Workshop, group 1');
+    // It has no price because it is free, which is known.
+    expect(await textOf(page, '.facts')).toContain('none: access is free');
+    expect(await textOf(page, '[aria-labelledby=facts] > p')).not.toContain('price');
+    await page.context().close();
+  });
+
+  it('have an item’s prices and quantities', async () => {
+    const { page } = await openRecord('/item/8');
+    expect(await textOf(page, '.main-figure')).toContain('No price in the catalogue');
+    expect(await textOf(page, '.figures')).toContain('1,180 lowest resale price');
+    expect(await textOf(page, '.figures')).toContain('12 of 5,000 copies left');
+    expect(await textOf(page, '.figures')).toContain('prices in currency units');
+    expect(await textOf(page, '.facts')).toContain('Hat (8)');
+    expect(await textOf(page, '.byline')).toBe('Creator: not measured, or not published');
+    await page.context().close();
+  });
+});
+
+describe.skipIf(!HAS_CHROMIUM)('a number that was not measured', () => {
+  it('keeps its place, without a unit', async () => {
+    const { page } = await openRecord('/item/9');
+    expect(await textOf(page, '.main-figure')).toMatch(/^not measured price\s+read/);
+    expect(await page.locator('.figures > li').allInnerTexts()).toEqual([
+      'not measured lowest resale price',
+      'not measured recent average price',
+      'not measured quantity remaining',
+      '15 favourites',
+    ]);
+    await page.context().close();
+  });
+});
+
+describe.skipIf(!HAS_CHROMIUM)('without scripts', () => {
+  it('a page of a record says what it is and where the same is as JSON', async () => {
+    const { page } = await open('/group/1', { javaScriptEnabled: false });
+    const text = await page.locator('main').innerText();
+    expect(text).toContain('A group in this register');
+    expect(text).toContain('/api/v1/group/{id}');
+    expect(text).toContain('/group/{id}/history.json');
+    expect(await page.locator('.skeletons').isVisible()).toBe(false);
+    expect(await page.locator('h1').isVisible()).toBe(true);
+    await page.context().close();
+  });
+});
+
+describe.skipIf(!HAS_CHROMIUM)('what goes wrong', () => {
+  it('a record that has gone since is said to be gone', async () => {
+    const { page } = await open('/group/4', {});
+    await page.route('**/api/v1/group/4', (route) =>
+      route.fulfill({ status: 404, contentType: 'application/problem+json', body: '{"error":"not_found"}' }),
+    );
+    await page.reload();
+    await expect.poll(() => textOf(page, 'h1')).toBe('No group 4 in this register');
+    await page.locator('.lookup').waitFor();
+    expect(await accessibilityOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it('withheld and unknown records have no page', async () => {
+    for (const url of ['/group/5', '/user/11', '/group/999', '/game/1'])
+      expect((await proxy.get(url)).status, url).toBe(404);
+  });
+
+  it('a refusal is waited out, and then the record is shown', async () => {
+    const strict = await startProxy(out, ['--api-tokens', '4', '--api-refill-seconds', '2']);
+    try {
+      while ((await strict.get('/api/v1/stats')).status !== 429);
+      const { page } = await open('/group/3', {}, strict.base);
+      await page.locator('.problem').waitFor();
+      expect(await textOf(page, '.problem')).toContain('Too many requests came from your network.');
+      expect(await page.locator('.problem button').isDisabled()).toBe(true);
+      await page.locator('#facts').waitFor({ timeout: 20_000 });
+      await page.context().close();
+    } finally {
+      await strict.stop();
+    }
+  });
+
+  it('a broken history leaves the record, and can be asked for again', async () => {
+    const { page } = await open('/group/4');
+    let isBroken = true;
+    await page.route('**/history.json', (route) => (isBroken ? route.abort() : route.continue()));
+    await page.reload();
+    await page.locator('.problem').waitFor();
+    expect(await textOf(page, '.problem')).toContain('The history could not be loaded.');
+    expect(await page.locator('#facts').isVisible()).toBe(true);
+    isBroken = false;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('#names').waitFor();
+    await page.context().close();
+  });
+
+  it.each([
+    ['chart', 'The line could not be loaded; the table below has the readings.', '.plot canvas'],
+    ['cite', 'The sentence to cite could not be loaded.', '#citation bdi'],
+    ['lookup', 'The field could not be loaded.', '.lookup'],
+  ])('the script of a part that did not load is asked for again: %s', async (script, words, then) => {
+    const { page, complaints } = await openIn(browser, proxy.base, '/group/1', {}, (each) =>
+      each.route(`**/assets/${script}-*.js`, (route) => route.abort(), { times: 1 }),
+    );
+    await page.locator('#facts').waitFor();
+    await page.getByRole('button', { name: 'Cite' }).click();
+    await page.locator('.another').scrollIntoViewIfNeeded();
+    await page.locator('.problem').waitFor();
+    expect(await textOf(page, '.problem')).toContain(words);
+    expect(await accessibilityOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator(then).waitFor();
+    expect(await page.locator('.problem').count()).toBe(0);
+    expect(complaints.filter((each) => !each.includes('net::ERR_FAILED'))).toEqual([]);
+    await page.context().close();
+  });
+
+  it.each(['no-preference', 'reduce'] as const)(
+    'without its script, the page says after some seconds where the JSON is: motion %s',
+    async (reducedMotion) => {
+      const { page } = await openIn(
+        browser,
+        proxy.base,
+        '/group/1',
+        { reducedMotion, viewport: { width: 375, height: 800 } },
+        async (each) => {
+          await each.addInitScript(COUNT_SHIFTS);
+          await each.route('**/assets/record-*.js', (route) => route.abort());
+        },
+      );
+      const heading = page.getByRole('heading', { name: 'A group in this register' });
+      expect(await heading.isVisible()).toBe(false);
+      expect(await page.locator('.skeletons').isVisible()).toBe(true);
+      await heading.waitFor({ timeout: 8000 });
+      expect(await page.locator('main').innerText()).toContain('/api/v1/group/{id}');
+      expect(await page.locator('.skeletons').isVisible()).toBe(false);
+      expect(await page.evaluate('window.shifts')).toBe(0);
+      expect(await accessibilityOf(page)).toEqual([]);
+      expect(await sidewaysOf(page)).toBe(0);
+      await page.context().close();
+    },
+  );
+
+  it('a slow service is not taken for a script that is missing', async () => {
+    const { page } = await openIn(browser, proxy.base, '/group/1', {}, async (each) => {
+      await each.addInitScript(COUNT_SHIFTS);
+      await each.route('**/api/v1/group/1', async (route) => {
+        await new Promise((done) => setTimeout(done, 5000));
+        await route.continue();
+      });
+    });
+    await page.waitForTimeout(4500);
+    expect(await page.locator('.skeletons').isVisible()).toBe(true);
+    expect(await page.locator('h1').count()).toBe(0);
+    await page.locator('#facts').waitFor();
+    expect(await page.evaluate('window.shifts')).toBe(0);
+    await page.context().close();
+  });
+
+  it('an error of the service says what to do', async () => {
+    const { page } = await open('/group/4');
+    await page.route('**/api/v1/group/4', (route) => route.fulfill({ status: 503, body: '' }));
+    await page.reload();
+    await expect.poll(() => textOf(page, '.problem')).toContain('(503). It usually recovers within minutes.');
+    await page.context().close();
+  });
+});
+
+const status = (page: Page): Promise<string> => textOf(page, '.lookup .status');
+const seek = async (page: Page, text: string): Promise<void> => {
+  await page.getByLabel('Id, address or name').fill(text);
+  await page.keyboard.press('Enter');
+};
+
+describe.skipIf(!HAS_CHROMIUM)('the field that finds records', () => {
+  it.each([
+    ['a phone', 375],
+    ['a desktop', 1280],
+  ])('is at /group, in order on %s', async (_, width) => {
+    const { page, complaints, outside } = await open('/group', { viewport: { width, height: 800 } });
+    await page.locator('.lookup').waitFor();
+    await page.waitForTimeout(300);
+    expect(await page.evaluate('window.shifts')).toBe(0);
+    expect(await textOf(page, 'h1')).toBe('Look up a group');
+    expect(await accessibilityOf(page)).toEqual([]);
+    expect(await sidewaysOf(page)).toBe(0);
+    expect([...complaints, ...outside]).toEqual([]);
+    await page.context().close();
+  });
+
+  it('leads to an id, and from an address to the record of its kind', async () => {
+    const { page } = await open('/group');
+    await page.locator('.lookup').waitFor();
+    await seek(page, 'https://platform.example/users/10/profile');
+    await page.waitForURL('**/user/10');
+    await page.goto(`${proxy.base}/game`);
+    await page.locator('.lookup').waitFor();
+    expect(await page.getByLabel('Kind').inputValue()).toBe('game');
+    await seek(page, '7');
+    await page.waitForURL('**/game/7');
+    await page.context().close();
+  });
+
+  it('finds names, present and past, in whatever case', async () => {
+    const { page, complaints } = await open('/user');
+    await page.locator('.lookup').waitFor();
+    await seek(page, 'SLOW_hill');
+    await expect.poll(() => status(page)).toBe('One user has or had this name.');
+    expect(await textOf(page, '.matches li')).toMatch(/^formerly slow_hill\s+user 10$/);
+    expect(await page.locator('.matches a').getAttribute('href')).toBe('/user/10');
+    await seek(page, HOSTILE);
+    await expect.poll(() => status(page)).toBe('2 groups have or had this name.');
+    expect(await page.locator('.matches li').allInnerTexts()).toEqual([
+      `${HOSTILE} group 2`,
+      `formerly ${HOSTILE} group 1`,
+    ]);
+    await seek(page, 'nobody at all');
+    await expect
+      .poll(() => status(page))
+      .toBe('No published group or user has or had exactly this name. Only whole names are found.');
+    await seek(page, '');
+    await expect.poll(() => status(page)).toBe('Enter an id, an address or a name.');
+    expect(await page.locator('.matches li').count()).toBe(0);
+    expect(complaints.filter((each) => !each.includes('404'))).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is on the page of an address without a record, for the kind of that address', async () => {
+    const { page, complaints } = await open('/user/999');
+    await page.locator('.lookup').waitFor();
+    expect(await page.getByLabel('Kind').inputValue()).toBe('user');
+    expect(await accessibilityOf(page)).toEqual([]);
+    expect(await page.evaluate('window.shifts')).toBe(0);
+    // The page itself.
+    expect(complaints).toHaveLength(1);
+    await page.context().close();
+  });
+
+  it('does what a form says that was sent without its script', async () => {
+    const { page } = await open('/group?kind=user&q=quick_hill');
+    await page.locator('.matches a').waitFor();
+    expect(await page.locator('.matches a').getAttribute('href')).toBe('/user/10');
+    await page.context().close();
+  });
+
+  it('leads on from an address with an id, which isn’t on the way back', async () => {
+    const { page } = await open('/user');
+    await page.goto(`${proxy.base}/group?kind=game&q=7`);
+    await page.waitForURL('**/game/7');
+    await page.goBack();
+    expect(new URL(page.url()).pathname).toBe('/user');
+    await page.context().close();
+  });
+
+  it('seeks nothing that the address of a record adds', async () => {
+    const { page } = await openRecord('/group/4?q=7');
+    await page.locator('.another').scrollIntoViewIfNeeded();
+    await page.locator('.lookup').waitFor();
+    expect(await page.getByLabel('Id, address or name').inputValue()).toBe('');
+    expect(await status(page)).toBe('');
+    expect(new URL(page.url()).pathname).toBe('/group/4');
+    await page.context().close();
+  });
+
+  it('says no longer that it opens a record, back from there', async () => {
+    const { page } = await open('/group');
+    await page.locator('.lookup').waitFor();
+    await page.route('**/group/1', (route) => route.fulfill({ status: 204 }));
+    await seek(page, '1');
+    await expect.poll(() => status(page)).toBe('Opening …');
+    // As a browser does that kept the page; tests run without such a memory.
+    await page.evaluate('dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))');
+    expect(await status(page)).toBe('');
+    await page.context().close();
+  });
+
+  it('says so where the browser can’t hash', async () => {
+    const { page } = await openIn(browser, proxy.base, '/group', {}, (each) =>
+      each.addInitScript('Object.defineProperty(crypto, "subtle", { value: undefined });'),
+    );
+    await page.locator('.lookup').waitFor();
+    await seek(page, 'quick_hill');
+    await expect.poll(() => status(page)).toContain('only on an https address');
+    await page.context().close();
+  });
+});
+
+describe.skipIf(!HAS_CHROMIUM)('the first load of a record', () => {
+  it('is less than 60 kB, compressed by gzip, with the chart', async () => {
+    const { page } = await openRecord('/group/1', { viewport: { width: 1280, height: 800 } });
+    await drawn(page);
+    const loaded = await page.evaluate('performance.getEntriesByType("resource").map(({ name }) => name)');
+    const files = (Array.isArray(loaded) ? loaded : [])
+      .map((url) => new URL(String(url)).pathname)
+      .filter((file) => file.startsWith('/assets/'));
+    expect(files.some((file) => /\/chart-\w+\.js$/.test(file))).toBe(true);
+    const sizes = ['/group.html', ...new Set(files)].map((file) => {
+      const body = readFileSync(join(out, file));
+      // What is shorter has no compressed form.
+      return body.length < 4096 || file.endsWith('.woff2') ? body.length : gzipSync(body).length;
+    });
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(60_000);
+    await page.context().close();
+  });
+});

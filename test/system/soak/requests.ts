@@ -1,0 +1,229 @@
+import { Dice, type Choices } from '../../../data/sample/dice.js';
+import type { HostileRequest } from './session.js';
+import { bytes, request, TARGET_RECIPES, type Make } from './targets.js';
+import { ENDS, METHODS, TARGETS } from './words.js';
+
+/** Hostile requests by chance, the same for the same seed. */
+
+function anyRange(dice: Dice): string {
+  const odd = ['9'.repeat(30), '-1', 'x', ' 1', '0x1', '1e3', '+1', '2999999', '3000000'] as const;
+  const number = (): string => dice.pick(['', '0', '1', '3', '7', '8', '20', dice.pick(odd)]);
+  const range = (): string =>
+    `${number()}${dice.pick(['-', '-', '-', '-', '-', '-', '--', '', ':', '\t-'])}${number()}`;
+  const unit = dice.pick([
+    'bytes=',
+    'bytes=',
+    'bytes=',
+    'bytes=',
+    'bytes=',
+    'bytes=',
+    'Bytes=',
+    'bytes ',
+    'items=',
+    'bytes',
+    '=',
+    'none=',
+    '',
+  ]);
+  return unit + Array.from({ length: 1 + dice.below(dice.pick([1, 1, 1, 3, 400])) }, range).join(',');
+}
+
+const RECIPES: Readonly<Record<string, Make>> = {
+  ...TARGET_RECIPES,
+  'bad host': (dice) => {
+    const host = dice.pick([
+      '',
+      'x y',
+      'x\0',
+      'x/../..',
+      'x@y',
+      'x,y',
+      '[::1',
+      'x:port',
+      'a'.repeat(9_000),
+      '../../..',
+      '<x>',
+      'é',
+    ]);
+    const lines = [`GET ${dice.pick(TARGETS)} HTTP/1.${dice.pick(['0', '1', '1'])}`];
+    const count = dice.below(4);
+    for (let index = 0; index < count; index += 1)
+      lines.push(`${dice.pick(['Host', 'host', 'HOST', 'Host '])}: ${host}`);
+    return [...lines, '', ''].join('\r\n');
+  },
+  'duplicate fields': (dice) => {
+    const field = dice.pick([
+      'Range: bytes=0-1',
+      'If-None-Match: *',
+      'Content-Length: 0',
+      'Content-Length: 5',
+      'If-Range: "x"',
+    ]);
+    const other = dice.pick([
+      'Range: bytes=1-',
+      'Transfer-Encoding: chunked',
+      'Content-Length: 0',
+      'Host: y',
+      'Accept-Encoding: br',
+    ]);
+    const fields = Array.from({ length: 1 + dice.below(60) }, () => (dice.once(2) ? field : other));
+    return request('GET', dice.pick(TARGETS), ...fields);
+  },
+  'huge fields': (dice) => {
+    const size = dice.pick([8_000, 16_200, 16_384, 17_000, 70_000, 1_000_000]);
+    const whole = dice.pick([
+      request('GET', '/api/v1', `X-Long: ${'a'.repeat(size)}`),
+      request('GET', '/api/v1', `${'X'.repeat(size)}: a`),
+      request('GET', '/api/v1', 'a: b\r\n'.repeat(size / 6).trimEnd()),
+      request('GET', `/${'a'.repeat(size)}`),
+      request('GET', `/api/v1?${'a=b&'.repeat(size / 4)}`),
+      request('GET', '/api/v1/group/8', `Accept-Encoding: ${'br,'.repeat(size / 3)}`),
+      request('GET', '/api/v1/group/8', `If-None-Match: ${'"x", '.repeat(size / 5)}`),
+    ]);
+    const at = dice.below(whole.length);
+    return [whole.slice(0, at), whole.slice(at)];
+  },
+  'slow fields': (dice) => {
+    const whole = request('GET', dice.pick(TARGETS), `X: ${bytes(dice, 3)}`, 'Range: bytes=0-3');
+    const cut = 1 + dice.below(12);
+    return Array.from({ length: Math.ceil(whole.length / cut) }, (_, index) =>
+      whole.slice(index * cut, (index + 1) * cut),
+    );
+  },
+  smuggling: (dice) => {
+    const inner = request('GET', dice.pick(['/.env', '/api/v1/group/7', '/../canary.txt']));
+    const coding = dice.pick([
+      'chunked',
+      'Chunked',
+      'xchunked',
+      'identity, chunked',
+      'chunked, identity',
+      ' chunked',
+      '\tchunked',
+      'chunked\r\nTransfer-Encoding: x',
+      '\vchunked',
+      'chunked;q=1',
+      '"chunked"',
+      'gzip, chunked',
+      '',
+    ]);
+    const length = dice.pick([
+      '0',
+      '4',
+      '+4',
+      '-1',
+      '0x4',
+      '4, 4',
+      '4,5',
+      '99999999999999999999',
+      '4 ',
+      '١',
+      '',
+      '1e1',
+    ]);
+    const name = dice.pick([
+      'Transfer-Encoding',
+      'Transfer-Encoding ',
+      ' Transfer-Encoding',
+      'Transfer_Encoding',
+      'X\r\nTransfer-Encoding',
+    ]);
+    const body = dice.pick([
+      `0\r\n\r\n${inner}`,
+      `4\r\nbeef\r\n0\r\n\r\n${inner}`,
+      `4;${'x'.repeat(20_000)}\r\nbeef\r\n`,
+      'fffffffffffffffff\r\n',
+      inner,
+    ]);
+    const lengths = [`Content-Length: ${length}`];
+    const codings = [`${name}: ${coding}`];
+    const fields = dice.pick([lengths, codings, [...lengths, ...codings], [...codings, ...lengths]]);
+    return request(dice.pick(['GET', 'POST', 'HEAD']), '/api/v1', ...fields) + body;
+  },
+  ranges: (dice) => {
+    const fields = [
+      `Range: ${anyRange(dice)}`,
+      `If-Range: ${dice.pick(['"x"', 'W/"x"', '*', '', 'Fri, 20 Nov 2026 08:00:00 GMT'])}`,
+    ];
+    const method = dice.pick(['GET', 'GET', 'GET', 'HEAD']);
+    return request(method, dice.pick(TARGETS), ...fields.slice(0, dice.once(3) ? 2 : 1));
+  },
+  negotiation: (dice) => {
+    const coding = (): string =>
+      dice.pick([
+        'br',
+        'gzip',
+        '*',
+        'identity',
+        'x-gzip',
+        'BR',
+        '',
+        ';',
+        'zstd',
+        bytes(dice, 3).replaceAll(/[^ -~]/g, '?'),
+      ]) +
+      dice.pick(['', '', ';q=0', ';q=1', ';q=0.5', ';q=2', ';q=-1', ';q=', '; q = 1', ';q=0.0001', ';x=y']);
+    const list = Array.from({ length: 1 + dice.below(8) }, coding).join(dice.pick([',', ', ', ' , ', ',,']));
+    return request(dice.pick(['GET', 'HEAD']), '/api/v1/group/8', `Accept-Encoding: ${list}`);
+  },
+  methods: (dice) => {
+    const upgrade = dice.pick([
+      '',
+      'Upgrade: websocket',
+      'Upgrade: h2c',
+      'Expect: 100-continue',
+      'Expect: x',
+    ]);
+    const fields = upgrade === '' ? [] : ['Connection: Upgrade', upgrade, 'Content-Length: 3'];
+    return request(dice.pick(METHODS), dice.pick([...TARGETS, '*', 'x:443']), ...fields);
+  },
+  'other protocols': (dice) =>
+    dice.pick([
+      '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+      'SSH-2.0-x\r\n',
+      'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+
+      'GET /api/v1\r\n',
+      'GET /api/v1 HTTP/1.2\r\nHost: x\r\n\r\n',
+      'GET /api/v1 HTTP/2.0\r\nHost: x\r\n\r\n',
+
+      'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
+      '\r\n\r\n\r\n',
+      '*1\r\n$4\r\nPING\r\n',
+      'EHLO x\r\n',
+      ' ',
+      'GET /api/v1 HTTP/1.1',
+      'GET /api/v1 HTTP/9.9\r\n\r\n',
+      'GET /api/v1 ICE/1.0\r\n\r\n',
+      '\0\0\0\0',
+      bytes(dice, 1 + dice.below(500)),
+    ]),
+  'line ends': (dice) => {
+    const parts = [
+      `GET ${dice.pick(TARGETS)} HTTP/1.1`,
+      'Host: x',
+      dice.pick(['X: y', ' folded', 'X : y', ': y', 'X', 'X:']),
+      '',
+    ];
+    return parts.map((part) => part + dice.pick(ENDS)).join('');
+  },
+  mutation: (dice) => {
+    const fields = ['Range: bytes=0-5', 'Accept-Encoding: gzip, br', 'If-None-Match: "x"'];
+    const whole = request('GET', dice.pick(TARGETS), ...fields).split('');
+    for (let left = 1 + dice.below(6); left > 0; left -= 1) {
+      whole.splice(dice.below(whole.length), dice.below(3), bytes(dice, dice.below(3)));
+    }
+    return whole.join('');
+  },
+};
+
+const KINDS: Choices<string> = ['traversal', 'traversal', ...Object.keys(RECIPES)];
+
+/** The request of this number. */
+export function hostileRequest(seed: number, index: number): HostileRequest {
+  const dice = new Dice(seed, 'hostile', index);
+  const kind = dice.pick(KINDS);
+  const made = RECIPES[kind]?.(dice) ?? '';
+  const packets = (typeof made === 'string' ? [made] : made).map((packet) => Buffer.from(packet, 'latin1'));
+  return { kind, packets };
+}
