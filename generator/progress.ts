@@ -257,26 +257,3 @@ export function progressFor(
   if (mode === 'quiet') return new Silent(stop);
   return mode === 'terminal' ? new Bar(stop, write) : new PlainLines(stop, write);
 }
-
-/** Documents between two reports. */
-const STEPS = 256;
-
-/** Reports progress in batches. */
-export class Counter {
-  readonly #advance: (steps: number) => void;
-  #steps = 0;
-
-  constructor(advance: (steps: number) => void) {
-    this.#advance = advance;
-  }
-
-  count(): void {
-    this.#steps += 1;
-    if (this.#steps === STEPS) this.report();
-  }
-
-  report(): void {
-    this.#advance(this.#steps);
-    this.#steps = 0;
-  }
-}

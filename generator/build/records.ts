@@ -150,7 +150,8 @@ async function renderByRange(
 ): Promise<Pass | CheckReport> {
   const { register, pool, tree, index, stage, skipInvalid, progress } = work;
   const invalidBefore = (isComparable && skipInvalid ? index?.invalid : undefined) ?? {};
-  excludeInvalid(register, invalidBefore);
+  // What is withheld is marked already.
+  if (Object.keys(invalidBefore).length > 0) excludeInvalid(register, invalidBefore);
   await pool.all('exclude', register.exclusions());
   const detection: ShardDetection = {
     old: isComparable ? tree.index : undefined,

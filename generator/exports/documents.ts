@@ -9,7 +9,6 @@ import { ROUTES } from '../routes/index.js';
 import type { Kind, Resource } from '../schema/field.js';
 import { documentsOf, resourceOf } from '../schema/index.js';
 import type { Context } from '../register/context.js';
-import { Counter } from '../progress.js';
 import { changedIn, isIntact } from './last-file.js';
 import { NextDocuments } from './next-documents.js';
 import type { LastDocuments } from './next-documents.js';
@@ -50,16 +49,14 @@ function writeAll(
   resource: Resource,
   folder: string,
 ): readonly WrittenFile[] {
-  const counter = new Counter(advance);
   const files = new Map<string, GzipFile>();
   try {
     for (const { route } of documentsOf(resource)) files.set(route, newFile(folder, route));
     for (const { route, body } of records(register, resource, ROUTES)) {
       // JSON has no line break of its own: in texts they are escaped.
       files.get(route)?.line(body);
-      counter.count();
+      advance(1);
     }
-    counter.report();
     return [...files.values()].map((file) => file.finish());
   } finally {
     for (const file of files.values()) file.close();
@@ -74,19 +71,17 @@ async function writeNext(
   { files: lastFiles, patches }: NonNullable<DocumentsJob['last']>,
 ): Promise<readonly WrittenFile[] | undefined> {
   if (!Object.values(lastFiles).every(isIntact)) return undefined;
-  const counter = new Counter(advance);
   const files: { route: string; file: GzipFile; next: NextDocuments }[] = [];
   try {
     for (const [route, last] of Object.entries(lastFiles)) {
       const file = newFile(folder, route);
-      files.push({ route, file, next: new NextDocuments(last, file, counter) });
+      files.push({ route, file, next: new NextDocuments(last, file, advance) });
     }
     for (const { key, documents } of changedRecords(register, resource, () => changedIn(patches))) {
       const bodies = new Map(documents.map(({ route, body }) => [route, body]));
       for (const { route, next } of files) await next.put(key, bodies.get(route));
     }
     for (const { next } of files) if (!(await next.finish())) return undefined;
-    counter.report();
     return files.map(({ file, next }) => file.finish(next.rows));
   } finally {
     for (const { file, next } of files) {

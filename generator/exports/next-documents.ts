@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { HashFileReader } from '../tree/hash-file.js';
 import type { GzipFile } from '../publish/gzip-file.js';
-import type { Counter } from '../progress.js';
+import type { Context } from '../register/context.js';
 import type { LastFile } from './last-file.js';
 
 /** The last version of a file of documents. */
@@ -18,7 +18,7 @@ const NOTHING = Buffer.alloc(0);
 /** Writes the next version. Keys must ascend. */
 export class NextDocuments {
   readonly #next: GzipFile;
-  readonly #counter: Counter;
+  readonly #advance: Context['advance'];
   readonly #index: HashFileReader | undefined;
   readonly #chunks: AsyncIterator<unknown>;
   /** What is inflated, but neither kept nor dropped. */
@@ -27,9 +27,9 @@ export class NextDocuments {
   #kept = 0;
   rows = 0;
 
-  constructor({ file, index }: LastDocuments, next: GzipFile, counter: Counter) {
+  constructor({ file, index }: LastDocuments, next: GzipFile, advance: Context['advance']) {
     this.#next = next;
-    this.#counter = counter;
+    this.#advance = advance;
     this.#index = HashFileReader.open(index);
     const inflated = createGunzip({ chunkSize: 256 * 1024 });
     // The callback keeps an error from being thrown twice; reading throws it.
@@ -63,7 +63,7 @@ export class NextDocuments {
 
   #count(): void {
     this.rows += 1;
-    this.#counter.count();
+    this.#advance(1);
   }
 
   /** Keeps the remaining lines. @returns whether the last version had what its index says */

@@ -12,7 +12,6 @@ import { DOCUMENTS, OTHER_DOCUMENTS } from '../routes/exports.js';
 import { filler, isDocument, urlTemplate } from '../routes/index.js';
 import { isSiteFile } from '../config/site-files.js';
 import type { Context } from '../register/context.js';
-import { Counter } from '../progress.js';
 import { GzipFile } from '../publish/gzip-file.js';
 import type { WrittenFile } from '../publish/gzip-file.js';
 
@@ -34,7 +33,6 @@ export interface OtherDocumentsJob {
  * @throws Failure invalid: a published document is missing or damaged
  */
 export function writeOtherDocuments({ advance }: Context, { routes, stage }: OtherDocumentsJob): WrittenFile {
-  const counter = new Counter(advance);
   const file = new GzipFile(join(stage.paths.scratch, OTHER_DOCUMENTS.file));
   try {
     for (const route of routes) {
@@ -45,10 +43,9 @@ export function writeOtherDocuments({ advance }: Context, { routes, stage }: Oth
         const body = read(filesOf(key), sha256);
         const text = isUtf8(body) ? { body: body.toString('utf8') } : {};
         file.line(JSON.stringify({ path: path(key), sha256, bytes, ...text }));
-        counter.count();
+        advance(1);
       }
     }
-    counter.report();
     return file.finish();
   } finally {
     file.close();

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { PatchWriter } from '../../tree/patch.js';
 import { inputsFile, sectionNamed } from '../../outputs/sections.js';
 import type { SectionInputs } from '../../outputs/section.js';
-import { Counter } from '../../progress.js';
 import type { StageWriter } from '../../publish/stage-writer.js';
 import type { Context } from '../../register/context.js';
 
@@ -21,7 +20,6 @@ export function renderSection(
   patches: string,
 ): void {
   const section = sectionNamed(name);
-  const counter = new Counter(advance);
   const due = section.due(inputs.changes);
   // Of a route that has no documents any more, all are removed.
   for (const route of due) writer.route(route);
@@ -39,10 +37,9 @@ export function renderSection(
     for (const { route, key, body } of section.render(register, inputs, isSame)) {
       if (body === undefined) writer.route(route).keep(key);
       else writer.route(route).put(key, body);
-      counter.count();
+      advance(1);
     }
     for (const patch of compared.values()) patch.finish();
-    counter.report();
   } finally {
     for (const patch of compared.values()) patch.close();
   }

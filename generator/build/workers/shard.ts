@@ -6,7 +6,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { changedRecords } from '../../register/changed-records.js';
 import { records } from '../../register/records.js';
 import type { RecordDocument } from '../../register/records.js';
-import { Counter } from '../../progress.js';
 import type { StageSpec, StageWriter } from '../../publish/stage-writer.js';
 import { checkRecords } from '../../register/check.js';
 import type { StepReport } from '../../register/check.js';
@@ -126,11 +125,10 @@ function renderShard(
   writer: StageWriter,
 ): void {
   const resource = resourceOf(shard.kind);
-  const counter = new Counter(advance);
   const writers = new Map(documentsOf(resource).map(({ route }) => [route, writer.route(route, shard)]));
   const put = ({ route, key, body }: RecordDocument): void => {
     writers.get(route)?.put(key, body);
-    counter.count();
+    advance(1);
   };
   if (changed === undefined) {
     for (const output of records(register, resource, ROUTES, shard)) put(output);
@@ -142,5 +140,4 @@ function renderShard(
     }
     for (const each of writers.values()) each.keepBelow(Number.POSITIVE_INFINITY);
   }
-  counter.report();
 }

@@ -11,6 +11,9 @@ import type { Call, JobName, Reply } from './jobs.js';
 const NICER = 5;
 const NICEST = 19;
 
+/** A message with the progress takes as long as some documents: one each 50 ms. */
+const REPORT_MS = 50;
+
 /**
  * Lowers this thread's priority, so that the main thread can show progress and handle signals. Only
  * on Linux is niceness per thread (setpriority(2), "C library/kernel differences"); elsewhere it
@@ -39,8 +42,17 @@ async function respond<Name extends JobName>({ name, input }: Call<Name>): Promi
   try {
     // The main thread already has it open.
     register ??= Register.join(file, notMeasured);
-    const advance = (steps: number): void => reply({ is: 'progress', steps });
-    reply({ is: 'done', output: await perform({ register, advance }, { name, input }) });
+    let [steps, reportedAt] = [0, performance.now()];
+    const advance = (more: number): void => {
+      steps += more;
+      const now = performance.now();
+      if (now - reportedAt < REPORT_MS) return;
+      reply({ is: 'progress', steps });
+      [steps, reportedAt] = [0, now];
+    };
+    const output = await perform({ register, advance }, { name, input });
+    reply({ is: 'progress', steps });
+    reply({ is: 'done', output });
   } catch (error) {
     // An unexpected error ends the thread.
     if (!(error instanceof Failure)) throw error;
