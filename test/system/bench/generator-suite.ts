@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { createKey } from '../../../generator/log/key-file.js';
-import { openDatabase } from '../../../generator/sqlite/index.js';
 import { z } from 'zod';
 import { TABLES } from '../../../generator/schema/index.js';
 import type { Context, Figure, Prepared, Sample, Suite } from './frame/suite.js';
 import { compiled } from './servers/process.js';
-import { registerOf } from './trees.js';
+import { changedCopy, registerOf } from './trees.js';
 
 /** Builds from nothing, of nothing new, and of a little that is new, against what the machine can do at all. */
 
@@ -159,34 +158,4 @@ async function prepare({ folder, register, registerNext, say }: Context): Promis
     ],
     close: async () => undefined,
   };
-}
-
-/** The same register after every hundredth record was measured once more, an hour after all others. */
-function changedCopy(register: string, file: string): string {
-  copyFileSync(register, file);
-  const database = openDatabase(file);
-  try {
-    const tables = ['groups', 'users', 'games', 'items'];
-    const newest = tables.map((table) => `SELECT max(measured_at) AS at FROM "${table}"`).join(' UNION ALL ');
-    const hourLater = database
-      .prepare<[], string>(`SELECT strftime('%Y-%m-%dT%H:%M:%SZ', max(at), '+1 hour') FROM (${newest})`)
-      .pluck()
-      .get();
-    for (const table of tables)
-      database
-        .prepare(`UPDATE "${table}" SET measurements = measurements + 1, measured_at = ? WHERE id % 100 = 7`)
-        .run(hourLater);
-    database
-      .prepare('UPDATE groups SET member_count = member_count + 1 WHERE measured_at = ?')
-      .run(hourLater);
-    database
-      .prepare(
-        'INSERT INTO group_member_readings SELECT id, measured_at, member_count FROM groups' +
-          ' WHERE measured_at = ? AND member_count IS NOT NULL',
-      )
-      .run(hourLater);
-  } finally {
-    database.close();
-  }
-  return file;
 }

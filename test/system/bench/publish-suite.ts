@@ -7,12 +7,12 @@ import type { Context, Prepared, Suite } from './frame/suite.js';
 import { hotPaths } from './hot-paths.js';
 import { wrk, writeTargets } from './load/wrk.js';
 import { startOurs } from './servers/contenders.js';
-import { generate } from './trees.js';
+import { changedCopy, generate, registerOf } from './trees.js';
 import { inState } from '../../support/tree.js';
 
 /** A new snapshot published while the proxy is under full load: what the clients notice. */
 
-/** Of the fictional register, where none is given. */
+/** Of the fictional register, if none is given. */
 const RECORDS = 20_000;
 const LOAD_CONNECTIONS = 60;
 /** Beside the load, clients whose every answer is timed. */
@@ -52,10 +52,8 @@ export const publishSuite: Suite = {
 type Phase = 'before' | 'rendering' | 'commit';
 
 async function prepare({ folder, register, registerNext, say }: Context): Promise<Prepared> {
-  const [a, b] =
-    register !== undefined && registerNext !== undefined
-      ? [register, registerNext]
-      : await fictional(folder, say);
+  const a = await registerOf({ register, folder, records: RECORDS, say });
+  const b = registerNext ?? changedCopy(a, join(folder, 'next.sqlite'));
   const dist = join(folder, 'dist');
   say(`building the tree of ${a}`);
   await generate(['build', '--register', a, '--out', dist]);
@@ -112,16 +110,6 @@ async function prepare({ folder, register, registerNext, say }: Context): Promis
     ],
     close: async () => undefined,
   };
-}
-
-async function fictional(folder: string, say: Context['say']): Promise<[string, string]> {
-  say(`making two registers of ${RECORDS} records`);
-  const files: [string, string] = [join(folder, 'a.sqlite'), join(folder, 'b.sqlite')];
-  for (const [index, file] of files.entries()) {
-    const records = String(RECORDS + index * (RECORDS / 100));
-    await generate(['sample', '--out', file, '--records', records, '--seed', '1']);
-  }
-  return files;
 }
 
 /** Waits for the commit, says when it begins, and gives how long it took. */

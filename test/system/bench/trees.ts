@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { openDatabase } from '../../../generator/sqlite/index.js';
 import { compiled } from './servers/process.js';
 
 /** Registers and trees to measure with, made by the generator itself. */
@@ -49,4 +51,34 @@ export async function generate(args: readonly string[]): Promise<void> {
   });
   const code = await new Promise((settle) => child.on('close', settle));
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${String(code)}: ${messages}`);
+}
+
+/** The same register after every hundredth record was measured once more, an hour after all others. */
+export function changedCopy(register: string, file: string): string {
+  copyFileSync(register, file);
+  const database = openDatabase(file);
+  try {
+    const tables = ['groups', 'users', 'games', 'items'];
+    const newest = tables.map((table) => `SELECT max(measured_at) AS at FROM "${table}"`).join(' UNION ALL ');
+    const hourLater = database
+      .prepare<[], string>(`SELECT strftime('%Y-%m-%dT%H:%M:%SZ', max(at), '+1 hour') FROM (${newest})`)
+      .pluck()
+      .get();
+    for (const table of tables)
+      database
+        .prepare(`UPDATE "${table}" SET measurements = measurements + 1, measured_at = ? WHERE id % 100 = 7`)
+        .run(hourLater);
+    database
+      .prepare('UPDATE groups SET member_count = member_count + 1 WHERE measured_at = ?')
+      .run(hourLater);
+    database
+      .prepare(
+        'INSERT INTO group_member_readings SELECT id, measured_at, member_count FROM groups' +
+          ' WHERE measured_at = ? AND member_count IS NOT NULL',
+      )
+      .run(hourLater);
+  } finally {
+    database.close();
+  }
+  return file;
 }
