@@ -1,17 +1,17 @@
 import { createServer } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { KNOWN_ATTACKS } from '../system/soak/known.js';
 import { hostileRequest } from '../system/soak/requests.js';
 import { attack } from '../system/soak/session.js';
 import { makeTree } from '../system/soak/tree.js';
 import { volley } from '../system/soak/volley.js';
+import { adminOf, UNLIMITED } from '../support/proxy.js';
 import { listening } from './process.js';
-import { emptyFolder } from './support.js';
+import { emptyFolder, listenOn } from './support.js';
 
-/** The same for everybody who runs the tests; the long run (test/system/soak/main.ts) takes any. */
+/** The same for everybody who runs the tests; the long run (test/system/soak) takes any. */
 const SEED = 1;
-const UNLIMITED = ['--api-tokens', '1000000', '--download-tokens', '1000000'];
 
 describe('attack', () => {
   it('notices what it is there to notice', async () => {
@@ -20,12 +20,7 @@ describe('attack', () => {
       'Date: x\r\nAccess-Control-Allow-Origin: *\r\nRateLimit-Policy: x\r\nX-Content-Type-Options: x\r\n';
     const faultOf = async (answer: string): Promise<string | undefined> => {
       const server = createServer((socket) => void socket.end(answer));
-      await new Promise<void>((settle) => {
-        server.listen(0, '127.0.0.1', settle);
-      });
-      onTestFinished(() => void server.close());
-      const address = server.address();
-      const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+      const port = await listenOn(server);
       return (await attack(port, { kind: 'x', packets: [Buffer.from('GET / HTTP/1.1\r\n\r\n')] }, tree))
         .fault;
     };
@@ -48,7 +43,8 @@ describe('attack', () => {
 describe('the proxy as a process, under attack', () => {
   it('answers 1,500 generated hostile requests well-formed or closes, tells no canary, and lives', async () => {
     const tree = makeTree(await emptyFolder());
-    const { port, child, output } = await listening(['--dist', tree.dist, '--admin-port', '0', ...UNLIMITED]);
+    const proxy = await listening(['--dist', tree.dist, '--admin-port', '0', ...UNLIMITED]);
+    const { port, child, output } = proxy;
     const { faults, statuses } = await volley(port, tree, 1_500, (index) => hostileRequest(SEED, index));
     expect(faults).toEqual([]);
     // Every kind was met, and not all of them were refused by the parser.
@@ -57,9 +53,8 @@ describe('the proxy as a process, under attack', () => {
     expect(child.exitCode).toBeNull();
     expect(output.stderr).not.toContain('defect');
     // All clients are gone, and so are their connections.
-    const admin = /operations on (\S+):/.exec(output.stderr)?.[1] ?? '';
     await expect
-      .poll(async () => (await fetch(`${admin}/metrics`)).text(), { timeout: 10_000, interval: 500 })
+      .poll(async () => (await fetch(`${adminOf(proxy)}/metrics`)).text(), { timeout: 10_000, interval: 500 })
       .toContain('\nregister_proxy_connections 0\n');
   });
 

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { Agent } from 'node:http';
-import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -8,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { has } from '../support/programs.js';
 import { load, total, type Tally } from './load.js';
 import { listening, MAIN } from './process.js';
-import { ask, publish, tree } from './support.js';
+import { ask, GET, publish, stalled, tree } from './support.js';
 import { freePort } from '../support/ports.js';
 
 const FILE = 'passed-socket.full.test.ts';
@@ -87,17 +86,6 @@ function crowd(port: number, over: AbortSignal): Promise<Tally[]> {
   return Promise.all(clients.flat());
 }
 
-/** A client in the middle of a large download that it does not read. */
-async function stalledDownload(port: number): Promise<void> {
-  const socket = connect(port, '127.0.0.1').on('error', () => undefined);
-  onTestFinished(() => void socket.destroy());
-  socket.write('GET /downloads/groups.csv HTTP/1.1\r\nHost: x\r\n\r\n');
-  await new Promise((heard) => {
-    socket.once('data', heard);
-  });
-  socket.pause();
-}
-
 describe.skipIf(!has(FILE, 'python3'))('A passed socket', () => {
   it('is served instead of --host and --port, which the banner says', async () => {
     const root = await tree();
@@ -141,7 +129,7 @@ describe.skipIf(!has(FILE, 'python3'))('A passed socket', () => {
     await publish(root, 'downloads/groups.csv', Buffer.alloc(20_000_000, 'x'));
     const waits = [1, 2].map(async (instances) => {
       const { port, pids, output } = await hold(instances, ['--dist', root, ...FLAGS]);
-      await stalledDownload(port);
+      await stalled(port, GET('/downloads/groups.csv'));
       // Which of two has it nobody knows: the other one is started again at once.
       for (const pid of pids) {
         process.kill(pid, 'SIGHUP');

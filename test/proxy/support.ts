@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders, type Server } from 'node:http';
 import { connect } from 'node:net';
@@ -10,109 +11,15 @@ import { createApp, type AppOptions } from '../../proxy/http/app.js';
 import { createHttpServer, type ServerOptions } from '../../proxy/http/server.js';
 import { Metrics } from '../../proxy/ops/metrics.js';
 import type { Disk } from '../../proxy/tree/disk.js';
-import { readNow } from '../../proxy/tree/files.js';
+import { readNow, type ReadRequest } from '../../proxy/tree/files.js';
 import { SnapshotWatcher, type QuotaOverrides } from '../../proxy/snapshot/watcher.js';
-import { ERRORS, HEADERS, LIMITS } from '../support/snapshot.js';
+import { listenOn } from '../support/ports.js';
+import { snapshotJson } from '../support/snapshot.js';
 
 /** Hand-made trees, and the proxy on a port of its own with a clock that only moves when told to. */
 
-const JSON_TYPE = 'application/json; charset=utf-8';
-const ID = [{ name: 'id', in: 'path', type: 'id', description: 'Id of the group' }];
-const TREE = { name: 'tree', in: 'path', type: 'tree' };
-const LIMIT = [{ name: 'limit', in: 'query', type: 'integer', minimum: 1, maximum: 200, default: 100 }];
-
-const route = (name: string, path: string, file: string, more: object = {}): object => ({
-  name,
-  path,
-  file,
-  class: 'summary',
-  bucket: 'api',
-  type: JSON_TYPE,
-  ...more,
-});
-
-export { ERRORS, EXPOSED, HEADERS, LINK } from '../support/snapshot.js';
-
-/** One route of each class and of each shape. */
-export const ROUTES = [
-  route('index', '/api/v1', 'api/v1.json'),
-  route('group', '/api/v1/group/{id}', 'api/v1/group/{id}.json', {
-    class: 'record',
-    parameters: ID,
-    absent: 'no group {id} in this register',
-    example: '/api/v1/group/7',
-  }),
-  route('largest', '/api/v1/largest', 'api/v1/largest/{limit}.json', { parameters: LIMIT }),
-  route('history', '/group/{id}/history.json', 'group/{id}/history.json', {
-    class: 'record',
-    parameters: ID,
-    absent: 'no group {id} in this register',
-  }),
-  route('csv', '/downloads/groups.csv', 'downloads/groups.csv', {
-    class: 'download',
-    bucket: 'download',
-    type: 'text/csv; charset=utf-8; header=present',
-  }),
-  route('sums', '/downloads/SHA256SUMS', 'downloads/SHA256SUMS', { class: 'download', type: 'text/plain' }),
-  route('feed', '/feeds/all.atom', 'feeds/all.atom', { class: 'feed', type: 'application/atom+xml' }),
-  route('front', '/', 'index.html', { class: 'page', bucket: 'page', type: 'text/html; charset=utf-8' }),
-  route('style', '/assets/style-1a2b3c4d5e.css', 'assets/style-1a2b3c4d5e.css', {
-    class: 'asset',
-    bucket: 'page',
-    type: 'text/css',
-  }),
-  route('security', '/.well-known/security.txt', '.well-known/security.txt', {
-    class: 'page',
-    bucket: 'page',
-    type: 'text/plain',
-  }),
-  route('change-list', '/changes/{sequence}.json', 'changes/{sequence}.json', {
-    parameters: [{ name: 'sequence', in: 'path', type: 'id' }],
-  }),
-  route('changes', '/changes/index.json', 'changes/index.json'),
-  route('snapshot', '/snapshot.json', 'snapshot.json'),
-  route('log-checkpoint', '/log/{tree}/checkpoint', 'log/{tree}/checkpoint', {
-    class: 'checkpoint',
-    bucket: 'page',
-    type: 'text/plain; charset=utf-8',
-    parameters: [TREE],
-    absent: 'no log of tree {tree}',
-  }),
-  route('log-tile', '/log/{tree}/tile/{path}', 'log/{tree}/tile/{path}', {
-    class: 'tile',
-    bucket: 'page',
-    type: 'application/octet-stream',
-    parameters: [TREE, { name: 'path', in: 'path', type: 'path' }],
-    absent: 'no tile {path} in the log of tree {tree}',
-  }),
-];
-
-export const SERVICE = {
-  name: 'The Example Register',
-  base_url: 'https://register.example',
-  docs: '/developers',
-  description: '/api/v1/openapi.json',
-  licence: { name: 'CC BY 4.0', url: 'https://licence.example/by/4.0/' },
-};
-
-/** snapshot.json as the generator writes it, keys the proxy does not know included. */
-export function snapshotJson(changes: Record<string, unknown> = {}): Record<string, unknown> {
-  return {
-    format: 4,
-    sequence: 3,
-    as_of: '2026-11-20T08:00:00Z',
-    built_at: '2026-11-20T09:00:00Z',
-    generator: { name: 'register-api', version: '0.1.0' },
-    service: SERVICE,
-    limits: LIMITS,
-    headers: HEADERS,
-    errors: ERRORS,
-    counts: { groups: 2 },
-    tree: { files: 8, bytes: 100 },
-    routes: ROUTES,
-    ...changes,
-  };
-}
+export { listenOn } from '../support/ports.js';
+export { ERRORS, EXPOSED, HEADERS, LINK, ROUTES, SERVICE, snapshotJson } from '../support/snapshot.js';
 
 export const FILES: Readonly<Record<string, string>> = {
   'api/v1.json': '{"name":"The Example Register"}',
@@ -174,7 +81,7 @@ export interface TestProxy {
   readonly ask: (target: string, options?: AskOptions) => Promise<Answer>;
 }
 
-export interface TestOptions extends Partial<Pick<AppOptions, 'isTrusted'>> {
+export interface TestOptions extends Partial<Pick<AppOptions, 'isTrusted' | 'redis'>> {
   readonly quotas?: Partial<QuotaOverrides>;
   readonly server?: Partial<ServerOptions>;
   readonly disk?: Disk;
@@ -196,39 +103,26 @@ export function gate(): { readonly passed: Promise<void>; readonly letGo: () => 
   return { passed, letGo: () => settle?.() };
 }
 
-/** One that can be told to do something else: `undefined` as the reader has it read again. */
-export function controlledDisk(): {
-  disk: Disk;
-  reads: string[];
-  interfere: (read: Disk['read'] | undefined) => void;
-} {
+/** A disk that does something else once it is told to: `undefined` has it read again. */
+export function controlledDisk() {
+  const requests: ReadRequest[] = [];
   const reads: string[] = [];
   let interfering: Disk['read'] | undefined;
-  const disk: Disk = {
-    ...INLINE_DISK,
-    read: (request) => {
-      reads.push(request.path);
-      return (interfering ?? INLINE_DISK.read)(request);
-    },
+  const read: Disk['read'] = (request) => {
+    requests.push(request);
+    reads.push(request.path);
+    return (interfering ?? INLINE_DISK.read)(request);
   };
-  return {
-    disk,
-    reads,
-    interfere: (read) => {
-      interfering = read;
-    },
-  };
+  const interfere = (other: Disk['read'] | undefined): void => void (interfering = other);
+  return { disk: { ...INLINE_DISK, read }, requests, reads, interfere };
 }
 
 /** A disk that fails to read one file. */
 export function failingDisk(path: string, code = 'EIO'): Disk {
-  return {
-    ...INLINE_DISK,
-    read: (request) => {
-      if (request.path !== path) return INLINE_DISK.read(request);
-      return Promise.reject(Object.assign(new Error(`${code}: i/o error, read`), { code }));
-    },
-  };
+  const error = Object.assign(new Error(`${code}: i/o error, read`), { code });
+  const read: Disk['read'] = (request) =>
+    request.path === path ? Promise.reject(error) : INLINE_DISK.read(request);
+  return { ...INLINE_DISK, read };
 }
 
 /** So many requests that no test meets the limit. */
@@ -257,7 +151,7 @@ export async function startProxy(root: string, options: TestOptions = {}): Promi
   let nowMs = Date.UTC(2100, 0, 1);
   const log: string[] = [];
   const dependencies = { clock: () => nowMs, log: (line: string) => void log.push(line) };
-  const { disk = INLINE_DISK, quotas, isTrusted = () => false } = options;
+  const { disk = INLINE_DISK, quotas, isTrusted = () => false, redis } = options;
   const watcher = new SnapshotWatcher(
     root,
     { api: {}, download: {}, page: {}, ...quotas },
@@ -266,7 +160,7 @@ export async function startProxy(root: string, options: TestOptions = {}): Promi
   );
   await watcher.start();
   const metrics = new Metrics();
-  const app = createApp({ ...dependencies, watcher, disk, metrics, isTrusted });
+  const app = createApp({ ...dependencies, watcher, disk, metrics, isTrusted, redis });
   const { server, connections, stop } = createHttpServer(app, {
     maxConnections: 10_000,
     maxConnectionsPerClient: 10_000,
@@ -275,17 +169,8 @@ export async function startProxy(root: string, options: TestOptions = {}): Promi
     metrics,
     ...options.server,
   });
-  await new Promise<void>((settle) => {
-    server.listen(0, '127.0.0.1', settle);
-  });
-  onTestFinished(() => {
-    watcher.stop();
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('expected to listen on a port');
-  const { port } = address;
+  const port = await listenOn(server);
+  onTestFinished(() => watcher.stop());
   return {
     root,
     port,
@@ -300,6 +185,16 @@ export async function startProxy(root: string, options: TestOptions = {}): Promi
     look: () => watcher.confirm(),
     ask: (target, options) => ask(port, target, options),
   };
+}
+
+/** A proxy of the standard tree with these files. */
+export async function serving(
+  content: Readonly<Record<string, string | Buffer>>,
+  options?: TestOptions,
+): Promise<TestProxy> {
+  const root = await tree();
+  for (const [file, bytes] of Object.entries(content)) await publish(root, file, bytes);
+  return startProxy(root, options);
 }
 
 const NODES_OWN = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding']);
@@ -339,18 +234,41 @@ export async function ask(port: number, target: string, options: AskOptions = {}
   });
 }
 
+/** A request as it is sent. */
+export const GET = (target: string, ...fields: string[]): string =>
+  [`GET ${target} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n');
+
+/** A connection, and what it was sent so far. */
+export async function open(port: number, options: { from?: string; allowHalfOpen?: boolean } = {}) {
+  const { from: localAddress = '127.0.0.1', allowHalfOpen = false } = options;
+  let heard = '';
+  const socket = connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen });
+  socket.on('error', () => undefined);
+  socket.on('data', (data) => {
+    heard += data.toString('latin1');
+  });
+  const closed = once(socket, 'close');
+  await once(socket, 'connect');
+  onTestFinished(() => void socket.destroy());
+  return { socket, heard: () => heard, closed };
+}
+
+/** A client that has begun to get the response and then stops reading. */
+export async function stalled(port: number, requests: string) {
+  const opened = await open(port);
+  opened.socket.write(requests);
+  await once(opened.socket, 'data');
+  opened.socket.pause();
+  return opened;
+}
+
 /** Bytes to the server and everything it says until it or the silence ends. */
 export async function askRaw(port: number, bytes: string, quietMs = 500): Promise<string> {
-  return new Promise((settle) => {
-    let heard = '';
-    const socket = connect(port, '127.0.0.1', () => socket.write(Buffer.from(bytes, 'latin1')));
-    socket.setTimeout(quietMs, () => socket.destroy());
-    socket.on('data', (data) => {
-      heard += data.toString('latin1');
-    });
-    socket.on('error', () => undefined);
-    socket.on('close', () => settle(heard));
-  });
+  const { socket, heard, closed } = await open(port);
+  socket.setTimeout(quietMs, () => socket.destroy());
+  socket.write(Buffer.from(bytes, 'latin1'));
+  await closed;
+  return heard();
 }
 
 /** The body of an error. */

@@ -1,6 +1,7 @@
 /** Builds in this process, with a clock of the test's own. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { writeSample } from '../../data/sample.js';
 import { build } from '../../generator/build/build.js';
 import type { Effects, Published, Refused } from '../../generator/build/build.js';
 import { withLog } from '../../generator/log/sign.js';
@@ -66,6 +67,12 @@ export async function published(options: Options): Promise<Published> {
   const result = await run(options);
   if (!result.published) throw new Error(`refused: ${JSON.stringify(result.report)}`);
   return result;
+}
+
+/** Publishes a small fictional register. */
+export async function publishedSample(register: string, out: string, records = 50): Promise<void> {
+  await writeSample({ file: register, records, seed: 3 });
+  await published({ register, out });
 }
 
 const LOOKUP = new Set(LOOKUP_SECTIONS.map(({ name }) => name));

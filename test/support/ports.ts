@@ -1,16 +1,32 @@
 /** Ports for servers under test. */
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import type { Server as HttpServer } from 'node:http';
+import { createServer, type Server } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** Has a server listen on a free port of 127.0.0.1. */
+async function listening(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('expected to listen on a port');
+  return address.port;
+}
+
+/** Has a server listen on a free port of 127.0.0.1 until the test ends. */
+export async function listenOn(server: Server | HttpServer): Promise<number> {
+  onTestFinished(() => {
+    if ('closeAllConnections' in server) server.closeAllConnections();
+    server.close();
+  });
+  return await listening(server);
+}
 
 /** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const probe = createServer();
-  await new Promise<void>((settle) => {
-    probe.listen(0, '127.0.0.1', settle);
-  });
-  const address = probe.address();
-  await new Promise((settle) => {
-    probe.close(settle);
-  });
-  if (address === null || typeof address === 'string') throw new Error('expected to listen on a port');
-  return address.port;
+  const port = await listening(probe);
+  probe.close();
+  await once(probe, 'close');
+  return port;
 }

@@ -1,50 +1,78 @@
-/** The real proxy, as a process. */
-import { spawn } from 'node:child_process';
+/** The real proxy, compiled, as a process. */
+import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { PROJECT } from './folder.js';
+import { PROJECT } from './project.js';
 
-export interface RunningProxy {
+export const MAIN = join(PROJECT, 'build/proxy/main.js');
+/** So many requests that nobody meets the limits of the API and of downloads. */
+export const UNLIMITED = ['--api-tokens', '1000000', '--download-tokens', '1000000'];
+
+export interface ProxyProcess {
+  readonly child: ChildProcess;
+  readonly output: { stdout: string; stderr: string };
+  /** Exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string | null>;
+}
+
+/** Starts it. @param node options of Node itself */
+export function spawnProxy(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+  node: readonly string[] = [],
+): ProxyProcess {
+  const child = spawn(process.execPath, [...node, MAIN, ...args], {
+    env: { PATH: '/bin', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  const ended = new Promise<number | string | null>((settle) => {
+    child.on('close', (code, signal) => settle(code ?? signal));
+  });
+  return { child, output, ended };
+}
+
+/** The port of a proxy, once it says that it listens. */
+export function portOf({ child, output, ended }: ProxyProcess): Promise<number> {
+  return new Promise((settle, reject) => {
+    child.stdout?.on('data', () => {
+      const found = /http:\/\/127\.0\.0\.1:(\d+) /.exec(output.stdout)?.[1];
+      if (found !== undefined) settle(Number(found));
+    });
+    void ended.then((code) => reject(new Error(`the proxy ended with ${code}: ${output.stderr}`)));
+  });
+}
+
+/** The base URL of its port for operations. */
+export const adminOf = ({ output }: ProxyProcess): string =>
+  /operations on (\S+):/.exec(output.stderr)?.[1] ?? '';
+
+export interface RunningProxy extends ProxyProcess {
+  readonly port: number;
   readonly base: string;
   readonly get: (path: string, init?: RequestInit) => Promise<Response>;
   /** Asks it to stop; its exit code. */
-  readonly stop: () => Promise<number | null>;
+  readonly stop: () => Promise<number | string | null>;
 }
 
 /** Starts the proxy on a free port, with a limit that no test meets unless its own options say so. */
-export function startProxy(dist: string, options: readonly string[] = []): Promise<RunningProxy> {
-  const child = spawn(
-    process.execPath,
-    [
-      join(PROJECT, 'build/proxy/main.js'),
-      '--dist',
-      dist,
-      '--port',
-      '0',
-      '--api-tokens',
-      '1000000',
-      '--download-tokens',
-      '1000000',
-      ...options,
-    ],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  );
-  const ended = new Promise<number | null>((settle) => child.once('close', settle));
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-  return new Promise((settle, reject) => {
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-      const base = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
-      if (base === undefined) return;
-      settle({
-        base,
-        get: (path, init) => fetch(base + path, init),
-        stop: () => {
-          child.kill('SIGTERM');
-          return ended;
-        },
-      });
-    });
-    void ended.then((code) => reject(new Error(`the proxy ended with ${code}: ${said}`)));
-  });
+export async function startProxy(
+  dist: string,
+  options: readonly string[] = [],
+  node: readonly string[] = [],
+): Promise<RunningProxy> {
+  const started = spawnProxy(['--dist', dist, '--port', '0', ...UNLIMITED, ...options], {}, node);
+  const port = await portOf(started);
+  const base = `http://127.0.0.1:${port}`;
+  return {
+    ...started,
+    port,
+    base,
+    get: (path, init) => fetch(base + path, init),
+    stop: () => {
+      started.child.kill('SIGTERM');
+      return started.ended;
+    },
+  };
 }

@@ -76,3 +76,94 @@ export const ERRORS = {
   no_snapshot: error(503),
   version_not_supported: error(505),
 };
+
+const CLASSES = {
+  record: { bucket: 'api', type: 'application/json; charset=utf-8' },
+  summary: { bucket: 'api', type: 'application/json; charset=utf-8' },
+  download: { bucket: 'download', type: 'text/csv; charset=utf-8; header=present' },
+  feed: { bucket: 'api', type: 'application/atom+xml' },
+  page: { bucket: 'page', type: 'text/html; charset=utf-8' },
+  asset: { bucket: 'page', type: 'text/css' },
+  checkpoint: { bucket: 'page', type: 'text/plain; charset=utf-8' },
+  tile: { bucket: 'page', type: 'application/octet-stream' },
+};
+
+const route = (name: string, path: string, file: string, of: keyof typeof CLASSES, more: object = {}) => ({
+  name,
+  path,
+  file,
+  class: of,
+  ...CLASSES[of],
+  ...more,
+});
+
+const ID = { name: 'id', in: 'path', type: 'id', description: 'Id of the group' };
+const TREE = { name: 'tree', in: 'path', type: 'tree' };
+const LIMIT = { name: 'limit', in: 'query', type: 'integer', minimum: 1, maximum: 200, default: 100 };
+const RECORD_OF_GROUP = { parameters: [ID], absent: 'no group {id} in this register' };
+
+/** One route of each class and of each shape. */
+export const ROUTES = [
+  route('index', '/api/v1', 'api/v1.json', 'summary'),
+  route('group', '/api/v1/group/{id}', 'api/v1/group/{id}.json', 'record', {
+    ...RECORD_OF_GROUP,
+    example: '/api/v1/group/7',
+  }),
+  route('largest', '/api/v1/largest', 'api/v1/largest/{limit}.json', 'summary', { parameters: [LIMIT] }),
+  route('history', '/group/{id}/history.json', 'group/{id}/history.json', 'record', RECORD_OF_GROUP),
+  route('csv', '/downloads/groups.csv', 'downloads/groups.csv', 'download'),
+  route('sums', '/downloads/SHA256SUMS', 'downloads/SHA256SUMS', 'download', {
+    bucket: 'api',
+    type: 'text/plain',
+  }),
+  route('feed', '/feeds/all.atom', 'feeds/all.atom', 'feed'),
+  route('front', '/', 'index.html', 'page'),
+  route('style', '/assets/style-1a2b3c4d5e.css', 'assets/style-1a2b3c4d5e.css', 'asset'),
+  route('security', '/.well-known/security.txt', '.well-known/security.txt', 'page', { type: 'text/plain' }),
+  route('change-list', '/changes/{sequence}.json', 'changes/{sequence}.json', 'summary', {
+    parameters: [{ ...ID, name: 'sequence' }],
+  }),
+  route('changes', '/changes/index.json', 'changes/index.json', 'summary'),
+  route('snapshot', '/snapshot.json', 'snapshot.json', 'summary'),
+  route('log-checkpoint', '/log/{tree}/checkpoint', 'log/{tree}/checkpoint', 'checkpoint', {
+    parameters: [TREE],
+    absent: 'no log of tree {tree}',
+  }),
+  route('log-tile', '/log/{tree}/tile/{path}', 'log/{tree}/tile/{path}', 'tile', {
+    parameters: [TREE, { name: 'path', in: 'path', type: 'path' }],
+    absent: 'no tile {path} in the log of tree {tree}',
+  }),
+];
+
+export const SERVICE = {
+  name: 'The Example Register',
+  base_url: 'https://register.example',
+  docs: '/developers',
+  description: '/api/v1/openapi.json',
+  licence: { name: 'CC BY 4.0', url: 'https://licence.example/by/4.0/' },
+};
+
+/** snapshot.json as the generator writes it, keys the proxy does not know included. */
+export function snapshotJson(changes: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    format: 4,
+    sequence: 3,
+    as_of: '2026-11-20T08:00:00Z',
+    built_at: '2026-11-20T09:00:00Z',
+    generator: {
+      name: 'register-api',
+      version: '0.1.0',
+    },
+    service: SERVICE,
+    limits: LIMITS,
+    headers: HEADERS,
+    errors: ERRORS,
+    routes: ROUTES,
+    counts: { groups: 2 },
+    tree: {
+      files: 8,
+      bytes: 100,
+    },
+    ...changes,
+  };
+}

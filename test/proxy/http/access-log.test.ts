@@ -1,10 +1,11 @@
-import { createServer, request as send } from 'node:http';
-import { connect, Socket } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { createServer } from 'node:http';
+import { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
 import { errorCode } from '../../../proxy/log.js';
 import { createAccessLog } from '../../../proxy/http/access-log.js';
+import { ask, GET, listenOn, open, stalled } from '../support.js';
 
 const CONTEXT = {
   match: { kind: 'file', path: '/api/v1/group/8', route: { class: 'record' } },
@@ -18,7 +19,7 @@ interface Logged {
   readonly port: number;
   /** The lines so far. */
   readonly lines: () => Record<string, unknown>[];
-  readonly get: (path: string, headers?: Record<string, string>) => Promise<void>;
+  readonly get: (path: string, headers?: Record<string, string>) => Promise<unknown>;
 }
 
 const parse = (line: string): Record<string, unknown> =>
@@ -43,23 +44,9 @@ async function logging(
     if (isMalformed && socket instanceof Socket) accessLog.refused(socket, 400);
     socket.destroy();
   });
-  await new Promise<void>((settle) => {
-    server.listen(0, '127.0.0.1', settle);
-  });
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-  const get = (path: string, headers: Record<string, string> = {}): Promise<void> =>
-    new Promise((settle, reject) => {
-      send({ port, host: '127.0.0.1', path, headers, agent: false }, (response) => {
-        response.resume().on('end', () => settle());
-      })
-        .on('error', reject)
-        .end();
-    });
+  const port = await listenOn(server);
+  const get = (path: string, headers: Record<string, string> = {}): Promise<unknown> =>
+    ask(port, path, { headers });
   return { port, lines: () => written.map(parse), get };
 }
 
@@ -69,19 +56,9 @@ describe('createAccessLog', () => {
     await get('/api/v1/group/8?token=secret', { 'User-Agent': 'x', 'X-Request-Id': '1' });
     await expect.poll(() => lines().length).toBe(1);
     const [line = {}] = lines();
-    expect(Object.keys(line)).toEqual([
-      'level',
-      'time',
-      'method',
-      'path',
-      'status',
-      'bytes',
-      'duration_ms',
-      'class',
-      'cache',
-      'address',
-      'aborted',
-    ]);
+    expect(Object.keys(line).join(' ')).toBe(
+      'level time method path status bytes duration_ms class cache address aborted',
+    );
     expect(line).toMatchObject({
       level: 'info',
       method: 'GET',
@@ -101,16 +78,6 @@ describe('createAccessLog', () => {
     const { get, lines } = await logging({ hasFullAddresses: true });
     await get('/');
     await expect.poll(lines).toMatchObject([{ address: '203.0.113.77' }]);
-  });
-
-  it.each([
-    ['2001:db8:1:2::3', '2001:db8:1::/48'],
-    ['2002:cb00:714d::1', '2002:cb00:7100::/40'],
-    ['::203.0.113.77', '::/48'],
-  ])('shortens %s to %s', async (client, network) => {
-    const { get, lines } = await logging({}, { ...CONTEXT, client });
-    await get('/');
-    await expect.poll(lines).toMatchObject([{ address: network }]);
   });
 
   it('has what a client says of itself and what the limiter said, if asked for details', async () => {
@@ -140,11 +107,7 @@ describe('createAccessLog', () => {
 
   it('writes a line for a client that left in the middle', async () => {
     const { port, lines } = await logging();
-    const socket = connect(port, '127.0.0.1');
-    socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
-    await new Promise((heard) => {
-      socket.once('data', heard);
-    });
+    const { socket } = await stalled(port, GET('/slow'));
     socket.resetAndDestroy();
     await expect.poll(lines).toMatchObject([{ status: 200, aborted: true }]);
   });
@@ -152,8 +115,7 @@ describe('createAccessLog', () => {
   it('writes a line for a request without a context, by its peer, and for what is no request', async () => {
     const { port, get, lines } = await logging({ hasDetails: true }, null);
     await get(`/${'a'.repeat(1_000)}%0a{"level":"info"}?q`);
-    const socket = connect(port, '127.0.0.1', () => socket.write('GARBAGE\r\n\r\n'));
-    socket.on('error', () => undefined);
+    (await open(port)).socket.write('GARBAGE\r\n\r\n');
     await expect.poll(() => lines().length).toBe(2);
     expect(lines()).toMatchObject([
       { method: 'GET', path: `/${'a'.repeat(255)}`, class: 'unrouted', cache: null, address: '127.0.0.0/24' },

@@ -1,8 +1,18 @@
-import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 
-import { controlledDisk, gate, INLINE_DISK, publish, startProxy, tree, UNLIMITED } from '../support.js';
+import {
+  controlledDisk,
+  gate,
+  GET,
+  INLINE_DISK,
+  open,
+  publish,
+  serving,
+  startProxy,
+  tree,
+  UNLIMITED,
+} from '../support.js';
 
 /** As many as a connection may have without a finished response. */
 const BOUND = 4;
@@ -20,21 +30,19 @@ interface Case {
   readonly length: number;
 }
 
-const get = (target: string, ...fields: string[]): string =>
-  [`GET ${target} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n');
 const GROUP = '{"id":8}';
 const CASES: readonly Case[] = [
-  { request: get('/api/v1/group/8'), status: 200, length: GROUP.length },
-  { request: get('/api/v1/group/8').replace('GET', 'HEAD'), status: 200, length: 0 },
-  { request: get('/api/v1/group/8').replace('GET', 'OPTIONS'), status: 204, length: 0 },
-  { request: get('/api/v1/group/8', 'Content-Length: 5') + 'GET /', status: 200, length: GROUP.length },
+  { request: GET('/api/v1/group/8'), status: 200, length: GROUP.length },
+  { request: GET('/api/v1/group/8').replace('GET', 'HEAD'), status: 200, length: 0 },
+  { request: GET('/api/v1/group/8').replace('GET', 'OPTIONS'), status: 204, length: 0 },
+  { request: GET('/api/v1/group/8', 'Content-Length: 5') + 'GET /', status: 200, length: GROUP.length },
   {
-    request: get('/api/v1/group/8', 'Connection: Upgrade', 'Upgrade: h2c'),
+    request: GET('/api/v1/group/8', 'Connection: Upgrade', 'Upgrade: h2c'),
     status: 200,
     length: GROUP.length,
   },
-  { request: get('/api/v1/group/8', 'Range: bytes=1-4'), status: 206, length: 4 },
-  { request: get('/downloads/groups.csv', 'X: '.padEnd(3_000, 'y')), status: 200, length: LARGE },
+  { request: GET('/api/v1/group/8', 'Range: bytes=1-4'), status: 206, length: 4 },
+  { request: GET('/downloads/groups.csv', 'X: '.padEnd(3_000, 'y')), status: 200, length: LARGE },
 ];
 
 /** The statuses and lengths of the responses in a stream of bytes; heads have no body. */
@@ -59,20 +67,14 @@ describe('pipelined requests', () => {
     'get the responses of single ones, in order, however they are cut: seed %i',
     async (seed) => {
       const next = random(seed);
-      const root = await tree();
-      await publish(root, 'downloads/groups.csv', Buffer.alloc(LARGE, 'x'));
-      const { port, connections } = await startProxy(root, { quotas: UNLIMITED });
+      const files = { 'downloads/groups.csv': Buffer.alloc(LARGE, 'x') };
+      const { port, connections } = await serving(files, { quotas: UNLIMITED });
       const cases = Array.from({ length: 150 }, () => {
         const index = Math.floor(next() ** 2 * CASES.length);
         return CASES[index] ?? CASES[0];
       }).filter((each) => each !== undefined);
       const bytes = Buffer.from(cases.map(({ request }) => request).join(''));
-      const chunks: Buffer[] = [];
-      const socket = connect(port, '127.0.0.1');
-      socket.on('data', (chunk) => chunks.push(chunk));
-      const ended = new Promise((settle) => {
-        socket.once('close', settle);
-      });
+      const { socket, heard, closed } = await open(port);
       for (let at = 0; at < bytes.length;) {
         const size = seed === 1 ? bytes.length : 1 + Math.floor(next() ** 4 * 20_000);
         socket.write(bytes.subarray(at, at + size));
@@ -84,8 +86,8 @@ describe('pipelined requests', () => {
       socket.resume();
       // Half-closed: the last responses come all the same.
       socket.end();
-      await ended;
-      expect(read(Buffer.concat(chunks), cases)).toEqual(
+      await closed;
+      expect(read(Buffer.from(heard(), 'latin1'), cases)).toEqual(
         cases.map(({ status, length }) => `${status} ${length}`),
       );
       await expect.poll(connections).toBe(0);
@@ -102,55 +104,42 @@ describe('pipelined requests', () => {
       if (request.path.includes('group')) await passed;
       return INLINE_DISK.read(request);
     });
-    const socket = connect(port, '127.0.0.1');
-    let heard = '';
-    socket.on('data', (chunk) => {
-      heard += chunk.toString('latin1');
-    });
-    socket.write(Array.from({ length: 100 }, (_, index) => get(`/api/v1/group/${100 + index}`)).join(''));
+    const { socket, heard } = await open(port);
+    socket.write(Array.from({ length: 100 }, (_, index) => GET(`/api/v1/group/${100 + index}`)).join(''));
     const asked = (): number => reads.filter((path) => path.includes('group')).length;
     await expect.poll(asked).toBe(BOUND);
     await pause(50);
     expect(asked()).toBe(BOUND);
     letGo();
-    await expect.poll(() => [...heard.matchAll(/HTTP\/1\.1 200/g)].length).toBe(100);
-    expect([...heard.matchAll(/\{"id":(\d+)\}/g)].map(([, id]) => Number(id))).toEqual(
+    await expect.poll(() => [...heard().matchAll(/HTTP\/1\.1 200/g)].length).toBe(100);
+    expect([...heard().matchAll(/\{"id":(\d+)\}/g)].map(([, id]) => Number(id))).toEqual(
       Array.from({ length: 100 }, (_, index) => 100 + index),
     );
-    socket.destroy();
   });
 
   it('behind one that ends the connection are neither answered nor counted', async () => {
     for (const last of [
-      get('/api/v1', 'Connection: close'),
-      get('/api/v1').replace('Host: x', 'Host: a@b'),
+      GET('/api/v1', 'Connection: close'),
+      GET('/api/v1').replace('Host: x', 'Host: a@b'),
     ]) {
       const { port, ask } = await startProxy(await tree(), { quotas: { api: { burst: 3 } } });
-      const socket = connect(port, '127.0.0.1');
-      let heard = '';
-      socket.on('data', (chunk) => {
-        heard += chunk.toString('latin1');
-      });
-      const closed = new Promise((settle) => {
-        socket.once('close', settle);
-      });
-      socket.write(last + get('/api/v1').repeat(50));
+      const { socket, heard, closed } = await open(port);
+      socket.write(last + GET('/api/v1').repeat(50));
       await closed;
-      expect([...heard.matchAll(/HTTP\/1\.1 \d/g)]).toHaveLength(1);
+      expect([...heard().matchAll(/HTTP\/1\.1 \d/g)]).toHaveLength(1);
       for (const status of [200, 200, 429]) expect((await ask('/api/v1')).status).toBe(status);
     }
   });
 
   it('that stay unread leave the connections of others alone, and end after the time to stall', async () => {
     const { port, ask, connections } = await startProxy(await tree(), { quotas: UNLIMITED });
-    const sockets = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'));
-    for (const socket of sockets) {
-      socket.on('error', () => undefined);
+    const clients = await Promise.all(Array.from({ length: 20 }, () => open(port)));
+    for (const { socket } of clients) {
       socket.pause();
-      socket.write(get('/api/v1').repeat(20_000));
+      socket.write(GET('/api/v1').repeat(20_000));
     }
     for (let count = 0; count < 20; count += 1) expect((await ask('/api/v1')).status).toBe(200);
-    for (const socket of sockets) socket.destroy();
+    for (const { socket } of clients) socket.destroy();
     await expect.poll(connections, { timeout: 10_000 }).toBe(0);
   });
 });

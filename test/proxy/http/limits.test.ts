@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { createAccessLog } from '../../../proxy/http/access-log.js';
 import { matcherOf, parseRanges } from '../../../proxy/limiter/client-ip.js';
 import { LIMITS } from '../../support/snapshot.js';
 import {
@@ -9,6 +10,7 @@ import {
   publish,
   publishSnapshot,
   ROUTES,
+  serving,
   startProxy,
   tree,
   type TestProxy,
@@ -64,10 +66,8 @@ describe('what a download takes from its bucket', () => {
   });
 
   it('is a share of a token for a small file, a hundredth at least', async () => {
-    const root = await tree();
-    await publish(root, 'downloads/groups.csv', Buffer.alloc(1024 * 1024, 'x'));
     const quotas = { api: { burst: 1_000 }, download: { burst: 2 } };
-    const proxy = await startProxy(root, { quotas });
+    const proxy = await serving({ 'downloads/groups.csv': Buffer.alloc(1024 * 1024, 'x') }, { quotas });
     // A quarter of 4 MiB.
     expect(await downloadsLeft(proxy)).toBe(8);
     const small = await tree();
@@ -85,25 +85,14 @@ describe('what a download takes from its bucket', () => {
     expect([refused.ratelimit, refused['retry-after']]).toEqual(['"download";r=0;t=6', '6']);
   });
 
-  it('still is a token of the API for those', async () => {
-    const { ask } = await withDownload(2, 3);
-    for (const status of [200, 200, 200, 429])
-      expect((await ask(CSV, { method: 'HEAD' })).status).toBe(status);
-  });
-
-  it('is its share for a range', async () => {
-    const proxy = await withDownload(2);
-    for (const range of ['bytes=0-499', 'bytes=500-999', 'bytes=-500', 'bytes=500-']) {
-      expect((await proxy.ask(CSV, { headers: { Range: range } })).status).toBe(206);
-    }
-    expect(await downloadsLeft(proxy)).toBe(0);
-  });
-
-  it('is one token for a hundred ranges of a hundredth each', async () => {
-    const proxy = await withDownload(2);
+  it('is its share for a range: one token for a hundred ranges of a hundredth each', async () => {
+    const proxy = await withDownload(3);
     for (let first = 0; first < SIZE; first += 10) {
       const { status } = await proxy.ask(CSV, { headers: { Range: `bytes=${first}-${first + 9}` } });
       expect(status).toBe(206);
+    }
+    for (const range of ['bytes=-500', 'bytes=500-']) {
+      expect((await proxy.ask(CSV, { headers: { Range: range } })).status).toBe(206);
     }
     expect(await downloadsLeft(proxy)).toBe(1);
   });
@@ -126,19 +115,12 @@ describe('what a download takes from its bucket', () => {
     expect(await downloadsLeft(proxy)).toBe(0);
   });
 
-  it('is nothing for what is not there', async () => {
+  it('is nothing for what is not there, and what the response costs when a snapshot is published while it is computed', async () => {
     const routes = ROUTES.map((route) =>
-      'file' in route && route.file === 'downloads/groups.csv' ? { ...route, file: 'gone' } : route,
-    );
-    const { ask } = await startProxy(await tree({ routes }), { quotas: { download: { burst: 1 } } });
-    for (let count = 0; count < 3; count += 1) expect((await ask(CSV)).status).toBe(404);
-  });
-
-  it('is what the response costs when a snapshot is published while it is computed', async () => {
-    const routes = ROUTES.map((route) =>
-      'file' in route && route.file === 'downloads/groups.csv' ? { ...route, file: 'gone' } : route,
+      route.file === 'downloads/groups.csv' ? { ...route, file: 'gone' } : route,
     );
     const proxy = await startProxy(await tree({ routes }), { quotas: { download: { burst: 1 } } });
+    for (let count = 0; count < 3; count += 1) expect((await proxy.ask(CSV)).status).toBe(404);
     await publishSnapshot(proxy.root, { sequence: 4, limits: WHOLE });
     const { epoch } = proxy.watcher.active;
     expect((await proxy.ask(CSV, { method: 'HEAD' })).status).toBe(200);
@@ -153,6 +135,26 @@ describe('what a download takes from its bucket', () => {
       expect([status, headers['ratelimit-policy']]).toEqual([200, '"api";q=1000;w=1000']);
     }
     expect(await downloadsLeft(proxy)).toBe(1);
+  });
+
+  it('is logged as the bucket that has fewer tokens left', async () => {
+    const lines: string[] = [];
+    const destination = { write: (line: string) => void lines.push(line) };
+    const accessLog = createAccessLog(destination, { hasFullAddresses: false, hasDetails: true });
+    const { ask, advance } = await startProxy(await tree({ limits: WHOLE }), {
+      quotas: { api: { burst: 3 }, download: { burst: 3 } },
+      server: { accessLog },
+    });
+    await ask(CSV);
+    await ask('/api/v1');
+    advance(100);
+    await ask(CSV);
+    await expect.poll(() => lines.length).toBe(3);
+    expect(lines.map((text) => problemOf({ text })['limit'])).toMatchObject([
+      { bucket: 'download', remaining: 2 },
+      { bucket: 'api', remaining: 1 },
+      { bucket: 'api', remaining: 0 },
+    ]);
   });
 });
 
@@ -186,7 +188,7 @@ describe('a refusal', () => {
       'retry-after': '1',
     });
     expect(problemOf(answer).detail).toBe('rate limit "api" exceeded: the next request is allowed in 1 s');
-    // The token of the refused one was given back.
+    expect((await proxy.ask(CSV, { headers: { Range: 'bytes=0-299' } })).status).toBe(429);
     for (const status of [200, 200, 429]) {
       proxy.advance(1_000);
       expect((await proxy.ask(CSV)).status).toBe(status);
@@ -220,35 +222,47 @@ describe('a refusal', () => {
     expect((await ask('/api/v1')).status).toBe(200);
   });
 
-  it.each([
-    ['/', 'page'],
-    ['/assets/style-1a2b3c4d5e.css', 'page'],
-    ['/.well-known/security.txt', 'page'],
-    ['/api/v1', 'api'],
-    ['/feeds/all.atom', 'api'],
-    ['/downloads/SHA256SUMS', 'api'],
-    ['/snapshot.json', 'api'],
-    ['/nothing', 'api'],
-    ['/%61', 'api'],
-    ['//a@[#', 'api'],
-    [`/${'a'.repeat(3_000)}`, 'api'],
-  ])('of %.40s is that of its own bucket: %s', async (target, bucket) => {
+  it('is that of the bucket of its target', async () => {
     const quotas = { api: { burst: 1 }, page: { burst: 1 }, download: { burst: 1 } };
     const { ask } = await startProxy(await tree(), { quotas });
-    const other = bucket === 'page' ? '/api/v1' : '/';
-    expect((await ask(other)).status).toBe(200);
-    expect((await ask(target)).status).not.toBe(429);
-    const { status, headers } = await ask(target);
-    expect([status, headers.ratelimit]).toEqual([429, `"${bucket}";r=0;t=1`]);
+    const pages = '/ /assets/style-1a2b3c4d5e.css /.well-known/security.txt'.split(' ');
+    const api = '/api/v1 /feeds/all.atom /downloads/SHA256SUMS /snapshot.json /nothing /%61 //a@[#'.split(
+      ' ',
+    );
+    for (const [index, target] of [...pages, ...api, `/${'a'.repeat(3_000)}`].entries()) {
+      const from = `127.0.1.${index}`;
+      const bucket = index < pages.length ? 'page' : 'api';
+      expect((await ask(bucket === 'page' ? '/api/v1' : '/', { from })).status).toBe(200);
+      expect((await ask(target, { from })).status).not.toBe(429);
+      const { status, headers } = await ask(target, { from });
+      expect([status, headers.ratelimit], target).toEqual([429, `"${bucket}";r=0;t=1`]);
+    }
   });
 
-  it('never meets OPTIONS, nor 405', async () => {
-    const { ask } = await startProxy(await tree(), { quotas: { api: { burst: 1 } } });
-    for (let count = 0; count < 3; count += 1) {
-      expect((await ask('/api/v1', { method: 'OPTIONS' })).status).toBe(204);
-      expect((await ask('/api/v1', { method: 'POST' })).status).toBe(405);
+  it('has all that a 429 carries, for 140 of 200 requests that come at once', async () => {
+    const { ask } = await startProxy(await tree());
+    const answers = await Promise.all(Array.from({ length: 200 }, () => ask('/api/v1')));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect([answers.filter(({ status }) => status === 200).length, refused.length]).toEqual([60, 140]);
+    for (const answer of [...refused, await ask('/api/v1', { method: 'HEAD' })]) {
+      expect(answer.headers).toMatchObject({
+        'retry-after': '1',
+        ratelimit: '"api";r=0;t=1',
+        'ratelimit-policy': '"api";q=60;w=60',
+        'cache-control': 'no-store',
+        'access-control-allow-origin': '*',
+        'content-type': 'application/problem+json',
+      });
+      expect(answer.headers['cdn-cache-control']).toBeUndefined();
+      if (answer.text === '') continue;
+      expect(problemOf(answer)).toMatchObject({
+        type: 'https://register.example/developers#error-rate_limited',
+        status: 429,
+        detail: 'rate limit "api" exceeded: the next request is allowed in 1 s',
+        instance: '/api/v1',
+        error: 'rate_limited',
+      });
     }
-    expect((await ask('/api/v1')).status).toBe(200);
   });
 
   it.each(['OPTIONS', 'POST'])('comes after what breaks the protocol: %s', async (method) => {
@@ -259,19 +273,24 @@ describe('a refusal', () => {
     }
   });
 
-  it('counts HEAD, 304, 404, 400 and 308 like any other', async () => {
-    const { ask } = await startProxy(await tree(), { quotas: { api: { burst: 6 } } });
+  it('counts every GET and HEAD, whatever the status, but neither OPTIONS nor 405', async () => {
+    const { ask } = await startProxy(await tree(), { quotas: { api: { burst: 8 } } });
     const { headers } = await ask('/api/v1/group/7');
-    for (const [target, options] of [
-      ['/api/v1', { method: 'HEAD' }],
-      ['/api/v1/group/7', { headers: { 'If-None-Match': String(headers.etag) } }],
-      ['/nothing', {}],
-      ['/api/v1/group/x', {}],
-      ['/api/v1/', {}],
+    for (const [status, target, options] of [
+      [204, '/api/v1', { method: 'OPTIONS' }],
+      [405, '/api/v1', { method: 'POST' }],
+      [200, '/api/v1', { method: 'HEAD' }],
+      [304, '/api/v1/group/7', { headers: { 'If-None-Match': String(headers.etag) } }],
+      [404, '/nothing', {}],
+      [400, '/api/v1/group/x', {}],
+      [400, '/%00', {}],
+      [308, '/api/v1/', {}],
+      [414, `/${'a'.repeat(3_000)}`, {}],
+      [429, '/api/v1', {}],
+      [204, '/api/v1', { method: 'OPTIONS' }],
     ] as const) {
-      expect((await ask(target, options)).status).not.toBe(429);
+      expect((await ask(target, options)).status, target).toBe(status);
     }
-    expect((await ask('/api/v1')).status).toBe(429);
   });
 });
 
@@ -286,7 +305,7 @@ describe('a client', () => {
     expect((await ask('/api/v1', forged)).status).toBe(429);
 
     const behind = await startProxy(root, { quotas, isTrusted: matcherOf(parseRanges('127.0.0.2')) });
-    for (const [client, status] of [
+    const clients: [string | string[], number][] = [
       ['192.0.2.1', 200],
       ['192.0.2.2', 200],
       ['192.0.2.1', 429],
@@ -294,9 +313,14 @@ describe('a client', () => {
       ['2001:db8::1', 200],
       ['2001:db8:0:ff::2', 429],
       ['2001:db8:0:100::1', 200],
-    ] as const) {
+      [['203.0.113.9', '192.0.2.1'], 429],
+      // What is no address is the proxy's own, which has one bucket, too.
+      ['unknown', 200],
+      ['nonsense', 429],
+    ];
+    for (const [client, status] of clients) {
       const options = { from: '127.0.0.2', headers: { 'X-Forwarded-For': client } };
-      expect((await behind.ask('/api/v1', options)).status, client).toBe(status);
+      expect((await behind.ask('/api/v1', options)).status, String(client)).toBe(status);
     }
   });
 });

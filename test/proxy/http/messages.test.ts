@@ -1,18 +1,9 @@
 import express from 'express';
 import { createServer, IncomingMessage, ServerResponse, type RequestListener, type Server } from 'node:http';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { createMessageClasses } from '../../../proxy/http/messages.js';
-import { ask, startProxy, tree } from '../support.js';
-
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>((settle) => {
-    server.listen(0, '127.0.0.1', settle);
-  });
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  return typeof address === 'object' ? (address?.port ?? 0) : 0;
-}
+import { ask, listenOn, startProxy, tree } from '../support.js';
 
 /** Calls back with the prototypes of each request and response, before Express sees them and at their end. */
 function observePrototypes(server: Server, report: (kept: readonly boolean[]) => void): void {
@@ -41,7 +32,7 @@ describe('createMessageClasses', () => {
     const server = createServer(app);
     const seen: (readonly boolean[])[] = [];
     observePrototypes(server, (kept) => seen.push(kept));
-    await ask(await listen(server), '/');
+    await ask(await listenOn(server), '/');
     await expect.poll(() => seen).toEqual([[false, false]]);
   });
 

@@ -50,17 +50,32 @@ const LISTS: readonly [string, string][] = [
   ['asterisk in spaces', ' * '],
 ];
 
-describe('evaluatePreconditions: If-None-Match', () => {
-  it.each(OTHER_LISTS)('proceeds for %s, and is quick', (_name, value) => {
-    const startedMs = performance.now();
-    expect(evaluate({ 'if-none-match': value })).toBe('proceed');
-    expect(performance.now() - startedMs).toBeLessThan(500);
+/** The outcome, which is quick whatever the field. */
+function quickly(headers: Record<string, string>): Outcome {
+  const startedMs = performance.now();
+  const outcome = evaluate(headers);
+  expect(performance.now() - startedMs).toBeLessThan(500);
+  return outcome;
+}
+
+describe('evaluatePreconditions: lists', () => {
+  it.each(OTHER_LISTS)('lack the tag: %s', (_name, value) => {
+    expect(quickly({ 'if-none-match': value })).toBe('proceed');
+    expect(quickly({ 'if-match': value })).toBe('failed');
   });
 
-  it.each([...LISTS, ['its weak form', `W/${ETAG}`] as const])('is not modified for %s', (_name, value) => {
+  it.each(LISTS)('have the tag: %s', (_name, value) => {
     expect(evaluate({ 'if-none-match': value })).toBe('not_modified');
+    expect(evaluate({ 'if-match': value })).toBe('proceed');
   });
 
+  it('have its weak form, which matches weakly alone', () => {
+    expect(evaluate({ 'if-none-match': `W/${ETAG}` })).toBe('not_modified');
+    expect(evaluate({ 'if-match': `W/${ETAG}` })).toBe('failed');
+  });
+});
+
+describe('evaluatePreconditions: If-None-Match', () => {
   it('decides alone: If-Modified-Since counts for nothing beside it, even if the list is malformed', () => {
     expect(evaluate({ 'if-none-match': '"x"', 'if-modified-since': DATE })).toBe('proceed');
     expect(evaluate({ 'if-none-match': 'x', 'if-modified-since': DATE })).toBe('proceed');
@@ -89,19 +104,6 @@ describe('evaluatePreconditions: If-Modified-Since', () => {
 });
 
 describe('evaluatePreconditions: If-Match', () => {
-  it.each([...OTHER_LISTS, ['the weak form', `W/${ETAG}`] as const])(
-    'fails for %s, and is quick',
-    (_name, value) => {
-      const startedMs = performance.now();
-      expect(evaluate({ 'if-match': value })).toBe('failed');
-      expect(performance.now() - startedMs).toBeLessThan(500);
-    },
-  );
-
-  it.each(LISTS)('proceeds for %s', (_name, value) => {
-    expect(evaluate({ 'if-match': value })).toBe('proceed');
-  });
-
   it('comes before If-None-Match, and keeps If-Unmodified-Since out', () => {
     expect(evaluate({ 'if-match': '"x"', 'if-none-match': ETAG })).toBe('failed');
     expect(evaluate({ 'if-match': ETAG, 'if-none-match': ETAG })).toBe('not_modified');
@@ -151,10 +153,10 @@ describe('parseHttpDate', () => {
     '1',
     '2026',
     '2099-01-01T00:00:00Z',
+    'fri, 20 nov 2026 08:00:00 gmt',
     'Fri, 20 Nov 2026 08:00:00',
     'Fri, 20 Nov 2026 08:00:00 UTC',
     'Fri, 20 Nov 2026 08:00:00 +0000',
-    'fri, 20 nov 2026 08:00:00 gmt',
     'Fri, 31 Feb 2026 08:00:00 GMT',
     'Fri, 00 Nov 2026 08:00:00 GMT',
     'Fri, 20 Nov 2026 24:00:00 GMT',

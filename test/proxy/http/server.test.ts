@@ -1,5 +1,4 @@
 import { readdir, readlink } from 'node:fs/promises';
-import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
@@ -9,62 +8,48 @@ import {
   askRaw,
   controlledDisk,
   gate,
+  GET,
   INLINE_DISK,
+  open,
   problemOf,
-  publish,
+  stalled,
   startProxy,
   tree,
   UNLIMITED,
+  serving,
 } from '../support.js';
 
-/** Request line and headers together. 16 KiB. */
-const MAX_HEADER_BYTES = 16 * 1024;
+/** As long as request line and headers together may be: 16 KiB. */
+const LONG = 'a'.repeat(16 * 1024);
 
 function statusesIn(heard: string): string[] {
   return [...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status = '']) => status);
 }
-
-const GET = (target: string, ...fields: string[]): string =>
-  [`GET ${target} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n');
 
 /** The status line and what follows, in lines. */
 function linesOf(heard: string): string[] {
   return heard.split('\r\n');
 }
 
+const CONNECT = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
+
 describe('createHttpServer', () => {
   it.each([
-    ['a request line without a path', 'GET api HTTP/1.1\r\nHost: x\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
-    ['garbage', 'GARBAGE\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
-    ['a raw byte in the target', 'GET /\xe9 HTTP/1.1\r\nHost: x\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
-    ['a space in the target', 'GET /a b HTTP/1.1\r\nHost: x\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
-    [
-      'two lengths',
-      'GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-      'HTTP/1.1 400 Bad Request',
-    ],
-    ['a header without a colon', 'GET / HTTP/1.1\r\nHost: x\r\nX\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
-    [
-      'too much header',
-      `GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(MAX_HEADER_BYTES)}\r\n\r\n`,
-      'HTTP/1.1 431 Request Header Fields Too Large',
-    ],
-    ['an unknown method', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n', 'HTTP/1.1 405 Method Not Allowed'],
-    ['a lower-case method', 'get / HTTP/1.1\r\nHost: x\r\n\r\n', 'HTTP/1.1 405 Method Not Allowed'],
-    [
-      'a path beyond the parser',
-      `GET /${'a'.repeat(MAX_HEADER_BYTES)} HTTP/1.1\r\nHost: x\r\n\r\n`,
-      'HTTP/1.1 414 URI Too Long',
-    ],
-    [
-      'a query beyond the parser',
-      `GET /?${'a'.repeat(MAX_HEADER_BYTES)} HTTP/1.1\r\nHost: x\r\n\r\n`,
-      'HTTP/1.1 431 Request Header Fields Too Large',
-    ],
+    ['a request line without a path', 'GET api HTTP/1.1\r\nHost: x\r\n\r\n', '400 Bad Request'],
+    ['garbage', 'GARBAGE\r\n\r\n', '400 Bad Request'],
+    ['a raw byte in the target', GET('/\xe9'), '400 Bad Request'],
+    ['a space in the target', GET('/a b'), '400 Bad Request'],
+    ['two lengths', GET('/', 'Content-Length: 5', 'Transfer-Encoding: chunked'), '400 Bad Request'],
+    ['a header without a colon', GET('/', 'X'), '400 Bad Request'],
+    ['too much header', GET('/', `X: ${LONG}`), '431 Request Header Fields Too Large'],
+    ['an unknown method', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n', '405 Method Not Allowed'],
+    ['a lower-case method', 'get / HTTP/1.1\r\nHost: x\r\n\r\n', '405 Method Not Allowed'],
+    ['a path beyond the parser', GET(`/${LONG}`), '414 URI Too Long'],
+    ['a query beyond the parser', GET(`/?${LONG}`), '431 Request Header Fields Too Large'],
   ])('responds to %s without a body, and closes', async (_name, bytes, statusLine) => {
     const { port } = await startProxy(await tree());
     const lines = linesOf(await askRaw(port, bytes, 3_000));
-    expect(lines[0]).toBe(statusLine);
+    expect(lines[0]).toBe(`HTTP/1.1 ${statusLine}`);
     expect(lines.slice(-2)).toEqual(['', '']);
     expect(lines.find((line) => line.startsWith('Allow'))).toBe(
       statusLine.includes('405') ? 'Allow: GET, HEAD, OPTIONS' : undefined,
@@ -86,12 +71,7 @@ describe('createHttpServer', () => {
     ['no Host', 'GET /api/v1 HTTP/1.1\r\n\r\n', 400, 'invalid_request'],
     ['two Hosts', 'GET /api/v1 HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n', 400, 'invalid_request'],
     ['a Host that is none', 'GET /api/v1 HTTP/1.1\r\nHost: x/y\r\n\r\n', 400, 'invalid_request'],
-    [
-      'a body of unknown end',
-      'GET /api/v1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n',
-      400,
-      'invalid_request',
-    ],
+    ['a body of unknown end', GET('/api/v1', 'Transfer-Encoding: gzip'), 400, 'invalid_request'],
     ['HTTP/2.0', 'GET /api/v1 HTTP/2.0\r\nHost: x\r\n\r\n', 505, 'version_not_supported'],
     ['HTTP/0.9', 'GET /api/v1 HTTP/0.9\r\nHost: x\r\n\r\n', 505, 'version_not_supported'],
   ])('responds to %s with a problem, counts it, and closes', async (_name, bytes, status, error) => {
@@ -125,56 +105,25 @@ describe('createHttpServer', () => {
     expect(statusesIn(await askRaw(port, bytes + rest, 3_000))).toEqual(['400']);
   });
 
-  it.each(['//a@[#', '//a@b#', '//user@host#'])(
-    'responds to %s with a problem and CORS, and counts it',
-    async (target) => {
-      const { port } = await startProxy(await tree(), { quotas: { api: { burst: 1 } } });
-      const heard = await askRaw(port, GET(target, 'Connection: close'), 3_000);
-      const [head = '', text = ''] = heard.split('\r\n\r\n');
-      expect(statusesIn(head)).toEqual(['400']);
-      expect(linesOf(head)).toEqual(
-        expect.arrayContaining([
-          'Access-Control-Allow-Origin: *',
-          'Cache-Control: no-store',
-          'RateLimit: "api";r=0;t=1',
-        ]),
-      );
-      expect(problemOf({ text })).toMatchObject({ error: 'invalid_path' });
-      expect(statusesIn(await askRaw(port, GET(target)))).toEqual(['429']);
-    },
-  );
-
   it('responds 414 to a path beyond what is published but within the parser, in however many packets', async () => {
     const { port } = await startProxy(await tree());
-    const socket = connect(port, '127.0.0.1');
-    let heard = '';
-    socket.on('data', (data) => {
-      heard += data.toString('latin1');
-    });
+    const { socket, heard } = await open(port);
     for (const part of ['GET /', 'a'.repeat(2_000), 'a'.repeat(2_000), ' HTTP/1.1\r\nHost: x\r\n\r\n']) {
       socket.write(part);
       await pause(5);
     }
-    await expect.poll(() => heard).toMatch(/^HTTP\/1\.1 414 URI Too Long/);
-    socket.destroy();
+    await expect.poll(heard).toMatch(/^HTTP\/1\.1 414 URI Too Long/);
   });
 
   it('responds to HTTP/1.0, unknown expectations and offers to upgrade like to any other request', async () => {
     const { port } = await startProxy(await tree());
     for (const bytes of [
       'GET /api/v1 HTTP/1.0\r\n\r\n',
-      'GET /api/v1 HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n',
-      'GET /api/v1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      GET('/api/v1', 'Expect: miracles'),
+      GET('/api/v1', 'Connection: Upgrade', 'Upgrade: websocket'),
     ]) {
       expect(linesOf(await askRaw(port, bytes))[0]).toBe('HTTP/1.1 200 OK');
     }
-  });
-
-  it('ignores the body of a GET and reads the next request behind it', async () => {
-    const { port } = await startProxy(await tree());
-    const withBody = 'GET /api/v1/group/8 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello';
-    const heard = await askRaw(port, `${withBody}GET /api/v1/group/x HTTP/1.1\r\nHost: x\r\n\r\n`);
-    expect(heard.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
   });
 
   it.each([
@@ -205,66 +154,34 @@ describe('createHttpServer', () => {
 
   it('closes connections beyond the maximum without a response, and serves again when there is room', async () => {
     const { port, ask } = await startProxy(await tree(), { server: { maxConnections: 2 } });
-    const kept = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
-    await Promise.all(kept.map((socket) => new Promise((settle) => socket.once('connect', settle))));
+    const kept = [await open(port), await open(port)];
     await pause(20);
     await expect(ask('/api/v1')).rejects.toThrow(/ECONNRESET|socket hang up/);
-    kept[0]?.destroy();
+    kept[0]?.socket.destroy();
     await pause(20);
     expect((await ask('/api/v1')).status).toBe(200);
-    kept[1]?.destroy();
   });
 
   it('closes a download of which nothing is taken any more, and closes the file', async () => {
-    const root = await tree();
-    await publish(root, 'downloads/groups.csv', Buffer.alloc(30_000_000, 'x'));
-    const { port, server, ask } = await startProxy(root);
+    const { port, server, ask, root } = await serving({
+      'downloads/groups.csv': Buffer.alloc(30_000_000, 'x'),
+    });
     // Its digest takes longer than that.
     await ask('/downloads/groups.csv', { method: 'HEAD' });
     server.timeout = 200;
-    const idle = connect(port, '127.0.0.1');
-    idle.resume().write('GET /api/v1 HTTP/1.1\r\nHost: x\r\n\r\n');
+    const { socket: idle } = await open(port);
+    idle.write(GET('/api/v1'));
     const isOpen = async (): Promise<boolean> => {
       const handles = await readdir('/proc/self/fd');
       const paths = await Promise.all(handles.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
       return paths.some((path) => path.startsWith(root));
     };
-    const socket = connect(port, '127.0.0.1');
-    socket.write('GET /downloads/groups.csv HTTP/1.1\r\nHost: x\r\n\r\n');
-    await new Promise((heard) => {
-      socket.once('data', heard);
-    });
-    socket.pause();
+    await stalled(port, GET('/downloads/groups.csv'));
     expect(await isOpen()).toBe(true);
     await expect.poll(isOpen, { timeout: 3_000 }).toBe(false);
     // The idle connection, which is silent by right, is all that is left.
     expect(await new Promise((settle) => server.getConnections((_error, count) => settle(count)))).toBe(1);
     expect(idle.readyState).toBe('open');
-    idle.destroy();
-    socket.destroy();
-  });
-
-  it('responds to pipelined requests in their order', async () => {
-    const { port } = await startProxy(await tree());
-    const targets = ['/api/v1/group/7', '/nothing', '/api/v1/', '/api/v1/group/8'];
-    const heard = await askRaw(
-      port,
-      targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''),
-    );
-    expect(heard.match(/HTTP\/1\.1 \d+/g)).toEqual([
-      'HTTP/1.1 200',
-      'HTTP/1.1 404',
-      'HTTP/1.1 308',
-      'HTTP/1.1 200',
-    ]);
-  });
-
-  it('never puts a second status line into a response that is under way', async () => {
-    const root = await tree();
-    await publish(root, 'downloads/groups.csv', Buffer.alloc(3_000_000, 'x'));
-    const { port } = await startProxy(root);
-    const heard = await askRaw(port, 'GET /downloads/groups.csv HTTP/1.1\r\nHost: x\r\n\r\nGARBAGE\r\n\r\n');
-    expect(heard.match(/HTTP\/1\.1 \d+/g) ?? []).not.toContain('HTTP/1.1 400');
   });
 
   it('has its time-outs in an order that makes sense', async () => {
@@ -276,46 +193,12 @@ describe('createHttpServer', () => {
     expect(keepAliveTimeout).toBeGreaterThan(60_000);
     expect(timeout).toBeGreaterThan(0);
   });
-
-  it('lives on after clients that only connect, stop in the middle of a header, or reset', async () => {
-    const { port, ask } = await startProxy(await tree());
-    for (const bytes of ['', 'GET /api', 'GET /api/v1 HTTP/1.1\r\nHost: x\r\n\r\n']) {
-      const socket = connect(port, '127.0.0.1');
-      socket.on('error', () => undefined);
-      socket.write(bytes);
-      await pause(10);
-      socket.resetAndDestroy();
-    }
-    expect((await ask('/api/v1')).status).toBe(200);
-  });
 });
-
-/** A connection, and what it was sent so far. */
-async function open(
-  port: number,
-  from = '127.0.0.1',
-): Promise<{ socket: Socket; heard: () => string; closed: Promise<void> }> {
-  let heard = '';
-  const socket = connect({ port, host: '127.0.0.1', localAddress: from });
-  socket.on('error', () => undefined);
-  socket.on('data', (data) => {
-    heard += data.toString('latin1');
-  });
-  const closed = new Promise<void>((settle) => {
-    socket.once('close', () => settle());
-  });
-  await new Promise<void>((settle) => {
-    socket.once('connect', settle);
-  });
-  return { socket, heard: () => heard, closed };
-}
 
 describe('a client that ends its side after its requests', () => {
   it('gets all responses, from memory, from disk and streamed, and then the connection ends', async () => {
-    const root = await tree();
     const bytes = 3 * 1024 * 1024;
-    await publish(root, 'downloads/groups.csv', Buffer.alloc(bytes, 'x'));
-    const { port, connections } = await startProxy(root);
+    const { port, connections } = await serving({ 'downloads/groups.csv': Buffer.alloc(bytes, 'x') });
     const { socket, heard, closed } = await open(port);
     socket.end(GET('/api/v1/group/7') + GET('/api/v1/group/7') + GET('/downloads/groups.csv'));
     await closed;
@@ -330,7 +213,7 @@ describe('CONNECT', () => {
     const { port, connections, ask } = await startProxy(await tree());
     for (let count = 0; count < 5; count += 1) {
       const { socket, heard, closed } = await open(port);
-      socket.write('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n');
+      socket.write(CONNECT);
       await Promise.race([closed, pause(300)]);
       socket.write('hello');
       await pause(10);
@@ -345,19 +228,17 @@ describe('CONNECT', () => {
 
   it('that is held does not keep the server from stopping', async () => {
     const { port, stop, connections } = await startProxy(await tree());
-    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-    socket.on('error', () => undefined);
-    socket.write('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n');
+    const { socket } = await open(port, { allowHalfOpen: true });
+    socket.write(CONNECT);
     await expect.poll(connections).toBe(0);
     const startedMs = performance.now();
     expect(await stop(2_000)).toBe(true);
     expect(performance.now() - startedMs).toBeLessThan(1_500);
-    socket.destroy();
   });
 
   it.each([1, 10, 40])('comes after the responses to the %i requests before it', async (count) => {
     const { port, connections } = await startProxy(await tree());
-    const tunnel = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n\x16\x03\x01hello';
+    const tunnel = `${CONNECT}\x16\x03\x01hello`;
     const heard = await askRaw(port, GET('/api/v1/group/8').repeat(count) + tunnel);
     expect(statusesIn(heard)).toEqual([...Array.from({ length: count }, () => '200'), '405']);
     expect(heard.endsWith('\r\n\r\n')).toBe(true);
@@ -402,19 +283,14 @@ describe('what the parser refuses', () => {
   });
 
   it('leaves a download that is under way whole, however much garbage follows', async () => {
-    const root = await tree();
     // More than the system's buffers take, so that it is under way until it is read.
     const large = Buffer.alloc(40_000_000, 'x');
-    await publish(root, 'downloads/groups.csv', large);
-    const { port, connections } = await startProxy(root);
+    const { port, connections } = await serving({ 'downloads/groups.csv': large });
     const warnings: string[] = [];
     const warned = (warning: Error): void => void warnings.push(warning.name);
     process.on('warning', warned);
     onTestFinished(() => void process.off('warning', warned));
-    const { socket, heard, closed } = await open(port);
-    socket.write(GET('/downloads/groups.csv'));
-    await expect.poll(() => heard().length).toBeGreaterThan(0);
-    socket.pause();
+    const { socket, heard, closed } = await stalled(port, GET('/downloads/groups.csv'));
     for (let count = 0; count < 20; count += 1) {
       socket.write('GARBAGE\r\n\r\n');
       await pause(5);
@@ -429,19 +305,13 @@ describe('what the parser refuses', () => {
 
   it('gets its response also in many packets, and its connection is closed if the client does not', async () => {
     const { port, connections } = await startProxy(await tree());
-    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-    let heard = '';
-    socket.on('error', () => undefined);
-    socket.on('data', (data) => {
-      heard += data.toString('latin1');
-    });
+    const { socket, heard } = await open(port, { allowHalfOpen: true });
     for (let count = 0; count < 10; count += 1) {
       socket.write('GARBAGE\r\n\r\n');
       await pause(5);
     }
-    expect(statusesIn(heard)).toEqual(['400']);
+    expect(statusesIn(heard())).toEqual(['400']);
     await expect.poll(connections, { timeout: 4_000 }).toBe(0);
-    socket.destroy();
   });
 
   it('is logged, with no more than there is to say', async () => {
@@ -480,7 +350,7 @@ describe('connections of one client', () => {
     const { port, connections, ask } = await startProxy(await tree(), {
       server: { maxConnectionsPerClient: 2, isTrusted: (address) => address.endsWith('127.0.0.2') },
     });
-    const held = await Promise.all(Array.from({ length: 6 }, () => open(port, '127.0.0.2')));
+    const held = await Promise.all(Array.from({ length: 6 }, () => open(port, { from: '127.0.0.2' })));
     await expect.poll(connections).toBe(6);
     expect((await ask('/api/v1', { from: '127.0.0.2' })).status).toBe(200);
     const others = await Promise.all(Array.from({ length: 4 }, () => open(port)));
@@ -516,13 +386,10 @@ describe('stop', () => {
 
   it('closes connections that idle or were never used within a second', async () => {
     const { port, stop } = await startProxy(await tree());
-    const unused = connect(port, '127.0.0.1');
-    const idle = connect(port, '127.0.0.1');
-    idle.write('GET /api/v1 HTTP/1.1\r\nHost: x\r\n\r\n');
-    await new Promise((heard) => {
-      idle.once('data', heard);
-    });
-    unused.resume();
+    await open(port);
+    const { socket, heard } = await open(port);
+    socket.write(GET('/api/v1'));
+    await expect.poll(heard).toContain('\r\n\r\n');
     const startedMs = performance.now();
     expect(await stop(5_000)).toBe(true);
     expect(performance.now() - startedMs).toBeLessThan(1_000);
@@ -531,11 +398,11 @@ describe('stop', () => {
   it('responds to a request that was on its way when it began, and then closes the connection', async () => {
     const { port, stop } = await startProxy(await tree());
     const [unused, used] = [await open(port), await open(port)];
-    used.socket.write('GET /api/v1/group/7 HTTP/1.1\r\nHost: x\r\n\r\n');
+    used.socket.write(GET('/api/v1/group/7'));
     await expect.poll(used.heard).toContain('\r\n\r\n');
     const stopped = stop(5_000);
     await pause(200);
-    for (const { socket } of [unused, used]) socket.write('GET /api/v1/group/8 HTTP/1.1\r\nHost: x\r\n\r\n');
+    for (const { socket } of [unused, used]) socket.write(GET('/api/v1/group/8'));
     expect(await stopped).toBe(true);
     await Promise.all([unused.closed, used.closed]);
     expect(statusesIn(unused.heard())).toEqual(['200']);
@@ -543,108 +410,50 @@ describe('stop', () => {
     expect(used.heard()).toContain('Connection: close');
   });
 
-  it('lets a client read responses from memory that wait to be sent', async () => {
-    const root = await tree();
-    const body = Buffer.alloc(1_000_000, 'x');
-    await publish(root, 'api/v1/group/7.json', body);
-    const { port, stop } = await startProxy(root);
-    const socket = connect(port, '127.0.0.1');
-    socket.on('error', () => undefined);
-    let received = 0;
-    socket.on('data', (chunk: Buffer) => {
-      received += chunk.length;
-    });
-    const closed = new Promise((close) => {
-      socket.once('close', close);
-    });
-    const count = 20;
-    socket.write('GET /api/v1/group/7 HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(count));
-    await new Promise((heard) => {
-      socket.once('data', heard);
-    });
-    socket.pause();
+  it.each([
+    ['responses from memory that wait to be sent', 'api/v1/group/7', 20, 1_000_000],
+    ['a response under way', 'downloads/groups.csv', 1, 30_000_000],
+  ])('lets a client read %s', async (_name, path, count, bytes) => {
+    const file = path.endsWith('csv') ? path : `${path}.json`;
+    const { port, stop } = await serving({ [file]: Buffer.alloc(bytes, 'x') });
+    const { socket, heard, closed } = await stalled(port, GET(`/${path}`).repeat(count));
     await pause(200);
     const stopped = stop(5_000);
     await pause(700);
     socket.resume();
     expect(await stopped).toBe(true);
-    await closed;
-    expect(received).toBeGreaterThan(count * body.length);
-  });
-
-  it('lets a response under way finish', async () => {
-    const root = await tree();
-    const large = Buffer.alloc(30_000_000, 'x');
-    await publish(root, 'downloads/groups.csv', large);
-    const { port, stop } = await startProxy(root);
-    const socket = connect(port, '127.0.0.1');
-    socket.write('GET /downloads/groups.csv HTTP/1.1\r\nHost: x\r\n\r\n');
-    let received = 0;
-    socket.on('data', (chunk: Buffer) => {
-      received += chunk.length;
-    });
-    const ended = new Promise((end) => {
-      socket.once('end', end);
-    });
-    await new Promise((heard) => {
-      socket.once('data', heard);
-    });
-    socket.pause();
-    const stopped = stop(5_000);
-    await pause(200);
-    socket.resume();
-    expect(await stopped).toBe(true);
     // The last of it may still be in the system's buffers when the server is done.
-    await ended;
-    expect(received).toBeGreaterThan(large.length);
+    await closed;
+    expect(heard().length).toBeGreaterThan(count * bytes);
   });
 
   it('cuts what takes longer than its bound', async () => {
-    const root = await tree();
-    await publish(root, 'downloads/groups.csv', Buffer.alloc(30_000_000, 'x'));
-    const { port, stop } = await startProxy(root);
-    const socket = connect(port, '127.0.0.1');
-    socket.on('error', () => undefined);
-    socket.write('GET /downloads/groups.csv HTTP/1.1\r\nHost: x\r\n\r\n');
-    await new Promise((heard) => {
-      socket.once('data', heard);
-    });
-    socket.pause();
+    const { port, stop } = await serving({ 'downloads/groups.csv': Buffer.alloc(30_000_000, 'x') });
+    await stalled(port, GET('/downloads/groups.csv'));
     expect(await stop(200)).toBe(false);
-    socket.destroy();
   });
 });
 
 describe('responses of one turn', () => {
   it('come in the order of their requests, each whole, when many are sent at once', async () => {
     const { port } = await startProxy(await tree(), { quotas: UNLIMITED });
-    const targets = [
-      '/api/v1/group/7',
-      '/nothing',
-      '/api/v1/group/8',
-      '/downloads/groups.csv',
-      '/api/v1/group/x',
-    ];
+    const targets = '/api/v1/group/7 /nothing /api/v1/group/8 /downloads/groups.csv /api/v1/group/x'.split(
+      ' ',
+    );
     const single: string[] = [];
     for (const target of targets) single.push(Buffer.from((await ask(port, target)).text).toString('latin1'));
     const many = Array.from({ length: 20 }, () => targets).flat();
-    const heard = await askRaw(
-      port,
-      many.map((target) => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''),
-    );
+    const heard = await askRaw(port, many.map((target) => GET(target)).join(''));
     const bodies = heard.split(/HTTP\/1\.1 \d+ [^]*?\r\n\r\n/).slice(1);
     expect(bodies).toEqual(Array.from({ length: 20 }, () => single).flat());
   });
 
   it('have the bytes of the file, whatever they are', async () => {
-    const root = await tree();
     const bytes = Buffer.from(Array.from({ length: 512 }, (_, index) => index % 256));
     const long = Buffer.concat(Array.from({ length: 100 }, () => bytes));
-    await publish(root, 'downloads/groups.csv', bytes);
-    await publish(root, 'feeds/all.atom', long);
-    const { port } = await startProxy(root);
+    const { port } = await serving({ 'downloads/groups.csv': bytes, 'feeds/all.atom': long });
     const bodyOf = async (target: string): Promise<string> =>
-      (await askRaw(port, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`)).replace(/^[^]*?\r\n\r\n/, '');
+      (await askRaw(port, GET(target))).replace(/^[^]*?\r\n\r\n/, '');
     expect(await bodyOf('/downloads/groups.csv')).toBe(bytes.toString('latin1'));
     expect(await bodyOf('/feeds/all.atom')).toBe(long.toString('latin1'));
   });

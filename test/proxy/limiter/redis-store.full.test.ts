@@ -25,7 +25,9 @@ import {
 } from '../../../proxy/limiter/redis-store.js';
 import { TimeoutError, withTimeout } from '../../../proxy/timeout.js';
 import { hasRedis, startRedis, type TestRedis } from './redis-server.js';
+import { listenOn, startProxy, tree, type TestProxy } from '../support.js';
 import { freePort } from '../../support/ports.js';
+import { LIMITS } from '../../support/snapshot.js';
 
 const HAS_REDIS = hasRedis('redis-store.test.ts');
 /** No token comes back while a test runs. */
@@ -42,14 +44,9 @@ describe('withTimeout', () => {
 
   it('does not blame the other side for a pause of this process', async () => {
     const server = createServer((socket) => socket.end('reply'));
-    onTestFinished(() => void server.close());
-    await new Promise<void>((settle) => {
-      server.listen(0, '127.0.0.1', settle);
-    });
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('expected to listen on a port');
+    const port = await listenOn(server);
     const reply = new Promise<string>((settle) => {
-      connect(address.port, '127.0.0.1').once('data', (data: Buffer) => settle(data.toString()));
+      connect(port, '127.0.0.1').once('data', (data: Buffer) => settle(data.toString()));
     });
     // Whether the kernel has the reply by then or not: nothing is read for 100 ms.
     setImmediate(() => {
@@ -270,22 +267,12 @@ describe('RedisBuckets without Redis', () => {
 });
 
 async function listener(answer: (socket: Socket) => unknown): Promise<{ port: number }> {
-  const sockets = new Set<Socket>();
   const server = createServer((socket) => {
-    sockets.add(socket);
+    onTestFinished(() => void socket.destroy());
     socket.on('error', () => socket.destroy());
     socket.on('data', () => answer(socket));
   });
-  await new Promise<void>((settle) => {
-    server.listen(0, '127.0.0.1', settle);
-  });
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('expected to listen on a port');
-  return { port: address.port };
+  return { port: await listenOn(server) };
 }
 
 describe.skipIf(!HAS_REDIS)('RedisBuckets with a real Redis', () => {
@@ -458,25 +445,24 @@ describe('RedisStore without Redis', () => {
 });
 
 describe.skipIf(!HAS_REDIS)('RedisStore with a real Redis', () => {
-  it('counts as MemoryStore does: limit + 1 for a refusal, which takes nothing', async () => {
-    const { store } = await storeOn((await server()).url);
-    const counted: number[] = [];
-    for (let count = 0; count < 8; count += 1) counted.push(await hits(store, 'a'));
-    expect(counted).toEqual([1, 2, 3, 4, 5, 6, 6, 6]);
-    expect(await hits(store, 'b')).toBe(1);
+  it('counts as MemoryStore does, in tokens and parts of them, anew under a changed quota', async () => {
+    const { store, local } = await storeOn((await server()).url);
+    const counted = async (count: number, key: string): Promise<number[]> => {
+      const all: number[] = [];
+      for (let index = 0; index < count; index += 1) all.push(await hits(store, key));
+      return all;
+    };
+    // A refusal is limit + 1, and takes nothing.
+    expect(await counted(8, 'a')).toEqual([1, 2, 3, 4, 5, 6, 6, 6]);
     const resetMs = Number((await store.increment('a')).resetTime);
     expect(resetMs).toBeGreaterThan(NOW_MS + 590_000);
     expect(resetMs).toBeLessThanOrEqual(NOW_MS + 600_000);
     expect(resetMs % 1000).toBe(0);
-  });
-
-  it('takes parts of tokens, and gives them back', async () => {
-    const { store } = await storeOn((await server()).url);
-    const counted: number[] = [];
-    for (let count = 0; count < 5; count += 1) counted.push(await hits(store, 'a@0.25'));
-    expect(counted).toEqual([1, 1, 1, 1, 2]);
-    await store.decrement('a@0.25');
-    expect(await hits(store, 'a')).toBe(2);
+    expect(await counted(5, 'b@0.25')).toEqual([1, 1, 1, 1, 2]);
+    await store.decrement('b@0.25');
+    expect(await hits(store, 'b')).toBe(2);
+    local.quota = { burst: 2, emissionIntervalMs: 600_000 };
+    expect(await counted(3, 'a')).toEqual([1, 2, 3]);
   });
 
   it('leaves the local bucket alone while Redis answers, and starts there with a full one', async () => {
@@ -487,10 +473,33 @@ describe.skipIf(!HAS_REDIS)('RedisStore with a real Redis', () => {
     expect([await hits(store, 'a'), await hits(store, 'a')]).toEqual([1, 2]);
   });
 
-  it('starts everyone with a full bucket under a changed quota', async () => {
-    const { store, local } = await storeOn((await server()).url);
-    for (let count = 0; count < 6; count += 1) await hits(store, 'a');
-    local.quota = { burst: 2, emissionIntervalMs: 600_000 };
-    expect([await hits(store, 'a'), await hits(store, 'a'), await hits(store, 'a')]).toEqual([1, 2, 3]);
+  it('has two proxies share the buckets, refunds included', async () => {
+    const { url } = await server();
+    const slow = { emissionIntervalMs: 600_000 };
+    const quotas = { api: { burst: 4, ...slow }, download: { burst: 2, ...slow } };
+    const root = await tree({ limits: { ...LIMITS, download: { ...LIMITS.download, token_bytes: 1 } } });
+    const proxies: TestProxy[] = [];
+    for (let count = 0; count < 2; count += 1) {
+      const redis = new RedisBuckets(url, () => undefined);
+      onTestFinished(() => redis.close());
+      await redis.start();
+      proxies.push(await startProxy(root, { quotas, redis }));
+    }
+    const statuses = async (targets: readonly string[], from: string): Promise<(number | undefined)[]> => {
+      const all: (number | undefined)[] = [];
+      for (const [turn, target] of targets.entries())
+        all.push((await proxies[turn % 2]?.ask(target, { from }))?.status);
+      return all;
+    };
+    const csv = '/downloads/groups.csv';
+    // The third took a token of the API, and gave it back.
+    const targets = [csv, csv, csv, '/api/v1', '/api/v1', '/api/v1'];
+    expect(await statuses(targets, '127.0.0.2')).toEqual([200, 200, 429, 200, 200, 429]);
+    // What the API refuses takes nothing of a download.
+    const others = ['/api/v1', '/api/v1', '/api/v1', '/api/v1', csv, csv];
+    expect(await statuses(others, '127.0.0.3')).toEqual([200, 200, 200, 200, 429, 429]);
+    const admin = new Redis(url);
+    onTestFinished(() => admin.disconnect());
+    expect(await admin.keys('register-api:download:*')).toEqual(['register-api:download:2x600000:127.0.0.2']);
   });
 });

@@ -59,21 +59,6 @@ describe.skipIf(!HAS_REDIS).each(['port', 'socket'] as const)(
       expect(await burst(both, '198.51.100.2', 100)).toEqual({ 200: 60, 429: 40 });
     });
 
-    it('let 60 of 100 pass together, and then one in each second', async () => {
-      const both = await pair(['--api-tokens', '60', '--api-refill-seconds', '1']);
-      const startedMs = performance.now();
-      expect(await burst(both, '198.51.100.1', 100)).toEqual({ 200: 60, 429: 40 });
-      // The burst itself took less than a second; some of the first token is back.
-      expect(performance.now() - startedMs).toBeLessThan(1_000);
-      const allowed: number[] = [];
-      while (allowed.length < 4) {
-        if ((await both.as('198.51.100.1')).status === 200) allowed.push(performance.now() - startedMs);
-      }
-      // Redis counts by the machine's clock, which may run a little faster than ours while it is set.
-      const seconds = allowed.map((ms) => Math.floor((ms + 50) / 1_000));
-      expect(seconds).toEqual([1, 2, 3, 4]);
-    });
-
     it('answer no 5xx and stay limited while Redis is killed and restarted under load', async () => {
       const both = await pair();
       const { redis, as, proxies } = both;

@@ -1,7 +1,8 @@
 import type { Server } from 'node:http';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { createAdminServer, readinessOf, type Readiness } from '../../../proxy/ops/admin.js';
+import { listenOn } from '../support.js';
 
 const BUILT_MS = Date.UTC(2026, 10, 20, 9, 0, 0);
 const FACTS = { sequence: 3, as_of: '2026-11-20T08:00:00Z', built_at: '2026-11-20T09:00:00Z' };
@@ -13,14 +14,7 @@ const READY = {
   maxAgeMs: undefined,
 };
 
-async function listen(server: Server): Promise<string> {
-  await new Promise<void>((settle) => {
-    server.listen(0, '127.0.0.1', settle);
-  });
-  onTestFinished(() => void server.close());
-  const address = server.address();
-  return typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : '';
-}
+const listen = async (server: Server): Promise<string> => `http://127.0.0.1:${await listenOn(server)}`;
 
 const failingRead = (): Promise<string> => Promise.reject(new Error('no metrics'));
 

@@ -9,7 +9,7 @@ import {
   type HeaderTables,
 } from '../../../proxy/snapshot/headers.js';
 import { BUCKETS, DEFAULT_QUOTAS, type BucketName } from '../../../proxy/limiter/gcra.js';
-import { EXPOSED, HEADERS, LINK } from '../support.js';
+import { EXPOSED, HEADERS } from '../support.js';
 
 const tables = createHeaderTables(HEADERS, DEFAULT_QUOTAS);
 const builtIn = createHeaderTables(BUILT_IN, DEFAULT_QUOTAS);
@@ -52,16 +52,6 @@ describe('createHeaderTables', () => {
     },
   );
 
-  it.each(BUCKETS)(
-    'lets a 404 of bucket %s be stored for a minute, and other errors not at all',
-    (bucket) => {
-      expect(valueOf(tables.notFound[bucket], 'Cache-Control')).toBe('public, max-age=60');
-      expect(valueOf(tables.notFound[bucket], 'CDN-Cache-Control')).toBe('max-age=60');
-      expect(valueOf(tables.error[bucket], 'Cache-Control')).toBe('no-store');
-      expect(valueOf(tables.error[bucket], 'CDN-Cache-Control')).toBeUndefined();
-    },
-  );
-
   it('puts what is declared for all, and RateLimit-Policy, on every response', () => {
     for (const [bucket, headers] of listsOf(tables)) {
       expect(valueOf(headers, 'Access-Control-Allow-Origin')).toBe('*');
@@ -90,36 +80,21 @@ describe('createHeaderTables', () => {
     expect(valueOf(content.download.download, 'RateLimit-Policy')).toBe('"download";q=2;w=1, "api";q=7;w=2');
     expect(valueOf(content.page.page, 'RateLimit-Policy')).toBe('"page";q=1;w=1');
   });
-
-  it('gives a preflight what is declared for it', () => {
-    for (const [name, value] of Object.entries(HEADERS.options)) {
-      expect(valueOf(tables.options.api, name)).toBe(value);
-    }
-  });
-
-  it('puts Link where it is declared', () => {
-    expect(valueOf(tables.content.record.api, 'Link')).toBe(LINK);
-    expect(valueOf(tables.error.page, 'Link')).toBe(LINK);
-    expect(valueOf(tables.content.download.download, 'Link')).toBeUndefined();
-  });
 });
 
 describe('BUILT_IN', () => {
   it('has no response stored, any script read it, and nothing that only a snapshot can say', () => {
     for (const [bucket, headers] of listsOf(builtIn)) {
+      const expected = {
+        'Access-Control-Allow-Origin': '*',
+        'Access-Control-Expose-Headers': EXPOSED,
+        'Cross-Origin-Resource-Policy': 'cross-origin',
+        'X-Content-Type-Options': 'nosniff',
+        'RateLimit-Policy': POLICIES[bucket],
+        'Cache-Control': 'no-store',
+      };
       expect(headers).toEqual([
-        'Access-Control-Allow-Origin',
-        '*',
-        'Access-Control-Expose-Headers',
-        EXPOSED,
-        'Cross-Origin-Resource-Policy',
-        'cross-origin',
-        'X-Content-Type-Options',
-        'nosniff',
-        'RateLimit-Policy',
-        POLICIES[bucket],
-        'Cache-Control',
-        'no-store',
+        ...Object.entries(expected).flat(),
         ...(headers.includes('Allow') ? ALLOW : []),
       ]);
     }

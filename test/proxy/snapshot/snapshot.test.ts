@@ -51,48 +51,32 @@ describe('parseSnapshot', () => {
     expect(() => parseSnapshot(text)).toThrow(message);
   });
 
+  const files =
+    '../odd.json api/../../odd.json /etc/passwd api\\..\\odd.json odd.json\0.json api//odd.json ./odd.json';
+  const hidden = ' .snapshot/ledger.json api/.env api/.well-known/x {id}.json';
   it.each([
-    ['a path out of the tree', { file: '../odd.json' }],
-    ['a path out of the tree further on', { file: 'api/../../odd.json' }],
-    ['an absolute file', { file: '/etc/passwd' }],
-    ['a backslash', { file: 'api\\..\\odd.json' }],
-    ['a NUL', { file: 'odd.json\0.json' }],
-    ['an empty segment', { file: 'api//odd.json' }],
-    ['a dot segment', { file: './odd.json' }],
-    ['no file', { file: '' }],
-    ['a dotfile', { file: '.snapshot/ledger.json' }],
-    ['a dotfile further down', { file: 'api/.env' }],
-    ['well-known further down', { file: 'api/.well-known/x' }],
-    ['a parameter nobody declared', { file: '{id}.json' }],
-    ['a parameter of another case', { file: '{ID}.json', path: '/odd/{id}', parameters: [ID] }],
-    ['the rest of a path in a hidden folder', { file: '.x/{path}', path: '/odd/{path}', parameters: [REST] }],
-    ['the rest of a path, hidden', { file: 'x/.{path}', path: '/odd/{path}', parameters: [REST] }],
-    ['a filter nobody knows', { file: '{id:all}.json', path: '/odd/{id}', parameters: [ID] }],
-  ])('refuses a file that could lead elsewhere: %s', (_name, changes) => {
+    ...[...files.split(' '), ...hidden.split(' ')].map((file) => ({ file })),
+    { file: '{ID}.json', path: '/odd/{id}', parameters: [ID] },
+    { file: '.x/{path}', path: '/odd/{path}', parameters: [REST] },
+    { file: 'x/.{path}', path: '/odd/{path}', parameters: [REST] },
+    // A filter nobody knows.
+    { file: '{id:all}.json', path: '/odd/{id}', parameters: [ID] },
+  ])('refuses a file that could lead elsewhere: $file', (changes) => {
     expect(() => parse(withRoute(changes))).toThrow(/^snapshot\.json is malformed: route "odd": file "/);
   });
 
   it.each([
-    ['relative', { path: 'odd' }],
-    ['empty segment', { path: '//odd' }],
-    ['trailing slash', { path: '/odd/' }],
-    ['dot segment', { path: '/odd/..' }],
-    ['parameter nobody declared', { path: '/odd/{id}' }],
-    ['two parameters in a segment', { path: '/odd/{id}{id}', parameters: [ID] }],
-    ['brace left open', { path: '/odd/{id', parameters: [ID] }],
-    ['hidden', { path: '/odd/.{id}', parameters: [ID] }],
-    ['more after the rest', { path: '/odd/{path}/more', parameters: [REST] }],
-    ['a parameter after the rest', { path: '/odd/{path}/{id}', parameters: [REST, ID] }],
-    ['the rest after a text', { path: '/odd/x{path}', parameters: [REST] }],
-    ['the rest before a text', { path: '/odd/{path}.json', parameters: [REST] }],
-    ['taken, with its rest', { path: '/log/{tree}/tile/{path}', parameters: [TREE, REST] }],
-    ['parameter that the path lacks', { path: '/odd', parameters: [ID] }],
-    ['taken', { path: '/api/v1' }],
-    [
-      'taken under another name of the parameter',
-      { path: '/api/v1/group/{limit}', parameters: [{ ...ID, name: 'limit' }] },
-    ],
-  ])('refuses a path that could not be searched: %s', (_name, changes) => {
+    // The last one is taken.
+    ...'odd //odd /odd/ /odd/.. /odd/{id} /api/v1'.split(' ').map((path) => ({ path })),
+    ...'/odd/{id}{id} /odd/{id /odd/.{id} /odd'.split(' ').map((path) => ({ path, parameters: [ID] })),
+    { path: '/odd/{path}/more', parameters: [REST] },
+    { path: '/odd/{path}/{id}', parameters: [REST, ID] },
+    { path: '/odd/x{path}', parameters: [REST] },
+    { path: '/odd/{path}.json', parameters: [REST] },
+    { path: '/log/{tree}/tile/{path}', parameters: [TREE, REST] },
+    // Taken under another name of the parameter.
+    { path: '/api/v1/group/{limit}', parameters: [{ ...ID, name: 'limit' }] },
+  ])('refuses a path that could not be searched: $path', (changes) => {
     expect(() => parse(withRoute(changes))).toThrow(/^snapshot\.json is malformed: route "odd": path "/);
   });
 
@@ -199,12 +183,8 @@ describe('parseSnapshot', () => {
 
   it('ignores keys it does not know, everywhere', () => {
     const routes = ROUTES.map((route) => ({ ...route, colour: 'red' }));
-    const limits = {
-      api: { tokens: 1, refill_seconds: 0.5, burst: 9 },
-      download: { tokens: 1, refill_seconds: 1 },
-      page: { tokens: 1, refill_seconds: 1 },
-      feeds: {},
-    };
+    const one = { tokens: 1, refill_seconds: 1 };
+    const limits = { api: { ...one, refill_seconds: 0.5, burst: 9 }, download: one, page: one, feeds: {} };
     const errors = { ...ERRORS, teapot: { status: 418, title: 'x', colour: 'red' } };
     const headers = { ...HEADERS, content: { ...HEADERS.content, video: {} }, future: {} };
     expect(parse({ future: { x: 1 }, routes, limits, errors, headers })).toMatchObject({

@@ -1,0 +1,79 @@
+/** Load on the proxy while builds alternate between two registers. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { Dice } from '../../../data/sample/dice.js';
+import { startProxy } from '../../support/proxy.js';
+import { buildWhole, published } from './kill.js';
+
+const CLIENTS = 8;
+const manifest = z.object({ routes: z.array(z.object({ path: z.string(), file: z.string() })) });
+
+/** The URLs of all that a tree has. */
+function urlsOf(out: string): Set<string> {
+  const { routes } = manifest.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
+  const own = new Map(routes.map(({ path, file }) => [file, path]));
+  const urls = [...published(out).keys()].map((file) => {
+    const limit = /^api\/v1\/largest\/(\d+)\.json$/.exec(file)?.[1];
+    if (limit !== undefined) return `/api/v1/largest?limit=${limit}`;
+    return own.get(file) ?? `/${file.startsWith('api/') ? file.replace(/\.json$/, '') : file}`;
+  });
+  return new Set(urls);
+}
+
+/** What is wrong with a body; undefined if it is whole. */
+function tornBy(response: Response, body: Buffer): string | undefined {
+  const digest = createHash('sha256').update(body).digest('hex').slice(0, 32);
+  if (response.headers.get('etag') !== `"${digest}"`) return 'the ETag of other bytes';
+  if (response.headers.get('content-type')?.startsWith('application/json') !== true) return undefined;
+  try {
+    JSON.parse(body.toString('utf8'));
+    return undefined;
+  } catch {
+    return 'no JSON';
+  }
+}
+
+/** @param args two registers, seconds, a folder @returns what went wrong */
+export async function load(
+  [a = '', b = '', seconds = '60', folder = '']: readonly string[],
+  say: (line: string) => void,
+): Promise<readonly string[]> {
+  const out = join(folder, 'dist');
+  await buildWhole(a, out);
+  const inA = urlsOf(out);
+  await buildWhole(b, out);
+  const inB = urlsOf(out);
+  const all = [...new Set([...inA, ...inB])];
+  const fast = ['--api-refill-seconds', '0.001', '--download-refill-seconds', '0.001'];
+  const proxy = await startProxy(out, fast);
+  const faults: string[] = [];
+  const latenciesMs: number[] = [];
+  const judge = async (path: string): Promise<string | undefined> => {
+    const startedAt = performance.now();
+    const response = await proxy.get(path, { headers: { 'Accept-Encoding': 'identity' } });
+    const body = Buffer.from(await response.arrayBuffer());
+    latenciesMs.push(performance.now() - startedAt);
+    if (response.status === 404) return inA.has(path) && inB.has(path) ? 'a 404' : undefined;
+    return response.status === 200 ? tornBy(response, body) : `status ${response.status}`;
+  };
+  const until = performance.now() + Number(seconds) * 1000;
+  const client = async (seed: number): Promise<void> => {
+    for (let asked = 0; performance.now() < until; asked += 1) {
+      const path = all[new Dice(seed, 'load', asked).below(all.length)] ?? '/';
+      const fault = await judge(path).catch(String);
+      if (fault !== undefined) faults.push(`${path}: ${fault}`);
+    }
+  };
+  let builds = 0;
+  const maintainer = async (): Promise<void> => {
+    for (; performance.now() < until; builds += 1) await buildWhole(builds % 2 === 0 ? a : b, out);
+  };
+  await Promise.all([maintainer(), ...Array.from({ length: CLIENTS }, (_, seed) => client(seed + 1))]);
+  await proxy.stop();
+  const sorted = latenciesMs.toSorted((x, y) => x - y);
+  const at = (share: number): string => (sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(1);
+  say(`${builds} builds, ${sorted.length} answers; p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`);
+  return faults;
+}
