@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { Dice } from '../../../data/sample/dice.js';
-import type { Context, Contender, Prepared, Suite } from './frame/suite.js';
+import { figure, type Context, type Contender, type Prepared, type Suite } from './frame/suite.js';
 import { wrk, writeTargets } from './load/wrk.js';
 import { startNginx, startOurs } from './servers/contenders.js';
 import { memoryOf, type Server } from './servers/process.js';
@@ -23,16 +23,9 @@ export const coldSuite: Suite = {
   name: 'cold',
   description: 'URLs at random over a whole tree (--tree; 1.7 million files for the figures we publish)',
   figures: [
-    { name: 'cold: against nginx', unit: 'req/s', ours: 'proxy/rps', peer: 'nginx/rps', better: 'higher' },
-    { name: 'cold: p99 against nginx', unit: 'ms', ours: 'proxy/p99', peer: 'nginx/p99', better: 'lower' },
-    {
-      name: 'cold: highest resident memory, against its bound',
-      unit: 'MB',
-      ours: 'proxy/peak',
-      peer: MEMORY_MAX_MB,
-      target: 1,
-      better: 'lower',
-    },
+    figure('cold: against nginx', 'req/s', 'proxy/rps', 'higher', 'nginx/rps'),
+    figure('cold: p99 against nginx', 'ms', 'proxy/p99', 'lower', 'nginx/p99'),
+    figure('cold: highest resident memory, against its bound', 'MB', 'proxy/peak', 'lower', MEMORY_MAX_MB, 1),
   ],
   programs: ['wrk', 'nginx', 'taskset'],
   prepare,

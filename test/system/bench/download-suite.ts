@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { Context, Contender, Prepared, Suite } from './frame/suite.js';
+import { figure, type Context, type Contender, type Prepared, type Suite } from './frame/suite.js';
 import { wrk, writeTargets } from './load/wrk.js';
 import { get } from './servers/answers.js';
 import { startNginx, startOurs } from './servers/contenders.js';
@@ -23,28 +23,9 @@ export const downloadSuite: Suite = {
   name: 'download',
   description: `a file of ${FILE_BYTES / 1e6} MB streamed to ${CLIENTS} clients, one core for the server`,
   figures: [
-    {
-      name: 'download: against nginx',
-      unit: 'MB/s',
-      ours: 'proxy/rate',
-      peer: 'nginx/rate',
-      better: 'higher',
-    },
-    {
-      name: 'download: processor time of 1 GB against nginx',
-      unit: 's',
-      ours: 'proxy/cpu',
-      peer: 'nginx/cpu',
-      better: 'lower',
-    },
-    {
-      name: 'download: memory it adds, against its bound',
-      unit: 'MB',
-      ours: 'proxy/growth',
-      peer: GROWTH_MAX_MB,
-      target: 1,
-      better: 'lower',
-    },
+    figure('download: against nginx', 'MB/s', 'proxy/rate', 'higher', 'nginx/rate'),
+    figure('download: processor time of 1 GB against nginx', 's', 'proxy/cpu', 'lower', 'nginx/cpu'),
+    figure('download: memory it adds, against its bound', 'MB', 'proxy/growth', 'lower', GROWTH_MAX_MB, 1),
   ],
   programs: ['wrk', 'nginx', 'taskset'],
   prepare,

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 
 import { openDatabase } from '../../../generator/sqlite/index.js';
 import { EXPORTS } from '../../../generator/exports/tables.js';
-import type { Context, Prepared, Sample, Suite } from './frame/suite.js';
+import { figure, type Context, type Prepared, type Sample, type Suite } from './frame/suite.js';
 import { compiled } from './servers/process.js';
 import { registerOf } from './trees.js';
 
@@ -10,34 +10,25 @@ import { registerOf } from './trees.js';
 
 const RECORDS = 100_000;
 const LIMIT_MB = 400;
+const ROWS = 'rows/s';
+const PEER = 'sqlite3/rate';
 
 export const exportsSuite: Suite = {
   name: 'exports',
   description: 'the bulk downloads (--register)',
   figures: [
-    {
-      name: 'CSV alone, two threads, against sqlite3 -csv',
-      unit: 'rows/s',
-      ours: 'csv/rate',
-      peer: 'sqlite3/rate',
-      target: 0.4,
-      better: 'higher',
-    },
-    {
-      name: 'CSV, gzip and Parquet, two threads, against sqlite3 -csv',
-      unit: 'rows/s',
-      ours: 'everything/rate',
-      peer: 'sqlite3/rate',
-      better: 'higher',
-    },
-    {
-      name: 'memory of a process with both threads, every format, against its bound',
-      unit: 'MB',
-      ours: 'everything/memory',
-      peer: LIMIT_MB,
-      target: 1,
-      better: 'lower',
-    },
+    figure('CSV alone, two threads, against sqlite3 -csv', ROWS, 'csv/rate', 'higher', PEER, 0.4),
+    figure(
+      'CSV, gzip and Parquet, two threads, against sqlite3 -csv',
+      ROWS,
+      'everything/rate',
+      'higher',
+      PEER,
+    ),
+    figure(
+      'memory of a process with both threads, every format, against its bound',
+      ...(['MB', 'everything/memory', 'lower', LIMIT_MB, 1] as const),
+    ),
   ],
   programs: ['sqlite3', 'time'],
   prepare,

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { createKey } from '../../../generator/log/key-file.js';
 import { z } from 'zod';
 import { TABLES } from '../../../generator/schema/index.js';
-import type { Context, Figure, Prepared, Sample, Suite } from './frame/suite.js';
+import { figure, type Context, type Prepared, type Sample, type Suite } from './frame/suite.js';
 import { compiled } from './servers/process.js';
 import { changedCopy, registerOf } from './trees.js';
 
@@ -19,52 +19,45 @@ const CHANGED_FILE_S = 100e-6;
 /** What looking at everything may cost, of what it costs the shell to print it. */
 const LOOKING = 2;
 
+const CHANGED = [
+  ['kept', 'kept as they are'],
+  ['changed', 'written too'],
+] as const;
+
 export const generatorSuite: Suite = {
   name: 'generator',
   description: 'builds against tar and the sqlite3 shell (--register, --register-next)',
   figures: [
-    {
-      name: 'first build, against extracting a tar of that tree',
-      unit: 's',
-      ours: 'first/seconds',
-      peer: 'tar/seconds',
-      target: 1.25,
-      better: 'lower',
-    },
-    {
-      name: 'nothing changed, against printing all rows as CSV',
-      unit: 's',
-      ours: 'unchanged/seconds',
-      peer: 'sqlite3/seconds',
-      target: LOOKING,
-      better: 'lower',
-    },
-    ...(['kept', 'changed'] as const).map((build): Figure => ({
-      name:
-        `1 % changed, downloads ${build === 'kept' ? 'kept as they are' : 'written too'},` +
-        ` against ${LOOKING} x that and 100 us a changed file`,
-      unit: 's',
-      ours: `${build}/seconds`,
-      peer: `${build}/bound`,
-      target: 1,
-      better: 'lower',
-    })),
-    ...(['kept', 'changed'] as const).map((build): Figure => ({
-      name: `1 % changed, downloads ${build === 'kept' ? 'kept as they are' : 'written too'}, with a key, against without`,
-      unit: 's',
-      ours: `signed-${build}/seconds`,
-      peer: `${build}/seconds`,
-      target: 1.3,
-      better: 'lower',
-    })),
-    ...(['first', 'unchanged', 'kept', 'changed'] as const).map((build): Figure => ({
-      name: `peak memory (${build === 'first' ? 'first build' : build}), against its bound`,
-      unit: 'MB',
-      ours: `${build}/memory`,
-      peer: LIMIT_MB,
-      target: 1,
-      better: 'lower',
-    })),
+    figure(
+      'first build, against extracting a tar of that tree',
+      's',
+      'first/seconds',
+      'lower',
+      'tar/seconds',
+      1.25,
+    ),
+    figure(
+      'nothing changed, against printing all rows as CSV',
+      ...(['s', 'unchanged/seconds', 'lower', 'sqlite3/seconds', LOOKING] as const),
+    ),
+    ...CHANGED.map(([build, downloads]) =>
+      figure(
+        `1 % changed, downloads ${downloads}, against ${LOOKING} x that and 100 us a changed file`,
+        ...(['s', `${build}/seconds`, 'lower', `${build}/bound`, 1] as const),
+      ),
+    ),
+    ...CHANGED.map(([build, downloads]) =>
+      figure(
+        `1 % changed, downloads ${downloads}, with a key, against without`,
+        ...(['s', `signed-${build}/seconds`, 'lower', `${build}/seconds`, 1.3] as const),
+      ),
+    ),
+    ...['first', 'unchanged', 'kept', 'changed'].map((build) =>
+      figure(
+        `peak memory (${build === 'first' ? 'first build' : build}), against its bound`,
+        ...(['MB', `${build}/memory`, 'lower', LIMIT_MB, 1] as const),
+      ),
+    ),
   ],
   programs: ['sqlite3', 'tar'],
   prepare,

@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { Context, Prepared, Suite } from './frame/suite.js';
+import { figure, type Context, type Prepared, type Suite } from './frame/suite.js';
 import { hotPaths } from './hot-paths.js';
 import { wrk, writeTargets } from './load/wrk.js';
 import { startOurs } from './servers/contenders.js';
@@ -24,26 +24,19 @@ const AFTER_COMMIT_MS = 2_000;
 const LOAD_SECONDS = 60;
 const POLL_MS = 2;
 
+const P99 = (phase: string) => ['ms', `proxy/p99${phase}`, 'lower', 'proxy/p99before'] as const;
+
 export const publishSuite: Suite = {
   name: 'publish',
   description: 'publishing under full load (--register, --register-next)',
   figures: [
-    {
-      name: 'p99 while the commit is made and taken into service, against before',
-      unit: 'ms',
-      ours: 'proxy/p99commit',
-      peer: 'proxy/p99before',
-      better: 'lower',
-    },
-    {
-      name: 'p99 while the snapshot is rendered, on the cores of server and load, against before',
-      unit: 'ms',
-      ours: 'proxy/p99rendering',
-      peer: 'proxy/p99before',
-      better: 'lower',
-    },
-    { name: 'how long the commit took', unit: 'ms', ours: 'proxy/commit', better: 'lower' },
-    { name: 'answers that failed', unit: '', ours: 'proxy/failed', better: 'lower' },
+    figure('p99 while the commit is made and taken into service, against before', ...P99('commit')),
+    figure(
+      'p99 while the snapshot is rendered, on the cores of server and load, against before',
+      ...P99('rendering'),
+    ),
+    figure('how long the commit took', 'ms', 'proxy/commit', 'lower'),
+    figure('answers that failed', '', 'proxy/failed', 'lower'),
   ],
   programs: ['wrk', 'taskset'],
   prepare,

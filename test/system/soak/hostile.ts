@@ -89,7 +89,8 @@ export async function hostile(
   }
   await pause(IDLE_MS);
   await sample('at the end');
-  for (const [what, times] of [...statuses].toSorted()) say(`  ${what}: ${times}`);
+  for (const [what, times] of [...statuses].toSorted(([a], [b]) => a.localeCompare(b)))
+    say(`  ${what}: ${times}`);
   if (child.exitCode !== null) faults.push(`the process ended: ${proxy.output.stderr}`);
   await proxy.stop();
   rmSync(folder, { recursive: true, force: true });

@@ -28,7 +28,11 @@ export async function kills(
   const buildMs = performance.now() - startedAt;
   say(`a build from one to the other takes ${Math.round(buildMs)} ms`);
 
-  const phases: Record<Phase, number> = { 'before the commit': 0, 'within the commit': 0, 'after the commit': 0 };
+  const phases: Record<Phase, number> = {
+    'before the commit': 0,
+    'within the commit': 0,
+    'after the commit': 0,
+  };
   let at = 1;
   for (let kill = 1; kill <= Number(count); kill += 1) {
     const to = 1 - at;
@@ -40,8 +44,10 @@ export async function kills(
     if (signal !== 'SIGKILL' && phase === 'within the commit')
       return [`${signal} ${kill} left a commit half done`];
     phases[phase] += 1;
-    const differs = (from: number): string | undefined => difference(published(out), expected[from] ?? new Map());
-    const atOnce = phase === 'within the commit' ? undefined : differs(phase === 'before the commit' ? at : to);
+    const differs = (from: number): string | undefined =>
+      difference(published(out), expected[from] ?? new Map<string, string>());
+    const atOnce =
+      phase === 'within the commit' ? undefined : differs(phase === 'before the commit' ? at : to);
     if (atOnce !== undefined) return [`kill ${kill} ${phase}, at once: ${atOnce}`];
     if (kill % 3 === 0 && phase === 'before the commit') continue;
     await buildWhole(register, out);

@@ -1,7 +1,7 @@
 import { Dice, type Choices } from '../../../data/sample/dice.js';
 import type { HostileRequest } from './session.js';
 import { bytes, request, TARGET_RECIPES, type Make } from './targets.js';
-import { ENDS, METHODS, TARGETS } from './words.js';
+import { ENDS, METHODS, TARGETS, words } from './words.js';
 
 /** Hostile requests by chance, the same for the same seed. */
 
@@ -10,41 +10,27 @@ function anyRange(dice: Dice): string {
   const number = (): string => dice.pick(['', '0', '1', '3', '7', '8', '20', dice.pick(odd)]);
   const range = (): string =>
     `${number()}${dice.pick(['-', '-', '-', '-', '-', '-', '--', '', ':', '\t-'])}${number()}`;
-  const unit = dice.pick([
-    'bytes=',
-    'bytes=',
-    'bytes=',
-    'bytes=',
-    'bytes=',
-    'bytes=',
-    'Bytes=',
-    'bytes ',
-    'items=',
-    'bytes',
-    '=',
-    'none=',
-    '',
-  ]);
+  const unit = dice.pick(
+    words('bytes= bytes= bytes= bytes= bytes= bytes= Bytes= items= bytes = none= ', 'bytes '),
+  );
   return unit + Array.from({ length: 1 + dice.below(dice.pick([1, 1, 1, 3, 400])) }, range).join(',');
 }
+
+/** Codings that are nearly `chunked`, and names that are nearly `Transfer-Encoding`. */
+const CODINGS = [
+  'identity, chunked',
+  'chunked, identity',
+  'chunked\r\nTransfer-Encoding: x',
+  'gzip, chunked',
+];
+const NAMES = ['Transfer-Encoding ', ' Transfer-Encoding', 'X\r\nTransfer-Encoding'];
 
 const RECIPES: Readonly<Record<string, Make>> = {
   ...TARGET_RECIPES,
   'bad host': (dice) => {
-    const host = dice.pick([
-      '',
-      'x y',
-      'x\0',
-      'x/../..',
-      'x@y',
-      'x,y',
-      '[::1',
-      'x:port',
-      'a'.repeat(9_000),
-      '../../..',
-      '<x>',
-      'é',
-    ]);
+    const host = dice.pick(
+      words(' x\0 x/../.. x@y x,y [::1 x:port ../../.. <x> é', 'x y', 'a'.repeat(9_000)),
+    );
     const lines = [`GET ${dice.pick(TARGETS)} HTTP/1.${dice.pick(['0', '1', '1'])}`];
     const count = dice.below(4);
     for (let index = 0; index < count; index += 1)
@@ -92,42 +78,11 @@ const RECIPES: Readonly<Record<string, Make>> = {
   },
   smuggling: (dice) => {
     const inner = request('GET', dice.pick(['/.env', '/api/v1/group/7', '/../canary.txt']));
-    const coding = dice.pick([
-      'chunked',
-      'Chunked',
-      'xchunked',
-      'identity, chunked',
-      'chunked, identity',
-      ' chunked',
-      '\tchunked',
-      'chunked\r\nTransfer-Encoding: x',
-      '\vchunked',
-      'chunked;q=1',
-      '"chunked"',
-      'gzip, chunked',
-      '',
-    ]);
-    const length = dice.pick([
-      '0',
-      '4',
-      '+4',
-      '-1',
-      '0x4',
-      '4, 4',
-      '4,5',
-      '99999999999999999999',
-      '4 ',
-      '١',
-      '',
-      '1e1',
-    ]);
-    const name = dice.pick([
-      'Transfer-Encoding',
-      'Transfer-Encoding ',
-      ' Transfer-Encoding',
-      'Transfer_Encoding',
-      'X\r\nTransfer-Encoding',
-    ]);
+    const coding = dice.pick(
+      words('chunked Chunked xchunked chunked;q=1 "chunked" \vchunked ', ' chunked', '\tchunked', ...CODINGS),
+    );
+    const length = dice.pick(words('0 4 +4 -1 0x4 4,5 99999999999999999999 ١ 1e1 ', '4, 4', '4 '));
+    const name = dice.pick(words('Transfer-Encoding Transfer_Encoding', ...NAMES));
     const body = dice.pick([
       `0\r\n\r\n${inner}`,
       `4\r\nbeef\r\n0\r\n\r\n${inner}`,
@@ -150,18 +105,7 @@ const RECIPES: Readonly<Record<string, Make>> = {
   },
   negotiation: (dice) => {
     const coding = (): string =>
-      dice.pick([
-        'br',
-        'gzip',
-        '*',
-        'identity',
-        'x-gzip',
-        'BR',
-        '',
-        ';',
-        'zstd',
-        bytes(dice, 3).replaceAll(/[^ -~]/g, '?'),
-      ]) +
+      dice.pick(words('br gzip * identity x-gzip BR  ; zstd', bytes(dice, 3).replaceAll(/[^ -~]/g, '?'))) +
       dice.pick(['', '', ';q=0', ';q=1', ';q=0.5', ';q=2', ';q=-1', ';q=', '; q = 1', ';q=0.0001', ';x=y']);
     const list = Array.from({ length: 1 + dice.below(8) }, coding).join(dice.pick([',', ', ', ' , ', ',,']));
     return request(dice.pick(['GET', 'HEAD']), '/api/v1/group/8', `Accept-Encoding: ${list}`);
@@ -182,11 +126,9 @@ const RECIPES: Readonly<Record<string, Make>> = {
       '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
       'SSH-2.0-x\r\n',
       'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-
       'GET /api/v1\r\n',
       'GET /api/v1 HTTP/1.2\r\nHost: x\r\n\r\n',
       'GET /api/v1 HTTP/2.0\r\nHost: x\r\n\r\n',
-
       'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
       '\r\n\r\n\r\n',
       '*1\r\n$4\r\nPING\r\n',

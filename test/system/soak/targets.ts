@@ -1,5 +1,5 @@
 import type { Dice } from '../../../data/sample/dice.js';
-import { DOTS, PLACES, PREFIXES, SLASHES, TARGETS } from './words.js';
+import { DOTS, PLACES, PREFIXES, SLASHES, TARGETS, words } from './words.js';
 
 /** Requests whose target is what is hostile about them. */
 
@@ -29,19 +29,7 @@ export const TARGET_RECIPES: Readonly<Record<string, Make>> = {
     );
   },
   'control characters': (dice) => {
-    const control = dice.pick([
-      '\0',
-      '%00',
-      '\x01',
-      '%0d%0a',
-      '\x7f',
-      '%7f',
-      '\x1b[2J',
-      '%0a',
-      '%c2%85',
-      '\x0b',
-      '\t',
-    ]);
+    const control = dice.pick(words('\0 %00 \x01 %0d%0a \x7f %7f \x1b[2J %0a %c2%85 \x0b \t'));
     return request('GET', `${dice.pick(TARGETS)}${control}${dice.pick(['', 'x', '.json', '/../../.env'])}`);
   },
   'authority and fragment': (dice) => {
@@ -61,29 +49,10 @@ export const TARGET_RECIPES: Readonly<Record<string, Make>> = {
   },
   'raw bytes in the target': (dice) => request('GET', `/${bytes(dice, 1 + dice.below(60))}`),
   'absolute form': (dice) => {
-    const scheme = dice.pick([
-      'http://',
-      'https://',
-      'HTTP://',
-      'file://',
-      'gopher://',
-      'http:',
-      '//',
-      'javascript:',
-      'http:///',
-    ]);
-    const authority = dice.pick([
-      'x',
-      'user@x',
-      'x:99999',
-      '[::1]',
-      '[',
-      '127.0.0.1:6379',
-      '',
-      'x@y@z',
-      '%2e%2e',
-      'é\0',
-    ]);
+    const scheme = dice.pick(
+      words('http:// https:// HTTP:// file:// gopher:// http: // javascript: http:///'),
+    );
+    const authority = dice.pick(words('x user@x x:99999 [::1] [ 127.0.0.1:6379 x@y@z %2e%2e é\0 '));
     const climb = repeat(dice, 4, () => dice.pick(DOTS) + dice.pick(SLASHES));
     return request(
       dice.pick(['GET', 'HEAD', 'OPTIONS']),

@@ -38,14 +38,4 @@ export const METHODS = words(
   '',
   'GET GET',
 );
-export const ENDS: Choices<string> = [
-  '\r\n',
-  '\r\n',
-  '\r\n',
-  '\n',
-  '\r',
-  '\r\r\n',
-  '\n\r',
-  ' \r\n',
-  '\0\r\n',
-];
+export const ENDS = words('\r\n \r\n \r\n \n \r \r\r\n \n\r \0\r\n', ' \r\n');

@@ -22,6 +22,23 @@ export interface Figure {
   readonly better: 'higher' | 'lower';
 }
 
+/** A figure against a peer or a bound, with what the ratio must reach, if anything. */
+export const figure = (
+  name: string,
+  unit: string,
+  ours: string,
+  better: Figure['better'],
+  peer?: string | number,
+  target?: number,
+): Figure => ({
+  name,
+  unit,
+  ours,
+  better,
+  ...(peer !== undefined && { peer }),
+  ...(target !== undefined && { target }),
+});
+
 export interface Suite {
   readonly name: string;
   readonly description: string;

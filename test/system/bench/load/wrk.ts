@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 
 import { LOAD_CORE, pinned } from '../servers/process.js';
 
@@ -29,20 +30,17 @@ export interface LoadOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Latencies in ms. */
-export interface Load {
-  readonly requests: number;
-  readonly seconds: number;
-  readonly bytes: number;
-  readonly p50: number;
-  readonly p99: number;
-  readonly slowest: number;
-  /** Answers of 400 and above. */
-  readonly refused: number;
-  readonly failed: number;
-  /** Share of its core that wrk took. */
-  readonly cpu: number;
-}
+/** The latency in ms; `refused`: answers of 400 and above; `cpu`: the share of its core that wrk took. */
+const result = z.object({
+  requests: z.number(),
+  seconds: z.number(),
+  bytes: z.number(),
+  p99: z.number(),
+  refused: z.number(),
+  failed: z.number(),
+  cpu: z.number(),
+});
+export type Load = z.infer<typeof result>;
 
 export function writeTargets(file: string, targets: readonly Target[]): void {
   writeFileSync(
@@ -56,22 +54,11 @@ export function writeTargets(file: string, targets: readonly Target[]): void {
  *
  * @throws Error if an answer was refused or failed: another thing would be measured than the one meant
  */
-export async function wrk({
-  port,
-  targets,
-  seconds,
-  connections,
-  from = 0,
-  signal,
-}: LoadOptions): Promise<Load> {
+export async function wrk(options: LoadOptions): Promise<Load> {
+  const { port, targets, seconds, connections, from = 0, signal } = options;
   const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', SCRIPT];
-  const [program, ...args] = pinned(LOAD_CORE, [
-    'wrk',
-    ...flags,
-    `http://127.0.0.1:${port}`,
-    targets,
-    String(from),
-  ]);
+  const command = ['wrk', ...flags, `http://127.0.0.1:${port}`, targets, String(from)];
+  const [program, ...args] = pinned(LOAD_CORE, command);
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], signal });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -80,25 +67,8 @@ export async function wrk({
     });
   }
   await new Promise((settle, reject) => child.on('error', reject).on('close', settle));
-  const load = readLoad(output);
+  const load = result.parse(JSON.parse(/^RESULT (.*)$/m.exec(output)?.[1] ?? 'null'));
   if (load.refused + load.failed > 0)
     throw new Error(`${load.refused} refused, ${load.failed} failed: ${output}`);
   return load;
-}
-
-function readLoad(output: string): Load {
-  const parsed: unknown = JSON.parse(/^RESULT (.*)$/m.exec(output)?.[1] ?? 'null');
-  if (typeof parsed !== 'object' || parsed === null) throw new Error(`wrk gave no result: ${output}`);
-  const value = (name: string): number => Number(Reflect.get(parsed, name));
-  return {
-    requests: value('requests'),
-    seconds: value('seconds'),
-    bytes: value('bytes'),
-    p50: value('p50'),
-    p99: value('p99'),
-    slowest: value('slowest'),
-    refused: value('refused'),
-    failed: value('failed'),
-    cpu: value('cpu'),
-  };
 }
