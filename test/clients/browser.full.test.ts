@@ -9,6 +9,7 @@ import { indexOf, temporary } from '../generator/publish/support.js';
 import { published } from '../support/build.js';
 import { PROJECT } from '../support/folder.js';
 import { has } from '../support/programs.js';
+import { listenOn } from '../support/ports.js';
 import { startProxy } from '../support/proxy.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 
@@ -48,15 +49,10 @@ describe.skipIf(!HAS_CHROMIUM)('the typed client in Chromium', () => {
         .setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
         .end(isScript ? readFileSync(join(PROJECT, 'build/clients/typescript', url)) : '');
     });
-    await new Promise<void>((settle) => {
-      site.listen(0, '127.0.0.1', settle);
-    });
-    const { port } = z.object({ port: z.int() }).parse(site.address());
+    const port = await listenOn(site);
     const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
     onTestFinished(async () => {
       await browser.close();
-      site.closeAllConnections();
-      site.close();
       await proxy.stop();
     });
     const page = await browser.newPage();

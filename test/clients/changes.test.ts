@@ -17,9 +17,10 @@ import {
 } from '../generator/publish/support.js';
 import { published } from '../support/build.js';
 import { changeRegister, writeRegister } from '../support/register.js';
-import { proxied, rejectionOf, served } from './support.js';
+import { endsProxies, proxied, rejectionOf, served } from './support.js';
 
 const path = temporary();
+endsProxies();
 
 const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
 

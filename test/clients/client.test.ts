@@ -13,9 +13,10 @@ import { published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { startProxy } from '../support/proxy.js';
 import { changeRegister, writeRegister } from '../support/register.js';
-import { proxied, rejectionOf, served } from './support.js';
+import { endsProxies, proxied, rejectionOf, served } from './support.js';
 
 const path = temporary();
+endsProxies();
 const out = path('dist');
 const original = path('register.sqlite');
 

@@ -1,10 +1,12 @@
 /** Servers and clients for the tests of the typed client. */
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import { RegisterClient } from '../../clients/typescript/client.js';
 import type { ClientOptions } from '../../clients/typescript/client.js';
+import { listenOn } from '../support/ports.js';
 import { startProxy } from '../support/proxy.js';
+import type { RunningProxy } from '../support/proxy.js';
 
 /** A client that notes the path and the status of each response. */
 export interface Noting {
@@ -28,16 +30,26 @@ export function noting(base: string, options: ClientOptions = {}): Noting {
   return { client, paths, statuses };
 }
 
-/** A client of the real proxy, which stops after the test. */
+/** Proxies without flags, by the tree that they serve. */
+const shared = new Map<string, Promise<RunningProxy>>();
+
+/** Call it at the top of a test file: ends the proxies that its tests shared. */
+export const endsProxies = (): void =>
+  afterAll(async () => {
+    for (const proxy of shared.values()) await (await proxy).stop();
+    shared.clear();
+  });
+
+/** A client of the real proxy; one with flags stops after the test. */
 export async function proxied(
   dist: string,
   flags: readonly string[] = [],
   options: ClientOptions = {},
 ): Promise<Noting> {
-  const proxy = await startProxy(dist, flags);
-  onTestFinished(async () => {
-    await proxy.stop();
-  });
+  const started = (flags.length === 0 ? shared.get(dist) : undefined) ?? startProxy(dist, flags);
+  if (flags.length === 0) shared.set(dist, started);
+  const proxy = await started;
+  if (flags.length > 0) onTestFinished(async () => void (await proxy.stop()));
   return noting(proxy.base, options);
 }
 
@@ -48,16 +60,7 @@ export async function served(
   path = '',
 ): Promise<Noting> {
   const server = createServer(answer);
-  await new Promise<void>((settle) => {
-    server.listen(0, '127.0.0.1', settle);
-  });
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('expected to listen on a port');
-  return noting(`http://127.0.0.1:${address.port}${path}`, options);
+  return noting(`http://127.0.0.1:${await listenOn(server)}${path}`, options);
 }
 
 /** What a promise is rejected with. */

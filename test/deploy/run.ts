@@ -1,10 +1,9 @@
 /** Programs that the tests of deploy/ run while this process serves them. */
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { PROJECT } from '../support/folder.js';
+import { listenOn } from '../support/ports.js';
 
 export const DEPLOY = join(PROJECT, 'deploy');
 
@@ -70,15 +69,6 @@ export async function record(
       response.writeHead(recorder.status).end('{}');
     });
   });
-  await new Promise<void>((settle) => {
-    server.listen(0, '127.0.0.1', settle);
-  });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
-  const { port } = server.address() as AddressInfo;
-  recorder.base = `http://127.0.0.1:${port}`;
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  recorder.base = `http://127.0.0.1:${await listenOn(server)}`;
   return recorder;
 }

@@ -51,7 +51,11 @@ beforeAll(async () => {
   const port = await freePort();
   server.listen(port, '127.0.0.1');
   origin.base = `http://127.0.0.1:${port}`;
-  stops.push(() => server.closeAllConnections(), () => server.close(), proxy.stop);
+  stops.push(
+    () => server.closeAllConnections(),
+    () => server.close(),
+    proxy.stop,
+  );
 });
 
 afterAll(async () => {

@@ -457,89 +457,47 @@ export function contractCases(dist: string): readonly Case[] {
       return new Set(tags).size === 3 ? [] : [`ETags ${tags.join(' ')}, expected three`];
     });
   }
-  one(
-    'coding: none of a small document',
-    group.path,
-    { headers: { 'Accept-Encoding': 'gzip, br' } },
-    {
-      status: 200,
-      headers: { 'Content-Encoding': null, Vary: null },
-      body: read(group.file),
-    },
-  );
-  one(
-    'coding: none of a download',
-    download.path,
-    { headers: { 'Accept-Encoding': 'gzip, br' } },
-    {
-      status: 200,
-      headers: { 'Content-Encoding': null, Vary: null },
-      body: read(download.file),
-    },
-  );
+  for (const [name, { path, file }] of [
+    ['a small document', group],
+    ['a download', download],
+  ] as const) {
+    const headers = { 'Content-Encoding': null, Vary: null };
+    const expected = { status: 200, headers, body: read(file) };
+    one(`coding: none of ${name}`, path, { headers: { 'Accept-Encoding': 'gzip, br' } }, expected);
+  }
 
   // Ranges
   for (const { route, path, file } of [download, group, groupPage]) {
     const body = read(file);
-    const ranged = (name: string, range: string, first: number, last: number): void =>
-      one(
-        `range: ${name}, ${route.name}`,
-        path,
-        { headers: { Range: range } },
-        {
-          status: 206,
-          headers: {
-            ...contentHeaders(route, path),
-            'Content-Range': `bytes ${first}-${last}/${body.length}`,
-          },
-          body: body.subarray(first, last + 1),
-        },
-      );
+    const asked = (name: string, headers: Record<string, string>, expected: Expected, method = 'GET'): void =>
+      one(`range: ${name}, ${route.name}`, path, { method, headers }, expected);
+    const ranged = (name: string, range: string, first: number, last: number): void => {
+      const place = { 'Content-Range': `bytes ${first}-${last}/${body.length}` };
+      const headers = { ...contentHeaders(route, path), ...place };
+      asked(name, { Range: range }, { status: 206, headers, body: body.subarray(first, last + 1) });
+    };
     ranged('a part', 'bytes=10-19', 10, 19);
     ranged('the rest', 'bytes=50-', 50, body.length - 1);
     ranged('the end', 'bytes=-5', body.length - 5, body.length - 1);
     ranged('beyond the end', `bytes=20-${body.length + 1000}`, 20, body.length - 1);
-    one(
-      `range: two of them, ${route.name}`,
-      path,
-      { headers: { Range: 'bytes=0-1,3-4' } },
-      { status: 200, body },
-    );
-    one(
-      `range: another unit, ${route.name}`,
-      path,
-      { headers: { Range: 'lines=0-1' } },
-      { status: 200, body },
-    );
-    one(
-      `range: HEAD, ${route.name}`,
-      path,
-      { method: 'HEAD', headers: { Range: 'bytes=0-1' } },
-      {
-        status: 200,
-        headers: { 'Content-Length': String(body.length), 'Content-Range': null },
-      },
-    );
+    asked('two of them', { Range: 'bytes=0-1,3-4' }, { status: 200, body });
+    asked('another unit', { Range: 'lines=0-1' }, { status: 200, body });
+    const headers = { 'Content-Length': String(body.length), 'Content-Range': null };
+    asked('HEAD', { Range: 'bytes=0-1' }, { status: 200, headers }, 'HEAD');
     refused(`range: after the end, ${route.name}`, path, 'range_not_satisfiable', {
       headers: { Range: `bytes=${body.length}-` },
       extra: { 'Content-Range': `bytes */${body.length}` },
     });
-    add(`range: If-Range with its ETag, ${route.name}`, async (send) => {
-      const { etag = '' } = (await send(path)).headers;
-      const answer = await send(path, { headers: { Range: 'bytes=0-9', 'If-Range': etag } });
-      return differences(answer, { status: 206, body: body.subarray(0, 10) });
-    });
-    one(
-      `range: If-Range with another ETag, ${route.name}`,
-      path,
-      { headers: { Range: 'bytes=0-9', 'If-Range': '"x"' } },
-      { status: 200, body },
-    );
-    add(`range: If-Range with its ETag as a weak one, ${route.name}`, async (send) => {
-      const { etag = '' } = (await send(path)).headers;
-      const answer = await send(path, { headers: { Range: 'bytes=0-9', 'If-Range': `W/${etag}` } });
-      return differences(answer, { status: 200, body });
-    });
+    for (const [name, prefix, expected] of [
+      ['its ETag', '', { status: 206, body: body.subarray(0, 10) }],
+      ['its ETag as a weak one', 'W/', { status: 200, body }],
+    ] as const)
+      add(`range: If-Range with ${name}, ${route.name}`, async (send) => {
+        const { etag = '' } = (await send(path)).headers;
+        const conditional = { Range: 'bytes=0-9', 'If-Range': prefix + etag };
+        return differences(await send(path, { headers: conditional }), expected);
+      });
+    asked('If-Range with another ETag', { Range: 'bytes=0-9', 'If-Range': '"x"' }, { status: 200, body });
   }
 
   // Parameters
@@ -567,20 +525,7 @@ export function contractCases(dist: string): readonly Case[] {
       },
     );
   }
-  for (const query of [
-    '0',
-    '201',
-    '-1',
-    '1.5',
-    '007',
-    '',
-    '1e2',
-    '+5',
-    '5%20',
-    'ten',
-    '1&limit=2',
-    '1&%6Cimit=1',
-  ]) {
+  for (const query of [...'0 201 -1 1.5 007 1e2 +5 5%20 ten 1&limit=2 1&%6Cimit=1'.split(' '), '']) {
     refused(`limit: refuses ${query || 'nothing'}`, `${largest.path}?limit=${query}`, 'invalid_limit', {
       detail: /1 to 200/,
     });
@@ -615,17 +560,7 @@ export function contractCases(dist: string): readonly Case[] {
         detail: new RegExp(`^${detail}$`),
       });
     }
-    for (const id of [
-      '9007199254740992',
-      '9999999999999999',
-      '10000000000000000',
-      '01',
-      '-1',
-      '1.5',
-      'abc',
-      '1e3',
-      '0x1',
-    ]) {
+    for (const id of '9007199254740992 9999999999999999 10000000000000000 01 -1 1.5 abc 1e3 0x1'.split(' ')) {
       refused(`id: refuses ${id} of ${name}`, template.replace('@', id), 'invalid_id', {
         detail: /decimal digits/,
       });
@@ -703,48 +638,24 @@ export function contractCases(dist: string): readonly Case[] {
           body: empty,
         });
       });
-      one(
-        `log: another ETag, ${name}`,
-        `/${file}`,
-        { headers: { 'If-None-Match': '"x"' } },
-        { status: 200, body: read(file) },
-      );
-      one(
-        `log: a part, ${name}`,
-        `/${file}`,
-        { headers: { Range: 'bytes=3-7' } },
-        {
-          status: 206,
-          headers: {
-            'Content-Type': routeOf(name).type,
-            'Content-Range': `bytes 3-7/${read(file).length}`,
-            'Cache-Control': lifetime,
-          },
-          body: read(file).subarray(3, 8),
-        },
-      );
-      one(`log: parameters change nothing, ${name}`, `/${file}?x=1`, {}, { status: 200, body: read(file) });
-      one(
-        `log: a slash at the end, ${name}`,
-        `/${file}/`,
-        {},
-        { status: 308, headers: { ...published.not_found, Location: `/${file}` } },
-      );
+      const logged = (what: string, headers: Record<string, string>, expected: Expected, more = ''): void =>
+        one(`log: ${what}, ${name}`, `/${file}${more}`, { headers }, expected);
+      const body = read(file);
+      logged('another ETag', { 'If-None-Match': '"x"' }, { status: 200, body });
+      const part = {
+        'Content-Type': routeOf(name).type,
+        'Content-Range': `bytes 3-7/${body.length}`,
+        'Cache-Control': lifetime,
+      };
+      logged('a part', { Range: 'bytes=3-7' }, { status: 206, headers: part, body: body.subarray(3, 8) });
+      logged('parameters change nothing', {}, { status: 200, body }, '?x=1');
+      const canonical = { ...published.not_found, Location: `/${file}` };
+      logged('a slash at the end', {}, { status: 308, headers: canonical }, '/');
     }
     const other = tree.id === '0123456789abcdef' ? 'fedcba9876543210' : '0123456789abcdef';
     for (const path of [
-      '0/x999/x999/999',
-      '0/000.p/0',
-      '0/000.p/256',
-      '0/000.p',
-      '0',
-      '7/000',
-      'entries',
-      'entries/000.p/300',
-      '63/x999/x999/999.p/255',
-      'x001/234/067',
-      '0/000/0',
-      '0/000.gz',
+      ...'0/x999/x999/999 0/000.p/0 0/000.p/256 0/000.p 0 7/000 entries entries/000.p/300'.split(' '),
+      ...'63/x999/x999/999.p/255 x001/234/067 0/000/0 0/000.gz'.split(' '),
       `0/${'0'.repeat(300)}`,
     ]) {
       refused(`log: no tile ${path}`, `${base}/tile/${path}`, 'not_found', {
@@ -788,17 +699,10 @@ export function contractCases(dist: string): readonly Case[] {
         extra: { Vary: null },
       });
     }
-    for (const path of [
-      '../checkpoint',
-      '0/../../checkpoint',
-      './0/000',
-      '0/000/..',
-      '%2e%2e/checkpoint',
-      '0/%2E/000',
-      '..%2fcheckpoint',
-      '..%5ccheckpoint',
-      '0/000%00',
-    ]) {
+    for (const path of (
+      '../checkpoint 0/../../checkpoint ./0/000 0/000/.. %2e%2e/checkpoint 0/%2E/000 ' +
+      '..%2fcheckpoint ..%5ccheckpoint 0/000%00'
+    ).split(' ')) {
       refused(`log: refuses ${path} in place of a tile`, `${base}/tile/${path}`, 'invalid_path');
       refused(`log: refuses ${path} in place of the index`, `${base}/index/${path}`, 'invalid_path');
     }
@@ -828,37 +732,14 @@ export function contractCases(dist: string): readonly Case[] {
   // Paths
   const NOTHING = /^nothing is published at this path$/;
   for (const path of [
-    '/nothing',
-    '/api',
-    '/api/v1/groups',
-    '/api/v1/movers',
-    '/api/v1/movers/h23',
-    '/api/v1/largest/10',
-    '/api/v1/largest/games.json',
-    '/api/v1.json',
-    '/index.html',
-    '/developers.html',
-    '/.git/config',
-    '/.well-known/nothing',
-    '/api//v1',
-    '//api/v1',
-    '/snapshot.json.gz',
+    ...'/nothing /api /api/v1/groups /api/v1/movers /api/v1/movers/h23 /api/v1/largest/10'.split(' '),
+    ...'/api/v1/largest/games.json /api/v1.json /index.html /developers.html /.git/config'.split(' '),
+    ...'/.well-known/nothing /api//v1 //api/v1 /snapshot.json.gz /.snapshot'.split(' '),
+    ...'/feeds/groups/2026-13.atom /feeds/groups/x.atom /downloads/documents'.split(' '),
+    ...'/downloads/documents/nothing.ndjson.gz /API/v1 /assets /- /api/v1/owners'.split(' '),
+    ...'/api/v1/lookup/user/0 /api/v1/ids/groups/1 /group.html /group/7/history /group/7/members'.split(' '),
+    ...'/groups'.split(' '),
     `/${summary.file}.br`,
-    '/.snapshot',
-    '/feeds/groups/2026-13.atom',
-    '/feeds/groups/x.atom',
-    '/downloads/documents',
-    '/downloads/documents/nothing.ndjson.gz',
-    '/API/v1',
-    '/assets',
-    '/-',
-    '/api/v1/owners',
-    '/api/v1/lookup/user/0',
-    '/api/v1/ids/groups/1',
-    '/group.html',
-    '/group/7/history',
-    '/group/7/members',
-    '/groups',
   ]) {
     refused(`path: nothing at ${path}`, path, 'not_found', { detail: NOTHING });
   }
@@ -892,18 +773,10 @@ export function contractCases(dist: string): readonly Case[] {
       );
     }
   }
-  for (const path of [
-    '/../etc/passwd',
-    '/api/../api/v1',
-    '/api/v1/.',
-    '/api/%2e%2e/v1',
-    '/api%2fv1',
-    '/api/v1%00',
-    '/api/v1%5c',
-    '/%ff',
-    '/%zz',
-    '/api/v1\\x',
-  ]) {
+  for (const path of (
+    '/../etc/passwd /api/../api/v1 /api/v1/. /api/%2e%2e/v1 /api%2fv1 /api/v1%00 /api/v1%5c /%ff ' +
+    '/%zz /api/v1\\x'
+  ).split(' ')) {
     refused(`path: refuses ${path}`, path, 'invalid_path');
   }
   refused('path: refuses one of 2049 bytes', `/${'a'.repeat(2048)}`, 'uri_too_long');

@@ -44,17 +44,12 @@ afterAll(() => proxy.stop());
 describe('the index', () => {
   it('advertises the nine endpoints of the specification, in its order', async () => {
     const { endpoints } = indexBody.parse(await (await proxy.get('/api/v1')).json());
-    expect(endpoints.map((endpoint) => endpoint.path)).toEqual([
-      '/api/v1',
-      '/api/v1/group/{id}',
-      '/api/v1/user/{id}',
-      '/api/v1/game/{id}',
-      '/api/v1/item/{id}',
-      '/api/v1/largest',
-      '/api/v1/stats',
-      '/group/{id}/history.json',
-      '/user/{id}/usernames.json',
-    ]);
+    expect(endpoints.map((endpoint) => endpoint.path)).toEqual(
+      (
+        '/api/v1 /api/v1/group/{id} /api/v1/user/{id} /api/v1/game/{id} /api/v1/item/{id} ' +
+        '/api/v1/largest /api/v1/stats /group/{id}/history.json /user/{id}/usernames.json'
+      ).split(' '),
+    );
   });
 
   it('advertises only what answers 200, each with JSON and the same file in the tree', async () => {

@@ -121,61 +121,6 @@ describe('a download', () => {
     }
   });
 
-  thorough('has the media type of its format', async () => {
-    const { get } = await site(MANY);
-    const typeOf = async (name: string) => (await get(`/downloads/${name}`)).headers.get('content-type');
-    expect(await typeOf('items.csv')).toBe('text/csv; charset=utf-8; header=present');
-    expect(await typeOf('items.csv.gz')).toBe('application/gzip');
-    expect(await typeOf('items.parquet')).toBe('application/vnd.apache.parquet');
-    expect(await typeOf('SHA256SUMS')).toBe('text/plain; charset=utf-8');
-    expect(await typeOf('README.txt')).toBe('text/plain; charset=utf-8');
-    expect(await typeOf('datapackage.json')).toBe('application/json; charset=utf-8');
-  });
-
-  it('is refused after a hundred small ones for each token, with a true Retry-After; the API and what describes the files still answer', async () => {
-    const limits = '--download-tokens 1 --download-refill-seconds 86400 --api-tokens 1000';
-    const { get } = await site(limits.split(' '));
-    for (let count = 1; count <= 100; count += 1) {
-      expect((await get('/downloads/items.csv')).status, `download ${count}`).toBe(200);
-    }
-    const refused = await get('/downloads/groups.parquet');
-    expect(refused.status).toBe(429);
-    // A hundredth of a day.
-    const wait = Number(refused.headers.get('retry-after'));
-    expect(wait).toBeGreaterThan(800);
-    expect(wait).toBeLessThanOrEqual(864);
-    expect(refused.headers.get('ratelimit')).toBe(`"download";r=0;t=${wait}`);
-    expect(refused.headers.get('content-disposition')).toBeNull();
-    for (const url of [
-      '/api/v1',
-      '/downloads/datapackage.json',
-      '/downloads/SHA256SUMS',
-      '/downloads/README.txt',
-    ]) {
-      const answer = await get(url);
-      expect(answer.status, url).toBe(200);
-      expect(answer.headers.get('ratelimit-policy')).toMatch(/^"api";/);
-      expect(answer.headers.get('content-disposition')).toBeNull();
-    }
-  });
-
-  thorough('that was interrupted goes on, and is whole', async () => {
-    const { get, out } = await site(MANY);
-    const whole = readFileSync(join(out, 'downloads/items.csv'));
-    const first = await get('/downloads/items.csv', { headers: { Range: 'bytes=0-999' } });
-    expect(first.status).toBe(206);
-    const etag = first.headers.get('etag') ?? '';
-    const rest = await get('/downloads/items.csv', { headers: { Range: 'bytes=1000-', 'If-Range': etag } });
-    expect(rest.status).toBe(206);
-    expect(rest.headers.get('content-range')).toBe(`bytes 1000-${whole.length - 1}/${whole.length}`);
-    expect(rest.headers.get('content-disposition')).toMatch(/^attachment; /);
-    const joined = Buffer.concat([
-      Buffer.from(await first.arrayBuffer()),
-      Buffer.from(await rest.arrayBuffer()),
-    ]);
-    expect(joined.equals(whole)).toBe(true);
-  });
-
   it('that was interrupted and replaced meanwhile is sent whole, never mixed', async () => {
     const { get, out, change } = await site(MANY);
     const first = await get('/downloads/items.csv', { headers: { Range: 'bytes=0-999' } });

@@ -1,52 +1,49 @@
 /** The pages in Debian's Chromium: what people see and use, with nothing loaded from elsewhere. */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { temporary } from '../../support/folder.js';
+import { listenOn } from '../../support/ports.js';
 import { startProxy } from '../../support/proxy.js';
 import { fields } from '../../support/values.js';
-import { HAS_CHROMIUM, accessibilityOf, launch, openIn, sidewaysOf } from './browser.js';
+import {
+  COUNT_SHIFTS,
+  SCREENS,
+  accessibilityOf,
+  browsing,
+  inChromium,
+  openIn,
+  sidewaysOf,
+} from './browser.js';
 import type { Watched } from './browser.js';
 import { PAGES, manifestOf, publishSite } from '../../generator/outputs/pages/site.js';
 import type { Site } from '../../generator/outputs/pages/site.js';
 
 const path = temporary();
 let site: Site;
-let browser: Browser;
 
-beforeAll(async () => {
-  if (!HAS_CHROMIUM) return;
-  [site, browser] = await Promise.all([publishSite(path), launch()]);
-});
-
-afterAll(async () => {
-  if (!HAS_CHROMIUM) return;
-  await browser.close();
-  await site.proxy.stop();
-});
+const browser = browsing(
+  async () => (site = await publishSite(path)),
+  () => site.proxy.stop(),
+);
 
 const open = (url: string, options: BrowserContextOptions = {}, base = site.proxy.base): Promise<Watched> =>
-  openIn(browser, base, url, options);
+  openIn(browser(), base, url, options);
 
-describe.skipIf(!HAS_CHROMIUM).each(PAGES)('the page %s', (url) => {
-  it.each([
-    ['a phone, light', 375, 'light'],
-    ['a desktop, dark', 1280, 'dark'],
-  ] as const)('is in order on %s', async (_, width, colorScheme) => {
-    const { page, complaints, outside } = await open(url, { viewport: { width, height: 800 }, colorScheme });
+inChromium.each(PAGES)('the page %s', (url) => {
+  it.each(SCREENS)('is in order on %s', async (_, screen) => {
+    const { page, complaints, outside } = await open(url, screen);
     // What is folded away counts, too.
     await page.evaluate('for (const part of document.querySelectorAll("details")) part.open = true');
     expect(await accessibilityOf(page)).toEqual([]);
     expect(await sidewaysOf(page)).toBe(0);
     expect(complaints).toEqual([]);
     expect(outside).toEqual([]);
-    await page.context().close();
   });
 });
 
-describe.skipIf(!HAS_CHROMIUM)('these checks', () => {
+inChromium('these checks', () => {
   it('see a breach of the policy, what comes from elsewhere, and what can’t be used', async () => {
     const { page, complaints, outside } = await open('/feeds');
     await page.evaluate(
@@ -56,11 +53,10 @@ describe.skipIf(!HAS_CHROMIUM)('these checks', () => {
     await expect.poll(() => outside).toEqual(['http://127.0.0.1:9/x.png']);
     await expect.poll(() => complaints.length).toBeGreaterThanOrEqual(2);
     expect((await accessibilityOf(page)).map((each) => each.split(':')[0])).toContain('button-name');
-    await page.context().close();
   });
 });
 
-describe.skipIf(!HAS_CHROMIUM)('without scripts', () => {
+inChromium('without scripts', () => {
   const options = { javaScriptEnabled: false };
 
   it('the reference is there with every language, and without a field that does nothing', async () => {
@@ -70,7 +66,6 @@ describe.skipIf(!HAS_CHROMIUM)('without scripts', () => {
     for (const text of ['curl "', 'await fetch(', 'urllib.request.urlopen('])
       expect(await page.getByText(text).first().isVisible(), text).toBe(true);
     expect(await page.locator('#search').isVisible()).toBe(false);
-    await page.context().close();
   });
 
   it('the contents open on a phone', async () => {
@@ -82,18 +77,16 @@ describe.skipIf(!HAS_CHROMIUM)('without scripts', () => {
     expect(await link.isVisible()).toBe(false);
     await page.locator('.toggle summary').click();
     expect(await link.isVisible()).toBe(true);
-    await page.context().close();
   });
 
   it('the explorer says where the same is', async () => {
     const { page } = await open('/developers/explorer', options);
     expect(await page.locator('#explorer').isVisible()).toBe(false);
     expect(await page.locator('main').innerText()).toContain('needs JavaScript');
-    await page.context().close();
   });
 });
 
-describe.skipIf(!HAS_CHROMIUM)('the documentation', () => {
+inChromium('the documentation', () => {
   it('is searched by pages, headings, fields and errors', async () => {
     const { page, complaints } = await open('/developers');
     await page.locator('#search').fill('usernames is_current');
@@ -111,25 +104,12 @@ describe.skipIf(!HAS_CHROMIUM)('the documentation', () => {
     await page.keyboard.press('Escape');
     expect(await page.locator('#pages').isVisible()).toBe(true);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   it('is searched by the words of its text', async () => {
     const { page } = await open('/developers');
     const found = page.locator('#found');
-    for (const word of [
-      'etag',
-      'cache',
-      '429',
-      'csv',
-      'python',
-      'rename',
-      'cors',
-      'parquet',
-      'retry',
-      'withheld',
-      'typescript',
-    ]) {
+    for (const word of 'etag cache 429 csv python rename cors parquet retry withheld typescript'.split(' ')) {
       await page.locator('#search').fill(word);
       await expect.poll(() => found.innerText(), { message: word }).toMatch(/^\d+ found$/);
       await page.locator('#search').fill('');
@@ -139,7 +119,6 @@ describe.skipIf(!HAS_CHROMIUM)('the documentation', () => {
     await expect
       .poll(() => page.locator('#results a').first().getAttribute('href'))
       .toBe('/developers/guides/limits#caching');
-    await page.context().close();
   });
 
   it.each([
@@ -152,7 +131,6 @@ describe.skipIf(!HAS_CHROMIUM)('the documentation', () => {
   ])('leads from the old address #%s to %s', async (old, now) => {
     const { page } = await open(`/developers#${old}`);
     await expect.poll(() => page.url()).toBe(site.proxy.base + now);
-    await page.context().close();
   });
 
   it('opens at an address whose escapes are broken', async () => {
@@ -160,11 +138,10 @@ describe.skipIf(!HAS_CHROMIUM)('the documentation', () => {
     await page.locator('#search').fill('usernames is_current');
     await expect.poll(() => page.locator('#results a').count()).toBe(1);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   it('asks again for an index that could not be loaded, and has no key of its own', async () => {
-    const { page, complaints } = await openIn(browser, site.proxy.base, '/developers#limits', {}, (each) =>
+    const { page, complaints } = await openIn(browser(), site.proxy.base, '/developers#limits', {}, (each) =>
       each.route('**/developers.json', (route) => route.abort(), { times: 1 }),
     );
     await expect.poll(() => complaints.length).toBeGreaterThan(0);
@@ -174,21 +151,19 @@ describe.skipIf(!HAS_CHROMIUM)('the documentation', () => {
     expect(await page.evaluate('document.activeElement.id')).not.toBe('search');
     await page.locator('#search').fill('usernames is_current');
     await expect.poll(() => page.locator('#results a').count()).toBe(1);
-    await page.context().close();
   });
 
   it('marks in its contents what is being read, and nothing moves while it loads', async () => {
-    const { page } = await open('/developers', { viewport: { width: 1280, height: 800 } });
+    const desktop = { viewport: { width: 1280, height: 800 } };
+    const { page } = await openIn(browser(), site.proxy.base, '/developers', desktop, (each) =>
+      each.addInitScript(COUNT_SHIFTS),
+    );
     const marked = page.locator('.headings [aria-current=location]');
     for (const id of ['types', 'errors']) {
       await page.evaluate(`document.getElementById('${id}').scrollIntoView()`);
       await expect.poll(() => marked.getAttribute('href')).toBe(`#${id}`);
     }
-    const shifts = `new Promise((done) => new PerformanceObserver((list) =>
-      done(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: 'layout-shift', buffered: true }))`;
-    const none = 'new Promise((done) => setTimeout(() => done(0), 500))';
-    expect(await page.evaluate(`Promise.race([${shifts}, ${none}])`)).toBeLessThan(0.01);
-    await page.context().close();
+    expect(await page.evaluate('window.shifts')).toBeLessThan(0.01);
   });
 
   it('remembers the language', async () => {
@@ -197,7 +172,6 @@ describe.skipIf(!HAS_CHROMIUM)('the documentation', () => {
     await page.goto(`${site.proxy.base}/developers/reference/users`);
     expect(await page.getByText('urllib.request.urlopen(').first().isVisible()).toBe(true);
     expect(await page.getByText('await fetch(').first().isVisible()).toBe(false);
-    await page.context().close();
   });
 });
 
@@ -224,7 +198,7 @@ const asked = async (page: Page): Promise<string> =>
 
 const readingOf = (day: number) => ({ measured_at: `2026-11-0${day}T00:00:00Z`, member_count: day });
 
-describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
+inChromium('the explorer', () => {
   it('shows what each endpoint answers, as the line of curl gets it', async () => {
     const { page, complaints, outside } = await open('/developers/explorer');
     const listed = z
@@ -253,7 +227,6 @@ describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
     }
     expect(complaints).toEqual([]);
     expect(outside).toEqual([]);
-    await page.context().close();
   });
 
   it('draws the history of a group with its gaps, and says how many there are', async () => {
@@ -275,7 +248,6 @@ describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
     // uPlot draws no line over a null.
     expect(line).toMatchObject({ counts: [1, 2, 3, null, 7, 8], gaps: 1 });
     expect(await accessibilityOf(page)).toEqual([]);
-    await page.context().close();
   });
 
   it('draws the group it names, also after a response without a line and another width', async () => {
@@ -298,7 +270,6 @@ describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
       await page.locator('#explorer-chart-text').innerText(),
     );
     expect(await page.locator('.u-legend .u-value').last().innerText()).toBe(first?.[1]);
-    await page.context().close();
   });
 
   it('shows a 404 and a 400 as what they are', async () => {
@@ -311,7 +282,6 @@ describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
     expect(await asked(page)).toBe(`${site.proxy.base}/api/v1/largest?limit=201`);
     expect(await accessibilityOf(page)).toEqual([]);
     expect(await sidewaysOf(page)).toBe(0);
-    await page.context().close();
   });
 
   it('at a 429 says when the next request passes, and then it does', async () => {
@@ -325,7 +295,6 @@ describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
       expect(await button.isDisabled()).toBe(true);
       await expect.poll(() => button.isDisabled(), { timeout: 5000 }).toBe(false);
       expect(await send(page, '/api/v1/stats')).toMatch(/^200 OK/);
-      await page.context().close();
     } finally {
       await proxy.stop();
     }
@@ -337,7 +306,6 @@ describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
     expect(await send(page, '/api/v1/group/{id}', '1')).toBe('No response: this device is offline.');
     await page.context().setOffline(false);
     expect(await send(page, '/api/v1/stats')).toMatch(/^200 OK/);
-    await page.context().close();
   });
 
   it('begins with the request that its address names, and keeps it up to date', async () => {
@@ -345,7 +313,6 @@ describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
     expect(await asked(page)).toBe(`${site.proxy.base}/api/v1/largest?limit=7`);
     expect(await send(page, '/api/v1/stats')).toMatch(/^200 OK/);
     expect(new URL(page.url()).search).toBe('?endpoint=stats');
-    await page.context().close();
   });
 
   it('is used by keyboard alone', async () => {
@@ -353,17 +320,14 @@ describe.skipIf(!HAS_CHROMIUM)('the explorer', () => {
     await page.locator('#explorer-value').focus();
     await page.keyboard.press('Enter');
     await expect.poll(() => status(page)).toMatch(/^200 OK/);
-    await page.context().close();
   });
 });
 
-describe.skipIf(!HAS_CHROMIUM)('a page of another origin', () => {
+inChromium('a page of another origin', () => {
   it('reads answers and the headers that matter', async () => {
     const proxy = await startProxy(site.out, ['--api-tokens', '2', '--api-refill-seconds', '60']);
     const elsewhere = createServer((_, response) => response.end('<!DOCTYPE html><title>Elsewhere</title>'));
-    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
-    const { port } = elsewhere.address() as AddressInfo;
+    const port = await listenOn(elsewhere);
     try {
       const { page } = await open('/', {}, `http://127.0.0.1:${port}`);
       const read = async (url: string) =>
@@ -388,9 +352,7 @@ describe.skipIf(!HAS_CHROMIUM)('a page of another origin', () => {
       const refused = await read('/api/v1/stats');
       expect(refused).toMatchObject({ status: 429, body: { error: 'rate_limited' } });
       expect(Number(refused['retryAfter'])).toBeGreaterThan(0);
-      await page.context().close();
     } finally {
-      elsewhere.close();
       await proxy.stop();
     }
   });

@@ -4,23 +4,56 @@ import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { z } from 'zod';
+import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import { has } from '../../support/programs.js';
 
 const CHROMIUM = '/usr/bin/chromium';
-export const HAS_CHROMIUM = has('pages in a browser', 'chromium');
+const HAS_CHROMIUM = has('pages in a browser', 'chromium');
+/** `describe`, left out without a browser. */
+// oxlint-disable-next-line vitest/valid-title, vitest/valid-describe-callback -- not a suite yet
+export const inChromium = describe.skipIf(!HAS_CHROMIUM);
 /** No sandbox, since tests may run as root; and nothing that the browser would ask for by itself. */
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
+const FLAGS =
+  '--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking ' +
+  '--disable-component-update --disable-sync';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-export const launch = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+/**
+ * Call it at the top of a test file: one browser for the file, whose pages are closed after each test.
+ * @param prepare what the pages need, with the browser
+ * @param end ends that
+ */
+export function browsing(prepare: () => Promise<unknown>, end: () => Promise<unknown>): () => Browser {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    if (!HAS_CHROMIUM) return;
+    const launched = chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(' ') });
+    await Promise.all([prepare(), launched.then((started) => (browser = started))]);
+  });
+  afterEach(async () => {
+    for (const context of browser?.contexts() ?? []) await context.close();
+  });
+  afterAll(async () => {
+    if (browser === undefined) return;
+    await browser.close();
+    await end();
+  });
+  return () => {
+    if (browser === undefined) throw new Error('the browser has not been started');
+    return browser;
+  };
+}
+
+/** A phone by day and a desktop by night. */
+export const SCREENS = [
+  ['a phone, light', { viewport: { width: 375, height: 800 }, colorScheme: 'light' }],
+  ['a desktop, dark', { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' }],
+] as const;
+
+/** Counts the shifts of the layout from the start, in `window.shifts`. */
+export const COUNT_SHIFTS = `window.shifts = 0;
+  new PerformanceObserver((list) => { for (const each of list.getEntries()) window.shifts += each.value; })
+    .observe({ type: 'layout-shift', buffered: true });`;
 
 /** A page, and all that should not happen on it. */
 export interface Watched {

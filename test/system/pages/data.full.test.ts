@@ -1,41 +1,22 @@
 /** Downloads and feeds in Debian's Chromium: copy buttons, tabs, sizes, and what is there without script. */
-import { chromium } from 'playwright-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { temporary } from '../../support/folder.js';
-import { has } from '../../support/programs.js';
+import { COUNT_SHIFTS, browsing, inChromium, openIn } from './browser.js';
 import { publishSite } from '../../generator/outputs/pages/site.js';
 import type { Site } from '../../generator/outputs/pages/site.js';
 
-const HAS_CHROMIUM = has('downloads and feeds in a browser', 'chromium');
 const path = temporary();
 let site: Site;
-let browser: Browser;
 
-beforeAll(async () => {
-  if (!HAS_CHROMIUM) return;
-  [site, browser] = await Promise.all([
-    publishSite(path),
-    chromium.launch({
-      executablePath: '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-    }),
-  ]);
-});
+const browser = browsing(
+  async () => (site = await publishSite(path)),
+  () => site.proxy.stop(),
+);
 
-afterAll(async () => {
-  if (!HAS_CHROMIUM) return;
-  await browser.close();
-  await site.proxy.stop();
-});
-
-async function open(url: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const context = await browser.newContext(options);
-  const page = await context.newPage();
-  await page.goto(site.proxy.base + url, { waitUntil: 'load' });
-  return page;
-}
+const open = async (url: string, options: BrowserContextOptions = {}): Promise<Page> =>
+  (await openIn(browser(), site.proxy.base, url, options)).page;
 
 const clipboard = async (page: Page): Promise<string> =>
   z.string().parse(await page.evaluate('navigator.clipboard.readText()'));
@@ -51,7 +32,7 @@ const shownTabs = async (page: Page): Promise<string[]> =>
 
 const COPYING = { permissions: ['clipboard-read', 'clipboard-write'] };
 
-describe.skipIf(!HAS_CHROMIUM)('a copy button', () => {
+inChromium('a copy button', () => {
   it('copies the command, and says so to screen readers', async () => {
     const page = await open('/downloads', COPYING);
     const button = page.getByRole('button', { name: 'Copy the command for the database' });
@@ -60,7 +41,6 @@ describe.skipIf(!HAS_CHROMIUM)('a copy button', () => {
     expect(await clipboard(page)).toBe(`curl -f -O "${site.base}/downloads/register.sqlite.gz"`);
     expect(await button.innerText()).toBe('Copied');
     await expect.poll(() => button.innerText(), { timeout: 5000 }).toBe('Copy');
-    await page.context().close();
   });
 
   it('copies checksums that sha256sum reads, a line each', async () => {
@@ -69,7 +49,6 @@ describe.skipIf(!HAS_CHROMIUM)('a copy button', () => {
     await page.getByRole('button', { name: 'Copy the checksums' }).click();
     await expect.poll(async () => (await clipboard(page)).split('\n').length).toBe(32);
     for (const line of (await clipboard(page)).split('\n')) expect(line).toMatch(/^[0-9a-f]{64} {2}\S+$/);
-    await page.context().close();
   });
 
   it('copies the address of a feed, by keyboard alone', async () => {
@@ -77,7 +56,6 @@ describe.skipIf(!HAS_CHROMIUM)('a copy button', () => {
     await page.getByRole('button', { name: 'Copy the JSON address of users' }).focus();
     await page.keyboard.press('Enter');
     await expect.poll(() => clipboard(page)).toBe(`${site.base}/feeds/users.json`);
-    await page.context().close();
   });
 
   it('selects the text where the browser lets no page copy', async () => {
@@ -86,7 +64,6 @@ describe.skipIf(!HAS_CHROMIUM)('a copy button', () => {
     await page.getByRole('button', { name: 'Copy the Atom address of all changes' }).click();
     await expect.poll(() => page.getByRole('status').innerText()).toBe('Selected');
     expect(await page.evaluate('getSelection().toString()')).toBe(`${site.base}/feeds/all.atom`);
-    await page.context().close();
   });
 
   it('is next to a block that the keyboard scrolls if it is wider than its place', async () => {
@@ -95,7 +72,6 @@ describe.skipIf(!HAS_CHROMIUM)('a copy button', () => {
     await expect.poll(() => block.getAttribute('tabindex')).toBe('0');
     await page.setViewportSize({ width: 1280, height: 800 });
     await expect.poll(() => block.getAttribute('tabindex')).toBeNull();
-    await page.context().close();
   });
 
   it('has a name of its own on each page', async () => {
@@ -110,12 +86,11 @@ describe.skipIf(!HAS_CHROMIUM)('a copy button', () => {
         );
       expect(names.length, url).toBeGreaterThan(10);
       expect(new Set(names).size, url).toBe(names.length);
-      await page.context().close();
     }
   });
 });
 
-describe.skipIf(!HAS_CHROMIUM)('tabs', () => {
+inChromium('tabs', () => {
   it('show one section at a time, by mouse and by keyboard', async () => {
     const page = await open('/downloads');
     expect(await shownTabs(page)).toEqual(['sqlite3']);
@@ -132,7 +107,6 @@ describe.skipIf(!HAS_CHROMIUM)('tabs', () => {
     expect(await shownTabs(page)).toEqual(['sqlite3']);
     expect(await page.getByRole('tab', { selected: true }).count()).toBe(1);
     expect(await page.locator('[role=tab][tabindex="0"]').count()).toBe(1);
-    await page.context().close();
   });
 
   it('remember the choice for the next visit', async () => {
@@ -140,7 +114,6 @@ describe.skipIf(!HAS_CHROMIUM)('tabs', () => {
     await page.getByRole('tab', { name: 'DuckDB' }).click();
     await page.reload();
     await expect.poll(() => shownTabs(page)).toEqual(['DuckDB']);
-    await page.context().close();
   });
 
   it('choose together where several are about the same, and open for what the address names', async () => {
@@ -162,7 +135,6 @@ describe.skipIf(!HAS_CHROMIUM)('tabs', () => {
     expect(await shownTabs(page)).toEqual(['pandas', 'Datasette']);
     await page.evaluate(`location.hash = 'there'`);
     await expect.poll(() => shownTabs(page)).toEqual(['R', 'R']);
-    await page.context().close();
   });
 
   it('are all printed', async () => {
@@ -172,11 +144,10 @@ describe.skipIf(!HAS_CHROMIUM)('tabs', () => {
       expect(await page.locator('[role=tabpanel] h3', { hasText: new RegExp(`^${name}$`) }).isVisible()).toBe(
         true,
       );
-    await page.context().close();
   });
 });
 
-describe.skipIf(!HAS_CHROMIUM)('without scripts', () => {
+inChromium('without scripts', () => {
   it('all sections of tabs are shown with their headings, and there are no buttons', async () => {
     for (const url of ['/downloads', '/feeds']) {
       const page = await open(url, { javaScriptEnabled: false });
@@ -184,14 +155,13 @@ describe.skipIf(!HAS_CHROMIUM)('without scripts', () => {
       const headings = page.locator('[data-tabs] h3');
       expect(await headings.count()).toBe(url === '/feeds' ? 0 : 6);
       for (const heading of await headings.all()) expect(await heading.isVisible()).toBe(true);
-      await page.context().close();
     }
   });
 });
 
 const WIDTHS = [320, 375, 640, 768, 1280, 1920];
 
-describe.skipIf(!HAS_CHROMIUM).each(['/downloads', '/feeds'])('the page %s', (url) => {
+inChromium.each(['/downloads', '/feeds'])('the page %s', (url) => {
   it('is no wider than any window, folded or not', async () => {
     for (const width of WIDTHS) {
       const page = await open(url, { viewport: { width, height: 800 } });
@@ -199,7 +169,6 @@ describe.skipIf(!HAS_CHROMIUM).each(['/downloads', '/feeds'])('the page %s', (ur
       expect(await page.evaluate(over), String(width)).toBe(0);
       await page.evaluate('for (const part of document.querySelectorAll("details")) part.open = true');
       expect(await page.evaluate(over), String(width)).toBe(0);
-      await page.context().close();
     }
   });
 
@@ -213,32 +182,31 @@ describe.skipIf(!HAS_CHROMIUM).each(['/downloads', '/feeds'])('the page %s', (ur
           .map((part) => part.outerHTML)`,
       );
       expect(small, String(width)).toEqual([]);
-      await page.context().close();
     }
   });
 
   it('moves nothing while it loads', async () => {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 5000 } });
-    const page = await context.newPage();
-    await page.addInitScript(
-      `window.shifts = 0;
-      new PerformanceObserver((list) => {
-        for (const entry of list.getEntries()) window.shifts += entry.value;
-      }).observe({ type: 'layout-shift', buffered: true });`,
+    const { page } = await openIn(
+      browser(),
+      site.proxy.base,
+      url,
+      { viewport: { width: 1280, height: 5000 } },
+      async (each) => {
+        await each.addInitScript(COUNT_SHIFTS);
+        // The scripts come last, after all has been drawn.
+        await each.route('**/*.js', async (route) => {
+          await new Promise((resolve) => setTimeout(resolve, 500));
+          await route.continue();
+        });
+      },
     );
-    // The scripts come last, after all has been drawn.
-    await page.route('**/*.js', async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      await route.continue();
-    });
-    await page.goto(site.proxy.base + url, { waitUntil: 'networkidle' });
+    await page.waitForLoadState('networkidle');
     expect(await page.locator('.copyable button').count()).toBeGreaterThan(5);
     expect(await page.evaluate('window.shifts')).toBeLessThan(0.001);
-    await context.close();
   });
 });
 
-describe.skipIf(!HAS_CHROMIUM)('a button that copies', () => {
+inChromium('a button that copies', () => {
   it.each([375, 1280])('leaves the code all of its width at %i pixels', async (width) => {
     for (const url of ['/downloads', '/feeds', '/developers', '/developers/guides/limits']) {
       const page = await open(url, { viewport: { width, height: 800 } });
@@ -250,16 +218,14 @@ describe.skipIf(!HAS_CHROMIUM)('a button that copies', () => {
         return !pre.checkVisibility() || isBeside || isAbove ? [] : [pre.textContent];
       })`);
       expect(covered, url).toEqual([]);
-      await page.context().close();
     }
   });
 });
 
-describe.skipIf(!HAS_CHROMIUM)('the downloads page', () => {
+inChromium('the downloads page', () => {
   it('is less than 4,000 pixels high on a desktop, folded', async () => {
     const page = await open('/downloads', { viewport: { width: 1280, height: 800 } });
     expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(4000);
-    await page.context().close();
   });
 
   it('names the format of each size on a phone, where the head of the table is not shown', async () => {
@@ -271,6 +237,5 @@ describe.skipIf(!HAS_CHROMIUM)('the downloads page', () => {
       expect.stringMatching(/^CSV \(gzip\)\s+[\d.]+ \w+/),
       expect.stringMatching(/^Parquet\s+[\d.]+ \w+/),
     ]);
-    await page.context().close();
   });
 });

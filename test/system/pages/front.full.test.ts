@@ -1,28 +1,22 @@
 /** The front page in Debian's Chromium: what is on the first screen, and that nothing moves. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { chromium } from 'playwright-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
-import { has } from '../../support/programs.js';
 import { startProxy } from '../../support/proxy.js';
 import type { RunningProxy } from '../../support/proxy.js';
 import { writeRegister } from '../../support/register.js';
+import { COUNT_SHIFTS, accessibilityOf, browsing, inChromium, openIn } from './browser.js';
 import { publishSite } from '../../generator/outputs/pages/site.js';
 import type { Site } from '../../generator/outputs/pages/site.js';
 
-const HAS_CHROMIUM = has('the front page in a browser', 'chromium');
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PHONE = { width: 375, height: 812 };
 const DESKTOP = { width: 1280, height: 800 };
 
 const path = temporary();
 let site: Site;
 let hard: RunningProxy;
-let browser: Browser;
 
 /** As many members as six groups can have together. */
 const most = (index: number): number => 1_400_000_000_000_000 - index;
@@ -65,32 +59,16 @@ async function publishHard(): Promise<RunningProxy> {
   return startProxy(out);
 }
 
-beforeAll(async () => {
-  if (!HAS_CHROMIUM) return;
-  [site, hard, browser] = await Promise.all([
-    publishSite(path),
-    publishHard(),
-    chromium.launch({
-      executablePath: '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-    }),
-  ]);
-});
-
-afterAll(async () => {
-  if (!HAS_CHROMIUM) return;
-  await browser.close();
-  await Promise.all([site.proxy.stop(), hard.stop()]);
-});
-
-const SHIFTS = `window.shifted = 0; new PerformanceObserver((list) => {
-  for (const { value } of list.getEntries()) window.shifted += value;
-}).observe({ type: 'layout-shift', buffered: true });`;
+const browser = browsing(
+  async () => {
+    [site, hard] = await Promise.all([publishSite(path), publishHard()]);
+  },
+  () => Promise.all([site.proxy.stop(), hard.stop()]),
+);
 
 async function open(options: BrowserContextOptions, base = site.proxy.base): Promise<Page> {
-  const page = await (await browser.newContext(options)).newPage();
-  await page.addInitScript(SHIFTS);
-  await page.goto(`${base}/`, { waitUntil: 'networkidle' });
+  const { page } = await openIn(browser(), base, '/', options, (each) => each.addInitScript(COUNT_SHIFTS));
+  await page.waitForLoadState('networkidle');
   return page;
 }
 
@@ -104,14 +82,7 @@ const STICKING_OUT = `[...document.querySelectorAll('main *')]
   .filter((element) => element.closest('pre') === null && element.getBoundingClientRect().right > innerWidth)
   .map((element) => element.outerHTML.slice(0, 120))`;
 
-const violations = z.array(z.object({ id: z.string(), nodes: z.array(z.object({ html: z.string() })) }));
-async function accessibilityOf(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const found = await page.evaluate('axe.run({ resultTypes: ["violations"] }).then((r) => r.violations)');
-  return violations.parse(found).map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-}
-
-describe.skipIf(!HAS_CHROMIUM)('the first screen of the front page', () => {
+inChromium('the first screen of the front page', () => {
   it.each([
     ['a phone', PHONE],
     ['a desktop', DESKTOP],
@@ -119,22 +90,19 @@ describe.skipIf(!HAS_CHROMIUM)('the first screen of the front page', () => {
     const page = await open({ viewport });
     for (const part of ['h1', '.picture h2', '.picture .count', '.picture time', '.picture .plot'])
       expect(await bottomOf(page, part), part).toBeLessThanOrEqual(viewport.height);
-    await page.context().close();
   });
 
   it('has the field to look things up, and all of the picture, on a desktop', async () => {
     const page = await open({ viewport: DESKTOP });
     for (const part of ['[data-lookup]', '.picture figcaption'])
       expect(await bottomOf(page, part), part).toBeLessThanOrEqual(DESKTOP.height);
-    await page.context().close();
   });
 });
 
-describe.skipIf(!HAS_CHROMIUM)('the front page', () => {
+inChromium('the front page', () => {
   it.each([375, 768, 1280, 1920])('does not move while it loads, %s pixels wide', async (width) => {
     const page = await open({ viewport: { width, height: 800 } });
-    expect(Number(await page.evaluate('window.shifted'))).toBeLessThan(0.01);
-    await page.context().close();
+    expect(Number(await page.evaluate('window.shifts'))).toBeLessThan(0.01);
   });
 
   it('is whole without scripts', async () => {
@@ -143,7 +111,6 @@ describe.skipIf(!HAS_CHROMIUM)('the front page', () => {
     expect(await page.locator('#lookup').isVisible()).toBe(true);
     expect(await page.locator('[data-lookup] .note').innerText()).toContain('Without scripts');
     expect(await page.locator('.largest tbody tr').count()).toBe(10);
-    await page.context().close();
   });
 
   it.each([
@@ -157,7 +124,6 @@ describe.skipIf(!HAS_CHROMIUM)('the front page', () => {
       const page = await open({ viewport: { width, height: 800 }, colorScheme }, hard.base);
       expect(await page.evaluate(STICKING_OUT)).toEqual([]);
       expect(await accessibilityOf(page)).toEqual([]);
-      await page.context().close();
     },
   );
 
@@ -166,6 +132,5 @@ describe.skipIf(!HAS_CHROMIUM)('the front page', () => {
     const strokes = await page.evaluate(`[...document.querySelectorAll('.plot .line, .spark path')]
       .map((path) => getComputedStyle(path).stroke === getComputedStyle(document.body).color)`);
     expect(new Set(z.array(z.boolean()).parse(strokes))).toEqual(new Set([true]));
-    await page.context().close();
   });
 });

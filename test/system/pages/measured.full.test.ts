@@ -1,42 +1,33 @@
 /** The pages of records in Debian's Chromium, over a register that measures little. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { snapshot } from '../../support/cli.js';
-import { OPERATOR } from '../../support/build.js';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { OPERATOR, published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { startProxy } from '../../support/proxy.js';
 import type { RunningProxy } from '../../support/proxy.js';
 import { fields } from '../../support/values.js';
-import { HAS_CHROMIUM, accessibilityOf, launch, openIn, sidewaysOf } from './browser.js';
+import { accessibilityOf, browsing, inChromium, openIn, sidewaysOf } from './browser.js';
 import { CLUBS, writeClubs } from './clubs.js';
 
 const path = temporary();
 let proxy: RunningProxy;
-let browser: Browser;
 
-beforeAll(async () => {
-  if (!HAS_CHROMIUM) return;
-  const [operator, out] = [path('operator.json'), path('dist')];
-  writeFileSync(
-    operator,
-    JSON.stringify({ ...fields(JSON.parse(readFileSync(OPERATOR, 'utf8'))), ...CLUBS }),
-  );
-  const register = writeClubs(path('register.sqlite'));
-  const args = ['--register', register, '--operator', operator, '--out', out, '--quiet'];
-  const { code, stderr } = await snapshot(['build', ...args]);
-  if (code !== 0) throw new Error(`the build ended with ${code}: ${stderr}`);
-  [proxy, browser] = await Promise.all([startProxy(out), launch()]);
-});
-
-afterAll(async () => {
-  if (!HAS_CHROMIUM) return;
-  await browser.close();
-  await proxy.stop();
-});
+const browser = browsing(
+  async () => {
+    const [operator, out] = [path('operator.json'), path('dist')];
+    writeFileSync(
+      operator,
+      JSON.stringify({ ...fields(JSON.parse(readFileSync(OPERATOR, 'utf8'))), ...CLUBS }),
+    );
+    await published({ register: writeClubs(path('register.sqlite')), operator, out });
+    proxy = await startProxy(out);
+  },
+  () => proxy.stop(),
+);
 
 const open = async (url: string, wanted: string, width = 375) => {
-  const watched = await openIn(browser, proxy.base, url, { viewport: { width, height: 800 } });
+  const watched = await openIn(browser(), proxy.base, url, { viewport: { width, height: 800 } });
   await watched.page.locator(wanted).first().waitFor();
   return watched;
 };
@@ -47,7 +38,7 @@ const main = (page: Page): Promise<string> => page.locator('main').innerText();
 
 const ALWAYS = ['First measured', 'Last measured', 'Measurements'];
 
-describe.skipIf(!HAS_CHROMIUM).each([
+inChromium.each([
   ['/group/4', ['Members', 'Facts', 'Look up another record'], ['JSON', 'History', 'Cite']],
   ['/user/7', ['Facts', 'Look up another record'], ['JSON', 'Cite']],
   ['/game/9', ['Facts', 'Look up another record'], ['JSON', 'Feed', 'Cite']],
@@ -69,7 +60,7 @@ describe.skipIf(!HAS_CHROMIUM).each([
   });
 });
 
-describe.skipIf(!HAS_CHROMIUM)('the pages of records', () => {
+inChromium('the pages of records', () => {
   it('begin with the first figure that is measured, in the words of the operator', async () => {
     const { page } = await open('/game/9', '#facts');
     expect(await page.locator('.main-figure').innerText()).toMatch(/^1,234\s+visits\s+read 20 November 2026/);
@@ -82,17 +73,14 @@ describe.skipIf(!HAS_CHROMIUM)('the pages of records', () => {
   it('link to no record of a kind that the register lacks', async () => {
     const without = path('without');
     const register = writeClubs(path('register.sqlite'), ['users', 'games']);
-    const args = ['--register', register, '--operator', path('operator.json'), '--out', without];
-    writeFileSync(args[3] ?? '', readFileSync(OPERATOR));
-    expect((await snapshot(['build', ...args, '--quiet'])).code).toBe(0);
+    await published({ register, out: without });
     const other = await startProxy(without);
-    const { page } = await openIn(browser, other.base, '/group/4');
+    const { page } = await openIn(browser(), other.base, '/group/4');
     try {
       await page.locator('#facts').waitFor();
       expect(await page.locator('.byline').innerText()).toBe('Owner: user 7');
       expect(await page.locator('.byline a').count()).toBe(0);
     } finally {
-      await page.close();
       await other.stop();
     }
   });
@@ -113,7 +101,7 @@ const seek = async (page: Page, kind: string, words: string, said: string): Prom
   await expect.poll(() => page.locator('.status').innerText()).toBe(said);
 };
 
-describe.skipIf(!HAS_CHROMIUM)('the field that finds records', () => {
+inChromium('the field that finds records', () => {
   it('offers and finds what there is, by the words of the operator', async () => {
     const { page } = await open('/', '.hint');
     expect(await page.locator('option').allInnerTexts()).toEqual(['Club', 'Player', 'Island']);

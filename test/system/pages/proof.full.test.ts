@@ -1,15 +1,15 @@
 /** Proofs on the pages of records, made in Debian's Chromium, and the guide to the signed log. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expect, it } from 'vitest';
 import { NaiveVerifier, ORIGIN, naivelyVerified } from '../../generator/log/signed.js';
 import { inProcess, temporary } from '../../generator/publish/support.js';
 import { published } from '../../support/build.js';
 import { startProxy } from '../../support/proxy.js';
 import type { RunningProxy } from '../../support/proxy.js';
 import { writeRegister } from '../../support/register.js';
-import { HAS_CHROMIUM, accessibilityOf, launch, openIn, sidewaysOf } from './browser.js';
+import { SCREENS, accessibilityOf, browsing, inChromium, openIn, sidewaysOf } from './browser.js';
 import type { Watched } from './browser.js';
 
 const path = temporary();
@@ -17,7 +17,6 @@ let key: NaiveVerifier;
 const out = path('dist');
 const GUIDE = '/developers/guides/log';
 let proxy: RunningProxy;
-let browser: Browser;
 
 const at = '2026-11-20T08:00:00Z';
 const ROWS = {
@@ -31,24 +30,20 @@ const ROWS = {
   items: [{ id: 8, name: 'Copper Diving Helmet', price: 5 }],
 };
 
-beforeAll(async () => {
-  if (!HAS_CHROMIUM) return;
-  const register = writeRegister(path('register.sqlite'), ROWS);
-  const file = path('key');
-  await inProcess('keygen', '--name', ORIGIN, '--write', file);
-  key = NaiveVerifier.of(readFileSync(`${file}.pub`, 'utf8').trimEnd());
-  await published({ register, out, key: [file] });
-  [proxy, browser] = await Promise.all([startProxy(out), launch()]);
-});
-
-afterAll(async () => {
-  if (!HAS_CHROMIUM) return;
-  await browser.close();
-  await proxy.stop();
-});
+const browser = browsing(
+  async () => {
+    const register = writeRegister(path('register.sqlite'), ROWS);
+    const file = path('key');
+    await inProcess('keygen', '--name', ORIGIN, '--write', file);
+    key = NaiveVerifier.of(readFileSync(`${file}.pub`, 'utf8').trimEnd());
+    await published({ register, out, key: [file] });
+    proxy = await startProxy(out);
+  },
+  () => proxy.stop(),
+);
 
 const openPage = (url: string, options: BrowserContextOptions = {}): Promise<Watched> =>
-  openIn(browser, proxy.base, url, options);
+  openIn(browser(), proxy.base, url, options);
 
 const proofButton = (page: Page) => page.getByRole('button', { name: 'Proof' });
 
@@ -67,7 +62,7 @@ async function openProofs(
 
 const textOf = (page: Page, selector: string): Promise<string> => page.locator(selector).first().innerText();
 
-describe.skipIf(!HAS_CHROMIUM)('the page of a record in a signed tree', () => {
+inChromium('the page of a record in a signed tree', () => {
   it.each([
     ['/group/45', ['/api/v1/group/45', '/group/45/history.json'], ['group-45', 'group-45-history']],
     ['/group/46', ['/api/v1/group/46', '/group/46/history.json'], ['group-46', 'group-46-history']],
@@ -90,17 +85,12 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a record in a signed tree', () => {
     }
     expect(complaints).toEqual([]);
     expect(outside).toEqual([]);
-    await page.context().close();
   });
 
-  it.each([
-    ['a phone, light', 375, 'light'],
-    ['a desktop, dark', 1280, 'dark'],
-  ] as const)('is in order on %s', async (_, width, colorScheme) => {
-    const { page } = await openProofs('/group/45', 2, { viewport: { width, height: 800 }, colorScheme });
+  it.each(SCREENS)('is in order on %s', async (_, screen) => {
+    const { page } = await openProofs('/group/45', 2, screen);
     expect(await accessibilityOf(page)).toEqual([]);
     expect(await sidewaysOf(page)).toBe(0);
-    await page.context().close();
   });
 
   it('asks for nothing of the log before somebody asks, and then for few files', async () => {
@@ -113,7 +103,6 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a record in a signed tree', () => {
     await proofButton(page).click();
     await expect.poll(() => page.locator('#proof a[download]').count()).toBe(2);
     expect(asked.length).toBeLessThan(22);
-    await page.context().close();
   });
 
   it('says where to read what a proof says, and that it claims no more', async () => {
@@ -122,7 +111,6 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a record in a signed tree', () => {
     await page.locator('#proof .note a').click();
     await page.waitForURL(`**${GUIDE}`);
     expect(await textOf(page, 'h1')).toBe('Signed log');
-    await page.context().close();
   });
 
   it('that shows an older copy says so', async () => {
@@ -144,7 +132,6 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a record in a signed tree', () => {
     await page.getByRole('button', { name: 'Reload' }).click();
     await proofButton(page).click();
     await expect.poll(() => page.locator('#proof a[download]').count()).toBe(2);
-    await page.context().close();
   });
 
   it('says what is amiss if the service sends another document than it lists', async () => {
@@ -166,7 +153,6 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a record in a signed tree', () => {
       .toContain('/api/v1/game/7 is not as signed snapshot 1 lists it');
     expect(await page.locator('#proof a[download]').count()).toBe(0);
     expect(await accessibilityOf(page)).toEqual([]);
-    await page.context().close();
   });
 
   it('says when the limit is reached, and tries again', async () => {
@@ -180,11 +166,10 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a record in a signed tree', () => {
     await expect.poll(() => textOf(page, '#proof')).toContain('try again in 7 seconds');
     await page.getByRole('button', { name: 'Try again' }).click();
     await expect.poll(() => page.locator('#proof a[download]').count()).toBe(1);
-    await page.context().close();
   });
 
   it('has the command where browsers hash nothing', async () => {
-    const { page } = await openIn(browser, proxy.base, '/group/45', {}, async (each) => {
+    const { page } = await openIn(browser(), proxy.base, '/group/45', {}, async (each) => {
       await each.addInitScript('Object.defineProperty(crypto, "subtle", { value: undefined })');
     });
     await proofButton(page).click();
@@ -196,22 +181,17 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a record in a signed tree', () => {
       ),
     ]);
     expect(await accessibilityOf(page)).toEqual([]);
-    await page.context().close();
   });
 });
 
-describe.skipIf(!HAS_CHROMIUM)('the guide to the signed log', () => {
-  it.each([
-    ['a phone, light', 375, 'light'],
-    ['a desktop, dark', 1280, 'dark'],
-  ] as const)('is in order on %s', async (_, width, colorScheme) => {
-    const { page, complaints } = await openPage(GUIDE, { viewport: { width, height: 800 }, colorScheme });
+inChromium('the guide to the signed log', () => {
+  it.each(SCREENS)('is in order on %s', async (_, screen) => {
+    const { page, complaints } = await openPage(GUIDE, screen);
     expect(await accessibilityOf(page)).toEqual([]);
     expect(await sidewaysOf(page)).toBe(0);
     expect(complaints).toEqual([]);
     const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
-    expect(height).toBeLessThan(width > 1000 ? 4000 : 5000);
-    await page.context().close();
+    expect(height).toBeLessThan(screen.viewport.width > 1000 ? 4000 : 5000);
   });
 
   it('has the key, and the commands with an example', async () => {
@@ -220,7 +200,6 @@ describe.skipIf(!HAS_CHROMIUM)('the guide to the signed log', () => {
     expect(code).toContain(key.vkey);
     expect(code).toContain(key.name);
     expect(code.join('\n')).toContain('/api/v1/group/45 --write');
-    await page.context().close();
   });
 });
 

@@ -2,20 +2,27 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { snapshot } from '../../support/cli.js';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { startProxy } from '../../support/proxy.js';
 import type { RunningProxy } from '../../support/proxy.js';
 import { writeRegister } from '../../support/register.js';
-import { HAS_CHROMIUM, accessibilityOf, launch, openIn, sidewaysOf } from './browser.js';
+import {
+  COUNT_SHIFTS,
+  SCREENS,
+  accessibilityOf,
+  browsing,
+  inChromium,
+  openIn,
+  sidewaysOf,
+} from './browser.js';
 import type { Watched } from './browser.js';
 
 const path = temporary();
 const out = path('dist');
 let proxy: RunningProxy;
-let browser: Browser;
 
 const HOSTILE = '</script><script>document.title="x"</script><img src=x onerror=alert(1)> "\'& {id} ${name}';
 const RTL = 'מגדל האור השקט';
@@ -28,6 +35,12 @@ const DAYS = Array.from({ length: 690 }, (_, day) => day).filter((day) => day < 
 const membersOn = (day: number): number => (day <= 500 ? 10_000 + 10 * day : 15_000 - (day - 500));
 const LAST = 689;
 
+/** The days on which something was first and last read. */
+const between = (first: number, last: number) => ({
+  first_measured_at: at(first),
+  last_measured_at: at(last),
+});
+
 const measured = { first_measured_at: at(0), measured_at: at(LAST), measurements: DAYS.length };
 
 const REGISTER = {
@@ -37,23 +50,23 @@ const REGISTER = {
       id: 1,
       name: 'Snowy River Workshop',
       state: 'present',
+      member_count: membersOn(LAST),
       description: `One\nTwo ${HOSTILE}`,
+      public_entry: 1,
+      created_at: '2019-05-04T17:20:00Z',
       owner_state: 'owned',
       owner_id: 10,
       owner_name: 'quick_hill',
-      member_count: membersOn(LAST),
-      public_entry: 1,
-      created_at: '2019-05-04T17:20:00Z',
     },
     // Its owner is withheld.
     {
       id: 2,
       name: HOSTILE,
       state: 'locked',
+      member_count: 5,
       owner_state: 'owned',
       owner_id: 11,
       owner_name: 'secret',
-      member_count: 5,
     },
     { id: 3, name: RTL, state: 'present', owner_state: 'none', member_count: 7 },
     { id: 4 },
@@ -65,36 +78,14 @@ const REGISTER = {
     { group_id: 3, measured_at: '2026-11-20T08:00:00Z', member_count: 7 },
   ],
   group_names: [
-    { group_id: 1, position: 1, name: HOSTILE, first_measured_at: at(0), last_measured_at: at(100) },
-    {
-      group_id: 1,
-      position: 2,
-      name: 'Snowy River Workshop',
-      first_measured_at: at(104),
-      last_measured_at: at(LAST),
-    },
+    { group_id: 1, position: 1, name: HOSTILE, ...between(0, 100) },
+    { group_id: 1, position: 2, name: 'Snowy River Workshop', ...between(104, LAST) },
   ],
   group_owners: [
-    { group_id: 1, position: 1, owner_state: 'none', first_measured_at: at(0), last_measured_at: at(50) },
-    {
-      group_id: 1,
-      position: 2,
-      owner_state: 'owned',
-      owner_id: 11,
-      owner_name: 'secret',
-      first_measured_at: at(51),
-      last_measured_at: at(99),
-    },
-    {
-      group_id: 1,
-      position: 3,
-      owner_state: 'owned',
-      owner_id: 10,
-      owner_name: 'quick_hill',
-      first_measured_at: at(100),
-      last_measured_at: at(LAST),
-    },
-  ],
+    { owner_state: 'none', ...between(0, 50) },
+    { owner_state: 'owned', owner_id: 11, owner_name: 'secret', ...between(51, 99) },
+    { owner_state: 'owned', owner_id: 10, owner_name: 'quick_hill', ...between(100, LAST) },
+  ].map((owner, index) => ({ group_id: 1, position: index + 1, ...owner })),
   users: [
     {
       id: 10,
@@ -106,14 +97,13 @@ const REGISTER = {
     { id: 11, username: 'secret' },
   ],
   usernames: [
-    { user_id: 10, position: 1, username: 'slow_hill', first_measured_at: at(3), last_measured_at: at(3) },
+    { user_id: 10, position: 1, username: 'slow_hill', ...between(3, 3) },
     {
       user_id: 10,
       position: 2,
       username: 'quick_hill',
       changed_at: '2020-06-01T12:30:00Z',
-      first_measured_at: at(3),
-      last_measured_at: at(9),
+      ...between(3, 9),
     },
   ],
   games: [
@@ -121,12 +111,12 @@ const REGISTER = {
       id: 7,
       name: 'Lantern Harbour',
       state: 'present',
+      access: 'free',
       creator_type: 'group',
       creator_id: 1,
       creator_name: 'Snowy River Workshop',
-      access: 'free',
       playing: 1290,
-      visits: 70_214_993,
+      visits: 70214993,
       up_votes: 75,
       down_votes: 25,
     },
@@ -139,7 +129,7 @@ const REGISTER = {
       price_state: 'unlisted',
       limited: 1,
       lowest_resale_price: 1180,
-      quantity_total: 5000,
+      quantity_total: 5e3,
       quantity_remaining: 12,
       asset_type_id: 8,
       asset_type: 'Hat',
@@ -152,27 +142,17 @@ const REGISTER = {
   ],
 };
 
-beforeAll(async () => {
-  if (!HAS_CHROMIUM) return;
-  const register = writeRegister(path('register.sqlite'), REGISTER);
-  const { code, stderr } = await snapshot(['build', '--register', register, '--out', out, '--quiet']);
-  if (code !== 0) throw new Error(`the build ended with ${code}: ${stderr}`);
-  [proxy, browser] = await Promise.all([startProxy(out), launch()]);
-});
-
-afterAll(async () => {
-  if (!HAS_CHROMIUM) return;
-  await browser.close();
-  await proxy.stop();
-});
-
-/** Counts the shifts of the layout from the start. */
-const COUNT_SHIFTS = `window.shifts = 0;
-  new PerformanceObserver((list) => { for (const each of list.getEntries()) window.shifts += each.value; })
-    .observe({ type: 'layout-shift', buffered: true });`;
+const browser = browsing(
+  async () => {
+    const register = writeRegister(path('register.sqlite'), REGISTER);
+    await published({ register, out });
+    proxy = await startProxy(out);
+  },
+  () => proxy.stop(),
+);
 
 const open = (url: string, options: BrowserContextOptions = {}, base = proxy.base): Promise<Watched> =>
-  openIn(browser, base, url, options, (page) => page.addInitScript(COUNT_SHIFTS));
+  openIn(browser(), base, url, options, (page) => page.addInitScript(COUNT_SHIFTS));
 
 /** Opens a record's page and waits until all of it is there. */
 async function openRecord(url: string, options: BrowserContextOptions = {}): Promise<Watched> {
@@ -184,26 +164,11 @@ async function openRecord(url: string, options: BrowserContextOptions = {}): Pro
 const textOf = (page: Page, selector: string): Promise<string> => page.locator(selector).first().innerText();
 const drawn = (page: Page) => page.locator('.plot canvas').waitFor();
 
-const RECORDS = [
-  '/group/1',
-  '/group/2',
-  '/group/3',
-  '/group/4',
-  '/group/6',
-  '/user/10',
-  '/game/7',
-  '/item/8',
-];
+const RECORDS = '/group/1 /group/2 /group/3 /group/4 /group/6 /user/10 /game/7 /item/8'.split(' ');
 
-describe.skipIf(!HAS_CHROMIUM).each(RECORDS)('the page %s', (url) => {
-  it.each([
-    ['a phone, light', 375, 'light'],
-    ['a desktop, dark', 1280, 'dark'],
-  ] as const)('is in order on %s, and nothing moves while it loads', async (_, width, colorScheme) => {
-    const { page, complaints, outside } = await openRecord(url, {
-      viewport: { width, height: 800 },
-      colorScheme,
-    });
+inChromium.each(RECORDS)('the page %s', (url) => {
+  it.each(SCREENS)('is in order on %s, and nothing moves while it loads', async (_, screen) => {
+    const { page, complaints, outside } = await openRecord(url, screen);
     if (url === '/group/1') await drawn(page);
     await page.waitForTimeout(300);
     expect(await page.evaluate('window.shifts')).toBe(0);
@@ -214,12 +179,11 @@ describe.skipIf(!HAS_CHROMIUM).each(RECORDS)('the page %s', (url) => {
     expect(await sidewaysOf(page)).toBe(0);
     expect(complaints).toEqual([]);
     expect(outside).toEqual([]);
-    await page.context().close();
   });
 });
 
-describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
-  it('says what it is, the number that matters, and when it was read', async () => {
+inChromium('the page of a group', () => {
+  it('says what it is, the number that matters, when it was read, and each change with its readings', async () => {
     const { page } = await openRecord('/group/1');
     expect(await page.title()).toMatch(/^Snowy River Workshop · group 1 – /);
     expect(await textOf(page, 'h1')).toBe('Snowy River Workshop');
@@ -227,11 +191,6 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
     // Day 689 after 1 January 2025 is 21 November 2026.
     expect(await textOf(page, '.main-figure')).toMatch(/^14,811 members\s+read 21 November 2026, 06:00 UTC$/);
     expect(await page.locator('.byline a').getAttribute('href')).toBe('/user/10');
-    await page.context().close();
-  });
-
-  it('has each change with its two readings, for screen readers and on focus', async () => {
-    const { page } = await openRecord('/group/1');
     const [day, week, month] = await page.locator('.change').all();
     const words = ', from 14,818 on 14 November 2026, 06:00 UTC to 14,811 on 21 November 2026, 06:00 UTC';
     expect(await day?.textContent()).toMatch(/^−1 in a day, from 14,812/);
@@ -239,7 +198,6 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
     expect(await month?.textContent()).toMatch(/^−30 in 30 days, from 14,841/);
     await week?.focus();
     expect(await textOf(page, '.change-note')).toBe(`In a week: ${words.slice(2)}.`);
-    await page.context().close();
   });
 
   it('walks through all readings by keyboard', async () => {
@@ -264,7 +222,6 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
     expect(await plot.getAttribute('aria-valuenow')).toBe('301');
     await page.keyboard.press('End');
     expect(await plot.getAttribute('aria-valuenow')).toBe('660');
-    await page.context().close();
   });
 
   it('shows the value under the pointer, and where the axis starts', async () => {
@@ -277,7 +234,6 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
     expect(await textOf(page, '.readings')).toContain(
       'Peak: 15,000 members on 16 May 2026, 06:00 UTC, the highest of 660 readings.',
     );
-    await page.context().close();
   });
 
   it('shows a year, 90 days, what was dragged over, and all again', async () => {
@@ -306,7 +262,6 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
     await expect.poll(pressed).toEqual([]);
     await page.getByRole('button', { name: 'All' }).click();
     await expect.poll(pressed).toEqual(['All']);
-    await page.context().close();
   });
 
   it('has the newest readings as a table, and says where the others are', async () => {
@@ -316,10 +271,9 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
     await expect.poll(() => rows.count()).toBe(200);
     expect(await rows.first().innerText()).toMatch(/^21 November 2026, 06:00 UTC\s+14,811\s+−1$/);
     expect(await textOf(page, '.readings details')).toContain('The newest 200 of 660 readings.');
-    await page.context().close();
   });
 
-  it('has its names and owners in time, with what bounds each change', async () => {
+  it('has its names and owners in time, with what bounds each change, and what was not measured', async () => {
     const { page } = await openRecord('/group/1');
     const rows = (id: string) => page.locator(`[aria-labelledby=${id}] .what`).allInnerTexts();
     expect(await rows('names')).toEqual([
@@ -332,17 +286,11 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
       'no owner',
     ]);
     expect(await page.locator('.unsure').count()).toBe(3);
-    await page.context().close();
-  });
-
-  it('says what was not measured', async () => {
-    const { page } = await openRecord('/group/1');
     expect(await textOf(page, '[aria-labelledby=facts] > p')).toBe(
       'Not measured, or not published: verified.',
     );
     expect(await textOf(page, '.facts')).toMatch(/Public entry\s+yes/);
     expect(await textOf(page, '.description')).toBe(`One\nTwo ${HOSTILE}`);
-    await page.context().close();
   });
 
   it('keeps a hostile name as text, and an owner who is withheld unnamed', async () => {
@@ -353,7 +301,6 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
     expect(await textOf(page, '.state.changed')).toMatch(/locked/i);
     expect(await textOf(page, '.byline')).toBe('Owner: not published, or not measured');
     expect(await page.content()).not.toContain('secret');
-    await page.context().close();
   });
 
   it('writes a name from right to left where it is read so', async () => {
@@ -366,7 +313,6 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
       'One reading so far: 7 members on 20 November 2026, 08:00 UTC.',
     );
     expect(await page.locator('.plot').count()).toBe(0);
-    await page.context().close();
   });
 
   it('says so where almost nothing is known', async () => {
@@ -375,7 +321,6 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
     expect(await textOf(page, '.main-figure')).toMatch(/^not measured members/);
     expect(await textOf(page, '.record')).toContain('The member count has not been read yet.');
     expect(await textOf(page, '.record')).toContain('No name has been read yet.');
-    await page.context().close();
   });
 
   it('cuts a name of hundreds of characters, and says so', async () => {
@@ -385,7 +330,6 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
     expect(await textOf(page, '.record-head')).toContain(
       'Cut after 300 of 400 characters; the JSON has all.',
     );
-    await page.context().close();
   });
 
   it('says what its facts mean on a phone when somebody asks', async () => {
@@ -398,45 +342,20 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
     expect(await button.getAttribute('aria-expanded')).toBe('true');
     await page.setViewportSize({ width: 1280, height: 800 });
     expect(await button.isVisible()).toBe(false);
-    await page.context().close();
   });
 
-  it('notes that an owner is not in the register when somebody points at the link', async () => {
-    const { page } = await openRecord('/group/6');
-    expect(await page.locator('.byline a').count()).toBe(1);
-    await page.locator('.byline a').hover();
-    await expect.poll(() => textOf(page, '.byline')).toBe('Owner: elsewhere (not in this register)');
-    expect(await page.locator('#record-status').textContent()).toBe('elsewhere (not in this register).');
-    await page.context().close();
-  });
-
-  it('keeps the focus on a link to what turns out not to be in the register', async () => {
-    const { page } = await openRecord('/group/6');
-    const link = page.locator('.byline a');
-    await link.focus();
-    await expect.poll(() => textOf(page, '.byline')).toBe('Owner: elsewhere (not in this register)');
-    expect(await page.evaluate('document.activeElement.getAttribute("href")')).toBe('/user/999');
-    await page.context().close();
-  });
-
-  it('is cited with its number, the snapshot, the time and the licence', async () => {
-    const { page } = await openRecord('/group/1', { permissions: ['clipboard-read', 'clipboard-write'] });
-    const asked: string[] = [];
-    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
-    expect(asked).not.toContain('/snapshot.json');
-    const opener = page.getByRole('button', { name: 'Cite' });
-    await opener.click();
-    expect(await opener.getAttribute('aria-expanded')).toBe('true');
-    const sentence = page.locator('#citation bdi');
-    await sentence.waitFor();
-    expect(asked).toContain('/snapshot.json');
-    expect(await sentence.innerText()).toMatch(
-      /^Snowy River Workshop \(group 1\)\. .+, snapshot 1, read 21 November 2026, 06:00 UTC\. http.*\/group\/1\. CC BY 4\.0, https:/,
-    );
-    await page.getByRole('button', { name: 'Copy' }).click();
-    await expect.poll(() => textOf(page, '#citation [role=status]')).toContain('Copied.');
-    await page.context().close();
-  });
+  it.each(['hover', 'focus'] as const)(
+    'notes on %s of a link that an owner is not in the register',
+    async (how) => {
+      const { page } = await openRecord('/group/6');
+      const link = page.locator('.byline a');
+      await link[how]();
+      await expect.poll(() => textOf(page, '.byline')).toBe('Owner: elsewhere (not in this register)');
+      expect(await page.locator('#record-status').textContent()).toBe('elsewhere (not in this register).');
+      const focused = 'document.activeElement.getAttribute("href")';
+      expect(await page.evaluate(focused)).toBe(how === 'focus' ? '/user/999' : null);
+    },
+  );
 
   it('is drawn in the colours of the night, of forced colours and of paper', async () => {
     const { page, complaints } = await openRecord('/group/1');
@@ -451,11 +370,10 @@ describe.skipIf(!HAS_CHROMIUM)('the page of a group', () => {
     await page.emulateMedia({ media: null, colorScheme: 'light', forcedColors: 'active' });
     await expect.poll(look).not.toBe(seen.at(-1));
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });
 
-describe.skipIf(!HAS_CHROMIUM)('the pages of other kinds', () => {
+inChromium('the pages of other kinds', () => {
   it('have a user’s names first, with the platform’s dates', async () => {
     const { page } = await openRecord('/user/10');
     expect(await page.locator('[aria-labelledby=usernames] .what').allInnerTexts()).toEqual([
@@ -465,7 +383,6 @@ describe.skipIf(!HAS_CHROMIUM)('the pages of other kinds', () => {
     expect(await textOf(page, '.kicker .state')).toMatch(/banned/i);
     expect(await textOf(page, '.main-figure')).toContain('shown as Quick');
     expect(await page.locator('h2').first().innerText()).toBe('Usernames');
-    await page.context().close();
   });
 
   it('have a game’s players, visits and votes', async () => {
@@ -477,7 +394,6 @@ describe.skipIf(!HAS_CHROMIUM)('the pages of other kinds', () => {
     // It has no price because it is free, which is known.
     expect(await textOf(page, '.facts')).toContain('none: access is free');
     expect(await textOf(page, '[aria-labelledby=facts] > p')).not.toContain('price');
-    await page.context().close();
   });
 
   it('have an item’s prices and quantities', async () => {
@@ -488,11 +404,10 @@ describe.skipIf(!HAS_CHROMIUM)('the pages of other kinds', () => {
     expect(await textOf(page, '.figures')).toContain('prices in currency units');
     expect(await textOf(page, '.facts')).toContain('Hat (8)');
     expect(await textOf(page, '.byline')).toBe('Creator: not measured, or not published');
-    await page.context().close();
   });
 });
 
-describe.skipIf(!HAS_CHROMIUM)('a number that was not measured', () => {
+inChromium('a number that was not measured', () => {
   it('keeps its place, without a unit', async () => {
     const { page } = await openRecord('/item/9');
     expect(await textOf(page, '.main-figure')).toMatch(/^not measured price\s+read/);
@@ -502,11 +417,10 @@ describe.skipIf(!HAS_CHROMIUM)('a number that was not measured', () => {
       'not measured quantity remaining',
       '15 favourites',
     ]);
-    await page.context().close();
   });
 });
 
-describe.skipIf(!HAS_CHROMIUM)('without scripts', () => {
+inChromium('without scripts', () => {
   it('a page of a record says what it is and where the same is as JSON', async () => {
     const { page } = await open('/group/1', { javaScriptEnabled: false });
     const text = await page.locator('main').innerText();
@@ -515,11 +429,10 @@ describe.skipIf(!HAS_CHROMIUM)('without scripts', () => {
     expect(text).toContain('/group/{id}/history.json');
     expect(await page.locator('.skeletons').isVisible()).toBe(false);
     expect(await page.locator('h1').isVisible()).toBe(true);
-    await page.context().close();
   });
 });
 
-describe.skipIf(!HAS_CHROMIUM)('what goes wrong', () => {
+inChromium('what goes wrong', () => {
   it('a record that has gone since is said to be gone', async () => {
     const { page } = await open('/group/4', {});
     await page.route('**/api/v1/group/4', (route) =>
@@ -529,7 +442,6 @@ describe.skipIf(!HAS_CHROMIUM)('what goes wrong', () => {
     await expect.poll(() => textOf(page, 'h1')).toBe('No group 4 in this register');
     await page.locator('.lookup').waitFor();
     expect(await accessibilityOf(page)).toEqual([]);
-    await page.context().close();
   });
 
   it('withheld and unknown records have no page', async () => {
@@ -546,7 +458,6 @@ describe.skipIf(!HAS_CHROMIUM)('what goes wrong', () => {
       expect(await textOf(page, '.problem')).toContain('Too many requests came from your network.');
       expect(await page.locator('.problem button').isDisabled()).toBe(true);
       await page.locator('#facts').waitFor({ timeout: 20_000 });
-      await page.context().close();
     } finally {
       await strict.stop();
     }
@@ -563,7 +474,6 @@ describe.skipIf(!HAS_CHROMIUM)('what goes wrong', () => {
     isBroken = false;
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.locator('#names').waitFor();
-    await page.context().close();
   });
 
   it.each([
@@ -571,7 +481,7 @@ describe.skipIf(!HAS_CHROMIUM)('what goes wrong', () => {
     ['cite', 'The sentence to cite could not be loaded.', '#citation bdi'],
     ['lookup', 'The field could not be loaded.', '.lookup'],
   ])('the script of a part that did not load is asked for again: %s', async (script, words, then) => {
-    const { page, complaints } = await openIn(browser, proxy.base, '/group/1', {}, (each) =>
+    const { page, complaints } = await openIn(browser(), proxy.base, '/group/1', {}, (each) =>
       each.route(`**/assets/${script}-*.js`, (route) => route.abort(), { times: 1 }),
     );
     await page.locator('#facts').waitFor();
@@ -584,14 +494,13 @@ describe.skipIf(!HAS_CHROMIUM)('what goes wrong', () => {
     await page.locator(then).waitFor();
     expect(await page.locator('.problem').count()).toBe(0);
     expect(complaints.filter((each) => !each.includes('net::ERR_FAILED'))).toEqual([]);
-    await page.context().close();
   });
 
   it.each(['no-preference', 'reduce'] as const)(
     'without its script, the page says after some seconds where the JSON is: motion %s',
     async (reducedMotion) => {
       const { page } = await openIn(
-        browser,
+        browser(),
         proxy.base,
         '/group/1',
         { reducedMotion, viewport: { width: 375, height: 800 } },
@@ -609,12 +518,11 @@ describe.skipIf(!HAS_CHROMIUM)('what goes wrong', () => {
       expect(await page.evaluate('window.shifts')).toBe(0);
       expect(await accessibilityOf(page)).toEqual([]);
       expect(await sidewaysOf(page)).toBe(0);
-      await page.context().close();
     },
   );
 
   it('a slow service is not taken for a script that is missing', async () => {
-    const { page } = await openIn(browser, proxy.base, '/group/1', {}, async (each) => {
+    const { page } = await openIn(browser(), proxy.base, '/group/1', {}, async (each) => {
       await each.addInitScript(COUNT_SHIFTS);
       await each.route('**/api/v1/group/1', async (route) => {
         await new Promise((done) => setTimeout(done, 5000));
@@ -626,7 +534,6 @@ describe.skipIf(!HAS_CHROMIUM)('what goes wrong', () => {
     expect(await page.locator('h1').count()).toBe(0);
     await page.locator('#facts').waitFor();
     expect(await page.evaluate('window.shifts')).toBe(0);
-    await page.context().close();
   });
 
   it('an error of the service says what to do', async () => {
@@ -634,7 +541,6 @@ describe.skipIf(!HAS_CHROMIUM)('what goes wrong', () => {
     await page.route('**/api/v1/group/4', (route) => route.fulfill({ status: 503, body: '' }));
     await page.reload();
     await expect.poll(() => textOf(page, '.problem')).toContain('(503). It usually recovers within minutes.');
-    await page.context().close();
   });
 });
 
@@ -644,12 +550,9 @@ const seek = async (page: Page, text: string): Promise<void> => {
   await page.keyboard.press('Enter');
 };
 
-describe.skipIf(!HAS_CHROMIUM)('the field that finds records', () => {
-  it.each([
-    ['a phone', 375],
-    ['a desktop', 1280],
-  ])('is at /group, in order on %s', async (_, width) => {
-    const { page, complaints, outside } = await open('/group', { viewport: { width, height: 800 } });
+inChromium('the field that finds records', () => {
+  it.each(SCREENS)('is at /group, in order on %s', async (_, screen) => {
+    const { page, complaints, outside } = await open('/group', screen);
     await page.locator('.lookup').waitFor();
     await page.waitForTimeout(300);
     expect(await page.evaluate('window.shifts')).toBe(0);
@@ -657,7 +560,6 @@ describe.skipIf(!HAS_CHROMIUM)('the field that finds records', () => {
     expect(await accessibilityOf(page)).toEqual([]);
     expect(await sidewaysOf(page)).toBe(0);
     expect([...complaints, ...outside]).toEqual([]);
-    await page.context().close();
   });
 
   it('leads to an id, and from an address to the record of its kind', async () => {
@@ -670,7 +572,6 @@ describe.skipIf(!HAS_CHROMIUM)('the field that finds records', () => {
     expect(await page.getByLabel('Kind').inputValue()).toBe('game');
     await seek(page, '7');
     await page.waitForURL('**/game/7');
-    await page.context().close();
   });
 
   it('finds names, present and past, in whatever case', async () => {
@@ -694,7 +595,6 @@ describe.skipIf(!HAS_CHROMIUM)('the field that finds records', () => {
     await expect.poll(() => status(page)).toBe('Enter an id, an address or a name.');
     expect(await page.locator('.matches li').count()).toBe(0);
     expect(complaints.filter((each) => !each.includes('404'))).toEqual([]);
-    await page.context().close();
   });
 
   it('is on the page of an address without a record, for the kind of that address', async () => {
@@ -705,14 +605,12 @@ describe.skipIf(!HAS_CHROMIUM)('the field that finds records', () => {
     expect(await page.evaluate('window.shifts')).toBe(0);
     // The page itself.
     expect(complaints).toHaveLength(1);
-    await page.context().close();
   });
 
   it('does what a form says that was sent without its script', async () => {
     const { page } = await open('/group?kind=user&q=quick_hill');
     await page.locator('.matches a').waitFor();
     expect(await page.locator('.matches a').getAttribute('href')).toBe('/user/10');
-    await page.context().close();
   });
 
   it('leads on from an address with an id, which isn’t on the way back', async () => {
@@ -721,7 +619,6 @@ describe.skipIf(!HAS_CHROMIUM)('the field that finds records', () => {
     await page.waitForURL('**/game/7');
     await page.goBack();
     expect(new URL(page.url()).pathname).toBe('/user');
-    await page.context().close();
   });
 
   it('seeks nothing that the address of a record adds', async () => {
@@ -731,7 +628,6 @@ describe.skipIf(!HAS_CHROMIUM)('the field that finds records', () => {
     expect(await page.getByLabel('Id, address or name').inputValue()).toBe('');
     expect(await status(page)).toBe('');
     expect(new URL(page.url()).pathname).toBe('/group/4');
-    await page.context().close();
   });
 
   it('says no longer that it opens a record, back from there', async () => {
@@ -743,21 +639,19 @@ describe.skipIf(!HAS_CHROMIUM)('the field that finds records', () => {
     // As a browser does that kept the page; tests run without such a memory.
     await page.evaluate('dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))');
     expect(await status(page)).toBe('');
-    await page.context().close();
   });
 
   it('says so where the browser can’t hash', async () => {
-    const { page } = await openIn(browser, proxy.base, '/group', {}, (each) =>
+    const { page } = await openIn(browser(), proxy.base, '/group', {}, (each) =>
       each.addInitScript('Object.defineProperty(crypto, "subtle", { value: undefined });'),
     );
     await page.locator('.lookup').waitFor();
     await seek(page, 'quick_hill');
     await expect.poll(() => status(page)).toContain('only on an https address');
-    await page.context().close();
   });
 });
 
-describe.skipIf(!HAS_CHROMIUM)('the first load of a record', () => {
+inChromium('the first load of a record', () => {
   it('is less than 60 kB, compressed by gzip, with the chart', async () => {
     const { page } = await openRecord('/group/1', { viewport: { width: 1280, height: 800 } });
     await drawn(page);
@@ -772,6 +666,5 @@ describe.skipIf(!HAS_CHROMIUM)('the first load of a record', () => {
       return body.length < 4096 || file.endsWith('.woff2') ? body.length : gzipSync(body).length;
     });
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(60_000);
-    await page.context().close();
   });
 });
