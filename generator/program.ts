@@ -1,24 +1,9 @@
 /** The command line: every command but `serve`. With cli.ts the only file here that uses process.*. */
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { addBuild } from './commands/build.js';
-import { addCheck } from './commands/check.js';
-import { addDiff } from './commands/diff.js';
-import { addEdge } from './commands/edge.js';
-import { addKeygen } from './commands/keygen.js';
-import { addMirror } from './commands/mirror.js';
+import { COMMANDS } from './commands/index.js';
 import { KEY_VARIABLE } from './commands/options.js';
-import { addProve } from './commands/prove.js';
-import { addRollback } from './commands/rollback.js';
-import { addSample } from './commands/sample.js';
-import { addScaffold } from './commands/scaffold.js';
-import { addServe } from './commands/serve.js';
-import { addSign } from './commands/sign.js';
-import { addStatus } from './commands/status.js';
 import type { Terminal } from './commands/terminal.js';
-import { addUpload } from './commands/upload.js';
-import { addVerify } from './commands/verify.js';
-import { addVerifyProof } from './commands/verify-proof.js';
 import { DEFAULTS } from './config/config.js';
 import { EXIT, Failure, codeOf, messageOf } from './errors.js';
 import { codeIdentity } from './build/incremental/build-key.js';
@@ -145,24 +130,6 @@ Examples
   $ ${command.name()} prove https://register.example /api/v1/group/45 --write group-45.tlog-proof`,
   );
 
-const COMMANDS = [
-  addBuild,
-  addCheck,
-  addScaffold,
-  addDiff,
-  addServe,
-  addStatus,
-  addVerify,
-  addRollback,
-  addKeygen,
-  addSign,
-  addUpload,
-  addMirror,
-  addProve,
-  addVerifyProof,
-  addEdge,
-  addSample,
-];
 for (const add of COMMANDS) add(program, terminal);
 
 /** Most commands take options only. @throws CommanderError naming the option that an argument may be meant for */

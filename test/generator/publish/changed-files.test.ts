@@ -10,11 +10,12 @@ import { readManifest } from '../../../generator/tree/manifest.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { rollback } from '../../../generator/build/rollback.js';
 import { effectsAt, quiet } from '../../support/build.js';
+import { temporary } from '../../support/folder.js';
+import { hashesOf } from '../../support/published.js';
 import { copyTree } from '../../support/tree.js';
 import { callsOf, deadFrom, survive, withFault } from './faults.js';
 import { LONG, publish, route } from './small.js';
 import type { Documents, Version } from './small.js';
-import { hashesOf, temporary } from './support.js';
 
 const path = temporary();
 

@@ -26,12 +26,14 @@ import { stagePaths } from '../../../generator/publish/stage.js';
 import { Takedown, stageTakedown, takenDown } from '../../../generator/publish/takedown.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { quiet } from '../../support/build.js';
+import { temporary } from '../../support/folder.js';
+import { contentOf, hashesOf, manifestOf, sha256 } from '../../support/published.js';
+import { failureOf } from '../../support/site.js';
 import { inState } from '../../support/tree.js';
 import { callsOf, deadFrom, survive, withFault } from './faults.js';
 import type { Call } from './faults.js';
 import { LONG, publish, route } from './small.js';
 import type { Version } from './small.js';
-import { contentOf, failureOf, hashesOf, manifestOf, sha256, temporary } from './support.js';
 
 const path = temporary();
 

@@ -7,24 +7,17 @@ import { join } from 'node:path';
 import { syncBuiltinESMExports } from 'node:module';
 import childProcess from 'node:child_process';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { always, isThorough, some } from '../../support/thorough.js';
 import { rollback } from '../../../generator/build/rollback.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { effectsAt } from '../../support/build.js';
+import { temporary } from '../../support/folder.js';
+import { always, isThorough, some } from '../../support/thorough.js';
 import { differing, inState, isOfTheBuild } from '../../support/tree.js';
 import { SWEEP, callsOf, deadFrom, fullFrom, survive, withFault } from './faults.js';
 import { LONG, publish, route } from './small.js';
 import type { Version } from './small.js';
-import {
-  contentOf,
-  damageOf,
-  hashesOf,
-  leftovers,
-  manifestOf,
-  sha256,
-  stateOf,
-  temporary,
-} from './support.js';
+import { contentOf, hashesOf, manifestOf, sha256, stateOf } from '../../support/published.js';
+import { damageOf, errorOf, leftovers } from './support.js';
 
 const path = temporary();
 
@@ -213,10 +206,7 @@ describe.each(SCENARIOS)('$title', ({ before, next, stays }) => {
       const where = `full from ${number}, ${name} ${file}`;
       const out = copied(all.folder);
       const state = existsSync(out) ? stateOf(out) : {};
-      const error: unknown = await withFault(fullFrom(number), () => publish(out, next)).then(
-        () => undefined,
-        (thrown: unknown) => thrown,
-      );
+      const error = await errorOf(withFault(fullFrom(number), () => publish(out, next)));
       const isRefused = error !== undefined;
       expect<unknown>(error ?? { exitCode: 3 }, where).toMatchObject({ exitCode: 3 });
       const touched = isRefused ? differing(existsSync(out) ? stateOf(out) : {}, state) : [];

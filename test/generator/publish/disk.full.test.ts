@@ -13,56 +13,44 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { openDatabase } from '../../../generator/sqlite/index.js';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ThreadPool } from '../../../generator/build/workers/pool.js';
 import type { Pool } from '../../../generator/build/workers/pool.js';
-import { OPERATOR, WORKER, published } from '../../support/build.js';
-import { buildArgs, snapshot } from '../../support/cli.js';
+import { openDatabase } from '../../../generator/sqlite/index.js';
+import { WORKER, published } from '../../support/build.js';
+import { buildArgs, errorsOf, inputs, snapshot } from '../../support/cli.js';
+import { temporary } from '../../support/folder.js';
 import { leaveOut } from '../../support/programs.js';
+import { contentOf, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
+import { ROWS, buildWith, failureOf, fresh, pair, site } from '../../support/site.js';
+import type { Pair } from '../../support/site.js';
+import { differing, inState } from '../../support/tree.js';
 import { SWEEP, callsOf, fullFrom, kindOf, likeOf, ofEveryKind, withFault } from './faults.js';
 import type { Call, Fault } from './faults.js';
 import { did, empty, fillUpTo, flush, mayMount, mountAt, mountExt4, unmountAfterwards } from './mount.js';
-import {
-  ROWS,
-  buildWith,
-  contentOf,
-  damageOf,
-  errorsOf,
-  expectAtRest,
-  failureOf,
-  fresh,
-  leftovers,
-  pair,
-  progressThat,
-  stateOf,
-  temporary,
-} from './support.js';
-import type { Pair } from './support.js';
-import { differing, inState } from '../../support/tree.js';
+import { damageOf, errorOf, expectAtRest, leftovers, progressThat } from './support.js';
 
 const path = temporary();
 unmountAfterwards();
 const mountable = mayMount(path('mount'));
 if (!mountable) leaveOut('small disks', 'this process is not permitted to mount');
 
-const buildOf = (register: string, out: string, ...more: string[]) =>
-  snapshot(buildArgs(register, out, ...more));
+let both: Pair;
+beforeAll(async () => {
+  both = await pair(path);
+});
+
+const buildOf = (register: string, out: string) => snapshot(buildArgs(register, out));
+const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 describe('a disk that is full from any call on', () => {
-  let both: Pair;
-  beforeAll(async () => {
-    both = await pair(path);
-  });
-
   it(
     'leaves the tree as it was or completes it, and says so; with room again the build passes',
     SWEEP,
     async () => {
-      const out = path('dist');
+      const out = both.tree();
       const [a, b] = both.registers;
-      await published({ register: a, out });
       // Both ways find a snapshot that is kept for a rollback.
       for (const register of [b, a]) await buildWith({ register, out });
       const growing = async (register: string): Promise<readonly Call[]> =>
@@ -79,10 +67,7 @@ describe('a disk that is full from any call on', () => {
         const flags = { register: both.registers[to], out };
         const where = `${call.number}, ${kindOf(call, out)}`;
         const { number } = to === 1 ? call : likeOf(call, toB, toA, out);
-        const error = await withFault(fullFrom(number), () => buildWith(flags)).then(
-          () => undefined,
-          (thrown: unknown) => thrown,
-        );
+        const error = await errorOf(withFault(fullFrom(number), () => buildWith(flags)));
         const state = stateOf(out);
         const isOld = JSON.stringify(state) === JSON.stringify(before);
         const isNew = JSON.stringify(contentOf(out)) === JSON.stringify(both.trees[to]);
@@ -103,9 +88,8 @@ describe('a disk that is full from any call on', () => {
   );
 
   it('of the commit does not matter, even in a tree whose folders somebody has deleted', async () => {
-    const out = path('dist');
+    const out = both.tree();
     const [a, b] = both.registers;
-    await published({ register: a, out });
     rmSync(join(out, 'group'), { recursive: true });
     let isSealed = false;
     const full = fullFrom(0);
@@ -123,18 +107,14 @@ describe('a disk that is full from any call on', () => {
   });
 
   it('for one of the threads leaves the tree as it was, and says so', SWEEP, async () => {
-    const out = path('dist');
-    const [a, b] = both.registers;
-    await published({ register: a, out });
+    const out = both.tree();
+    const [, b] = both.registers;
     const before = stateOf(out);
     let refused = 0;
     for (let number = 1; ; number = Math.ceil(number * 1.4)) {
       const worker = threadThatIsFullFrom(path('thread.mjs'), number);
       const startPool = (register: string): Pool => new ThreadPool(worker, register);
-      const error = await buildWith({ register: b, out }, { startPool }).then(
-        () => undefined,
-        (thrown: unknown) => thrown,
-      );
+      const error = await errorOf(buildWith({ register: b, out }, { startPool }));
       if (error === undefined) break;
       expect(isFull(error), said(error)).toBe(true);
       expect(said(error)).toContain('the published tree is what it was');
@@ -194,10 +174,7 @@ async function atEveryLevel(disk: string, levels: readonly number[], pairs: Pair
   for (const level of levels) {
     const before = stateOf(out);
     fillUpTo(disk, level);
-    const error = await buildWith({ register: pairs.registers[1], out }).then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    );
+    const error = await errorOf(buildWith({ register: pairs.registers[1], out }));
     const left = leftovers(out);
     empty(disk);
     const isOld = JSON.stringify(stateOf(out)) === JSON.stringify(before);
@@ -222,17 +199,12 @@ async function atEveryLevel(disk: string, levels: readonly number[], pairs: Pair
 }
 
 describe.skipIf(!mountable)('a small disk', () => {
-  let both: Pair;
-  beforeAll(async () => {
-    both = await pair(path);
-  });
-
   it('that staging fills ends a build with exit 3, and with more room the same build passes', async () => {
     const disk = mountAt(path('disk'), '-t', 'tmpfs', '-o', 'size=8m', 'tmpfs') ?? '';
     const out = join(disk, 'dist');
     const big = writeRegister(path('big.sqlite'), {
       ...ROWS,
-      items: Array.from({ length: 3000 }, (_, index) => ({ id: index + 1, name: `item ${index}`, price: 1 })),
+      items: range(3000).map((id) => ({ id, name: `item ${id}`, price: 1 })),
     });
     await published({ register: both.registers[0], out });
     const before = stateOf(out);
@@ -265,7 +237,7 @@ describe.skipIf(!mountable)('a small disk', () => {
 
   it('of every fill level leaves the old tree or the new one', async () => {
     const disk = mountAt(path('disk'), '-t', 'tmpfs', '-o', 'size=8m', 'tmpfs') ?? '';
-    const levels = Array.from({ length: 9 }, (_, index) => 130 * index + 3);
+    const levels = range(9).map((at) => 130 * at - 127);
     expect(await atEveryLevel(disk, levels, both)).toEqual([]);
   });
 
@@ -275,19 +247,16 @@ describe.skipIf(!mountable)('a small disk', () => {
     { retry: 2 },
     async () => {
       // A hundred more names of 16 digits: an ext4 folder of 1 kB blocks grows by some blocks.
-      const many = Array.from({ length: 120 }, (_, index) => ({
-        id: 10 ** 15 + index,
-        name: 'item',
-        price: 1,
-      }));
+      const many = range(120).map((index) => ({ id: 10 ** 15 + index, name: 'item', price: 1 }));
       const registers = [
         writeRegister(path('a.sqlite'), { ...ROWS, items: many.slice(0, 20) }),
         writeRegister(path('b.sqlite'), { ...ROWS, items: many }),
       ] as const;
-      const pairs: Pair = {
-        registers,
-        trees: [await fresh(registers[0], path('fresh')), await fresh(registers[1], path('fresh'))],
-      };
+      const trees = [
+        await fresh(registers[0], path('fresh')),
+        await fresh(registers[1], path('fresh')),
+      ] as const;
+      const pairs: Pair = { ...both, registers, trees };
       const disk = mountExt4(path('image'), path('disk'), 16384);
       if (disk === undefined) throw new Error('no loop device');
       const out = join(disk, 'dist');
@@ -296,10 +265,7 @@ describe.skipIf(!mountable)('a small disk', () => {
       while (enough - tooLittle > 1) {
         const middle = Math.floor((tooLittle + enough) / 2);
         fillUpTo(disk, middle);
-        const passed = await buildWith({ register: registers[1], out }).then(
-          () => true,
-          () => false,
-        );
+        const passed = (await errorOf(buildWith({ register: registers[1], out }))) === undefined;
         empty(disk);
         await anew(out, pairs);
         if (passed) enough = middle;
@@ -315,26 +281,23 @@ describe.skipIf(!mountable)('a small disk', () => {
     // With its state beside it.
     const source = path('site');
     mkdirSync(source);
-    const register = both.registers[0];
-    await published({ register, out: join(source, 'dist') });
-    await published({ register: both.registers[1], out: join(source, 'dist'), acceptRemovals: true });
+    for (const register of both.registers) await buildWith({ register, out: join(source, 'dist') });
     const mounted = mountAt(path('mount'), '--bind', source) ?? '';
     expect(did('mount', '-o', 'remount,ro,bind', mounted)).toBe(true);
     const out = join(mounted, 'dist');
     const before = stateOf(out);
     for (const args of [
-      ['build', '--accept-removals', '--register', register, '--operator', OPERATOR],
-      ['rollback'],
-      ['verify', '--repair', '--register', register, '--operator', OPERATOR],
+      ['build', '--accept-removals', ...inputs(both.registers[0], out)],
+      ['rollback', '--out', out],
+      ['verify', '--repair', ...inputs(both.registers[0], out)],
     ]) {
-      const { code, stderr } = await snapshot([...args, '--quiet', '--out', out]);
+      const { code, stderr } = await snapshot([...args, '--quiet']);
       expect.soft([args[0], code, stderr]).toEqual([args[0], 3, expect.stringContaining('read-only')]);
       expect.soft(errorsOf({ stderr })).toHaveLength(1);
       expect(differing(stateOf(out), before)).toEqual([]);
     }
-    expect
-      .soft(await snapshot(['verify', '--quiet', '--out', out]))
-      .toEqual({ code: 0, stdout: '', stderr: '' });
+    const verified = await snapshot(['verify', '--quiet', '--out', out]);
+    expect.soft(verified).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 });
 
@@ -348,9 +311,8 @@ if (!immutable) leaveOut('an output folder that can’t be changed', 'no chattr 
 
 describe.skipIf(!immutable)('an output folder that can’t be changed', () => {
   it('ends the build with exit 3, and when it can be again the next build completes', async () => {
-    const { registers, trees } = await pair(path);
-    const out = path('dist');
-    await published({ register: registers[0], out });
+    const { registers, trees } = both;
+    const out = both.tree();
     const before = contentOf(out);
     const locked = [join(out, 'api/v1/item'), join(out, 'api/v1/user')];
     try {
@@ -371,44 +333,39 @@ describe.skipIf(!immutable)('an output folder that can’t be changed', () => {
 
 describe('an output folder', () => {
   it('that is a file is refused with exit 3, and stays', async () => {
-    const register = writeRegister(path('register.sqlite'), ROWS);
     const out = path('dist');
     writeFileSync(out, 'mine');
     for (const args of [
-      ['build', '--register', register, '--operator', OPERATOR],
-      ['verify'],
-      ['rollback'],
+      ['build', ...inputs(both.registers[0], out)],
+      ['verify', '--out', out],
+      ['rollback', '--out', out],
     ]) {
-      const { code, stderr } = await snapshot([...args, '--out', out]);
-      expect.soft([args[0], code]).toEqual([args[0], 3]);
-      expect.soft(errorsOf({ stderr })).toHaveLength(1);
+      const { code, stderr } = await snapshot(args);
+      expect.soft([args[0], code, errorsOf({ stderr }).length]).toEqual([args[0], 3, 1]);
     }
     expect(statSync(out).size).toBe(4);
   });
 
-  it('below a file is refused with exit 3', async () => {
-    const register = writeRegister(path('register.sqlite'), ROWS);
-    const file = path('file');
+  it('below a file, or of somebody else, is refused with exit 3, and nothing is written', async () => {
+    const [file, folder] = [path('file'), path('folder')];
     writeFileSync(file, 'mine');
-    const error = await failureOf(buildWith({ register, out: join(file, 'dist') }));
-    expect([error.exitCode, error.message]).toEqual([3, expect.stringContaining('not a folder')]);
-  });
-
-  it('of somebody else is refused, with nothing written', async () => {
-    const register = writeRegister(path('register.sqlite'), ROWS);
-    const out = path('dist');
-    mkdirSync(out);
-    writeFileSync(join(out, 'thesis.tex'), 'mine');
-    const error = await failureOf(buildWith({ register, out }));
-    expect([error.exitCode, error.message]).toEqual([3, expect.stringContaining('thesis.tex')]);
-    expect(stateOf(out)).toHaveProperty(['thesis.tex']);
-    expect(existsSync(inState(out))).toBe(false);
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'thesis.tex'), 'mine');
+    for (const [out, message] of [
+      [join(file, 'dist'), 'not a folder'],
+      [folder, 'thesis.tex'],
+    ] as const) {
+      const error = await failureOf(buildWith({ register: both.registers[0], out }));
+      expect([error.exitCode, error.message]).toEqual([3, expect.stringContaining(message)]);
+    }
+    expect(Object.keys(stateOf(folder))).toEqual(['thesis.tex']);
+    expect(existsSync(inState(folder))).toBe(false);
   });
 });
 
 describe('a published folder', () => {
   it('that leads to itself ends a build with the name of a file that it can no longer keep', async () => {
-    const groups = Array.from({ length: 200 }, (_, index) => ({ id: index + 1, name: `group ${index}` }));
+    const groups = range(200).map((id) => ({ id, name: `group ${id}` }));
     const register = writeRegister(path('loop.sqlite'), { groups });
     const out = path('loop');
     expect(await buildOf(register, out)).toMatchObject({ code: 0 });
@@ -424,15 +381,9 @@ describe('a published folder', () => {
 describe('a register that breaks while it is rendered', () => {
   // Larger than SQLite's cache of 16 MB, so that it has to be read again.
   const big = path('big.sqlite');
-  const out = path('dist');
-  let before: Record<string, string>;
-  beforeAll(async () => {
+  beforeAll(() => {
     const description = 'd'.repeat(10_000);
-    writeRegister(big, {
-      items: Array.from({ length: 3000 }, (_, index) => ({ id: index + 1, description })),
-    });
-    await published({ register: writeRegister(path('small.sqlite'), ROWS), out });
-    before = stateOf(out);
+    writeRegister(big, { items: range(3000).map((id) => ({ id, description })) });
   });
 
   it.each([
@@ -440,7 +391,8 @@ describe('a register that breaks while it is rendered', () => {
     ['is cut short', (file: string, size: number) => truncateSync(file, Math.floor(size / 2 / 4096) * 4096)],
     ['is emptied', (file: string) => truncateSync(file, 0)],
   ])('because it %s leaves the tree as it was', async (_, breakIt) => {
-    const register = path('register.sqlite');
+    const [register, out] = [path('register.sqlite'), both.tree()];
+    const before = stateOf(out);
     expect(did('cp', big, register)).toBe(true);
     const { size } = statSync(register);
     const { progress, steps } = progressThat('rendering', (step) => {
@@ -455,29 +407,22 @@ describe('a register that breaks while it is rendered', () => {
     await expectAtRest(out);
   });
 
-  it('or is replaced by another file is rendered as it was when the build began', async () => {
-    const register = writeRegister(path('register.sqlite'), ROWS);
-    const other = writeRegister(path('other.sqlite'), { ...ROWS, items: [] });
-    const wanted = await fresh(register, path('fresh'));
+  it.each([
+    ['replaced by another file', (register: string) => void did('mv', both.registers[1], register)],
+    [
+      'locked by a writer',
+      (register: string) =>
+        void openDatabase(register, { timeout: 0 }).exec('BEGIN IMMEDIATE; DELETE FROM items'),
+    ],
+  ])('or is %s is rendered as it was when the build began', async (_, change) => {
+    const { register } = await site(path);
+    const out = path('dist');
     const { progress, steps } = progressThat('rendering records', (step) => {
-      if (step === 1) did('mv', other, register);
+      if (step === 1) change(register);
     });
     await buildWith({ register, out }, { progress });
     expect(steps()).toBeGreaterThanOrEqual(1);
-    expect(differing(contentOf(out), wanted)).toEqual([]);
-  });
-
-  it('and is locked by a writer from then on is rendered as it was when the build began', async () => {
-    const register = writeRegister(path('register.sqlite'), ROWS);
-    const wanted = await fresh(register, path('fresh'));
-    const writer = openDatabase(register, { timeout: 0 });
-    const { progress, steps } = progressThat('rendering records', (step) => {
-      if (step === 1) writer.exec('BEGIN IMMEDIATE; DELETE FROM items');
-    });
-    await buildWith({ register, out }, { progress });
-    expect(steps()).toBeGreaterThanOrEqual(1);
-    writer.close();
-    expect(differing(contentOf(out), wanted)).toEqual([]);
+    expect(differing(contentOf(out), both.trees[0])).toEqual([]);
     expect(await damageOf(out)).toEqual([]);
   });
 });

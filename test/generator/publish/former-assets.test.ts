@@ -2,28 +2,28 @@
 import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect } from 'vitest';
-import { always, it, some, thorough } from '../../support/thorough.js';
 import { ROUTES } from '../../../generator/routes/index.js';
 import { buildArgs } from '../../support/cli.js';
+import { temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
+import { has } from '../../support/programs.js';
 import { startProxy } from '../../support/proxy.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
-import { copyTree, differing } from '../../support/tree.js';
-import { otherVersion, type OtherVersion } from './other-version.js';
 import {
-  ROWS,
   contentOf,
   digestOf,
-  damageOf,
-  fresh,
   hashesOf,
-  inProcess,
   listOf,
   manifestOf,
   mirrorOf,
   sha256,
   stateOf,
-  temporary,
-} from './support.js';
+} from '../../support/published.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import { ROWS, fresh } from '../../support/site.js';
+import { always, isThorough, it, some, thorough } from '../../support/thorough.js';
+import { copyTree, differing } from '../../support/tree.js';
+import { otherVersion, type OtherVersion } from './other-version.js';
+import { damageOf } from './support.js';
 
 const path = temporary();
 let historic: OtherVersion;
@@ -74,6 +74,8 @@ async function expectStyles(out: string, present: string, ...former: readonly st
   expect(JSON.parse(stdout)).toMatchObject({ total: 0, untracked: { total: 0 } });
   expect(styleOf(manifestOf(out).routes)).toBe(present);
   expect(stylesIn(out)).toEqual([present, ...former].toSorted());
+  const gone = [old, current].filter((file) => ![present, ...former].includes(file));
+  expect(gone.flatMap(siblings).filter((file) => existsSync(join(out, file)))).toEqual([]);
 }
 
 describe('a build with other assets', () => {
@@ -86,11 +88,8 @@ describe('a build with other assets', () => {
     expect(differing(from, await fresh(register, nothing))).toEqual([]);
     const { digest, routes, tree: size } = manifestOf(out);
     const other = manifestOf(nothing);
-    expect([digest, size['files'], size['bytes']]).toEqual([
-      other.digest,
-      other.tree['files'],
-      other.tree['bytes'],
-    ]);
+    const [files, bytes] = [other.tree['files'], other.tree['bytes']];
+    expect([digest, size['files'], size['bytes']]).toEqual([other.digest, files, bytes]);
     expect(digest).toBe(digestOf(mirrorOf(nothing), routes));
     expect(listOf(out, 2).delete).toContain(`/${old}`);
     expect(routes).toEqual(other.routes);
@@ -101,39 +100,37 @@ describe('a build with other assets', () => {
       expect(response.headers.get('content-type')).toBe('text/css; charset=utf-8');
       expect(response.headers.get('cache-control')).toContain('immutable');
       expect(response.headers.get('content-encoding')).toBe('br');
-      for (const nothing of [
+      for (const none of [
         'style-0123456789.css',
         'style.css',
         'STYLE-0123456789.css',
         'style-0123456789.txt',
       ])
-        expect((await proxy.get(`/assets/${nothing}`)).status).toBe(404);
+        expect((await proxy.get(`/assets/${none}`)).status).toBe(404);
     } finally {
       await proxy.stop();
     }
   });
 
-  thorough('touches nothing if it is repeated; the next commit but one drops them', async () => {
-    const out = await tree(register);
-    const { 'snapshot.json': _, ...before } = stateOf(out);
-    await build(out);
-    const { 'snapshot.json': __, ...after } = stateOf(out);
-    expect(differing(after, before)).toEqual([]);
-    await expectStyles(out, current, old);
-    await build(out, changed(7));
-    await expectStyles(out, current, old);
-    await build(out, changed(8));
-    await expectStyles(out, current);
-    expect(siblings(old).filter((file) => existsSync(join(out, file)))).toEqual([]);
-  });
-
-  thorough('leaves files of others beside them', async () => {
-    const out = await tree(register);
-    const other = join(out, 'assets/mine-0123456789.png');
-    writeFileSync(other, 'mine');
-    for (const price of [7, 8]) await build(out, changed(price));
-    expect(readFileSync(other, 'utf8')).toBe('mine');
-  });
+  thorough(
+    'touches nothing if it is repeated; the next commit but one drops them, and no file of others',
+    async () => {
+      const out = await tree(register);
+      const mine = join(out, 'assets/mine-0123456789.png');
+      const { 'snapshot.json': _, ...before } = stateOf(out);
+      await build(out);
+      const { 'snapshot.json': __, ...after } = stateOf(out);
+      expect(differing(after, before)).toEqual([]);
+      await expectStyles(out, current, old);
+      await build(out, changed(7));
+      await expectStyles(out, current, old);
+      writeFileSync(mine, 'mine');
+      await build(out, changed(8));
+      expect(readFileSync(mine, 'utf8')).toBe('mine');
+      rmSync(mine);
+      await expectStyles(out, current);
+    },
+  );
 
   it('lists them for nobody until they are dropped', async () => {
     const out = await tree();
@@ -148,9 +145,7 @@ describe('a build with other assets', () => {
           .filter((line) => line.includes(old)),
       );
     };
-    expect(await listed(register)).toEqual([[], [], []]);
-    expect(await listed(register)).toEqual([[], [], []]);
-    expect(await listed(changed(7))).toEqual([[], [], []]);
+    for (const source of [register, register, changed(7)]) expect(await listed(source)).toEqual([[], [], []]);
     const [purged, put, deleted] = await listed(changed(8));
     expect([purged, put]).toEqual([[`https://api.example/${old}`], []]);
     expect(deleted?.toSorted()).toEqual(siblings(old));
@@ -170,31 +165,28 @@ describe('a build with other assets', () => {
     writeFileSync(join(out, old + suffix), 'altered');
     await build(out);
     await expectStyles(out, current);
-    expect(siblings(old).filter((file) => existsSync(join(out, file)))).toEqual([]);
   });
 });
 
-it('a rollback swaps the assets of both snapshots', async () => {
-  const out = await tree(register);
-  for (const [present, former] of [
-    [old, current],
-    [current, old],
-  ] as const) {
-    expect(await inProcess('rollback', '--out', out)).toMatchObject({ code: 0 });
-    await expectStyles(out, present, former);
-  }
-  await build(out, changed(7));
-  await expectStyles(out, current, old);
-  await build(out, changed(8));
-  await expectStyles(out, current);
-});
+describe('a rollback', () => {
+  it('swaps the assets of both snapshots', async () => {
+    const out = await tree(register);
+    for (const [present, former] of [
+      [old, current],
+      [current, old],
+    ] as const) {
+      expect(await inProcess('rollback', '--out', out)).toMatchObject({ code: 0 });
+      await expectStyles(out, present, former);
+    }
+  });
 
-it('a rollback does not bring back what was former before', async () => {
-  const last = changed(7);
-  const out = await tree(register, last, changed(8));
-  expect(await inProcess('rollback', '--out', out)).toMatchObject({ code: 0 });
-  await expectStyles(out, current);
-  expect(differing(contentOf(out), await fresh(last, path('fresh')))).toEqual([]);
+  it('does not bring back what was former before', async () => {
+    const last = changed(7);
+    const out = await tree(register, last, changed(8));
+    expect(await inProcess('rollback', '--out', out)).toMatchObject({ code: 0 });
+    await expectStyles(out, current);
+    expect(differing(contentOf(out), await fresh(last, path('fresh')))).toEqual([]);
+  });
 });
 
 describe('a former asset that is damaged', () => {
@@ -211,17 +203,14 @@ describe('a former asset that is damaged', () => {
       damage(out);
       const found = await inProcess('verify', '--out', out, '--json');
       expect(found.code).toBe(1);
-      expect(JSON.parse(found.stdout)).toMatchObject({
-        damage: expect.arrayContaining([{ file: old + suffix, what }]) as unknown,
-      });
+      const damaged: unknown = expect.arrayContaining([{ file: old + suffix, what }]);
+      expect(JSON.parse(found.stdout)).toMatchObject({ damage: damaged });
       // A build that changes nothing forgets nothing.
       await build(out);
       expect((await inProcess('verify', '--out', out)).code).toBe(1);
-      const args = buildArgs(register, out).slice(1);
-      const repaired = await inProcess('verify', '--repair', ...args);
+      const repaired = await inProcess('verify', '--repair', ...buildArgs(register, out).slice(1));
       expect(repaired).toMatchObject({ code: 0, stderr: '' });
       await expectStyles(out, current);
-      expect(siblings(old).filter((file) => existsSync(join(out, file)))).toEqual([]);
       // No document was damaged, and snapshot.json names no former asset.
       expect(manifestOf(out).sequence).toBe(2);
     },
@@ -231,39 +220,57 @@ describe('a former asset that is damaged', () => {
 /** Whether a copy has a file as its origin has it. */
 const isOther = (file: string): boolean => !file.startsWith('changes/') && !siblings(old).includes(file);
 
-describe('a copy', () => {
-  thorough(
-    'keeps the assets of its own earlier snapshots, as long as its origin does',
+describe('a copy', { timeout: 60_000 }, () => {
+  thorough('keeps the assets of its own earlier snapshots, as long as its origin does', async () => {
+    const [out, early, late] = [await tree(), path('early'), path('late')];
+    const proxy = await startProxy(out, ['--page-tokens', '1000000']);
+    const mirrored = async (copy: string, fetched: string, ...former: readonly string[]): Promise<void> => {
+      await expect
+        .poll(async () => (await proxy.get('/snapshot.json')).text(), { timeout: 10_000 })
+        .toBe(readFileSync(join(out, 'snapshot.json'), 'utf8'));
+      const { code, stdout, stderr } = await inProcess('mirror', proxy.base, '--out', copy, '--json');
+      expect([code, stderr]).toEqual([0, '']);
+      expect(JSON.parse(stdout)).toMatchObject({ fetched });
+      await expectStyles(copy, styleOf(manifestOf(out).routes), ...former);
+      const [ours = {}, theirs = {}] = [copy, out].map((each) =>
+        Object.fromEntries(Object.entries(hashesOf(each)).filter(([file]) => isOther(file))),
+      );
+      expect(differing(ours, theirs)).toEqual([]);
+    };
+    try {
+      await mirrored(early, 'everything');
+      await build(out);
+      await mirrored(early, 'changes', old);
+      // What it never had itself, no page in a cache loads from it.
+      await mirrored(late, 'everything');
+      await build(out, changed(7));
+      await mirrored(early, 'changes', old);
+      await build(out, changed(8));
+      for (const copy of [early, late]) await mirrored(copy, 'changes');
+    } finally {
+      await proxy.stop();
+    }
+  });
+
+  always.runIf(isThorough && has('uploads of former assets', 'rsync'))(
+    'by upload has them, too',
     async () => {
-      const [out, early, late] = [await tree(), path('early'), path('late')];
-      const proxy = await startProxy(out, ['--page-tokens', '1000000']);
-      const mirrored = async (copy: string, fetched: string, ...former: readonly string[]): Promise<void> => {
-        await expect
-          .poll(async () => (await proxy.get('/snapshot.json')).text(), { timeout: 10_000 })
-          .toBe(readFileSync(join(out, 'snapshot.json'), 'utf8'));
-        const { code, stdout, stderr } = await inProcess('mirror', proxy.base, '--out', copy, '--json');
+      const [out, copy] = [await tree(), path('copy')];
+      const uploaded = async (...styles: readonly string[]): Promise<void> => {
+        const { code, stderr } = await inProcess('upload', '--out', out, '--to', `rsync:${copy}`);
         expect([code, stderr]).toEqual([0, '']);
-        expect(JSON.parse(stdout)).toMatchObject({ fetched });
-        await expectStyles(copy, styleOf(manifestOf(out).routes), ...former);
-        const files = [copy, out].map((each) =>
-          Object.fromEntries(Object.entries(hashesOf(each)).filter(([file]) => isOther(file))),
-        );
-        expect(differing(files[0] ?? {}, files[1] ?? {})).toEqual([]);
+        expect(differing(hashesOf(copy), hashesOf(out))).toEqual([]);
+        expect(stylesIn(copy)).toEqual(styles.toSorted());
       };
-      try {
-        await mirrored(early, 'everything');
-        await build(out);
-        await mirrored(early, 'changes', old);
-        // What it never had itself, no page in a cache loads from it.
-        await mirrored(late, 'everything');
-        await build(out, changed(7));
-        await mirrored(early, 'changes', old);
-        await build(out, changed(8));
-        for (const copy of [early, late]) await mirrored(copy, 'changes');
-      } finally {
-        await proxy.stop();
+      await uploaded(old);
+      for (const [source, styles] of [
+        [register, [old, current]],
+        [changed(7), [old, current]],
+        [changed(8), [current]],
+      ] as const) {
+        await build(out, source);
+        await uploaded(...styles);
       }
     },
-    60_000,
   );
 });

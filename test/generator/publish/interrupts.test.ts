@@ -1,8 +1,7 @@
 /** Interrupts: before the journal the tree stays what it was; from there on the commit finishes. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, vi } from 'vitest';
-import { always, it, some, thorough } from '../../support/thorough.js';
+import { afterEach, beforeAll, describe, expect, vi } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
 import { diff } from '../../../generator/build/diff.js';
 import { buildConfig } from '../../../generator/config/config.js';
@@ -12,24 +11,21 @@ import type { Resource } from '../../../generator/schema/field.js';
 import { Register } from '../../../generator/register/database.js';
 import { RESOURCES, TABLES } from '../../../generator/schema/index.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { verify } from '../../../generator/verify/verify.js';
-import { OPERATOR, effectsAt, published, quiet, startThreads } from '../../support/build.js';
+import { OPERATOR, effectsAt, startThreads } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
+import { contentOf, manifestOf, stateOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
+import { buildWith, failureOf, pair } from '../../support/site.js';
+import type { Pair } from '../../support/site.js';
+import { always, it, some, thorough } from '../../support/thorough.js';
 import { differing, inState } from '../../support/tree.js';
-import {
-  buildWith,
-  contentOf,
-  damageOf,
-  expectAtRest,
-  failureOf,
-  interruptCommit,
-  pair,
-  progressThat,
-  stateOf,
-} from './support.js';
+import { damageOf, expectAtRest, interruptCommit, progressThat } from './support.js';
 
 const path = temporary();
+let both: Pair;
+beforeAll(async () => {
+  both = await pair(path);
+});
 afterEach(() => vi.restoreAllMocks());
 
 const interrupted = (): Failure => Failure.interrupted('stopped by SIGINT');
@@ -48,42 +44,40 @@ function stopOnce(isTime: () => boolean) {
 const asView = ({ plural }: Resource): string =>
   `ALTER TABLE ${plural} RENAME TO raw_${plural}; CREATE VIEW ${plural} AS SELECT * FROM raw_${plural};`;
 
+/** Builds the second register into a tree of the first one. */
+const begun = () => ({ out: both.tree(), register: both.registers[1] });
+
 describe('an interrupt', () => {
   it('while the commit is prepared leaves the tree as it was', async () => {
-    const { registers, trees } = await pair(path);
-    const out = path('dist');
-    await published({ register: registers[0], out });
+    const { register, out } = begun();
     const before = stateOf(out);
     const { stage, journal } = new Tree(out);
     const progress = stopOnce(() => existsSync(join(stage, 'snapshot.json')));
-    const { exitCode, message } = await failureOf(buildWith({ register: registers[1], out }, { progress }));
+    const { exitCode, message } = await failureOf(buildWith({ register, out }, { progress }));
     expect([exitCode, message]).toEqual([130, 'stopped by SIGINT; the published tree is what it was']);
     expect(existsSync(journal)).toBe(false);
     expect(differing(stateOf(out), before)).toEqual([]);
     // The stage may not be deleted in the time there is; the next build does that.
     expect(await damageOf(out)).toEqual([]);
-    await buildWith({ register: registers[1], out });
-    expect(differing(contentOf(out), trees[1])).toEqual([]);
+    await buildWith({ register, out });
+    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
     await expectAtRest(out);
   });
 
   it('in whatever query of the main thread leaves the tree as it was', async () => {
-    const { registers, trees } = await pair(path);
-    const out = path('dist');
-    await published({ register: registers[0], out });
+    const { register, out } = begun();
     const before = stateOf(out);
     let stopped = 0;
     for (let isStopped = true; isStopped; stopped += 1) {
       let calls = 0;
       const progress = stopOnce(() => (calls += 1) > stopped);
-      const work = buildWith({ register: registers[1], out }, { progress });
-      const failure = await failureOf(work).catch(() => undefined);
+      const failure = await failureOf(buildWith({ register, out }, { progress })).catch(() => undefined);
       isStopped = calls > stopped;
       expect(failure?.exitCode).toBe(isStopped ? 130 : undefined);
       expect(isStopped ? differing(stateOf(out), before) : []).toEqual([]);
     }
     expect(stopped).toBeGreaterThan(5);
-    expect(differing(contentOf(out), trees[1])).toEqual([]);
+    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
     await expectAtRest(out);
   });
 
@@ -125,32 +119,29 @@ describe('an interrupt', () => {
   always.each(some([1, 5], 1))(
     'within the commit, at step %i, comes too late: the commit finishes',
     async (at) => {
-      const { registers, trees } = await pair(path);
-      const out = path('dist');
-      await published({ register: registers[0], out });
+      const flags = begun();
       const { progress, steps } = progressThat('committing', (step) => {
         if (step === at) throw interrupted();
       });
-      expect(await buildWith({ register: registers[1], out }, { progress })).toMatchObject({ sequence: 2 });
+      expect(await buildWith(flags, { progress })).toMatchObject({ sequence: 2 });
       expect(steps()).toBe(at);
-      expect(differing(contentOf(out), trees[1])).toEqual([]);
-      await expectAtRest(out);
+      expect(differing(contentOf(flags.out), both.trees[1])).toEqual([]);
+      await expectAtRest(flags.out);
     },
   );
 
   thorough('while an interrupted commit is completed lets it finish, and stops what follows', async () => {
-    const { registers, trees } = await pair(path);
-    const out = path('dist');
-    await published({ register: registers[0], out });
-    await interruptCommit({ register: registers[1], out });
+    const flags = begun();
+    const { out } = flags;
+    await interruptCommit(flags);
     expect((await damageOf(out)).map(({ what }) => what)).toContain('interrupted');
     const stop = new AbortController();
     stop.abort(interrupted());
     const progress = progressFor('quiet', { signal: stop.signal }, () => undefined);
-    const { exitCode } = await failureOf(buildWith({ register: registers[0], out }, { progress }));
-    expect(exitCode).toBe(130);
-    expect((await verify(new Tree(out), quiet())).sequence).toBe(2);
-    expect(differing(contentOf(out), trees[1])).toEqual([]);
+    const next = buildWith({ register: both.registers[0], out }, { progress });
+    expect((await failureOf(next)).exitCode).toBe(130);
+    expect(manifestOf(out).sequence).toBe(2);
+    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
     expect(existsSync(inState(out, 'stage'))).toBe(false);
     expect(await damageOf(out)).toEqual([]);
   });

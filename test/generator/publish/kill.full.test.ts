@@ -2,9 +2,15 @@
 import { existsSync, rmSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Dice } from '../../../data/sample/dice.js';
-import { killBuild } from '../../system/soak/kill.js';
 import { OPERATOR, published } from '../../support/build.js';
+import { startBuild, until } from '../../support/cli.js';
+import { temporary } from '../../support/folder.js';
+import { contentOf, indexOf, manifestOf, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
+import { ROWS, buildWith, fresh, pair } from '../../support/site.js';
+import type { Pair } from '../../support/site.js';
+import { differing, inState } from '../../support/tree.js';
+import { killBuild } from '../../system/soak/kill.js';
 import {
   SWEEP,
   callsOf,
@@ -17,26 +23,7 @@ import {
   withFault,
 } from './faults.js';
 import type { Call } from './faults.js';
-import {
-  ROWS,
-  buildWith,
-  contentOf,
-  damageOf,
-  expectAtRest,
-  fresh,
-  indexOf,
-  leftovers,
-  manifestOf,
-  pair,
-  slowToExport,
-  startBuild,
-  stateOf,
-  temporary,
-  until,
-  waitsForExports,
-} from './support.js';
-import type { Pair } from './support.js';
-import { differing, inState } from '../../support/tree.js';
+import { damageOf, expectAtRest, leftovers, slowToExport, waitsForExports } from './support.js';
 
 const path = temporary();
 
@@ -48,11 +35,8 @@ const SEED = 20261201;
 
 describe('a build that is killed', () => {
   it('at random moments leaves the old tree or leads to the new one', async () => {
-    const MANY = 400;
-    const rows = {
-      ...ROWS,
-      users: Array.from({ length: MANY }, (_, index) => ({ id: index + 1, username: `u${index}` })),
-    };
+    const users = Array.from({ length: 400 }, (_, index) => ({ id: index + 1, username: `u${index}` }));
+    const rows = { ...ROWS, users };
     const a = writeRegister(path('a.sqlite'), rows);
     const b = writeRegister(path('b.sqlite'), rows);
     changeRegister(
@@ -94,10 +78,10 @@ describe('a build that is killed', () => {
 
 describe('a build that dies at a call that changes the disk', () => {
   let both: Pair;
-  const out = path('dist');
+  let out: string;
   beforeAll(async () => {
     both = await pair(path);
-    await published({ register: both.registers[0], out });
+    out = both.tree();
   });
 
   /** A build's calls from the one register to the other. */
@@ -195,9 +179,8 @@ describe('a build that dies at a call that changes the disk', () => {
 describe('a build that is killed while its thread writes the downloads', () => {
   it('leaves the tree as it was, and the next one clears away what they had become', async () => {
     const slow = slowToExport(path('slow.sqlite'));
-    const small = writeRegister(path('small.sqlite'), ROWS);
-    const out = path('dist');
-    await published({ register: small, out });
+    const both = await pair(path);
+    const out = both.tree();
     const before = stateOf(out);
     const { child, done } = startBuild(slow, out);
     await until(() => waitsForExports(out), 'the thread writes');
@@ -206,7 +189,7 @@ describe('a build that is killed while its thread writes the downloads', () => {
     expect(waitsForExports(out)).toBe(true);
     expect(existsSync(inState(out, 'stage/COMMIT'))).toBe(false);
     expect(differing(stateOf(out), before)).toEqual([]);
-    await buildWith({ register: small, out });
+    await buildWith({ register: both.registers[0], out });
     expect(differing(stateOf(out), before)).toEqual(['snapshot.json is another']);
     await expectAtRest(out);
   });

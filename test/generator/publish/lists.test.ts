@@ -2,31 +2,28 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect } from 'vitest';
-import { it, thorough } from '../../support/thorough.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
-import { COMPRESSED_FROM_BYTES } from '../../../generator/tree/codings.js';
 import { rollback } from '../../../generator/build/rollback.js';
+import { COMPRESSED_FROM_BYTES } from '../../../generator/tree/codings.js';
+import { Tree } from '../../../generator/tree/tree.js';
 import { effectsAt } from '../../support/build.js';
-import { differing, isSibling } from '../../support/tree.js';
+import { temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
 import {
-  ROWS,
-  buildWith,
   bytesOf,
-  failureOf,
   filesOf,
   hashesOf,
-  interruptCommit,
-  indexOf,
   listOf,
   manifestOf,
   mirrorOf,
-  pair,
   stateOf,
-  temporary,
   urlsOf,
-} from './support.js';
-import type { Pair } from './support.js';
-import { Tree } from '../../../generator/tree/tree.js';
+} from '../../support/published.js';
+import { changeRegister } from '../../support/register.js';
+import { buildWith, failureOf, pair, site } from '../../support/site.js';
+import type { Pair } from '../../support/site.js';
+import { it, thorough } from '../../support/thorough.js';
+import { differing, isSibling } from '../../support/tree.js';
+import { interruptCommit } from './support.js';
 
 const path = temporary();
 const BASE = 'https://api.example.org';
@@ -88,10 +85,9 @@ function documentUrls(out: string, files: readonly string[]): string[] {
     .toSorted();
 }
 
-/** A tree and its copy. */
+/** A tree of the first register, and its copy. */
 async function twins(): Promise<{ out: string; twin: string }> {
-  const out = path('dist');
-  const twin = path('twin');
+  const [out, twin] = [path('dist'), path('twin')];
   const { files } = await build(both.registers[0], out);
   copy(out, twin, files);
   expect(differing(hashesOf(twin), hashesOf(out))).toEqual([]);
@@ -106,14 +102,9 @@ describe('the lists of', () => {
       /^\/api\/v1\/(group|user|game|item)\/\d+$/.test(url),
     );
     expect(records).toHaveLength(20 + 20 + 11 + 12);
+    const pages = records.map((url) => url.replace('/api/v1', ''));
     expect(purged.toSorted()).toEqual(
-      absolute([
-        ...mirrorOf(out).keys(),
-        ...records.map((url) => url.replace('/api/v1', '')),
-        '/api/v1/largest',
-        ...ALWAYS,
-        ...TOLD,
-      ]),
+      absolute([...mirrorOf(out).keys(), ...pages, '/api/v1/largest', ...ALWAYS, ...TOLD]),
     );
     expect(files.toSorted()).toEqual([...filesOf(out).keys()]);
   });
@@ -122,46 +113,37 @@ describe('the lists of', () => {
     const { out, twin } = await twins();
     const { purged, files } = await build(both.registers[1], out);
     const { put, delete: gone } = listOf(out, 2);
+    const puts = put.map((each) => each.path);
     // The pages of records that were added or removed, but not those of records that changed.
     const pages = ['/game/4', '/item/6', '/item/77', '/user/9007', '/user/500007'];
-    expect(purged.toSorted()).toEqual(
-      absolute([...put.map((each) => each.path), ...gone, ...pages, ...ALWAYS, ...TOLD]),
-    );
+    expect(purged.toSorted()).toEqual(absolute([...puts, ...gone, ...pages, ...ALWAYS, ...TOLD]));
     expect(documentUrls(out, files)).toEqual(
-      [
-        ...put.map((each) => each.path),
-        '/changes/2.json',
-        '/changes/2.ndjson.gz',
-        ...ALWAYS,
-        ...TOLD,
-      ].toSorted(),
+      [...puts, '/changes/2.json', '/changes/2.ndjson.gz', ...ALWAYS, ...TOLD].toSorted(),
     );
     copy(out, twin, files, gone);
     expect(differing(hashesOf(twin), hashesOf(out))).toEqual([]);
+    // Without lists, a build leaves nothing to those of a later one that changes nothing.
+    await buildWith({ register: both.registers[0], out, baseUrl: BASE });
+    const nothing = await build(both.registers[0], out);
+    expect(nothing.purged.toSorted()).toEqual(absolute(ALWAYS));
+    expect(documentUrls(out, nothing.files)).toEqual(ALWAYS);
   });
 
-  it('a change to the list of the largest purge it as ?limit=100 and without a limit', async () => {
-    const out = path('dist');
-    const register = writeRegister(path('register.sqlite'), ROWS);
-    await build(register, out);
-    changeRegister(register, `UPDATE groups SET name = 'other' WHERE id = 20`);
+  it('a change to the list of the largest purge it as ?limit=100 and without a limit, and the page of a withheld record', async () => {
+    const { out, register } = await site(path);
+    await buildWith({ register, out, baseUrl: BASE });
+    const withheld = `INSERT INTO withheld VALUES ('item', 3, '2026-11-21T00:00:00Z')`;
+    changeRegister(register, `UPDATE groups SET name = 'other' WHERE id = 20; ${withheld}`);
     const { purged } = await build(register, out);
-    expect(purged).toContain(`${BASE}/api/v1/largest?limit=100`);
-    expect(purged).toContain(`${BASE}/api/v1/largest`);
+    for (const url of ['/api/v1/largest?limit=100', '/api/v1/largest', '/item/3'])
+      expect(purged).toContain(BASE + url);
     expect(new Set(purged).size).toBe(purged.length);
-    expect(listOf(out, 2).put.map((each) => each.path)).not.toContain('/api/v1/largest');
-  });
-
-  it('a build that changes nothing hold the bookkeeping alone', async () => {
-    const { out } = await twins();
-    const { purged, files } = await build(both.registers[0], out);
-    expect(purged.toSorted()).toEqual(absolute(ALWAYS));
-    expect(documentUrls(out, files)).toEqual(ALWAYS);
+    expect(listOf(out, 3).put.map((each) => each.path)).not.toContain('/api/v1/largest');
   });
 
   thorough('a build after an interrupted commit hold what that commit did, too', async () => {
     const { out, twin } = await twins();
-    const third = writeRegister(path('third.sqlite'), ROWS);
+    const { register: third } = await site(path);
     changeRegister(third, `UPDATE games SET visits = 1 WHERE id = 9`);
     await interruptCommit({ register: both.registers[1], out, baseUrl: BASE });
     const { purged, files } = await build(third, out);
@@ -190,29 +172,30 @@ describe('the lists of', () => {
   it('a build whose lists could not be written are in the next one’s', async () => {
     const { out } = await twins();
     const before = stateOf(out);
+    const purgeList = join(path('nowhere'), 'purge.txt');
     const { exitCode, message } = await failureOf(
-      buildWith({
-        register: both.registers[1],
-        out,
-        baseUrl: BASE,
-        purgeList: join(path('nowhere'), 'purge.txt'),
-      }),
+      buildWith({ register: both.registers[1], out, baseUrl: BASE, purgeList }),
     );
+    // It is published all the same; the message must not let the operator believe otherwise.
     expect(exitCode).toBe(3);
     expect.soft(message).toMatch(/list ".*purge\.txt" can't be written/);
-    // It is published all the same; the message must not let the operator believe otherwise.
-    expect(differing(stateOf(out), before)).not.toEqual([]);
     expect.soft(message).toMatch(/published/);
+    expect(differing(stateOf(out), before)).not.toEqual([]);
     const { purged } = await build(both.registers[1], out);
     expect(purged).toEqual(expect.arrayContaining(absolute(listOf(out, 2).put.map((each) => each.path))));
     expect(manifestOf(out).sequence).toBe(2);
   });
+});
 
-  thorough('several builds without lists are not saved up for a later one', async () => {
-    const { out } = await twins();
-    await buildWith({ register: both.registers[1], out, baseUrl: BASE });
-    const { purged } = await build(both.registers[1], out);
-    expect(purged.toSorted()).toEqual(absolute(ALWAYS));
-    expect(indexOf(out).sequence).toBe(2);
-  });
+it('a list is never written over the register or into the tree', async () => {
+  const { register } = await site(path);
+  const out = path('dist');
+  const before = readFileSync(register);
+  for (const option of ['--purge-list', '--files-from', '--delete-from']) {
+    for (const list of [register, join(out, 'list.txt')]) {
+      const { code } = await inProcess('build', '--register', register, '--out', out, option, list);
+      expect([option, list, code]).toEqual([option, list, 2]);
+    }
+  }
+  expect(readFileSync(register).equals(before)).toBe(true);
 });

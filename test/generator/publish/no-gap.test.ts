@@ -5,7 +5,8 @@ import { expect, it } from 'vitest';
 import { withFault } from './faults.js';
 import { LONG, publish, route } from './small.js';
 import type { Version } from './small.js';
-import { hashesOf, temporary } from './support.js';
+import { temporary } from '../../support/folder.js';
+import { hashesOf } from '../../support/published.js';
 
 const path = temporary();
 

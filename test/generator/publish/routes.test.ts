@@ -1,26 +1,18 @@
 /** Trees that a version with other routes has published: nothing is taken for another, nothing is left behind. */
-import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { rollback } from '../../../generator/build/rollback.js';
 import type { PublishedRoute } from '../../../generator/tree/published-routes.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { rollback } from '../../../generator/build/rollback.js';
 import { effectsAt } from '../../support/build.js';
+import { temporary } from '../../support/folder.js';
+import { contentOf, digestOf, listOf, manifestOf, mirrorOf, sha256 } from '../../support/published.js';
 import { LONG, publish, route } from './small.js';
 import type { Documents } from './small.js';
-import {
-  contentOf,
-  damageOf,
-  digestOf,
-  leftovers,
-  listOf,
-  manifestOf,
-  mirrorOf,
-  temporary,
-} from './support.js';
+import { damageOf, leftovers } from './support.js';
 
 const path = temporary();
-const AT = '2026-12-01T00:00:00Z';
 
+const TWO = { 1: 'one', 2: LONG };
 const OLD = [
   route('moved', '/m/{id}', 'm/{id}.json'),
   route('renamed', '/r/{id}', 'r/{id}.json'),
@@ -29,6 +21,7 @@ const OLD = [
   route('taken', '/t/{id}', 't/{id}.json'),
   route('same', '/s/{id}', 's/{id}.json'),
 ];
+const BEFORE: Documents = { moved: { ...TWO, 3: 'three' }, renamed: TWO, gone: TWO, taken: TWO, same: TWO };
 const NEXT = [
   route('moved', '/m/{id}', 'elsewhere/{id}.json'),
   route('renamed', '/renamed/{id}', 'r/{id}.json'),
@@ -36,70 +29,43 @@ const NEXT = [
   route('former', '/t/{id}', 't/{id}.json'),
   route('same', '/s/{id}', 's/{id}.json'),
 ];
-const BEFORE: Documents = {
-  moved: { 1: 'one', 2: LONG, 3: 'three' },
-  renamed: { 1: 'one', 2: LONG },
-  gone: { 1: 'one', 2: LONG },
-  taken: { 1: 'one', 2: LONG },
-  same: { 1: 'one', 2: LONG },
-};
 const AFTER: Documents = {
-  moved: { 1: 'one', 2: LONG, 4: 'four' },
-  renamed: { 1: 'one', 2: LONG },
+  moved: { ...TWO, 4: 'four' },
+  renamed: TWO,
   taken: { 7: 'new' },
   former: { 1: 'another', 2: LONG },
-  same: { 1: 'one', 2: LONG },
+  same: TWO,
 };
 
 /** URL path -> SHA-256 of some documents. */
 const urlsOf = (routes: readonly PublishedRoute[], documents: Documents): Record<string, string> =>
   Object.fromEntries(
     routes.flatMap(({ name, path: url }) =>
-      Object.entries(documents[name] ?? {}).map(([key, body]) => [
-        url.replace('{id}', key),
-        createHash('sha256').update(body).digest('hex'),
-      ]),
+      Object.entries(documents[name] ?? {}).map(([key, body]) => [url.replace('{id}', key), sha256(body)]),
     ),
   );
 
-async function tree(
-  ...versions: readonly (readonly [readonly PublishedRoute[], Documents])[]
-): Promise<string> {
-  const out = path('dist');
-  for (const [routes, documents] of versions) await publish(out, { routes, documents });
-  return out;
-}
-
-describe('a build with other routes', () => {
-  it('gives the tree that a first build would have given', async () => {
-    const out = await tree([OLD, BEFORE], [NEXT, AFTER]);
-    const fresh = await tree([NEXT, AFTER]);
-    expect(contentOf(out)).toEqual(contentOf(fresh));
-    expect(Object.fromEntries(mirrorOf(out))).toEqual(urlsOf(NEXT, AFTER));
-    expect(manifestOf(out)).toMatchObject({ sequence: 2, digest: manifestOf(fresh).digest });
-    expect(manifestOf(out).digest).toBe(digestOf(mirrorOf(out), NEXT));
-    expect(await damageOf(out)).toEqual([]);
-    // The lists wait for somebody to ask for them.
-    expect(leftovers(out).filter((name) => !name.startsWith('unreported-'))).toEqual([]);
-  });
-
-  it('has a change list that leads from the old URLs to the new ones', async () => {
-    const out = await tree([OLD, BEFORE], [NEXT, AFTER]);
-    const mirror = new Map(Object.entries(urlsOf(OLD, BEFORE)));
-    const { put, delete: gone } = listOf(out, 2);
-    const named = [...put.map((each) => each.path), ...gone];
-    // In whatever order somebody follows it.
-    expect(named.filter((url, index) => named.indexOf(url) !== index)).toEqual([]);
-    for (const { path: url, sha256 } of put) mirror.set(url, sha256);
-    for (const url of gone) mirror.delete(url);
-    expect(Object.fromEntries(mirror)).toEqual(urlsOf(NEXT, AFTER));
-  });
-
-  it('can be rolled back', async () => {
-    const out = await tree([OLD, BEFORE], [NEXT, AFTER]);
-    await rollback(new Tree(out), effectsAt(AT));
-    expect(contentOf(out)).toEqual(contentOf(await tree([OLD, BEFORE])));
-    expect(manifestOf(out).routes.map(({ file }) => file)).toEqual(OLD.map(({ file }) => file));
-    expect(await damageOf(out)).toEqual([]);
-  });
+it('a build with other routes gives the tree of a first build and a change list that leads there, and can be rolled back', async () => {
+  const [out, fresh, old] = [path('dist'), path('fresh'), path('old')];
+  for (const tree of [out, old]) await publish(tree, { routes: OLD, documents: BEFORE });
+  for (const tree of [out, fresh]) await publish(tree, { routes: NEXT, documents: AFTER });
+  expect(contentOf(out)).toEqual(contentOf(fresh));
+  expect(Object.fromEntries(mirrorOf(out))).toEqual(urlsOf(NEXT, AFTER));
+  expect(manifestOf(out)).toMatchObject({ sequence: 2, digest: manifestOf(fresh).digest });
+  expect(manifestOf(out).digest).toBe(digestOf(mirrorOf(out), NEXT));
+  expect(await damageOf(out)).toEqual([]);
+  // The lists wait for somebody to ask for them.
+  expect(leftovers(out).filter((name) => !name.startsWith('unreported-'))).toEqual([]);
+  const mirror = new Map(Object.entries(urlsOf(OLD, BEFORE)));
+  const { put, delete: gone } = listOf(out, 2);
+  const named = [...put.map((each) => each.path), ...gone];
+  // In whatever order somebody follows it.
+  expect(named.filter((url, index) => named.indexOf(url) !== index)).toEqual([]);
+  for (const each of put) mirror.set(each.path, each.sha256);
+  for (const url of gone) mirror.delete(url);
+  expect(Object.fromEntries(mirror)).toEqual(urlsOf(NEXT, AFTER));
+  await rollback(new Tree(out), effectsAt('2026-12-01T00:00:00Z'));
+  expect(contentOf(out)).toEqual(contentOf(old));
+  expect(manifestOf(out).routes.map(({ file }) => file)).toEqual(OLD.map(({ file }) => file));
+  expect(await damageOf(out)).toEqual([]);
 });

@@ -1,5 +1,4 @@
 /** Small trees of documents that a test makes up, published without a register. */
-import { MEMBERS } from '../tree/members.js';
 import type { AroundCommit, Plan } from '../../../generator/publish/plan.js';
 import { Publisher } from '../../../generator/publish/publisher.js';
 import type { PublishedRoute } from '../../../generator/tree/published-routes.js';
@@ -11,6 +10,7 @@ import { signingOf } from '../../../generator/config/signing.js';
 import type { Signing } from '../../../generator/config/signing.js';
 import { RECORD_ROUTES } from '../../../generator/build/removal-guard.js';
 import { quiet } from '../../support/build.js';
+import { MEMBERS } from '../tree/members.js';
 
 /** Documents by route and key. */
 export type Documents = Readonly<Record<string, Readonly<Record<number, string>>>>;

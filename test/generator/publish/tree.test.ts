@@ -5,28 +5,29 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { rollback } from '../../../generator/build/rollback.js';
 import { Lock } from '../../../generator/lock.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { rollback } from '../../../generator/build/rollback.js';
 import { effectsAt, published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
-import { differing } from '../../support/tree.js';
-import { ROWS, buildWith, damageOf, failureOf, stateOf } from './support.js';
+import { stateOf } from '../../support/published.js';
+import { changeRegister } from '../../support/register.js';
+import { buildWith, failureOf, site } from '../../support/site.js';
+import { differing, inState } from '../../support/tree.js';
+import { damageOf } from './support.js';
 
 const path = temporary();
 const SINCE = '2026-12-02T00:00:00Z';
 
 /** A tree, its register, and a symbolic link to the tree from another folder. */
 async function linked() {
-  const register = writeRegister(path('register.sqlite'), ROWS);
-  const out = path('dist');
-  await published({ register, out });
+  const { register, out } = await site(path);
   const link = join(path('links'), 'current');
   mkdirSync(dirname(link));
   symlinkSync(out, link);
@@ -51,9 +52,9 @@ describe('a tree that is reached through a symbolic link', () => {
   it('has the same state: a build goes on from it, and a rollback sees a takedown', async () => {
     const { register, out, link } = await linked();
     changeRegister(register, `INSERT INTO withheld VALUES ('group', 1, '${SINCE}')`);
-    const result = await published({ register, out: link, acceptRemovals: true });
-    expect(result.sequence).toBe(2);
-    expect(result.changes.unchanged).toBeGreaterThan(0);
+    const { sequence, changes } = await published({ register, out: link, acceptRemovals: true });
+    expect(sequence).toBe(2);
+    expect(changes.unchanged).toBeGreaterThan(0);
     expect(readdirSync(dirname(link))).toEqual(['current']);
     const { exitCode, message } = await failureOf(rollback(new Tree(out), effectsAt(SINCE)));
     expect([exitCode, message]).toEqual([1, expect.stringContaining('withheld')]);
@@ -91,5 +92,10 @@ describe('a folder with a state next to it', () => {
     rmSync(out, { recursive: true });
     expect(await buildWith({ register, out })).toMatchObject({ published: true });
     expect(existsSync(join(out, 'snapshot.json'))).toBe(true);
+  });
+
+  it('has one that its owner alone can read, since it keeps what is withheld by now', async () => {
+    const { out } = await site(path);
+    expect(statSync(inState(out)).mode & 0o777).toBe(0o700);
   });
 });

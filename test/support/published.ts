@@ -1,0 +1,256 @@
+/** What a tree publishes, read back by its documentation, with no code of the generator's. */
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { z } from 'zod';
+import { isOfTheBuild, isSibling } from './tree.js';
+
+/** Every published file, the compressed siblings too, with its hash and with what tells whether it was touched. */
+export function filesOf(out: string): Map<string, { readonly hash: string; readonly stamp: string }> {
+  const files = readdirSync(out, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(out, join(entry.parentPath, entry.name)));
+  return new Map(
+    files.toSorted().map((file) => {
+      const { ino, mtimeNs } = statSync(join(out, file), { bigint: true });
+      return [file, { hash: sha256(readFileSync(join(out, file))), stamp: `${ino} ${mtimeNs}` }];
+    }),
+  );
+}
+
+/** Path -> SHA-256 of all published files. */
+export const hashesOf = (out: string): Record<string, string> =>
+  Object.fromEntries([...filesOf(out)].map(([file, { hash }]) => [file, hash]));
+
+/** Path -> SHA-256 of everything that follows from the register. */
+export const contentOf = (out: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(hashesOf(out)).filter(([file]) => !isOfTheBuild(file)));
+
+/** All that is published with inodes and times: the same only if nobody touched anything. */
+export const stateOf = (out: string): Record<string, string> =>
+  Object.fromEntries([...filesOf(out)].map(([file, { stamp, hash }]) => [file, `${stamp} ${hash}`]));
+
+const count = z.strictObject({ added: z.int(), changed: z.int(), removed: z.int() });
+
+const file = { file: z.string(), bytes: z.int(), sha256: z.string() };
+
+const indexSchema = z.strictObject({
+  tree: z.string().regex(/^[0-9a-f]{16}$/),
+  sequence: z.int(),
+  digest: z.string(),
+  oldest: z.int(),
+  downloads: z.strictObject({ sequence: z.int(), digest: z.string() }).optional(),
+  changes: z.array(
+    z.strictObject({
+      sequence: z.int(),
+      from: z.int().nullable(),
+      from_digest: z.string().nullable(),
+      digest: z.string(),
+      as_of: z.string().nullable(),
+      built_at: z.string(),
+      counts: z.strictObject({ groups: count, users: count, games: count, items: count }),
+      file: z.string().nullable(),
+      bytes: z.int().nullable(),
+      sha256: z.string().nullable(),
+      bundle: z.strictObject(file).nullable(),
+    }),
+  ),
+});
+
+const step = {
+  tree: z.string(),
+  from: z.int(),
+  to: z.int(),
+  from_digest: z.string(),
+  to_digest: z.string(),
+};
+
+const listSchema = z.strictObject({
+  ...step,
+  put: z.array(
+    z.strictObject({
+      path: z.string(),
+      documents: z.int().optional(),
+      sha256: z.string(),
+      bytes: z.int(),
+    }),
+  ),
+  delete: z.array(z.string()),
+});
+
+const bundleSchema = z.tuple(
+  [z.strictObject(step)],
+  z.union([
+    z.strictObject({ path: z.string(), sha256: z.string(), bytes: z.int(), body: z.string().optional() }),
+    z.strictObject({ path: z.string(), deleted: z.literal(true) }),
+  ]),
+);
+
+const manifestSchema = z.looseObject({
+  sequence: z.int(),
+  as_of: z.string().nullable(),
+  built_at: z.string(),
+  digest: z.string(),
+  tree: z.looseObject({ id: z.string() }),
+  service: z.looseObject({ base_url: z.string() }).default({ base_url: '' }),
+  counts: z.unknown(),
+  routes: z.array(
+    z.looseObject({
+      name: z.string(),
+      path: z.string(),
+      file: z.string(),
+      parameters: z.array(z.looseObject({ name: z.string(), in: z.enum(['path', 'query']) })).optional(),
+      requires: z.string().optional(),
+    }),
+  ),
+});
+
+const read = (out: string, file: string): unknown => JSON.parse(readFileSync(join(out, file), 'utf8'));
+export const indexOf = (out: string) => indexSchema.parse(read(out, 'changes/index.json'));
+export const listOf = (out: string, sequence: number) =>
+  listSchema.parse(read(out, `changes/${sequence}.json`));
+/** The lines of a bundle: the first is about itself. @param name below /changes */
+export const bundleOf = (out: string, name: string) =>
+  bundleSchema.parse(
+    gunzipSync(readFileSync(join(out, `changes/${name}.ndjson.gz`)))
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line)),
+  );
+export const manifestOf = (out: string) => manifestSchema.parse(read(out, 'snapshot.json'));
+
+/** The URL path of a file of a tree, by the route table that the tree publishes; undefined if nothing leads to it. */
+export function urlsOf(out: string): (file: string) => string | undefined {
+  const patterns = manifestOf(out)
+    .routes.filter(({ path }) => !path.startsWith('/log/{tree}/'))
+    .toSorted((a, b) => (a.parameters?.length ?? 0) - (b.parameters?.length ?? 0))
+    .map(({ path, file, parameters: [parameter] = [] }) => {
+      const escaped = file.replaceAll(/[.*+?^$()[\]\\|]/g, String.raw`\$&`);
+      const pattern = escaped.replaceAll(/\{\w+\}/g, '(?<value>[^/]+)');
+      const query = parameter?.in === 'query' ? `?${parameter.name}={${parameter.name}}` : '';
+      return { pattern: new RegExp(`^${pattern}$`), url: path + query };
+    });
+  return (file) => {
+    for (const { pattern, url } of patterns) {
+      const match = pattern.exec(file);
+      if (match !== null) return url.replace(/\{\w+\}/, match.groups?.['value'] ?? '');
+    }
+    return undefined;
+  };
+}
+
+/** The files of a tree that are no compressed siblings. */
+export const documentsOf = (content: Readonly<Record<string, string>>): string[] =>
+  Object.keys(content).filter((file) => !isSibling(file));
+
+/** URL -> file, of everything published; the list of the largest has two URLs at its default. */
+export function filesByUrl(out: string): [url: string, file: string][] {
+  const urlOf = urlsOf(out);
+  const urls = documentsOf(hashesOf(out)).map((file): [string, string] => [urlOf(file) ?? '', `/${file}`]);
+  const pages = urls.flatMap(([url]): [string, string][] => {
+    const [, kind, id] = /^\/api\/v1\/(group|user|game|item)\/(\d+)$/.exec(url) ?? [];
+    return kind === undefined ? [] : [[`/${kind}/${id}`, `/${kind}.html`]];
+  });
+  return [...urls, ...pages, ['/api/v1/largest', '/api/v1/largest/100.json']];
+}
+
+/** URL path -> SHA-256 of all that change lists speak of, which is not the log. */
+export function mirrorOf(out: string): Map<string, string> {
+  const urlOf = urlsOf(out);
+  const content = contentOf(out);
+  const files = documentsOf(content).filter((file) => !/^log\/[0-9a-f]{16}\//.test(file));
+  return new Map(
+    files.map((file) => {
+      const url = urlOf(file);
+      if (url === undefined) throw new Error(`no route leads to "${file}"`);
+      return [url, content[file] ?? ''];
+    }),
+  );
+}
+
+export const sha256 = (content: string | Buffer): string =>
+  createHash('sha256').update(content).digest('hex');
+
+/** Routes of which the digest says nothing. */
+export const OUTSIDE: ReadonlySet<string> = new Set([
+  'snapshot',
+  'changes',
+  'change-list',
+  'change-bundle',
+  'feed-snapshots',
+  'feed-snapshots-json',
+  'log-checkpoint',
+  'log-tile',
+  'log-index',
+]);
+
+interface DigestRoute {
+  readonly name: string;
+  readonly path: string;
+  readonly parameters?: readonly { readonly name: string; readonly in: 'path' | 'query' }[] | undefined;
+  /** On routes that serve the file of another one, of which the digest says nothing either. */
+  readonly requires?: string | undefined;
+}
+
+/** The digest of a mirror, computed from its documentation with no code of the generator's. */
+export function digestOf(mirror: ReadonlyMap<string, string>, routes: readonly DigestRoute[]): string {
+  const lines = routes
+    .filter(
+      ({ name, requires }) => !OUTSIDE.has(name) && !name.startsWith('former-') && requires === undefined,
+    )
+    .map((route) => {
+      const documents = [...mirror].flatMap(([url, hash]) => {
+        const key = keyIn(url, route);
+        return key === undefined ? [] : [{ key, line: `${hash}  ${url}\n` }];
+      });
+      const chunks: string[] = [];
+      for (const { key, line } of documents.toSorted((a, b) => Number(a.key - b.key))) {
+        if (chunks.length === 0 || endsChunk(key)) chunks.push(line);
+        else chunks.push(`${chunks.pop()}${line}`);
+      }
+      return `${route.name} ${documents.length} ${treeHead(chunks).toString('base64')}\n`;
+    });
+  return sha256(lines.join(''));
+}
+
+/** The number in a URL of a route: 0 where it has none; undefined if it is no URL of the route. */
+export function keyIn(url: string, { path, parameters: [parameter] = [] }: DigestRoute): bigint | undefined {
+  const query = parameter?.in === 'query' ? `?${parameter.name}={${parameter.name}}` : '';
+  const [before = '', after] = (path + query).split(/\{\w+\}/);
+  if (after === undefined) return url === before ? 0n : undefined;
+  if (!url.startsWith(before) || !url.endsWith(after)) return undefined;
+  const value = url.slice(before.length, url.length - after.length);
+  if (parameter?.name === 'prefix') return /^[0-9a-f]+$/.test(value) ? BigInt(`0x1${value}`) : undefined;
+  const [, year, month, part] = /^(\d{4})-(\d\d)(?:-(\d{5}))?$/.exec(value) ?? [];
+  if (year !== undefined) return BigInt(`${year}${month}${part ?? '99999'}`);
+  return /^\d+$/.test(value) ? BigInt(value) : undefined;
+}
+
+export function endsChunk(key: bigint): boolean {
+  const prime = 67_108_859n;
+  const mixed = ((key % prime) * 41_475_557n + (key / prime) * 25_214_903n) % prime;
+  return (mixed ** 3n % prime) % 256n === 0n;
+}
+
+/** RFC 6962, section 2.1, as it is written there. */
+export function treeHead(leaves: readonly string[]): Buffer {
+  const digest = createHash('sha256');
+  const [leaf] = leaves;
+  if (leaf === undefined) return digest.digest();
+  if (leaves.length === 1)
+    return digest
+      .update(Buffer.from([0]))
+      .update(leaf)
+      .digest();
+  let half = 1;
+  while (half * 2 < leaves.length) half *= 2;
+  const children = Buffer.concat([treeHead(leaves.slice(0, half)), treeHead(leaves.slice(half))]);
+  return digest
+    .update(Buffer.from([1]))
+    .update(children)
+    .digest();
+}
+
+export const bytesOf = (file: string): number => statSync(file).size;
