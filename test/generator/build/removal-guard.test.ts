@@ -1,11 +1,170 @@
-/** What a build may remove without being told so. Through the real command line: test/generator/build/removal-guard-cli. */
-import { describe, expect, it } from 'vitest';
+/** The removal guard: what a build may remove without being asked to, by its limits, and as docs/publishing.md says. */
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect } from 'vitest';
+import { z } from 'zod';
 import {
   implausibleAbsence,
   implausibleList,
   implausibleRemovals,
 } from '../../../generator/build/removal-guard.js';
 import { Measured } from '../../../generator/schema/measured.js';
+import { readIndex, writeIndex } from '../../../generator/tree/index-json.js';
+import { OPERATOR } from '../../support/build.js';
+import { PROJECT, temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import type { Rows } from '../../support/register.js';
+import { always, it, some, thorough } from '../../support/thorough.js';
+import { inState } from '../../support/tree.js';
+import { containing, fields } from '../../support/values.js';
+
+const path = temporary();
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+const TIMES = { first_measured_at: '2026-11-01T08:00:00Z', last_measured_at: '2026-11-20T08:00:00Z' };
+const NEWEST = 200;
+const OWNER = 1;
+const owner = (group: number) => ({
+  owner_state: 'owned',
+  owner_id: group <= 50 ? OWNER : 1000 + group,
+  owner_name: group <= 50 ? 'user 1' : `owner ${group}`,
+});
+
+/** The register that the table is about. */
+const ROWS: Rows = {
+  groups: range(1, 100).map((id) => ({ id, name: `group ${id}`, ...owner(id) })),
+  group_member_readings: range(1, 100).flatMap((id) =>
+    range(10, 19).map((day) => ({
+      group_id: id,
+      measured_at: `2026-11-${day}T08:00:00Z`,
+      member_count: id + day,
+    })),
+  ),
+  group_names: range(1, 100).map((id) => ({ group_id: id, position: 1, name: `group ${id}`, ...TIMES })),
+  group_owners: range(1, 100).map((id) => ({ group_id: id, position: 1, ...owner(id), ...TIMES })),
+  users: range(1, 100).map((id) => ({ id, username: `user ${id}` })),
+  usernames: range(1, 100).map((id) => ({ user_id: id, position: 1, username: `user ${id}`, ...TIMES })),
+  games: range(1, 100).map((id) => ({ id, name: `game ${id}`, visits: id })),
+  items: range(1, 200).map((id) => ({
+    id,
+    name: `item ${id}`,
+    ...(id === 1 && { price: 5 }),
+    ...(id === NEWEST && { measured_at: '2026-11-21T08:00:00Z' }),
+  })),
+  withheld: range(1001, 1005).map((id) => ({ kind: 'item', id, since: '2026-11-20T08:00:00Z' })),
+};
+
+const withhold = (kind: string, id: number): string =>
+  `INSERT INTO withheld VALUES ('${kind}', ${id}, '2026-11-22T08:00:00Z');`;
+const HALVE = `DELETE FROM group_member_readings WHERE group_id <= 50`;
+
+interface Case {
+  readonly sql?: string;
+  readonly notMeasured?: readonly string[];
+  readonly isFirst?: true;
+  readonly isWithoutCounts?: true;
+}
+
+/** What makes what the first column of a row says. */
+const CASES: Readonly<Record<string, Case>> = {
+  'there was none: a first build': { isFirst: true },
+  'half of the readings deleted': { sql: HALVE },
+  'all rows of `usernames` deleted': { sql: 'DELETE FROM usernames' },
+  'all names of groups `NULL`': { sql: 'UPDATE groups SET name = NULL' },
+  'the only price `NULL`': { sql: 'UPDATE items SET price = NULL' },
+  '10 of 100 games deleted': { sql: 'DELETE FROM games WHERE id <= 10' },
+  '11 of 100 games deleted': { sql: 'DELETE FROM games WHERE id <= 11' },
+  '11 of 200 items deleted': { sql: 'DELETE FROM items WHERE id BETWEEN 11 AND 21' },
+  'all games deleted': { sql: 'DELETE FROM games' },
+  '11 games with other ids': { sql: 'UPDATE games SET id = id + 1000 WHERE id <= 11' },
+  'all rows deleted': {
+    sql: Object.keys(ROWS)
+      .filter((table) => table !== 'withheld')
+      .map((table) => `DELETE FROM ${table};`)
+      .join(''),
+  },
+  'the newest record deleted': { sql: `DELETE FROM items WHERE id = ${NEWEST}` },
+  'the newest record withheld': { sql: withhold('item', NEWEST) },
+  'the newest record withheld and deleted': {
+    sql: `${withhold('item', NEWEST)} DELETE FROM items WHERE id = ${NEWEST}`,
+  },
+  'the owner of half the groups withheld': { sql: withhold('user', OWNER) },
+  'all games changed, none measured': { sql: 'UPDATE games SET visits = visits + 1' },
+  'all games changed, one measured': {
+    sql: `UPDATE games SET visits = visits + 1; UPDATE games SET measured_at = '2026-11-20T09:00:00Z' WHERE id = 7`,
+  },
+  'all games changed, all measured': {
+    sql: `UPDATE games SET visits = visits + 1, measured_at = '2026-11-20T09:00:00Z'`,
+  },
+  'the ids of all games exchanged': {
+    sql: 'UPDATE games SET id = -id; UPDATE games SET id = 101 + id',
+  },
+  'the withheld list emptied': { sql: 'DELETE FROM withheld' },
+  'the withheld list dropped': { sql: 'DROP TABLE withheld' },
+  'the column of prices dropped': { sql: 'ALTER TABLE items DROP COLUMN price' },
+  'the table of games dropped': { sql: 'DROP TABLE games' },
+  'prices in `not_measured`': { notMeasured: ['items.price'] },
+  'names of groups in `not_measured`': { notMeasured: ['group_names'] },
+  'items, with the newest, not measured': { notMeasured: ['items'] },
+  'counts not known, the readings halved': { sql: HALVE, isWithoutCounts: true },
+  'counts not known, 11 games deleted': { sql: 'DELETE FROM games WHERE id <= 11', isWithoutCounts: true },
+};
+
+interface TableRow {
+  readonly what: string;
+  readonly outcome: string;
+  readonly message: string;
+}
+
+/** The rows of the table, in which `…` stands for any text. */
+function tableRows(): readonly TableRow[] {
+  const text = readFileSync(join(PROJECT, 'docs/publishing.md'), 'utf8');
+  const [section = ''] = text.split('\n## The removal guard\n').slice(1);
+  const lines = section.split('\n## ')[0]?.split('\n') ?? [];
+  return lines
+    .filter((line) => line.startsWith('| '))
+    .slice(2)
+    .map((line) => {
+      const [what = '', outcome = '', message = ''] = line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim());
+      return { what, outcome, message: message.replaceAll(/[`…]/g, '').trim() };
+    });
+}
+
+const register = path('register.sqlite');
+const out = path('dist');
+const PARTS = [register, out, inState(out)];
+const operator = path('operator.json');
+const keptOf = (part: string): string => `${part}-kept`;
+
+/** Brings back the register and its tree, and does what a row says. */
+function prepare({ sql, notMeasured = [], isFirst, isWithoutCounts }: Case): void {
+  for (const part of PARTS) {
+    rmSync(part, { recursive: true, force: true });
+    if (part === register || isFirst !== true)
+      cpSync(keptOf(part), part, { recursive: true, preserveTimestamps: true });
+  }
+  const content = fields(JSON.parse(readFileSync(OPERATOR, 'utf8')));
+  writeFileSync(operator, JSON.stringify({ ...content, not_measured: notMeasured }));
+  if (isWithoutCounts === true) {
+    const { counts, ...index } = readIndex(inState(out, 'index'));
+    if (counts === undefined) throw new Error('the last build counted nothing');
+    writeIndex(inState(out, 'index'), index);
+  }
+  if (sql !== undefined) changeRegister(register, sql);
+}
+
+const command = (name: string, ...options: readonly string[]) =>
+  inProcess(name, '--quiet', '--register', register, '--out', out, '--operator', operator, ...options);
+
+const doubts = z.object({
+  implausible: z.string().nullable(),
+  rewritten: z.array(z.object({ table: z.string(), column: z.string().nullable(), message: z.string() })),
+});
 
 /** @param removed of 100 groups that were published, `withheld` of them because they are withheld now */
 const removing = (removed: number, before = 100, withheld = 0): string | undefined =>
@@ -21,15 +180,10 @@ const marks = (count: number) => ({
 });
 
 describe('the removal guard', () => {
-  it('lets up to 10 % or 10 of a kind go, and anything come', () => {
-    expect(removing(0)).toBeUndefined();
-    expect(removing(10)).toBeUndefined();
-    expect(removing(10, 11)).toBeUndefined();
-    expect(removing(20, 200)).toBeUndefined();
-    expect(removing(0, 0)).toBeUndefined();
-  });
-
-  it('refuses more than both, and all of a kind even if that is one', () => {
+  it('lets up to 10 % or 10 of a kind go, and refuses more than both, and all of a kind even if that is one', () => {
+    expect([removing(0), removing(10), removing(10, 11), removing(20, 200), removing(0, 0)]).toEqual(
+      Array(5).fill(undefined),
+    );
     expect(removing(11)).toBe(
       '11 of 100 groups would be removed, expected to keep 90 % (--accept-removals publishes anyway)',
     );
@@ -38,28 +192,179 @@ describe('the removal guard', () => {
     expect(removing(1, 1)).toContain('1 of 1 groups');
   });
 
-  it('does not count what is withheld', () => {
+  it('does not count what is withheld, nor a kind that is not measured', () => {
     expect(removing(60, 100, 60)).toBeUndefined();
     // Of the 60 that are left, 11 are more than 10 %.
     expect(removing(51, 100, 40)).toContain('11 of 60 groups');
-  });
-
-  it('does not count a kind that is not measured', () => {
     const gone = new Map([['group', { added: 0, changed: 0, removed: 50, unchanged: 0 }]]);
     expect(implausibleRemovals(gone, new Map(), new Measured(['groups']))).toBeUndefined();
     expect(implausibleRemovals(gone, new Map(), new Measured(['users']))).toContain('50 of 50 groups');
   });
 
-  it('refuses a withheld list that loses more than 10 %', () => {
+  it('refuses a withheld list that loses more than 10 %, and a register that lacks what the last one had', () => {
     expect(implausibleList(undefined, marks(0))).toBeUndefined();
     expect(implausibleList(marks(10), marks(9))).toBeUndefined();
     expect(implausibleList(marks(10), marks(8))).toContain('2 of 10 withheld records');
     expect(implausibleList(marks(1), marks(0))).toContain('1 of 1 withheld records');
-  });
-
-  it('refuses a register that lost what the last snapshot was made from', () => {
     expect(implausibleAbsence(undefined, ['withheld'])).toBeUndefined();
     expect(implausibleAbsence(['groups.verified'], ['groups.verified'])).toBeUndefined();
     expect(implausibleAbsence([], ['withheld'])).toContain('the register lacks withheld');
+  });
+});
+
+describe('a row of the table of docs/publishing.md', () => {
+  beforeAll(async () => {
+    writeRegister(register, ROWS);
+    cpSync(OPERATOR, operator);
+    await command('build');
+    for (const part of PARTS) cpSync(part, keptOf(part), { recursive: true, preserveTimestamps: true });
+  });
+
+  it('has a case for each row of its table, and a row for each case', () => {
+    expect(tableRows().map(({ what }) => what)).toEqual(Object.keys(CASES));
+  });
+
+  always.each(some(tableRows(), 6))('$what: $outcome', async ({ what, outcome, message }) => {
+    prepare(CASES[what] ?? {});
+    const diff = await command('diff', '--json');
+    const { implausible, rewritten } = doubts.parse(JSON.parse(diff.stdout));
+    const warnings = rewritten.map(
+      ({ table, column, message: text }) =>
+        `warning: ${table}${column === null ? '' : `.${column}`} ${text}\n`,
+    );
+    const refusal = `error: ${implausible}; the published tree is what it was\n`;
+    const said = implausible === null ? warnings.join('') : refusal;
+    const found = implausible !== null ? 'refused' : warnings.length === 0 ? 'published' : 'warned';
+    expect(found).toBe(outcome);
+    expect(said).toContain(message);
+    const code = outcome === 'refused' ? 1 : 0;
+    expect(await command('build')).toEqual({ code, stdout: '', stderr: said });
+    expect((await command('build', '--accept-removals')).code).toBe(0);
+    // Nothing is refused twice.
+    expect(await command('build')).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+});
+
+const FIRST = "first_measured_at = strftime('%Y-%m-%dT%H:%M:%SZ', '2026-01-01', id || ' hours')";
+const measured = (hour: number): string => `UPDATE games SET measured_at = '2026-11-20T1${hour}:00:00Z'`;
+
+/** What a build warns of that publishes. */
+async function warningsOf(sql: string): Promise<string> {
+  changeRegister(register, sql);
+  const { code, stderr } = await command('build');
+  expect(code).toBe(0);
+  return stderr;
+}
+
+describe('a build that publishes', () => {
+  thorough('other ids warns of them, also if everything was measured since', async () => {
+    prepare({ sql: `UPDATE games SET ${FIRST}` });
+    await command('build');
+    expect(await warningsOf(measured(0))).toBe('');
+    expect(
+      await warningsOf(`UPDATE games SET id = -id; UPDATE games SET id = 101 + id; ${measured(1)}`),
+    ).toBe(
+      'warning: games.first_measured_at differs from what is published in 100 of 100 records that were looked at:' +
+        ' ids seem to stand for other records\n',
+    );
+  });
+
+  thorough(
+    'counts in another unit or names of others warns of them, also if everything was measured since',
+    async () => {
+      prepare({ sql: `UPDATE games SET visits = 7000 + id, playing = 0, name = 'game ' || id` });
+      await command('build');
+      expect(await warningsOf(`UPDATE games SET visits = 99 * visits, playing = 5; ${measured(0)}`)).toBe('');
+      expect(await warningsOf(`UPDATE games SET visits = 1000 * visits; ${measured(1)}`)).toBe(
+        'warning: games.visits differs from what is published in 100 of 100 records that were looked at:' +
+          ' a count at least 100 times as large or small\n',
+      );
+      const rotated = `UPDATE games SET name = 'game ' || (1 + id % 100) WHERE id`;
+      expect(await warningsOf(`${rotated} <= 49; ${measured(2)}`)).toBe('');
+      expect(await warningsOf(`${rotated} > 49; ${measured(3)}`)).toBe(
+        'warning: games.name differs from what is published in 51 of 100 records that were looked at: another name\n',
+      );
+    },
+  );
+
+  thorough('a time in the future warns of it, however few records have one', async () => {
+    prepare({ sql: `UPDATE games SET measured_at = '2062-03-07T00:00:00Z' WHERE id = 7` });
+    const tree = ['--register', register, '--out', out, '--operator', operator];
+    const { code, stderr } = await inProcess('build', ...tree);
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      'warning: games.measured_at has a measurement of 2062-03-07T00:00:00Z, which is in the future: once that' +
+        ' is published, a build without it is refused\n',
+    );
+    changeRegister(register, `UPDATE games SET measured_at = '2026-11-20T08:00:00Z' WHERE id = 7`);
+    expect((await command('build')).stderr).toContain(
+      'expected none before 2062-03-07T00:00:00Z, which was published though it is in the future',
+    );
+  });
+});
+
+describe('what a build would lose', () => {
+  const READINGS = '500 of 1000 rows of group_member_readings would be gone';
+
+  it('is what a diff says first', async () => {
+    prepare({ sql: HALVE });
+    const { stdout } = await command('diff');
+    expect(stdout.split('\n')[0]).toContain(`A build would be refused: ${READINGS}`);
+    prepare({ sql: 'UPDATE games SET visits = visits + 1' });
+    expect((await command('diff')).stdout.split('\n')[0]).toContain(
+      'warning: games has 100 of 100 documents',
+    );
+  });
+
+  thorough('is noticed in a view that can’t be read by ranges', async () => {
+    const asView = `ALTER TABLE group_member_readings RENAME TO raw;
+      CREATE VIEW group_member_readings AS SELECT group_id + 0 AS group_id, measured_at, member_count FROM raw`;
+    prepare({ sql: asView });
+    expect(await command('build')).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(readIndex(inState(out, 'index')).fingerprints).toBe(false);
+    changeRegister(register, 'DELETE FROM raw WHERE group_id <= 50');
+    expect(await command('build')).toMatchObject({ code: 1, stderr: containing(READINGS) });
+  });
+
+  thorough('is noticed though the index is lost, and where --skip-invalid leaves it out', async () => {
+    prepare({ sql: 'DELETE FROM games WHERE id <= 11' });
+    rmSync(inState(out, 'index'), { recursive: true });
+    expect(await command('build')).toMatchObject({ code: 1, stderr: containing('11 of 100 games') });
+    prepare({ sql: `UPDATE games SET visits = -1 WHERE id <= 11` });
+    const skipped = await command('build', '--skip-invalid');
+    expect(skipped).toMatchObject({ code: 1, stderr: containing('11 of 100 rows of games') });
+  });
+
+  thorough('is compared with the last snapshot after a rollback', async () => {
+    prepare({ sql: HALVE });
+    expect((await command('build', '--accept-removals')).code).toBe(0);
+    expect((await inProcess('rollback', '--quiet', '--out', out)).code).toBe(0);
+    expect(await command('build')).toMatchObject({ code: 1, stderr: containing(READINGS) });
+  });
+
+  thorough('is compared with the last snapshot by a repair', async () => {
+    prepare({ sql: HALVE });
+    const repair = ['verify', '--repair', '--quiet', '--register', register, '--out', out];
+    const { code, stderr } = await inProcess(...repair, '--operator', operator);
+    expect([code, stderr]).toEqual([1, containing(READINGS)]);
+  });
+
+  thorough('is not a document that another generator or operator renders otherwise', async () => {
+    prepare({ sql: 'UPDATE games SET visits = visits + 1' });
+    const { stderr } = await command('build', '--base-url', 'https://another.example');
+    expect(stderr).toBe('');
+  });
+});
+
+describe('a build', () => {
+  it('warns of what check warns of, if it checks all records', async () => {
+    prepare({ sql: `DELETE FROM group_names WHERE group_id = 7`, isFirst: true });
+    const build = ['build', '--register', register, '--out', out, '--operator', operator] as const;
+    const { stdout } = await inProcess('check', '--register', register, '--operator', operator);
+    const warnings = stdout.split('\n').filter((line) => line.startsWith('warning: '));
+    expect(warnings).toContainEqual(containing('groups.name is not NULL in records without a row in'));
+    expect((await inProcess(...build)).stderr.split('\n').slice(0, -1)).toEqual(warnings);
+    const unknown = 'withheld.id has ids without a row in items: 5, such as id = 1001; id = 1002; id = 1003';
+    expect((await inProcess(...build)).stderr).toBe(`warning: ${unknown}\n`);
   });
 });

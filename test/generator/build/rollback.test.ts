@@ -2,34 +2,29 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect } from 'vitest';
-import { it, thorough } from '../../support/thorough.js';
+import { rollback } from '../../../generator/build/rollback.js';
 import { apply } from '../../../generator/publish/commit.js';
 import { completeCommit } from '../../../generator/publish/recover.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { Killed, survive } from '../publish/faults.js';
-import { rollback } from '../../../generator/build/rollback.js';
-import { OPERATOR, effectsAt, published, quiet } from '../../support/build.js';
+import { effectsAt, quiet } from '../../support/build.js';
+import { inputs } from '../../support/cli.js';
+import { temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
 import {
-  buildWith,
   contentOf,
-  damageOf,
   digestOf,
-  expectAtRest,
-  failureOf,
-  flat,
   indexOf,
-  inProcess,
-  interruptCommit,
   listOf,
   manifestOf,
   mirrorOf,
-  pair,
-  progressThat,
   stateOf,
-  temporary,
-} from '../publish/support.js';
-import type { Pair } from '../publish/support.js';
+} from '../../support/published.js';
+import { buildWith, failureOf, pair } from '../../support/site.js';
+import type { Pair } from '../../support/site.js';
+import { always, it, some, thorough } from '../../support/thorough.js';
 import { differing, inState, namesThatDiffer } from '../../support/tree.js';
+import { Killed, survive } from '../publish/faults.js';
+import { damageOf, expectAtRest, flat, interruptCommit, progressThat } from '../publish/support.js';
 
 const path = temporary();
 let both: Pair;
@@ -41,36 +36,47 @@ const back = (out: string) => rollback(new Tree(out), effectsAt('2026-12-09T00:0
 
 /** A tree of two snapshots: first of one register, then of the other. */
 async function two(): Promise<string> {
-  const out = path('dist');
-  await published({ register: both.registers[0], out });
+  const out = both.tree();
   await buildWith({ register: both.registers[1], out });
   return out;
 }
 
+const flipped = (file: string): void => {
+  const bytes = readFileSync(file);
+  bytes[bytes.length - 5] = (bytes[bytes.length - 5] ?? 0) ^ 1;
+  rmSync(file);
+  writeFileSync(file, bytes);
+};
+
 describe('a rollback', () => {
-  it('publishes the previous snapshot as a new one, with a change list that leads there', async () => {
+  it('publishes the previous snapshot as a new one, touches only what the last one had changed, and has a change list', async () => {
     const out = await two();
-    const first = await (async () => {
-      const other = path('dist');
-      await published({ register: both.registers[0], out: other });
-      return manifestOf(other);
-    })();
-    const mirror = mirrorOf(out);
+    const first = manifestOf(both.tree());
+    const [mirror, before] = [mirrorOf(out), stateOf(out)];
     const { id } = manifestOf(out).tree;
     const { code, stdout } = await inProcess('rollback', '--out', out);
     expect([code, stdout]).toEqual([0, expect.stringContaining('Published snapshot 3')]);
     expect(stdout).toContain('the content of snapshot 1');
     expect(differing(contentOf(out), both.trees[0])).toEqual([]);
+    const changed = namesThatDiffer(...both.trees);
+    expect(changed).toEqual(expect.arrayContaining(['api/v1/group/3.json', 'downloads/groups.csv.gz']));
+    const ofTheBuild = [
+      'changes/3.json',
+      'changes/3.ndjson.gz',
+      'changes/index.json',
+      'feeds/snapshots.atom',
+    ];
+    expect(namesThatDiffer(stateOf(out), before).toSorted()).toEqual(
+      [...changed, ...ofTheBuild, 'feeds/snapshots.json', 'snapshot.json'].toSorted(),
+    );
     const now = manifestOf(out);
-    expect(now).toEqual({
-      ...first,
-      sequence: 3,
-      built_at: now.built_at,
-      generator: now['generator'],
-      service: now['service'],
-      tree: { ...first.tree, id },
-    });
+    const { built_at, service } = now;
+    const tree = { ...first.tree, id };
+    expect(now).toEqual({ ...first, sequence: 3, built_at, generator: now['generator'], service, tree });
     const { put, delete: gone } = listOf(out, 3);
+    expect([...put.map((each) => each.path), ...gone].toSorted()).toEqual(
+      namesThatDiffer(Object.fromEntries(mirrorOf(out)), Object.fromEntries(mirror)).toSorted(),
+    );
     for (const { path: url, sha256 } of put) mirror.set(url, sha256);
     for (const url of gone) mirror.delete(url);
     expect(differing(Object.fromEntries(mirror), Object.fromEntries(mirrorOf(out)))).toEqual([]);
@@ -79,39 +85,15 @@ describe('a rollback', () => {
     expect(await damageOf(out)).toEqual([]);
   });
 
-  thorough('twice is back where it began', async () => {
+  thorough('twice is back where it began; a build that changed nothing is no step', async () => {
     const out = await two();
     const { digest } = manifestOf(out);
+    await buildWith({ register: both.registers[1], out });
     expect(await back(out)).toMatchObject({ sequence: 3, contentOf: 1 });
     expect(await back(out)).toMatchObject({ sequence: 4, contentOf: 2 });
     expect(differing(contentOf(out), both.trees[1])).toEqual([]);
     expect(manifestOf(out).digest).toBe(digest);
     expect(await damageOf(out)).toEqual([]);
-  });
-
-  it('touches only what the last snapshot had changed', async () => {
-    const out = await two();
-    const before = stateOf(out);
-    const mirror = mirrorOf(out);
-    await back(out);
-    const touched = namesThatDiffer(stateOf(out), before);
-    const changed = namesThatDiffer(...both.trees);
-    expect(touched.toSorted()).toEqual(
-      [
-        ...changed,
-        'changes/3.json',
-        'changes/3.ndjson.gz',
-        'changes/index.json',
-        'feeds/snapshots.atom',
-        'feeds/snapshots.json',
-        'snapshot.json',
-      ].toSorted(),
-    );
-    expect(changed).toEqual(expect.arrayContaining(['api/v1/group/3.json', 'downloads/groups.csv.gz']));
-    const { put, delete: gone } = listOf(out, 3);
-    expect([...put.map((each) => each.path), ...gone].toSorted()).toEqual(
-      namesThatDiffer(Object.fromEntries(mirrorOf(out)), Object.fromEntries(mirror)).toSorted(),
-    );
   });
 
   it('leaves a tree that the next build goes on from', async () => {
@@ -137,11 +119,7 @@ describe('a rollback', () => {
     });
     progress.start('committing', 0, 'moves');
     const late: string[] = [];
-    const discard = (folder: string) => {
-      late.push(folder);
-      return Promise.resolve();
-    };
-    await survive(apply(new Tree(out), progress, discard));
+    await survive(apply(new Tree(out), progress, async (folder) => void late.push(folder)));
     expect(late.length).toBeGreaterThan(0);
     await completeCommit(new Tree(out), quiet());
     for (const folder of late) rmSync(folder, { recursive: true, force: true });
@@ -150,29 +128,20 @@ describe('a rollback', () => {
     expect(await damageOf(out)).toEqual([]);
   });
 
-  thorough('after a build that changed nothing still leads to the snapshot before', async () => {
-    const out = await two();
-    await buildWith({ register: both.registers[1], out });
-    expect(await back(out)).toMatchObject({ contentOf: 1 });
-    expect(differing(contentOf(out), both.trees[0])).toEqual([]);
-  });
-
-  it('after a first build is refused with exit 1', async () => {
-    const out = path('dist');
-    await published({ register: both.registers[0], out });
+  it('after a first build is refused with 1, and of a folder without a tree with 3', async () => {
+    const out = both.tree();
     const before = stateOf(out);
     const { code, stderr, stdout } = await inProcess('rollback', '--quiet', '--out', out);
     expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining('keeps no previous snapshot')]);
     expect(differing(stateOf(out), before)).toEqual([]);
+    expect((await inProcess('rollback', '--out', path('nowhere'))).code).toBe(3);
   });
 
   it('never leads back to another format of snapshot.json, which a build goes on from', async () => {
-    const out = path('dist');
-    await published({ register: both.registers[0], out });
+    const out = both.tree();
     const file = join(out, 'snapshot.json');
     writeFileSync(file, readFileSync(file, 'utf8').replace('"format":4', '"format":1'));
-    const { sequence } = await published({ register: both.registers[1], out, acceptRemovals: true });
-    expect(sequence).toBe(2);
+    expect(await buildWith({ register: both.registers[1], out })).toMatchObject({ sequence: 2 });
     expect(readFileSync(file, 'utf8')).toContain('"format":4');
     const before = stateOf(out);
     const { exitCode, message } = await failureOf(back(out));
@@ -180,77 +149,51 @@ describe('a rollback', () => {
     expect(differing(stateOf(out), before)).toEqual([]);
   });
 
-  it('of a folder without a tree ends with 3', async () => {
-    expect((await inProcess('rollback', '--out', path('nowhere'))).code).toBe(3);
-  });
-
   it('after an interrupted commit leads to the snapshot before that one, in content and in what it says', async () => {
     const out = await two();
+    const { counts, routes } = manifestOf(out);
     // 1: a, 2: b, 3: a again, and interrupted.
     await interruptCommit({ register: both.registers[0], out });
     await back(out);
-    const other = path('dist');
-    await published({ register: both.registers[1], out: other });
-    expect
-      .soft(manifestOf(out))
-      .toMatchObject({ sequence: 4, counts: manifestOf(other).counts, routes: manifestOf(other).routes });
+    expect.soft(manifestOf(out)).toMatchObject({ sequence: 4, counts, routes });
     expect.soft(differing(contentOf(out), both.trees[1])).toEqual([]);
     expect.soft(await damageOf(out)).toEqual([]);
   });
 
-  it.each([
-    ['file', `files/${flat('item', 'api/v1/item/5.json')}`],
-    ['index', 'index/item'],
-  ])('from a kept %s that was damaged is refused, and the tree stays', async (_, name) => {
+  const ITEM = `files/${flat('item', 'api/v1/item/5.json')}`;
+  const DAMAGES: readonly [string, string, (file: string) => void][] = [
+    ['a file that was altered', ITEM, flipped],
+    ['an index that was altered', 'index/item', flipped],
+    ['a missing file', ITEM, rmSync],
+    ['a missing index', 'index', (file) => rmSync(file, { recursive: true })],
+    ['an index that lacks a route', 'index/item', rmSync],
+  ];
+  always.each(some(DAMAGES, 2))('from %s is refused, and the tree stays', async (_, name, damage) => {
     const out = await two();
-    const kept = inState(out, `previous/${name}`);
-    const bytes = readFileSync(kept);
-    bytes[bytes.length - 5] = (bytes[bytes.length - 5] ?? 0) ^ 1;
-    rmSync(kept);
-    writeFileSync(kept, bytes);
+    damage(inState(out, `previous/${name}`));
     const before = stateOf(out);
-    await failureOf(back(out));
+    expect((await failureOf(back(out))).exitCode).toBe(name === ITEM && damage === rmSync ? 3 : 1);
     expect(differing(stateOf(out), before)).toEqual([]);
     await expectAtRest(out);
   });
 
-  thorough('makes the compressed siblings anew, whatever became of the kept ones', async () => {
+  thorough('makes the compressed siblings again, whatever became of the kept ones', async () => {
     const out = await two();
-    rmSync(inState(out, `previous/files/${flat('item', 'api/v1/item/5.json.gz')}`));
-    writeFileSync(inState(out, `previous/files/${flat('item', 'api/v1/item/5.json.br')}`), 'noise');
+    rmSync(inState(out, `previous/${ITEM}.gz`));
+    writeFileSync(inState(out, `previous/${ITEM}.br`), 'noise');
     await back(out);
     expect(await damageOf(out)).toEqual([]);
-  });
-
-  it('from a kept file that is missing is refused, and the tree stays', async () => {
-    const out = await two();
-    rmSync(inState(out, `previous/files/${flat('item', 'api/v1/item/5.json')}`));
-    const before = stateOf(out);
-    const { exitCode } = await failureOf(back(out));
-    expect([1, 3]).toContain(exitCode);
-    expect(differing(stateOf(out), before)).toEqual([]);
-    await expectAtRest(out);
   });
 
   thorough('after a repair says that the snapshot before it was damaged', async () => {
     const out = await two();
     rmSync(join(out, 'api/v1/stats.json'));
-    const [, register] = both.registers;
-    const { code } = await inProcess(
-      'verify',
-      '--repair',
-      '--quiet',
-      '--operator',
-      OPERATOR,
-      '--register',
-      register,
-      '--out',
-      out,
+    expect((await inProcess('verify', '--repair', '--quiet', ...inputs(both.registers[1], out))).code).toBe(
+      0,
     );
-    expect(code).toBe(0);
     const before = stateOf(out);
-    const { stderr, ...refused } = await inProcess('rollback', '--out', out);
-    expect([refused.code, stderr]).toEqual([
+    const { code, stderr } = await inProcess('rollback', '--out', out);
+    expect([code, stderr]).toEqual([
       1,
       `error: the previous snapshot of "${out}" can't be restored: files of it were damaged before ` +
         `the repair; the published tree is what it was\n`,

@@ -1,5 +1,5 @@
 /** Names and ids of withheld records: which names are found, and which ids are reported. */
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Register } from '../../../generator/register/database.js';
 import { markWithheld } from '../../../generator/register/overview.js';
 import { exclusion } from '../../../generator/register/sql.js';
@@ -7,9 +7,9 @@ import { object, text, id } from '../../../generator/schema/field.js';
 import type { Kind, Reference, Resource } from '../../../generator/schema/field.js';
 import { RESOURCES } from '../../../generator/schema/index.js';
 import { item } from '../../../generator/schema/item.js';
-import { inProcess } from '../publish/support.js';
-import { OPERATOR } from '../../support/build.js';
+import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 
 const path = temporary();
@@ -25,62 +25,51 @@ function namesOf(file: string, kind: Kind, resources = RESOURCES): readonly unkn
   }
 }
 
-describe('the names of a withheld user', () => {
-  it('are those of the user and of every declared reference, a new one too', () => {
-    const seen = { first_measured_at: SINCE, last_measured_at: SINCE };
-    const file = writeRegister(path('register.sqlite'), {
-      users: [{ id: 5, username: 'now' }],
-      usernames: [{ user_id: 5, position: 1, username: 'before', ...seen }],
-      groups: [{ id: 1, owner_state: 'owned', owner_id: 5, owner_name: 'as owner' }],
-      games: [{ id: 1, creator_id: 5, creator_name: 'as creator of any kind' }],
-      items: [
-        { id: 1, creator_type: 'user', creator_id: 5, creator_name: 'as creator' },
-        { id: 2, creator_type: 'group', creator_id: 5, creator_name: 'of a group' },
-      ],
-    });
-    changeRegister(
-      file,
-      `INSERT INTO withheld VALUES ('user', 5, '${SINCE}');
-       ALTER TABLE items ADD COLUMN seller_id INTEGER;
-       ALTER TABLE items ADD COLUMN seller_name TEXT;
-       UPDATE items SET seller_id = 5, seller_name = 'as seller' WHERE id = 1`,
-    );
-    const names = ['now', 'before', 'as owner', 'as creator of any kind', 'as creator'];
-    expect(namesOf(file, 'user')).toEqual(names.toSorted());
-    expect(namesOf(file, 'group')).toEqual([]);
-    const SELLER: Reference = { kind: 'user', id: 'seller_id', name: 'seller_name' };
-    const seller = object('seller', 'Who sells it.', {
-      id: id('seller_id', 1, 'Id.', { identifies: SELLER }),
-      name: text('seller_name', 'x', 'Name.', { identifies: SELLER }),
-    });
-    const sold: Resource = { ...item, record: { ...item.record, fields: [...item.record.fields, seller] } };
-    const resources = RESOURCES.map((resource) => (resource === item ? sold : resource));
-    expect(namesOf(file, 'user', resources)).toEqual([...names, 'as seller'].toSorted());
+it('the names of a withheld user are those of the user and of every declared reference, a new one too', () => {
+  const seen = { first_measured_at: SINCE, last_measured_at: SINCE };
+  const file = writeRegister(path('register.sqlite'), {
+    users: [{ id: 5, username: 'now' }],
+    usernames: [{ user_id: 5, position: 1, username: 'before', ...seen }],
+    groups: [{ id: 1, owner_state: 'owned', owner_id: 5, owner_name: 'as owner' }],
+    games: [{ id: 1, creator_id: 5, creator_name: 'as creator of any kind' }],
+    items: [
+      { id: 1, creator_type: 'user', creator_id: 5, creator_name: 'as creator' },
+      { id: 2, creator_type: 'group', creator_id: 5, creator_name: 'of a group' },
+    ],
   });
+  changeRegister(
+    file,
+    `INSERT INTO withheld VALUES ('user', 5, '${SINCE}');
+     ALTER TABLE items ADD COLUMN seller_id INTEGER;
+     ALTER TABLE items ADD COLUMN seller_name TEXT;
+     UPDATE items SET seller_id = 5, seller_name = 'as seller' WHERE id = 1`,
+  );
+  const names = ['now', 'before', 'as owner', 'as creator of any kind', 'as creator'];
+  expect(namesOf(file, 'user')).toEqual(names.toSorted());
+  expect(namesOf(file, 'group')).toEqual([]);
+  const SELLER: Reference = { kind: 'user', id: 'seller_id', name: 'seller_name' };
+  const seller = object('seller', 'Who sells it.', {
+    id: id('seller_id', 1, 'Id.', { identifies: SELLER }),
+    name: text('seller_name', 'x', 'Name.', { identifies: SELLER }),
+  });
+  const sold: Resource = { ...item, record: { ...item.record, fields: [...item.record.fields, seller] } };
+  const resources = RESOURCES.map((resource) => (resource === item ? sold : resource));
+  expect(namesOf(file, 'user', resources)).toEqual([...names, 'as seller'].toSorted());
 });
 
-describe('a withheld id without a row in the register', () => {
+it('a withheld id without a row in the register is named by check and build', async () => {
   const file = writeRegister(path('register.sqlite'), { groups: [{ id: 1 }], users: [{ id: 5 }] });
   changeRegister(
     file,
     `INSERT INTO withheld VALUES ('group', 1, '${SINCE}'), ('group', 7, '${SINCE}'), ('game', 8, '${SINCE}'),
        ('game', 9, '${SINCE}')`,
   );
-  const lines = [
-    'warning: withheld.id has ids without a row in groups: 1, such as id = 7',
-    'warning: withheld.id has ids without a row in games: 2, such as id = 8; id = 9',
-  ];
-
-  it('is named by check', async () => {
-    const { code, stdout } = await inProcess('check', '--register', file);
-    expect(code).toBe(0);
-    expect(stdout.split('\n').filter((line) => line.startsWith('warning: withheld'))).toEqual(lines);
-  });
-
-  it('is named by build', async () => {
-    const args = ['build', '--register', file, '--operator', OPERATOR, '--out', path('dist')];
-    const { code, stderr } = await inProcess(...args);
-    expect(code).toBe(0);
-    expect(stderr.split('\n').filter((line) => line.startsWith('warning: withheld'))).toEqual(lines);
-  });
+  const check = await inProcess('check', '--register', file);
+  const build = await inProcess('build', ...inputs(file, path('dist')));
+  expect([check.code, build.code]).toEqual([0, 0]);
+  for (const text of [check.stdout, build.stderr])
+    expect(text.split('\n').filter((line) => line.startsWith('warning: withheld'))).toEqual([
+      'warning: withheld.id has ids without a row in groups: 1, such as id = 7',
+      'warning: withheld.id has ids without a row in games: 2, such as id = 8; id = 9',
+    ]);
 });

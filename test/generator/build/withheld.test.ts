@@ -12,22 +12,16 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect } from 'vitest';
-import { it, thorough } from '../../support/thorough.js';
 import { rollback } from '../../../generator/build/rollback.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { effectsAt, published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
+import { listOf, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
+import { buildWith, failureOf } from '../../support/site.js';
+import { it, thorough } from '../../support/thorough.js';
 import { inState } from '../../support/tree.js';
-import {
-  buildWith,
-  damageOf,
-  expectAtRest,
-  failureOf,
-  interruptCommit,
-  listOf,
-  stateOf,
-} from '../publish/support.js';
+import { damageOf, expectAtRest, interruptCommit } from '../publish/support.js';
 
 const path = temporary();
 const SINCE = '2026-11-20T00:00:00Z';
@@ -35,21 +29,19 @@ const SECRET = 'Marlow the withheld';
 const seen = { first_measured_at: '2026-11-01T00:00:00Z', last_measured_at: '2026-11-01T00:00:00Z' };
 
 /** A register in which a name stands in records, histories and feeds, and as an owner's. */
-function registerOf(file: string): string {
-  return writeRegister(file, {
-    groups: Array.from({ length: 40 }, (_, index) => ({
-      id: index + 1,
-      name: index === 0 ? SECRET : `group ${index}`,
-      owner_state: 'owned',
-      owner_name: index === 1 ? SECRET : 'somebody',
-    })),
-    group_names: [
-      { group_id: 1, position: 1, name: `${SECRET}, before`, ...seen },
-      { group_id: 1, position: 2, name: SECRET, first_measured_at: SINCE, last_measured_at: SINCE },
-    ],
-    users: [{ id: 5, username: SECRET }],
-  });
-}
+const REGISTER = {
+  groups: Array.from({ length: 40 }, (_, index) => ({
+    id: index + 1,
+    name: index === 0 ? SECRET : `group ${index}`,
+    owner_state: 'owned',
+    owner_name: index === 1 ? SECRET : 'somebody',
+  })),
+  group_names: [
+    { group_id: 1, position: 1, name: `${SECRET}, before`, ...seen },
+    { group_id: 1, position: 2, name: SECRET, first_measured_at: SINCE, last_measured_at: SINCE },
+  ],
+  users: [{ id: 5, username: SECRET }],
+};
 
 const withhold = (kind: string, id: number): string =>
   `INSERT INTO withheld VALUES ('${kind}', ${id}, '${SINCE}');`;
@@ -70,7 +62,7 @@ function filesThatHold(out: string): string[] {
 function site(): { readonly register: string; readonly out: string } {
   const folder = path('site');
   mkdirSync(folder);
-  return { register: registerOf(path('register.sqlite')), out: join(folder, 'dist') };
+  return { register: writeRegister(path('register.sqlite'), REGISTER), out: join(folder, 'dist') };
 }
 
 async function withholding(): Promise<{ readonly register: string; readonly out: string }> {
@@ -84,19 +76,16 @@ async function withholding(): Promise<{ readonly register: string; readonly out:
 }
 
 describe('a build that withholds a record', () => {
-  it('leaves nothing of it on the disk, in the tree or in its state', async () => {
-    const made = await withholding();
-    await published(made);
-    expect(filesThatHold(made.out)).toEqual([]);
-    await expectAtRest(made.out);
-  });
-
-  it('leaves nothing of it either when its commit was interrupted and completed later', async () => {
-    const made = await withholding();
-    await interruptCommit(made, 3);
-    await published(made);
-    expect(filesThatHold(made.out)).toEqual([]);
-  });
+  it.each([false, true])(
+    'leaves nothing of it in the tree or its state (interrupted before: %s)',
+    async (isInterrupted) => {
+      const made = await withholding();
+      if (isInterrupted) await interruptCommit(made, 3);
+      await published(made);
+      expect(filesThatHold(made.out)).toEqual([]);
+      await expectAtRest(made.out);
+    },
+  );
 
   thorough('leaves nothing of it where it had been removed before', async () => {
     const made = await withholding();
@@ -159,24 +148,15 @@ describe('a build that withholds a record', () => {
     expect(filesThatHold(made.out)).toEqual([]);
   });
 
-  it('is not held up, however much of a kind it takes down', async () => {
+  it('is not held up, however much of a kind it takes down, but by what is removed besides', async () => {
     const made = site();
     await published(made);
-    changeRegister(
-      made.register,
-      `INSERT INTO withheld SELECT 'group', id, '${SINCE}' FROM groups WHERE id <= 30; ${withhold('user', 5)}`,
-    );
-    expect((await published(made)).records).toMatchObject({ groups: 10, users: 0 });
-  });
-
-  it('is held up by what is removed besides', async () => {
-    const made = site();
-    await published(made);
-    changeRegister(
-      made.register,
-      `${withhold('group', 1)} DELETE FROM groups WHERE id BETWEEN 20 AND 30; ${withhold('user', 5)}`,
-    );
+    const gone = 'DELETE FROM groups WHERE id BETWEEN 20 AND 30';
+    changeRegister(made.register, `${withhold('group', 1)} ${gone}; ${withhold('user', 5)}`);
     expect((await failureOf(published(made))).message).toContain('11 of 39 rows of groups would be gone');
+    const others = Array.from({ length: 29 }, (_, index) => withhold('group', index + 2));
+    changeRegister(made.register, others.join(' '));
+    expect((await published(made)).records).toMatchObject({ groups: 10, users: 0 });
   });
 });
 
@@ -221,7 +201,7 @@ describe('the state of a tree', () => {
     expect(existsSync(other.out)).toBe(false);
   });
 
-  it('is nobody else’s while another process writes whose it is', async () => {
+  it('goes with its tree, also while another process writes whose it is', async () => {
     const made = site();
     await published(made);
     const record = inState(made.out, 'tree');
@@ -229,11 +209,6 @@ describe('the state of a tree', () => {
     writeFileSync(record, '');
     await published(made);
     expect(readFileSync(record, 'utf8')).toBe(written);
-  });
-
-  it('goes with its tree', async () => {
-    const made = site();
-    await published(made);
     const moved = join(dirname(made.out), 'moved');
     renameSync(inState(made.out), inState(moved));
     renameSync(made.out, moved);

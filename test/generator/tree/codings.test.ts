@@ -1,3 +1,4 @@
+/** Compressed siblings: beside which documents they stand, and that they hold one stream of the same. */
 import { appendFileSync, existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -6,11 +7,13 @@ import { codeOf } from '../../../generator/errors.js';
 import { CODINGS, COMPRESSED_FROM_BYTES } from '../../../generator/tree/codings.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { upload } from '../../../generator/upload/upload.js';
-import { OPERATOR, published, quiet } from '../../support/build.js';
+import { quiet } from '../../support/build.js';
+import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
+import { inProcess } from '../../support/in-process.js';
+import { failureOf, sites } from '../../support/site.js';
 import { MemoryRemote } from '../upload/memory.js';
-import { damageOf, failureOf, inProcess } from '../publish/support.js';
+import { damageOf } from '../publish/support.js';
 import { isOfTheBuild, isSibling, readTree } from '../../support/tree.js';
 
 const path = temporary();
@@ -19,18 +22,17 @@ const path = temporary();
 const READINGS = 180;
 
 /** A group with a long history, and one with a short one. */
-const registerOf = (file: string): string =>
-  writeRegister(file, {
-    groups: [
-      { id: 1, measurements: READINGS },
-      { id: 2, name: 'short' },
-    ],
-    group_member_readings: Array.from({ length: READINGS }, (_, index) => ({
-      group_id: 1,
-      measured_at: `2026-11-${String(2 + Math.floor(index / 10)).padStart(2, '0')}T0${index % 10}:00:00Z`,
-      member_count: index,
-    })),
-  });
+const site = sites(path, {
+  groups: [
+    { id: 1, measurements: READINGS },
+    { id: 2, name: 'short' },
+  ],
+  group_member_readings: Array.from({ length: READINGS }, (_, index) => ({
+    group_id: 1,
+    measured_at: `2026-11-${String(2 + Math.floor(index / 10)).padStart(2, '0')}T0${index % 10}:00:00Z`,
+    member_count: index,
+  })),
+});
 
 const LARGE_DOWNLOADS = ['downloads/datapackage.json', 'downloads/group_member_readings.csv'];
 
@@ -39,8 +41,7 @@ const DECODE = { '.gz': gunzipSync, '.br': brotliDecompressSync } as const;
 
 describe('compressed siblings', () => {
   it('stand beside every document from 4 KiB on and hold the same, and beside no smaller one', async () => {
-    const out = path('dist');
-    await published({ register: registerOf(path('register.sqlite')), out });
+    const { out } = await site();
     const files = readdirSync(out, { recursive: true, encoding: 'utf8' });
     const large = [...readTree(out)]
       .filter(([file, { bytes }]) => bytes >= COMPRESSED_FROM_BYTES && !isOfTheBuild(file))
@@ -61,20 +62,12 @@ describe('compressed siblings', () => {
   });
 
   it('follow their document when it changes, and go when it gets small', async () => {
-    const register = registerOf(path('register.sqlite'));
-    const out = path('dist');
-    await published({ register, out });
-    const gz = join(out, 'group/1/history.json.gz');
-    changeRegister(register, `UPDATE groups SET name = 'renamed' WHERE id = 1`);
-    await published({ register, out });
-    expect(gunzipSync(readFileSync(gz)).toString()).toContain('"renamed"');
-    changeRegister(register, `DELETE FROM group_member_readings WHERE measured_at > '2026-11-02T05:00:00Z'`);
-    await published({ register, out, acceptRemovals: true });
-    expect(SUFFIXES.map((suffix) => existsSync(join(out, `group/1/history.json${suffix}`)))).toEqual([
-      false,
-      false,
-    ]);
-    expect(existsSync(join(out, 'group/1/history.json'))).toBe(true);
+    const made = await site();
+    const file = join(made.out, 'group/1/history.json');
+    await made.build(`UPDATE groups SET name = 'renamed' WHERE id = 1`);
+    expect(gunzipSync(readFileSync(`${file}.gz`)).toString()).toContain('"renamed"');
+    await made.build(`DELETE FROM group_member_readings WHERE measured_at > '2026-11-02T05:00:00Z'`);
+    expect(['', ...SUFFIXES].map((suffix) => existsSync(file + suffix))).toEqual([true, false, false]);
   });
 
   it.each(CODINGS)('with anything but one stream in it is not decoded: %o', ({ encode, decode }) => {
@@ -105,26 +98,14 @@ describe('compressed siblings', () => {
   it.each(SUFFIXES)(
     'that has bytes after it (%s) is found, refused by an upload, and repaired',
     async (suffix) => {
-      const register = registerOf(path('register.sqlite'));
-      const out = path('dist');
-      await published({ register, out });
+      const { register, out } = await site();
       const file = `group/1/history.json${suffix}`;
       const whole = readFileSync(join(out, file));
       appendFileSync(join(out, file), suffix === '.gz' ? Buffer.alloc(9) : 'garbage');
       expect(await damageOf(out)).toEqual([{ file, what: 'altered' }]);
       const uploading = upload(new Tree(out), 'memory', quiet(), () => new MemoryRemote(out, false));
       expect((await failureOf(uploading)).message).toContain(`"${file}" of the tree is missing or damaged`);
-      const { code } = await inProcess(
-        'verify',
-        '--repair',
-        '--out',
-        out,
-        '--register',
-        register,
-        '--operator',
-        OPERATOR,
-      );
-      expect(code).toBe(0);
+      expect((await inProcess('verify', '--repair', ...inputs(register, out))).code).toBe(0);
       expect(readFileSync(join(out, file)).equals(whole)).toBe(true);
       expect(await damageOf(out)).toEqual([]);
     },

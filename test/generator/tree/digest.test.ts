@@ -9,7 +9,8 @@ import { indexDigest } from '../../../generator/tree/digest.js';
 import { isRendered } from '../../../generator/tree/published-routes.js';
 import type { PublishedRoute } from '../../../generator/tree/published-routes.js';
 import { ROUTES, filler, urlTemplate } from '../../../generator/routes/index.js';
-import { digestOf, temporary } from '../publish/support.js';
+import { temporary } from '../../support/folder.js';
+import { digestOf } from '../../support/published.js';
 
 const path = temporary();
 

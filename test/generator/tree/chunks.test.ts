@@ -1,7 +1,8 @@
+/** Where chunks of keys begin: in TypeScript, in SQL and as docs/format.md says. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DIGEST_CHUNK, beginsChunk, beginsChunkSql } from '../../../../generator/tree/chunks.js';
-import { openDatabase } from '../../../../generator/sqlite/index.js';
+import { DIGEST_CHUNK, beginsChunk, beginsChunkSql } from '../../../generator/tree/chunks.js';
+import { openDatabase } from '../../../generator/sqlite/index.js';
 
 const MAX = Number.MAX_SAFE_INTEGER;
 const keys = fc.oneof(fc.maxSafeNat(), fc.nat(100_000), fc.integer({ min: MAX - 1_000, max: MAX }));
