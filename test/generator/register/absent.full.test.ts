@@ -3,15 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
 import { Register } from '../../../generator/register/database.js';
 import { TABLES } from '../../../generator/schema/index.js';
-import { OPERATOR, counted, published, run } from '../../support/build.js';
+import { counted, published, run } from '../../support/build.js';
+import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
+import { contentOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
-import { hashes, lasting, readTree } from '../../support/tree.js';
-import { inProcess } from '../publish/support.js';
 
 const path = temporary();
-
-const contentOf = (out: string): Record<string, string> => hashes(lasting(readTree(out)));
 
 /** Pages leave out what a register lacks, and say what is NULL. */
 const withoutPages = (content: Record<string, string>): Record<string, string> =>
@@ -101,61 +100,40 @@ describe('a register without its nullable columns and its withheld list', () => 
 
 describe('what the last snapshot had and the register lacks', () => {
   it.each([
-    ['a column', 'ALTER TABLE items DROP COLUMN price', 'items.price'],
-    ['the list of what is withheld', 'DROP TABLE withheld', 'withheld'],
-  ])('is refused: %s', async (_, sql, name) => {
-    const register = await sample();
-    const out = path('dist');
+    ['items.price', 'items RENAME COLUMN price TO gone', 'items RENAME COLUMN gone TO price'],
+    ['withheld', 'withheld RENAME TO gone', 'gone RENAME TO withheld'],
+  ])('is refused, and as in a fresh build once it is accepted, or back: %s', async (name, gone, back) => {
+    const [register, out] = [await sample(), path('dist')];
     await published({ register, out });
     const before = contentOf(out);
-    changeRegister(register, sql);
+    changeRegister(register, `ALTER TABLE ${gone}`);
     const message = `the register lacks ${name}, which that of the last snapshot had`;
     await expect(run({ register, out })).rejects.toThrow(message);
     expect(contentOf(out)).toEqual(before);
-    const diff = await inProcess(
-      'diff',
-      '--register',
-      register,
-      '--out',
-      out,
-      '--operator',
-      OPERATOR,
-      '--json',
-    );
-    expect(JSON.parse(diff.stdout)).toHaveProperty('implausible', expect.stringContaining(message));
-
+    const { stdout } = await inProcess('diff', ...inputs(register, out), '--json');
+    expect(JSON.parse(stdout)).toHaveProperty('implausible', expect.stringContaining(message));
     await published({ register, out, acceptRemovals: true });
     expect(contentOf(out)).toEqual(await freshOf(register));
     // From then on the last snapshot had none.
     await published({ register, out });
-  });
-
-  it('is as in a fresh build once it is accepted, and once it is back', async () => {
-    const register = await sample();
-    const out = path('dist');
-    await published({ register, out });
-    const before = contentOf(out);
-    changeRegister(register, 'ALTER TABLE items RENAME COLUMN price TO gone');
-    await published({ register, out, acceptRemovals: true });
-    expect(contentOf(out)).toEqual(await freshOf(register));
-    expect(contentOf(out)).not.toEqual(before);
-    changeRegister(register, 'ALTER TABLE items RENAME COLUMN gone TO price');
+    changeRegister(register, `ALTER TABLE ${back}`);
     await published({ register, out });
     expect(contentOf(out)).toEqual(before);
   });
 
   it('is what a rollback published again, and a repair keeps', async () => {
-    const register = await sample();
-    const out = path('dist');
-    changeRegister(register, 'ALTER TABLE items RENAME COLUMN price TO gone');
-    await published({ register, out });
-    changeRegister(register, 'ALTER TABLE items RENAME COLUMN gone TO price');
-    await published({ register, out });
-    changeRegister(register, 'ALTER TABLE items RENAME COLUMN price TO gone');
+    const [register, out] = [await sample(), path('dist')];
+    const isThere = (is: boolean): void =>
+      changeRegister(register, `ALTER TABLE items RENAME COLUMN ${is ? 'gone TO price' : 'price TO gone'}`);
+    for (const is of [false, true]) {
+      isThere(is);
+      await published({ register, out });
+    }
+    isThere(false);
     await expect(run({ register, out })).rejects.toThrow('the register lacks items.price');
     expect((await inProcess('rollback', '--out', out)).code).toBe(0);
-    const repair = ['verify', '--repair', '--out', out, '--register', register, '--operator', OPERATOR];
-    expect(await inProcess(...repair, '--quiet')).toEqual({ code: 0, stdout: '', stderr: '' });
+    const repair = ['verify', '--repair', '--quiet', ...inputs(register, out)];
+    expect(await inProcess(...repair)).toEqual({ code: 0, stdout: '', stderr: '' });
     expect(await run({ register, out })).toMatchObject({ published: true });
   });
 });

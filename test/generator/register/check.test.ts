@@ -1,14 +1,14 @@
-/** The register against its contract: every way to break it, told exactly; and everything that only looks broken. */
+/** The register against its contract: every way to break it, named exactly; and everything that only looks broken. */
 import { describe, expect, it } from 'vitest';
+import { findingLines } from '../../../generator/commands/report.js';
 import { check } from '../../../generator/register/check.js';
+import { Register } from '../../../generator/register/database.js';
 import { Findings } from '../../../generator/register/findings.js';
 import type { CheckReport } from '../../../generator/register/findings.js';
-import { Register } from '../../../generator/register/database.js';
-import { findingLines } from '../../../generator/commands/report.js';
 import { quiet } from '../../support/build.js';
-import { snapshot } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
+import { inProcess } from '../../support/in-process.js';
+import { writeRegister } from '../../support/register.js';
 import type { Shape } from '../../support/register.js';
 import { containing } from '../../support/values.js';
 
@@ -34,8 +34,7 @@ const VALID = `
 `;
 
 async function checked(sql: string, shape: Shape = 'loose'): Promise<CheckReport> {
-  const file = writeRegister(path('register.sqlite'), VALID + sql, shape);
-  const register = Register.open(file);
+  const register = Register.open(writeRegister(path('register.sqlite'), VALID + sql, shape));
   try {
     return await check(register, quiet(), false);
   } finally {
@@ -43,42 +42,36 @@ async function checked(sql: string, shape: Shape = 'loose'): Promise<CheckReport
   }
 }
 
-/** A place that breaks the contract; of `value` and `expected` a part. */
-interface Expected {
-  readonly table: string;
-  readonly key: string;
-  readonly column: string | null;
-  readonly value: string;
-  readonly expected: string;
-}
+/** Table, key, column, value and what was expected of a place that breaks the contract; of the last two a part. */
+type Place = readonly [table: string, key: string, column: string | null, value: string, expected: string];
 
 /** The examples of all findings, one by one. */
-const placesIn = ({ findings }: CheckReport): Expected[] =>
+const placesIn = ({ findings }: CheckReport): Place[] =>
   findings.flatMap(({ table, column, what, expected, examples }) =>
     what === 'missing'
-      ? [{ table, key: '', column, value: what, expected }]
-      : examples.map(({ key, value, record }) => ({
-          table,
-          key,
-          column,
-          value,
-          expected: record === undefined ? expected : `${expected}, ${record}`,
-        })),
+      ? [[table, '', column, what, expected] as const]
+      : examples.map(({ key, value, record }) => {
+          const more = record === undefined ? '' : `, ${record}`;
+          return [table, key, column, value, expected + more] as const;
+        }),
   );
-
-/** `groups id = 7 member_count: '-1', expected an integer …` */
-const asExpected = (found: Expected): Record<string, unknown> => ({
-  ...found,
-  value: containing(found.value),
-  expected: containing(found.expected),
-});
 
 interface Corruption {
   readonly what: string;
   readonly sql: string;
+  readonly found: readonly Place[];
   readonly shape?: Shape;
-  readonly found: readonly Expected[];
 }
+
+/** A corruption, with its places as `table, key, column, value, expected` between bars. */
+const broken = (what: string, sql: string, ...places: readonly string[]): Corruption => ({
+  what,
+  sql,
+  found: places.map((place): Place => {
+    const [table = '', key = '', column = '', value = '', expected = ''] = place.split(' | ');
+    return [table, key, column === '' ? null : column, value, expected];
+  }),
+});
 
 const KEYS: Readonly<Record<string, string>> = {
   groups: 'id = 7',
@@ -94,11 +87,9 @@ const NO_HISTORY = ['group_member_readings', 'group_names', 'group_owners', 'use
 
 /** One column of the one record of a table set to something it can't be. */
 function set(table: string, column: string, value: string, shown: string, expected: string): Corruption {
-  return {
-    what: `${table}.${column} = ${value}`,
-    sql: `${NO_HISTORY} UPDATE ${table} SET ${column} = ${value};`,
-    found: [{ table, key: KEYS[table] ?? '', column, value: shown, expected }],
-  };
+  const found: Place = [table, KEYS[table] ?? '', column, shown, expected];
+  const sql = `${NO_HISTORY} UPDATE ${table} SET ${column} = ${value};`;
+  return { what: `${table}.${column} = ${value}`, sql, found: [found] };
 }
 
 const COUNT = 'an integer from 0 to 9007199254740991';
@@ -153,471 +144,251 @@ const TYPES: readonly Corruption[] = [
   },
 ];
 
-const NOT_TIMES: readonly (readonly [sql: string, shown: string])[] = [
-  [`'2026-11-20T08:00:00'`, '2026-11-20T08:00:00'],
-  [`'2026-11-20t08:00:00z'`, '2026-11-20t08:00:00z'],
-  [`'2026-11-20T08:00:00z'`, '08:00:00z'],
-  [`'2026-11-20 08:00:00Z'`, '2026-11-20 08:00:00Z'],
-  [`'2026-11-20T08:00:00+00:00'`, '+00:00'],
-  [`'2026-11-20T08:00:00+01:00'`, '+01:00'],
-  [`'2026-11-20T08:00:00.5Z'`, '00.5Z'],
-  [`'2026-11-20T08:00:00.000Z'`, '00.000Z'],
-  [`'2026-11-20T08:00Z'`, 'T08:00Z'],
-  [`'2026-11-20'`, '2026-11-20'],
-  [`'2026-02-30T08:00:00Z'`, '2026-02-30'],
-  [`'2025-02-29T08:00:00Z'`, '2025-02-29'],
-  [`'1900-02-29T08:00:00Z'`, '1900-02-29'],
-  [`'2026-04-31T08:00:00Z'`, '2026-04-31'],
-  [`'2026-13-01T08:00:00Z'`, '2026-13-01'],
-  [`'2026-00-10T08:00:00Z'`, '2026-00-10'],
-  [`'2026-11-00T08:00:00Z'`, '2026-11-00'],
-  [`'2026-11-20T24:00:00Z'`, 'T24:00:00Z'],
-  [`'2026-11-20T24:30:00Z'`, 'T24:30:00Z'],
-  [`'2026-11-20T29:00:00Z'`, 'T29:00:00Z'],
-  [`'2026-11-20T08:60:00Z'`, '08:60:00Z'],
-  [`'2026-11-20T08:00:60Z'`, '08:00:60Z'],
-  [`'2016-12-31T23:59:60Z'`, '23:59:60Z'],
-  [`'12026-11-20T08:00:00Z'`, '12026-11-20'],
-  [`'+2026-11-20T08:00:00Z'`, '+2026'],
-  [`'-026-11-20T08:00:00Z'`, '-026'],
-  [`' 2026-11-20T08:00:00Z'`, ' 2026'],
-  [`'2026-11-20T08:00:00Z '`, '00Z '],
+/** What is no time, as text that a message shows; the last is empty. */
+const NOT_TIMES = (
+  '2026-11-20T08:00:00|2026-11-20t08:00:00z|2026-11-20T08:00:00z|2026-11-20 08:00:00Z|' +
+  '2026-11-20T08:00:00+00:00|2026-11-20T08:00:00+01:00|2026-11-20T08:00:00.5Z|' +
+  '2026-11-20T08:00:00.000Z|2026-11-20T08:00Z|2026-11-20|2026-02-30T08:00:00Z|2025-02-29T08:00:00Z|' +
+  '1900-02-29T08:00:00Z|2026-04-31T08:00:00Z|2026-13-01T08:00:00Z|2026-00-10T08:00:00Z|' +
+  '2026-11-00T08:00:00Z|2026-11-20T24:00:00Z|2026-11-20T24:30:00Z|2026-11-20T29:00:00Z|' +
+  '2026-11-20T08:60:00Z|2026-11-20T08:00:60Z|2016-12-31T23:59:60Z|12026-11-20T08:00:00Z|' +
+  '+2026-11-20T08:00:00Z|-026-11-20T08:00:00Z| 2026-11-20T08:00:00Z|2026-11-20T08:00:00Z |' +
+  '２０２６-11-20T08:00:00Z|now|'
+)
+  .split('|')
+  .map((text) => [`'${text}'`, `'${text}'`] as const);
+
+/** And as SQL that gives it, with a part of what is shown. */
+const NOT_EVEN_TEXTS = [
   [`'2026-11-20T08:00:00Z' || char(10)`, '2026-11-20T08:00:00Z'],
   [`'2026-11-20T08:00:00Z' || char(0)`, '2026-11-20T08:00:00Z'],
   [`'2026-11-20T08:00:00Z' || char(0) || 'and more'`, 'and more'],
   [`CAST(x'323032362D31312D32305430383A30303A30305A00FF' AS TEXT)`, 'X'],
   [`char(0) || '2026-11-20T08:00:00Z'`, ''],
-  [`'２０２６-11-20T08:00:00Z'`, '２０２６'],
-  [`'now'`, `'now'`],
-  [`''`, `''`],
   ['1763625600', '1763625600'],
   ['2460999.5', '2460999.5'],
   [`x'323032362D31312D32305430383A30303A30305A'`, `X'3230`],
-];
+] as const;
 
 const TIMES: readonly Corruption[] = [
-  ...NOT_TIMES.map(([value, shown]) => set('items', 'created_at', value, shown, TIME)),
+  ...[...NOT_TIMES, ...NOT_EVEN_TEXTS].map(([sql, shown]) => set('items', 'created_at', sql, shown, TIME)),
   set('users', 'created_at', `'2026-11-20T08:00:00'`, '2026-11-20T08:00:00', TIME),
   set('groups', 'created_at', `'yesterday'`, 'yesterday', TIME),
   set('games', 'updated_at', `'2026-11-31T00:00:00Z'`, '2026-11-31', TIME),
   set('items', 'measured_at', 'NULL', 'NULL', TIME),
   set('games', 'first_measured_at', 'NULL', 'NULL', TIME),
   set('items', 'first_measured_at', `'2026-11-20T08:00:01Z'`, '08:00:01Z', 'not later than measured_at'),
-  {
-    what: 'a name seen for the last time before it was seen for the first',
-    sql: `UPDATE usernames SET last_measured_at = '2026-10-31T08:00:00Z' WHERE position = 1;`,
-    found: [
-      {
-        table: 'usernames',
-        key: 'user_id = 1042, position = 1',
-        column: 'first_measured_at',
-        value: '2026-11-01T08:00:00Z',
-        expected: 'not later than last_measured_at',
-      },
-    ],
-  },
+  broken(
+    'a name seen for the last time before it was seen for the first',
+    `UPDATE usernames SET last_measured_at = '2026-10-31T08:00:00Z' WHERE position = 1;`,
+    'usernames | user_id = 1042, position = 1 | first_measured_at | 2026-11-01T08:00:00Z | not later than last_measured_at',
+  ),
 ];
 
 /** Bytes that are no UTF-8 (Unicode 17, table 3-7). */
-const NOT_UTF8: readonly (readonly [what: string, hex: string])[] = [
-  ['a byte FF', 'FF'],
-  ['a byte FE', '41FE41'],
-  ['a lone continuation byte', '80'],
-  ['an overlong NUL', 'C080'],
-  ['an overlong slash in two bytes', 'C0AF'],
-  ['an overlong slash in three bytes', 'E080AF'],
-  ['an overlong character in four bytes', 'F08080AF'],
-  ['a lone high surrogate', 'EDA080'],
-  ['a lone low surrogate', 'EDBFBF'],
-  ['a surrogate pair in six bytes (CESU-8)', 'EDA0BDEDB880'],
-  ['a code point beyond 10FFFF', 'F4908080'],
-  ['a start of five bytes', 'F888808080'],
-  ['a character cut after one of two bytes', '41C3'],
-  ['a character cut after two of three bytes', 'E282'],
-  ['a character cut after three of four bytes', 'F09F98'],
-  ['a cut character before a good one', 'E28241'],
-  ['Latin-1', '436166E9'],
-];
+const NOT_UTF8: Readonly<Record<string, string>> = {
+  'a byte FF': 'FF',
+  'a byte FE': '41FE41',
+  'a lone continuation byte': '80',
+  'an overlong NUL': 'C080',
+  'an overlong slash in two bytes': 'C0AF',
+  'an overlong slash in three bytes': 'E080AF',
+  'an overlong character in four bytes': 'F08080AF',
+  'a lone high surrogate': 'EDA080',
+  'a lone low surrogate': 'EDBFBF',
+  'a surrogate pair in six bytes (CESU-8)': 'EDA0BDEDB880',
+  'a code point beyond 10FFFF': 'F4908080',
+  'a start of five bytes': 'F888808080',
+  'a character cut after one of two bytes': '41C3',
+  'a character cut after two of three bytes': 'E282',
+  'a character cut after three of four bytes': 'F09F98',
+  'a cut character before a good one': 'E28241',
+  'Latin-1': '436166E9',
+};
 
 const UTF8: readonly Corruption[] = [
-  ...NOT_UTF8.map(([what, hex]): Corruption => ({
+  ...Object.entries(NOT_UTF8).map(([what, hex]): Corruption => ({
     ...set('groups', 'description', `CAST(x'${hex}' AS TEXT)`, `X'${hex}'`, 'valid UTF-8'),
     what: `${what} in a text`,
   })),
   // What one column leaves open the next one must not close.
-  {
-    what: 'a character cut in two by the border of two columns',
-    sql: `UPDATE users SET username = NULL, display_name = CAST(x'E2' AS TEXT); DELETE FROM usernames;
-          UPDATE games SET name = CAST(x'E2' AS TEXT), description = CAST(x'82AC' AS TEXT);`,
-    found: [
-      {
-        table: 'users',
-        key: 'id = 1042',
-        column: 'display_name',
-        value: `X'E2'`,
-        expected: 'valid UTF-8',
-      },
-      { table: 'games', key: 'id = 88', column: 'name', value: `X'E2'`, expected: 'valid UTF-8' },
-      { table: 'games', key: 'id = 88', column: 'description', value: `X'82AC'`, expected: 'valid UTF-8' },
-    ],
-  },
-  {
-    what: 'bad bytes in an old name, and behind a NUL',
-    sql: `UPDATE group_names SET name = CAST(x'4100FF' AS TEXT) WHERE position = 1;`,
-    found: [
-      {
-        table: 'group_names',
-        key: 'group_id = 7, position = 1',
-        column: 'name',
-        value: `X'4100FF'`,
-        expected: 'valid UTF-8',
-      },
-    ],
-  },
+  broken(
+    'a character cut in two by the border of two columns',
+    `UPDATE users SET username = NULL, display_name = CAST(x'E2' AS TEXT); DELETE FROM usernames;
+     UPDATE games SET name = CAST(x'E2' AS TEXT), description = CAST(x'82AC' AS TEXT);`,
+    `users | id = 1042 | display_name | X'E2' | valid UTF-8`,
+    `games | id = 88 | name | X'E2' | valid UTF-8`,
+    `games | id = 88 | description | X'82AC' | valid UTF-8`,
+  ),
+  broken(
+    'bad bytes in an old name, and behind a NUL',
+    `UPDATE group_names SET name = CAST(x'4100FF' AS TEXT) WHERE position = 1;`,
+    `group_names | group_id = 7, position = 1 | name | X'4100FF' | valid UTF-8`,
+  ),
   set('games', 'genre', `CAST(x'FF' AS TEXT)`, `X'FF'`, 'valid UTF-8'),
   set('games', 'creator_name', `CAST(x'FF' AS TEXT)`, `X'FF'`, 'valid UTF-8'),
   set('items', 'asset_type', `CAST(x'FF' AS TEXT)`, `X'FF'`, 'valid UTF-8'),
 ];
 
+const FIRST = '2026-11-01T08:00:00Z';
+const LAST = '2026-11-20T08:00:00Z';
+const user = (id: string): string =>
+  `INSERT INTO users (id, first_measured_at, measured_at, measurements) VALUES (${id}, '${LAST}', '${LAST}', 1);`;
+const KEYS_OF_HISTORIES = [
+  ['group_member_readings', 'group_id', `measured_at = '${FIRST}'`, 'groups'],
+  ['group_names', 'group_id', 'position = 1', 'groups'],
+  ['group_owners', 'group_id', 'position = 1', 'groups'],
+  ['usernames', 'user_id', 'position = 1', 'users'],
+] as const;
+
 const ROWS: readonly Corruption[] = [
-  {
-    what: 'an id of 0',
-    sql: `INSERT INTO users (id, first_measured_at, measured_at, measurements)
-          VALUES (0, '2026-11-20T08:00:00Z', '2026-11-20T08:00:00Z', 1);`,
-    found: [{ table: 'users', key: 'id = 0', column: 'id', value: '0', expected: ID }],
-  },
-  {
-    what: 'an id beyond 2^53-1',
-    sql: `INSERT INTO users (id, first_measured_at, measured_at, measurements)
-          VALUES (9007199254740993, '2026-11-20T08:00:00Z', '2026-11-20T08:00:00Z', 1);`,
-    found: [
-      {
-        table: 'users',
-        key: 'id = 9007199254740993',
-        column: 'id',
-        value: '9007199254740993',
-        expected: ID,
-      },
-    ],
-  },
-  {
-    what: 'an id that is NULL',
-    sql: 'UPDATE items SET id = NULL;',
-    found: [{ table: 'items', key: 'id = NULL', column: 'id', value: 'NULL', expected: ID }],
-  },
-  {
-    what: 'two records of one id',
-    sql: 'INSERT INTO items SELECT * FROM items;',
-    found: [{ table: 'items', key: 'id = 30', column: 'id', value: '2 rows', expected: 'one row' }],
-  },
-  {
-    what: 'two readings of one group at one time',
-    sql: `INSERT INTO group_member_readings VALUES (7, '2026-11-01T08:00:00Z', 80);`,
-    found: [
-      {
-        table: 'group_member_readings',
-        key: `group_id = 7, measured_at = '2026-11-01T08:00:00Z'`,
-        column: 'group_id, measured_at',
-        value: '2 rows',
-        expected: 'one row',
-      },
-    ],
-  },
-  {
-    what: 'two names at one position',
-    sql: `INSERT INTO group_names VALUES (7, 1, 'Also', NULL, '2026-11-01T08:00:00Z', '2026-11-01T08:00:00Z');`,
-    found: [
-      {
-        table: 'group_names',
-        key: 'group_id = 7, position = 1',
-        column: 'group_id, position',
-        value: '2 rows',
-        expected: 'one row',
-      },
-    ],
-  },
-  ...(
-    [
-      ['group_member_readings', 'group_id', `measured_at = '2026-11-01T08:00:00Z'`, 'groups'],
-      ['group_names', 'group_id', 'position = 1', 'groups'],
-      ['group_owners', 'group_id', 'position = 1', 'groups'],
-      ['usernames', 'user_id', 'position = 1', 'users'],
-    ] as const
-  ).map(([table, key, order, records]): Corruption => ({
-    what: `a row of ${table} without its record`,
-    sql: `CREATE TEMP TABLE one AS SELECT * FROM ${table} LIMIT 1; UPDATE one SET ${key} = 99;
-          INSERT INTO ${table} SELECT * FROM one;`,
-    found: [
-      {
-        table,
-        key: `${key} = 99, ${order}`,
-        column: key,
-        value: '99',
-        expected: `the id of a row in ${records}`,
-      },
-    ],
-  })),
-  {
-    what: 'a history of a group that bears the id of a user',
-    sql: `INSERT INTO group_names VALUES (1042, 1, 'x', NULL, '2026-11-01T08:00:00Z', '2026-11-01T08:00:00Z');`,
-    found: [
-      {
-        table: 'group_names',
-        key: 'group_id = 1042, position = 1',
-        column: 'group_id',
-        value: '1042',
-        expected: 'the id of a row in groups',
-      },
-    ],
-  },
-  {
-    what: 'a last reading that disagrees with the record',
-    sql: 'UPDATE groups SET member_count = 91;',
-    found: [
-      {
-        table: 'group_member_readings',
-        key: `group_id = 7, measured_at = '2026-11-20T08:00:00Z'`,
-        column: 'member_count',
-        value: '90',
-        expected: 'member_count of the record, 91',
-      },
-    ],
-  },
-  {
-    what: 'a last name that disagrees with the record, be it by a space',
-    sql: `UPDATE groups SET name = 'Seven ';`,
-    found: [
-      {
-        table: 'group_names',
-        key: 'group_id = 7, position = 2',
-        column: 'name',
-        value: `'Seven'`,
-        expected: `name of the record, 'Seven '`,
-      },
-    ],
-  },
-  {
-    what: 'a last owner that disagrees with the record',
-    sql: `UPDATE groups SET owner_id = 1043;`,
-    found: [
-      {
-        table: 'group_owners',
-        key: 'group_id = 7, position = 2',
-        column: 'owner_id',
-        value: '1042',
-        expected: 'owner_id of the record, 1043',
-      },
-    ],
-  },
-  {
-    what: 'an owner of a group that has none',
-    sql: `UPDATE group_owners SET owner_id = 5, owner_name = 'five' WHERE owner_state = 'none';`,
-    found: [
-      {
-        table: 'group_owners',
-        key: 'group_id = 7, position = 1',
-        column: 'owner_id',
-        value: '5',
-        expected: 'NULL where owner_state is none',
-      },
-      {
-        table: 'group_owners',
-        key: 'group_id = 7, position = 1',
-        column: 'owner_name',
-        value: `'five'`,
-        expected: 'NULL where owner_state is none',
-      },
-    ],
-  },
-  {
-    what: 'a last state of ownership that disagrees with the record',
-    sql: `UPDATE groups SET owner_state = 'none', owner_id = NULL, owner_name = NULL;`,
-    found: [
-      {
-        table: 'group_owners',
-        key: 'group_id = 7, position = 2',
-        column: 'owner_state',
-        value: `'owned'`,
-        expected: `owner_state of the record, 'none'`,
-      },
-    ],
-  },
-  {
-    what: 'a last username that disagrees with the record, be it by a capital',
-    sql: `UPDATE users SET username = 'Marlow';`,
-    found: [
-      {
-        table: 'usernames',
-        key: 'user_id = 1042, position = 2',
-        column: 'username',
-        value: `'marlow'`,
-        expected: `username of the record, 'Marlow'`,
-      },
-    ],
-  },
-  {
-    what: 'a reading later than the record',
-    sql: `UPDATE groups SET measured_at = '2026-11-20T07:59:59Z';
-          DELETE FROM group_names; DELETE FROM group_owners;`,
-    found: [
-      {
-        table: 'group_member_readings',
-        key: `group_id = 7, measured_at = '2026-11-20T08:00:00Z'`,
-        column: 'measured_at',
-        value: '2026-11-20T08:00:00Z',
-        expected: `not later than measured_at of the record, '2026-11-20T07:59:59Z'`,
-      },
-    ],
-  },
-  {
-    what: 'a username seen later than the record was measured',
-    sql: `UPDATE usernames SET last_measured_at = '2026-11-20T08:00:01Z' WHERE position = 2;`,
-    found: [
-      {
-        table: 'usernames',
-        key: 'user_id = 1042, position = 2',
-        column: 'last_measured_at',
-        value: '2026-11-20T08:00:01Z',
-        expected: 'not later than measured_at of the record',
-      },
-    ],
-  },
-  {
-    what: 'an older username seen later than the record was measured',
-    sql: `UPDATE usernames SET last_measured_at = '2026-11-20T08:00:01Z' WHERE position = 1;`,
-    found: [
-      {
-        table: 'usernames',
-        key: 'user_id = 1042, position = 1',
-        column: 'last_measured_at',
-        value: '2026-11-20T08:00:01Z',
-        expected: 'not later than measured_at of the record',
-      },
-    ],
-  },
-  {
-    what: 'a position of 0',
-    sql: `UPDATE group_owners SET position = 0 WHERE position = 1;`,
-    found: [
-      {
-        table: 'group_owners',
-        key: 'group_id = 7, position = 0',
-        column: 'position',
-        value: '0',
-        expected: ID,
-      },
-    ],
-  },
-  {
-    what: 'NULL in what a history must have',
-    sql: `UPDATE group_names SET name = NULL WHERE position = 1;
-          UPDATE group_owners SET owner_state = NULL WHERE position = 1;
-          UPDATE group_member_readings SET member_count = NULL WHERE member_count = 80;`,
-    found: [
-      {
-        table: 'group_member_readings',
-        key: `group_id = 7, measured_at = '2026-11-01T08:00:00Z'`,
-        column: 'member_count',
-        value: 'NULL',
-        expected: COUNT,
-      },
-      {
-        table: 'group_names',
-        key: 'group_id = 7, position = 1',
-        column: 'name',
-        value: 'NULL',
-        expected: 'text',
-      },
-      {
-        table: 'group_owners',
-        key: 'group_id = 7, position = 1',
-        column: 'owner_state',
-        value: 'NULL',
-        expected: 'one of owned, none',
-      },
-    ],
-  },
+  broken('an id of 0', user('0'), `users | id = 0 | id | 0 | ${ID}`),
+  broken(
+    'an id beyond 2^53-1',
+    user('9007199254740993'),
+    `users | id = 9007199254740993 | id | 9007199254740993 | ${ID}`,
+  ),
+  broken('an id that is NULL', 'UPDATE items SET id = NULL;', `items | id = NULL | id | NULL | ${ID}`),
+  broken(
+    'two records of one id',
+    'INSERT INTO items SELECT * FROM items;',
+    'items | id = 30 | id | 2 rows | one row',
+  ),
+  broken(
+    'two readings of one group at one time',
+    `INSERT INTO group_member_readings VALUES (7, '${FIRST}', 80);`,
+    `group_member_readings | group_id = 7, measured_at = '${FIRST}' | group_id, measured_at | 2 rows | one row`,
+  ),
+  broken(
+    'two names at one position',
+    `INSERT INTO group_names VALUES (7, 1, 'Also', NULL, '${FIRST}', '${FIRST}');`,
+    'group_names | group_id = 7, position = 1 | group_id, position | 2 rows | one row',
+  ),
+  ...KEYS_OF_HISTORIES.map(([table, key, order, records]) =>
+    broken(
+      `a row of ${table} without its record`,
+      `CREATE TEMP TABLE one AS SELECT * FROM ${table} LIMIT 1; UPDATE one SET ${key} = 99;
+       INSERT INTO ${table} SELECT * FROM one;`,
+      `${table} | ${key} = 99, ${order} | ${key} | 99 | the id of a row in ${records}`,
+    ),
+  ),
+  broken(
+    'a history of a group that bears the id of a user',
+    `INSERT INTO group_names VALUES (1042, 1, 'x', NULL, '${FIRST}', '${FIRST}');`,
+    'group_names | group_id = 1042, position = 1 | group_id | 1042 | the id of a row in groups',
+  ),
+  broken(
+    'a last reading that disagrees with the record',
+    'UPDATE groups SET member_count = 91;',
+    `group_member_readings | group_id = 7, measured_at = '${LAST}' | member_count | 90 | member_count of the record, 91`,
+  ),
+  broken(
+    'a last name that disagrees with the record, be it by a space',
+    `UPDATE groups SET name = 'Seven ';`,
+    `group_names | group_id = 7, position = 2 | name | 'Seven' | name of the record, 'Seven '`,
+  ),
+  broken(
+    'a last owner that disagrees with the record',
+    `UPDATE groups SET owner_id = 1043;`,
+    'group_owners | group_id = 7, position = 2 | owner_id | 1042 | owner_id of the record, 1043',
+  ),
+  broken(
+    'an owner of a group that has none',
+    `UPDATE group_owners SET owner_id = 5, owner_name = 'five' WHERE owner_state = 'none';`,
+    'group_owners | group_id = 7, position = 1 | owner_id | 5 | NULL where owner_state is none',
+    `group_owners | group_id = 7, position = 1 | owner_name | 'five' | NULL where owner_state is none`,
+  ),
+  broken(
+    'a last state of ownership that disagrees with the record',
+    `UPDATE groups SET owner_state = 'none', owner_id = NULL, owner_name = NULL;`,
+    `group_owners | group_id = 7, position = 2 | owner_state | 'owned' | owner_state of the record, 'none'`,
+  ),
+  broken(
+    'a last username that disagrees with the record, be it by a capital',
+    `UPDATE users SET username = 'Marlow';`,
+    `usernames | user_id = 1042, position = 2 | username | 'marlow' | username of the record, 'Marlow'`,
+  ),
+  broken(
+    'a reading later than the record',
+    `UPDATE groups SET measured_at = '2026-11-20T07:59:59Z'; DELETE FROM group_names; DELETE FROM group_owners;`,
+    `group_member_readings | group_id = 7, measured_at = '${LAST}' | measured_at | ${LAST} | not later than measured_at of the record, '2026-11-20T07:59:59Z'`,
+  ),
+  ...[1, 2].map((position) =>
+    broken(
+      `username ${position} of two seen later than the record was measured`,
+      `UPDATE usernames SET last_measured_at = '2026-11-20T08:00:01Z' WHERE position = ${position};`,
+      `usernames | user_id = 1042, position = ${position} | last_measured_at | 2026-11-20T08:00:01Z | not later than measured_at of the record`,
+    ),
+  ),
+  broken(
+    'a position of 0',
+    `UPDATE group_owners SET position = 0 WHERE position = 1;`,
+    `group_owners | group_id = 7, position = 0 | position | 0 | ${ID}`,
+  ),
+  broken(
+    'NULL in what a history must have',
+    `UPDATE group_names SET name = NULL WHERE position = 1;
+     UPDATE group_owners SET owner_state = NULL WHERE position = 1;
+     UPDATE group_member_readings SET member_count = NULL WHERE member_count = 80;`,
+    `group_member_readings | group_id = 7, measured_at = '${FIRST}' | member_count | NULL | ${COUNT}`,
+    'group_names | group_id = 7, position = 1 | name | NULL | text',
+    'group_owners | group_id = 7, position = 1 | owner_state | NULL | one of owned, none',
+  ),
 ];
 
 const WITHHELD: readonly Corruption[] = [
-  {
-    what: 'an unknown kind',
-    sql: `INSERT INTO withheld VALUES ('place', 7, '2026-01-01T00:00:00Z');`,
-    found: [
-      {
-        table: 'withheld',
-        key: `kind = 'place', id = 7`,
-        column: 'kind',
-        value: `'place'`,
-        expected: 'one of group, user, game, item',
-      },
-    ],
-  },
-  {
-    what: 'an id that is text',
-    sql: `INSERT INTO withheld VALUES ('user', 'seven', '2026-01-01T00:00:00Z');`,
-    found: [
-      { table: 'withheld', key: `kind = 'user', id = 'seven'`, column: 'id', value: `'seven'`, expected: ID },
-    ],
-  },
-  {
-    what: 'a time that is none',
-    sql: `INSERT INTO withheld VALUES ('user', 5, NULL);`,
-    found: [
-      { table: 'withheld', key: `kind = 'user', id = 5`, column: 'since', value: 'NULL', expected: TIME },
-    ],
-  },
+  broken(
+    'an unknown kind',
+    `INSERT INTO withheld VALUES ('place', 7, '${FIRST}');`,
+    `withheld | kind = 'place', id = 7 | kind | 'place' | one of group, user, game, item`,
+  ),
+  broken(
+    'an id that is text',
+    `INSERT INTO withheld VALUES ('user', 'seven', '${FIRST}');`,
+    `withheld | kind = 'user', id = 'seven' | id | 'seven' | ${ID}`,
+  ),
+  broken(
+    'a time that is none',
+    `INSERT INTO withheld VALUES ('user', 5, NULL);`,
+    `withheld | kind = 'user', id = 5 | since | NULL | ${TIME}`,
+  ),
 ];
+
+/** Renames the table of items, and puts a view in its place. */
+const asView = (columns: string): string =>
+  `ALTER TABLE items RENAME TO raw_items; CREATE VIEW items AS SELECT ${columns} FROM raw_items;`;
+const READABLE = 'a table, or a view that can be read';
 
 const SHAPES: readonly Corruption[] = [
-  {
-    what: 'missing columns that may not be NULL, each named',
-    sql: `ALTER TABLE groups DROP COLUMN measurements; ALTER TABLE withheld RENAME COLUMN since TO from_when;`,
-    found: [
-      {
-        table: 'groups',
-        key: '',
-        column: 'measurements',
-        value: 'missing',
-        expected: 'a column of that name',
-      },
-      { table: 'withheld', key: '', column: 'since', value: 'missing', expected: 'a column of that name' },
-    ],
-  },
-  {
-    what: 'a view of a table that is gone',
-    sql: `ALTER TABLE items RENAME TO raw_items; CREATE VIEW items AS SELECT * FROM raw_items; DROP TABLE raw_items;`,
-    found: [
-      {
-        table: 'items',
-        key: '',
-        column: null,
-        value: 'raw_items',
-        expected: 'a table, or a view that can be read',
-      },
-    ],
-  },
-  {
-    what: 'a view that calls a function nobody has',
-    sql: `ALTER TABLE items RENAME TO raw_items; CREATE VIEW items AS SELECT *, nobody_has(id) AS x FROM raw_items;`,
-    found: [
-      {
-        table: 'items',
-        key: '',
-        column: null,
-        value: 'nobody_has',
-        expected: 'a table, or a view that can be read',
-      },
-    ],
-  },
+  broken(
+    'missing columns that may not be NULL, each named',
+    `ALTER TABLE groups DROP COLUMN measurements; ALTER TABLE withheld RENAME COLUMN since TO from_when;`,
+    'groups |  | measurements | missing | a column of that name',
+    'withheld |  | since | missing | a column of that name',
+  ),
+  broken(
+    'a view of a table that is gone',
+    `${asView('*')} DROP TABLE raw_items;`,
+    `items |  |  | raw_items | ${READABLE}`,
+  ),
+  broken(
+    'a view that calls a function nobody has',
+    asView('*, nobody_has(id) AS x'),
+    `items |  |  | nobody_has | ${READABLE}`,
+  ),
 ];
 
+/** `table.column` of each finding. */
+const columnsIn = ({ findings }: CheckReport): string[] =>
+  findings.map(({ table, column }) => `${table}.${column}`);
+
 describe('check finds', () => {
-  it('nothing in a register that keeps the contract', async () => {
-    for (const shape of ['strict', 'loose', 'untyped'] as const) {
+  it.each(['strict', 'loose', 'untyped'] as const)(
+    'nothing in a valid register of %s tables',
+    async (shape) => {
       expect(await checked('', shape)).toEqual({ findings: [], total: 0, skippable: true });
-    }
-  });
+    },
+  );
 
   describe.each([
     ['in tables and columns', SHAPES],
@@ -629,7 +400,11 @@ describe('check finds', () => {
   ] as const)('%s', (_, corruptions) => {
     it.each(corruptions)('$what', async ({ sql, shape, found }) => {
       const report = await checked(sql, shape);
-      expect(placesIn(report)).toEqual(found.map(asExpected));
+      expect(placesIn(report)).toEqual(
+        found.map(([table, key, column, value, expected]) => {
+          return [table, key, column, containing(value), containing(expected)];
+        }),
+      );
       expect(report.total).toBe(found.length);
     });
   });
@@ -640,39 +415,32 @@ describe('check finds', () => {
   });
 
   it('the place and not only the first of many breaks in one row', async () => {
-    const report = await checked(
-      `UPDATE items SET price = -1, off_sale = 2, state = 'x', created_at = '', name = x'00';`,
-    );
-    expect(new Set(report.findings.map(({ column }) => column))).toEqual(
-      new Set(['created_at', 'name', 'off_sale', 'price', 'state']),
-    );
+    const sql = `UPDATE items SET price = -1, off_sale = 2, state = 'x', created_at = '', name = x'00';`;
+    const columns = ['created_at', 'name', 'off_sale', 'price', 'state'].map((name) => `items.${name}`);
+    expect(columnsIn(await checked(sql)).toSorted()).toEqual(columns);
   });
 
   it('a view that only fails when its rows are read, and names it', async () => {
-    const sql = `ALTER TABLE items RENAME TO raw_items; CREATE VIEW items AS
-      SELECT *, json_extract(name, '$') AS x FROM raw_items WHERE json_extract(name, '$') IS NULL;`;
-    const told = await checked(sql).then(
+    const view = `${asView(`*, json_extract(name, '$') AS x`).slice(0, -1)} WHERE json_extract(name, '$') IS NULL;`;
+    const message = await checked(view).then(
       (report) => findingLines(report).join(),
       (error: unknown) => String(error),
     );
-    expect(told).toContain('items');
-    expect(told).toContain('malformed JSON');
+    expect(message).toContain('items');
+    expect(message).toContain('malformed JSON');
   });
 
-  it.each(['NOCASE', 'RTRIM'])(
-    'an unknown word in a column that is compared by %s, too',
-    async (collation) => {
-      const report = await checked(
-        `ALTER TABLE items RENAME TO raw_items;
-       CREATE VIEW items AS SELECT id, state COLLATE ${collation} AS state, name, description, asset_type_id, asset_type,
-         creator_type, creator_id, creator_name, price_state, price, off_sale, limited, lowest_resale_price,
-         recent_average_price, quantity_total, quantity_remaining, favourites, created_at, updated_at,
-         first_measured_at, measured_at, measurements FROM raw_items;
-       UPDATE raw_items SET state = ${collation === 'NOCASE' ? `'PRESENT'` : `'present '`};`,
-      );
-      expect(report.findings.map(({ table, column }) => `${table}.${column}`)).toEqual(['items.state']);
-    },
-  );
+  it.each([
+    ['NOCASE', 'PRESENT'],
+    ['RTRIM', 'present '],
+  ])('an unknown word in a column that is compared by %s, too', async (collation, word) => {
+    const columns = `id, state COLLATE ${collation} AS state, name, description, asset_type_id, asset_type,
+      creator_type, creator_id, creator_name, price_state, price, off_sale, limited, lowest_resale_price,
+      recent_average_price, quantity_total, quantity_remaining, favourites, created_at, updated_at,
+      first_measured_at, measured_at, measurements`;
+    const report = await checked(`${asView(columns)} UPDATE raw_items SET state = '${word}';`);
+    expect(columnsIn(report)).toEqual(['items.state']);
+  });
 
   it('a name that disagrees in a column that is compared by NOCASE, too', async () => {
     const report = await checked(
@@ -680,46 +448,28 @@ describe('check finds', () => {
          username COLLATE NOCASE AS username, changed_at, first_measured_at, last_measured_at FROM raw;
        UPDATE users SET username = 'MARLOW';`,
     );
-    expect(report.findings.map(({ table, column }) => `${table}.${column}`)).toEqual(['usernames.username']);
+    expect(columnsIn(report)).toEqual(['usernames.username']);
   });
 });
 
-const ONE_TO_THREE = ['id = 2001', 'id = 2002', 'id = 2003'];
-
-describe('check counts', () => {
-  const MANY = `
+it('check counts all places of a rule, and shows three, without keeping the others', async () => {
+  const report = await checked(`
     WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 50)
     INSERT INTO users (id, state, username, first_measured_at, measured_at, measurements)
-    SELECT 2000 + i, 'odd', CASE WHEN i <= 21 THEN x'00' END, '2026-11-20T08:00:00Z', '2026-11-20T08:00:00Z', 1 FROM n;
-  `;
-
-  it('all places of a rule, and shows three', async () => {
-    const { findings, total } = await checked(MANY);
-    expect(findings).toMatchObject([
-      { table: 'users', column: 'username', count: 21, examples: ONE_TO_THREE.map((key) => ({ key })) },
-      { table: 'users', column: 'state', count: 50, examples: ONE_TO_THREE.map((key) => ({ key })) },
-    ]);
-    expect(findings.map(({ examples }) => examples.length)).toEqual([3, 3]);
-    expect(total).toBe(71);
-  });
-
-  it('and says so in front of them', async () => {
-    const lines = findingLines(await checked(MANY));
-    expect(lines).toEqual([
-      'users.username: 21 places, expected text, or NULL',
-      ...ONE_TO_THREE.map((key) => `  ${key}: X'00'`),
-      'users.state: 50 places, expected one of present, banned, deleted, or NULL',
-      ...ONE_TO_THREE.map((key) => `  ${key}: 'odd'`),
-    ]);
-  });
-
-  it('broken rows without keeping them', async () => {
-    const found = new Findings();
-    const rule = { table: 'users', column: 'state', expected: 'a word' };
-    for (let id = 1; id <= 100_000; id += 1) found.add(rule, true, { key: `id = ${id}`, value: 'x' });
-    const { findings, total } = found.report();
-    expect([total, findings.length, findings[0]?.examples.length]).toEqual([100_000, 1, 3]);
-  });
+    SELECT 2000 + i, 'odd', CASE WHEN i <= 21 THEN x'00' END, '${LAST}', '${LAST}', 1 FROM n;`);
+  expect(report.total).toBe(71);
+  const keys = ['id = 2001', 'id = 2002', 'id = 2003'];
+  expect(findingLines(report)).toEqual([
+    'users.username: 21 places, expected text, or NULL',
+    ...keys.map((key) => `  ${key}: X'00'`),
+    'users.state: 50 places, expected one of present, banned, deleted, or NULL',
+    ...keys.map((key) => `  ${key}: 'odd'`),
+  ]);
+  const found = new Findings();
+  const rule = { table: 'users', column: 'state', expected: 'a word' };
+  for (let id = 1; id <= 100_000; id += 1) found.add(rule, true, { key: `id = ${id}`, value: 'x' });
+  const { findings, total } = found.report();
+  expect([total, findings.length, findings[0]?.examples.length]).toEqual([100_000, 1, 3]);
 });
 
 const text = (sql: string): string =>
@@ -757,8 +507,7 @@ describe('check takes as valid', () => {
   it.each([
     [
       'NULL wherever it means "not measured"',
-      `
-      UPDATE groups SET state = NULL, name = NULL, description = NULL, owner_state = NULL, owner_id = NULL, owner_name = NULL,
+      `UPDATE groups SET state = NULL, name = NULL, description = NULL, owner_state = NULL, owner_id = NULL, owner_name = NULL,
         member_count = NULL, public_entry = NULL, verified = NULL, created_at = NULL;
       UPDATE group_names SET changed_at = NULL; UPDATE group_owners SET owner_id = NULL, owner_name = NULL;
       UPDATE users SET state = NULL, username = NULL, display_name = NULL, verified = NULL, created_at = NULL;
@@ -772,8 +521,7 @@ describe('check takes as valid', () => {
     ],
     [
       'the largest numbers',
-      `
-      UPDATE games SET id = 9007199254740991, creator_id = 9007199254740991, visits = 9007199254740991, measurements = 9007199254740991;`,
+      `UPDATE games SET id = 9007199254740991, creator_id = 9007199254740991, visits = 9007199254740991, measurements = 9007199254740991;`,
     ],
     [
       'the smallest numbers',
@@ -781,8 +529,7 @@ describe('check takes as valid', () => {
     ],
     [
       'the first and the last time there is',
-      `
-      UPDATE games SET created_at = '0001-01-01T00:00:00Z', updated_at = '9999-12-31T23:59:59Z';`,
+      `UPDATE games SET created_at = '0001-01-01T00:00:00Z', updated_at = '9999-12-31T23:59:59Z';`,
     ],
     [
       'leap days',
@@ -791,35 +538,29 @@ describe('check takes as valid', () => {
     ['one reading at the very moment of the record', `UPDATE games SET first_measured_at = measured_at;`],
     [
       'a record measured after its last reading',
-      `
-      UPDATE groups SET measured_at = '2026-11-21T08:00:00Z'; UPDATE users SET measured_at = '2026-11-21T08:00:00Z';`,
+      `UPDATE groups SET measured_at = '2026-11-21T08:00:00Z'; UPDATE users SET measured_at = '2026-11-21T08:00:00Z';`,
     ],
     [
       'a record without any history',
-      `
-      DELETE FROM group_names; DELETE FROM group_owners; DELETE FROM group_member_readings; DELETE FROM usernames;`,
+      `DELETE FROM group_names; DELETE FROM group_owners; DELETE FROM group_member_readings; DELETE FROM usernames;`,
     ],
     ['positions that grow with gaps', `UPDATE usernames SET position = 40 WHERE position = 2;`],
     [
       'names learned from the platform’s own list, of one reading',
-      `
-      UPDATE usernames SET first_measured_at = '2026-11-20T08:00:00Z', last_measured_at = '2026-11-20T08:00:00Z';`,
+      `UPDATE usernames SET first_measured_at = '2026-11-20T08:00:00Z', last_measured_at = '2026-11-20T08:00:00Z';`,
     ],
     [
       'withheld records that are there and that are not',
-      `
-      INSERT INTO withheld VALUES ('group', 7, '2026-01-01T00:00:00Z'), ('item', 4, '2026-01-01T00:00:00Z'),
+      `INSERT INTO withheld VALUES ('group', 7, '2026-01-01T00:00:00Z'), ('item', 4, '2026-01-01T00:00:00Z'),
         ('user', 7, '2026-01-01T00:00:00Z');`,
     ],
     [
       'more tables and columns than the contract has',
-      `
-      ALTER TABLE groups ADD COLUMN extra; UPDATE groups SET extra = x'FF'; CREATE TABLE rank (id); INSERT INTO rank VALUES ('?');`,
+      `ALTER TABLE groups ADD COLUMN extra; UPDATE groups SET extra = x'FF'; CREATE TABLE rank (id); INSERT INTO rank VALUES ('?');`,
     ],
     [
       'a view where a table could be',
-      `
-      ALTER TABLE users RENAME TO people; CREATE VIEW users AS SELECT 5 AS other, * FROM people;`,
+      `ALTER TABLE users RENAME TO people; CREATE VIEW users AS SELECT 5 AS other, * FROM people;`,
     ],
   ])('%s', async (_, sql) => {
     expect((await checked(sql)).findings).toEqual([]);
@@ -834,111 +575,92 @@ const lineOf = async (sql: string): Promise<string> => {
 };
 
 describe('a finding', () => {
-  it('is where, how often and what was expected; then which row has what', async () => {
-    expect(findingLines(await checked(`UPDATE items SET price = -1;`))).toEqual([
-      'items.price: 1 place, expected an integer from 0 to 9007199254740991, or NULL',
-      '  id = 30: -1',
-      '  hint: a negative number; if it means "not measured": nullif(price, -1)',
-    ]);
+  it.each<[string, string, readonly string[]]>([
+    [
+      'is where, how often and what was expected; then which row has what',
+      `UPDATE items SET price = -1;`,
+      [
+        'items.price: 1 place, expected an integer from 0 to 9007199254740991, or NULL',
+        '  id = 30: -1',
+        '  hint: a negative number; if it means "not measured": nullif(price, -1)',
+      ],
+    ],
+    [
+      'says what the record has that a history disagrees with',
+      `UPDATE groups SET member_count = 91;`,
+      [
+        'group_member_readings.member_count: 1 place, expected member_count of the record',
+        `  group_id = 7, measured_at = '${LAST}': 90, the record has 91`,
+      ],
+    ],
+    [
+      'says of keys how many rows have them',
+      `INSERT INTO group_member_readings VALUES (7, '${FIRST}', 80);`,
+      [
+        'group_member_readings (group_id, measured_at): 1 place, expected one row for each key',
+        `  group_id = 7, measured_at = '${FIRST}': 2 rows`,
+      ],
+    ],
+    [
+      'names a wrong id once',
+      `UPDATE items SET id = -4;`,
+      [`items.id: 1 place, expected ${ID}`, '  id = -4'],
+    ],
+    [
+      'says of a column that it is missing',
+      'ALTER TABLE users DROP COLUMN measurements;',
+      ['users.measurements is missing, expected a column of that name'],
+    ],
+  ])('%s', async (_, sql, lines) => {
+    expect(findingLines(await checked(sql))).toEqual(lines);
   });
 
-  it('says what the record has that a history disagrees with', async () => {
-    expect(findingLines(await checked(`UPDATE groups SET member_count = 91;`))).toEqual([
-      'group_member_readings.member_count: 1 place, expected member_count of the record',
-      `  group_id = 7, measured_at = '2026-11-20T08:00:00Z': 90, the record has 91`,
-    ]);
-  });
-
-  it('says of keys how many rows have them', async () => {
-    const sql = `INSERT INTO group_member_readings VALUES (7, '2026-11-01T08:00:00Z', 80);`;
-    expect(findingLines(await checked(sql))).toEqual([
-      'group_member_readings (group_id, measured_at): 1 place, expected one row for each key',
-      `  group_id = 7, measured_at = '2026-11-01T08:00:00Z': 2 rows`,
-    ]);
-  });
-
-  it('names a wrong id once', async () => {
-    expect(await lineOf(`UPDATE items SET id = -4;`)).toBe('  id = -4');
-  });
-
-  it('says of a column that it is missing', async () => {
-    expect(findingLines(await checked('ALTER TABLE users DROP COLUMN measurements;'))).toEqual([
-      'users.measurements is missing, expected a column of that name',
-    ]);
-  });
-
-  it('stays one line, whatever the value holds', async () => {
+  it('stays one line, short and without control characters, whatever the value holds', async () => {
     expect(await lineOf(`UPDATE items SET state = 'a' || char(10, 13, 0x2028) || 'b';`)).not.toMatch(
       /[\n\r\u2028]/,
     );
-  });
-
-  it('sends no control character to a terminal', async () => {
     expect(await lineOf(`UPDATE items SET state = char(27) || '[2J';`)).not.toContain('\u001b');
-  });
-
-  it('shows where a text goes on behind a NUL', async () => {
-    const nul = await lineOf(`UPDATE items SET created_at = '2026-11-20T08:00:00Z' || char(0);`);
-    expect(nul).not.toContain(`'2026-11-20T08:00:00Z'`);
-  });
-
-  it('cuts a long value short', async () => {
+    // It shows where a text goes on behind a NUL.
+    const nul = await lineOf(`UPDATE items SET created_at = '${LAST}' || char(0);`);
+    expect(nul).not.toContain(`'${LAST}'`);
     const line = await lineOf(`UPDATE items SET state = replace(hex(zeroblob(5000)), '0', 'x');`);
     expect(line.length).toBeLessThan(250);
     expect(line).toContain('…');
   });
 });
 
-describe('snapshot check', () => {
-  it('prints findings as JSON and exits with 1', async () => {
-    const file = writeRegister(path('register.sqlite'), `${VALID} UPDATE items SET price = 'dear';`, 'loose');
-    const { code, stdout } = await snapshot(['check', '--register', file, '--json']);
+describe('the command check', () => {
+  it('prints each finding with its examples and the sum, or as JSON, and exits with 1', async () => {
+    const sql = `${VALID} UPDATE items SET price = 'dear', off_sale = 7;`;
+    const register = writeRegister(path('register.sqlite'), sql, 'loose');
+    const { code, stdout } = await inProcess('check', '--register', register, '--quiet');
     expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({
-      register: file,
-      total: 1,
-      findings: [
-        {
-          table: 'items',
-          column: 'price',
-          what: 'broken',
-          expected: `${COUNT}, or NULL`,
-          hint: null,
-          count: 1,
-          examples: [{ key: 'id = 30', value: `'dear'` }],
-        },
-      ],
-    });
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      containing('items.price: 1 place, expected'),
+      `  id = 30: 'dear'`,
+      containing('items.off_sale: 1 place, expected 0 or 1'),
+      '  id = 30: 7',
+      containing('breaks the contract in 2 places'),
+    ]);
+    const json = await inProcess('check', '--register', register, '--json');
+    const price = {
+      table: 'items',
+      column: 'price',
+      what: 'broken',
+      expected: `${COUNT}, or NULL`,
+      hint: null,
+    };
+    const examples = [{ key: 'id = 30', value: `'dear'` }];
+    const findings = [{ ...price, count: 1, examples }, { column: 'off_sale' }];
+    expect(JSON.parse(json.stdout)).toMatchObject({ register, total: 2, findings });
   });
 
-  it('prints each finding with its examples, then the sum', async () => {
-    const file = writeRegister(
-      path('register.sqlite'),
-      `${VALID} UPDATE items SET price = 'dear', off_sale = 7;`,
-      'loose',
-    );
-    const { code, stdout } = await snapshot(['check', '--register', file, '--quiet']);
-    expect(code).toBe(1);
-    const lines = stdout.trimEnd().split('\n');
-    expect(lines).toHaveLength(5);
-    expect(lines[0]).toContain('items.price: 1 place, expected');
-    expect(lines[1]).toBe(`  id = 30: 'dear'`);
-    expect(lines[2]).toContain('items.off_sale: 1 place, expected 0 or 1');
-    expect(lines[4]).toContain('breaks the contract in 2 places');
-  });
-
-  it('exits with 0 where the contract is kept', async () => {
+  it('exits with 0 where the contract is kept, and only reads', async () => {
     const file = writeRegister(path('register.sqlite'), VALID);
-    const { code, stdout } = await snapshot(['check', '--register', file]);
-    expect(stdout).toContain('keeps the contract');
-    expect(code).toBe(0);
-  });
-
-  it('leaves the register as it is', async () => {
-    const file = writeRegister(path('register.sqlite'), VALID);
+    const { code, stdout } = await inProcess('check', '--register', file);
+    expect([code, stdout]).toEqual([0, containing('keeps the contract')]);
     const register = Register.open(file);
     expect(() => register.execute('DELETE FROM groups')).toThrow('readonly');
     register.close();
-    changeRegister(file, 'SELECT 1');
   });
 });

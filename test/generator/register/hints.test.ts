@@ -1,8 +1,8 @@
 /** What `check` says of likely causes, of what is there, and of what may be a mistake. */
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../generator/sqlite/index.js';
-import { inProcess } from '../publish/support.js';
 import { temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
 import { writeRegister } from '../../support/register.js';
 
 const path = temporary();

@@ -1,8 +1,7 @@
 /** A register that is slow for want of an index: `check` and `build` say so while SQLite is at it. */
 import { spawn, spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { start, until } from '../publish/support.js';
-import { buildArgs } from '../../support/cli.js';
+import { buildArgs, start, until } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { leaveOut } from '../../support/programs.js';
 import { changeRegister, writeRegister } from '../../support/register.js';

@@ -1,0 +1,108 @@
+/** Several connections see one state of the register, whatever a writer does meanwhile. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Thread } from '../../../generator/build/workers/pool.js';
+import { Register } from '../../../generator/register/database.js';
+import { identityOf, openConsistentSnapshot } from '../../../generator/register/snapshot.js';
+import { openDatabase } from '../../../generator/sqlite/index.js';
+import { WORKER } from '../../support/build.js';
+import { csvObjects } from '../../support/csv.js';
+import { temporary } from '../../support/folder.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import { containing } from '../../support/values.js';
+
+const path = temporary();
+const price = (register: Register): unknown => [...register.rows('SELECT price FROM items')][0]?.[0];
+
+describe('two connections', () => {
+  it('see one state of the register, though a writer commits all the time', async () => {
+    const file = writeRegister(path('busy.sqlite'), { items: [{ id: 1, price: 0 }] });
+    const writer = openDatabase(file);
+    writer.pragma('journal_mode = WAL');
+    const one = Register.open(file);
+    const two = Register.join(file);
+    let commits = 0;
+    const commit = (): void => {
+      writer.exec('UPDATE items SET price = price + 1');
+      commits += 1;
+    };
+    try {
+      for (let round = 0; round < 200; round += 1) {
+        let restarts = 0;
+        const between = {
+          restartRead: () => {
+            // A commit between the two, in the first attempts.
+            restarts += 1;
+            if (restarts <= round % 4) commit();
+          },
+        };
+        await openConsistentSnapshot(file, identityOf(file), [one, between, two]);
+        expect(restarts).toBe((round % 4) + 1);
+        const seen = price(one);
+        expect(price(two)).toBe(seen);
+        expect(seen).toBe(commits);
+        commit();
+        expect([price(one), price(two)]).toEqual([seen, seen]);
+      }
+    } finally {
+      for (const each of [one, two, writer]) each.close();
+    }
+  });
+
+  it.each(['WAL', 'DELETE'])(
+    'keep their locks, so a writer of another process in mode %s changes nothing they read',
+    async (mode) => {
+      const file = writeRegister(path('locked.sqlite'), { items: [{ id: 1, price: 1 }] });
+      const script =
+        'import sqlite3, sys\n' +
+        'c = sqlite3.connect(sys.argv[1], timeout=0.2)\n' +
+        'c.execute("PRAGMA journal_mode = " + sys.argv[2])\n' +
+        'try:\n  c.execute("UPDATE items SET price = 2"); c.commit()\n' +
+        'except sqlite3.OperationalError as error: print(error)\n' +
+        'c.close()';
+      // The mode is that of the file from here on.
+      changeRegister(file, `PRAGMA journal_mode = ${mode}`);
+      const identity = identityOf(file);
+      const main = Register.open(file);
+      const thread = new Thread(WORKER, { file, notMeasured: [] });
+      try {
+        await openConsistentSnapshot(file, identity, [main, thread]);
+        const writer = spawnSync('python3', ['-c', script, file, mode], { encoding: 'utf8' });
+        expect([writer.status, writer.stderr]).toEqual([0, '']);
+        expect(writer.stdout).toBe(mode === 'WAL' ? '' : 'database is locked\n');
+        expect(price(main)).toBe(1);
+        const folder = path('written');
+        await thread.ask('export', { table: 'items', folder });
+        const csv = readFileSync(join(folder, 'downloads/items.csv'), 'utf8');
+        expect(csvObjects(csv)).toMatchObject([{ price: '1' }]);
+      } finally {
+        await thread.close();
+        main.close();
+      }
+    },
+  );
+
+  it('of which one sees another file end with 3, as where a writer never pauses', async () => {
+    const file = writeRegister(path('one.sqlite'), { items: [{ id: 1, price: 0 }] });
+    const other = writeRegister(path('two.sqlite'), { items: [{ id: 2 }] });
+    const identity = identityOf(file);
+    const writer = openDatabase(file);
+    writer.pragma('journal_mode = WAL');
+    writer.pragma('synchronous = OFF');
+    const restartRead = () => void writer.exec('UPDATE items SET price = price + 1');
+    await expect(openConsistentSnapshot(file, identity, [{ restartRead }])).rejects.toMatchObject({
+      exitCode: 3,
+    });
+    writer.close();
+    const one = Register.open(file);
+    renameSync(other, file);
+    const two = Register.open(file);
+    await expect(openConsistentSnapshot(file, identity, [one, two])).rejects.toMatchObject({
+      exitCode: 3,
+      message: containing('was replaced'),
+    });
+    for (const each of [one, two]) each.close();
+  });
+});
