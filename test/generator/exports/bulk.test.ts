@@ -1,31 +1,24 @@
 /** The downloads that hold everything in few files: the documents themselves, and one database. */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  cpSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect } from 'vitest';
-import { always, it, some, thorough } from '../../support/thorough.js';
 import { z } from 'zod';
 import { writeSample } from '../../../data/sample.js';
 import { openDatabase } from '../../../generator/sqlite/index.js';
 import { OPERATOR, published } from '../../support/build.js';
-import { inProcess } from '../publish/support.js';
+import type { Options } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
 import { NASTY_REGISTER, TIME } from '../../support/nasty.js';
+import { has } from '../../support/programs.js';
+import { sha256 } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
+import { Site, copyOf } from '../../support/site.js';
+import { always, it, some, thorough } from '../../support/thorough.js';
 import { hashes, inState, lasting, readTree, stamps } from '../../support/tree.js';
 import { fields } from '../../support/values.js';
-import { has } from '../../support/programs.js';
 
 const path = temporary();
 /** A register of everything that may go wrong, and a larger one, both with withheld records. */
@@ -62,7 +55,6 @@ beforeAll(async () => {
   await published({ register, out: usual, operator });
 });
 
-const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex');
 const unpacked = (out: string, name: string): Buffer =>
   gunzipSync(readFileSync(join(out, 'downloads', name)));
 const linesOf = (out: string, name: string): string[] => {
@@ -275,91 +267,81 @@ describe('register.sqlite.gz', () => {
     ]);
   });
 
-  it('says what it is: register, licence, and as of when', () => {
+  it('says what it is: register, licence, and as of when, if there is a measurement', async () => {
     const facts = fields(JSON.parse(readFileSync(OPERATOR, 'utf8')));
-    const snapshotJson = fields(JSON.parse(readFileSync(join(usual, 'snapshot.json'), 'utf8')));
+    const { as_of } = fields(JSON.parse(readFileSync(join(usual, 'snapshot.json'), 'utf8')));
     const [json] = columnOf(
       usual,
       `SELECT json_object('name', name, 'url', url, 'platform', platform, 'as_of', as_of,
         'licence', json_object('name', licence, 'url', licence_url)) FROM about`,
     );
-    expect(JSON.parse(String(json))).toEqual({
-      name: facts['name'],
-      url: facts['url'],
-      platform: facts['platform'],
-      as_of: snapshotJson['as_of'],
-      licence: facts['licence'],
-    });
-  });
-
-  thorough('may have no newest measurement', async () => {
+    const { name, url, platform, licence } = facts;
+    expect(JSON.parse(String(json))).toEqual({ name, url, platform, as_of, licence });
     const out = path('unmeasured');
     await published({ register: writeRegister(path('unmeasured.sqlite'), {}), out });
-    for (const [tree, isNull] of [
-      [out, 1],
-      [usual, 0],
-    ] as const) {
-      expect(columnOf(tree, 'SELECT as_of IS NULL FROM about').map(Number)).toEqual([isNull]);
-      const nullable = `SELECT name FROM pragma_table_info('about') WHERE "notnull" = 0`;
-      expect(columnOf(tree, nullable)).toEqual(['as_of']);
-    }
+    expect(columnOf(out, 'SELECT as_of FROM about')).toEqual([null]);
+    const nullable = `SELECT name FROM pragma_table_info('about') WHERE "notnull" = 0`;
+    expect(columnOf(out, nullable)).toEqual(['as_of']);
   });
 
   thorough(
     'has no byte that is neither written nor zero: two builds, with other work between them, agree',
     async () => {
-      const [one, two] = [path('one'), path('two')];
-      await published({ register, out: one, operator, at: '2027-01-01T00:00:00Z' });
+      const again = path('again');
       await published({ register: nastyRegister, out: path('between') });
-      await published({ register, out: two, operator, at: '2029-01-01T00:00:00Z' });
-      const [first, second] = [one, two].map((out) => hashes(lasting(readTree(out))));
+      await published({ register, out: again, operator, at: '2029-01-01T00:00:00Z' });
+      const [first, second] = [usual, again].map((out) => hashes(lasting(readTree(out))));
       expect(first?.['downloads/register.sqlite.gz']).toBeDefined();
       expect(second).toEqual(first);
     },
   );
 });
 
+/** A copy of the usual register and its tree. */
+const site = (): Site => copyOf(new Site(register, usual), path);
+const build = (made: Site, sql = '', options: Partial<Options> = {}) =>
+  made.build(sql, { operator, ...options });
+
+/** Does something while one of the operator's files has another content. */
+async function withImprint(content: string, work: () => Promise<void>): Promise<void> {
+  const imprint = join(dirname(operator), 'site/imprint.html');
+  const before = readFileSync(imprint);
+  writeFileSync(imprint, content);
+  try {
+    await work();
+  } finally {
+    writeFileSync(imprint, before);
+  }
+}
+
 describe('a build that follows', () => {
-  const NAMES = [
-    ...Object.keys(FILES).map((route) => `documents/${route}`),
-    'documents/other',
-    'register.sqlite',
-  ];
-  it('writes none of them if nothing changed, and none for another time', async () => {
-    const out = path('dist');
-    await published({ register, out, operator });
-    const before = stamps(readTree(out));
-    const { exports } = await published({ register, out, operator, at: '2030-01-01T00:00:00Z' });
-    expect(NAMES.filter((name) => exports[name]?.written !== false)).toEqual([]);
-    expect(touched(before, out)).toEqual([]);
+  it('writes none of them if nothing changed, also at another time', async () => {
+    const made = site();
+    const before = stamps(readTree(made.out));
+    const { exports } = await build(made, '', { at: '2030-01-01T00:00:00Z' });
+    expect(Object.keys(exports).filter((name) => exports[name]?.written)).toEqual([]);
+    expect(touched(before, made.out)).toEqual([]);
   });
 
   it('writes the rest if one of the operator’s files changed, and no file of records', async () => {
-    const out = path('dist');
-    await published({ register, out, operator });
-    const before = stamps(readTree(out));
-    const imprint = join(dirname(operator), 'site/imprint.html');
-    const content = readFileSync(imprint);
-    try {
-      writeFileSync(imprint, 'Moved');
-      await published({ register, out, operator });
-      expect(touched(before, out)).toEqual(['downloads/documents/other.ndjson.gz']);
-      expect(linesOf(out, 'other').at(-2)).toContain('"body":"Moved"');
-    } finally {
-      writeFileSync(imprint, content);
-    }
+    const made = site();
+    const before = stamps(readTree(made.out));
+    await withImprint('Moved', async () => {
+      await build(made);
+      expect(touched(before, made.out)).toEqual(['downloads/documents/other.ndjson.gz']);
+      expect(linesOf(made.out, 'other').at(-2)).toContain('"body":"Moved"');
+    });
   });
 
   thorough('writes the database again for another name of the register', async () => {
-    const out = path('dist');
-    await published({ register, out });
-    const before = stamps(readTree(out));
+    const made = site();
+    const before = stamps(readTree(made.out));
     const renamed = path('renamed.json');
     const facts = fields(JSON.parse(readFileSync(OPERATOR, 'utf8')));
     writeFileSync(renamed, JSON.stringify({ ...facts, name: 'Another Register' }));
-    await published({ register, out, operator: renamed });
-    expect(touched(before, out)).toContain('downloads/register.sqlite.gz');
-    expect(touched(before, out)).not.toContain('downloads/documents/group.ndjson.gz');
+    await build(made, '', { operator: renamed });
+    expect(touched(before, made.out)).toContain('downloads/register.sqlite.gz');
+    expect(touched(before, made.out)).not.toContain('downloads/documents/group.ndjson.gz');
   });
 
   always.each(
@@ -373,13 +355,12 @@ describe('a build that follows', () => {
       2,
     ),
   )('writes all to the byte as from nothing, if the last version is %s', async (_, damage) => {
-    const [out, again] = [path('dist'), path('again')];
-    const changing = path('changing.sqlite');
-    cpSync(register, changing);
-    await published({ register: changing, out, operator });
+    const [made, again] = [site(), path('again')];
+    for (const name of ['documents/group.ndjson.gz', 'documents/user.ndjson.gz', 'register.sqlite.gz'])
+      damage(join(made.out, 'downloads', name));
     // A first, a last and neighbouring ones among them; one comes, some go, one is withheld.
-    changeRegister(
-      changing,
+    await build(
+      made,
       `UPDATE groups SET description = 'changed, and with more text than before 🦊'
          WHERE id IN (SELECT min(id) FROM groups UNION SELECT id FROM groups WHERE id > 50 LIMIT 3);
        UPDATE group_member_readings SET member_count = 1 WHERE (group_id, measured_at) =
@@ -390,25 +371,24 @@ describe('a build that follows', () => {
        INSERT INTO items SELECT * FROM another;
        INSERT INTO withheld SELECT 'user', max(id), '${TIME}' FROM users;`,
     );
-    for (const name of ['documents/group.ndjson.gz', 'documents/user.ndjson.gz', 'register.sqlite.gz'])
-      damage(join(out, 'downloads', name));
-    await published({ register: changing, out, operator });
-    await published({ register: changing, out: again, operator });
-    expect(hashes(lasting(readTree(out)))).toEqual(hashes(lasting(readTree(again))));
+    await published({ register: made.register, out: again, operator });
+    expect(hashes(lasting(readTree(made.out)))).toEqual(hashes(lasting(readTree(again))));
+    // No unpacked database is left on the disk.
+    const left = [made.out, inState(made.out)].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.sqlite')),
+    );
+    expect(left).toEqual([]);
   });
 
   it('leaves no body of a record that is newly withheld, even with --keep-downloads', async () => {
-    const [copy, out] = [path('copy.sqlite'), path('dist')];
-    await writeSample({ file: copy, records: 200, seed: 9 });
-    await published({ register: copy, out });
+    const made = site();
+    const { out } = made;
     const [id = ''] = linesOf(out, 'user').map((line) => String(fields(JSON.parse(line))['id']));
-    const name = String(
-      fields(JSON.parse(readFileSync(join(out, `api/v1/user/${id}.json`), 'utf8')))['username'],
-    );
-    changeRegister(copy, `INSERT INTO withheld VALUES ('user', ${id}, '${TIME}')`);
-    await published({ register: copy, out, keepDownloads: true, acceptRemovals: true });
+    const user = fields(JSON.parse(readFileSync(join(out, `api/v1/user/${id}.json`), 'utf8')));
+    await build(made, `INSERT INTO withheld VALUES ('user', ${id}, '${TIME}')`, { keepDownloads: true });
     const files = [...readTree(out).keys()].filter((file) => /^downloads.*\.(ndjson|sqlite)\.gz$/.test(file));
     expect(files).toHaveLength(8);
+    const name = String(user['username']);
     const holding = files.filter((file) => gunzipSync(readFileSync(join(out, file))).includes(name));
     expect(holding).toEqual([]);
   });
@@ -416,44 +396,28 @@ describe('a build that follows', () => {
   always.each(some(['documents/other.ndjson.gz', 'documents/user.ndjson.gz', 'register.sqlite.gz'], 1))(
     'repairs %s, byte for byte, where it is missing',
     async (name) => {
-      const out = path('dist');
-      await published({ register, out, operator });
+      const { register: from, out } = site();
       const before = hashes(lasting(readTree(out)));
       rmSync(join(out, 'downloads', name));
-      const repair = ['verify', '--out', out, '--repair', '--register', register, '--operator', operator];
+      const repair = ['verify', '--out', out, '--repair', '--register', from, '--operator', operator];
       expect((await inProcess(...repair)).code).toBe(0);
       expect(hashes(lasting(readTree(out)))).toEqual(before);
     },
   );
 
   thorough('refuses to copy a damaged document: exit 1, and the tree is what it was', async () => {
-    const out = path('dist');
-    await published({ register, out, operator });
+    const made = site();
+    const { out } = made;
     const before = hashes(readTree(out));
     const archive = Object.keys(before).find((file) => /^feeds\/users\/.*\.atom$/.test(file)) ?? '';
     const content = readFileSync(join(out, archive));
     writeFileSync(join(out, archive), 'x');
-    const imprint = join(dirname(operator), 'site/imprint.html');
-    const was = readFileSync(imprint);
-    try {
-      writeFileSync(imprint, 'Changed');
-      await expect(published({ register, out, operator })).rejects.toThrow(
+    await withImprint('Changed', () =>
+      expect(build(made)).rejects.toThrow(
         `"${join(out, archive)}" is missing or damaged, expected what was published (see verify --repair)`,
-      );
-    } finally {
-      writeFileSync(imprint, was);
-    }
+      ),
+    );
     writeFileSync(join(out, archive), content);
     expect(hashes(readTree(out))).toEqual(before);
-  });
-
-  thorough('leaves no unpacked database on the disk', async () => {
-    const out = path('dist');
-    await published({ register, out, operator });
-    const left = [out, inState(out)].flatMap((folder) =>
-      readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.sqlite')),
-    );
-    expect(left).toEqual([]);
-    expect(statSync(join(out, 'downloads/register.sqlite.gz')).size).toBeGreaterThan(1000);
   });
 });

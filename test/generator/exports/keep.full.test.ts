@@ -1,34 +1,27 @@
 /** Downloads that are kept while the documents go on: what is said of them, and when they are written again. */
 import { hash } from 'node:crypto';
-import { cpSync, existsSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { writeSample } from '../../../data/sample.js';
 import { build } from '../../../generator/build/build.js';
 import type { Published } from '../../../generator/build/build.js';
+import { rollback } from '../../../generator/build/rollback.js';
 import { buildConfig } from '../../../generator/config/config.js';
 import type { Progress } from '../../../generator/progress.js';
-import { prepareRepair } from '../../../generator/verify/repair.js';
-import { verify } from '../../../generator/verify/verify.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { rollback } from '../../../generator/build/rollback.js';
+import { prepareRepair } from '../../../generator/verify/repair.js';
 import { OPERATOR, effectsAt, published, quiet } from '../../support/build.js';
-import { snapshot } from '../../support/cli.js';
+import { inputs, snapshot } from '../../support/cli.js';
 import { csvObjects } from '../../support/csv.js';
 import { temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
 import { changeRegister } from '../../support/register.js';
-import {
-  copyTree,
-  hashes,
-  inState,
-  isDownload,
-  json,
-  lasting,
-  readTree,
-  stamps,
-} from '../../support/tree.js';
+import { copyOf } from '../../support/site.js';
+import { hashes, inState, isDownload, json, lasting, readTree, stamps } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
+import { damageOf } from '../publish/support.js';
 
 const path = temporary();
 
@@ -76,10 +69,8 @@ beforeAll(async () => {
 
 function copied([made]: readonly Site[]): Site {
   if (made === undefined) throw new Error('nothing was built');
-  const copy = { ...made, register: path('register.sqlite'), out: path('dist') };
-  cpSync(made.register, copy.register);
-  copyTree(made.out, copy.out);
-  return copy;
+  const { register, out } = copyOf(made, path);
+  return { ...made, register, out };
 }
 
 const site = (): Site => copied(first);
@@ -129,11 +120,7 @@ async function expectFresh(made: Site): Promise<void> {
   const other = await fresh(made);
   expect(whole(made.out)).toEqual(whole(other));
   expect(routesOf(made.out)).toEqual(routesOf(other));
-  await expectSound(made);
-}
-
-async function expectSound({ out }: Site): Promise<void> {
-  expect((await verify(new Tree(out), quiet())).damage).toEqual([]);
+  expect(await damageOf(made.out)).toEqual([]);
 }
 
 describe('downloads that are kept', () => {
@@ -170,26 +157,21 @@ describe('downloads that are kept', () => {
     );
     const attachments = routesOf(out).flatMap(({ attachment }) => attachment ?? []);
     expect(attachments).toHaveLength(32);
-    expect(attachments).toContain(`group-history-${day}.ndjson.gz`);
-    expect(attachments).toContain(`register-${day}.sqlite.gz`);
-    expect(attachments).toContain(`items-${day}.csv.gz`);
     expect(attachments.filter((name) => !name.includes(`-${day}.`))).toEqual([]);
-    const [, data] =
+    const [, data = ''] =
       /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(text(out, 'index.html')) ?? [];
-    const { dateModified, distribution } = z
-      .object({
-        dateModified: z.string(),
-        distribution: z.array(z.looseObject({ dateModified: z.string().optional() })),
-      })
-      .parse(JSON.parse(data ?? ''));
+    const dated = z.looseObject({ dateModified: z.string().optional() });
+    const { dateModified, distribution } = dated
+      .extend({ distribution: z.array(dated) })
+      .parse(JSON.parse(data));
     expect(dateModified).toBe(LATER);
     expect(distribution.map((each) => each.dateModified)).toEqual([
       undefined,
-      ...Array<string>(32).fill(asOf),
+      ...Array<typeof asOf>(32).fill(asOf),
     ]);
   });
 
-  it('name the snapshot that they are of, for who follows the changes from there', async () => {
+  it('name the snapshot that they are of, for clients that follow the changes from there', async () => {
     const made = behind();
     const { register, out, asOf } = made;
     const { digest } = digestShape.parse(snapshotOf(first[0]?.out ?? ''));
@@ -227,24 +209,10 @@ describe('downloads that are kept', () => {
     /** What lay in the scratch folder in the course of a build. */
     const scratched = async (keepDownloads: boolean): Promise<number> => {
       let most = 0;
-      const silent = quiet();
       const look = (): void => {
         if (existsSync(scratch)) most = Math.max(most, readdirSync(scratch, { recursive: true }).length);
       };
-      const progress: Progress = {
-        start: (...args) => {
-          look();
-          silent.start(...args);
-        },
-        advance: (steps) => silent.advance(steps),
-        blocking: (work) => silent.blocking(work),
-        note: (line) => silent.note(line),
-        finish: () => {
-          look();
-          silent.finish();
-        },
-        stop: () => silent.stop(),
-      };
+      const progress: Progress = Object.assign(quiet(), { start: look, finish: look });
       const { register, out } = made;
       const config = buildConfig({ register, out, operator: OPERATOR, keepDownloads });
       await build(config, { ...effectsAt('2026-12-02T00:00:00Z'), progress });
@@ -263,14 +231,8 @@ describe('downloads that are kept', () => {
       const before = stamps(lasting(readTree(made.out)));
       expect((await keep(made)).sequence).toBe(sequence);
       expect(stamps(lasting(readTree(made.out)))).toEqual(before);
-      await expectSound(made);
+      expect(await damageOf(made.out)).toEqual([]);
     }
-  });
-
-  it('have nothing kept of them where their tables did not change', async () => {
-    const made = site();
-    const { downloads, asOf } = await keep(made);
-    expect(downloads).toEqual({ asOf, kept: [] });
   });
 });
 
@@ -354,18 +316,11 @@ describe('with --keep-downloads', () => {
   it('another code writes all of them', async () => {
     const { register, out } = behind();
     const effects = effectsAt('2026-12-02T00:00:00Z');
-    const result = await build(buildConfig({ register, out, operator: OPERATOR, keepDownloads: true }), {
-      ...effects,
-      generator: { ...effects.generator, code: 'another' },
-    });
+    const config = buildConfig({ register, out, operator: OPERATOR, keepDownloads: true });
+    const generator = { ...effects.generator, code: 'another' };
+    const result = await build(config, { ...effects, generator });
     if (!result.published) throw new Error('refused');
     expect(writtenBy(result)).toHaveLength(16);
-  });
-
-  it('the first build writes all of them', async () => {
-    const made = { ...site(), out: path('first') };
-    expect(writtenBy(await keep(made))).toHaveLength(16);
-    await expectFresh(made);
   });
 
   it.each([
@@ -388,9 +343,7 @@ describe('with --keep-downloads', () => {
 
   it('a repair writes what is behind', async () => {
     const made = behind();
-    const { register, out } = made;
-    const repair = ['verify', '--out', out, '--repair', '--register', register, '--operator', OPERATOR];
-    expect((await snapshot(repair)).code).toBe(0);
+    expect((await inProcess('verify', '--repair', ...inputs(made.register, made.out))).code).toBe(0);
     await expectFresh(made);
   });
 
@@ -400,61 +353,31 @@ describe('with --keep-downloads', () => {
     await published(made);
     await rollback(new Tree(made.out), effectsAt('2026-12-03T00:00:00Z'));
     expect(downloadsOf(hashes(readTree(made.out)))).toEqual(kept);
-    await expectSound(made);
+    expect(await damageOf(made.out)).toEqual([]);
     expect((await keep(made)).downloads.kept).toEqual([]);
     await expectFresh(made);
   });
 });
 
-const args = ({ register, out }: Site): string[] => [
-  '--register',
-  register,
-  '--out',
-  out,
-  '--operator',
-  OPERATOR,
-];
-
-describe('the command line', () => {
-  it('tells what was kept, and as of when', async () => {
-    const made = { ...site(), out: path('cli') };
-    const { register, out } = made;
-    const built = await snapshot(['build', ...args(made)]);
-    expect(built.stdout).toContain('  downloads  32 written, 0 unchanged\n');
-    changeRegister(register, CHANGE);
-    const first = await snapshot(['build', ...args(made), '--keep-downloads']);
-    expect(first.code).toBe(0);
-    const [, asOf = ''] =
-      /downloads {2}0 written, 18 unchanged, 14 kept as of (\S+)\n/.exec(first.stdout) ?? [];
-    expect(json(readTree(out), 'downloads/datapackage.json')).toMatchObject({ as_of: asOf });
-    const second = await snapshot(['build', ...args(made), '--keep-downloads', '--json']);
-    expect(JSON.parse(second.stdout)).toMatchObject({
-      as_of: LATER,
-      exports: { items: { written: false }, users: { written: false } },
-      downloads: { as_of: asOf, kept: OUTDATED },
-    });
-    const third = await snapshot(['build', ...args(made)]);
-    expect(third.stdout).toContain('  downloads  14 written, 18 unchanged\n');
+it('the command line says what was kept, and as of when, and a diff what is behind', async () => {
+  const { register } = site();
+  const out = path('cli');
+  const command = (name: string, ...more: string[]) => snapshot([name, ...inputs(register, out), ...more]);
+  expect((await command('build')).stdout).toContain('  downloads  32 written, 0 unchanged\n');
+  changeRegister(register, CHANGE);
+  const { code, stdout } = await command('build', '--keep-downloads');
+  expect(code).toBe(0);
+  const [, asOf = ''] = /downloads {2}0 written, 18 unchanged, 14 kept as of (\S+)\n/.exec(stdout) ?? [];
+  expect(json(readTree(out), 'downloads/datapackage.json')).toMatchObject({ as_of: asOf });
+  const second = await command('build', '--keep-downloads', '--json');
+  expect(JSON.parse(second.stdout)).toMatchObject({
+    as_of: LATER,
+    exports: { items: { written: false }, users: { written: false } },
+    downloads: { as_of: asOf, kept: OUTDATED },
   });
-
-  it('names in a diff what is behind, though no document would change', async () => {
-    const made = site();
-    // Another code would write all of them.
-    expect((await snapshot(['build', ...args(made)])).code).toBe(0);
-    changeRegister(made.register, CHANGE);
-    expect((await snapshot(['build', ...args(made), '--keep-downloads'])).code).toBe(0);
-    const { code, stdout } = await snapshot(['diff', ...args(made)]);
-    expect([code, stdout]).toEqual([
-      0,
-      `A build would rewrite 8 of the bulk downloads: ${OUTDATED.join(', ')}\n`,
-    ]);
-    expect((await snapshot(['build', ...args(made)])).code).toBe(0);
-    expect((await snapshot(['diff', ...args(made)])).stdout).toContain('A build would change nothing');
-  });
-
-  it('has no such option where nothing is kept', async () => {
-    const made = site();
-    expect((await snapshot(['diff', ...args(made), '--keep-downloads'])).code).toBe(2);
-    expect((await snapshot(['verify', ...args(made), '--keep-downloads'])).code).toBe(2);
-  });
+  const diff = await command('diff');
+  const message = `A build would rewrite 8 of the bulk downloads: ${OUTDATED.join(', ')}\n`;
+  expect([diff.code, diff.stdout]).toEqual([0, message]);
+  expect((await command('build')).stdout).toContain('  downloads  14 written, 18 unchanged\n');
+  expect((await command('diff')).stdout).toContain('A build would change nothing');
 });

@@ -1,68 +1,50 @@
-/** When the bulk downloads are written anew, and that nothing goes wrong with them on the way. */
-import { spawnSync } from 'node:child_process';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+/** When the bulk downloads are written again, and that nothing goes wrong with them on the way. */
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { openDatabase } from '../../../generator/sqlite/index.js';
 import { describe, expect, it } from 'vitest';
-import { build } from '../../../generator/build/build.js';
-import { buildConfig } from '../../../generator/config/config.js';
-import { openConsistentSnapshot, identityOf } from '../../../generator/register/snapshot.js';
-import { Register } from '../../../generator/register/database.js';
-import { rollback } from '../../../generator/build/rollback.js';
-import { Thread, ThreadPool } from '../../../generator/build/workers/pool.js';
-import { OPERATOR, WORKER, effectsAt, published } from '../../support/build.js';
-import { snapshot } from '../../support/cli.js';
+import { ThreadPool } from '../../../generator/build/workers/pool.js';
+import { openDatabase } from '../../../generator/sqlite/index.js';
+import { published } from '../../support/build.js';
 import { csvObjects } from '../../support/csv.js';
 import { temporary } from '../../support/folder.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
+import { changeRegister } from '../../support/register.js';
+import { buildWith, sites } from '../../support/site.js';
 import { hashes, inState, readTree, stamps } from '../../support/tree.js';
-import { containing } from '../../support/values.js';
-import { Tree } from '../../../generator/tree/tree.js';
 
 const path = temporary();
 const TIME = '2026-11-20T08:00:00Z';
+const site = sites(path, {
+  groups: [
+    { id: 1, name: 'one' },
+    { id: 2, name: 'two' },
+  ],
+  users: [{ id: 1, username: 'u' }],
+  games: [{ id: 1, name: 'g' }],
+  items: [{ id: 1, name: 'i', price: 1 }],
+});
 
-async function site(): Promise<{ readonly register: string; readonly out: string }> {
-  const register = writeRegister(path('register.sqlite'), {
-    groups: [
-      { id: 1, name: 'one' },
-      { id: 2, name: 'two' },
-    ],
-    users: [{ id: 1, username: 'u' }],
-    games: [{ id: 1, name: 'g' }],
-    items: [{ id: 1, name: 'i', price: 1 }],
-  });
-  const out = path('dist');
-  await published({ register, out });
-  return { register, out };
-}
-
-/** Inodes and times of the downloads' files, without those that describe them. */
-const files = (out: string): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(stamps(readTree(out))).filter(([name]) => /\.(csv|csv\.gz|parquet)$/.test(name)),
-  );
-
-/** The tables whose files differ, all three of each. */
+/** The tables whose files another build has touched, all three of each. */
 function rewritten(before: Record<string, string>, after: Record<string, string>): string[] {
-  const changed = Object.keys(after).filter((name) => after[name] !== before[name]);
+  const files = Object.keys(after).filter((name) => /^downloads\/.*\.(csv|csv\.gz|parquet)$/.test(name));
+  const changed = files.filter((name) => after[name] !== before[name]);
   const tables = [...new Set(changed.map((name) => name.replace(/^downloads\/(\w+)\..*$/, '$1')))];
   expect(changed).toHaveLength(3 * tables.length);
-  return tables.toSorted();
+  return tables;
 }
 
-const text = (out: string, name: string): string => readFileSync(join(out, 'downloads', name), 'utf8');
+const downloadsOf = (out: string): Record<string, string> => hashes(readTree(join(out, 'downloads')));
+const rowsOf = (out: string, name: string) =>
+  csvObjects(readFileSync(join(out, 'downloads', `${name}.csv`), 'utf8'));
 
 /** What else is written from the rows of each kind. */
 const GROUP = ['documents/group', 'documents/group-history'];
 const USER = ['documents/user', 'documents/user-usernames'];
-const ITEM = ['documents/item'];
 const OTHER = 'documents/other';
 
 describe('a table', () => {
   it.each([
-    ['UPDATE items SET price = 2', ['items'], ITEM],
+    ['UPDATE items SET price = 2', ['items'], ['documents/item']],
     [`UPDATE groups SET description = 'd' WHERE id = 2`, ['groups'], GROUP],
     // The statistics count readings, members and visits.
     [
@@ -75,232 +57,72 @@ describe('a table', () => {
     ['UPDATE games SET visits = 7', ['games'], ['documents/game', OTHER]],
     ['DELETE FROM groups WHERE id = 2', ['groups'], [...GROUP, OTHER]],
     ['SELECT 1', [], []],
-  ])('is written anew after %s if it says so, and else not touched', async (sql, tables, more) => {
-    const { register, out } = await site();
-    const before = files(out);
-    changeRegister(register, sql);
-    const { exports } = await published({ register, out, acceptRemovals: true });
+  ])('is written again after %s if it says so, and else not touched', async (sql, tables, more) => {
+    const made = await site();
+    const before = stamps(readTree(made.out));
+    const { exports } = await made.build(sql);
     const written = Object.keys(exports).filter((name) => exports[name]?.written);
     const database = tables.length > 0 ? ['register.sqlite'] : [];
     expect(written.toSorted()).toEqual([...tables, ...more, ...database].toSorted());
-    // What was written anew and came out the same keeps its file.
-    expect(tables).toEqual(expect.arrayContaining(rewritten(before, files(out))));
+    // What was written again and came out the same keeps its file.
+    expect(tables).toEqual(expect.arrayContaining(rewritten(before, stamps(readTree(made.out)))));
     const fresh = path('fresh');
-    await published({ register, out: fresh });
-    expect(hashes(new Map([...readTree(out)].filter(([name]) => name.startsWith('downloads/'))))).toEqual(
-      hashes(new Map([...readTree(fresh)].filter(([name]) => name.startsWith('downloads/')))),
-    );
+    await published({ register: made.register, out: fresh });
+    expect(downloadsOf(made.out)).toEqual(downloadsOf(fresh));
   });
 
-  it('is written anew by another code, whatever its version', async () => {
-    const { register, out } = await site();
-    const effects = {
-      ...effectsAt('2026-12-02T00:00:00Z'),
-      generator: { name: 'test', version: '0.0.0', code: 'another' },
-    };
-    const result = await build(buildConfig({ register, out, operator: OPERATOR }), effects);
-    if (!result.published) throw new Error('refused');
-    expect(Object.values(result.exports).every(({ written }) => written)).toBe(true);
-  });
-
-  it('is repaired where a file is damaged or missing', async () => {
-    const { register, out } = await site();
-    const before = hashes(readTree(join(out, 'downloads')));
-    for (const name of ['items.csv', 'datapackage.json']) writeFileSync(join(out, 'downloads', name), 'x');
-    for (const name of ['users.parquet', 'games.csv.gz']) rmSync(join(out, 'downloads', name));
-    const { code, stdout } = await snapshot(['verify', '--out', out]);
-    expect(code).toBe(1);
-    for (const line of [
-      'altered: downloads/items.csv\n',
-      'altered: downloads/datapackage.json\n',
-      'missing: downloads/users.parquet\n',
-      'missing: downloads/games.csv.gz\n',
-    ]) {
-      expect(stdout).toContain(line);
-    }
-    const repair = ['verify', '--out', out, '--repair', '--register', register, '--operator', OPERATOR];
-    expect((await snapshot(repair)).code).toBe(0);
-    expect((await snapshot(['verify', '--out', out])).code).toBe(0);
-    expect(hashes(readTree(join(out, 'downloads')))).toEqual(before);
-  });
-
-  it('goes back with the rest in a rollback', async () => {
-    const { register, out } = await site();
-    const before = hashes(readTree(join(out, 'downloads')));
-    changeRegister(register, 'UPDATE items SET price = 2');
-    await published({ register, out });
-    expect(hashes(readTree(join(out, 'downloads')))).not.toEqual(before);
-    await rollback(new Tree(out), effectsAt('2026-12-03T00:00:00Z'));
-    expect(hashes(readTree(join(out, 'downloads')))).toEqual(before);
-    expect((await snapshot(['verify', '--out', out])).code).toBe(0);
-  });
-
-  it('is written anew where only places in a history differ, which no document tells', async () => {
-    const { register, out } = await site();
-    changeRegister(register, `INSERT INTO group_names VALUES (1, 1, 'one', NULL, '${TIME}', '${TIME}')`);
-    await published({ register, out });
-    changeRegister(register, 'UPDATE group_names SET position = 4');
-    await published({ register, out });
-    expect(csvObjects(text(out, 'group_names.csv'))).toMatchObject([{ group_id: '1', position: '4' }]);
+  it('is written again where only places in a history differ, which no document says', async () => {
+    const made = await site();
+    await made.build(`INSERT INTO group_names VALUES (1, 1, 'one', NULL, '${TIME}', '${TIME}')`);
+    await made.build('UPDATE group_names SET position = 4');
+    expect(rowsOf(made.out, 'group_names')).toMatchObject([{ group_id: '1', position: '4' }]);
   });
 
   it('is not taken for what it should be when the index that knew is lost', async () => {
-    const { register, out } = await site();
-    const before = hashes(readTree(join(out, 'downloads')));
-    writeFileSync(join(out, 'downloads/items.csv'), 'id,evil\r\n1,2\r\n');
-    rmSync(inState(out, 'index'), { recursive: true });
-    await published({ register, out });
-    expect(hashes(readTree(join(out, 'downloads')))).toEqual(before);
-  });
-});
-
-describe('a thread that fails', () => {
-  const ways = [
-    ['at once', 'throw new Error("broken thread")'],
-    [
-      'later',
-      'import { parentPort } from "node:worker_threads"; parentPort.postMessage({ is: "done" }); parentPort.on("message", () => { throw new Error("broken thread"); })',
-    ],
-    ['by ending', 'process.exit(0)'],
-  ] as const;
-  it.each(ways)('%s, stops the build and leaves the tree as it was', async (_, code) => {
-    const { register, out } = await site();
-    const before = stamps(readTree(out));
-    const thread = path('thread.mjs');
-    writeFileSync(thread, code);
-    changeRegister(register, 'UPDATE items SET price = 2');
-    const effects = {
-      ...effectsAt('2026-12-02T00:00:00Z'),
-      startPool: (file: string) => new ThreadPool(pathToFileURL(thread), file),
-    };
-    await expect(build(buildConfig({ register, out, operator: OPERATOR }), effects)).rejects.toThrow(
-      /broken thread|a thread ended/,
-    );
-    expect(stamps(readTree(out))).toEqual(before);
-    expect((await published({ register, out })).changes).toMatchObject({ added: 0, removed: 0 });
-  });
-});
-
-const price = (register: Register): unknown => [...register.rows('SELECT price FROM items')][0]?.[0];
-
-describe('two connections', () => {
-  it('see one state of the register, though a writer commits all the time', async () => {
-    const file = writeRegister(path('busy.sqlite'), { items: [{ id: 1, price: 0 }] });
-    const writer = openDatabase(file);
-    writer.pragma('journal_mode = WAL');
-    const one = Register.open(file);
-    const two = Register.join(file);
-    let commits = 0;
-    const commit = (): void => {
-      writer.exec('UPDATE items SET price = price + 1');
-      commits += 1;
-    };
-    try {
-      for (let round = 0; round < 200; round += 1) {
-        let restarts = 0;
-        const between = {
-          restartRead: () => {
-            // A commit between the two, in the first attempts.
-            restarts += 1;
-            if (restarts <= round % 4) commit();
-          },
-        };
-        await openConsistentSnapshot(file, identityOf(file), [one, between, two]);
-        expect(restarts).toBe((round % 4) + 1);
-        const seen = price(one);
-        expect(price(two)).toBe(seen);
-        expect(seen).toBe(commits);
-        commit();
-        expect([price(one), price(two)]).toEqual([seen, seen]);
-      }
-    } finally {
-      one.close();
-      two.close();
-      writer.close();
-    }
+    const made = await site();
+    const before = downloadsOf(made.out);
+    writeFileSync(join(made.out, 'downloads/items.csv'), 'id,evil\r\n1,2\r\n');
+    rmSync(inState(made.out, 'index'), { recursive: true });
+    await made.build();
+    expect(downloadsOf(made.out)).toEqual(before);
   });
 
-  it.each(['WAL', 'DELETE'])(
-    'keep their locks, so a writer of another process in mode %s changes nothing they read',
-    async (mode) => {
-      const file = writeRegister(path('locked.sqlite'), { items: [{ id: 1, price: 1 }] });
-      const script =
-        'import sqlite3, sys\n' +
-        'c = sqlite3.connect(sys.argv[1], timeout=0.2)\n' +
-        'c.execute("PRAGMA journal_mode = " + sys.argv[2])\n' +
-        'try:\n  c.execute("UPDATE items SET price = 2"); c.commit()\n' +
-        'except sqlite3.OperationalError as error: print(error)\n' +
-        'c.close()';
-      // The mode is that of the file from here on.
-      changeRegister(file, `PRAGMA journal_mode = ${mode}`);
-      const identity = identityOf(file);
-      const main = Register.open(file);
-      const thread = new Thread(WORKER, { file, notMeasured: [] });
-      try {
-        await openConsistentSnapshot(file, identity, [main, thread]);
-        const writer = spawnSync('python3', ['-c', script, file, mode], { encoding: 'utf8' });
-        expect([writer.status, writer.stderr]).toEqual([0, '']);
-        expect(writer.stdout).toBe(mode === 'WAL' ? '' : 'database is locked\n');
-        expect(price(main)).toBe(1);
-        const folder = path('written');
-        await thread.ask('export', { table: 'items', folder });
-        const csv = readFileSync(join(folder, 'downloads/items.csv'), 'utf8');
-        expect(csvObjects(csv)).toMatchObject([{ price: '1' }]);
-      } finally {
-        await thread.close();
-        main.close();
-      }
-    },
-  );
-
-  it('that see a register which was replaced meanwhile are told so', async () => {
-    const file = writeRegister(path('one.sqlite'), { items: [{ id: 1 }] });
-    const other = writeRegister(path('two.sqlite'), { items: [{ id: 2 }] });
-    const identity = identityOf(file);
-    const one = Register.open(file);
-    renameSync(other, file);
-    const two = Register.open(file);
-    await expect(openConsistentSnapshot(file, identity, [one, two])).rejects.toMatchObject({
-      exitCode: 3,
-      message: containing('was replaced'),
-    });
-    one.close();
-    two.close();
-  });
-
-  it('that never find a pause are told so', async () => {
-    const file = writeRegister(path('never.sqlite'), { items: [{ id: 1, price: 0 }] });
-    const writer = openDatabase(file);
-    writer.pragma('journal_mode = WAL');
-    writer.pragma('synchronous = OFF');
-    try {
-      const restartRead = () => void writer.exec('UPDATE items SET price = price + 1');
-      await expect(openConsistentSnapshot(file, identityOf(file), [{ restartRead }])).rejects.toMatchObject({
-        exitCode: 3,
-      });
-    } finally {
-      writer.close();
-    }
-  });
-});
-
-describe('the tables and the records', () => {
-  it('are of one state while a writer is at work', async () => {
-    const { register, out } = await site();
-    const writer = openDatabase(register);
+  it('is of the state of the records while a writer is at work', async () => {
+    const made = await site();
+    const writer = openDatabase(made.register);
     writer.pragma('journal_mode = WAL');
     let price = 1;
     const write = setInterval(() => writer.exec(`UPDATE items SET price = ${(price += 1)}`), 1);
     try {
       for (let round = 0; round < 5; round += 1) {
-        await published({ register, out });
-        const item: unknown = JSON.parse(readFileSync(join(out, 'api/v1/item/1.json'), 'utf8'));
-        const [row] = csvObjects(text(out, 'items.csv'));
-        expect(item).toHaveProperty('price', Number(row?.['price']));
+        await made.build();
+        const item: unknown = JSON.parse(readFileSync(join(made.out, 'api/v1/item/1.json'), 'utf8'));
+        expect(item).toHaveProperty('price', Number(rowsOf(made.out, 'items')[0]?.['price']));
       }
     } finally {
       clearInterval(write);
       writer.close();
     }
+  });
+});
+
+describe('a thread that fails', () => {
+  const later =
+    'import { parentPort } from "node:worker_threads"; parentPort.postMessage({ is: "done" }); parentPort.on("message", () => { throw new Error("broken thread"); })';
+  it.each([
+    ['at once', 'throw new Error("broken thread")'],
+    ['later', later],
+    ['by ending', 'process.exit(0)'],
+  ])('%s, stops the build and leaves the tree as it was', async (_, code) => {
+    const made = await site();
+    const before = stamps(readTree(made.out));
+    const thread = path('thread.mjs');
+    writeFileSync(thread, code);
+    changeRegister(made.register, 'UPDATE items SET price = 2');
+    const { register, out } = made;
+    const startPool = (file: string) => new ThreadPool(pathToFileURL(thread), file);
+    await expect(buildWith({ register, out }, { startPool })).rejects.toThrow(/broken thread|a thread ended/);
+    expect(stamps(readTree(out))).toEqual(before);
+    expect((await made.build()).changes).toMatchObject({ added: 0, removed: 0 });
   });
 });
