@@ -2,12 +2,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { calledAs } from '../../../generator/package.js';
 import { calledAs as proxyCalledAs } from '../../../proxy/package.js';
 import { published } from '../../support/build.js';
-import { snapshot } from '../../support/cli.js';
+import { snapshot, start, until } from '../../support/cli.js';
 import { PROJECT, temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 
 const path = temporary();
@@ -45,55 +46,49 @@ it('serve is listed by --help, and has the options of the proxy', async () => {
   expect(stdout).toContain('--trust-proxy');
 });
 
-it('status says what is published, in one line or as JSON', async () => {
-  const register = writeRegister(path('status.sqlite'), GROUP);
-  const out = path('status');
-  changeRegister(register, 'DROP TABLE items; DROP TABLE group_names;');
-  const key = path('log.key');
-  await snapshot(['keygen', '--name', 'register.example/log', '--write', key, '--quiet']);
-  await published({ register, out });
-  const unsigned = await snapshot(['status', '--out', out]);
-  expect(unsigned).toEqual({
-    code: 0,
-    stderr: '',
-    stdout:
-      `${out} has snapshot 1, built 2026-12-01T00:00:00Z (register as of 2026-11-20T08:00:00Z); ` +
-      '1 group, 0 users, 0 games; not measured: group_names, items; not signed\n',
-  });
-  await published({ register, out, key: [key], at: '2026-12-02T00:00:00Z' });
-  const { stdout } = await snapshot(['status', '--out', out]);
-  expect(stdout).toContain('snapshot 2, built 2026-12-02T00:00:00Z');
-  expect(stdout).toContain('; signed as register.example/log\n');
-  const facts: unknown = JSON.parse((await snapshot(['status', '--out', out, '--json'])).stdout);
-  expect(facts).toMatchObject({
-    tree: out,
-    sequence: 2,
-    as_of: '2026-11-20T08:00:00Z',
-    built_at: '2026-12-02T00:00:00Z',
-    records: { groups: 1, users: 0, games: 0, items: null },
-    not_measured: ['group_names', 'items'],
-    log: { origin: 'register.example/log', size: 1, signed: true },
-  });
-});
+const status = (out: string, ...more: string[]) => inProcess('status', '--out', out, ...more);
 
-it('status of a snapshot that is not in its log yet says so', async () => {
-  const register = writeRegister(path('late.sqlite'), GROUP);
-  const out = path('late');
-  const key = path('late.key');
-  await snapshot(['keygen', '--name', 'register.example/log', '--write', key, '--quiet']);
-  await published({ register, out, key: [key] });
-  rmSync(join(out, 'log'), { recursive: true });
-  const { code, stdout } = await snapshot(['status', '--out', out]);
-  expect([code, stdout.split('; ').at(-1)]).toEqual([0, 'not signed yet in the log register.example/log\n']);
-});
+describe('status', () => {
+  it('says what is published, in one line or as JSON', async () => {
+    const [register, out, key] = [
+      writeRegister(path('status.sqlite'), GROUP),
+      path('status'),
+      path('log.key'),
+    ];
+    changeRegister(register, 'DROP TABLE items; DROP TABLE group_names;');
+    await inProcess('keygen', '--name', 'register.example/log', '--write', key, '--quiet');
+    await published({ register, out });
+    expect(await status(out)).toEqual({
+      code: 0,
+      stderr: '',
+      stdout:
+        `${out} has snapshot 1, built 2026-12-01T00:00:00Z (register as of 2026-11-20T08:00:00Z); ` +
+        '1 group, 0 users, 0 games; not measured: group_names, items; not signed\n',
+    });
+    await published({ register, out, key: [key], at: '2026-12-02T00:00:00Z' });
+    const { stdout } = await status(out);
+    expect(stdout).toContain('snapshot 2, built 2026-12-02T00:00:00Z');
+    expect(stdout).toContain('; signed as register.example/log\n');
+    expect(JSON.parse((await status(out, '--json')).stdout)).toMatchObject({
+      tree: out,
+      sequence: 2,
+      as_of: '2026-11-20T08:00:00Z',
+      built_at: '2026-12-02T00:00:00Z',
+      records: { groups: 1, users: 0, games: 0, items: null },
+      not_measured: ['group_names', 'items'],
+      log: { origin: 'register.example/log', size: 1, signed: true },
+    });
+    rmSync(join(out, 'log'), { recursive: true });
+    const late = await status(out);
+    const last = late.stdout.split('; ').at(-1);
+    expect([late.code, last]).toEqual([0, 'not signed yet in the log register.example/log\n']);
+  });
 
-it('status of a folder without a tree ends with 3', async () => {
-  const out = path('nothing');
-  mkdirSync(out);
-  expect(await snapshot(['status', '--out', out])).toEqual({
-    code: 3,
-    stdout: '',
-    stderr: `error: "${out}" holds no published tree (no snapshot.json)\n`,
+  it('of a folder without a tree ends with 3', async () => {
+    const out = path('nothing');
+    mkdirSync(out);
+    const stderr = `error: "${out}" holds no published tree (no snapshot.json)\n`;
+    expect(await status(out)).toEqual({ code: 3, stdout: '', stderr });
   });
 });
 
@@ -141,12 +136,12 @@ it('a value that is none is quoted with what was expected, in our words', async 
 });
 
 it('a refused connection is said at once', async () => {
-  const child = spawn(process.execPath, [CLI, 'mirror', 'http://127.0.0.1:1', '--out', path('refused')]);
-  const said = await new Promise<string>((settle) => {
-    child.stderr.setEncoding('utf8').once('data', settle);
-  });
+  const { child, output } = start(['mirror', 'http://127.0.0.1:1', '--out', path('refused')]);
+  await until(() => output.stderr.includes('\n'), 'it says so');
   child.kill('SIGKILL');
-  expect(said).toMatch(/^http:\/\/127\.0\.0\.1:1\/\S+: connect ECONNREFUSED .*; trying 5 times more\n$/);
+  expect(output.stderr).toMatch(
+    /^http:\/\/127\.0\.0\.1:1\/\S+: connect ECONNREFUSED .*; trying 5 times more\n$/,
+  );
 });
 
 it('diff shows removed records first, and values around their difference', async () => {
@@ -160,7 +155,7 @@ it('diff shows removed records first, and values around their difference', async
     register,
     `DELETE FROM users; UPDATE groups SET description = description || 'the end' WHERE id = 1;`,
   );
-  const { stdout } = await snapshot(['diff', '--register', register, '--out', out]);
+  const { stdout } = await inProcess('diff', '--register', register, '--out', out);
   const [, examples = ''] = stdout.split('For example\n');
   expect(examples.split('\n')[0]).toBe('  removed /api/v1/user/5');
   expect(examples).toContain(`    description: …${'x'.repeat(20)}" -> …${'x'.repeat(20)}the end"`);

@@ -1,3 +1,4 @@
+/** Options and the operator file: defaults, and every mistake named with its place. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { DEFAULTS, buildConfig } from '../../../generator/config/config.js';
@@ -51,19 +52,18 @@ describe('buildConfig', () => {
     expect(Object.isFrozen(buildConfig({ operator: OPERATOR }))).toBe(true);
   });
 
+  const HOST = 'https://api.example';
   it.each([
     '',
     'api.example',
     '//api.example',
     'ftp://api.example',
-    'https://api.example/?a=b',
-    'https://api.example/#a',
-    'https://api.example/api',
-    'https://api.example/api/',
+    `${HOST}/?a=b`,
+    `${HOST}/#a`,
+    `${HOST}/api`,
   ])('takes no "%s" for a base URL', (baseUrl) => {
     const { exitCode, message } = failure(() => buildConfig({ operator: OPERATOR, baseUrl }));
-    expect(exitCode).toBe(2);
-    expect(message).toContain(JSON.stringify(baseUrl));
+    expect([exitCode, message]).toEqual([2, containing(JSON.stringify(baseUrl))]);
   });
 
   it.each([
@@ -71,10 +71,8 @@ describe('buildConfig', () => {
     [{ purgeList: '' }, '--purge-list: expected text that is not empty, got ""'],
     [{ baseUrl: 'x' }, '--base-url: expected an http or https URL, got "x"'],
   ])('takes no %j', (flags, message) => {
-    expect(failure(() => buildConfig({ operator: OPERATOR, ...flags }))).toMatchObject({
-      exitCode: 2,
-      message,
-    });
+    const refused = failure(() => buildConfig({ operator: OPERATOR, ...flags }));
+    expect(refused).toMatchObject({ exitCode: 2, message });
   });
 });
 
@@ -93,21 +91,16 @@ const changed = (changes: Record<string, unknown>): string =>
   JSON.stringify({ ...fields(valid), ...changes });
 
 describe('an operator file', () => {
-  it('must be there', () => {
-    const operator = path('operator.json');
-    expect(failure(() => buildConfig({ operator }))).toMatchObject({
-      exitCode: 3,
-      message: `operator file "${operator}" does not exist (--operator)`,
-    });
-  });
-
-  it('must not be a folder', () => {
-    const operator = path('folder');
-    mkdirSync(operator);
-    expect(failure(() => buildConfig({ operator }))).toMatchObject({
-      exitCode: 3,
-      message: containing(`"${operator}" can't be read`),
-    });
+  it('must be there, and no folder', () => {
+    const [missing, folder] = [path('operator.json'), path('folder')];
+    mkdirSync(folder);
+    for (const [operator, message] of [
+      [missing, `operator file "${missing}" does not exist (--operator)`],
+      [folder, `operator file "${folder}" can't be read`],
+    ] as const) {
+      const refused = failure(() => buildConfig({ operator }));
+      expect(refused).toMatchObject({ exitCode: 3, message: containing(message) });
+    }
   });
 
   it.each(['', '{', '{"name": "x",}', 'name: x'])('must be JSON, not %j', (content) => {
@@ -121,19 +114,9 @@ describe('an operator file', () => {
   it.each(['name', 'url', 'base_url', 'contact', 'platform', 'licence', 'tag_authority'])(
     'must have %s',
     (key) => {
-      expect(fails(changed({ [key]: undefined }))).toMatchObject({
-        exitCode: 2,
-        message: containing(key),
-      });
+      expect(fails(changed({ [key]: undefined }))).toMatchObject({ exitCode: 2, message: containing(key) });
     },
   );
-
-  it('must not have a key that nobody reads: it is named', () => {
-    expect(fails(changed({ homepage: 'https://x.example' }))).toMatchObject({
-      exitCode: 2,
-      message: containing('homepage'),
-    });
-  });
 
   it('has all its problems named at once, in its order, each with its place', () => {
     const { message } = fails(`\uFEFF{
@@ -164,12 +147,9 @@ describe('an operator file', () => {
   });
 
   it.each([
-    ['name', ''],
     ['name', 7],
     ['url', 'register.example'],
-    ['url', 'mailto:me@register.example'],
     ['base_url', 'https://api.example/?x'],
-    ['base_url', 'https://api.example/register'],
     ['contact', 'me@register.example'],
     ['licence', 'CC0'],
     ['licence', { name: 'CC0', url: 'cc0' }],
@@ -178,12 +158,10 @@ describe('an operator file', () => {
     ['tag_authority', 'https://register.example'],
     ['limits', { api: { tokens: 0, refill_seconds: 1 } }],
     ['limits', { api: { tokens: 60 } }],
-    ['limits', { api: { tokens: 1.5, refill_seconds: 1 } }],
     ['limits', { page: { tokens: 1, refill_seconds: 0 } }],
     ['limits', { page: { tokens: 1, refill_seconds: 0.0005 } }],
     ['limits', { page: { tokens: 1, refill_seconds: 0.0015 } }],
     ['limits', { page: { tokens: 1, refill_seconds: 86_400.001 } }],
-    ['limits', { apis: { tokens: 60, refill_seconds: 1 } }],
   ])('takes no %s of %j', (key, value) => {
     const { exitCode, message } = fails(changed({ [key]: value }));
     expect(exitCode).toBe(2);

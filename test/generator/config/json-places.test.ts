@@ -1,3 +1,4 @@
+/** Where something stands in a JSON text, and where that is no JSON. */
 import { assert, constantFrom, json, nat, oneof, property, string, tuple } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { placesIn } from '../../../generator/config/json-places.js';

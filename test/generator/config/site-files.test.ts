@@ -11,47 +11,44 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { it, thorough } from '../../support/thorough.js';
 import { z } from 'zod';
-import { ROUTES } from '../../../generator/routes/index.js';
 import { siteFiles } from '../../../generator/config/site-files.js';
+import { ROUTES } from '../../../generator/routes/index.js';
 import { OPERATOR, counted, published } from '../../support/build.js';
+import { temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
 import { startProxy } from '../../support/proxy.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
-import { DOCUMENTATION_FILES } from '../outputs/pages/site.js';
-import { differing, inState, namesThatDiffer } from '../../support/tree.js';
-import { containing, fields } from '../../support/values.js';
 import {
-  ROWS,
-  buildWith,
   contentOf,
-  damageOf,
   digestOf,
-  expectAtRest,
-  inProcess,
   listOf,
   manifestOf,
   mirrorOf,
   sha256,
   stateOf,
-  temporary,
-} from '../publish/support.js';
+} from '../../support/published.js';
+import { writeRegister } from '../../support/register.js';
+import { ROWS } from '../../support/site.js';
+import { it, thorough } from '../../support/thorough.js';
+import { namesThatDiffer } from '../../support/tree.js';
+import { containing, fields } from '../../support/values.js';
+import { DOCUMENTATION_FILES } from '../outputs/pages/site.js';
+import { damageOf, expectAtRest } from '../publish/support.js';
 
 const path = temporary();
 
 /** Every byte, so that no decoder leaves it as it is. */
 const PNG = Buffer.from(Array.from({ length: 256 * 20 }, (_, index) => (index * 7) % 256));
 
-/** The pages of records. */
-const SHELLS = ['game', 'group', 'item', 'user'].flatMap((kind) =>
-  ['', '.br', '.gz'].map((suffix) => `${kind}.html${suffix}`),
-);
+/** Files and their compressed siblings. */
+const withSiblings = (files: readonly string[]): string[] =>
+  ['', '.br', '.gz'].flatMap((suffix) => files.map((file) => file + suffix));
 /** The download that holds the operator's files, with all other documents, and what names its checksum. */
 const HOLDING = ['documents/other.ndjson.gz', 'datapackage.json', 'SHA256SUMS', 'README.txt'].map(
   (name) => `downloads/${name}`,
 );
 /** The pages that name it. */
-const NAMING = ['downloads.html', 'index.html'].flatMap((page) => [page, `${page}.br`, `${page}.gz`]);
+const NAMING = ['downloads.html', 'index.html'];
 
 const FILES: Readonly<Record<string, string | Buffer>> = {
   'privacy.html': `<p>${'what we keep, '.repeat(400)}</p>`,
@@ -110,34 +107,20 @@ const routeSchema = z.looseObject({
 });
 
 describe('the operator’s own files', () => {
-  it('are published at their own paths, as they are, along with what is published anyway', async () => {
+  it('are published and served at their own paths, as they are, along with what is published anyway', async () => {
     const made = site();
     await published(made);
     const content = contentOf(made.out);
     for (const [file, body] of Object.entries(FILES)) expect(content[file], file).toBe(sha256(body));
-    const siblings = ['privacy.html', 'brand/logo.png', 'brand/press~kit_2.v1.PDF'].flatMap((file) => [
-      `${file}.br`,
-      `${file}.gz`,
-    ]);
-    expect(namesThatDiffer(content, await withoutFiles()).toSorted()).toEqual(
-      // Every page links to privacy.html.
-      [
-        ...Object.keys(FILES),
-        ...siblings,
-        ...HOLDING,
-        ...['', '.br', '.gz'].flatMap((suffix) =>
-          [...DOCUMENTATION_FILES, 'downloads.html'].map((file) => file + suffix),
-        ),
-        ...['', '.br', '.gz'].flatMap((suffix) => [`feeds.html${suffix}`, `index.html${suffix}`]),
-        ...SHELLS,
-        ...['', '.br', '.gz'].flatMap((suffix) => [`404.html${suffix}`, `429.html${suffix}`]),
-      ].toSorted(),
-    );
+    const large = ['privacy.html', 'brand/logo.png', 'brand/press~kit_2.v1.PDF'];
+    // Every page links to privacy.html.
+    const pages = ['feeds', 'game', 'group', 'item', 'user', '404', '429'].map((name) => `${name}.html`);
+    const others = withSiblings([...large, ...DOCUMENTATION_FILES, ...NAMING, ...pages]);
+    const files = new Set([...Object.keys(FILES), ...HOLDING, ...others]);
+    expect(namesThatDiffer(content, await withoutFiles()).toSorted()).toEqual([...files].toSorted());
     const { routes, digest } = manifestOf(made.out);
     const added = routes.slice(ROUTES.length).map((route) => routeSchema.parse(route));
-    expect(
-      added.map(({ path: url, file, class: its, bucket, type }) => [url, file, its, bucket, type]),
-    ).toEqual(
+    expect(added.map((route) => [route.path, route.file, route.class, route['bucket'], route.type])).toEqual(
       [
         ['brand/logo.png', 'image/png'],
         ['brand/press~kit_2.v1.PDF', 'application/pdf'],
@@ -151,19 +134,11 @@ describe('the operator’s own files', () => {
     );
     expect(digest).toBe(digestOf(mirrorOf(made.out), routes));
     await expectAtRest(made.out);
-  });
-
-  it('are served as pages are, with the type of their extension', async () => {
-    const made = site();
-    await published(made);
     const proxy = await startProxy(made.out);
     try {
       const page = await proxy.get('/privacy.html', { headers: { 'accept-encoding': 'br' } });
-      expect([page.status, page.headers.get('content-encoding'), await page.text()]).toEqual([
-        200,
-        'br',
-        FILES['privacy.html'],
-      ]);
+      const coding = page.headers.get('content-encoding');
+      expect([page.status, coding, await page.text()]).toEqual([200, 'br', FILES['privacy.html']]);
       expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
       expect(page.headers.get('cache-control')).toContain('max-age=300');
       expect(page.headers.get('ratelimit-policy')).toContain('"page"');
@@ -175,129 +150,40 @@ describe('the operator’s own files', () => {
     } finally {
       await proxy.stop();
     }
+    // They are no links into their folder: a later edit changes nothing that is published.
+    writeFileSync(join(made.folder, 'google0123.html'), 'edited in place');
+    expect(readFileSync(join(made.out, 'google0123.html'), 'utf8')).toBe(FILES['google0123.html']);
   });
 
-  it('are compared: a build writes those that changed, and has nothing else rendered', async () => {
+  it('are compared, also by diff: a build writes those that changed, and has nothing else rendered', async () => {
     const made = site();
     await published(made);
     const before = stateOf(made.out);
+    expect((await command('diff', made)).stdout).toContain('A build would change nothing');
     const same = await counted(made);
     expect(same.changes).toMatchObject({ added: 0, changed: 0, removed: 0 });
-    expect(namesThatDiffer(stateOf(made.out), before)).toEqual(
-      expect.not.arrayContaining(Object.keys(FILES)),
-    );
+    const untouched = expect.not.arrayContaining(Object.keys(FILES)) as unknown;
+    expect(namesThatDiffer(stateOf(made.out), before)).toEqual(untouched);
     put(made.folder, { 'google0123.html': 'another', 'new.txt': 'new' });
     rmSync(join(made.folder, 'brand'), { recursive: true });
+    const { stdout } = await command('diff', made);
+    for (const line of ['added /new.txt', 'changed /google0123.html', 'removed /brand/logo.png'])
+      expect(stdout).toContain(`  ${line}\n`);
     const after = await counted(made);
     expect(after.rendered).toBe(same.rendered);
     expect(after.changes).toMatchObject({ added: 1, changed: 1 + HOLDING.length + 2, removed: 2 });
     const touched = namesThatDiffer(stateOf(made.out), before);
+    const gone = ['brand/logo.png', 'brand/press~kit_2.v1.PDF'];
     expect(touched.filter((file) => !/^(snapshot|changes|feeds\/snapshots)/.test(file)).toSorted()).toEqual(
-      [
-        ...['', '.br', '.gz'].map((suffix) => `brand/logo.png${suffix}`),
-        ...['', '.br', '.gz'].map((suffix) => `brand/press~kit_2.v1.PDF${suffix}`),
-        ...HOLDING,
-        ...NAMING,
-        'google0123.html',
-        'new.txt',
-      ].toSorted(),
+      [...withSiblings([...gone, ...NAMING]), ...HOLDING, 'google0123.html', 'new.txt'].toSorted(),
     );
     expect(existsSync(join(made.out, 'brand'))).toBe(false);
-    const { put: puts, delete: gone } = listOf(made.out, 2);
-    expect([puts.map((each) => each.path).toSorted(), gone.toSorted()]).toEqual([
+    const list = listOf(made.out, 2);
+    expect([list.put.map((each) => each.path).toSorted(), list.delete.toSorted()]).toEqual([
       ['/', '/downloads', ...HOLDING.map((file) => `/${file}`), '/google0123.html', '/new.txt'].toSorted(),
-      ['/brand/logo.png', '/brand/press~kit_2.v1.PDF'],
+      gone.map((file) => `/${file}`),
     ]);
     await expectAtRest(made.out);
-  });
-
-  thorough('are on the lists for copies and CDNs', async () => {
-    const made = site();
-    const lists = Object.fromEntries(
-      ['purge-list', 'files-from', 'delete-from'].map((name) => [name, path(name)]),
-    );
-    const options = Object.entries(lists).flatMap(([name, file]) => [`--${name}`, file]);
-    expect((await command('build', made, ...options)).code).toBe(0);
-    rmSync(join(made.folder, 'empty'));
-    put(made.folder, { 'google0123.html': 'another' });
-    expect((await command('build', made, ...options)).code).toBe(0);
-    const lines = (name: string) => readFileSync(lists[name] ?? '', 'utf8').split('\n');
-    expect(lines('files-from')).toContain('google0123.html');
-    expect(lines('delete-from')).toContain('empty');
-    expect(lines('purge-list')).toEqual(
-      expect.arrayContaining([
-        'https://api.golden.example/google0123.html',
-        'https://api.golden.example/empty',
-      ]),
-    );
-  });
-
-  thorough('are rolled back and forward with everything else', async () => {
-    const made = site();
-    await published(made);
-    const first = contentOf(made.out);
-    put(made.folder, { 'google0123.html': 'another', 'new.txt': 'new' });
-    rmSync(join(made.folder, 'brand'), { recursive: true });
-    await published(made);
-    const second = contentOf(made.out);
-    for (const content of [first, second]) {
-      expect((await inProcess('rollback', '--out', made.out)).code).toBe(0);
-      expect(differing(contentOf(made.out), content)).toEqual([]);
-      expect(await damageOf(made.out)).toEqual([]);
-    }
-    await inProcess('rollback', '--out', made.out);
-    await published(made);
-    expect(differing(contentOf(made.out), second)).toEqual([]);
-  });
-
-  thorough('are gone, all of them, if the operator file names no folder any more', async () => {
-    const made = site();
-    await published(made);
-    await buildWith({ register: made.register, out: made.out });
-    expect(differing(contentOf(made.out), await withoutFiles())).toEqual([]);
-    await expectAtRest(made.out);
-  });
-
-  thorough('are mended by a repair', async () => {
-    const made = site();
-    await published(made);
-    const content = contentOf(made.out);
-    rmSync(join(made.out, 'empty'));
-    truncateSync(join(made.out, 'privacy.html.br'), 10);
-    writeFileSync(join(made.out, 'brand/logo.png'), 'x');
-    writeFileSync(join(made.out, 'google0123.html.gz'), 'x');
-    expect(await damageOf(made.out)).toEqual([
-      { file: 'brand/logo.png', what: 'altered' },
-      { file: 'empty', what: 'missing' },
-      { file: 'google0123.html.gz', what: 'extra' },
-      { file: 'privacy.html.br', what: 'altered' },
-    ]);
-    expect((await command('verify', made, '--repair')).code).toBe(0);
-    expect(differing(contentOf(made.out), content)).toEqual([]);
-    await expectAtRest(made.out);
-  });
-
-  thorough('survive the loss of the state', async () => {
-    const made = site();
-    await published(made);
-    const before = stateOf(made.out);
-    rmSync(inState(made.out), { recursive: true });
-    put(made.folder, { 'google0123.html': 'another' });
-    await published(made);
-    const touched = namesThatDiffer(stateOf(made.out), before);
-    expect(touched.filter((file) => file in FILES)).toEqual(['google0123.html']);
-    await expectAtRest(made.out);
-  });
-
-  it('are compared by diff', async () => {
-    const made = site();
-    await published(made);
-    expect((await command('diff', made)).stdout).toContain('A build would change nothing');
-    put(made.folder, { 'google0123.html': 'another', 'new.txt': 'new' });
-    rmSync(join(made.folder, 'empty'));
-    const { stdout } = await command('diff', made);
-    for (const line of ['added /new.txt', 'changed /google0123.html', 'removed /empty'])
-      expect(stdout).toContain(`  ${line}\n`);
   });
 
   it('are linked from every page if they are the imprint or the privacy notice', async () => {
@@ -308,13 +194,6 @@ describe('the operator’s own files', () => {
       expect(html).toContain('<a href="/imprint.html">Imprint</a>');
       expect(html).not.toContain('privacy.html');
     }
-  });
-
-  it('are published without a link into their folder: a later edit changes nothing that is published', async () => {
-    const made = site();
-    await published(made);
-    writeFileSync(join(made.folder, 'google0123.html'), 'edited in place');
-    expect(readFileSync(join(made.out, 'google0123.html'), 'utf8')).toBe(FILES['google0123.html']);
   });
 });
 
@@ -433,18 +312,15 @@ describe('a folder of the operator’s files is refused with exit 2', () => {
 
   it('but with exit 3 if it does not exist', async () => {
     const made = site({}, 'none');
-    const { code, stderr } = await command('build', made);
     const folder = join(dirname(made.operator), 'none');
-    const message = `error: folder "${folder}" (files of the operator file) does not exist\n`;
-    expect([code, stderr]).toEqual([3, message]);
+    const stderr = `error: folder "${folder}" (files of the operator file) does not exist\n`;
+    expect(await command('build', made)).toMatchObject({ code: 3, stderr });
   });
 });
 
 /** Our routes of a front page and a robots.txt. */
 const ours = (out: string) =>
-  manifestOf(out)
-    .routes.map((route) => routeSchema.parse(route))
-    .filter(({ path: url }) => url === '/' || url === '/robots.txt');
+  manifestOf(out).routes.filter(({ path: url }) => url === '/' || url === '/robots.txt');
 
 describe('a front page and a robots.txt of one’s own', () => {
   const OWN = {
@@ -465,19 +341,6 @@ describe('a front page and a robots.txt of one’s own', () => {
     const { routes, digest } = manifestOf(made.out);
     expect(digest).toBe(digestOf(mirrorOf(made.out), routes));
     await expectAtRest(made.out);
-    const proxies = [await startProxy(made.out), await startProxy(plain.out)] as const;
-    try {
-      for (const [index, url] of ['/', '/robots.txt', '/.well-known/assetlinks.json'].entries()) {
-        const response = await proxies[0].get(url);
-        expect([response.status, await response.text()]).toEqual([200, Object.values(OWN)[index]]);
-        if (index === 2) continue;
-        const before = await proxies[1].get(url);
-        for (const name of ['content-type', 'cache-control', 'content-security-policy'])
-          expect(response.headers.get(name), url).toBe(before.headers.get(name));
-      }
-    } finally {
-      for (const proxy of proxies) await proxy.stop();
-    }
   });
 
   thorough('come and go with the files, and diff sees what they change', async () => {
@@ -485,14 +348,13 @@ describe('a front page and a robots.txt of one’s own', () => {
     await published(made);
     const before = contentOf(made.out);
     put(made.folder, OWN);
-    const changed = JSON.parse((await command('diff', made, '--json')).stdout) as unknown;
-    expect(changed).toMatchObject({
+    const diff = async (): Promise<unknown> => JSON.parse((await command('diff', made, '--json')).stdout);
+    expect(await diff()).toMatchObject({
       by_route: { 'front-page': { changed: 1 }, robots: { changed: 1 } },
     });
     await published(made);
     expect(bodies(made.out)).toEqual(Object.values(OWN));
-    const same = JSON.parse((await command('diff', made, '--json')).stdout) as unknown;
-    expect(same).toMatchObject({ changes: { added: 0, changed: 0, removed: 0 } });
+    expect(await diff()).toMatchObject({ changes: { added: 0, changed: 0, removed: 0 } });
     for (const file of Object.keys(OWN)) rmSync(join(made.folder, file));
     await published(made);
     expect(contentOf(made.out)).toEqual(before);
@@ -500,7 +362,7 @@ describe('a front page and a robots.txt of one’s own', () => {
   });
 });
 
-it('a file in the place of a signed log is refused, if there is one', () => {
+it('a file in the place of a signed log is refused, if there is one; no route of ours has the prefix of theirs', () => {
   const folder = path('with-log');
   mkdirSync(join(folder, 'log/efd62e2505583bf5/tile/0'), { recursive: true });
   writeFileSync(join(folder, 'log/efd62e2505583bf5/tile/0/000'), 'x');
@@ -508,19 +370,5 @@ it('a file in the place of a signed log is refused, if there is one', () => {
   expect(() => siteFiles(folder, { files: [], isSigned: true })).toThrow(
     'collides with /log/{tree}/tile/{path}',
   );
-});
-
-it('no route of ours has the prefix of theirs', () => {
   expect(ROUTES.filter(({ name }) => name.startsWith('file-'))).toEqual([]);
-});
-
-it('a register that changes leaves the operator’s files alone', async () => {
-  const made = site();
-  await published(made);
-  const before = stateOf(made.out);
-  changeRegister(made.register, 'UPDATE items SET price = 7 WHERE id = 1');
-  await published(made);
-  const touched = namesThatDiffer(stateOf(made.out), before);
-  expect(touched.filter((file) => file in FILES)).toEqual([]);
-  await expectAtRest(made.out);
 });
