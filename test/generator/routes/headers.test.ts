@@ -34,31 +34,24 @@ describe('the published headers', () => {
     });
   });
 
-  // The table of the decisions.
-  it.each([
-    [
-      'record',
-      'public, max-age=300, stale-while-revalidate=600, stale-if-error=86400',
-      'max-age=300, stale-while-revalidate=600, stale-if-error=86400',
-    ],
-    [
-      'summary',
-      'public, max-age=60, stale-while-revalidate=120, stale-if-error=3600',
-      'max-age=60, stale-while-revalidate=120, stale-if-error=3600',
-    ],
-    ['download', 'public, max-age=3600, stale-if-error=86400', 'max-age=3600, stale-if-error=86400'],
-    ['feed', 'public, max-age=900, stale-if-error=86400', 'max-age=900, stale-if-error=86400'],
-    [
-      'page',
-      'public, max-age=300, stale-if-error=86400',
+  /** Cache-Control, and CDN-Cache-Control where it is not the same without `public`. */
+  const CLASSES: Readonly<Record<(typeof CACHE_CLASSES)[number], readonly [string, string?]>> = {
+    record: ['max-age=300, stale-while-revalidate=600, stale-if-error=86400'],
+    summary: ['max-age=60, stale-while-revalidate=120, stale-if-error=3600'],
+    download: ['max-age=3600, stale-if-error=86400'],
+    feed: ['max-age=900, stale-if-error=86400'],
+    page: [
+      'max-age=300, stale-if-error=86400',
       'max-age=300, stale-while-revalidate=3600, stale-if-error=86400',
     ],
-    ['asset', 'public, max-age=31536000, immutable', 'public, max-age=31536000, immutable'],
-    ['checkpoint', 'public, max-age=5, stale-if-error=60', 'max-age=5, stale-if-error=60'],
-    ['tile', 'public, max-age=31536000, immutable', 'public, max-age=31536000, immutable'],
-  ] as const)('keep class "%s" as decided', (cacheClass, cacheControl, cdn) => {
+    asset: ['max-age=31536000, immutable', 'public, max-age=31536000, immutable'],
+    checkpoint: ['max-age=5, stale-if-error=60'],
+    tile: ['max-age=31536000, immutable', 'public, max-age=31536000, immutable'],
+  };
+  it.each(CACHE_CLASSES)('keep class "%s" as decided', (cacheClass) => {
+    const [own, cdn = own] = CLASSES[cacheClass];
     expect(headers.content[cacheClass]).toMatchObject({
-      'Cache-Control': cacheControl,
+      'Cache-Control': `public, ${own}`,
       'CDN-Cache-Control': cdn,
       'Accept-Ranges': 'bytes',
     });
@@ -109,33 +102,27 @@ describe('the published headers', () => {
   });
 });
 
+/** Routes of each class and limit. */
+const ROUTES_OF: Readonly<Record<string, string>> = {
+  'record api': 'group user-usernames',
+  'summary api': 'index largest snapshot change-list',
+  'download download': 'download-groups-csv download-items-parquet',
+  'download api': 'datapackage checksums downloads-readme',
+  'feed api': 'feed-all',
+  'page api': 'openapi',
+  'page page': 'front-page favicon robots security-contact',
+  'asset page': 'style explorer-script',
+  'summary page': 'api-catalog',
+  'checkpoint page': 'log-checkpoint log-index',
+  'tile page': 'log-tile',
+};
+
 describe('every route', () => {
-  it.each([
-    ['group', 'record', 'api'],
-    ['user-usernames', 'record', 'api'],
-    ['index', 'summary', 'api'],
-    ['largest', 'summary', 'api'],
-    ['snapshot', 'summary', 'api'],
-    ['change-list', 'summary', 'api'],
-    ['download-groups-csv', 'download', 'download'],
-    ['download-items-parquet', 'download', 'download'],
-    ['datapackage', 'download', 'api'],
-    ['checksums', 'download', 'api'],
-    ['downloads-readme', 'download', 'api'],
-    ['feed-all', 'feed', 'api'],
-    ['openapi', 'page', 'api'],
-    ['front-page', 'page', 'page'],
-    ['favicon', 'page', 'page'],
-    ['style', 'asset', 'page'],
-    ['explorer-script', 'asset', 'page'],
-    ['robots', 'page', 'page'],
-    ['security-contact', 'page', 'page'],
-    ['api-catalog', 'summary', 'page'],
-    ['log-checkpoint', 'checkpoint', 'page'],
-    ['log-tile', 'tile', 'page'],
-    ['log-index', 'checkpoint', 'page'],
-  ])('such as "%s" has its class (%s) and its limit (%s)', (name, cacheClass, bucket) => {
-    expect(routeNamed(TABLE, name)).toMatchObject({ class: cacheClass, bucket });
+  it.each(Object.entries(ROUTES_OF))('has its class and its limit: %s, such as %s', (expected, names) => {
+    for (const name of names.split(' ')) {
+      const { class: cacheClass, bucket } = routeNamed(TABLE, name);
+      expect([name, `${cacheClass} ${bucket}`]).toEqual([name, expected]);
+    }
   });
 
   it('that has a path parameter says what is absent by it, and no other does', () => {
@@ -151,25 +138,17 @@ describe('every route', () => {
   });
 });
 
-describe('the errors', () => {
-  it('have the codes and statuses of the decisions', () => {
-    expect(PROBLEMS.map(({ code, status }) => `${code} ${status}`)).toEqual([
-      'invalid_id 400',
-      'invalid_limit 400',
-      'invalid_prefix 400',
-      'invalid_path 400',
-      'invalid_request 400',
-      'not_found 404',
-      'method_not_allowed 405',
-      'precondition_failed 412',
-      'uri_too_long 414',
-      'range_not_satisfiable 416',
-      'rate_limited 429',
-      'internal 500',
-      'no_snapshot 503',
-      'version_not_supported 505',
-    ]);
-  });
+it('the errors have the codes and statuses of the decisions', () => {
+  const client = PROBLEMS.filter(({ status }) => status === 400).map(({ code }) => code);
+  expect(client.join(' ')).toBe('invalid_id invalid_limit invalid_prefix invalid_path invalid_request');
+  expect(
+    PROBLEMS.filter(({ status }) => status > 400)
+      .map(({ code, status }) => `${code} ${status}`)
+      .join(', '),
+  ).toBe(
+    'not_found 404, method_not_allowed 405, precondition_failed 412, uri_too_long 414, ' +
+      'range_not_satisfiable 416, rate_limited 429, internal 500, no_snapshot 503, version_not_supported 505',
+  );
 });
 
 describe('the limits in words', () => {
