@@ -15,17 +15,17 @@ import {
 import { dirname, join } from 'node:path';
 import { brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
-import { tilesOf } from '../mirror/signed-log.js';
 import { inProcess, indexOf, manifestOf, mirrorOf, sha256 } from '../publish/support.js';
 import { OPERATOR } from '../../support/build.js';
 import { startProxy } from '../../support/proxy.js';
 import { changeRegister } from '../../support/register.js';
 import { inState, removeTree } from '../../support/tree.js';
 import { runVerifier } from './go-verifier.js';
-import { checkpointOf, entriesOf, logOf } from './published.js';
-import { NaiveKey, logOf as naiveLogOf } from './signed.js';
-import { naiveManifest } from './support.js';
-import { Witness, consistency, publicKeyOf, rootOf } from './witness-server.js';
+import { base64, publicKeyOf, rootOf, tilesOf } from './naive.js';
+import type { Key } from './naive.js';
+import { checkpointIn, entriesOf, logFolder, logOf } from './published.js';
+import { checkpointOf, entryOf, filesOfLog, manifestHash } from './signed.js';
+import { Witness, consistency } from './witness-server.js';
 
 /** The record that attacks are about. */
 export const RECORD = '/api/v1/group/5';
@@ -60,7 +60,7 @@ export class Scene {
   }
 
   get entries(): string[] {
-    return entriesOf(logOf(this.out), checkpointOf(join(logOf(this.out), 'checkpoint')).size);
+    return entriesOf(logOf(this.out), checkpointIn(join(logOf(this.out), 'checkpoint')).size);
   }
 
   /** The same once more, with all that the clients keep. */
@@ -88,12 +88,25 @@ export class Scene {
 
   /** Builds. @returns what it warns of */
   async build(sql: string, ...options: readonly string[]): Promise<string> {
-    const register = this.file('register.sqlite');
-    changeRegister(register, sql);
-    const args = ['--register', register, '--out', this.out, '--operator', OPERATOR, '--key', this.key];
-    const { code, stderr } = await inProcess('build', ...args, '--accept-removals', '--quiet', ...options);
+    changeRegister(this.file('register.sqlite'), sql);
+    const { code, stderr } = await inProcess(...this.building(), ...options);
     if (code !== 0) throw new Error(stderr);
     return stderr;
+  }
+
+  /** A build with the publisher's key and its KEY.last. */
+  building(): string[] {
+    const args = [
+      '--out',
+      this.out,
+      '--operator',
+      OPERATOR,
+      '--key',
+      this.key,
+      '--accept-removals',
+      '--quiet',
+    ];
+    return ['build', '--register', this.file('register.sqlite'), ...args];
   }
 
   /** The clients look at the tree, and keep what they keep. */
@@ -120,14 +133,16 @@ export class Scene {
 /** The state says which tree it is of. */
 const forgetPlace = (out: string): void => rmSync(inState(out, 'tree'), { force: true });
 
-function put(out: string, files: Iterable<readonly [name: string, content: string | Uint8Array]>): void {
-  for (const [name, content] of files) {
-    mkdirSync(dirname(join(out, name)), { recursive: true });
-    writeFileSync(join(out, name), content);
-  }
+function put(out: string, name: string, content: string | Uint8Array): void {
+  mkdirSync(dirname(join(out, name)), { recursive: true });
+  writeFileSync(join(out, name), content);
 }
 
-const logFolder = (out: string): string => `log/${manifestOf(out).tree.id}`;
+/** Writes members of snapshot.json. */
+function alter({ out }: Pick<Scene, 'out'>, members: object): void {
+  const file = join(out, 'snapshot.json');
+  writeFileSync(file, JSON.stringify({ ...readObject(file), ...members }));
+}
 
 /** Changes the record's file, to another content of the same size. */
 export function edit({ out }: Scene): void {
@@ -159,14 +174,14 @@ export function editAll(scene: Scene): void {
   const sums = readFileSync(join(out, SUMS), 'utf8')
     .replace(sha256(download), sha256(edited))
     .replace(sha256(before), sha256(json));
-  put(out, [[`downloads/${name}`, edited]]);
+  put(out, `downloads/${name}`, edited);
   for (const [file, text] of [
     [PACKAGE, json],
     [SUMS, sums],
   ] as const) {
-    put(out, [[file, text]]);
-    if (existsSync(join(out, `${file}.gz`))) put(out, [[`${file}.gz`, gzipSync(text)]]);
-    if (existsSync(join(out, `${file}.br`))) put(out, [[`${file}.br`, brotliCompressSync(text)]]);
+    put(out, file, text);
+    if (existsSync(join(out, `${file}.gz`))) put(out, `${file}.gz`, gzipSync(text));
+    if (existsSync(join(out, `${file}.br`))) put(out, `${file}.br`, brotliCompressSync(text));
   }
 }
 
@@ -179,13 +194,10 @@ export function forge(scene: Scene, sequence = manifestOf(scene.out).sequence): 
   const before = mirrorOf(out);
   editAll(scene);
   const documents = mirrorOf(out);
-  const { files } = naiveLogOf({ ...manifestOf(out), documents }, { key: new NaiveKey() });
-  const index = Object.entries(files).filter(([name]) => name.startsWith('index/'));
-  put(
-    out,
-    index.map(([name, content]) => [`${logFolder(out)}/${name}`, content]),
-  );
-  const routes = String(files['index/routes.txt']);
+  const { files } = filesOfLog({ ...manifestOf(out), documents });
+  for (const [name, content] of files)
+    if (name.startsWith('index/')) put(out, `${logFolder(out)}/${name}`, content);
+  const routes = String(files.get('index/routes.txt'));
   nameDigest(out, sha256(routes), sequence);
   const changes = [...documents].flatMap(([url, after]): Change[] => {
     const old = before.get(url);
@@ -242,37 +254,26 @@ function nameDigest(out: string, digest: string, sequence: number): void {
   for (const name of readdirSync(join(out, 'changes')))
     if (name !== 'index.json' && !named.has(`/changes/${name}`)) rmSync(join(out, 'changes', name));
   const downloads = { sequence, digest };
-  const oldest = sequence;
-  put(out, [
-    [
-      'changes/index.json',
-      JSON.stringify({ ...index, tree: id, sequence, digest, oldest, downloads, changes }),
-    ],
-  ]);
-  const manifest = readObject(join(out, 'snapshot.json'));
-  const next = { ...object.parse(manifest['downloads']), ...downloads };
-  put(out, [['snapshot.json', JSON.stringify({ ...manifest, sequence, digest, downloads: next })]]);
+  const next = { ...index, tree: id, sequence, digest, oldest: sequence, downloads, changes };
+  put(out, 'changes/index.json', JSON.stringify(next));
+  const before = object.parse(readObject(join(out, 'snapshot.json'))['downloads']);
+  alter({ out }, { sequence, digest, downloads: { ...before, ...downloads } });
 }
 
 /** Replaces the log, with the tiles of all its sizes. snapshot.json names the key. */
-export function sign({ out }: Scene, key: NaiveKey, entries: readonly string[]): void {
+export function sign({ out }: Scene, key: Key, entries: readonly string[]): void {
   const folder = logFolder(out);
   rmSync(join(out, folder, 'tile'), { recursive: true });
   for (let size = 1; size <= entries.length; size += 1)
-    put(
-      out,
-      [...tilesOf(entries.slice(0, size))].map(([name, tile]) => [`${folder}/${name}`, tile]),
-    );
-  const text = `${key.name}\n${entries.length}\n${rootOf(entries).toString('base64')}\n`;
-  put(out, [[`${folder}/checkpoint`, key.note(text)]]);
+    for (const [name, tile] of tilesOf(entries.slice(0, size))) put(out, `${folder}/${name}`, tile);
+  put(out, `${folder}/checkpoint`, key.note(checkpointOf(key.name, entries)));
   nameKey({ out }, key);
 }
 
 /** Names a key in snapshot.json, which entries cover. */
-export function nameKey({ out }: Pick<Scene, 'out'>, key: NaiveKey): void {
-  const manifest = readObject(join(out, 'snapshot.json'));
-  const log = { ...object.parse(manifest['log']), keys: [key.vkey] };
-  put(out, [['snapshot.json', JSON.stringify({ ...manifest, log })]]);
+export function nameKey({ out }: Pick<Scene, 'out'>, key: Key): void {
+  const { log } = readObject(join(out, 'snapshot.json'));
+  alter({ out }, { log: { ...object.parse(log), keys: [key.vkey] } });
 }
 
 /** The entry of the newest snapshot, as the tree has it now. */
@@ -280,10 +281,8 @@ export function entryNow({ out }: Scene): string {
   const { tree, sequence, as_of: asOf, digest } = manifestOf(out);
   const routes = readFileSync(join(logOf(out), 'index/routes.txt'), 'utf8');
   const documents = [...routes.matchAll(/^\S+ (\d+) /gm)].reduce((sum, [, count]) => sum + Number(count), 0);
-  return (
-    `register-api/snapshot@v2\ntree ${tree.id}\nsequence ${sequence}\nas_of ${asOf ?? 'none'}\n` +
-    `documents ${documents}\ndigest ${digest}\nmanifest ${naiveManifest(join(out, 'snapshot.json'))}\n`
-  );
+  const hash = manifestHash(readFileSync(join(out, 'snapshot.json'), 'utf8'));
+  return entryOf(tree.id, sequence, asOf, documents, digest, hash);
 }
 
 /** What a client had kept when it noticed an attack; `warned` if it took the tree all the same. */
@@ -322,7 +321,7 @@ export async function noticedBy(
   go: string | undefined,
   document = RECORD,
 ): Promise<Partial<Record<Client, Noticed>>> {
-  const { out, key, vkey, note } = scene;
+  const { out, vkey, note } = scene;
   const proxy = await startProxy(out, ['--page-tokens', '1000000']);
   const mirror = (to: string, ...options: string[]) =>
     reasonOf('mirror', proxy.base, '--out', scene.file(to), ...options);
@@ -349,7 +348,7 @@ export async function noticedBy(
       'saved proof': first(['kept proof', saved]),
       witness: first(['kept checkpoint', noticedByWitness(scene, note)]),
       ...(go !== undefined && { 'verifier of others': noticedByGo(scene, go) }),
-      'next build': first(['kept checkpoint', await nextBuild(scene, key)]),
+      'next build': first(['kept checkpoint', await reasonOf(...scene.building())]),
     };
   } finally {
     await proxy.stop();
@@ -368,7 +367,7 @@ async function noticedBySavedProof(scene: Scene): Promise<string | undefined> {
   const other = isSameSnapshot ? await reasonOf('verify-proof', saved, '--key', vkey, ...body) : undefined;
   if (other !== undefined) return other;
   const [, size = '', root = ''] = readFileSync(saved, 'utf8').split('\n\n')[1]?.split('\n') ?? [];
-  const isThere = rootOf(entries.slice(0, Number(size))).toString('base64') === root;
+  const isThere = base64(rootOf(entries.slice(0, Number(size)))) === root;
   return isThere ? undefined : 'the log has not the entries of the proof';
 }
 
@@ -403,18 +402,8 @@ function noticedByGo(scene: Scene, go: string): Noticed {
   );
 }
 
-/** The next build with the publisher's key and its KEY.last. */
-async function nextBuild(scene: Scene, key: string): Promise<string | undefined> {
-  const register = scene.file('register.sqlite');
-  const args = ['--register', register, '--out', scene.out, '--operator', OPERATOR, '--key', key];
-  return reasonOf('build', ...args, '--accept-removals', '--quiet');
-}
-
 /** Alters what snapshot.json says of limits, and no document. */
-export function alterLimits({ out }: Scene): void {
-  const manifest = readObject(join(out, 'snapshot.json'));
+export function alterLimits(scene: Scene): void {
   const limit = { tokens: 1_000_000, refill_seconds: 0.001 };
-  put(out, [
-    ['snapshot.json', JSON.stringify({ ...manifest, limits: { api: limit, download: limit, page: limit } })],
-  ]);
+  alter(scene, { limits: { api: limit, download: limit, page: limit } });
 }

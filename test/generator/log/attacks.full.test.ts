@@ -24,8 +24,8 @@ import {
 } from './attacked.js';
 import type { Client, Noticed } from './attacked.js';
 import { buildVerifier } from './go-verifier.js';
-import { NaiveKey } from './signed.js';
-import { Witness, publicKeyOf } from './witness-server.js';
+import { newKey, publicKeyOf, readKey } from './naive.js';
+import { Witness } from './witness-server.js';
 
 const path = temporary();
 const NAME = 'register.example/log';
@@ -42,61 +42,61 @@ const WITHHOLD = "INSERT INTO withheld VALUES ('group', 5, '2026-11-20T08:00:00Z
 
 /** The attacker signs with a copy of the key; the publisher's KEY.last is as it was. */
 function signByCopiedKey(scene: Scene, entries: readonly string[]): void {
-  sign(scene, NaiveKey.read(scene.key), entries);
+  sign(scene, readKey(scene.key), entries);
   cpSync(`${base.key}.last`, `${scene.key}.last`);
 }
 
+const CLIENTS: readonly Client[] = [
+  'verify',
+  'new copy',
+  'copy',
+  'prove',
+  'saved proof',
+  'witness',
+  'verifier of others',
+  'next build',
+];
 const NOT: Noticed = ['no', ''];
 const CHECKPOINT = 'kept checkpoint';
+const UNCOVERED = '/snapshot.json is not the one that the newest entry of the log covers';
+const UNLISTED: Noticed = ['at once', '/api/v1/group/5 is not as signed snapshot 3 lists it'];
+const MIXED: Noticed = ['at once', 'the files of the log are of different snapshots'];
+const UNSIGNED: Noticed = ['warned', 'snapshot 4 is not in the signed log yet'];
+const ALTERED: Noticed = ['at once', 'altered: snapshot.json\n'];
+const REWRITTEN: Noticed = [CHECKPOINT, 'rewritten: log/'];
+const SHORTER: Noticed = [
+  CHECKPOINT,
+  'has 2 entries and had 3 before: it shows an older state, or another history',
+];
+const TWO_CHECKPOINTS: Noticed = [CHECKPOINT, 'prove by two signed checkpoints'];
+const INCONSISTENT: Noticed = [CHECKPOINT, 'inconsistent'];
+const NO_FILE: Noticed = [CHECKPOINT, 'no such file'];
+const SECOND: Noticed = [CHECKPOINT, 'has other ones: to go on would sign a second history'];
+const OTHER_DOCUMENT: Noticed = ['kept proof', 'the document to compare is not that of snapshot 3'];
+const OTHER_ENTRIES: Noticed = ['kept proof', 'the log has not the entries of the proof'];
 
 interface Row {
   readonly attack: (scene: Scene) => unknown;
   /** What a proof is asked for, if it isn't the record. */
   readonly document?: string;
-  /** When, and what is said. */
-  readonly noticed: Readonly<Record<Client, Noticed>>;
+  /** When, and what is said. Clients that are not named notice nothing. */
+  readonly noticed: Readonly<Partial<Record<Client, Noticed>>>;
 }
 
 const TABLE: Readonly<Record<string, Row>> = {
-  nothing: {
-    attack: () => undefined,
-    noticed: {
-      verify: NOT,
-      'new copy': NOT,
-      copy: NOT,
-      prove: NOT,
-      'saved proof': NOT,
-      witness: NOT,
-      'verifier of others': NOT,
-      'next build': NOT,
-    },
-  },
+  nothing: { attack: () => undefined, noticed: {} },
   'limits in snapshot.json are altered': {
     attack: alterLimits,
-    noticed: {
-      verify: ['at once', 'altered: snapshot.json\n'],
-      'new copy': ['at once', '/snapshot.json is not the one that the newest entry of the log covers'],
-      copy: [CHECKPOINT, '/snapshot.json is not the one that the newest entry of the log covers'],
-      prove: NOT,
-      'saved proof': NOT,
-      witness: NOT,
-      'verifier of others': NOT,
-      // It writes snapshot.json again.
-      'next build': NOT,
-    },
+    // The next build writes snapshot.json again.
+    noticed: { verify: ALTERED, 'new copy': ['at once', UNCOVERED], copy: [CHECKPOINT, UNCOVERED] },
   },
   'the file of a record is edited': {
     attack: edit,
+    // Copies take records from the downloads, and so the one that was published.
     noticed: {
       verify: ['at once', 'altered: api/v1/group/5.json\n'],
-      // It takes records from the downloads, and so the one that was published.
-      'new copy': NOT,
-      copy: NOT,
-      prove: ['at once', '/api/v1/group/5 is not as signed snapshot 3 lists it'],
-      'saved proof': ['kept proof', 'the document to compare is not that of snapshot 3'],
-      witness: NOT,
-      'verifier of others': NOT,
-      'next build': NOT,
+      prove: UNLISTED,
+      'saved proof': OTHER_DOCUMENT,
     },
   },
   'so are the downloads': {
@@ -104,40 +104,24 @@ const TABLE: Readonly<Record<string, Row>> = {
     noticed: {
       verify: ['at once', 'altered: downloads/documents/group.ndjson.gz\n'],
       'new copy': ['at once', 'the copy has the digest '],
-      copy: NOT,
-      prove: ['at once', '/api/v1/group/5 is not as signed snapshot 3 lists it'],
-      'saved proof': ['kept proof', 'the document to compare is not that of snapshot 3'],
-      witness: NOT,
-      'verifier of others': NOT,
-      'next build': NOT,
+      prove: UNLISTED,
+      'saved proof': OTHER_DOCUMENT,
     },
   },
   'so are chunks, lists, routes.txt, digest, snapshot.json and state': {
     attack: (scene) => forge(scene),
+    // The next build trusts the state.
     noticed: {
-      verify: ['at once', 'altered: snapshot.json\n'],
+      verify: ALTERED,
       'new copy': ['at once', 'the newest entry of the log is of snapshot 3'],
       copy: [CHECKPOINT, 'the newest entry of the log is of snapshot 3'],
-      prove: ['at once', 'the files of the log are of different snapshots'],
-      'saved proof': ['kept proof', 'the document to compare is not that of snapshot 3'],
-      witness: NOT,
-      'verifier of others': NOT,
-      // It trusts the state.
-      'next build': NOT,
+      prove: MIXED,
+      'saved proof': OTHER_DOCUMENT,
     },
   },
   'all of that as one more snapshot that is not signed yet': {
     attack: (scene) => forge(scene, 4),
-    noticed: {
-      verify: ['at once', 'altered: snapshot.json\n'],
-      'new copy': ['warned', 'snapshot 4 is not in the signed log yet'],
-      copy: ['warned', 'snapshot 4 is not in the signed log yet'],
-      prove: ['at once', 'the files of the log are of different snapshots'],
-      'saved proof': NOT,
-      witness: NOT,
-      'verifier of others': NOT,
-      'next build': NOT,
-    },
+    noticed: { verify: ALTERED, 'new copy': UNSIGNED, copy: UNSIGNED, prove: MIXED },
   },
   'a snapshot is dropped': {
     attack: (scene) => {
@@ -145,13 +129,11 @@ const TABLE: Readonly<Record<string, Row>> = {
       signByCopiedKey(scene, [first, third]);
     },
     noticed: {
-      verify: [CHECKPOINT, 'rewritten: log/'],
-      'new copy': NOT,
-      copy: [CHECKPOINT, 'has 2 entries and had 3 before: it shows an older state, or another history'],
-      prove: NOT,
-      'saved proof': ['kept proof', 'the log has not the entries of the proof'],
+      verify: REWRITTEN,
+      copy: SHORTER,
+      'saved proof': OTHER_ENTRIES,
       witness: [CHECKPOINT, '409 3\n'],
-      'verifier of others': [CHECKPOINT, 'no such file'],
+      'verifier of others': NO_FILE,
       'next build': [CHECKPOINT, 'has signed a log of 3 snapshots, and '],
     },
   },
@@ -162,14 +144,12 @@ const TABLE: Readonly<Record<string, Row>> = {
       signByCopiedKey(scene, [first, third, ...scene.entries.slice(3)]);
     },
     noticed: {
-      verify: [CHECKPOINT, 'rewritten: log/'],
-      'new copy': NOT,
-      copy: [CHECKPOINT, 'prove by two signed checkpoints'],
-      prove: NOT,
-      'saved proof': ['kept proof', 'the log has not the entries of the proof'],
+      verify: REWRITTEN,
+      copy: TWO_CHECKPOINTS,
+      'saved proof': OTHER_ENTRIES,
       witness: [CHECKPOINT, '409 3\n'],
-      'verifier of others': [CHECKPOINT, 'inconsistent'],
-      'next build': [CHECKPOINT, 'has other ones: to go on would sign a second history'],
+      'verifier of others': INCONSISTENT,
+      'next build': SECOND,
     },
   },
   'a fork, to a reader who is shown one side': {
@@ -179,17 +159,8 @@ const TABLE: Readonly<Record<string, Row>> = {
       await scene.build(price(50));
       scene.cosigned = other.cosigned;
     },
-    noticed: {
-      verify: NOT,
-      'new copy': NOT,
-      copy: NOT,
-      prove: NOT,
-      'saved proof': NOT,
-      witness: [CHECKPOINT, '409 4\n'],
-      'verifier of others': NOT,
-      // Of the key that was copied.
-      'next build': NOT,
-    },
+    // The next build is of the key that was copied.
+    noticed: { witness: [CHECKPOINT, '409 4\n'] },
   },
   'a fork, to a reader who has seen the other side': {
     attack: async (scene) => {
@@ -200,45 +171,39 @@ const TABLE: Readonly<Record<string, Row>> = {
       scene.serve(other);
     },
     noticed: {
-      verify: [CHECKPOINT, 'rewritten: log/'],
-      'new copy': NOT,
-      copy: [CHECKPOINT, 'prove by two signed checkpoints'],
-      prove: NOT,
-      'saved proof': ['kept proof', 'the log has not the entries of the proof'],
+      verify: REWRITTEN,
+      copy: TWO_CHECKPOINTS,
+      'saved proof': OTHER_ENTRIES,
       witness: [CHECKPOINT, '409 4\n'],
-      'verifier of others': [CHECKPOINT, 'inconsistent'],
-      'next build': [CHECKPOINT, 'has other ones: to go on would sign a second history'],
+      'verifier of others': INCONSISTENT,
+      'next build': SECOND,
     },
   },
   'an old tree is served again': {
     attack: (scene) => scene.serve(old),
+    // A witness is not asked, and its old cosignature is as good as ever.
     noticed: {
       // Unless its state, where it remembers the checkpoint, is as old.
-      verify: [CHECKPOINT, 'rewritten: log/'],
-      'new copy': NOT,
-      copy: [CHECKPOINT, 'has 2 entries and had 3 before: it shows an older state, or another history'],
-      prove: NOT,
-      'saved proof': ['kept proof', 'the log has not the entries of the proof'],
-      // Nobody asks it, and its old cosignature is as good as ever.
-      witness: NOT,
-      'verifier of others': [CHECKPOINT, 'no such file'],
+      verify: REWRITTEN,
+      copy: SHORTER,
+      'saved proof': OTHER_ENTRIES,
+      'verifier of others': NO_FILE,
       'next build': [CHECKPOINT, 'has only 2 of them'],
     },
   },
   'another key of the same name signs one more snapshot': {
     attack: (scene) => {
-      const [{ entries }, key] = [scene, new NaiveKey(NAME)];
+      const [{ entries }, key] = [scene, newKey(NAME, 1)];
       forge(scene, 4);
       nameKey(scene, key);
       sign(scene, key, [...entries, entryNow(scene)]);
     },
     noticed: {
       // It takes the keys that snapshot.json names, but the state knows what that was.
-      verify: ['at once', 'altered: snapshot.json\n'],
+      verify: ALTERED,
       'new copy': ['kept key', "the origin's log can't be trusted"],
       copy: [CHECKPOINT, "the origin's log can't be trusted"],
       prove: ['kept key', 'the note is not signed by the expected key'],
-      'saved proof': NOT,
       witness: [CHECKPOINT, '403 not signed'],
       'verifier of others': ['kept key', 'no verifiable signatures'],
       'next build': [CHECKPOINT, 'none of the keys has signed the checkpoint'],
@@ -253,14 +218,12 @@ const TABLE: Readonly<Record<string, Row>> = {
     },
     document: '/api/v1/group/6',
     noticed: {
-      verify: [CHECKPOINT, 'rewritten: log/'],
-      'new copy': NOT,
-      copy: [CHECKPOINT, 'prove by two signed checkpoints'],
-      prove: NOT,
-      'saved proof': ['kept proof', 'the log has not the entries of the proof'],
+      verify: REWRITTEN,
+      copy: TWO_CHECKPOINTS,
+      'saved proof': OTHER_ENTRIES,
       witness: [CHECKPOINT, '422 not consistent'],
-      'verifier of others': [CHECKPOINT, 'inconsistent'],
-      'next build': [CHECKPOINT, 'has other ones: to go on would sign a second history'],
+      'verifier of others': INCONSISTENT,
+      'next build': SECOND,
     },
   },
 };
@@ -286,11 +249,12 @@ beforeAll(async () => {
 });
 
 describe.each(Object.entries(TABLE))('%s', (name, { noticed }) => {
-  const cells = Object.entries(noticed)
-    .filter(([client]) => go ?? client !== 'verifier of others')
-    .map(([client, [when, why]]) => ({ client, when, why }));
+  const cells = CLIENTS.filter((client) => go ?? client !== 'verifier of others').map((client) => {
+    const [when, why] = noticed[client] ?? NOT;
+    return { client, when, why };
+  });
   it.each(cells)('$client: $when', ({ client, when, why }) => {
-    const [seen, said = ''] = Object.entries(found[name] ?? {}).find(([each]) => each === client)?.[1] ?? [];
+    const [seen, said = ''] = found[name]?.[client] ?? [];
     expect([seen, said]).toEqual([when, expect.stringContaining(why)]);
   });
 });
@@ -318,7 +282,7 @@ describe('what follows', () => {
     expect([code, stdout]).toEqual([1, expect.stringContaining('altered: api/v1/group/5.json\n')]);
   });
 
-  it('a copy that took a forged snapshot, which was not signed, is mended by the next signed one', async () => {
+  it('a copy that took a forged snapshot, which was not signed, is repaired by the next signed one', async () => {
     const scene = base.copy(path('forged'));
     const honest = base.copy(path('honest'));
     forge(scene, 4);

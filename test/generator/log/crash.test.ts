@@ -14,8 +14,8 @@ import type { Fault } from '../publish/faults.js';
 import { LONG, publish, route } from '../publish/small.js';
 import type { Version } from '../publish/small.js';
 import { damageOf, failureOf, temporary } from '../publish/support.js';
-import { checkpointOf, entriesOf, logOf, problemsOf } from './published.js';
-import { naiveHead } from './support.js';
+import { base64, rootOf } from './naive.js';
+import { checkpointIn, entriesOf, logOf, problemsOf } from './published.js';
 
 const path = temporary();
 
@@ -52,12 +52,11 @@ const at = (folder: string): Site => ({
   keys: [join(folder, 'a.key'), join(folder, 'b.key')],
 });
 
-const lastOf = (key: string) => checkpointOf(`${key}.last`);
-const rootAt = (out: string, size: number): string =>
-  naiveHead(entriesOf(logOf(out), size)).toString('base64');
+const lastOf = (key: string) => checkpointIn(`${key}.last`);
+const rootAt = (out: string, size: number): string => base64(rootOf(entriesOf(logOf(out), size)));
 const publishedOf = (out: string) =>
   existsSync(join(out, 'snapshot.json')) && existsSync(join(logOf(out), 'checkpoint'))
-    ? checkpointOf(join(logOf(out), 'checkpoint'))
+    ? checkpointIn(join(logOf(out), 'checkpoint'))
     : { size: 0, root: '' };
 
 function copied(folder: string): Site {

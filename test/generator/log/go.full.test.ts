@@ -7,24 +7,17 @@ import { append } from '../../../generator/log/log-files.js';
 import { EMPTY_HEAD } from '../../../generator/tree/merkle.js';
 import { generateSigner, parseSigner } from '../../../generator/keys.js';
 import { checkpointText } from '../../../generator/log/text.js';
-import { ROWS, STEP, inProcess } from '../publish/support.js';
-import { OPERATOR } from '../../support/build.js';
+import { createKey } from '../../../generator/log/key-file.js';
+import { STEP, inProcess } from '../publish/support.js';
 import { temporary } from '../../support/folder.js';
 import { has } from '../../support/programs.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
 import { buildVerifier, runVerifier } from './go-verifier.js';
-import { checkpointOf, logOf } from './published.js';
+import { checkpointIn } from './published.js';
+import { ORIGIN } from './signed.js';
+import { newSite } from './site.js';
 import { TESSERA } from './vectors.js';
 
 const path = temporary();
-
-/** Runs a command in process. */
-async function succeed(...options: readonly string[]): Promise<void> {
-  const { code, stderr } = await inProcess(...options, '--json');
-  expect([code, stderr]).toEqual([0, '']);
-}
-
-const vkeyOf = (key: string): string => readFileSync(`${key}.pub`, 'utf8').trimEnd();
 
 const SIZES = 600;
 
@@ -94,7 +87,7 @@ describe.skipIf(!has('the signed log, verified by Go', 'go'))('the code of Go’
     for (const [size, entry] of TESSERA.entries.entries()) {
       write(folder, append(folder, size, Buffer.from(entry)).files);
     }
-    const [root, signature] = TESSERA.checkpoints[15];
+    const [root = '', signature = ''] = TESSERA.checkpoints[15]!;
     const text = `example.com/log/testdata\n15\n${root}\n`;
     writeFileSync(join(folder, 'checkpoint'), `${text}\n— example.com/log/testdata ${signature}\n`);
     expect(runVerifier(program, TESSERA.vkey, folder)).toEqual({
@@ -130,47 +123,29 @@ describe.skipIf(!has('the signed log, verified by Go', 'go'))('the code of Go’
   });
 
   it('verifies a published tree, through builds, a rollback and a new key', async () => {
-    const folder = path('site');
-    mkdirSync(folder);
-    const register = writeRegister(join(folder, 'register.sqlite'), ROWS);
-    const [out, old, next] = ['dist', 'old.key', 'new.key'].map((name) => join(folder, name));
-    for (const key of [old!, next!]) {
-      await succeed('keygen', '--name', 'register.example/log', '--write', key);
-    }
-    const build = (...keys: readonly string[]): Promise<void> =>
-      succeed(
-        'build',
-        '--accept-removals',
-        '--quiet',
-        ...Object.entries({ register, out: out!, operator: OPERATOR }).flatMap(([name, value]) => [
-          `--${name}`,
-          value,
-        ]),
-        ...keys.flatMap((key) => ['--key', key]),
-      );
+    const of = newSite(path);
+    const next = join(of.folder, 'next.key');
+    createKey(ORIGIN, next);
     const steps = [
-      () => build(old!),
+      () => of.built(),
       () => {
-        changeRegister(register, STEP);
-        return build(old!);
+        of.change(STEP);
+        return of.built();
       },
-      () => succeed('rollback', '--out', out!, '--key', old!),
-      () => build(old!, next!),
+      () => inProcess('rollback', '--out', of.out, '--key', of.key),
+      () => of.built('--key', next),
     ];
     const saved = [];
     for (const [step, run] of steps.entries()) {
       await run();
-      saved.push(join(folder, `checkpoint-${step}`));
-      cpSync(join(logOf(out!), 'checkpoint'), saved[step]!);
+      saved.push(join(of.folder, `checkpoint-${step}`));
+      cpSync(join(of.log, 'checkpoint'), saved[step]!);
     }
-    const verdict = runVerifier(program, vkeyOf(old!), logOf(out!), saved);
+    const verdict = runVerifier(program, of.vkey, of.log, saved);
     expect(verdict).toMatchObject({ status: 0, reason: '' });
     expect(verdict.lines.map((line) => line.split(' ')[0])).toEqual(['1', '2', '3', '4']);
-    const { size, root } = checkpointOf(saved[3]!);
-    expect(runVerifier(program, vkeyOf(next!), logOf(out!))).toEqual({
-      status: 0,
-      lines: [`${size} ${root}`],
-      reason: '',
-    });
+    const { size, root } = checkpointIn(saved[3]!);
+    const vkey = readFileSync(`${next}.pub`, 'utf8').trimEnd();
+    expect(runVerifier(program, vkey, of.log)).toEqual({ status: 0, lines: [`${size} ${root}`], reason: '' });
   });
 });

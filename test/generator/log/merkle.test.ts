@@ -7,9 +7,10 @@ import { consistencyProof, headAt, verifyInclusion } from '../../../generator/lo
 import type { HeadOf } from '../../../generator/log/merkle.js';
 import { consistencyPath, inclusionPath, subtreesOf, tilePartOf } from '../../../generator/log/subtrees.js';
 import { PROJECT } from '../../support/project.js';
-import { inclusionProof, verifyConsistency } from './merkle-proofs.js';
-import { Comparisons, naiveHead } from './support.js';
+import { rootOf as naiveHead } from './naive.js';
+import { Comparisons, inclusionProof } from './support.js';
 import { HEADS, LEAVES } from './vectors.js';
+import { isConsistent as verifyConsistency } from './witness-server.js';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { openNote } from '../../../generator/log/note.js';
 import { generateSigner, parseSigner, parseVerifier } from '../../../generator/keys.js';
 import { base64Of } from '../../../generator/log/chunk-text.js';
-import { cosigner, flips, refusal } from './support.js';
+import { newKey, newSecret } from './naive.js';
+import { flips, refusal } from './support.js';
 import { TESSERA } from './vectors.js';
 
 /** Of Go's sumdb/note. */
@@ -160,7 +161,9 @@ describe('a note', () => {
 
 describe('a cosignature', () => {
   const text = 'example.com/log\n1\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n';
-  const { signer, vkey, cosign } = cosigner('witness.example/w');
+  const name = 'witness.example/w';
+  const secret = newSecret();
+  const { vkey, cosignature: cosign } = newKey(name, 4, secret);
   const verifier = parseVerifier(vkey);
   const open = (line: string) => openNote(`${text}\n${line}`, [verifier]);
 
@@ -176,9 +179,10 @@ describe('a cosignature', () => {
 
   it('is not the signature of a note, nor the other way round', () => {
     const id = Buffer.from(verifier.id, 'hex');
-    const signature = Buffer.from(signer.sign(text).split(' ')[2]!, 'base64');
+    const asLog = newKey(name, 1, secret);
+    const signature = Buffer.from(asLog.signature(text).split(' ')[2]!, 'base64');
     id.copy(signature);
-    const log = parseVerifier(signer.vkey);
+    const log = parseVerifier(asLog.vkey);
     const field = Buffer.from(cosign(text, 1n).split(' ')[2]!, 'base64');
     Buffer.from(log.id, 'hex').copy(field);
     expect(refusal(() => openNote(`${text}\n— ${log.name} ${base64Of(field)}\n`, [log]))).toMatch(/is wrong/);
@@ -236,7 +240,7 @@ describe('a key', () => {
 
   it.each([
     ['public', PETER.vkey, parseVerifier],
-    ['public of a witness', cosigner('w').vkey, parseVerifier],
+    ['public of a witness', newKey('w', 4).vkey, parseVerifier],
     ['private', PETER.skey, parseSigner],
   ] as const)('(%s) is refused if cut anywhere, or with any byte one higher', (_, key, parse) => {
     parse(key);

@@ -1,16 +1,9 @@
 /** Logs and notes that other programs wrote, and heads that they computed. */
 
 /** Leaves (hex) and heads of all sizes, of the tests of Certificate Transparency (transparency-dev/merkle). */
-export const LEAVES = [
-  '',
-  '00',
-  '10',
-  '2021',
-  '3031',
-  '40414243',
-  '5051525354555657',
-  '606162636465666768696a6b6c6d6e6f',
-];
+export const LEAVES = ',00,10,2021,3031,40414243,5051525354555657,606162636465666768696a6b6c6d6e6f'.split(
+  ',',
+);
 export const HEADS = [
   'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
   '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',
@@ -38,71 +31,26 @@ export const TESSERA = {
     'pyYez83RD63wfGhNWAVggZyXDSKXlHj7pfT+zJ9jw2H+Ob1WS8hhN7wjY353GU1mgmgMhKfrmtW2yU5hvbMX4JLy9NRJSuDq',
     'SQad7zSGTjnlyM9ld5pJXzeG3BjnX0UNSZ8RnB6u4g3YKT8h/J0IcUoY1ysc1g61',
   ].join(''),
-  /** Root and signature of `checkpoint.SIZE`. */
-  checkpoints: [
-    [
-      '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
-      'M9e0lhxJACzE1KoUdqKuPa+9p6R7dSW8BlEvrg/noo8FkGg6PbJoRNOcdjqjOq89wVvTA60eubCc4oufo5BvIVEgtQc=',
-    ],
-    [
-      '0Nc2CrefWKseHj/mStd+LqC8B+NrX0btIiPt2SmN+ek=',
-      'M9e0lhr9kuLxGdAtaUrhm84TQffVsLdcy808sN0a3WyniNlfcr9+bywoiIke1YYciCNjJGkCgIlQ8b16jhsmg/SChAM=',
-    ],
-    [
-      'T1X2GdkhUjV3iyufF9b0kVsWFxIU0VI4EpNml2Teci4=',
-      'M9e0llH4NKmlf0u7C8tkJioQOmi7l5ELqljXgKRg6R3G5JJ7vx7emDWo5fpqKuA/Dk/jRrI6il+7QCVirNhyUAWGoAk=',
-    ],
-    [
-      'Wqx3HImawpLnS/Gv4ubjAvi1WIOy0b8Ze0amvqbavKk=',
-      'M9e0lvAQRtH832pk2RTbeSeZMkp4FZSdJYFBUjO5SKxuRbywPUF3cx+HUrb50kjd3rUWW/fj53Wj1dwcwh9bGQnqVAg=',
-    ],
-    [
-      'zY1lN35vrXYAPixXSd59LsU29xUJtuW4o2dNNg5Y2Co=',
-      'M9e0lnFuWt0cp60moO4jAkeXvMNLIIOGn4WdyeHQurBt9mBi0tWdfkldiAt9k0FpwuZymvttsVn9uwyouXU3vPpeNAc=',
-    ],
-    [
-      'gy5gl3aksFyiCO95a/1vLXz88A3dRq+0l9Sxte8ZqZQ=',
-      'M9e0lmn5eDHyHP10zJObZdFAX2y1V8fdDKBi4IiHbDYf1TCUBwxZOhqwv2QZCqrdda2zTRTrmnwjwscN5RBTEmZUYAs=',
-    ],
-    [
-      'a6sWvsc2eEzmj72vah7mZ5dwFltivehh2b11qwlp5Jg=',
-      'M9e0ln+nHSdGSHEZBcjvqyYDXDbG8WxDwCDjbbGAMv/NTynAtJWhckSXIpuwpN3yJ4PTtzUbD34YGqIZr6RgJRn16gU=',
-    ],
-    [
-      'IrSXADBqJ7EQoUODSDKROySgNveeL6CFhik2w/+fS7U=',
-      'M9e0luA5JhTRUki/BBQD0QNiH6AEJ2pdtsA5CQjqJErViuuKrN6513RCTL2640wXJv0dCed3neRGI6dMzBq9uANf2Qc=',
-    ],
-    [
-      'bC+VwvrJbalNVjfkdI8kUgs7mJoXrqiXCE7bgnD28pY=',
-      'M9e0lq1EK37dHtgv9O3UzPxisw5vwIPcJsX9ab0xt4mvVfbdUR1fbMjN6sBFYpBoBEmD4+cWhj/AVgI5MitCO5+mews=',
-    ],
-    [
-      'CvhHViE3S9E3htHLR+25mapWoGCJ3WckMq1UtC3VmEY=',
-      'M9e0ls3mdnWX0qk4P3uGG0eYiFRWSwPR+RdeD1ARmrHPHjXP0x9UJWASPFTOTqJo0mp7Epck2O9RFB0J9IjDdAewagw=',
-    ],
-    [
-      'y8/gZsZCtitsMan09tY+k8I7Qpr7Y5fbO2tLi9GQnfU=',
-      'M9e0lrmwaVEOWFZ+HS5ITnRd2YMOSWE5QeoYu+6DHwJLnJ+SVeJ2ZiYeD7lVC5oGJx76gbfLSyCUEq6D8JkarrsuiQQ=',
-    ],
-    [
-      'Yok1cS5VdokGLBy73BC2I16b3atss6KBN9jnIi6Fz/A=',
-      'M9e0lqbRtWirJwbUy4w3VrK2RyzfW8P+OIkc8t6b6AVG/tQd1Q2SN+uCLYzNNFnf/PhzeCdURSGQe1MRnohCxPu21wg=',
-    ],
-    [
-      'uZo6M+IhVna+CLgWCrJs0xBPUHbozHkYTQASduHSLME=',
-      'M9e0lrFzoTgi+ovhrqX0DpsEAp3wLu1coMLIkeCwSkGfS4Ox4pLXo2LHudqm4merh0ZkCNzHr8kQwq5gS5mmimIvdA4=',
-    ],
-    [
-      'av0kLH0VkkVDrTuZzBGIx7d9z5G1l/GlKz/nAV/8woQ=',
-      'M9e0liO8x8xfEOGmZVYODUjQajkEpjccPQ9EkG3yEEDet4K3BWE/DFRPH6H+b6gFFFaG5KS1bBmYS/xeZJs8lj+z+wM=',
-    ],
-    [
-      'SvCd38yNade7xEPY1a/aAc1M3A2AHYVF8lIiUnsH1ao=',
-      'M9e0lu8roIpjC+NXEG7JDkajIahoYDYWgxDtxfx/6rzLoztU9t/PvivZ48xt8ygJpjzaboSpkbVv3Jb+D3NdXWQf5wo=',
-    ],
-    [
-      'rKbDipCvhuX1GZ7g5BBe8sA6BbJ7ja/1nk427v383cs=',
-      'M9e0luh4jTG+UMBqOUo9/q+yAEvx1ilBEniMvjf1zfcBOhg+CKubMt53MvIt/uEWP6zdkdIQzd/fmwlM/dlPWF74ewI=',
-    ],
-  ] as const,
+  /** Root and signature of each `checkpoint.SIZE`. */
+  checkpoints: `
+47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU= M9e0lhxJACzE1KoUdqKuPa+9p6R7dSW8BlEvrg/noo8FkGg6PbJoRNOcdjqjOq89wVvTA60eubCc4oufo5BvIVEgtQc=
+0Nc2CrefWKseHj/mStd+LqC8B+NrX0btIiPt2SmN+ek= M9e0lhr9kuLxGdAtaUrhm84TQffVsLdcy808sN0a3WyniNlfcr9+bywoiIke1YYciCNjJGkCgIlQ8b16jhsmg/SChAM=
+T1X2GdkhUjV3iyufF9b0kVsWFxIU0VI4EpNml2Teci4= M9e0llH4NKmlf0u7C8tkJioQOmi7l5ELqljXgKRg6R3G5JJ7vx7emDWo5fpqKuA/Dk/jRrI6il+7QCVirNhyUAWGoAk=
+Wqx3HImawpLnS/Gv4ubjAvi1WIOy0b8Ze0amvqbavKk= M9e0lvAQRtH832pk2RTbeSeZMkp4FZSdJYFBUjO5SKxuRbywPUF3cx+HUrb50kjd3rUWW/fj53Wj1dwcwh9bGQnqVAg=
+zY1lN35vrXYAPixXSd59LsU29xUJtuW4o2dNNg5Y2Co= M9e0lnFuWt0cp60moO4jAkeXvMNLIIOGn4WdyeHQurBt9mBi0tWdfkldiAt9k0FpwuZymvttsVn9uwyouXU3vPpeNAc=
+gy5gl3aksFyiCO95a/1vLXz88A3dRq+0l9Sxte8ZqZQ= M9e0lmn5eDHyHP10zJObZdFAX2y1V8fdDKBi4IiHbDYf1TCUBwxZOhqwv2QZCqrdda2zTRTrmnwjwscN5RBTEmZUYAs=
+a6sWvsc2eEzmj72vah7mZ5dwFltivehh2b11qwlp5Jg= M9e0ln+nHSdGSHEZBcjvqyYDXDbG8WxDwCDjbbGAMv/NTynAtJWhckSXIpuwpN3yJ4PTtzUbD34YGqIZr6RgJRn16gU=
+IrSXADBqJ7EQoUODSDKROySgNveeL6CFhik2w/+fS7U= M9e0luA5JhTRUki/BBQD0QNiH6AEJ2pdtsA5CQjqJErViuuKrN6513RCTL2640wXJv0dCed3neRGI6dMzBq9uANf2Qc=
+bC+VwvrJbalNVjfkdI8kUgs7mJoXrqiXCE7bgnD28pY= M9e0lq1EK37dHtgv9O3UzPxisw5vwIPcJsX9ab0xt4mvVfbdUR1fbMjN6sBFYpBoBEmD4+cWhj/AVgI5MitCO5+mews=
+CvhHViE3S9E3htHLR+25mapWoGCJ3WckMq1UtC3VmEY= M9e0ls3mdnWX0qk4P3uGG0eYiFRWSwPR+RdeD1ARmrHPHjXP0x9UJWASPFTOTqJo0mp7Epck2O9RFB0J9IjDdAewagw=
+y8/gZsZCtitsMan09tY+k8I7Qpr7Y5fbO2tLi9GQnfU= M9e0lrmwaVEOWFZ+HS5ITnRd2YMOSWE5QeoYu+6DHwJLnJ+SVeJ2ZiYeD7lVC5oGJx76gbfLSyCUEq6D8JkarrsuiQQ=
+Yok1cS5VdokGLBy73BC2I16b3atss6KBN9jnIi6Fz/A= M9e0lqbRtWirJwbUy4w3VrK2RyzfW8P+OIkc8t6b6AVG/tQd1Q2SN+uCLYzNNFnf/PhzeCdURSGQe1MRnohCxPu21wg=
+uZo6M+IhVna+CLgWCrJs0xBPUHbozHkYTQASduHSLME= M9e0lrFzoTgi+ovhrqX0DpsEAp3wLu1coMLIkeCwSkGfS4Ox4pLXo2LHudqm4merh0ZkCNzHr8kQwq5gS5mmimIvdA4=
+av0kLH0VkkVDrTuZzBGIx7d9z5G1l/GlKz/nAV/8woQ= M9e0liO8x8xfEOGmZVYODUjQajkEpjccPQ9EkG3yEEDet4K3BWE/DFRPH6H+b6gFFFaG5KS1bBmYS/xeZJs8lj+z+wM=
+SvCd38yNade7xEPY1a/aAc1M3A2AHYVF8lIiUnsH1ao= M9e0lu8roIpjC+NXEG7JDkajIahoYDYWgxDtxfx/6rzLoztU9t/PvivZ48xt8ygJpjzaboSpkbVv3Jb+D3NdXWQf5wo=
+rKbDipCvhuX1GZ7g5BBe8sA6BbJ7ja/1nk427v383cs= M9e0luh4jTG+UMBqOUo9/q+yAEvx1ilBEniMvjf1zfcBOhg+CKubMt53MvIt/uEWP6zdkdIQzd/fmwlM/dlPWF74ewI=
+`
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' ')),
 };

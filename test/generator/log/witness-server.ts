@@ -2,69 +2,10 @@
  * A witness after C2SP tlog-witness and tlog-cosignature, which shares no code with the generator.
  * It keeps the last size and root of each log, verifies signatures and consistency, and cosigns.
  */
-import { createHash, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-
-const sha256 = (...parts: readonly (string | Uint8Array)[]): Buffer => {
-  const sum = createHash('sha256');
-  for (const part of parts) sum.update(part);
-  return sum.digest();
-};
-
-const rawOf = (key: KeyObject): Buffer => Buffer.from(String(key.export({ format: 'jwk' }).x), 'base64url');
-
-/** A new Ed25519 key pair with a name, for a log (type 1) or a witness (type 4). */
-export function newKey(name: string, type: 1 | 4) {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-  const material = Buffer.concat([Buffer.from([type]), rawOf(publicKey)]);
-  const id = sha256(`${name}\n`, material).subarray(0, 4);
-  const lineOf = (signature: Uint8Array): string =>
-    `\u2014 ${name} ${Buffer.concat([id, signature]).toString('base64')}\n`;
-  return {
-    name,
-    vkey: `${name}+${id.toString('hex')}+${material.toString('base64')}`,
-    id,
-    publicKey,
-    /** The line of a signature over a text. */
-    signature: (text: string): string => lineOf(sign(null, Buffer.from(text), privateKey)),
-    /** The line of a cosignature over a text. */
-    cosignature: (text: string, time: number): string => {
-      const stamp = Buffer.alloc(8);
-      stamp.writeBigUInt64BE(BigInt(time));
-      const message = Buffer.from(`cosignature/v1\ntime ${time}\n${text}`);
-      return lineOf(Buffer.concat([stamp, sign(null, message, privateKey)]));
-    },
-  };
-}
-export type Key = ReturnType<typeof newKey>;
-/** What is needed to verify signatures. */
-export type PublicKey = Pick<Key, 'name' | 'id' | 'publicKey'>;
-
-/** The key of a log, from its text. */
-export function publicKeyOf(vkey: string): PublicKey {
-  const [, name = '', id = '', material = ''] = /^([^+]+)\+(\w{8})\+(.*)$/.exec(vkey) ?? [];
-  const x = Buffer.from(material, 'base64').subarray(1).toString('base64url');
-  const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
-  return { name, id: Buffer.from(id, 'hex'), publicKey };
-}
-
-const nodeOf = (left: Buffer, right: Buffer): Buffer => sha256(Buffer.from([1]), left, right);
-
-/** The root of some entries, by the recursive definition of RFC 6962, section 2.1. */
-export function rootOf(entries: readonly string[]): Buffer {
-  if (entries.length === 0) return sha256('');
-  if (entries.length === 1) return sha256(Buffer.from([0]), entries[0] ?? '');
-  const split = splitOf(entries.length);
-  return nodeOf(rootOf(entries.slice(0, split)), rootOf(entries.slice(split)));
-}
-
-function splitOf(size: number): number {
-  let split = 1;
-  while (split * 2 < size) split *= 2;
-  return split;
-}
+import { isSignedBy, newKey, nodeOf, rootOf, splitOf } from './naive.js';
+import type { PublicKey } from './naive.js';
 
 /** The proof of RFC 6962, section 2.1.2, by its definition. */
 export function consistency(entries: readonly string[], old: number): readonly string[] {
@@ -86,10 +27,11 @@ function rootsBy(
   oldRoot: Buffer,
 ): readonly [Buffer, Buffer] | undefined {
   const rest = [...proof];
+  let isShort = false;
   const next = (): Buffer => {
     const hash = rest.shift();
-    if (hash === undefined) throw new RangeError('the proof is too short');
-    return hash;
+    isShort ||= hash === undefined;
+    return hash ?? oldRoot;
   };
   const roots = (from: number, to: number, isWhole: boolean): readonly [Buffer, Buffer] => {
     if (from === to) {
@@ -105,12 +47,25 @@ function rootsBy(
     const left = next();
     return [nodeOf(left, before), nodeOf(left, right)];
   };
-  try {
-    const both = roots(old, size, true);
-    return rest.length === 0 ? both : undefined;
-  } catch {
-    return undefined;
-  }
+  const both = roots(old, size, true);
+  return isShort || rest.length > 0 ? undefined : both;
+}
+
+/** Whether a proof shows that the log of a size begins with all entries of the old one. */
+export function isConsistent(
+  old: number,
+  size: number,
+  proof: readonly Buffer[],
+  oldRoot: Buffer,
+  root: Uint8Array,
+): boolean {
+  if (![old, size].every((each) => Number.isSafeInteger(each) && each >= 0) || old > size) return false;
+  // Every log begins with an empty one.
+  if (old === 0)
+    return proof.length === 0 && oldRoot.equals(rootOf([])) && (size > 0 || oldRoot.equals(root));
+  if (proof.some(({ length }) => length !== 32)) return false;
+  const roots = rootsBy(proof, [old, size], oldRoot);
+  return roots?.[0].equals(oldRoot) === true && roots[1].equals(root);
 }
 
 interface Reply {
@@ -186,30 +141,9 @@ export class Witness {
     if (from !== last.size) return conflict;
     const head32 = Buffer.from(root, 'base64');
     if (from === to && !last.root.equals(head32)) return conflict;
-    if (from === 0 ? proof.length > 0 : !this.#isConsistent(proof, [from, to], last.root, head32))
-      return { status: 422, body: 'not consistent' };
+    const hashes = proof.map((line) => Buffer.from(line, 'base64'));
+    if (!isConsistent(from, to, hashes, last.root, head32)) return { status: 422, body: 'not consistent' };
     this.seen.set(origin, { size: to, root: head32 });
     return { status: 200, body: this.key.cosignature(body, this.time) };
   }
-
-  #isConsistent(
-    proof: readonly string[],
-    sizes: readonly [number, number],
-    oldRoot: Buffer,
-    root: Buffer,
-  ): boolean {
-    const hashes = proof.map((line) => Buffer.from(line, 'base64'));
-    const roots = rootsBy(hashes, sizes, oldRoot);
-    return roots?.[0].equals(oldRoot) === true && roots[1].equals(root);
-  }
-}
-
-/** Whether a note's text has the signature of a log's key. */
-export function isSignedBy({ name, id, publicKey }: PublicKey, text: string, signatures: string): boolean {
-  return signatures.split('\n').some((line) => {
-    const [, signer = '', value = ''] = /^\u2014 (\S+) (\S+)$/.exec(line) ?? [];
-    const bytes = Buffer.from(value, 'base64');
-    if (signer !== name || !bytes.subarray(0, 4).equals(id)) return false;
-    return verify(null, Buffer.from(text), publicKey, bytes.subarray(4));
-  });
 }

@@ -1,22 +1,30 @@
 /** Builds and rollbacks that witnesses cosign, by the command and over HTTP. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createKey } from '../../../generator/log/key-file.js';
-import { OPERATOR } from '../../support/build.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
-import { ROWS, inProcess, temporary } from '../publish/support.js';
-import { logFolder } from '../upload/log.js';
-import { Witness, publicKeyOf } from './witness-server.js';
+import { afterEach, beforeEach, expect } from 'vitest';
+import { it, thorough } from '../../support/thorough.js';
+import {
+  damageOf,
+  errorsOf,
+  inProcess,
+  manifestOf,
+  startBuild,
+  temporary,
+  until,
+} from '../publish/support.js';
+import { publicKeyOf } from './naive.js';
+import { ORIGIN } from './signed.js';
+import { newSite } from './site.js';
+import type { Site } from './site.js';
+import { Witness } from './witness-server.js';
 
 const path = temporary();
-let [register, out, key] = ['', '', ''];
-let witnesses: readonly Witness[] = [];
+let site: Site;
+let witnesses: readonly [Witness, Witness];
 
 beforeEach(async () => {
-  [register, out, key] = [path('register.sqlite'), path('dist'), path('key')];
-  writeRegister(register, ROWS);
-  const log = publicKeyOf(createKey('register.example', key));
+  site = newSite(path);
+  const log = publicKeyOf(site.vkey);
   witnesses = [await new Witness(log).start(0), await new Witness(log).start(0)];
 });
 afterEach(async () => {
@@ -25,40 +33,34 @@ afterEach(async () => {
 
 const signing = () => [
   '--key',
-  key,
-  ...witnesses.flatMap((witness) => ['--witness', `${witness.url} ${witness.key.vkey}`]),
+  site.key,
+  ...witnesses.flatMap(({ url, key }) => ['--witness', `${url} ${key.vkey}`]),
 ];
 async function build(price?: number): Promise<string> {
-  if (price !== undefined) changeRegister(register, `UPDATE items SET price = ${price} WHERE id = 3`);
-  const args = ['--register', register, '--out', out, '--operator', OPERATOR, '--quiet'];
-  const { code, stderr } = await inProcess('build', ...args, ...signing());
+  if (price !== undefined) site.change(`UPDATE items SET price = ${price} WHERE id = 3`);
+  const { code, stderr } = await site.run('build', ...signing());
   expect(code).toBe(0);
   return stderr;
 }
 
-const note = (): string => readFileSync(join(out, logFolder(out), 'checkpoint'), 'utf8');
-/** The URLs of the witnesses that have cosigned the checkpoint. */
-const cosignatures = (): string[] => {
-  const [text = '', lines = ''] = note().split('\n\n');
-  return witnesses.flatMap((witness) => {
-    const line = witness.key.cosignature(`${text}\n`, witness.time);
-    return lines.includes(line.trim()) ? [witness.url] : [];
-  });
+/** Which witnesses have cosigned the checkpoint. */
+const cosigned = (): boolean[] => {
+  const [text = '', lines = ''] = readFileSync(join(site.log, 'checkpoint'), 'utf8').split('\n\n');
+  return witnesses.map(({ key, time }) => lines.includes(key.cosignature(`${text}\n`, time).trim()));
 };
-const urls = (): string[] => witnesses.map(({ url }) => url);
 /** The old sizes with which a witness was asked since the last time, and its statuses. */
-const asked = (at: number) => witnesses[at]?.asked.splice(0);
+const asked = (at: number) => witnesses[at]?.asked.splice(0).map(String);
 
 it('each checkpoint has the cosignatures of all witnesses, at one request each', async () => {
   for (const [at, price] of [11, 12, 13].entries()) {
     expect(await build(price)).toBe('');
-    expect(cosignatures()).toEqual(urls());
-    expect([asked(0), asked(1)]).toEqual([[[at, 200]], [[at, 200]]]);
+    expect(cosigned()).toEqual([true, true]);
+    expect([asked(0), asked(1)]).toEqual([[`${at},200`], [`${at},200`]]);
   }
-  const { code, stderr } = await inProcess('rollback', '--out', out, '--quiet', ...signing());
-  expect([code, stderr]).toEqual([0, '']);
-  expect(cosignatures()).toEqual(urls());
-  expect(asked(0)).toEqual([[3, 200]]);
+  const rollback = await inProcess('rollback', '--out', site.out, '--quiet', ...signing());
+  expect(rollback).toMatchObject({ code: 0, stderr: '' });
+  expect(cosigned()).toEqual([true, true]);
+  expect(asked(0)).toEqual(['3,200']);
   await build();
   asked(0);
   // One that changes nothing asks nobody.
@@ -69,46 +71,63 @@ it('each checkpoint has the cosignatures of all witnesses, at one request each',
 it('a witness that is down is a warning, and is asked again by the next build', async () => {
   const [, second] = witnesses;
   let isDown = true;
-  if (second !== undefined) {
-    second.instead = (_request, response) => {
-      if (isDown) response.writeHead(503).end('later');
-      return isDown;
-    };
-  }
-  const warning = `witness ${second?.url} has not cosigned: its response is 503, expected 200: "later"\n`;
+  second.instead = (_request, response) => {
+    if (isDown) response.writeHead(503).end('later');
+    return isDown;
+  };
+  const warning = `witness ${second.url} has not cosigned: its response is 503, expected 200: "later"\n`;
   expect(await build(11)).toBe(warning);
   expect(await build(12)).toBe(warning);
-  expect(cosignatures()).toEqual(urls().slice(0, 1));
-  expect(asked(0)).toEqual([
-    [0, 200],
-    [1, 200],
-  ]);
+  expect(cosigned()).toEqual([true, false]);
+  expect(asked(0)).toEqual(['0,200', '1,200']);
   isDown = false;
   // Nothing changed, so the same checkpoint gets what it lacks.
   expect(await build()).toBe('');
-  expect(cosignatures()).toEqual(urls());
-  expect([asked(0), asked(1)]).toEqual([[], [[0, 200]]]);
+  expect(cosigned()).toEqual([true, true]);
+  expect([asked(0), asked(1)]).toEqual([[], ['0,200']]);
   isDown = true;
   await build(13);
   await build(14);
   isDown = false;
   await build(15);
-  expect(cosignatures()).toEqual(urls());
+  expect(cosigned()).toEqual([true, true]);
   // It is known to have cosigned the second, but not of the checkpoints after that.
-  expect(asked(1)).toEqual([
-    [0, 409],
-    [2, 200],
-  ]);
+  expect(asked(1)).toEqual(['0,409', '2,200']);
 });
 
 it('witnesses refuse a log that was begun again under the same name', async () => {
   await build(11);
   await build(12);
-  for (const witness of witnesses) witness.seen.set('register.example', { size: 9, root: Buffer.alloc(32) });
+  for (const witness of witnesses) witness.seen.set(ORIGIN, { size: 9, root: Buffer.alloc(32) });
+  const reason = 'it has cosigned a log of 9 entries, and this one has 3';
   const stderr = await build(13);
-  for (const url of urls())
-    expect(stderr).toContain(
-      `witness ${url} has not cosigned: it has cosigned a log of 9 entries, and this one has 3\n`,
-    );
-  expect(cosignatures()).toEqual([]);
+  for (const { url } of witnesses) expect(stderr).toContain(`witness ${url} has not cosigned: ${reason}\n`);
+  expect(cosigned()).toEqual([false, false]);
 });
+
+thorough.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s ends the wait for a witness: the snapshot is published with the cosignatures that are there',
+  async (signal) => {
+    let [isSilent, requests] = [true, 0];
+    witnesses[1].instead = () => {
+      requests += 1;
+      return isSilent;
+    };
+    // The first publishes a snapshot; the second changes nothing, and only asks again.
+    for (const time of [1, 2]) {
+      const running = startBuild(site.register, site.out, ...signing());
+      await until(() => requests === time, 'the second witness is asked');
+      running.child.kill(signal);
+      const { code, stderr } = await running.done;
+      expect(code).toBe(130);
+      // Had it waited to the end, the reason would be that there was no response within 10 s.
+      expect(stderr).toContain(`witness ${witnesses[1].url} has not cosigned: stopped by ${signal}\n`);
+      expect(errorsOf({ stderr })).toEqual([`error: stopped by ${signal}, when all was done`]);
+      expect(await damageOf(site.out)).toEqual([]);
+      expect([manifestOf(site.out).sequence, cosigned()]).toEqual([1, [true, false]]);
+    }
+    isSilent = false;
+    expect((await startBuild(site.register, site.out, ...signing()).done).code).toBe(0);
+    expect([manifestOf(site.out).sequence, cosigned()]).toEqual([1, [true, true]]);
+  },
+);

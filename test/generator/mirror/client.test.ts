@@ -1,61 +1,153 @@
-/** How often the client tries, without its waits. */
+/** The client: how often it tries, and that it ends, whatever an origin sends, and soon if it is interrupted. */
 import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { afterEach, expect, it, vi } from 'vitest';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Client } from '../../../generator/mirror/client.js';
-import { quiet } from '../../support/build.js';
+import { progressFor } from '../../../generator/progress.js';
+import { inProcess, temporary } from '../publish/support.js';
 
-const LENGTH = 100;
-let close = (): void => undefined;
-afterEach(() => close());
+const path = temporary();
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
 
-/** Breaks every response after ten bytes. @returns the client and what it asked for */
-async function breaking() {
-  const asked: (string | undefined)[] = [];
-  const server = createServer(({ headers: { range } }: IncomingMessage, response: ServerResponse) => {
-    asked.push(range);
-    const start = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0);
-    response.writeHead(start > 0 ? 206 : 200, { 'content-length': LENGTH - start });
-    response.write('0123456789', () => {
-      if (start + 10 < LENGTH) response.destroy();
-    });
-  });
+/** A server that answers everything in one way. */
+async function serving(
+  respond: (response: ServerResponse, request: IncomingMessage) => void,
+): Promise<string> {
+  const server = createServer((request, response) => respond(response, request));
+  servers.push(server);
   await new Promise<void>((settle) => {
     server.listen(0, '127.0.0.1', settle);
   });
   const address = server.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  const client = new Client(new URL(`http://127.0.0.1:${port}/`), 'test', quiet());
-  vi.spyOn(client, 'wait').mockResolvedValue();
-  close = () => {
-    client.close();
-    server.closeAllConnections();
-    server.close();
+  return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+}
+
+/** Sends the same bytes for ever. @param ms between them; none by default */
+const endless =
+  (chunk: Buffer, ms = 0) =>
+  (response: ServerResponse) => {
+    const send = (): void => {
+      if (response.destroyed) return;
+      if (response.write(chunk)) setTimeout(send, ms);
+      else response.once('drain', send);
+    };
+    send();
   };
-  return { client, asked };
-}
 
-async function readAll({ chunks }: { readonly chunks: AsyncIterable<Buffer> }): Promise<void> {
-  for await (const _ of chunks);
-}
+const quiet = () => progressFor('quiet', new AbortController(), () => undefined);
+const bounds = { ms: 1000, bytes: 1_000_000, slowMs: 200, bytesPerSecond: 1000 };
+const read = async (base: string, more: Partial<typeof bounds> = {}): Promise<number> => {
+  const client = new Client(new URL(base), 'test', quiet(), { ...bounds, ...more });
+  try {
+    return await client.get(
+      () => ({ path: '/', bucket: 'api' }),
+      async ({ chunks }) => {
+        let bytes = 0;
+        for await (const chunk of chunks) bytes += chunk.length;
+        return bytes;
+      },
+    );
+  } finally {
+    client.close();
+  }
+};
 
-it('gives up after six tries that all break, whatever they got', async () => {
-  const { client, asked } = await breaking();
-  await expect(client.get(() => ({ path: '/x', bucket: 'api' }), readAll)).rejects.toThrow(
-    /\/x: .* \(6 times\)$/,
-  );
-  expect(asked).toHaveLength(6);
+describe('a client', () => {
+  it('gives up a run that has received too much', async () => {
+    const base = await serving(endless(Buffer.alloc(65_536)));
+    await expect(read(base, { ms: 60_000 })).rejects.toThrow('has sent more than 1000000 bytes');
+  });
+
+  it('gives up a response that drips, and a run that takes too long', async () => {
+    const base = await serving(endless(Buffer.alloc(1), 20));
+    await expect(read(base)).rejects.toThrow('would take longer than 1 s, so it was given up');
+  });
 });
 
-it('goes on for as long as each try gets further', async () => {
-  const { client, asked } = await breaking();
-  let received = 0;
-  await client.get(
-    () => ({ path: '/x', bucket: 'api', start: received }),
-    async ({ chunks }) => {
-      for await (const chunk of chunks) received += chunk.length;
-    },
-  );
-  expect(received).toBe(LENGTH);
-  expect(asked).toEqual([undefined, ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((tens) => `bytes=${tens}0-`)]);
+describe('a client of a server that breaks every response after ten bytes', () => {
+  const LENGTH = 100;
+  async function breaking() {
+    const asked: (string | undefined)[] = [];
+    const base = await serving((response, { headers: { range } }) => {
+      asked.push(range);
+      const start = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0);
+      response.writeHead(start > 0 ? 206 : 200, { 'content-length': LENGTH - start });
+      response.write('0123456789', () => {
+        if (start + 10 < LENGTH) response.destroy();
+      });
+    });
+    const client = new Client(new URL(base), 'test', quiet());
+    vi.spyOn(client, 'wait').mockResolvedValue();
+    return { client, asked };
+  }
+
+  it('gives up after six tries that all break, whatever they got', async () => {
+    const { client, asked } = await breaking();
+    const reading = client.get(
+      () => ({ path: '/x', bucket: 'api' }),
+      async ({ chunks }) => {
+        for await (const _ of chunks);
+      },
+    );
+    await expect(reading).rejects.toThrow(/\/x: .* \(6 times\)$/);
+    expect(asked).toHaveLength(6);
+    client.close();
+  });
+
+  it('goes on for as long as each try gets further', async () => {
+    const { client, asked } = await breaking();
+    let received = 0;
+    await client.get(
+      () => ({ path: '/x', bucket: 'api', start: received }),
+      async ({ chunks }) => {
+        for await (const chunk of chunks) received += chunk.length;
+      },
+    );
+    expect(received).toBe(LENGTH);
+    expect(asked).toEqual([undefined, ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((tens) => `bytes=${tens}0-`)]);
+    client.close();
+  });
+});
+
+describe('an endless snapshot.json', () => {
+  it('ends a mirror', async () => {
+    const base = await serving(endless(Buffer.alloc(65_536, ' ')));
+    const { code, stderr } = await inProcess('mirror', base, '--out', path('copy'));
+    expect(stderr).toContain('/snapshot.json of the origin has more than 2097152 bytes');
+    expect(code).toBe(1);
+  });
+
+  it('ends a proof', async () => {
+    const base = await serving(endless(Buffer.alloc(65_536, ' ')));
+    const { code, stderr } = await inProcess('prove', base, '/api/v1/group/1');
+    expect(stderr).toContain('/snapshot.json has more than 16777216 bytes');
+    expect(code).toBe(1);
+  });
+
+  it('is left alone within two seconds of an interrupt', async () => {
+    const base = await serving(endless(Buffer.alloc(1, ' '), 10));
+    const stop = new AbortController();
+    const client = new Client(
+      new URL(base),
+      'test',
+      progressFor('quiet', stop, () => undefined),
+    );
+    const reading = client.get(
+      () => ({ path: '/', bucket: 'api' }),
+      async ({ chunks }) => {
+        for await (const _ of chunks);
+      },
+    );
+    setTimeout(() => stop.abort(new Error('stopped')), 200);
+    const startedMs = performance.now();
+    await expect(reading).rejects.toThrow('stopped');
+    expect(performance.now() - startedMs).toBeLessThan(2200);
+    client.close();
+  });
 });

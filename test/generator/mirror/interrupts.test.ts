@@ -1,26 +1,22 @@
 /** A stop in whatever a mirror does at one go: the copy stays as it was, and the next run completes it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'vitest';
 import { Failure } from '../../../generator/errors.js';
 import { mirror } from '../../../generator/mirror/mirror.js';
 import { progressFor } from '../../../generator/progress.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { effectsAt } from '../../support/build.js';
-import { damageOf, failureOf, temporary } from '../publish/support.js';
-import { MadeUpOrigin, documentsOf } from './made-up.js';
+import { it, thorough } from '../../support/thorough.js';
+import { damageOf, failureOf, start, until } from '../publish/support.js';
+import { copying } from './copies.js';
+import { documentsOf } from './made-up.js';
 
-const path = temporary();
-let origin: MadeUpOrigin;
-let base: URL;
-beforeEach(async () => {
-  origin = new MadeUpOrigin();
-  base = new URL(await origin.start(0));
-});
-afterEach(() => origin.stop());
+const { origin, base, out } = await copying();
 
 /** Copies, with a signal during the work of this number that may block the thread. */
-function stoppedAt(out: string, at: number) {
+function stoppedAt(at: number) {
   const stop = new AbortController();
   let calls = 0;
   const unheard = async <T>(work: () => T | Promise<T>): Promise<T> => {
@@ -30,26 +26,26 @@ function stoppedAt(out: string, at: number) {
     return result;
   };
   const progress = progressFor('quiet', { signal: stop.signal, unheard }, () => undefined);
-  const copied = mirror(base, new Tree(out), { ...effectsAt('2026-12-02T00:00:00Z'), progress });
+  const copied = mirror(new URL(base), new Tree(out), { ...effectsAt('2026-12-02T00:00:00Z'), progress });
   return { copied, calls: () => calls };
 }
 
-const snapshotOf = (out: string): string | undefined =>
+const published = (): string | undefined =>
   existsSync(join(out, 'snapshot.json')) ? readFileSync(join(out, 'snapshot.json'), 'utf8') : undefined;
 
 const STOPPED = [130, 'stopped by SIGINT; the published tree is what it was'];
 
 /** Stops a copy wherever it can be stopped, until it is complete. @returns in how many places */
-async function stops(out: string): Promise<number> {
-  const before = snapshotOf(out);
+async function stops(): Promise<number> {
+  const before = published();
   const results: unknown[] = [];
   for (let isStopped = true; isStopped;) {
-    const { copied, calls } = stoppedAt(out, results.length + 1);
+    const { copied, calls } = stoppedAt(results.length + 1);
     const failure = await failureOf(copied).catch(() => undefined);
     isStopped = calls() > results.length;
-    const damage = snapshotOf(out) === undefined ? [] : await damageOf(out);
-    if (isStopped) results.push([failure?.exitCode, failure?.message, snapshotOf(out), damage]);
-    else results.push([failure, snapshotOf(out), damage]);
+    const damage = published() === undefined ? [] : await damageOf(out);
+    if (isStopped) results.push([failure?.exitCode, failure?.message, published(), damage]);
+    else results.push([failure, published(), damage]);
   }
   const complete = [undefined, String(origin.files.get('/snapshot.json')), []];
   const count = results.length - 1;
@@ -58,20 +54,55 @@ async function stops(out: string): Promise<number> {
 }
 
 it('a mirror can be stopped while it reads what its origin says, while it plans and while it prepares', async () => {
-  const out = path('copy');
   origin.publish(documentsOf({ 1: 'one', 2: 'two' }));
   // snapshot.json, the opened tree, the index of changes, the stage, the order of lines, the plan and the commit.
-  expect(await stops(out)).toBe(7);
+  expect(await stops()).toBe(7);
   origin.publish(documentsOf({ 1: 'one', 3: 'three' }));
   // Before them, the index of the copy.
-  expect(await stops(out)).toBe(8);
+  expect(await stops()).toBe(8);
 });
 
 it('or while it starts over', async () => {
-  const out = path('copy');
   origin.publish(documentsOf({ 1: 'one' }));
-  expect(await stops(out)).toBe(7);
+  expect(await stops()).toBe(7);
   origin.publish(documentsOf({ 1: 'two' }));
   origin.dropBundle();
-  expect(await stops(out)).toBe(8);
+  expect(await stops()).toBe(8);
 });
+
+/** Processor time that a process has used, in ticks of 10 ms. */
+function ticksOf(pid: number): number {
+  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ').slice(13, 15);
+  return Number(user) + Number(system);
+}
+
+thorough.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s ends a mirror that reads a bundle of endless changes',
+  async (signal) => {
+    origin.publish(documentsOf({ 1: 'one' }));
+    const args = ['mirror', base, '--out', out, '--quiet'];
+    expect(await start(args).done).toMatchObject({ code: 0 });
+    const before = published();
+    origin.publish(documentsOf({ 1: 'one', 2: 'two' }));
+    const header = JSON.stringify({ tree: origin.tree, from: 1, to: 2 });
+    const deletion = JSON.stringify({ path: '/api/v1/group/2', deleted: true });
+    const part = gzipSync(`${deletion}\n`.repeat(100_000));
+    origin.putBundle(Buffer.concat([gzipSync(`${header}\n`), ...Array.from({ length: 100 }, () => part)]));
+    origin.announce({ tree: { id: origin.tree, files: 10, bytes: 1e9 } });
+    const { child, done, pid } = start(args);
+    try {
+      await until(() => origin.log.includes('/changes/2.ndjson.gz'), 'it fetches the bundle');
+      const ticks = ticksOf(pid);
+      await until(() => ticksOf(pid) > ticks + 100, 'it reads the bundle');
+      child.kill(signal);
+      const { code, stderr } = await done;
+      const message = `error: stopped by ${signal}; the published tree is what it was\n`;
+      expect([code, stderr]).toEqual([130, message]);
+    } finally {
+      child.kill('SIGKILL');
+    }
+    expect(published()).toBe(before);
+    expect(await damageOf(out)).toEqual([]);
+  },
+  60_000,
+);

@@ -10,17 +10,15 @@ import { parseOrigin } from '../../../generator/mirror/origin.js';
 import { parseVerifier } from '../../../generator/keys.js';
 import { publishCopiedLog } from '../../../generator/log/publish-entry.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { newKey } from '../log/witness-server.js';
-import type { Key } from '../log/witness-server.js';
-import { temporary } from '../publish/support.js';
+import { newKey } from '../log/naive.js';
+import type { Key } from '../log/naive.js';
 import { quiet } from '../../support/build.js';
-import { MadeUpOrigin, documentsOf } from './made-up.js';
-import { SignedLog, tilesOf } from './signed-log.js';
-import { impatient } from './impatient.js';
+import { copying } from './copies.js';
+import { documentsOf } from './made-up.js';
+import { tilesOf } from '../log/naive.js';
+import { SignedLog } from './signed-log.js';
 
-const path = temporary();
-impatient();
-let origin: MadeUpOrigin;
+const { path, origin, base } = await copying();
 let log: SignedLog;
 let client: Client;
 let tree: Tree;
@@ -28,17 +26,13 @@ let run: Run;
 
 const ONE = documentsOf({ 1: 'one' });
 
-beforeEach(async () => {
-  origin = new MadeUpOrigin();
+beforeEach(() => {
   log = new SignedLog(origin);
-  client = new Client(new URL(await origin.start(0)), 'test', quiet());
+  client = new Client(new URL(base), 'test', quiet());
   tree = new Tree(path('copy'));
   run = { tree, client, files: new FetchedFiles(tree, client), progress: quiet() };
 });
-afterEach(async () => {
-  client.close();
-  await origin.stop();
-});
+afterEach(() => client.close());
 
 interface Options {
   readonly keys: readonly Key[];

@@ -150,6 +150,16 @@ export class MadeUpOrigin {
     });
   }
 
+  /** Forgets everything, and has published nothing. */
+  reset(): void {
+    this.files.clear();
+    for (const list of [this.log, this.history]) list.length = 0;
+    this.instead = () => false;
+    [this.routes, this.tree, this.members] = [ROUTES, 'a'.repeat(16), {}];
+    this.limits = { tokens: 1_000_000, refill_seconds: 0.001 };
+    [this.#changes, this.#oldest] = [[], 1];
+  }
+
   /** The paths asked for since the last call. */
   asked(): string[] {
     return this.log.splice(0);
@@ -246,6 +256,14 @@ export class MadeUpOrigin {
   #add(file: string, content: Buffer) {
     this.files.set(file, content);
     return { file, bytes: content.length, sha256: sha256(content) };
+  }
+
+  /** Has another bundle to the newest snapshot. */
+  putBundle(content: Buffer): void {
+    const [newest, ...older] = this.#changes;
+    const bundle = this.#add(`/changes/${this.history.length}.ndjson.gz`, content);
+    this.#changes = [{ ...newest, bundle }, ...older];
+    this.announce();
   }
 
   /** Has no bundle to the newest snapshot, as if it were too large. */

@@ -1,14 +1,17 @@
-/** Mirrors of trees that builds published, through the proxy. */
+/** Mirrors of trees that builds published, signed or not, through the proxy. */
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
-import { it, thorough } from '../../support/thorough.js';
 import { z } from 'zod';
-import { published } from '../../support/build.js';
+import { createKey } from '../../../generator/log/key-file.js';
+import { Tree } from '../../../generator/tree/tree.js';
+import { upload } from '../../../generator/upload/upload.js';
+import { published, quiet } from '../../support/build.js';
 import { startProxy } from '../../support/proxy.js';
 import type { RunningProxy } from '../../support/proxy.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
+import { it, thorough } from '../../support/thorough.js';
 import { differing, isSibling, removeTree } from '../../support/tree.js';
 import {
   ROWS,
@@ -19,20 +22,23 @@ import {
   temporary,
   urlsOf,
 } from '../publish/support.js';
+import { MemoryRemote } from '../upload/memory.js';
 
 const path = temporary();
-let [register, dist, out] = ['', '', ''];
+const [dist, out, key] = [path('dist'), path('copy'), path('key')];
+const vkey = createKey('register.example', key);
+let register = '';
+let keys: string[] = [];
 let proxy: RunningProxy;
 let day = 0;
 
-/** Builds and waits until it is served. */
-async function build(sql?: string): Promise<number> {
-  if (sql !== undefined) changeRegister(register, sql);
+/** Builds, and waits until that is served. */
+async function build(sql: string): Promise<void> {
+  changeRegister(register, sql);
   day += 1;
   const at = `2026-12-${String(day).padStart(2, '0')}T00:00:00Z`;
-  const { sequence } = await published({ register, out: dist, at, acceptRemovals: true });
+  await published({ register, out: dist, at, acceptRemovals: true, key: keys });
   await served();
-  return sequence;
 }
 
 async function served(): Promise<void> {
@@ -46,56 +52,55 @@ async function served(): Promise<void> {
 const change = (value: number): string => `UPDATE items SET price = ${value} WHERE id = 3;
   UPDATE users SET username = 'name${value}' WHERE id = 7007;`;
 
-const resultSchema = z.looseObject({ fetched: z.string(), requests: z.int(), sequence: z.int() });
+const resultSchema = z.looseObject({
+  fetched: z.string(),
+  requests: z.int(),
+  sequence: z.int(),
+  log: z.looseObject({ size: z.int(), signed_by: z.array(z.string()) }).nullable(),
+});
+
+/** Changes and partial tiles are those since the first copy. */
+const isCompared = (file: string): boolean => !/^changes\/|\.p\/\d+$/.test(file);
 
 /** Mirrors; the copy must then equal the origin. */
-async function mirrored() {
-  const { code, stdout, stderr } = await inProcess('mirror', proxy.base, '--out', out, '--json');
+async function mirrored(to = out, from = proxy, ...options: readonly string[]) {
+  const { code, stdout, stderr } = await inProcess('mirror', from.base, '--out', to, '--json', ...options);
   expect([code, stderr]).toEqual([0, '']);
-  const [copied, original] = [out, dist].map((tree) =>
-    Object.fromEntries(Object.entries(hashesOf(tree)).filter(([file]) => !file.startsWith('changes/'))),
+  const [copied, original] = [to, dist].map((tree) =>
+    Object.fromEntries(Object.entries(hashesOf(tree)).filter(([file]) => isCompared(file))),
   );
   expect(differing(copied ?? {}, original ?? {})).toEqual([]);
-  await expectAtRest(out);
-  return resultSchema.parse(JSON.parse(stdout));
+  await expectAtRest(to);
+  const result = resultSchema.parse(JSON.parse(stdout));
+  const partials = Object.keys(hashesOf(dist)).filter((file) => file.endsWith(`.p/${result.log?.size}`));
+  for (const file of partials)
+    expect(readFileSync(join(to, file)).equals(readFileSync(join(dist, file))), file).toBe(true);
+  return result;
+}
+
+/** Runs with a proxy that serves the copy. */
+async function servingCopy(work: (copy: RunningProxy) => Promise<void>): Promise<void> {
+  const copy = await startProxy(out, ['--page-tokens', '1000000']);
+  try {
+    await work(copy);
+  } finally {
+    await copy.stop();
+  }
 }
 
 const changesIn = (tree: string): string[] =>
   Object.keys(hashesOf(tree)).filter((file) => file.startsWith('changes/'));
 
-beforeEach(async () => {
-  day = 0;
-  [register, dist, out] = [path('register.sqlite'), path('dist'), path('copy')];
-  writeRegister(register, ROWS);
-  await published({ register, out: dist });
+async function begin(...signing: readonly string[]): Promise<void> {
+  [day, keys] = [1, [...signing]];
+  register = writeRegister(path('register.sqlite'), ROWS);
+  await published({ register, out: dist, at: '2026-12-01T00:00:00Z', key: keys });
   proxy = await startProxy(dist, ['--page-tokens', '1000000']);
-  await build(change(1));
-});
+}
 afterEach(async () => {
   await proxy.stop();
+  for (const tree of [dist, out]) removeTree(tree);
 });
-
-thorough(
-  'a copy equals its origin, costs one request from then on, and is served with the same bytes',
-  async () => {
-    expect(await mirrored()).toMatchObject({ fetched: 'everything', sequence: 2 });
-    expect(await mirrored()).toMatchObject({ fetched: 'nothing', requests: 1 });
-    const copy = await startProxy(out, ['--page-tokens', '1000000']);
-    try {
-      const urlOf = urlsOf(out);
-      const urls = Object.keys(hashesOf(out))
-        .filter((file) => !isSibling(file))
-        .flatMap((file) => urlOf(file) ?? []);
-      expect(urls.length).toBeGreaterThan(200);
-      for (const url of urls.filter((each) => !each.startsWith('/changes/'))) {
-        const [one, other] = await Promise.all([proxy, copy].map((server) => bodyOf(server, url)));
-        expect([url, one]).toEqual([url, other]);
-      }
-    } finally {
-      await copy.stop();
-    }
-  },
-);
 
 async function bodyOf({ get }: RunningProxy, url: string): Promise<unknown[]> {
   const response = await get(url);
@@ -103,7 +108,35 @@ async function bodyOf({ get }: RunningProxy, url: string): Promise<unknown[]> {
   return [response.status, response.headers.get('etag'), createHash('sha256').update(body).digest('hex')];
 }
 
-describe('a copy that follows', () => {
+describe('a copy', () => {
+  beforeEach(async () => {
+    await begin();
+    await build(change(1));
+  });
+
+  thorough(
+    'equals its origin, costs one request from then on, is served as it and can be copied',
+    async () => {
+      expect(await mirrored()).toMatchObject({ fetched: 'everything', sequence: 2 });
+      expect(await mirrored()).toMatchObject({ fetched: 'nothing', requests: 1 });
+      const urlOf = urlsOf(out);
+      const files = Object.keys(hashesOf(out)).filter((file) => !isSibling(file));
+      const urls = files.flatMap((file) => urlOf(file) ?? []);
+      expect(urls.length).toBeGreaterThan(200);
+      await servingCopy(async (copy) => {
+        for (const url of urls.filter((each) => !each.startsWith('/changes/'))) {
+          const [one, other] = await Promise.all([proxy, copy].map((server) => bodyOf(server, url)));
+          expect([url, one]).toEqual([url, other]);
+        }
+      });
+      await build(change(2));
+      await mirrored();
+      await servingCopy(async (copy) => {
+        expect(await mirrored(path('copy-of-copy'), copy)).toMatchObject({ fetched: 'everything' });
+      });
+    },
+  );
+
   thorough(
     'takes bundles, one or several',
     async () => {
@@ -112,11 +145,8 @@ describe('a copy that follows', () => {
       expect(await mirrored()).toMatchObject({ fetched: 'changes', sequence: 3 });
       for (let value = 3; value < 6; value += 1) await build(change(value));
       expect(await mirrored()).toMatchObject({ fetched: 'changes', sequence: 6 });
-      expect(changesIn(out)).toEqual(
-        ['3', '4', '5', '6']
-          .flatMap((n) => [`changes/${n}.json`, `changes/${n}.ndjson.gz`])
-          .concat('changes/index.json'),
-      );
+      const bundles = [3, 4, 5, 6].flatMap((n) => [`changes/${n}.json`, `changes/${n}.ndjson.gz`]);
+      expect(changesIn(out)).toEqual([...bundles, 'changes/index.json']);
     },
     60_000,
   );
@@ -125,8 +155,7 @@ describe('a copy that follows', () => {
     await mirrored();
     await build(change(2));
     appendFileSync(join(dist, 'changes/3.ndjson.gz'), 'x');
-    const { code } = await inProcess('mirror', proxy.base, '--out', out);
-    expect(code).toBe(0);
+    expect((await inProcess('mirror', proxy.base, '--out', out)).code).toBe(0);
     expect(changesIn(out)).toEqual(['changes/index.json']);
     expect(readFileSync(join(out, 'snapshot.json'))).toEqual(readFileSync(join(dist, 'snapshot.json')));
     await expectAtRest(out);
@@ -149,20 +178,43 @@ describe('a copy that follows', () => {
     await build(change(3));
     expect(await mirrored()).toMatchObject({ fetched: 'everything', sequence: 2 });
   });
-
-  thorough('can be followed itself', async () => {
-    await mirrored();
-    await build(change(2));
-    await mirrored();
-    const first = out;
-    const original = proxy;
-    proxy = await startProxy(first, ['--page-tokens', '1000000']);
-    try {
-      out = path('copy-of-copy');
-      expect(await mirrored()).toMatchObject({ fetched: 'everything' });
-    } finally {
-      await proxy.stop();
-      proxy = original;
-    }
-  });
 });
+
+thorough(
+  'a copy of a signed tree follows it through changes, removals and a rollback',
+  async () => {
+    await begin(key);
+    const followed = async (...options: readonly string[]) => {
+      const { log } = await mirrored(out, proxy, ...options);
+      expect(log?.signed_by).toEqual([vkey]);
+      return log?.size;
+    };
+    const remote = new MemoryRemote(out, false);
+    /** Uploads the copy, of which the lists of commits say what changed. */
+    const uploaded = async (isFirst: boolean): Promise<void> => {
+      const result = await upload(new Tree(out), 'memory:copy', quiet(), () => remote);
+      expect(result.compared).toBe(isFirst);
+      const there = Object.fromEntries([...remote.files].map(([file, { hash }]) => [file, hash]));
+      expect(differing(there, hashesOf(out))).toEqual([]);
+    };
+    expect(await followed('--key', vkey)).toBe(1);
+    await uploaded(true);
+    expect(await followed()).toBe(1);
+    await build(change(2));
+    expect(await followed()).toBe(2);
+    await uploaded(false);
+    await build('DELETE FROM games; DELETE FROM users WHERE id > 5000;');
+    await build(change(3));
+    expect(await followed()).toBe(4);
+    await uploaded(false);
+    expect(await inProcess('rollback', '--out', dist, '--key', key)).toMatchObject({ code: 0 });
+    await served();
+    expect(await followed()).toBe(5);
+    await uploaded(false);
+    await servingCopy(async (copy) => {
+      const { log } = await mirrored(path('copy-of-copy'), copy, '--key', `${key}.pub`);
+      expect(log).toMatchObject({ size: 5, signed_by: [vkey] });
+    });
+  },
+  60_000,
+);

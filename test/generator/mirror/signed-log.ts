@@ -2,9 +2,9 @@
  * The signed log of a made-up origin, after C2SP tlog-tiles and docs/log.md, by definitions and not
  * by the code of the generator.
  */
-import { newKey, rootOf } from '../log/witness-server.js';
-import type { Key } from '../log/witness-server.js';
-import { sha256 } from '../publish/support.js';
+import { newKey, tilesOf } from '../log/naive.js';
+import type { Key } from '../log/naive.js';
+import { checkpointOf, entryOf, manifestHash } from '../log/signed.js';
 import type { MadeUpOrigin } from './made-up.js';
 
 const parameter = (name: 'tree' | 'path') => ({ name, in: 'path', type: name, description: '' });
@@ -22,32 +22,6 @@ export const LOG_ROUTES = [
   route('log-tile', '/log/{tree}/tile/{path}', 'tile', ['tree', 'path']),
   route('log-index', '/log/{tree}/index/{path}', 'checkpoint', ['tree', 'path']),
 ];
-
-/** `tile/0/000.p/7`, for numbers below 1000. */
-const tilePath = (level: number | string, n: number, width: number): string =>
-  `tile/${level}/${`00${n}`.slice(-3)}${width === 256 ? '' : `.p/${width}`}`;
-
-const lengthOf = (entry: string): Buffer => Buffer.from([entry.length >> 8, entry.length & 0xff]);
-
-/** All tiles of so many entries, and the bundles, by path below the log. */
-export function tilesOf(entries: readonly string[]): Map<string, Buffer> {
-  const tiles = new Map<string, Buffer>();
-  for (let [level, width] = [0, 1]; width <= entries.length; [level, width] = [level + 1, width * 256]) {
-    const hashes = Array.from({ length: Math.floor(entries.length / width) }, (_, at) =>
-      rootOf(entries.slice(at * width, (at + 1) * width)),
-    );
-    for (let at = 0; at < hashes.length; at += 256) {
-      const part = hashes.slice(at, at + 256);
-      tiles.set(tilePath(level, at / 256, part.length), Buffer.concat(part));
-    }
-  }
-  for (let at = 0; at < entries.length; at += 256) {
-    const part = entries.slice(at, at + 256);
-    const bundle = part.flatMap((entry) => [lengthOf(entry), Buffer.from(entry)]);
-    tiles.set(tilePath('entries', at / 256, part.length), Buffer.concat(bundle));
-  }
-  return tiles;
-}
 
 export class SignedLog {
   readonly origin: MadeUpOrigin;
@@ -73,18 +47,16 @@ export class SignedLog {
 
   /** The entry of the origin's newest snapshot, and with its snapshot.json. */
   entryOfAll(): string {
-    const text = String(this.origin.files.get('/snapshot.json'));
-    const hash = sha256(Buffer.from(text.replace(/"built_at":"[^"]*"/, '"built_at":""')));
-    return `${this.entry().replace('@v1', '@v2')}manifest ${hash}\n`;
+    return this.entry(undefined, manifestHash(String(this.origin.files.get('/snapshot.json'))));
   }
 
-  /** The entry of the origin's newest snapshot, of the first version. */
-  entry({ sequence, digest } = this.origin.history.at(-1) ?? { sequence: 0, digest: '' }): string {
+  /** The entry of the origin's newest snapshot, of the first version unless there is a hash. */
+  entry(
+    { sequence, digest } = this.origin.history.at(-1) ?? { sequence: 0, digest: '' },
+    hash?: string,
+  ): string {
     const documents = Object.keys(this.origin.history.at(-1)?.all ?? {}).length;
-    return (
-      `register-api/snapshot@v1\ntree ${this.origin.tree}\nsequence ${sequence}\nas_of none\n` +
-      `documents ${documents}\ndigest ${digest}\n`
-    );
+    return entryOf(this.origin.tree, sequence, null, documents, digest, hash);
   }
 
   /** Adds entries of earlier snapshots of which nothing else is known. */
@@ -100,7 +72,7 @@ export class SignedLog {
   }
 
   get body(): string {
-    return `${this.keys[0]?.name ?? ''}\n${this.entries.length}\n${rootOf(this.entries).toString('base64')}\n`;
+    return checkpointOf(this.keys[0]?.name ?? '', this.entries);
   }
 
   get note(): string {

@@ -8,7 +8,8 @@ import { hashesOf, temporary } from '../publish/support.js';
 import { quiet } from '../../support/build.js';
 import { has } from '../../support/programs.js';
 import { differing } from '../../support/tree.js';
-import { NEW, OLD, logFolder, publishSigned, tilesOf } from './log.js';
+import { logFolder } from '../log/published.js';
+import { NEW, OLD, publishSigned, tilesOf } from './log.js';
 import { BUCKET, REMOTE, storage } from './storage.js';
 
 const path = temporary();

@@ -5,65 +5,44 @@ import { describe, expect, it } from 'vitest';
 import { createKey } from '../../../generator/log/key-file.js';
 import { addChangedFiles } from '../../../generator/publish/changed-files.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { verifyRemote } from '../../../generator/upload/compare.js';
-import { upload } from '../../../generator/upload/upload.js';
-import { published, quiet } from '../../support/build.js';
+import { published } from '../../support/build.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { survive } from '../publish/faults.js';
 import { publish } from '../publish/small.js';
-import { differing, inState } from '../../support/tree.js';
+import { inState } from '../../support/tree.js';
 import { ROWS, failureOf, hashesOf, sha256, temporary } from '../publish/support.js';
-import { NEW, OLD, UNSIGNED, logFolder, members, publishSigned, tilesOf, writeLog } from './log.js';
+import { logFolder } from '../log/published.js';
+import { NEW, OLD, UNSIGNED, members, publishSigned, tilesOf, writeLog } from './log.js';
 import type { Version } from './log.js';
-import { MemoryRemote } from './memory.js';
+import { memorySite } from './memory.js';
 
 const path = temporary();
 
 async function site(hasHeaders: boolean) {
   const out = path('dist');
-  const remote = new MemoryRemote(out, hasHeaders);
-  const tree = new Tree(out);
-  const snapshot = (version: Version, size: number): Promise<void> => publishSigned(out, version, size);
   await publishSigned(out, OLD, 255, [254]);
-  return {
-    out,
-    remote,
-    snapshot,
-    upload: () => upload(tree, 'memory:bucket', quiet(), () => remote),
-    verify: () => verifyRemote(tree, 'memory:bucket', quiet(), () => remote),
-  };
+  const snapshot = (version: Version, size: number): Promise<void> => publishSigned(out, version, size);
+  return { ...memorySite(out, hasHeaders), snapshot };
 }
 
-const wrongOn = (remote: MemoryRemote, out: string): string[] =>
-  differing(Object.fromEntries([...remote.files].map(([file, { hash }]) => [file, hash])), hashesOf(out));
-
-/** The calls since the last look at them, with `LOG` for the folder of the log. */
-const callsTo = ({ calls }: MemoryRemote, out: string): string[] =>
-  calls.splice(0).map((call) => call.replace(logFolder(out), 'LOG'));
-
-describe.each([
+const EACH = [
   ['objects', true],
   ['files', false],
-])('an upload of a signed tree as %s', (_, hasHeaders) => {
+] as const;
+
+describe.each(EACH)('an upload of a signed tree as %s', (_, hasHeaders) => {
   it('writes tiles first, and after snapshot.json the index of the log and its checkpoint', async () => {
-    const { out, remote, ...run } = await site(hasHeaders);
+    const run = await site(hasHeaders);
     const { written } = await run.upload();
-    expect(wrongOn(remote, out)).toEqual([]);
-    expect(written).toBe(remote.files.size);
-    const calls = callsTo(remote, out);
+    expect(run.wrong()).toEqual([]);
+    expect(written).toBe(run.remote.files.size);
+    const calls = run.calls();
     const index = [
-      'put LOG/index/a/1.txt',
-      'put LOG/index/a/5.txt',
-      'put LOG/index/a/9.txt',
-      'put LOG/index/a/chunks-0.txt',
-      'put LOG/index/a/chunks-1.txt',
-      'put LOG/index/a/chunks.txt',
-      'put LOG/index/archive/2026-11.txt',
-      'put LOG/index/archive/chunks-0.txt',
-      'put LOG/index/archive/chunks.txt',
-      'put LOG/index/b/chunks.txt',
-      'put LOG/index/routes.txt',
-    ];
+      ['a/1', 'a/5', 'a/9', 'a/chunks-0', 'a/chunks-1', 'a/chunks', 'archive/2026-11'],
+      ['archive/chunks-0', 'archive/chunks', 'b/chunks', 'routes'],
+    ]
+      .flat()
+      .map((name) => `put LOG/index/${name}.txt`);
     const end = calls.slice(-2 - index.length);
     expect([end[0], end.at(-1)]).toEqual(['put snapshot.json', 'put LOG/checkpoint']);
     expect(end.slice(1, -1).toSorted()).toEqual(index);
@@ -79,13 +58,13 @@ describe.each([
   });
 
   it('writes what changed, and deletes partial tiles once the checkpoint is there', async () => {
-    const { out, remote, ...run } = await site(hasHeaders);
+    const run = await site(hasHeaders);
     await run.upload();
-    callsTo(remote, out);
+    run.calls();
     await run.snapshot(NEW, 256);
     await run.upload();
-    expect(wrongOn(remote, out)).toEqual([]);
-    const calls = callsTo(remote, out);
+    expect(run.wrong()).toEqual([]);
+    const calls = run.calls();
     const partials = [...tilesOf(254), ...tilesOf(255)].map((file) => `delete LOG/${file}`);
     const end = calls.length - partials.length;
     expect(calls.slice(end).toSorted()).toEqual(partials.toSorted());
@@ -97,75 +76,72 @@ describe.each([
     // What is gone from the index may be withheld.
     const gone = ['delete LOG/index/a/9.txt', 'delete LOG/index/a/chunks-1.txt', 'delete a/9.json'];
     expect(calls.slice(start - gone.length, start).toSorted()).toEqual(gone);
-    expect(calls.slice(0, start - gone.length).toSorted()).toEqual([
-      'put LOG/tile/0/000',
-      'put LOG/tile/1/000.p/1',
-      'put LOG/tile/entries/000',
-      'put a/5.json',
-      'put changes/2.json',
-      'put changes/2.ndjson.gz',
-      'put changes/index.json',
-      'put feeds/snapshots.json',
-    ]);
+    expect(calls.slice(0, start - gone.length).toSorted()).toEqual(
+      [
+        ['put LOG/tile/0/000', 'put LOG/tile/1/000.p/1', 'put LOG/tile/entries/000', 'put a/5.json'],
+        ['put changes/2.json', 'put changes/2.ndjson.gz', 'put changes/index.json'],
+        ['put feeds/snapshots.json'],
+      ].flat(),
+    );
   });
 
   it('writes what was signed after the snapshot was uploaded, and then nothing', async () => {
-    const { out, remote, ...run } = await site(hasHeaders);
+    const run = await site(hasHeaders);
     await run.upload();
-    callsTo(remote, out);
-    const before = hashesOf(out);
-    writeLog(out, 256, OLD.chunks);
-    const after = hashesOf(out);
+    run.calls();
+    const before = hashesOf(run.out);
+    writeLog(run.out, 256, OLD.chunks);
+    const after = hashesOf(run.out);
     const changed = Object.keys({ ...before, ...after }).filter((file) => before[file] !== after[file]);
-    addChangedFiles(new Tree(out), 1, changed);
+    addChangedFiles(new Tree(run.out), 1, changed);
     expect(await run.upload()).toMatchObject({ compared: false });
-    expect(wrongOn(remote, out)).toEqual([]);
-    const calls = callsTo(remote, out);
+    expect(run.wrong()).toEqual([]);
+    const calls = run.calls();
     expect(calls.indexOf('put LOG/checkpoint')).toBeGreaterThan(calls.indexOf('put LOG/tile/0/000'));
     expect(calls.at(-1)).toMatch(/^delete LOG\/tile\//);
     expect(await run.upload()).toMatchObject({ compared: false, written: 0, deleted: 0 });
-    expect(callsTo(remote, out)).toEqual([]);
+    expect(run.calls()).toEqual([]);
   });
 
   it('that can’t write a document leaves snapshot.json, the checkpoint and its tiles', async () => {
-    const { out, remote, ...run } = await site(hasHeaders);
+    const run = await site(hasHeaders);
     await run.upload();
-    const log = logFolder(out);
-    const before = remote.files.get(`${log}/checkpoint`);
+    const log = logFolder(run.out);
+    const before = run.remote.files.get(`${log}/checkpoint`);
     await run.snapshot(NEW, 256);
-    remote.refused = ['a/5.json'];
+    run.remote.refused = ['a/5.json'];
     expect((await failureOf(run.upload())).message).toContain("can't write a/5.json");
-    expect(remote.files.get(`${log}/checkpoint`)).toEqual(before);
-    for (const file of tilesOf(255)) expect(remote.files.has(`${log}/${file}`), file).toBe(true);
+    expect(run.remote.files.get(`${log}/checkpoint`)).toEqual(before);
+    for (const file of tilesOf(255)) expect(run.remote.files.has(`${log}/${file}`), file).toBe(true);
     // What is gone may be withheld, so its lines go as well.
-    expect(remote.files.has(`${log}/index/a/9.txt`)).toBe(false);
-    remote.refused = [];
+    expect(run.remote.files.has(`${log}/index/a/9.txt`)).toBe(false);
+    run.remote.refused = [];
     await run.upload();
-    expect(wrongOn(remote, out)).toEqual([]);
+    expect(run.wrong()).toEqual([]);
   });
 
   it('that can’t delete a document leaves them, too', async () => {
-    const { out, remote, ...run } = await site(hasHeaders);
+    const run = await site(hasHeaders);
     await run.upload();
-    const log = logFolder(out);
+    const log = logFolder(run.out);
     await run.snapshot(NEW, 256);
-    remote.refused = ['a/9.json'];
+    run.remote.refused = ['a/9.json'];
     expect((await failureOf(run.upload())).message).toContain("can't delete a/9.json");
-    for (const file of tilesOf(255)) expect(remote.files.has(`${log}/${file}`), file).toBe(true);
-    expect(callsTo(remote, out).filter((call) => call === 'put LOG/checkpoint')).toHaveLength(1);
-    remote.refused = [];
+    for (const file of tilesOf(255)) expect(run.remote.files.has(`${log}/${file}`), file).toBe(true);
+    expect(run.calls().filter((call) => call === 'put LOG/checkpoint')).toHaveLength(1);
+    run.remote.refused = [];
     await run.upload();
-    expect(wrongOn(remote, out)).toEqual([]);
+    expect(run.wrong()).toEqual([]);
   });
 
   it('that is killed anywhere leaves a checkpoint whose tiles are all there', async () => {
-    const { out, remote, ...run } = await site(hasHeaders);
+    const run = await site(hasHeaders);
     await run.upload();
-    const log = logFolder(out);
+    const log = logFolder(run.out);
     const sizes = new Map(
       [512, 511, 257, 256, 255].map((size) => {
-        writeLog(out, size, OLD.chunks, [254]);
-        return [sha256(readFileSync(join(out, log, 'checkpoint'))), size];
+        writeLog(run.out, size, OLD.chunks, [254]);
+        return [sha256(readFileSync(join(run.out, log, 'checkpoint'))), size];
       }),
     );
     let size = 255;
@@ -174,63 +150,61 @@ describe.each([
       await run.snapshot(index % 2 === 0 ? NEW : OLD, next);
       let isDone = false;
       for (let lives = 1; !isDone; lives += 3) {
-        remote.lives = lives;
+        run.remote.lives = lives;
         await survive(run.upload());
-        isDone = !remote.isDead;
-        size = sizes.get(remote.files.get(`${log}/checkpoint`)?.hash ?? '') ?? 0;
-        lacking.push(...tilesOf(size).filter((file) => !remote.files.has(`${log}/${file}`)));
+        isDone = !run.remote.isDead;
+        size = sizes.get(run.remote.files.get(`${log}/checkpoint`)?.hash ?? '') ?? 0;
+        lacking.push(...tilesOf(size).filter((file) => !run.remote.files.has(`${log}/${file}`)));
       }
-      expect([size, ...wrongOn(remote, out)]).toEqual([next]);
+      expect([size, ...run.wrong()]).toEqual([next]);
     }
     expect(lacking).toEqual([]);
   });
 
   it('that is not recorded deletes tiles and chunks that are gone, and leaves alone what it does not know', async () => {
-    const { out, remote, ...run } = await site(hasHeaders);
+    const run = await site(hasHeaders);
     await run.upload();
-    const log = logFolder(out);
-    rmSync(inState(out, 'uploads'), { recursive: true });
+    const log = logFolder(run.out);
+    rmSync(inState(run.out, 'uploads'), { recursive: true });
     const alien = { hash: '', headers: {} };
     const gone = ['tile/0/000.p/253', 'tile/entries/001', 'index/a/77.txt', 'index/a/chunks.bak'];
     const unknown = ['tile.txt', 'index/.hidden', 'notes.txt'];
-    for (const file of [...gone, ...unknown]) remote.files.set(`${log}/${file}`, alien);
-    remote.files.delete(`${log}/index/a/5.txt`);
+    for (const file of [...gone, ...unknown]) run.remote.files.set(`${log}/${file}`, alien);
+    run.remote.files.delete(`${log}/index/a/5.txt`);
     const result = await run.upload();
     expect(result).toMatchObject({ compared: true, deleted: gone.length });
     expect(result.untracked?.examples.toSorted()).toEqual(unknown.map((file) => `${log}/${file}`).toSorted());
-    expect(wrongOn(remote, out).toSorted()).toEqual(
-      unknown.map((file) => `${log}/${file} is extra`).toSorted(),
-    );
+    expect(run.wrong().toSorted()).toEqual(unknown.map((file) => `${log}/${file} is extra`).toSorted());
   });
 
   it('deletes the log with the routes of a tree that is no longer signed', async () => {
-    const { out, remote, ...run } = await site(hasHeaders);
+    const run = await site(hasHeaders);
     await run.upload();
-    const folder = logFolder(out);
-    rmSync(join(out, 'log'), { recursive: true });
-    await publish(out, { routes: UNSIGNED, documents: OLD.documents, members });
+    const folder = logFolder(run.out);
+    rmSync(join(run.out, 'log'), { recursive: true });
+    await publish(run.out, { routes: UNSIGNED, documents: OLD.documents, members });
     await run.upload();
-    expect([...remote.files.keys()].filter((file) => file.startsWith(folder))).toEqual([]);
-    expect(wrongOn(remote, out)).toEqual([]);
+    expect([...run.remote.files.keys()].filter((file) => file.startsWith(folder))).toEqual([]);
+    expect(run.wrong()).toEqual([]);
   });
 
   it('of a tree without its checkpoint is refused, and names the file', async () => {
-    const { out, remote, ...run } = await site(hasHeaders);
-    const file = `${logFolder(out)}/checkpoint`;
-    rmSync(join(out, file));
+    const run = await site(hasHeaders);
+    const file = `${logFolder(run.out)}/checkpoint`;
+    rmSync(join(run.out, file));
     const error = await failureOf(run.upload());
     expect(error.exitCode).toBe(1);
     expect(error.message).toContain(`"${file}" of the tree is missing or damaged`);
-    expect(remote.files.size).toBe(0);
+    expect(run.remote.files.size).toBe(0);
   });
 });
 
 describe('objects of the log', () => {
   it('have the headers of their classes', async () => {
-    const { out, remote, ...run } = await site(true);
+    const run = await site(true);
     await run.upload();
-    const log = logFolder(out);
-    const headersOf = (file: string) => remote.files.get(`${log}/${file}`)?.headers;
+    const log = logFolder(run.out);
+    const headersOf = (file: string) => run.remote.files.get(`${log}/${file}`)?.headers;
     const text = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'as checkpoint' };
     for (const file of ['checkpoint', 'index/routes.txt', 'index/a/1.txt', 'index/archive/chunks-0.txt'])
       expect(headersOf(file), file).toEqual(text);
@@ -242,10 +216,7 @@ describe('objects of the log', () => {
   });
 });
 
-describe.each([
-  ['objects', true],
-  ['files', false],
-])('an upload of a tree that a build has signed, as %s,', (_, hasHeaders) => {
+describe.each(EACH)('an upload of a tree that a build has signed, as %s,', (_, hasHeaders) => {
   it('has all its files, and then those that changed', async () => {
     const [register, dist, key] = [path('register.sqlite'), path('dist'), path('key')];
     createKey('register.example', key);
@@ -254,22 +225,15 @@ describe.each([
       changeRegister(register, sql);
       return published({ register, out: dist, at, acceptRemovals: true, key: [key] });
     };
-    const remote = new MemoryRemote(dist, hasHeaders);
-    const run = () => upload(new Tree(dist), 'memory:bucket', quiet(), () => remote);
-    const expectEqual = (): void => {
-      const wrong = wrongOn(remote, dist).filter(
-        (line) => !(hasHeaders && /\.(gz|br) is missing$/.test(line)),
-      );
-      expect(wrong).toEqual([]);
-    };
+    const run = memorySite(dist, hasHeaders);
     await build('', '2026-12-01T00:00:00Z');
-    await run();
-    expectEqual();
-    callsTo(remote, dist);
+    await run.upload();
+    expect(run.wrong()).toEqual([]);
+    run.calls();
     await build('UPDATE items SET price = 99 WHERE id = 3', '2026-12-02T00:00:00Z');
-    await run();
-    expectEqual();
-    const calls = callsTo(remote, dist);
+    await run.upload();
+    expect(run.wrong()).toEqual([]);
+    const calls = run.calls();
     const late = calls.slice(calls.indexOf('put snapshot.json') + 1, -1);
     expect(calls.at(-1)).toBe('put LOG/checkpoint');
     expect(late).toEqual(calls.filter((call) => call.startsWith('put LOG/index/')));
@@ -277,11 +241,11 @@ describe.each([
     expect(chunks.length).toBeGreaterThan(0);
     expect(chunks.filter((call) => /index\/(group|user|game)\//.test(call))).toEqual([]);
     await build('DELETE FROM games', '2026-12-03T00:00:00Z');
-    await run();
-    expectEqual();
+    await run.upload();
+    expect(run.wrong()).toEqual([]);
     // Nothing changes but the time of the build.
     await build('', '2026-12-04T00:00:00Z');
-    expect(await run()).toMatchObject({ compared: false, deleted: 0 });
-    expectEqual();
+    expect(await run.upload()).toMatchObject({ compared: false, deleted: 0 });
+    expect(run.wrong()).toEqual([]);
   }, 30_000);
 });

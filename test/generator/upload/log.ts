@@ -2,19 +2,14 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
 import { Tree } from '../../../generator/tree/tree.js';
 import { LOG_ROUTES } from '../../../generator/routes/index.js';
 import { publish, route } from '../publish/small.js';
 import type { Documents } from '../publish/small.js';
-import { hashesOf, sha256 } from '../publish/support.js';
+import { tilesOf as naiveTilesOf } from '../log/naive.js';
+import { logFolder } from '../log/published.js';
+import { hashesOf, manifestOf, sha256 } from '../publish/support.js';
 import { MEMBERS } from '../tree/members.js';
-
-const manifest = z.looseObject({ sequence: z.int(), tree: z.object({ id: z.string() }) });
-
-/** The folder of the log, below the tree. */
-export const logFolder = (out: string): string =>
-  `log/${manifest.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8'))).tree.id}`;
 
 /** Documents of each chunk by route, by the key of the first as in its URL. */
 export type Chunks = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -78,7 +73,7 @@ export async function publishSigned(
   const changed = Object.keys({ ...before, ...after }).filter(
     (file) => file.startsWith('log/') && before[file] !== after[file],
   );
-  const { sequence } = manifest.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
+  const { sequence } = manifestOf(out);
   // The list of the commit has the index that it wrote, in whose place there is another now.
   const list = join(new Tree(out).changedFiles, String(sequence));
   const others = readFileSync(list, 'utf8')
@@ -90,11 +85,10 @@ export async function publishSigned(
 /** How many chunks a list has at most: fewer than in real trees. */
 const PAGE = 2;
 
-const base64 = (...parts: readonly (string | Uint8Array)[]): string => {
-  const sum = createHash('sha256');
-  for (const part of parts) sum.update(part);
-  return sum.digest('base64');
-};
+const base64 = (...parts: readonly (string | Uint8Array)[]): string =>
+  createHash('sha256')
+    .update(Buffer.concat(parts.map((part) => Buffer.from(part))))
+    .digest('base64');
 
 /**
  * Writes the log of some snapshots.
@@ -130,13 +124,7 @@ export function writeLog(out: string, size: number, chunks: Chunks, kept: readon
   write('checkpoint', `register.example\n${size}\n${sha256(`${size}`)}\n\n\u2014 register.example AAAA\n`);
 }
 
-/** The tiles and bundles of entries that a checkpoint of up to 65,535 entries needs. */
-export function tilesOf(size: number): string[] {
-  const [full, rest] = [Math.floor(size / 256), size % 256];
-  const numbers = Array.from({ length: full }, (_, n) => `00${n}`.slice(-3));
-  if (rest > 0) numbers.push(`${`00${full}`.slice(-3)}.p/${rest}`);
-  return [
-    ...numbers.flatMap((number) => [`tile/0/${number}`, `tile/entries/${number}`]),
-    ...(full > 0 ? [`tile/1/000.p/${full}`] : []),
-  ];
-}
+/** The tiles and bundles of entries that a checkpoint of a size needs. */
+export const tilesOf = (size: number): string[] => [
+  ...naiveTilesOf(Array.from({ length: size }, () => '')).keys(),
+];

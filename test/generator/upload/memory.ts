@@ -4,6 +4,11 @@ import { join } from 'node:path';
 import { Failure } from '../../../generator/errors.js';
 import type { Headers } from '../../../generator/routes/headers.js';
 import type { RemoteState, Remote } from '../../../generator/upload/remote.js';
+import { Tree } from '../../../generator/tree/tree.js';
+import { verifyRemote } from '../../../generator/upload/compare.js';
+import { upload } from '../../../generator/upload/upload.js';
+import { quiet } from '../../support/build.js';
+import { differing, isSibling } from '../../support/tree.js';
 import { Killed } from '../publish/faults.js';
 import { hashesOf, sha256 } from '../publish/support.js';
 
@@ -72,4 +77,23 @@ export class MemoryRemote implements Remote {
     }
     for (const file of this.files.keys()) if (local[file] === undefined) found('extra', file);
   }
+}
+
+/** A tree, and its uploads to memory. */
+export function memorySite(out: string, hasHeaders: boolean) {
+  const [tree, remote] = [new Tree(out), new MemoryRemote(out, hasHeaders)];
+  return {
+    out,
+    remote,
+    upload: () => upload(tree, 'memory:bucket', quiet(), () => remote),
+    verify: () => verifyRemote(tree, 'memory:bucket', quiet(), () => remote),
+    /** What is wrong on the remote. */
+    wrong: (): string[] => {
+      const found = Object.fromEntries([...remote.files].map(([file, { hash }]) => [file, hash]));
+      const files = Object.entries(hashesOf(out)).filter(([file]) => !(hasHeaders && isSibling(file)));
+      return differing(found, Object.fromEntries(files));
+    },
+    /** The calls since the last look at them, with `LOG` for the folder of the log. */
+    calls: (): string[] => remote.calls.splice(0).map((call) => call.replace(/log\/[0-9a-f]{16}/, 'LOG')),
+  };
 }

@@ -4,51 +4,26 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writ
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Dice } from '../../../data/sample/dice.js';
-import { published } from '../../support/build.js';
 import { snapshot } from '../../support/cli.js';
 import { has } from '../../support/programs.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
-import { differing, foldersOf, inState } from '../../support/tree.js';
-import {
-  ROWS,
-  STEP,
-  buildWith,
-  hashesOf,
-  inProcess,
-  start,
-  startBuild,
-  temporary,
-} from '../publish/support.js';
-import { buildWithOwnFile } from './own-file.js';
+import { foldersOf, inState } from '../../support/tree.js';
+import { STEP, hashesOf, inProcess, start, temporary } from '../publish/support.js';
+import { realSite } from './real.js';
 
 const path = temporary();
 
 async function site() {
-  const register = writeRegister(path('register.sqlite'), ROWS);
-  const [out, copy] = [path('dist'), path('copy')];
-  await published({ register, out });
-  const args = ['upload', '--out', out, '--to', `rsync:${copy}`];
+  const copy = path('copy');
+  const real = await realSite(path, `rsync:${copy}`, () => hashesOf(copy), true);
+  const { out, wrong } = real;
   return {
-    register,
-    out,
+    ...real,
     copy,
-    args,
-    build: () => buildWith({ register, out, at: '2026-12-02T00:00:00Z' }),
-    buildWithFile: (file: string) => buildWithOwnFile({ register, out, folder: path('operator') }, file),
-    upload: async (): Promise<unknown> => {
-      const { code, stdout, stderr } = await inProcess(...args, '--json');
-      expect(stderr).toBe('');
-      expect(code).toBe(0);
-      return JSON.parse(stdout);
-    },
-    wrong: () => [
-      ...differing(hashesOf(copy), hashesOf(out)),
-      ...foldersOf(copy).filter((folder) => !existsSync(join(out, folder))),
-    ],
+    wrong: () => [...wrong(), ...foldersOf(copy).filter((folder) => !existsSync(join(out, folder)))],
   };
 }
 
+const WITHHOLD = `INSERT INTO withheld VALUES ('group', 9, '2026-12-01T00:00:00Z');`;
 const timeOf = (folder: string, file: string): number => statSync(join(folder, file)).mtimeMs;
 
 const before = process.env['PATH'];
@@ -76,14 +51,14 @@ describe.runIf(has('uploads by rsync', 'rsync'))('an upload by rsync', () => {
   });
 
   it('makes a static site without what is withheld, and leaves the files of `edge headers` alone', async () => {
-    const { register, out, copy, args, build } = await site();
+    const { change, out, copy, args, build } = await site();
     expect((await snapshot(['edge', 'headers', '--out', out, '--write', copy])).code).toBe(0);
     const rules = ['_headers', '_redirects'].map((name) => join(copy, name));
     const texts = rules.map((file) => readFileSync(file, 'utf8'));
     expect(await inProcess(...args)).toMatchObject({ code: 0 });
     expect(existsSync(join(copy, 'api/v1/group/9.json'))).toBe(true);
-    changeRegister(register, `INSERT INTO withheld VALUES ('group', 9, '2026-12-01T00:00:00Z')`);
-    expect(await build()).toMatchObject({ published: true });
+    change(WITHHOLD);
+    await build();
     // Whether the state knows what is there, or everything is compared.
     for (const isKnown of [true, false]) {
       if (!isKnown) {
@@ -97,11 +72,10 @@ describe.runIf(has('uploads by rsync', 'rsync'))('an upload by rsync', () => {
   });
 
   it('deletes what is gone, and the folders that are empty by then', async () => {
-    const { register, copy, build, upload, wrong } = await site();
+    const { change, copy, build, upload, wrong } = await site();
     await upload();
-    changeRegister(register, STEP);
-    changeRegister(register, `INSERT INTO withheld VALUES ('group', 9, '2026-12-01T00:00:00Z')`);
-    expect(await build()).toMatchObject({ published: true });
+    change(STEP + WITHHOLD);
+    await build();
     expect(existsSync(join(copy, 'group/9'))).toBe(true);
     // It is not ours, so its folder stays.
     writeFileSync(join(copy, 'user/9007/note'), 'foreign');
@@ -151,12 +125,12 @@ describe.runIf(has('uploads by rsync', 'rsync'))('an upload by rsync', () => {
   });
 
   it('that can’t write a file deletes what is withheld all the same', async () => {
-    const { register, out, copy, args, upload, wrong, buildWithFile } = await site();
+    const { change, out, copy, args, upload, wrong, buildWithFile } = await site();
     await upload();
     const snapshot = readFileSync(join(copy, 'snapshot.json'), 'utf8');
     mkdirSync(join(copy, 'brand'));
     writeFileSync(join(copy, 'brand/note'), 'foreign');
-    changeRegister(register, `INSERT INTO withheld VALUES ('group', 9, '2026-12-01T00:00:00Z')`);
+    change(WITHHOLD);
     await buildWithFile('brand');
     expect(existsSync(join(out, 'api/v1/group/9.json'))).toBe(false);
     expect(existsSync(join(copy, 'api/v1/group/9.json'))).toBe(true);
@@ -195,27 +169,12 @@ describe.runIf(has('uploads by rsync', 'rsync'))('an upload by rsync', () => {
   });
 
   it('killed ten times while builds go on leads to the tree', async () => {
-    const { register, out, args, upload, wrong } = await site();
-    const dice = new Dice(20261201, 'upload', 1);
-    let killed = 0;
+    const { afterKills } = await site();
     slowDown('sleep 0.3; exec RSYNC --bwlimit=2m "$@"');
-    for (let kill = 1; kill <= 10; kill += 1) {
-      const { child, done } = start([...args, '--quiet', '--wait']);
-      // After an interruption it first waits for 2 s.
-      await sleep(400 + dice.below(700) + (kill > 1 ? dice.below(2) * 2000 : 0));
-      if (child.exitCode === null) killed += 1;
-      child.kill('SIGKILL');
-      await done;
-      changeRegister(
-        register,
-        `UPDATE groups SET description = CASE WHEN description IS NULL THEN 'other' END WHERE id = ${1 + dice.below(10)};
-         DELETE FROM items WHERE id = ${kill};
-         INSERT OR IGNORE INTO withheld VALUES ('game', ${kill}, '2026-12-01T00:00:00Z')`,
-      );
-      expect((await startBuild(register, out).done).code, `kill ${kill}`).toBe(0);
-    }
-    expect(killed).toBeGreaterThan(4);
-    await upload();
-    expect(wrong()).toEqual([]);
+    // After an interruption it first waits for 2 s.
+    const wrong = await afterKills((dice, round) =>
+      sleep(400 + dice.below(700) + (round > 1 ? dice.below(2) * 2000 : 0)),
+    );
+    expect(wrong).toEqual([]);
   });
 });

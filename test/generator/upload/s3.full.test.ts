@@ -5,58 +5,28 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { Dice } from '../../../data/sample/dice.js';
-import { published } from '../../support/build.js';
 import { has } from '../../support/programs.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
-import { differing, inState, isSibling } from '../../support/tree.js';
-import {
-  ROWS,
-  STEP,
-  buildWith,
-  hashesOf,
-  inProcess,
-  startBuild,
-  start,
-  temporary,
-  until,
-} from '../publish/support.js';
-import { buildWithOwnFile } from './own-file.js';
+import { inState, isSibling } from '../../support/tree.js';
+import { STEP, hashesOf, inProcess, start, temporary, until } from '../publish/support.js';
+import { realSite } from './real.js';
 import { BUCKET, REMOTE, storage } from './storage.js';
 
 const path = temporary();
 const { requests, objects, headersOf, put, remove } = storage(path('s3'));
 
-const uploadOf = z.object({ written: z.int(), deleted: z.int(), unchanged: z.int(), compared: z.boolean() });
-
 let prefixes = 0;
 
-/** A tree, a prefix of its own for it, and the command. */
+/** A tree, and a prefix of its own for it. */
 async function site() {
-  const register = writeRegister(path('register.sqlite'), ROWS);
-  const out = path('dist');
-  await published({ register, out });
   const prefix = `p${(prefixes += 1)}`;
-  const args = ['upload', '--out', out, '--to', `${REMOTE}:${BUCKET}/${prefix}`];
+  const real = await realSite(path, `${REMOTE}:${BUCKET}/${prefix}`, () => objects(prefix));
   return {
-    register,
-    out,
+    ...real,
     prefix,
-    args,
-    build: () => buildWith({ register, out, at: '2026-12-02T00:00:00Z' }),
-    upload: async (...more: string[]) => {
+    upload: () => {
       requests.length = 0;
-      const { code, stdout, stderr } = await inProcess(...args, '--json', ...more);
-      expect(stderr).toBe('');
-      expect(code).toBe(0);
-      return uploadOf.parse(JSON.parse(stdout));
+      return real.upload();
     },
-    /** What is wrong there. */
-    wrong: () =>
-      differing(
-        objects(prefix),
-        Object.fromEntries(Object.entries(hashesOf(out)).filter(([file]) => !isSibling(file))),
-      ),
     /** The keys of requests with a method, in order. */
     sent: (method: string) =>
       requests
@@ -92,12 +62,11 @@ describe.runIf(has('uploads to object storage', 'rclone'))('an upload to object 
   });
 
   it('writes what changed, deletes what is gone, in an order in which nothing names what is missing', async () => {
-    const { register, out, build, upload, wrong, sent } = await site();
+    const { change, out, build, upload, wrong, sent } = await site();
     await upload();
     const before = hashesOf(out);
-    changeRegister(register, STEP);
-    changeRegister(register, `INSERT INTO withheld VALUES ('group', 9, '2026-12-01T00:00:00Z')`);
-    expect(await build()).toMatchObject({ published: true });
+    change(`${STEP} INSERT INTO withheld VALUES ('group', 9, '2026-12-01T00:00:00Z')`);
+    await build();
     const after = hashesOf(out);
     await upload();
     expect(wrong()).toEqual([]);
@@ -136,16 +105,6 @@ describe.runIf(has('uploads to object storage', 'rclone'))('an upload to object 
     );
     expect(stdout).toContain('deleted    2 files');
     expect(wrong()).toEqual(['robots.bak is extra']);
-  });
-
-  it('makes way where a folder becomes a file, or a file a folder', async () => {
-    const { register, out, prefix, upload, wrong } = await site();
-    for (const file of ['brand/x/logo.svg', 'brand', 'brand/logo.svg']) {
-      await buildWithOwnFile({ register, out, folder: path('operator') }, file);
-      await upload();
-      expect(wrong(), file).toEqual([]);
-      expect(Object.keys(objects(prefix))).toContain(file);
-    }
   });
 
   it('is verified, and repaired by the next one', async () => {
@@ -195,35 +154,19 @@ describe.runIf(has('uploads to object storage', 'rclone'))('an upload to object 
   });
 
   it('killed ten times while builds go on leads to the tree', async () => {
-    const { register, out, args, upload, wrong } = await site();
-    const dice = new Dice(20261201, 'upload', 0);
-    let killed = 0;
-    for (let kill = 1; kill <= 10; kill += 1) {
-      requests.length = 0;
-      const { child, done } = start([...args, '--quiet', '--wait']);
-      // Every other time it waits for requests, so that it is killed among them.
-      if (kill % 2 === 0)
-        await until(() => requests.length > 0 || child.exitCode !== null, 'an object arrives');
-      await sleep(dice.below(1500));
-      const programs = kill % 3 === 0 ? childrenOf(child.pid ?? 0) : [];
-      if (child.exitCode === null) killed += 1;
-      child.kill('SIGKILL');
-      for (const pid of programs) process.kill(pid, 'SIGKILL');
-      await done;
-      const id = 1 + dice.below(10);
-      // Some go back and forth between two contents.
-      changeRegister(
-        register,
-        `UPDATE groups SET description = CASE WHEN description IS NULL THEN 'other' END WHERE id = ${id};
-         DELETE FROM items WHERE id = ${kill};
-         INSERT OR IGNORE INTO withheld VALUES ('game', ${kill}, '2026-12-01T00:00:00Z')`,
-      );
-      expect((await startBuild(register, out).done).code, `kill ${kill}`).toBe(0);
-    }
-    expect(killed).toBeGreaterThan(4);
-    await upload();
-    expect(wrong()).toEqual([]);
-    expect((await inProcess(...args, '--verify')).stdout).toContain('holds snapshot');
+    const { run, afterKills } = await site();
+    const wrong = await afterKills(
+      async (dice, round, child) => {
+        requests.length = 0;
+        // Every other time it waits for requests, so that it is killed among them.
+        if (round % 2 === 0)
+          await until(() => requests.length > 0 || child.exitCode !== null, 'an object arrives');
+        await sleep(dice.below(1500));
+      },
+      (round, pid) => (round % 3 === 0 ? childrenOf(pid) : []),
+    );
+    expect(wrong).toEqual([]);
+    expect((await run('--verify')).stdout).toContain('holds snapshot');
   });
 });
 

@@ -4,17 +4,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Dice } from '../../../data/sample/dice.js';
-import { Tree } from '../../../generator/tree/tree.js';
-import { upload } from '../../../generator/upload/upload.js';
-import { verifyRemote } from '../../../generator/upload/compare.js';
-import { quiet } from '../../support/build.js';
-import { differing, inState, isSibling } from '../../support/tree.js';
+import { inState } from '../../support/tree.js';
 import { survive, withFault, Killed } from '../publish/faults.js';
 import { LONG, publish, route } from '../publish/small.js';
 import type { Documents, Version } from '../publish/small.js';
-import { failureOf, hashesOf, sha256, temporary } from '../publish/support.js';
+import { failureOf, sha256, temporary } from '../publish/support.js';
 import { MEMBERS } from '../tree/members.js';
-import { MemoryRemote } from './memory.js';
+import { memorySite } from './memory.js';
+import type { MemoryRemote } from './memory.js';
 
 const path = temporary();
 
@@ -76,51 +73,40 @@ const brand = (file: string): Version => withFile(file, file === 'brand' ? NEW :
 async function site(hasHeaders: boolean, ...versions: readonly Version[]) {
   const out = path('dist');
   for (const each of versions) await publish(out, each);
-  const remote = new MemoryRemote(out, hasHeaders);
-  const tree = new Tree(out);
-  return {
-    out,
-    remote,
-    upload: () => upload(tree, 'memory:bucket', quiet(), () => remote),
-    verify: () => verifyRemote(tree, 'memory:bucket', quiet(), () => remote),
-  };
+  return memorySite(out, hasHeaders);
 }
 
-/** What is wrong on a remote. */
-function wrongOn(remote: MemoryRemote, out: string): string[] {
-  const found = Object.fromEntries([...remote.files].map(([file, { hash }]) => [file, hash]));
-  const files = Object.entries(hashesOf(out)).filter(([file]) => !(remote.hasHeaders && isSibling(file)));
-  return differing(found, Object.fromEntries(files));
-}
-
-/** The calls since the last look at them. */
-const callsTo = ({ calls }: MemoryRemote): string[] => calls.splice(0);
-
-describe.each([
+const EACH = [
   ['objects', true],
   ['files', false],
-])('an upload of %s', (_, hasHeaders) => {
+] as const;
+
+describe.each(EACH)('an upload of %s', (_, hasHeaders) => {
   it('writes everything once, and then nothing', async () => {
-    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    const run = await site(hasHeaders, OLD);
     const first = await run.upload();
-    expect(wrongOn(remote, out)).toEqual([]);
-    expect(first).toMatchObject({ compared: true, written: remote.files.size, deleted: 0, unchanged: 0 });
-    callsTo(remote);
-    expect(await run.upload()).toMatchObject({ compared: false, written: 0, unchanged: remote.files.size });
-    expect(callsTo(remote)).toEqual([]);
+    expect(run.wrong()).toEqual([]);
+    expect(first).toMatchObject({ compared: true, written: run.remote.files.size, deleted: 0, unchanged: 0 });
+    run.calls();
+    expect(await run.upload()).toMatchObject({
+      compared: false,
+      written: 0,
+      unchanged: run.remote.files.size,
+    });
+    expect(run.calls()).toEqual([]);
     // docs/takedowns.md says how the folder is named.
-    expect(readdirSync(inState(out, 'uploads'))).toEqual([sha256('memory:bucket').slice(0, 16)]);
+    expect(readdirSync(inState(run.out, 'uploads'))).toEqual([sha256('memory:bucket').slice(0, 16)]);
   });
 
   it('writes what changed, then the index of the changes, then deletes, and writes snapshot.json last', async () => {
-    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    const run = await site(hasHeaders, OLD);
     await run.upload();
-    callsTo(remote);
-    await publish(out, NEW);
+    run.calls();
+    await publish(run.out, NEW);
     await run.upload();
-    expect(wrongOn(remote, out)).toEqual([]);
+    expect(run.wrong()).toEqual([]);
     const siblings = (call: string): string[] => (hasHeaders ? [] : [`${call}.gz`, `${call}.br`]);
-    const calls = callsTo(remote);
+    const calls = run.calls();
     expect(calls.slice(-2 - siblings('').length).toSorted()).toEqual(
       ['delete a/3.json', 'put snapshot.json', ...siblings('delete a/2.json')].toSorted(),
     );
@@ -132,19 +118,19 @@ describe.each([
   });
 
   it('that is not recorded compares, deletes what a route leads to, and leaves the rest alone', async () => {
-    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    const run = await site(hasHeaders, OLD);
     await run.upload();
-    rmSync(inState(out, 'uploads'), { recursive: true });
+    rmSync(inState(run.out, 'uploads'), { recursive: true });
     const alien = { hash: '', headers: {} };
     for (const file of ['a/1.json', 'a/7.json', 'a/8.json.gz', 'a/x.json', 'robots.bak', 'changes/9.json'])
-      remote.files.set(file, alien);
-    remote.files.delete('b/1/all.json');
-    callsTo(remote);
+      run.remote.files.set(file, alien);
+    run.remote.files.delete('b/1/all.json');
+    run.calls();
     const result = await run.upload();
     expect(result).toMatchObject({ compared: true, deleted: 3, untracked: { total: 2 } });
     expect(result.untracked?.examples.toSorted()).toEqual(['a/x.json', 'robots.bak']);
-    expect(wrongOn(remote, out).toSorted()).toEqual(['a/x.json is extra', 'robots.bak is extra']);
-    const calls = callsTo(remote);
+    expect(run.wrong().toSorted()).toEqual(['a/x.json is extra', 'robots.bak is extra']);
+    const calls = run.calls();
     expect(calls).toContain('put a/1.json');
     expect(calls).toContain('put b/1/all.json');
     expect(calls).not.toContain('put a/3.json');
@@ -154,215 +140,221 @@ describe.each([
   });
 
   it('repairs what --verify finds', async () => {
-    const { remote, ...run } = await site(hasHeaders, OLD);
+    const run = await site(hasHeaders, OLD);
     await run.upload();
     expect(await run.verify()).toMatchObject({
       missing: [],
       different: [],
       extra: [],
-      files: remote.files.size,
+      files: run.remote.files.size,
     });
     expect((await run.upload()).compared).toBe(false);
-    remote.files.set('a/1.json', { hash: '', headers: {} });
-    remote.files.set('a/9.json', { hash: '', headers: {} });
-    remote.files.delete('a/2.json');
+    run.remote.files.set('a/1.json', { hash: '', headers: {} });
+    run.remote.files.set('a/9.json', { hash: '', headers: {} });
+    run.remote.files.delete('a/2.json');
     const found = { missing: ['a/2.json'], different: ['a/1.json'], extra: ['a/9.json'] };
     expect(await run.verify()).toMatchObject(found);
-    callsTo(remote);
+    run.calls();
     expect((await run.upload()).compared).toBe(true);
-    expect(callsTo(remote).toSorted()).toEqual(['delete a/9.json', 'put a/1.json', 'put a/2.json']);
+    expect(run.calls().toSorted()).toEqual(['delete a/9.json', 'put a/1.json', 'put a/2.json']);
     expect((await run.upload()).compared).toBe(false);
   });
 
   it('of a damaged tree is refused, and names the file', async () => {
-    const { out, remote, ...run } = await site(hasHeaders, OLD);
-    writeFileSync(join(out, 'a/1.json'), 'damaged');
+    const run = await site(hasHeaders, OLD);
+    writeFileSync(join(run.out, 'a/1.json'), 'damaged');
     const error = await failureOf(run.upload());
     expect(error.exitCode).toBe(1);
     expect(error.message).toContain('"a/1.json" of the tree is missing or damaged');
-    expect(remote.files.size).toBe(0);
+    expect(run.remote.files.size).toBe(0);
   });
 
   it.each([
     ['a document', 'a/1.json', 'damaged!!'],
     ['the index of the changes', 'changes/index.json', undefined],
   ])('of a tree in which %s is damaged deletes what is gone all the same', async (__, file, content) => {
-    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    const run = await site(hasHeaders, OLD);
     await run.upload();
-    await publish(out, NEW);
-    const whole = readFileSync(join(out, file));
-    if (content === undefined) rmSync(join(out, file));
-    else writeFileSync(join(out, file), content);
-    callsTo(remote);
+    await publish(run.out, NEW);
+    const whole = readFileSync(join(run.out, file));
+    if (content === undefined) rmSync(join(run.out, file));
+    else writeFileSync(join(run.out, file), content);
+    run.calls();
     for (const isKnown of [true, false]) {
-      if (!isKnown) rmSync(inState(out, 'uploads'), { recursive: true });
+      if (!isKnown) rmSync(inState(run.out, 'uploads'), { recursive: true });
       const error = await failureOf(run.upload());
       expect([error.exitCode, error.message]).toEqual([
         1,
         expect.stringContaining(`"${file}" of the tree is missing or damaged`),
       ]);
-      expect(remote.files.has('a/3.json')).toBe(false);
-      expect(remote.files.has(file)).toBe(true);
-      remote.files.set('a/3.json', { hash: '', headers: {} });
+      expect(run.remote.files.has('a/3.json')).toBe(false);
+      expect(run.remote.files.has(file)).toBe(true);
+      run.remote.files.set('a/3.json', { hash: '', headers: {} });
     }
-    expect(callsTo(remote).filter((call) => call.startsWith('put'))).toEqual([]);
-    writeFileSync(join(out, file), whole);
+    expect(run.calls().filter((call) => call.startsWith('put'))).toEqual([]);
+    writeFileSync(join(run.out, file), whole);
     await run.upload();
-    expect(wrongOn(remote, out)).toEqual([]);
+    expect(run.wrong()).toEqual([]);
   });
 
   it('deletes nothing if a route that is new has the only file of one that is gone', async () => {
-    const { out, remote, ...run } = await site(true, OLD);
+    const run = await site(true, OLD);
     await run.upload();
-    callsTo(remote);
+    run.calls();
     const successor = { ...typed(own('one', 'page.html')), class: 'page' as const };
     const routes = [successor, ...ROUTES.filter(({ name }) => name !== 'page' && name !== 'b')];
-    await publish(out, {
+    await publish(run.out, {
       ...OLD,
       routes: [...routes, typed(route('c', '/b/{key}', 'b/{key}/all.json'))],
       documents: { a: OLD.documents['a'] ?? {}, one: { 0: LONG }, c: { 1: 'one' } },
     });
     await run.upload();
-    expect(callsTo(remote).filter((call) => call.startsWith('delete'))).toEqual([]);
-    expect(wrongOn(remote, out)).toEqual([]);
+    expect(run.calls().filter((call) => call.startsWith('delete'))).toEqual([]);
+    expect(run.wrong()).toEqual([]);
   });
 
   it('deletes a document whose route is gone, unless another route has its file', async () => {
-    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    const run = await site(hasHeaders, OLD);
     await run.upload();
     const literal = { ...typed(own('one', 'a/1.json')), class: 'record' as const };
-    await publish(out, {
+    await publish(run.out, {
       ...NEW,
       routes: [literal, ...ROUTES.filter(({ name }) => !['a', 'a-page'].includes(name))],
       documents: { one: { 0: 'one' }, b: { 1: 'one' }, page: { 0: 'page' } },
     });
     await run.upload();
-    expect(wrongOn(remote, out)).toEqual([]);
-    expect([...remote.files.keys()].filter((file) => file.startsWith('a/'))).toEqual(['a/1.json']);
-    const [record = ''] = readdirSync(inState(out, 'uploads'));
+    expect(run.wrong()).toEqual([]);
+    expect([...run.remote.files.keys()].filter((file) => file.startsWith('a/'))).toEqual(['a/1.json']);
+    const [record = ''] = readdirSync(inState(run.out, 'uploads'));
     const { sent } = z
       .looseObject({ sent: z.record(z.string(), z.string()) })
-      .parse(JSON.parse(readFileSync(inState(out, `uploads/${record}/record.json`), 'utf8')));
+      .parse(JSON.parse(readFileSync(inState(run.out, `uploads/${record}/record.json`), 'utf8')));
     expect(Object.keys(sent).filter((name) => name.startsWith('a/'))).toEqual(['a/1.json']);
-    await publish(out, OLD);
+    await publish(run.out, OLD);
     await run.upload();
-    expect(wrongOn(remote, out)).toEqual([]);
+    expect(run.wrong()).toEqual([]);
   });
 
   it('deletes the file of a route that is gone even after a comparison, since it wrote it', async () => {
-    const { out, remote, ...run } = await site(hasHeaders, brand('brand'));
+    const run = await site(hasHeaders, brand('brand'));
     await run.upload();
-    remote.files.delete('a/1.json');
+    run.remote.files.delete('a/1.json');
     await run.verify();
-    await publish(out, OLD);
+    await publish(run.out, OLD);
     expect((await run.verify()).extra).toContain('brand');
     expect(await run.upload()).toMatchObject({ compared: true, untracked: { total: 0 } });
-    expect(wrongOn(remote, out)).toEqual([]);
+    expect(run.wrong()).toEqual([]);
   });
 
   it('makes way where a folder becomes a file, or a file a folder, and otherwise deletes last', async () => {
-    const { out, remote, ...run } = await site(hasHeaders, brand('brand/x/logo.svg'));
+    const run = await site(hasHeaders, brand('brand/x/logo.svg'));
     for (const file of ['brand', 'brand/logo.svg']) {
       await run.upload();
-      expect(wrongOn(remote, out)).toEqual([]);
-      callsTo(remote);
-      await publish(out, brand(file));
+      expect(run.wrong()).toEqual([]);
+      run.calls();
+      await publish(run.out, brand(file));
     }
     await run.upload();
-    expect(wrongOn(remote, out)).toEqual([]);
-    const calls = callsTo(remote);
+    expect(run.wrong()).toEqual([]);
+    const calls = run.calls();
     expect(calls[0]).toBe('delete brand');
     expect(calls.indexOf('delete a/4.json')).toBeGreaterThan(calls.indexOf('put changes/index.json'));
     expect(calls.at(-1)).toBe('put snapshot.json');
   });
 
   it('that can’t write a file deletes what is gone all the same, and writes no snapshot.json', async () => {
-    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    const run = await site(hasHeaders, OLD);
     await run.upload();
-    callsTo(remote);
-    await publish(out, NEW);
-    remote.refused = ['a/1.json'];
+    run.calls();
+    await publish(run.out, NEW);
+    run.remote.refused = ['a/1.json'];
     for (let attempt = 1; attempt <= 2; attempt += 1) {
       const error = await failureOf(run.upload());
       expect(error.exitCode).toBe(3);
       expect(error.message).toContain("can't write a/1.json");
-      expect(remote.files.has('a/3.json')).toBe(false);
+      expect(run.remote.files.has('a/3.json')).toBe(false);
     }
-    const calls = callsTo(remote);
+    const calls = run.calls();
     expect(calls).not.toContain('put snapshot.json');
     // It has other headers, so it comes in another batch.
     expect(calls.includes('put feeds/snapshots.json')).toBe(hasHeaders);
     expect(calls.filter((call) => call === 'delete a/3.json')).toHaveLength(2);
-    remote.refused = [];
+    run.remote.refused = [];
     expect(await run.upload()).toMatchObject({ compared: false });
-    expect(wrongOn(remote, out)).toEqual([]);
+    expect(run.wrong()).toEqual([]);
   });
 });
 
-describe.each([
-  ['objects', true],
-  ['files', false],
-])('an upload of %s after several commits', (_, hasHeaders) => {
+describe.each(EACH)('an upload of %s after several commits', (_, hasHeaders) => {
   it('writes and deletes what the lists of all of them name, and compares if one is missing', async () => {
-    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    const run = await site(hasHeaders, OLD);
     await run.upload();
-    await publish(out, version({ a: { 1: 'x', 5: LONG }, b: {}, page: { 0: LONG } }));
-    await publish(out, brand('brand'));
+    await publish(run.out, version({ a: { 1: 'x', 5: LONG }, b: {}, page: { 0: LONG } }));
+    await publish(run.out, brand('brand'));
     expect(await run.upload()).toMatchObject({ compared: false });
-    expect(wrongOn(remote, out)).toEqual([]);
-    await publish(out, OLD);
-    rmSync(inState(out, 'changed/4'));
+    expect(run.wrong()).toEqual([]);
+    await publish(run.out, OLD);
+    rmSync(inState(run.out, 'changed/4'));
     expect(await run.upload()).toMatchObject({ compared: true });
-    expect(wrongOn(remote, out)).toEqual([]);
+    expect(run.wrong()).toEqual([]);
   });
 
   it('deletes what is withheld, although one was interrupted and nothing can be written', async () => {
-    const { out, remote, ...run } = await site(hasHeaders, OLD);
+    const run = await site(hasHeaders, OLD);
     await run.upload();
-    await publish(out, version({ a: { 1: 'x', 2: LONG, 3: 'three', 5: LONG }, page: { 0: LONG } }));
-    remote.lives = 2;
+    await publish(run.out, version({ a: { 1: 'x', 2: LONG, 3: 'three', 5: LONG }, page: { 0: LONG } }));
+    run.remote.lives = 2;
     await survive(run.upload());
-    remote.lives = Number.POSITIVE_INFINITY;
-    await publish(out, { ...version({ a: { 1: 'y', 3: 'z' }, page: { 0: LONG } }), withheld: { a: [2, 5] } });
-    remote.refused = ['a/1.json', 'a/3.json', 'changes/index.json', 'snapshot.json', 'feeds/snapshots.json'];
+    run.remote.lives = Number.POSITIVE_INFINITY;
+    await publish(run.out, {
+      ...version({ a: { 1: 'y', 3: 'z' }, page: { 0: LONG } }),
+      withheld: { a: [2, 5] },
+    });
+    run.remote.refused = [
+      'a/1.json',
+      'a/3.json',
+      'changes/index.json',
+      'snapshot.json',
+      'feeds/snapshots.json',
+    ];
     expect((await failureOf(run.upload())).exitCode).toBe(3);
-    expect([...remote.files.keys()].filter((file) => /^a\/[25]|^changes\/2/.test(file))).toEqual([]);
-    remote.refused = [];
+    expect([...run.remote.files.keys()].filter((file) => /^a\/[25]|^changes\/2/.test(file))).toEqual([]);
+    run.remote.refused = [];
     expect(await run.upload()).toMatchObject({ compared: false });
-    expect(wrongOn(remote, out)).toEqual([]);
+    expect(run.wrong()).toEqual([]);
   });
 });
 
 describe('an upload that can’t make way', () => {
   it('deletes the rest, writes nothing, and makes way the next time', async () => {
-    const { out, remote, ...run } = await site(true, brand('brand/logo.svg'));
+    const run = await site(true, brand('brand/logo.svg'));
     await run.upload();
-    await publish(out, brand('brand'));
-    callsTo(remote);
-    remote.refused = ['brand/logo.svg'];
+    await publish(run.out, brand('brand'));
+    run.calls();
+    run.remote.refused = ['brand/logo.svg'];
     expect((await failureOf(run.upload())).message).toContain("can't delete brand/logo.svg");
-    expect(callsTo(remote).filter((call) => call.startsWith('put'))).toEqual([]);
-    remote.refused = [];
+    expect(run.calls().filter((call) => call.startsWith('put'))).toEqual([]);
+    run.remote.refused = [];
     await run.upload();
-    expect(wrongOn(remote, out)).toEqual([]);
+    expect(run.wrong()).toEqual([]);
   });
 });
 
 describe('an upload of objects', () => {
   it('writes those again whose headers changed', async () => {
-    const { out, remote, ...run } = await site(true, OLD);
+    const run = await site(true, OLD);
     await run.upload();
-    callsTo(remote);
-    await publish(out, { ...OLD, members: headers(301) });
+    run.calls();
+    await publish(run.out, { ...OLD, members: headers(301) });
     await run.upload();
-    expect(callsTo(remote).filter((call) => !/changes|feeds/.test(call))).toEqual([
+    expect(run.calls().filter((call) => !/changes|feeds/.test(call))).toEqual([
       'put a/1.json',
       'put a/2.json',
       'put a/3.json',
       'put b/1/all.json',
       'put snapshot.json',
     ]);
-    expect(remote.files.get('a/1.json')?.headers).toEqual({
+    expect(run.remote.files.get('a/1.json')?.headers).toEqual({
       'Content-Type': 'application/json',
       'Cache-Control': 'max-age=301',
     });
@@ -371,26 +363,26 @@ describe('an upload of objects', () => {
 
 describe('uploads that are killed', () => {
   it('write the new headers of all objects, even if a comparison follows', async () => {
-    const { out, remote, ...run } = await site(true, OLD);
+    const run = await site(true, OLD);
     await run.upload();
-    await publish(out, { ...OLD, members: headers(301) });
-    remote.lives = 2;
+    await publish(run.out, { ...OLD, members: headers(301) });
+    run.remote.lives = 2;
     await survive(run.upload());
-    remote.lives = Number.POSITIVE_INFINITY;
-    expect(lifetimes(remote)).toEqual(['max-age=301', 'max-age=300']);
-    remote.files.delete('page.html');
+    run.remote.lives = Number.POSITIVE_INFINITY;
+    expect(lifetimes(run.remote)).toEqual(['max-age=301', 'max-age=300']);
+    run.remote.files.delete('page.html');
     await run.verify();
     expect(await run.upload()).toMatchObject({ compared: true });
-    expect(lifetimes(remote)).toEqual(['max-age=301']);
-    expect(wrongOn(remote, out)).toEqual([]);
+    expect(lifetimes(run.remote)).toEqual(['max-age=301']);
+    expect(run.wrong()).toEqual([]);
   });
 
   it('at any call that changes the disk never lose what they know of the remote', async () => {
-    const { out, remote, ...run } = await site(true, OLD);
+    const run = await site(true, OLD);
     await run.upload();
     let isDone = false;
     for (let last = 1; !isDone; last += 1) {
-      await publish(out, last % 2 === 0 ? OLD : NEW);
+      await publish(run.out, last % 2 === 0 ? OLD : NEW);
       let calls = 0;
       await withFault(
         ({ number, path: file }) => {
@@ -401,7 +393,7 @@ describe('uploads that are killed', () => {
       );
       isDone = calls < last;
       expect(await run.upload(), `dead from call ${last}`).toMatchObject({ compared: false });
-      expect(wrongOn(remote, out), `dead from call ${last}`).toEqual([]);
+      expect(run.wrong(), `dead from call ${last}`).toEqual([]);
       expect(await run.upload()).toMatchObject({ compared: false, written: 0, deleted: 0 });
     }
   });
@@ -421,24 +413,24 @@ describe('uploads that are killed', () => {
         const file = ['', 'brand', 'brand/logo.svg', 'brand/x/logo.svg'][dice.below(4)] ?? '';
         return file === '' ? one : withFile(file, one);
       };
-      const { out, remote, upload: run, verify } = await site(dice.below(2) === 0, any());
+      const run = await site(dice.below(2) === 0, any());
       for (let round = 1; round <= ROUNDS; round += 1) {
         const isLast = round === ROUNDS;
-        remote.lives = dice.below(3) === 0 && !isLast ? dice.below(20) : Number.POSITIVE_INFINITY;
+        run.remote.lives = dice.below(3) === 0 && !isLast ? dice.below(20) : Number.POSITIVE_INFINITY;
         const deadFrom = dice.below(2) === 0 && !isLast ? 1 + dice.below(40) : Number.POSITIVE_INFINITY;
         let died = false;
         await withFault(
           ({ number, path: file }) => {
-            died ||= remote.isDead || number >= deadFrom;
+            died ||= run.remote.isDead || number >= deadFrom;
             return died && !file.endsWith('lock.pid') ? new Killed('dead') : undefined;
           },
-          () => survive(run()),
+          () => survive(run.upload()),
         );
         if (died) kills += 1;
-        const wrong = died ? [] : [...wrongOn(remote, out), ...wrongHeadersOn(remote, out)];
+        const wrong = died ? [] : [...run.wrong(), ...wrongHeadersOn(run.remote, run.out)];
         expect(wrong, `seed ${seed}, round ${round}`).toEqual([]);
-        if (dice.below(4) === 0) await tamper(dice, remote, verify);
-        if (dice.below(2) === 0) await publish(out, any());
+        if (dice.below(4) === 0) await tamper(dice, run.remote, run.verify);
+        if (dice.below(2) === 0) await publish(run.out, any());
       }
     }
     expect(kills).toBeGreaterThan(40);

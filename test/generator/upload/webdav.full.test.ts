@@ -3,12 +3,10 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { published } from '../../support/build.js';
 import { has } from '../../support/programs.js';
-import { writeRegister } from '../../support/register.js';
-import { differing, inState, isSibling } from '../../support/tree.js';
-import { ROWS, hashesOf, inProcess, temporary } from '../publish/support.js';
-import { buildWithOwnFile } from './own-file.js';
+import { inState } from '../../support/tree.js';
+import { hashesOf, inProcess, temporary } from '../publish/support.js';
+import { realSite } from './real.js';
 
 const path = temporary();
 const folder = path('webdav');
@@ -54,28 +52,9 @@ afterAll(() => {
 let prefixes = 0;
 
 async function site() {
-  const register = writeRegister(path('register.sqlite'), ROWS);
-  const out = path('dist');
-  await published({ register, out });
   const prefix = `p${(prefixes += 1)}`;
-  const args = ['upload', '--out', out, '--to', `DAV:${prefix}`];
-  return {
-    out,
-    args,
-    copy: join(folder, prefix),
-    build: (file: string) => buildWithOwnFile({ register, out, folder: path('operator') }, file),
-    upload: async (): Promise<unknown> => {
-      const { code, stdout, stderr } = await inProcess(...args, '--json');
-      expect(stderr).toBe('');
-      expect(code).toBe(0);
-      return JSON.parse(stdout);
-    },
-    wrong: () =>
-      differing(
-        hashesOf(join(folder, prefix)),
-        Object.fromEntries(Object.entries(hashesOf(out)).filter(([file]) => !isSibling(file))),
-      ),
-  };
+  const copy = join(folder, prefix);
+  return { ...(await realSite(path, `DAV:${prefix}`, () => hashesOf(copy))), copy };
 }
 
 describe.runIf(has('uploads to WebDAV', 'rclone'))('an upload to storage without checksums', () => {
@@ -98,9 +77,9 @@ describe.runIf(has('uploads to WebDAV', 'rclone'))('an upload to storage without
   });
 
   it('makes way where a folder becomes a file, or a file a folder', async () => {
-    const { copy, build, upload, wrong } = await site();
+    const { copy, buildWithFile, upload, wrong } = await site();
     for (const file of ['brand/x/logo.svg', 'brand', 'brand/logo.svg']) {
-      await build(file);
+      await buildWithFile(file);
       await upload();
       expect(wrong(), file).toEqual([]);
       expect(existsSync(join(copy, file)), file).toBe(true);

@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { EXIT } from '../../../generator/errors.js';
 import { OPTIONS } from '../../../proxy/config.js';
-import { NaiveKey, signTree } from '../../generator/log/signed.js';
+import { newKey } from '../../generator/log/naive.js';
+import { ORIGIN, signTree } from '../../generator/log/signed.js';
 import { MadeUpOrigin, documentsOf } from '../../generator/mirror/made-up.js';
 import { inProcess } from '../../generator/publish/support.js';
 import { snapshot } from '../../support/cli.js';
@@ -159,8 +160,8 @@ async function uploads(out: string): Promise<unknown[]> {
 
 /** The results of `prove` and `verify-proof` in the tree, which is signed for them. */
 async function proofs(out: string): Promise<unknown[]> {
-  const key = new NaiveKey();
-  signTree(out, { key });
+  const key = newKey(ORIGIN, 1);
+  signTree(out, key);
   const file = path('group.tlog-proof');
   return [
     await print('prove', out, '/api/v1/group/1', '--write', file),

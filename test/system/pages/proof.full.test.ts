@@ -3,7 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { NaiveVerifier, ORIGIN, naivelyVerified } from '../../generator/log/signed.js';
+import { publicKeyOf } from '../../generator/log/naive.js';
+import type { PublicKey } from '../../generator/log/naive.js';
+import { ORIGIN, naivelyVerified } from '../../generator/log/signed.js';
 import { inProcess, temporary } from '../../generator/publish/support.js';
 import { published } from '../../support/build.js';
 import { startProxy } from '../../support/proxy.js';
@@ -13,7 +15,7 @@ import { SCREENS, accessibilityOf, browsing, inChromium, openIn, sidewaysOf } fr
 import type { Watched } from './browser.js';
 
 const path = temporary();
-let key: NaiveVerifier;
+let key: PublicKey;
 const out = path('dist');
 const GUIDE = '/developers/guides/log';
 let proxy: RunningProxy;
@@ -35,7 +37,7 @@ const browser = browsing(
     const register = writeRegister(path('register.sqlite'), ROWS);
     const file = path('key');
     await inProcess('keygen', '--name', ORIGIN, '--write', file);
-    key = NaiveVerifier.of(readFileSync(`${file}.pub`, 'utf8').trimEnd());
+    key = publicKeyOf(readFileSync(`${file}.pub`, 'utf8').trimEnd());
     await published({ register, out, key: [file] });
     proxy = await startProxy(out);
   },
