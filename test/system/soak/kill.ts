@@ -86,7 +86,7 @@ export function difference(found: Map<string, string>, expected: Map<string, str
   return undefined;
 }
 
-const BOOKKEEPING = new Set(['index', 'previous', 'tree']);
+const BOOKKEEPING = new Set(['changed', 'index', 'previous', 'tree']);
 
 /** What lies in the bookkeeping of a tree at rest that should not. */
 export const leftovers = (out: string): string[] =>

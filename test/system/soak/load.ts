@@ -13,7 +13,8 @@ const manifest = z.object({ routes: z.array(z.object({ path: z.string(), file: z
 /** The URLs of all that a tree has. */
 function urlsOf(out: string): Set<string> {
   const { routes } = manifest.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
-  const own = new Map(routes.map(({ path, file }) => [file, path]));
+  const fixed = routes.filter(({ path }) => !path.includes('{'));
+  const own = new Map(fixed.map(({ path, file }) => [file, path]));
   const urls = [...published(out).keys()].map((file) => {
     const limit = /^api\/v1\/largest\/(\d+)\.json$/.exec(file)?.[1];
     if (limit !== undefined) return `/api/v1/largest?limit=${limit}`;
