@@ -19,7 +19,7 @@ import {
   mirrorOf,
   stateOf,
 } from '../../support/published.js';
-import { buildWith, failureOf, pair } from '../../support/site.js';
+import { Site, buildWith, copyOf, failureOf, pair } from '../../support/site.js';
 import type { Pair } from '../../support/site.js';
 import { always, it, some, thorough } from '../../support/thorough.js';
 import { differing, inState, namesThatDiffer } from '../../support/tree.js';
@@ -34,12 +34,14 @@ beforeAll(async () => {
 
 const back = (out: string) => rollback(new Tree(out), effectsAt('2026-12-09T00:00:00Z'));
 
+let pristine: Site;
+beforeAll(async () => {
+  pristine = new Site(both.registers[1], both.tree());
+  await pristine.build();
+});
+
 /** A tree of two snapshots: first of one register, then of the other. */
-async function two(): Promise<string> {
-  const out = both.tree();
-  await buildWith({ register: both.registers[1], out });
-  return out;
-}
+const two = (): string => copyOf(pristine, path).out;
 
 const flipped = (file: string): void => {
   const bytes = readFileSync(file);
@@ -50,7 +52,7 @@ const flipped = (file: string): void => {
 
 describe('a rollback', () => {
   it('publishes the previous snapshot as a new one, touches only what the last one had changed, and has a change list', async () => {
-    const out = await two();
+    const out = two();
     const first = manifestOf(both.tree());
     const [mirror, before] = [mirrorOf(out), stateOf(out)];
     const { id } = manifestOf(out).tree;
@@ -86,7 +88,7 @@ describe('a rollback', () => {
   });
 
   thorough('twice is back where it began; a build that changed nothing is no step', async () => {
-    const out = await two();
+    const out = two();
     const { digest } = manifestOf(out);
     await buildWith({ register: both.registers[1], out });
     expect(await back(out)).toMatchObject({ sequence: 3, contentOf: 1 });
@@ -97,7 +99,7 @@ describe('a rollback', () => {
   });
 
   it('leaves a tree that the next build goes on from', async () => {
-    const out = await two();
+    const out = two();
     await back(out);
     // No document changes, but snapshot.json says that the downloads are those of the newest snapshot.
     for (let times = 0; times < 2; times += 1) {
@@ -112,7 +114,7 @@ describe('a rollback', () => {
   });
 
   thorough('does not miss what a thread deletes that outlives an interrupted commit', async () => {
-    const out = await two();
+    const out = two();
     await interruptCommit({ register: both.registers[0], out }, 1);
     const { progress } = progressThat('committing', () => {
       throw new Killed('dead within the commit');
@@ -150,7 +152,7 @@ describe('a rollback', () => {
   });
 
   it('after an interrupted commit leads to the snapshot before that one, in content and in what it says', async () => {
-    const out = await two();
+    const out = two();
     const { counts, routes } = manifestOf(out);
     // 1: a, 2: b, 3: a again, and interrupted.
     await interruptCommit({ register: both.registers[0], out });
@@ -169,7 +171,7 @@ describe('a rollback', () => {
     ['an index that lacks a route', 'index/item', rmSync],
   ];
   always.each(some(DAMAGES, 2))('from %s is refused, and the tree stays', async (_, name, damage) => {
-    const out = await two();
+    const out = two();
     damage(inState(out, `previous/${name}`));
     const before = stateOf(out);
     expect((await failureOf(back(out))).exitCode).toBe(name === ITEM && damage === rmSync ? 3 : 1);
@@ -178,7 +180,7 @@ describe('a rollback', () => {
   });
 
   thorough('makes the compressed siblings again, whatever became of the kept ones', async () => {
-    const out = await two();
+    const out = two();
     rmSync(inState(out, `previous/${ITEM}.gz`));
     writeFileSync(inState(out, `previous/${ITEM}.br`), 'noise');
     await back(out);
@@ -186,7 +188,7 @@ describe('a rollback', () => {
   });
 
   thorough('after a repair says that the snapshot before it was damaged', async () => {
-    const out = await two();
+    const out = two();
     rmSync(join(out, 'api/v1/stats.json'));
     expect((await inProcess('verify', '--repair', '--quiet', ...inputs(both.registers[1], out))).code).toBe(
       0,

@@ -16,7 +16,7 @@ import { has } from '../../support/programs.js';
 import { sha256 } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { Site, copyOf } from '../../support/site.js';
-import { always, it, some, thorough } from '../../support/thorough.js';
+import { always, isThorough, it, some, thorough } from '../../support/thorough.js';
 import { hashes, inState, lasting, readTree, stamps } from '../../support/tree.js';
 import { fields } from '../../support/values.js';
 
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const withheld = { withheld: [{ kind: 'user', id: 7, since: TIME }] };
   const file = writeRegister(nastyRegister, { ...NASTY_REGISTER, ...withheld });
   await published({ register: file, out: nasty });
-  await writeSample({ file: register, records: 500, seed: 8 });
+  await writeSample({ file: register, records: isThorough ? 500 : 250, seed: 8 });
   changeRegister(register, WITHHELD);
   for (const [name, content] of Object.entries(SITE)) {
     const place = join(dirname(operator), 'site', name);
@@ -118,7 +118,7 @@ describe.each(SITES)('the documents of %s', (_, out) => {
       .toSorted((a, b) => Number(a) - Number(b));
     const bodies = ids.map((id) => readFileSync(join(out, fileOf(id)), 'utf8'));
     expect(linesOf(out, route)).toEqual(bodies);
-    expect(ids.length).toBeGreaterThan(out === usual ? 40 : -1);
+    expect(ids.length).toBeGreaterThan(out === usual ? 20 : -1);
   });
 
   it('are all there, with those of other.ndjson.gz: whatever isn’t derived from them', () => {
@@ -349,10 +349,10 @@ describe('a build that follows', () => {
       [
         ['intact', () => undefined],
         ['damaged', (file: string) => writeFileSync(file, readFileSync(file).with(100, 0))],
-        ['cut short', (file: string) => truncateSync(file, 5000)],
         ['missing', (file: string) => rmSync(file)],
+        ['cut short', (file: string) => truncateSync(file, 5000)],
       ],
-      2,
+      1,
     ),
   )('writes all to the byte as from nothing, if the last version is %s', async (_, damage) => {
     const [made, again] = [site(), path('again')];

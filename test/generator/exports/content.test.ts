@@ -14,6 +14,7 @@ import { temporary } from '../../support/folder.js';
 import { NASTY, NASTY_REGISTER, TIME } from '../../support/nasty.js';
 import { SCHEMA, changeRegister, writeRegister } from '../../support/register.js';
 import { readTree } from '../../support/tree.js';
+import { isThorough } from '../../support/thorough.js';
 import { fields } from '../../support/values.js';
 import { has } from '../../support/programs.js';
 
@@ -119,7 +120,7 @@ function valueOf(cell: string | null, like: unknown): unknown {
 describe('every field of every record', () => {
   it('is the same in the CSV as in the JSON', async () => {
     const sample = path('sample.sqlite');
-    await writeSample({ file: sample, records: 1500, seed: 11 });
+    await writeSample({ file: sample, records: isThorough ? 1500 : 400, seed: 11 });
     const folder = path('sample');
     await published({ register: sample, out: folder });
     const tree = readTree(folder);
@@ -152,7 +153,7 @@ describe('every field of every record', () => {
         compared += 1;
       }
     }
-    expect(compared).toBeGreaterThan(1400);
+    expect(compared).toBeGreaterThan(isThorough ? 1400 : 350);
   });
 
   it('of the histories, too', () => {

@@ -216,15 +216,9 @@ it('README.txt names every file, with rows and bytes, and warns of spreadsheets'
 });
 
 it('the columns only ever grow at the end: programs may read them by their place', () => {
-  const agreed = z
-    .record(z.string(), z.array(z.string()))
-    .parse(JSON.parse(readFileSync(join(PROJECT, 'test/generator/exports/columns.json'), 'utf8')));
-  const today = Object.fromEntries(
-    EXPORTS.map(({ name, columns }) => [name, columns.map(({ value }) => value.name)]),
-  );
-  for (const [name, columns] of Object.entries(agreed)) {
-    // A new column belongs behind these, in its resource and then here; none of these may go or move.
-    expect(today[name]?.slice(0, columns.length), name).toEqual(columns);
-  }
-  expect(agreed, 'a new column is agreed on by adding it to columns.json').toEqual(today);
+  const file = join(PROJECT, 'test/generator/exports/columns.json');
+  const agreed = z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(file, 'utf8')));
+  const today = EXPORTS.map(({ name, columns }) => [name, columns.map(({ value }) => value.name).join(' ')]);
+  // A new column belongs behind these, in its resource and then there; none of these may go or move.
+  expect(agreed, 'a new column is agreed on by adding it to columns.json').toEqual(Object.fromEntries(today));
 });

@@ -269,7 +269,7 @@ describe('change lists', () => {
           await expectAtRest(out);
         },
       ),
-      { numRuns: isThorough ? 15 : 3, examples: [[LARGEST_ID]] },
+      { numRuns: isThorough ? 15 : 2, examples: [[LARGEST_ID]] },
     );
   });
 
@@ -410,7 +410,7 @@ describe('an index of changes that is', () => {
     ['of another snapshot', (file) => writeFileSync(file, '{"sequence":9,"oldest":9,"changes":[]}')],
   ];
 
-  always.each(some(damages, 2))(
+  always.each(some(damages, 1))(
     '%s starts a new index, and what is withheld goes from bundles that it named',
     async (_, damage) => {
       const made = await site(path);
