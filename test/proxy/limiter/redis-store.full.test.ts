@@ -276,18 +276,6 @@ async function listener(answer: (socket: Socket) => unknown): Promise<{ port: nu
 }
 
 describe.skipIf(!HAS_REDIS)('RedisBuckets with a real Redis', () => {
-  it('takes tokens there, for every proxy that uses it', async () => {
-    const { port, url } = await server();
-    const [first, second] = await Promise.all([started(url), started(url)]);
-    const clients = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? first : second));
-    const allowed = await Promise.all(clients.map(({ take }) => take('a')));
-    expect(allowed.filter(Boolean)).toHaveLength(5);
-    expect(first.log).toEqual([up(port)]);
-    expect(await first.buckets.refund('a', SLOW, 1)).toBe(true);
-    expect([await second.take('a'), await second.take('a')]).toEqual([true, false]);
-    expect(first.buckets.fallbacks).toBe(0);
-  });
-
   it('notices a killed Redis at once, and its return', async () => {
     const redis = await server();
     const { buckets, log, take } = await started(redis.url);
