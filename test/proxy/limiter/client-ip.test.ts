@@ -181,7 +181,7 @@ describe('clientKey', () => {
 
 describe('anonymize', () => {
   it.each([
-    ['192.0.2.7', '192.0.2.0/24'],
+    ['192.0.2.77', '192.0.2.0/24'],
     ['::ffff:192.0.2.7', '192.0.2.0/24'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
     // 6to4 has the IPv4 address in the 32 bits after the first 16.

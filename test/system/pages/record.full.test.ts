@@ -43,36 +43,31 @@ const between = (first: number, last: number) => ({
 
 const measured = { first_measured_at: at(0), measured_at: at(LAST), measurements: DAYS.length };
 
+type Cell = string | number | null;
+/** Rows by columns; what a row lacks at its end is null. */
+const table = (columns: string, ...rows: readonly Cell[][]) =>
+  rows.map((row) => Object.fromEntries(columns.split(' ').map((column, at) => [column, row[at] ?? null])));
+
+const OWNED = 'owner_state owner_id owner_name';
+const GROUPS = table(
+  `id name member_count state ${OWNED}`,
+  [1, 'Snowy River Workshop', membersOn(LAST), 'present', 'owned', 10, 'quick_hill'],
+  // Its owner is withheld.
+  [2, HOSTILE, 5, 'locked', 'owned', 11, 'secret'],
+  [3, RTL, 7, 'present', 'none'],
+  [4],
+  [5, 'Withheld', 9],
+  [6, 'W'.repeat(400), 1, null, null, 999, 'elsewhere'],
+);
+const MORE_OF_1 = {
+  ...measured,
+  description: `One\nTwo ${HOSTILE}`,
+  public_entry: 1,
+  created_at: '2019-05-04T17:20:00Z',
+};
+
 const REGISTER = {
-  groups: [
-    {
-      ...measured,
-      id: 1,
-      name: 'Snowy River Workshop',
-      state: 'present',
-      member_count: membersOn(LAST),
-      description: `One\nTwo ${HOSTILE}`,
-      public_entry: 1,
-      created_at: '2019-05-04T17:20:00Z',
-      owner_state: 'owned',
-      owner_id: 10,
-      owner_name: 'quick_hill',
-    },
-    // Its owner is withheld.
-    {
-      id: 2,
-      name: HOSTILE,
-      state: 'locked',
-      member_count: 5,
-      owner_state: 'owned',
-      owner_id: 11,
-      owner_name: 'secret',
-    },
-    { id: 3, name: RTL, state: 'present', owner_state: 'none', member_count: 7 },
-    { id: 4 },
-    { id: 5, name: 'Withheld', member_count: 9 },
-    { id: 6, name: 'W'.repeat(400), owner_id: 999, owner_name: 'elsewhere', member_count: 1 },
-  ],
+  groups: GROUPS.map((group) => (group['id'] === 1 ? { ...group, ...MORE_OF_1 } : group)),
   group_member_readings: [
     ...DAYS.map((day) => ({ group_id: 1, measured_at: at(day), member_count: membersOn(day) })),
     { group_id: 3, measured_at: '2026-11-20T08:00:00Z', member_count: 7 },
@@ -86,18 +81,13 @@ const REGISTER = {
     { owner_state: 'owned', owner_id: 11, owner_name: 'secret', ...between(51, 99) },
     { owner_state: 'owned', owner_id: 10, owner_name: 'quick_hill', ...between(100, LAST) },
   ].map((owner, index) => ({ group_id: 1, position: index + 1, ...owner })),
-  users: [
-    {
-      id: 10,
-      username: 'quick_hill',
-      display_name: 'Quick',
-      state: 'banned',
-      created_at: '2017-02-11T09:00:00Z',
-    },
-    { id: 11, username: 'secret' },
-  ],
+  users: table(
+    'id username display_name state created_at',
+    [10, 'quick_hill', 'Quick', 'banned', '2017-02-11T09:00:00Z'],
+    [11, 'secret'],
+  ),
   usernames: [
-    { user_id: 10, position: 1, username: 'slow_hill', ...between(3, 3) },
+    { user_id: 10, position: 1, username: 'slow_hill', changed_at: null, ...between(3, 3) },
     {
       user_id: 10,
       position: 2,
@@ -106,36 +96,15 @@ const REGISTER = {
       ...between(3, 9),
     },
   ],
-  games: [
-    {
-      id: 7,
-      name: 'Lantern Harbour',
-      state: 'present',
-      access: 'free',
-      creator_type: 'group',
-      creator_id: 1,
-      creator_name: 'Snowy River Workshop',
-      playing: 1290,
-      visits: 70214993,
-      up_votes: 75,
-      down_votes: 25,
-    },
-  ],
-  items: [
-    {
-      id: 8,
-      name: 'Copper Diving Helmet',
-      state: 'present',
-      price_state: 'unlisted',
-      limited: 1,
-      lowest_resale_price: 1180,
-      quantity_total: 5e3,
-      quantity_remaining: 12,
-      asset_type_id: 8,
-      asset_type: 'Hat',
-    },
-    { id: 9, name: 'Copper Cloak', favourites: 15 },
-  ],
+  games: table(
+    'id name state access creator_type creator_id creator_name playing visits up_votes down_votes',
+    [7, 'Lantern Harbour', 'present', 'free', 'group', 1, 'Snowy River Workshop', 1290, 70_214_993, 75, 25],
+  ),
+  items: table(
+    'id name favourites state price_state limited lowest_resale_price quantity_total quantity_remaining asset_type_id asset_type',
+    [8, 'Copper Diving Helmet', null, 'present', 'unlisted', 1, 1180, 5000, 12, 8, 'Hat'],
+    [9, 'Copper Cloak', 15],
+  ),
   withheld: [
     { kind: 'group', id: 5, since: '2026-01-01T00:00:00Z' },
     { kind: 'user', id: 11, since: '2026-01-01T00:00:00Z' },
