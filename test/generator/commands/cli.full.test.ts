@@ -390,7 +390,7 @@ describe.concurrent('snapshot', () => {
       expect(build).toContain(`default: "${value}"`);
   });
 
-  it('sample writes a register that keeps the contract, and never over what is there', async () => {
+  it('sample writes a register that keeps the contract, of a seed, and never over what is there', async () => {
     const file = path('sample.sqlite');
     const args = ['sample', '--out', file, '--records', '200', '--quiet'];
     const written = await snapshot([...args, '--json']);
@@ -405,6 +405,9 @@ describe.concurrent('snapshot', () => {
     const again = await snapshot(args);
     expect([again.code, expectOneLine(again)]).toEqual([3, `error: "${file}" exists, expected a new file`]);
     expect(readFileSync(file).equals(content)).toBe(true);
+    const other = path('other.sqlite');
+    await snapshot(['sample', '--out', other, '--records', '200', '--quiet', '--seed', '2']);
+    expect(readFileSync(other).equals(content)).toBe(false);
   });
 });
 
@@ -503,6 +506,7 @@ describe('a register that a writer is busy with (WAL)', () => {
         expect(json(tree, 'api/v1/user/7.json')).toMatchObject({ username: String(n), username_count: n });
         expect(json(tree, 'api/v1/game/7.json')).toMatchObject({ visits: n, measured_at: time });
         expect(json(tree, 'api/v1/item/7.json')).toMatchObject({ favourites: n, measured_at: time });
+        expect(tree.get('downloads/games.csv')?.text).toContain(`,${n},`);
         expect(json(tree, 'api/v1/largest/1.json')).toMatchObject({
           as_of: time,
           groups: [{ member_count: n }],

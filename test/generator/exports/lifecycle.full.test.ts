@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { ThreadPool } from '../../../generator/build/workers/pool.js';
-import { openDatabase } from '../../../generator/sqlite/index.js';
 import { published } from '../../support/build.js';
 import { csvObjects } from '../../support/csv.js';
 import { temporary } from '../../support/folder.js';
@@ -85,24 +84,6 @@ describe('a table', () => {
     rmSync(inState(made.out, 'index'), { recursive: true });
     await made.build();
     expect(downloadsOf(made.out)).toEqual(before);
-  });
-
-  it('is of the state of the records while a writer is at work', async () => {
-    const made = await site();
-    const writer = openDatabase(made.register);
-    writer.pragma('journal_mode = WAL');
-    let price = 1;
-    const write = setInterval(() => writer.exec(`UPDATE items SET price = ${(price += 1)}`), 1);
-    try {
-      for (let round = 0; round < 5; round += 1) {
-        await made.build();
-        const item: unknown = JSON.parse(readFileSync(join(made.out, 'api/v1/item/1.json'), 'utf8'));
-        expect(item).toHaveProperty('price', Number(rowsOf(made.out, 'items')[0]?.['price']));
-      }
-    } finally {
-      clearInterval(write);
-      writer.close();
-    }
   });
 });
 

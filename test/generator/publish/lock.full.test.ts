@@ -137,13 +137,12 @@ describe('--wait', () => {
     const out = both.tree();
     const before = stateOf(out);
     const lock = Lock.take(new Tree(out).lock);
-    const waiting = startBuild(both.registers[1], out, '--wait');
-    await sleep(1500);
+    const waiting = start(['build', '--wait', '--out', out, ...accepting()]);
+    await until(() => waiting.output.stderr.includes('waiting'), 'it waits');
     waiting.child.kill('SIGINT');
     const { code, stderr } = await waiting.done;
     lock.release();
-    // Quiet: it doesn't say that it waits.
-    expect([code, stderr]).toEqual([130, 'error: stopped by SIGINT\n']);
+    expect([code, errorsOf({ stderr })]).toEqual([130, ['error: stopped by SIGINT']]);
     expect(differing(stateOf(out), before)).toEqual([]);
   });
 });

@@ -96,52 +96,49 @@ const COUNT = 'an integer from 0 to 9007199254740991';
 const ID = 'an integer from 1 to 9007199254740991';
 const TIME = 'a time in UTC and whole seconds such as 2026-11-20T08:00:00Z';
 
+/** Values that a column can't have, as SQL has them and as they are shown. */
+const WRONG: readonly (readonly [place: string, expected: string, ...values: readonly string[]])[] = [
+  ['groups.member_count', COUNT, `'many'`, `''`, '-1', '1.5', '1.0e+300', `X'31'`],
+  ['groups.member_count', COUNT, '9007199254740992', '9223372036854775807', '-9223372036854775808'],
+  ['groups.measurements', COUNT, 'NULL', '-1'],
+  ['groups.name', 'text, or NULL', `X'41'`],
+  ['groups.owner_id', ID, '0', '-3'],
+  ['groups.public_entry', '0 or 1', '2'],
+  ['groups.verified', '0 or 1', '-1', `'true'`],
+  [
+    'groups.state',
+    'one of present, locked, deleted, or NULL',
+    `'gone'`,
+    `'Present'`,
+    `'present '`,
+    `''`,
+    `'banned'`,
+  ],
+  ['users.state', 'one of present, banned, deleted', `'locked'`],
+  ['games.state', 'one of present, restricted, deleted', `'banned'`],
+  ['games.access', 'one of free, paid', `'cheap'`],
+  ['games.creator_type', 'one of user, group', `'item'`],
+  ['games.root_place_id', ID, '0'],
+  ['games.visits', COUNT, '70.25'],
+  ['games.max_players', COUNT, `'30 or so'`],
+  ['items.price_state', 'one of priced, free, unlisted', `'none'`],
+  ['items.asset_type_id', ID, '0'],
+  ['items.quantity_remaining', COUNT, '-1'],
+  ['items.off_sale', '0 or 1', '3'],
+  ['items.name', 'text', `X''`],
+];
+
 const TYPES: readonly Corruption[] = [
-  set('groups', 'member_count', `'many'`, `'many'`, COUNT),
-  set('groups', 'member_count', `''`, `''`, COUNT),
-  set('groups', 'member_count', '-1', '-1', COUNT),
-  set('groups', 'member_count', '1.5', '1.5', COUNT),
-  set('groups', 'member_count', '1e300', '1.0e+300', COUNT),
-  set('groups', 'member_count', '9007199254740992', '9007199254740992', COUNT),
-  set('groups', 'member_count', '9223372036854775807', '9223372036854775807', COUNT),
-  set('groups', 'member_count', '-9223372036854775808', '-9223372036854775808', COUNT),
-  set('groups', 'member_count', `x'31'`, `X'31'`, COUNT),
-  set('groups', 'measurements', 'NULL', 'NULL', COUNT),
-  set('groups', 'measurements', '-1', '-1', COUNT),
-  set('groups', 'name', `x'41'`, `X'41'`, 'text, or NULL'),
-  { ...set('groups', 'description', '5', '5', 'text'), shape: 'untyped' },
-  set('groups', 'owner_id', '0', '0', ID),
-  set('groups', 'owner_id', '-3', '-3', ID),
-  set('groups', 'public_entry', '2', '2', '0 or 1'),
-  set('groups', 'verified', '-1', '-1', '0 or 1'),
-  set('groups', 'verified', `'true'`, `'true'`, '0 or 1'),
-  set('groups', 'state', `'gone'`, `'gone'`, 'one of present, locked, deleted, or NULL'),
-  set('groups', 'state', `'Present'`, `'Present'`, 'one of present, locked, deleted'),
-  set('groups', 'state', `'present '`, `'present '`, 'one of present, locked, deleted'),
-  set('groups', 'state', `''`, `''`, 'one of present, locked, deleted'),
-  set('groups', 'state', `'banned'`, `'banned'`, 'one of present, locked, deleted'),
-  set('users', 'state', `'locked'`, `'locked'`, 'one of present, banned, deleted'),
-  set('games', 'state', `'banned'`, `'banned'`, 'one of present, restricted, deleted'),
-  set('games', 'access', `'cheap'`, `'cheap'`, 'one of free, paid'),
-  set('games', 'creator_type', `'item'`, `'item'`, 'one of user, group'),
-  set('games', 'root_place_id', '0', '0', ID),
-  set('games', 'visits', '70.25', '70.25', COUNT),
-  set('games', 'max_players', `'30 or so'`, `'30 or so'`, COUNT),
-  set('items', 'price_state', `'none'`, `'none'`, 'one of priced, free, unlisted'),
-  set('items', 'asset_type_id', '0', '0', ID),
-  set('items', 'quantity_remaining', '-1', '-1', COUNT),
-  set('items', 'off_sale', '3', '3', '0 or 1'),
-  set('items', 'name', `x''`, `X''`, 'text'),
-  {
-    ...set('items', 'price', `'120'`, `'120'`, COUNT),
-    what: `items.price = '120', which a column without type keeps as text`,
-    shape: 'untyped',
-  },
-  {
-    ...set('items', 'price', '120.0', '120.0', COUNT),
-    what: 'items.price = 120.0, which a column without type keeps as real',
-    shape: 'untyped',
-  },
+  ...WRONG.flatMap(([place, expected, ...values]) => {
+    const [table = '', column = ''] = place.split('.');
+    return values.map((value) => set(table, column, value, value, expected));
+  }),
+  // Columns without type keep a text and a real as they are.
+  ...[
+    set('groups', 'description', '5', '5', 'text'),
+    set('items', 'price', `'120'`, `'120'`, COUNT),
+    set('items', 'price', '120.0', '120.0', COUNT),
+  ].map((each) => ({ ...each, shape: 'untyped' as const })),
 ];
 
 /** What is no time, as text that a message shows; the last is empty. */
