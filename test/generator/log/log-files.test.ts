@@ -3,17 +3,16 @@ import { hash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { always, isThorough, it, some, thorough } from '../../support/thorough.js';
-import { append, checkLog, entryAt, headOf, rootOf } from '../../../generator/log/log-files.js';
+import { always, isThorough, it, some } from '../../support/thorough.js';
+import { append, checkLog, entryAt, rootOf } from '../../../generator/log/log-files.js';
 import type { LogDamage } from '../../../generator/log/log-files.js';
 import { EMPTY_HEAD, leafHash } from '../../../generator/tree/merkle.js';
-import { verifyInclusion } from '../../../generator/log/merkle.js';
 import { openNote } from '../../../generator/log/note.js';
 import { parseSigner, parseVerifier } from '../../../generator/keys.js';
 import { checkpointText, parseCheckpoint } from '../../../generator/log/text.js';
 import { temporary } from '../../support/folder.js';
 import { rootOf as naiveHead, tilePath } from './naive.js';
-import { Comparisons, filesOf, flips, grow, inclusionProof, makeLog, refusal } from './support.js';
+import { Comparisons, filesOf, flips, grow, makeLog, refusal } from './support.js';
 import { TESSERA } from './vectors.js';
 
 const path = temporary();
@@ -116,30 +115,6 @@ describe(`each size from 0 to ${MOST}`, () => {
       comparisons.add(content.get(file)?.equals(readFileSync(join(folder, file))) === true, `${file}, later`);
     }
     expect(comparisons.wrong).toEqual([]);
-  });
-
-  thorough('is checked, with all its entries and their proofs, in the log of 600', () => {
-    const comparisons = new Comparisons();
-    for (let size = 0; size <= 600; size += 1) {
-      comparisons.add(rootOf(large, size).equals(roots[size]!), `the root of ${size}`);
-      if (size % 9 === 0 || [1, 255, 256, 257, 511, 512, 513].includes(size)) {
-        comparisons.add(
-          [...checkLog(large, { size, root: roots[size]! })].length === 0,
-          `the files of ${size}`,
-        );
-      }
-    }
-    for (let index = 0; index < 600; index += 1) {
-      comparisons.add(entryAt(large, 600, index).toString() === entries[index], `entry ${index}`);
-      const proof = inclusionProof(index, 600, headOf(large, 600));
-      comparisons.add(
-        verifyInclusion(leafHash(entries[index]!), index, 600, proof, roots[600]!),
-        `the proof of ${index}`,
-      );
-    }
-    expect(comparisons.wrong).toEqual([]);
-    expect(entryAt(large, 100, 99).toString()).toBe('entry 99');
-    expect(() => entryAt(large, 600, 600)).toThrow(RangeError);
   });
 });
 

@@ -1,6 +1,6 @@
 /** Mirrors of trees that builds published, signed or not, through the proxy. */
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
 import { z } from 'zod';
@@ -137,30 +137,6 @@ describe('a copy', () => {
     },
   );
 
-  thorough(
-    'takes bundles, one or several',
-    async () => {
-      await mirrored();
-      await build(change(2));
-      expect(await mirrored()).toMatchObject({ fetched: 'changes', sequence: 3 });
-      for (let value = 3; value < 6; value += 1) await build(change(value));
-      expect(await mirrored()).toMatchObject({ fetched: 'changes', sequence: 6 });
-      const bundles = [3, 4, 5, 6].flatMap((n) => [`changes/${n}.json`, `changes/${n}.ndjson.gz`]);
-      expect(changesIn(out)).toEqual([...bundles, 'changes/index.json']);
-    },
-    60_000,
-  );
-
-  thorough('does without a damaged bundle', async () => {
-    await mirrored();
-    await build(change(2));
-    appendFileSync(join(dist, 'changes/3.ndjson.gz'), 'x');
-    expect((await inProcess('mirror', proxy.base, '--out', out)).code).toBe(0);
-    expect(changesIn(out)).toEqual(['changes/index.json']);
-    expect(readFileSync(join(out, 'snapshot.json'))).toEqual(readFileSync(join(dist, 'snapshot.json')));
-    await expectAtRest(out);
-  });
-
   it('takes down what its origin took down', async () => {
     await mirrored();
     await build(change(2));
@@ -169,14 +145,6 @@ describe('a copy', () => {
     expect(await mirrored()).toMatchObject({ fetched: 'changes' });
     expect(changesIn(out)).toEqual(['changes/4.json', 'changes/4.ndjson.gz', 'changes/index.json']);
     expect(existsSync(join(out, 'api/v1/user/7007.json'))).toBe(false);
-  });
-
-  thorough('starts over if its origin has a new tree', async () => {
-    await mirrored();
-    removeTree(dist);
-    await build(change(2));
-    await build(change(3));
-    expect(await mirrored()).toMatchObject({ fetched: 'everything', sequence: 2 });
   });
 });
 

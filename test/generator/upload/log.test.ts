@@ -2,15 +2,12 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createKey } from '../../../generator/log/key-file.js';
 import { addChangedFiles } from '../../../generator/publish/changed-files.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { published } from '../../support/build.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
 import { survive } from '../publish/faults.js';
 import { publish } from '../publish/small.js';
 import { inState } from '../../support/tree.js';
-import { ROWS, failureOf, hashesOf, sha256, temporary } from '../publish/support.js';
+import { failureOf, hashesOf, sha256, temporary } from '../publish/support.js';
 import { logFolder } from '../log/published.js';
 import { NEW, OLD, UNSIGNED, members, publishSigned, tilesOf, writeLog } from './log.js';
 import type { Version } from './log.js';
@@ -214,38 +211,4 @@ describe('objects of the log', () => {
         'Cache-Control': 'as tile',
       });
   });
-});
-
-describe.each(EACH)('an upload of a tree that a build has signed, as %s,', (_, hasHeaders) => {
-  it('has all its files, and then those that changed', async () => {
-    const [register, dist, key] = [path('register.sqlite'), path('dist'), path('key')];
-    createKey('register.example', key);
-    writeRegister(register, ROWS);
-    const build = (sql: string, at: string) => {
-      changeRegister(register, sql);
-      return published({ register, out: dist, at, acceptRemovals: true, key: [key] });
-    };
-    const run = memorySite(dist, hasHeaders);
-    await build('', '2026-12-01T00:00:00Z');
-    await run.upload();
-    expect(run.wrong()).toEqual([]);
-    run.calls();
-    await build('UPDATE items SET price = 99 WHERE id = 3', '2026-12-02T00:00:00Z');
-    await run.upload();
-    expect(run.wrong()).toEqual([]);
-    const calls = run.calls();
-    const late = calls.slice(calls.indexOf('put snapshot.json') + 1, -1);
-    expect(calls.at(-1)).toBe('put LOG/checkpoint');
-    expect(late).toEqual(calls.filter((call) => call.startsWith('put LOG/index/')));
-    const chunks = calls.filter((call) => /index\/[\w-]+\/[^c][^/]*\.txt$/.test(call));
-    expect(chunks.length).toBeGreaterThan(0);
-    expect(chunks.filter((call) => /index\/(group|user|game)\//.test(call))).toEqual([]);
-    await build('DELETE FROM games', '2026-12-03T00:00:00Z');
-    await run.upload();
-    expect(run.wrong()).toEqual([]);
-    // Nothing changes but the time of the build.
-    await build('', '2026-12-04T00:00:00Z');
-    expect(await run.upload()).toMatchObject({ compared: false, deleted: 0 });
-    expect(run.wrong()).toEqual([]);
-  }, 30_000);
 });

@@ -1,13 +1,12 @@
 /** Uploads to object storage by the real rclone, seen by the requests that arrive. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { has } from '../../support/programs.js';
-import { inState, isSibling } from '../../support/tree.js';
-import { STEP, hashesOf, inProcess, start, temporary, until } from '../publish/support.js';
+import { inProcess, start, temporary, until } from '../publish/support.js';
 import { realSite } from './real.js';
 import { BUCKET, REMOTE, storage } from './storage.js';
 
@@ -59,52 +58,6 @@ describe.runIf(has('uploads to object storage', 'rclone'))('an upload to object 
     requests.length = 0;
     expect(await upload()).toEqual({ written: 0, deleted: 0, unchanged: keys.length, compared: false });
     expect(requests).toEqual([]);
-  });
-
-  it('writes what changed, deletes what is gone, in an order in which nothing names what is missing', async () => {
-    const { change, out, build, upload, wrong, sent } = await site();
-    await upload();
-    const before = hashesOf(out);
-    change(`${STEP} INSERT INTO withheld VALUES ('group', 9, '2026-12-01T00:00:00Z')`);
-    await build();
-    const after = hashesOf(out);
-    await upload();
-    expect(wrong()).toEqual([]);
-    const [puts, deletes] = [sent('PUT'), sent('DELETE')];
-    const changed = Object.keys(after).filter((file) => !isSibling(file) && after[file] !== before[file]);
-    // Downloads whose date changed are written again for their file name.
-    expect(puts.filter((file) => !file.startsWith('downloads/')).toSorted()).toEqual(
-      changed.filter((file) => !file.startsWith('downloads/')).toSorted(),
-    );
-    expect(deletes.toSorted()).toEqual(
-      Object.keys(before)
-        .filter((file) => !isSibling(file) && after[file] === undefined)
-        .toSorted(),
-    );
-    expect(deletes).toEqual(expect.arrayContaining(['api/v1/group/9.json', 'group/9/history.json']));
-    expect(puts.slice(-2)).toEqual(['changes/index.json', 'snapshot.json']);
-    const order = requests.filter((request) => !request.startsWith('HEAD'));
-    expect(order.findIndex(isDelete)).toBeGreaterThan(
-      order.findIndex((each) => each.endsWith('changes/index.json')),
-    );
-    expect(order.findLastIndex(isDelete)).toBe(order.length - 2);
-  });
-
-  it('without a record compares, and leaves alone what no route leads to', async () => {
-    const { out, prefix, args, upload, wrong } = await site();
-    await upload();
-    rmSync(inState(out, 'uploads'), { recursive: true });
-    await put(`${prefix}/robots.bak`, 'foreign');
-    await put(`${prefix}/api/v1/group/999.json`, 'ours');
-    await put(`${prefix}/group/1/history.json.gz`, 'ours');
-    await put(`${prefix}/api/v1/group/3.json`, 'damaged');
-    const { code, stderr, stdout } = await inProcess(...args);
-    expect(code).toBe(0);
-    expect(stderr).toContain(
-      'warning: no route leads to 1 file there, left alone\n  untracked: robots.bak\n',
-    );
-    expect(stdout).toContain('deleted    2 files');
-    expect(wrong()).toEqual(['robots.bak is extra']);
   });
 
   it('is verified, and repaired by the next one', async () => {
@@ -169,8 +122,6 @@ describe.runIf(has('uploads to object storage', 'rclone'))('an upload to object 
     expect((await run('--verify')).stdout).toContain('holds snapshot');
   });
 });
-
-const isDelete = (request: string): boolean => request.startsWith('DELETE');
 
 /** The processes that a process has started. */
 const childrenOf = (pid: number): number[] =>

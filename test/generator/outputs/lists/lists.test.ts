@@ -57,51 +57,36 @@ const READINGS: readonly (readonly [number, string, number])[] = [
 const EARLIER = '2026-11-10T08:00:00Z';
 const LATER = '2026-11-11T08:00:00Z';
 
+const read = (first_measured_at: string, last_measured_at: string) => ({
+  first_measured_at,
+  last_measured_at,
+});
+const ownedBy = (owner_id: number, owner_name: string) => ({ owner_state: 'owned', owner_id, owner_name });
+
 const ROWS: Rows = {
   withheld: [
-    { kind: 'group', id: 6, since: EARLIER },
-    { kind: 'user', id: 60, since: EARLIER },
-    { kind: 'user', id: 61, since: EARLIER },
-    { kind: 'game', id: 5, since: EARLIER },
-    { kind: 'item', id: 9, since: EARLIER },
+    ...[60, 61].map((id) => ({ kind: 'user', id, since: EARLIER })),
+    ...[6, 5, 9].map((id, at) => ({ kind: ['group', 'game', 'item'][at] ?? '', id, since: EARLIER })),
   ],
   groups: [
     ...[1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 13, 14].map((id) => ({ id, name: `group ${id}` })),
     { id: 5, name: 'group 5', state: 'deleted' },
     { id: 12, name: null },
   ],
-  group_member_readings: READINGS.map(([group_id, measured_at, member_count]) => ({
-    group_id,
-    measured_at,
-    member_count,
-  })),
+  group_member_readings: READINGS.map(([group_id, measured_at, member_count]) => {
+    return { group_id, measured_at, member_count };
+  }),
   group_names: [
-    { group_id: 1, position: 1, name: 'שם', first_measured_at: EARLIER, last_measured_at: EARLIER },
-    { group_id: 1, position: 2, name: 'group 1', first_measured_at: LATER, last_measured_at: AS_OF },
-    { group_id: 2, position: 1, name: 'group 2', first_measured_at: EARLIER, last_measured_at: AS_OF },
-    { group_id: 6, position: 1, name: 'hidden', first_measured_at: EARLIER, last_measured_at: EARLIER },
-    { group_id: 6, position: 2, name: 'group 6', first_measured_at: AS_OF, last_measured_at: AS_OF },
+    { group_id: 1, position: 1, name: 'שם', ...read(EARLIER, EARLIER) },
+    { group_id: 1, position: 2, name: 'group 1', ...read(LATER, AS_OF) },
+    { group_id: 2, position: 1, name: 'group 2', ...read(EARLIER, AS_OF) },
+    { group_id: 6, position: 1, name: 'hidden', ...read(EARLIER, EARLIER) },
+    { group_id: 6, position: 2, name: 'group 6', ...read(AS_OF, AS_OF) },
   ],
   group_owners: [
-    { group_id: 2, position: 1, owner_state: 'none', first_measured_at: EARLIER, last_measured_at: EARLIER },
-    {
-      group_id: 2,
-      position: 2,
-      owner_state: 'owned',
-      owner_id: 21,
-      owner_name: 'bob',
-      first_measured_at: LATER,
-      last_measured_at: LATER,
-    },
-    {
-      group_id: 2,
-      position: 3,
-      owner_state: 'owned',
-      owner_id: 60,
-      owner_name: 'shadow',
-      first_measured_at: AS_OF,
-      last_measured_at: AS_OF,
-    },
+    { group_id: 2, position: 1, owner_state: 'none', ...read(EARLIER, EARLIER) },
+    { group_id: 2, position: 2, ...ownedBy(21, 'bob'), ...read(LATER, LATER) },
+    { group_id: 2, position: 3, ...ownedBy(60, 'shadow'), ...read(AS_OF, AS_OF) },
   ],
   users: [
     { id: 21, username: 'bob' },
@@ -110,17 +95,10 @@ const ROWS: Rows = {
   ],
   usernames: [
     // From the platform's own list, so learned at once.
-    { user_id: 21, position: 1, username: 'rob', first_measured_at: LATER, last_measured_at: LATER },
-    {
-      user_id: 21,
-      position: 2,
-      username: 'bob',
-      changed_at: '2024-02-29T00:00:00Z',
-      first_measured_at: LATER,
-      last_measured_at: AS_OF,
-    },
-    { user_id: 61, position: 1, username: 'old', first_measured_at: EARLIER, last_measured_at: EARLIER },
-    { user_id: 61, position: 2, username: 'ghost', first_measured_at: LATER, last_measured_at: AS_OF },
+    { user_id: 21, position: 1, username: 'rob', ...read(LATER, LATER) },
+    { user_id: 21, position: 2, username: 'bob', changed_at: '2024-02-29T00:00:00Z', ...read(LATER, AS_OF) },
+    { user_id: 61, position: 1, username: 'old', ...read(EARLIER, EARLIER) },
+    { user_id: 61, position: 2, username: 'ghost', ...read(LATER, AS_OF) },
   ],
   games: [
     { id: 1, name: 'one', playing: 10, visits: 100, creator_type: 'group', creator_id: 1 },
@@ -136,11 +114,11 @@ const ROWS: Rows = {
   ],
 };
 
-const read = (out: string, file: string): unknown =>
+const documentIn = (out: string, file: string): unknown =>
   JSON.parse(readFileSync(join(out, `${file}.json`), 'utf8'));
 
 const lists = (out: string, file: string): Readonly<Record<string, unknown>> =>
-  z.record(z.string(), z.unknown()).parse(read(out, file));
+  z.record(z.string(), z.unknown()).parse(documentIn(out, file));
 
 let register: string;
 let out: string;
@@ -169,7 +147,7 @@ const entry = (
 
 describe('movers', () => {
   it('of 24 hours: equal changes share a rank, in order of id', () => {
-    expect(read(out, 'api/v1/movers/h24')).toEqual({
+    expect(documentIn(out, 'api/v1/movers/h24')).toEqual({
       window: 'h24',
       as_of: AS_OF,
       since: '2026-11-19T08:00:00Z',
@@ -183,7 +161,7 @@ describe('movers', () => {
   });
 
   it('of 7 days: only groups that were read in the last 7 days', () => {
-    expect(read(out, 'api/v1/movers/d7')).toEqual({
+    expect(documentIn(out, 'api/v1/movers/d7')).toEqual({
       window: 'd7',
       as_of: AS_OF,
       since: '2026-11-13T08:00:00Z',
@@ -196,7 +174,7 @@ describe('movers', () => {
   });
 
   it('of 30 days: from a reading up to 75 days ago, and no older one', () => {
-    expect(read(out, 'api/v1/movers/d30')).toEqual({
+    expect(documentIn(out, 'api/v1/movers/d30')).toEqual({
       window: 'd30',
       as_of: AS_OF,
       since: '2026-10-21T08:00:00Z',
@@ -212,7 +190,7 @@ describe('movers', () => {
           gains: z.array(z.looseObject({ id: z.number() })),
           losses: z.array(z.looseObject({ id: z.number() })),
         })
-        .parse(read(out, `api/v1/movers/${window}`));
+        .parse(documentIn(out, `api/v1/movers/${window}`));
       for (const { id, rank: _, name: __, ...change } of [...gains, ...losses])
         expect(lists(out, `api/v1/group/${id}`)['change']).toMatchObject({ [window]: change });
     }
@@ -233,41 +211,26 @@ describe('movers', () => {
     );
     await published({ register: many, out: tree });
     const list = z.array(z.looseObject({ rank: z.number(), id: z.number(), delta: z.number() }));
-    const { gains, losses } = z.object({ gains: list, losses: list }).parse(read(tree, 'api/v1/movers/h24'));
-    const brief = (all: z.infer<typeof list>) => all.map(({ rank, id, delta }) => [rank, id, delta]);
+    const { gains, losses } = z
+      .object({ gains: list, losses: list })
+      .parse(documentIn(tree, 'api/v1/movers/h24'));
+    const brief = (all: z.infer<typeof list>) => all.map(({ rank, id, delta }) => `${rank}: ${id} ${delta}`);
     expect([gains.length, losses.length]).toEqual([200, 200]);
     // Group 205 alone gains 103; then there are 99 pairs, and half of the next.
-    expect(brief(gains.slice(0, 4))).toEqual([
-      [1, 205, 103],
-      [2, 203, 102],
-      [2, 204, 102],
-      [4, 201, 101],
-    ]);
-    expect(brief(gains.slice(-3))).toEqual([
-      [198, 7, 4],
-      [198, 8, 4],
-      [200, 5, 3],
-    ]);
-    expect(brief(losses.slice(0, 2))).toEqual([
-      [1, 410, -103],
-      [2, 408, -102],
-    ]);
-    expect(brief(losses.slice(-1))).toEqual([[200, 210, -3]]);
+    expect(brief(gains.slice(0, 4))).toEqual(['1: 205 103', '2: 203 102', '2: 204 102', '4: 201 101']);
+    expect(brief(gains.slice(-3))).toEqual(['198: 7 4', '198: 8 4', '200: 5 3']);
+    expect(brief(losses.slice(0, 2))).toEqual(['1: 410 -103', '2: 408 -102']);
+    expect(brief(losses.slice(-1))).toEqual(['200: 210 -3']);
   });
 
   it('of a register without records are empty lists', async () => {
     const tree = path('empty');
     await published({ register: writeRegister(path('empty.sqlite'), ''), out: tree });
-    expect(read(tree, 'api/v1/movers/d7')).toEqual({
-      window: 'd7',
-      as_of: null,
-      since: null,
-      gains: [],
-      losses: [],
-    });
-    expect(read(tree, 'api/v1/largest/games')).toEqual({ as_of: null, playing: [], visits: [] });
+    const none = { as_of: null, since: null, gains: [], losses: [] };
+    expect(documentIn(tree, 'api/v1/movers/d7')).toEqual({ window: 'd7', ...none });
+    expect(documentIn(tree, 'api/v1/largest/games')).toEqual({ as_of: null, playing: [], visits: [] });
     const lists = { group_names: [], group_owners: [], usernames: [], games: [], items: [] };
-    expect(read(tree, 'api/v1/recent')).toEqual({ as_of: null, ...lists });
+    expect(documentIn(tree, 'api/v1/recent')).toEqual({ as_of: null, ...lists });
   });
 });
 
@@ -280,7 +243,7 @@ describe('the largest games', () => {
     const two = { id: 2, name: 'two', playing: 10, visits: null, measured_at: AS_OF, creator: null };
     const three = { id: 3, name: null, playing: null, visits: 500, measured_at: AS_OF, creator: null };
     const six = { id: 6, name: 'six', playing: 3, visits: 100, measured_at: AS_OF, creator: hidden };
-    expect(read(out, 'api/v1/largest/games')).toEqual({
+    expect(documentIn(out, 'api/v1/largest/games')).toEqual({
       as_of: AS_OF,
       playing: [
         { rank: 1, ...one },
@@ -296,43 +259,23 @@ describe('the largest games', () => {
   });
 });
 
-const NAME = {
-  kind: 'group',
-  id: 1,
-  field: 'name',
-  from: 'שם',
-  to: 'group 1',
-  changed_at: null,
-  measured_at: LATER,
-  previous_measured_at: EARLIER,
-};
-const TO_BOB = {
-  kind: 'group',
-  id: 2,
-  field: 'owner',
-  from: { owner_state: 'none', owner: null },
-  to: { owner_state: 'owned', owner: { id: 21, name: 'bob' } },
-  changed_at: null,
-  measured_at: LATER,
-  previous_measured_at: EARLIER,
-};
-const TO_WITHHELD = {
-  ...TO_BOB,
-  from: TO_BOB.to,
-  to: { owner_state: 'owned', owner: null },
-  measured_at: AS_OF,
-  previous_measured_at: LATER,
-};
-const USERNAME = {
-  kind: 'user',
-  id: 21,
-  field: 'username',
-  from: 'rob',
-  to: 'bob',
-  changed_at: '2024-02-29T00:00:00Z',
-  measured_at: LATER,
-  previous_measured_at: null,
-};
+const change = (
+  record: object,
+  [from, to]: readonly [from: unknown, to: unknown],
+  previous_measured_at: string | null,
+  measured_at: string,
+  changed_at: string | null = null,
+) => ({ ...record, from, to, changed_at, measured_at, previous_measured_at });
+
+const OF_GROUP_1 = { kind: 'group', id: 1, field: 'name' };
+const OF_GROUP_2 = { kind: 'group', id: 2, field: 'owner' };
+const OF_USER = { kind: 'user', id: 21, field: 'username' };
+const NONE = { owner_state: 'none', owner: null };
+const BOB = { owner_state: 'owned', owner: { id: 21, name: 'bob' } };
+const NAME = change(OF_GROUP_1, ['שם', 'group 1'], EARLIER, LATER);
+const TO_BOB = change(OF_GROUP_2, [NONE, BOB], EARLIER, LATER);
+const TO_WITHHELD = change(OF_GROUP_2, [BOB, { owner_state: 'owned', owner: null }], LATER, AS_OF);
+const USERNAME = change(OF_USER, ['rob', 'bob'], null, LATER, '2024-02-29T00:00:00Z');
 const first = (kind: string, id: number, name: string | null, at: string) => ({
   kind,
   id,
@@ -353,15 +296,15 @@ const GAMES = [
 ];
 const ITEMS = [first('item', 8, 'item', STARTED)];
 
-const withPath = <Entry extends { kind: string; id: number }>(entry: Entry) => ({
-  ...entry,
-  path: `/api/v1/${entry.kind}/${entry.id}`,
-});
+const withPath = (entry: object) => {
+  const { kind, id } = z.object({ kind: z.string(), id: z.int() }).parse(entry);
+  return { ...entry, path: `/api/v1/${kind}/${id}` };
+};
 
 const feed = (name: string) =>
   z
     .object({ items: z.array(z.object({ title: z.string(), _register: z.unknown() })) })
-    .parse(read(out, `feeds/${name}`)).items;
+    .parse(documentIn(out, `feeds/${name}`)).items;
 
 const ids = (list: unknown): number[] =>
   z
@@ -371,7 +314,7 @@ const ids = (list: unknown): number[] =>
 
 describe('what is recent', () => {
   it('is every change with its fields, newest first', () => {
-    expect(read(out, 'api/v1/recent')).toEqual({
+    expect(documentIn(out, 'api/v1/recent')).toEqual({
       as_of: AS_OF,
       group_names: [NAME].map(withPath),
       group_owners: [TO_WITHHELD, TO_BOB].map(withPath),
@@ -428,12 +371,7 @@ describe('lists of a build that follows another', () => {
     const [h24, games, recent] = ['movers/h24', 'largest/games', 'recent'].map((name) =>
       lists(out, `api/v1/${name}`),
     );
-    expect(h24).toMatchObject({
-      gains: [
-        { rank: 1, id: 3 },
-        { rank: 2, id: 4 },
-      ],
-    });
+    expect(h24).toMatchObject({ gains: [3, 4].map((id, at) => ({ rank: at + 1, id })) });
     expect(games).toMatchObject({
       // A group that is withheld is not named as a creator.
       playing: [{ id: 1, creator: { type: 'group', id: null } }, { id: 2 }, { id: 6 }],
@@ -451,7 +389,7 @@ describe('lists of a build that follows another', () => {
     const again = path('again');
     await published({ register, out: again });
     for (const file of ['movers/h24', 'movers/d7', 'movers/d30', 'largest/games', 'recent']) {
-      expect(read(out, `api/v1/${file}`)).toEqual(read(again, `api/v1/${file}`));
+      expect(documentIn(out, `api/v1/${file}`)).toEqual(documentIn(again, `api/v1/${file}`));
       expect(readFileSync(join(out, `api/v1/${file}.json`), 'utf8')).not.toMatch(
         /bob|rob|שם|shadow|ghost|hidden|secret/,
       );

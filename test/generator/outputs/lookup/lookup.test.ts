@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { always, it, some, thorough } from '../../../support/thorough.js';
 import { z } from 'zod';
+import { writeSample } from '../../../../data/sample.js';
 import { digitsFor } from '../../../../generator/outputs/lookup/digits.js';
 import { ROWS, inProcess, listOf, temporary } from '../../publish/support.js';
 import { PROJECT } from '../../../support/folder.js';
@@ -18,80 +19,23 @@ const built = (register: string): Promise<string> => builtIn(path('dist'), regis
 
 /** Spellings that fold to the same, and some that do not though they look so. */
 const SPELLINGS = [
-  'Marlow',
-  'marlow',
-  'MARLOW',
-  'ＭＡＲＬＯＷ',
-  'marlοw',
-  'ﬁnch',
-  'Finch',
-  'FINCH',
-  'ΣΊΣΥΦΟΣ',
-  'Σίσυφος',
-  'σίσυφοσ',
-  'Σ',
-  'Straße',
-  'STRASSE',
-  'STRAẞE',
-  'İstanbul',
-  'istanbul',
-  'ISTANBUL',
-  'ı',
-  'café',
-  'cafe\u0301',
-  'CAFÉ',
-  'Å',
-  'Å',
-  'å',
-  'ǆ',
-  'ǅ',
-  'Ǆ',
-  '①',
-  '1',
-  '🦊',
-  '🦊🏽',
-  '👨‍👩‍👧',
-  '',
-  ' ',
-  '  ',
-  'a b',
-  'a\u00a0b',
-  '\u202egnp',
-  'ﷺ',
-  'ｱ',
-  'ア',
-  'ガ',
-  'カ\u3099',
-  '½',
-  'x²',
-  'ſ',
-  'K',
-  'k',
-  'Ω',
-  'ω',
-  '\u0345',
-  'ᾳ',
-  'ͅα',
-  '한',
-  '한',
-  '"',
-  '\\',
-  '\n',
-  '\u0001',
-  '\u007f',
-  '\u2028',
-  '<b>',
-  '\ue000',
-  '\u{10ffff}',
-  '\ufffd',
-  'n'.repeat(20_000),
-  '😀'.repeat(3_000),
-  '__proto__',
-  'a\u0000b',
-  'constructor',
-  '1',
-  '01',
-] as const;
+  ['Marlow', 'marlow', 'MARLOW', 'ＭＡＲＬＯＷ', 'marlοw', 'ﬁnch', 'Finch', 'FINCH', 'ΣΊΣΥΦΟΣ'],
+  ['Σίσυφος', 'σίσυφοσ', 'Σ', 'Straße', 'STRASSE', 'STRAẞE', 'İstanbul', 'istanbul', 'ISTANBUL'],
+  ['ı', 'café', 'cafe\u0301', 'CAFÉ', 'Å', 'Å', 'å', 'ǆ', 'ǅ', 'Ǆ', '①', '1', '🦊', '🦊🏽'],
+  ['👨‍👩‍👧', '', ' ', '  ', 'a b', 'a\u00a0b', '\u202egnp', 'ﷺ', 'ｱ', 'ア', 'ガ', 'カ\u3099', '½'],
+  ['x²', 'ſ', 'K', 'k', 'Ω', 'ω', '\u0345', 'ᾳ', 'ͅα', '한', '한', '"', '\\', '\n', '\u0001'],
+  ['\u007f', '\u2028', '<b>', '\ue000', '\u{10ffff}', '\ufffd', 'n'.repeat(20_000)],
+  ['😀'.repeat(3_000), '__proto__', 'a\u0000b', 'constructor', '1', '01'],
+].flat();
+
+/** A name in a history. @param day of November, when it was last read */
+const named = (group_id: number, position: number, name: string, day: string) => ({
+  group_id,
+  position,
+  name,
+  first_measured_at: `2026-11-${day < '04' ? day : '01'}T08:00:00Z`,
+  last_measured_at: `2026-11-${day}T08:00:00Z`,
+});
 
 const NASTY: Rows = {
   groups: [
@@ -107,46 +51,15 @@ const NASTY: Rows = {
     { id: 66, name: 'withheld group' },
   ],
   group_names: [
-    ...SPELLINGS.slice(0, 9).flatMap((name, index) => {
-      const times = { first_measured_at: '2026-11-01T08:00:00Z', last_measured_at: '2026-11-20T08:00:00Z' };
-      const id = 3 + 1000 * index;
-      return [
-        // The same name twice, another spelling of it, and the one that the record has.
-        { group_id: id, position: 1, name: 'before', ...times },
-        { group_id: id, position: 2, name: 'BEFORE', ...times },
-        { group_id: id, position: 3, name: 'before', ...times },
-        { group_id: id, position: 4, name, ...times },
-      ];
-    }),
+    // The same name twice, another spelling of it, and the one that the record has.
+    ...SPELLINGS.slice(0, 9).flatMap((name, index) =>
+      ['before', 'BEFORE', 'before', name].map((each, at) => named(3 + 1000 * index, at + 1, each, '20')),
+    ),
     // A name that only the history has.
-    {
-      group_id: 2,
-      position: 1,
-      name: 'once',
-      first_measured_at: '2026-11-01T08:00:00Z',
-      last_measured_at: '2026-11-01T08:00:00Z',
-    },
-    {
-      group_id: 2,
-      position: 2,
-      name: 'lastly',
-      first_measured_at: '2026-11-02T08:00:00Z',
-      last_measured_at: '2026-11-02T08:00:00Z',
-    },
-    {
-      group_id: 66,
-      position: 1,
-      name: 'formerly withheld',
-      first_measured_at: '2026-11-02T08:00:00Z',
-      last_measured_at: '2026-11-02T08:00:00Z',
-    },
-    {
-      group_id: 66,
-      position: 2,
-      name: 'withheld group',
-      first_measured_at: '2026-11-03T08:00:00Z',
-      last_measured_at: '2026-11-03T08:00:00Z',
-    },
+    named(2, 1, 'once', '01'),
+    named(2, 2, 'lastly', '02'),
+    named(66, 1, 'formerly withheld', '02'),
+    named(66, 2, 'withheld group', '03'),
   ],
   users: [
     ...SPELLINGS.map((username, index) => ({ id: 5 + index * 4_294_967_296, username })),
@@ -165,11 +78,10 @@ const NASTY: Rows = {
     creator_id: index % 11 === 0 ? null : ([3, 66, 2, 5][index % 4] ?? null),
   })),
   items: [{ id: 8, creator_type: 'user', creator_id: 5 }],
-  withheld: [
-    { kind: 'user', id: 66, since: '2026-11-20T08:00:00Z' },
-    { kind: 'group', id: 66, since: '2026-11-20T08:00:00Z' },
-    { kind: 'game', id: 12, since: '2026-11-20T08:00:00Z' },
-  ],
+  withheld: ['user 66', 'group 66', 'game 12'].map((record) => {
+    const [kind = '', id] = record.split(' ');
+    return { kind, id: Number(id), since: '2026-11-20T08:00:00Z' };
+  }),
 };
 
 const hasPython = has('documents for finding records against Python', 'python3');
@@ -224,6 +136,30 @@ const idsIndex = z.object({
   kinds: z.record(z.string(), z.object({ records: z.int(), pages: z.int(), first: z.string().nullable() })),
 });
 
+describe.runIf(hasPython)('a sample with two digits and several pages', () => {
+  thorough('has what Python expects, also after an edit', { timeout: 120_000 }, async () => {
+    const register = path('register.sqlite');
+    await writeSample({ file: register, records: 30_000, seed: 7 });
+    const out = await built(register);
+    const before = found(out);
+    expect(before).toEqual(expected(register));
+    expect(Object.keys(before)).toContain('/api/v1/lookup/username/ff');
+    const pages = Object.keys(before).filter((url) => url.startsWith('/api/v1/ids/user/'));
+    expect(pages.length).toBeGreaterThan(2);
+    changeRegister(
+      register,
+      `UPDATE users SET username = 'Ａ new name' WHERE id = (SELECT min(id) FROM users);
+       DELETE FROM usernames WHERE user_id = (SELECT min(id) FROM users);
+       DELETE FROM items WHERE id IN (SELECT id FROM items ORDER BY id LIMIT 3);
+       INSERT INTO withheld SELECT 'user', owner_id, '2026-11-20T08:00:00Z' FROM groups WHERE owner_id IS NOT NULL LIMIT 1`,
+    );
+    await build(register, out);
+    const after = found(out);
+    expect(after).toEqual(expected(register));
+    expect(after).not.toEqual(before);
+  });
+});
+
 describe('the pages of ids', () => {
   it('lead from the first to the last, with every id once', async () => {
     const register = writeRegister(
@@ -241,12 +177,9 @@ describe('the pages of ids', () => {
     for (let at = kinds['item']?.first ?? null; at !== null; pages += 1) {
       const page = idsPage.parse(JSON.parse(documents[at] ?? ''));
       expect(at).toBe(`/api/v1/ids/item/${page.first_id}`);
-      expect([page.kind, page.ids[0], page.ids.at(-1), page.ids.length]).toEqual([
-        'item',
-        page.first_id,
-        page.last_id,
-        page.count,
-      ]);
+      const { first_id, last_id, count } = page;
+      expect([page.kind, page.ids[0], page.ids.at(-1)]).toEqual(['item', first_id, last_id]);
+      expect(page.ids).toHaveLength(count);
       ids.push(...page.ids);
       at = page.next;
     }
@@ -344,17 +277,8 @@ describe('a build that follows another', () => {
 });
 
 describe('digitsFor', () => {
-  it.each([
-    [0, 1],
-    [8_192, 1],
-    [8_193, 2],
-    [131_072, 2],
-    [131_073, 3],
-    [1_000_000, 3],
-    [2_097_152, 3],
-    [10_000_000, 4],
-    [Number.MAX_SAFE_INTEGER, 11],
-  ])('gives %i entries prefixes of %i digits', (entries, digits) => {
-    expect(digitsFor(entries)).toBe(digits);
+  it('gives prefixes of as few digits as shards of 512 entries need', () => {
+    const entries = [0, 8_192, 8_193, 131_072, 131_073, 1_000_000, 2_097_152, 10_000_000, 2 ** 53 - 1];
+    expect(entries.map(digitsFor)).toEqual([1, 1, 2, 2, 3, 3, 3, 4, 11]);
   });
 });

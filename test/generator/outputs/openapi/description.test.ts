@@ -1,13 +1,14 @@
 /** The description itself: valid, complete, and true of every document and example in the tree. */
+import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect } from 'vitest';
 import { it, thorough } from '../../../support/thorough.js';
 import { writeSample } from '../../../../data/sample.js';
 import { RESOURCES } from '../../../../generator/schema/index.js';
 import { ROUTES } from '../../../../generator/routes/index.js';
-import { snapshot } from '../../../support/cli.js';
-import { temporary } from '../../../support/folder.js';
-import { changeRegister } from '../../../support/register.js';
+import { published } from '../../../support/build.js';
+import { PROJECT, temporary } from '../../../support/folder.js';
+import { changeRegister, writeRegister } from '../../../support/register.js';
 import { json, readTree } from '../../../support/tree.js';
 import type { Tree } from '../../../support/tree.js';
 import { fields } from '../../../support/values.js';
@@ -25,20 +26,16 @@ import type { Description, Judge } from './support.js';
 
 const path = temporary();
 const out = path('dist');
+const operator = join(PROJECT, 'data/operator.json');
 let tree: Tree;
 let description: Description;
 let strictly: Judge;
 let leniently: Judge;
 
-async function build(register: string): Promise<void> {
-  const { code, stderr } = await snapshot(['build', '--register', register, '--out', out, '--quiet']);
-  if (code !== 0) throw new Error(`the build ended with ${code}: ${stderr}`);
-}
-
 beforeAll(async () => {
   const register = path('register.sqlite');
   await writeSample({ file: register, records: 400, seed: 5 });
-  await build(register);
+  await published({ register, out, operator, acceptRemovals: true });
   // A second snapshot, which changed something and removed something, so that there is a change list; the largest among it.
   changeRegister(
     register,
@@ -47,7 +44,7 @@ beforeAll(async () => {
      INSERT INTO withheld SELECT 'group', id, '2026-01-01T00:00:00Z' FROM groups
        WHERE state IS NOT 'deleted' ORDER BY member_count DESC LIMIT 1;`,
   );
-  await build(register);
+  await published({ register, out, operator, acceptRemovals: true });
   tree = readTree(out);
   description = readDescription(out);
   strictly = judge(description, true);
@@ -249,57 +246,20 @@ describe('every example', () => {
   });
 });
 
-describe('a build of the same register', () => {
-  thorough('gives the same description', async () => {
-    const register = path('register.sqlite');
-    await writeSample({ file: register, records: 60, seed: 2 });
-    const texts: (string | undefined)[] = [];
-    for (let builds = 0; builds < 2; builds += 1) {
-      const dist = path('again');
-      await snapshot(['build', '--register', register, '--out', dist, '--quiet']);
-      texts.push(readTree(dist).get('api/v1/openapi.json')?.text);
-    }
-    expect(texts[0]).toBeDefined();
-    expect(new Set(texts).size).toBe(1);
+describe('a build of other data', () => {
+  it('gives the same description: it changes only when the API does', async () => {
+    const [register, other] = [path('other.sqlite'), path('other')];
+    await writeSample({ file: register, records: 60, seed: 3 });
+    await published({ register, out: other, operator });
+    expect(readTree(other).get('api/v1/openapi.json')?.text).toBe(tree.get('api/v1/openapi.json')?.text);
   });
 
-  it('of other data gives the same description: it changes only when the API does', async () => {
-    const texts: (string | undefined)[] = [];
-    for (const seed of [2, 3]) {
-      const register = path(`seed-${seed}.sqlite`);
-      await writeSample({ file: register, records: 60 * seed, seed });
-      const dist = path('other');
-      await snapshot(['build', '--register', register, '--out', dist, '--quiet']);
-      texts.push(readTree(dist).get('api/v1/openapi.json')?.text);
-    }
-    expect(texts[0]).toBeDefined();
-    expect(texts[1]).toBe(texts[0]);
-  });
-
-  thorough('of no records describes all the same', async () => {
-    const register = path('empty.sqlite');
-    await writeSample({ file: register, records: 1, seed: 2 });
-    changeRegister(
-      register,
-      [
-        'groups',
-        'users',
-        'games',
-        'items',
-        'group_names',
-        'group_owners',
-        'group_member_readings',
-        'usernames',
-      ]
-        .map((table) => `DELETE FROM ${table};`)
-        .join(''),
-    );
-    const dist = path('empty');
-    await snapshot(['build', '--register', register, '--out', dist, '--quiet']);
-    const empty = readDescription(dist);
+  thorough('describes all the same if there is none', async () => {
+    const out = path('empty');
+    await published({ register: writeRegister(path('empty.sqlite'), ''), out, operator });
+    const empty = readDescription(out);
     expect(Object.keys(empty.paths)).toEqual(Object.keys(description.paths));
-    expect(await new Validator().validate(fields(json(readTree(dist), 'api/v1/openapi.json')))).toEqual({
-      valid: true,
-    });
+    const document = fields(json(readTree(out), 'api/v1/openapi.json'));
+    expect(await new Validator().validate(document)).toEqual({ valid: true });
   });
 });

@@ -6,12 +6,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readPublished } from '../../../../generator/edge/published.js';
 import { Tree } from '../../../../generator/tree/tree.js';
-import { createKey } from '../../../../generator/log/key-file.js';
 import { buildSigned } from '../../../system/contract/signed-tree.js';
-import { inProcess } from '../../publish/support.js';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
-import { changeRegister, writeRegister } from '../../../support/register.js';
+import { writeRegister } from '../../../support/register.js';
 import { json, readTree } from '../../../support/tree.js';
 import { fields } from '../../../support/values.js';
 import { judge, named, readDescription, responseOf } from './support.js';
@@ -152,25 +150,6 @@ describe('a snapshot.json', () => {
     const { checkpoint: _, tile: __, ...content } = own.headers.content;
     expect(content).toEqual(former.headers.content);
     expect(own.problems_below).toEqual([...former.problems_below, '/log']);
-  });
-
-  it('of the time before the log has them after a rollback with a key', async () => {
-    const [out, key] = [path('rolled-back'), path('key')];
-    const register = writeRegister(path('grown.sqlite'), { groups: [{ id: 1, name: 'one' }] });
-    await published({ register, out });
-    createKey('register.example/log', key);
-    changeRegister(register, "UPDATE groups SET name = 'two'");
-    await published({ register, out, key: [key] });
-    const before = read(out);
-    const { code, stderr } = await inProcess('rollback', '--out', out, '--key', key);
-    expect([code, stderr]).toEqual([0, '']);
-    expect(read(out)).toMatchObject({
-      headers: before.headers,
-      problems_below: before.problems_below,
-    });
-    expect(read(out).routes.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['log-checkpoint', 'log-tile', 'log-index']),
-    );
   });
 
   it('that lacks the headers of a class is none that edge servers can use', () => {

@@ -62,17 +62,17 @@ describe.skipIf(!has('curl lines', 'curl'))('every curl line of a page', () => {
     mkdirSync(cwd);
     for (const { page, line } of lines) {
       expect(line).toContain(site.base);
-      const told = String.raw`--silent --show-error --write-out '\n%{http_code} %{content_type}'`;
-      const { stdout } = await run('sh', ['-c', `${here(line)} ${told}`], { cwd, maxBuffer: 1e9 });
+      const options = String.raw`--silent --show-error --write-out '\n%{http_code} %{content_type}'`;
+      const { stdout } = await run('sh', ['-c', `${here(line)} ${options}`], { cwd, maxBuffer: 1e9 });
       const type = ['/downloads', '/feeds'].includes(page) ? '' : 'application/json; charset=utf-8';
       const expected = line.includes('/abc') ? '400 application/problem+json' : `200 ${type}`;
       expect(stdout.split('\n').at(-1), line).toContain(expected);
-      // The next line is to get something anew.
+      // The next line is to get something again.
       for (const file of readdirSync(cwd).filter((name) => name.endsWith('.etag'))) rmSync(join(cwd, file));
     }
   });
 
-  it('with the ETag of the last answer gets nothing anew', async () => {
+  it('with the ETag of the last answer gets nothing again', async () => {
     const line = codeOf(documentation()).find((code) => code.includes('--etag-save')) ?? '';
     const cwd = path('etag');
     mkdirSync(cwd);
@@ -208,19 +208,9 @@ describe('the search', () => {
     const listed = routes.filter((name) => DOCUMENTS.some((document) => document.name === name));
     expect(listed.length).toBeGreaterThan(20);
     for (const name of listed) expect(ids).toContain(`endpoint-${name}`);
-    for (const old of [
-      'first',
-      'endpoints',
-      'types',
-      'limits',
-      'caching',
-      'errors',
-      'headers',
-      'bulk',
-      'changes',
-      'terms',
-      'policy',
-    ])
+    for (const old of 'first endpoints types limits caching errors headers bulk changes terms policy'.split(
+      ' ',
+    ))
       expect(ids).toContain(old);
   });
 });
@@ -232,15 +222,6 @@ describe('every sample', () => {
     for (const [url, text] of samples()) {
       const answer: unknown = await (await site.proxy.get(url)).json();
       expect(readSample(text), url).toEqual(cutLike(answer, readSample(text)));
-    }
-  });
-
-  it('that is not cut is the whole answer, indented by two', async () => {
-    const whole = samples().filter(([, text]) => !text.includes('…'));
-    expect(whole.length).toBeGreaterThan(5);
-    for (const [url, text] of whole) {
-      const answer: unknown = await (await site.proxy.get(url)).json();
-      expect(text, url).toBe(JSON.stringify(answer, null, 2));
     }
   });
 
@@ -315,26 +296,19 @@ function expectDocumented(route: string, found: ReadonlyMap<string, boolean>): v
 }
 
 describe('every table of fields', () => {
-  it.each([
-    'index',
-    'group',
-    'user',
-    'game',
-    'item',
-    'largest',
-    'stats',
-    'group-history',
-    'user-usernames',
-    'snapshot',
-  ])('of "%s" names what its documents hold, and nothing else', (route) => {
-    const pattern = patterns().find(({ name }) => name === route)?.pattern ?? /^$/;
-    const found = new Map<string, boolean>();
-    for (const [file, { text }] of readTree(site.out)) {
-      if (pattern.test(file)) places(JSON.parse(text), '', found);
-    }
-    expect(found.size).toBeGreaterThan(0);
-    expectDocumented(route, found);
-  });
+  const OF_RECORDS = ['group', 'user', 'game', 'item', 'group-history', 'user-usernames'];
+  it.each(['index', ...OF_RECORDS, 'largest', 'stats', 'snapshot'])(
+    'of "%s" names what its documents hold, and nothing else',
+    (route) => {
+      const pattern = patterns().find(({ name }) => name === route)?.pattern ?? /^$/;
+      const found = new Map<string, boolean>();
+      for (const [file, { text }] of readTree(site.out)) {
+        if (pattern.test(file)) places(JSON.parse(text), '', found);
+      }
+      expect(found.size).toBeGreaterThan(0);
+      expectDocumented(route, found);
+    },
+  );
 });
 
 describe('the tables of fields of the changes', () => {
@@ -376,16 +350,12 @@ describe('the errors', () => {
 const limits = (): string => pages.get('/developers/guides/limits') ?? '';
 
 describe('the headers', () => {
-  it('that the page names for caching are those that are sent', async () => {
+  it('that the page names for caching and for scripts are those that are sent', async () => {
     for (const url of ['/api/v1/stats', '/developers', '/group/0', '/nothing']) {
       const { headers } = await site.proxy.get(url);
       expect(limits(), url).toContain(`<code>${headers.get('cache-control')}</code>`);
+      expect(limits(), url).toContain(`<code>${headers.get('access-control-expose-headers')}</code>`);
     }
-  });
-
-  it('that scripts may read are those that the proxy exposes', async () => {
-    const { headers } = await site.proxy.get('/api/v1');
-    expect(limits()).toContain(`<code>${headers.get('access-control-expose-headers')}</code>`);
   });
 
   it('of an answer are all explained', async () => {
@@ -422,22 +392,6 @@ describe('every link of a page', () => {
       expect(bodies.get(pathname + search), pathname + hash).toContain(begin);
     }
   });
-
-  it('of a script to another leads to the version that is published', async () => {
-    const scripts = manifestOf(site.out).routes.filter((route) => route.path.endsWith('.js'));
-    expect(scripts.length).toBeGreaterThan(0);
-    let imports = 0;
-    for (const { path: script } of scripts) {
-      const text = await (await site.proxy.get(script)).text();
-      for (const [, url = ''] of text.matchAll(/\b(?:from|import|import\()"([^"]*)"/g)) {
-        expect(url).toMatch(/^\/assets\/[\w-]+-[0-9a-f]{10}\.js$/);
-        expect((await site.proxy.get(url)).status, url).toBe(200);
-        imports += 1;
-      }
-    }
-    // The chart, twice; the lookup; how to cite; proofs.
-    expect(imports).toBe(5);
-  });
 });
 
 describe('what is found by its well-known name', () => {
@@ -446,25 +400,8 @@ describe('what is found by its well-known name', () => {
     expect(answer.headers.get('content-type')).toBe(
       'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
     );
-    const link = z.array(z.object({ href: z.string() }));
-    const { linkset } = z
-      .object({
-        linkset: z.array(
-          z.object({
-            anchor: z.string(),
-            item: link.optional(),
-            'service-desc': link.optional(),
-            'service-doc': link.optional(),
-          }),
-        ),
-      })
-      .parse(await answer.json());
-    const hrefs = linkset.flatMap((context) => [
-      context.anchor,
-      ...[context.item, context['service-desc'], context['service-doc']].flatMap(
-        (links) => links?.map(({ href }) => href) ?? [],
-      ),
-    ]);
+    const all = [...(await answer.text()).matchAll(/"(?:anchor|href)":"([^"]*)"/g)];
+    const hrefs = all.map(([, href = '']) => href).filter((href) => href.startsWith(site.base));
     expect(new Set(hrefs)).toEqual(
       new Set(
         ['/.well-known/api-catalog', '/api/v1', '/api/v1/openapi.json', '/developers'].map(
@@ -477,7 +414,7 @@ describe('what is found by its well-known name', () => {
     expect(head.headers.get('link')).toContain('</.well-known/api-catalog>; rel="api-catalog"');
   });
 
-  it('is whom to tell of a security problem, until half a year after the last measurement', async () => {
+  it('says where to report a security problem, until half a year after the last measurement', async () => {
     const lines = (await (await site.proxy.get('/.well-known/security.txt')).text()).split('\n');
     const asOf = Date.parse(manifestOf(site.out).as_of);
     const expires = new Date(asOf + 180 * 86_400_000).toISOString().replace('.000', '');
@@ -517,6 +454,7 @@ describe('the dataset', () => {
       isAccessibleForFree: true,
       dateModified: manifestOf(site.out).as_of,
     });
+    expect(JSON.stringify(data)).toContain('/downloads/groups.csv');
   });
 });
 

@@ -53,14 +53,6 @@ describe('the page of an error', () => {
     expect(page('sitemap.xml')).not.toContain(`/${file.replace('.html', '')}<`);
   });
 
-  it('of a 404 says why that may be, and has a place to look a record up', () => {
-    const text = textOf(page('404.html'));
-    expect(text).toContain('Nothing is published at this address');
-    for (const reason of ['typo', 'never measured', 'withheld']) expect(text).toContain(reason);
-    expect(page('404.html')).toContain('<div data-lookup="{');
-    expect(page('429.html')).not.toContain('data-lookup');
-  });
-
   it('of a 429 says how long to wait, by the limits', async () => {
     const text = textOf(page('429.html'));
     expect(text).toContain('Wait a few seconds, then load this page again.');

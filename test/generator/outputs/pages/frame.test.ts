@@ -37,9 +37,6 @@ const rangesOf = (rules: string): (readonly [low: number, high: number])[] =>
     ([, low = '', high = low]) => [Number.parseInt(low, 16), Number.parseInt(high, 16)],
   );
 
-/** The side of an icon's image, where 0 is 256. */
-const sideOf = (byte: number | undefined): number => (byte === 0 ? 256 : (byte ?? 0));
-
 beforeAll(async () => {
   const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
   await published({ register, out, baseUrl: BASE });
@@ -139,25 +136,5 @@ describe('the pictures of the site', () => {
     expect(png.toString('latin1', 12, 16)).toBe('IHDR');
     expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1200, 630]);
     expect(png.toString('latin1', png.length - 8, png.length - 4)).toBe('IEND');
-  });
-
-  it('are an icon whose images are all in the file', () => {
-    const icon = bytesOf('favicon.ico');
-    // ICONDIR: reserved 0, type 1 (an icon), the number of images; then 16 bytes for each.
-    expect([icon.readUInt16LE(0), icon.readUInt16LE(2)]).toEqual([0, 1]);
-    const images = Array.from({ length: icon.readUInt16LE(4) }, (_, index) => 6 + 16 * index);
-    expect(images.length).toBeGreaterThan(0);
-    for (const at of images) {
-      const [bytes, offset] = [icon.readUInt32LE(at + 8), icon.readUInt32LE(at + 12)];
-      expect(offset).toBeGreaterThanOrEqual(6 + 16 * images.length);
-      expect(offset + bytes).toBeLessThanOrEqual(icon.length);
-      const image = icon.subarray(offset, offset + bytes);
-      const isPng = image.toString('hex', 0, 4) === '89504e47';
-      // A bitmap says that it has twice the height, for its mask.
-      const size = isPng
-        ? [image.readUInt32BE(16), image.readUInt32BE(20)]
-        : [image.readInt32LE(4), image.readInt32LE(8) / 2];
-      expect(size).toEqual([sideOf(icon[at]), sideOf(icon[at + 1])]);
-    }
   });
 });

@@ -55,102 +55,90 @@ const measured = (table: string, at = LATER): string =>
   `UPDATE ${table} SET measured_at = '${at}', measurements = measurements + 1;`;
 const renamed = `INSERT INTO group_names VALUES (1, 261, 'new', NULL, '${LATER}', '${LATER}'); UPDATE groups SET name = 'new';`;
 
+type Kind = keyof typeof RECORD_DOCUMENTS;
+type Feed = keyof typeof FEED_DOCUMENTS;
+type List = keyof typeof LIST_DOCUMENTS;
 interface Edit {
-  readonly what: string;
   readonly sql: string;
-  /** The kinds of which all documents are rendered, and the feeds. */
-  readonly kinds: (keyof typeof RECORD_DOCUMENTS)[];
-  readonly feeds: (keyof typeof FEED_DOCUMENTS)[];
-  readonly lists: (keyof typeof LIST_DOCUMENTS)[];
+  /** The kinds of which all documents are rendered, the feeds, and the lists. */
+  readonly kinds: readonly Kind[];
+  readonly feeds: readonly Feed[];
+  readonly lists: readonly List[];
   /** How many archives come to those that are there. */
-  readonly archives?: number;
+  readonly archives: number;
 }
 
-const EDITS: readonly Edit[] = [
-  { what: 'nothing', sql: '', kinds: [], feeds: [], lists: [] },
-  {
-    what: 'only measurements of groups and users',
-    sql: measured('groups') + measured('users'),
-    kinds: ['groups', 'users'],
-    feeds: [],
-    lists: ['movers', 'recent', 'games'],
-  },
-  {
-    what: 'only measurements of all kinds',
-    sql: ['groups', 'users', 'games', 'items'].map((table) => measured(table)).join(''),
-    kinds: ['groups', 'users', 'games', 'items'],
-    feeds: ['games', 'items', 'all'],
-    lists: ['movers', 'recent', 'games'],
-  },
-  {
-    what: 'a new game',
-    sql: `INSERT INTO games (id, name, first_measured_at, measured_at, measurements) VALUES (2, 'new', '${LATER}', '${LATER}', 1)`,
-    // The other one stays, since its hash is known from the first build on.
-    kinds: ['games'],
-    feeds: ['games', 'all'],
-    lists: ['movers', 'recent', 'games'],
-  },
-  {
-    what: 'the name of an item',
-    sql: `UPDATE items SET name = 'other'`,
-    kinds: ['items'],
-    feeds: ['items', 'all'],
-    lists: ['recent'],
-  },
-  {
-    what: 'names',
-    sql: renamed + measured('groups'),
-    kinds: ['groups'],
-    feeds: ['groups', 'all'],
-    lists: ['movers', 'recent', 'games'],
-  },
-  {
-    what: 'owners',
-    sql: `INSERT INTO group_owners VALUES (1, 261, 'none', NULL, NULL, '${LATER}', '${LATER}');
-      UPDATE groups SET owner_state = 'none', owner_id = NULL, owner_name = NULL; ${measured('groups')}`,
-    kinds: ['groups'],
-    feeds: ['groups', 'all'],
-    lists: ['movers', 'recent', 'games'],
-  },
-  {
-    what: 'usernames, long ago',
-    sql: `UPDATE usernames SET username = 'never' WHERE position = 7`,
-    kinds: ['users'],
-    feeds: ['users', 'all'],
-    lists: ['recent'],
-  },
+const LISTS = ['movers', 'recent', 'games'] as const;
+const unowned = `UPDATE groups SET owner_state = 'none', owner_id = NULL, owner_name = NULL;`;
+const edit = (
+  sql: string,
+  kinds: readonly Kind[],
+  feeds: readonly Feed[],
+  lists: readonly List[],
+  archives = 0,
+): Edit => ({ sql, kinds, feeds, lists, archives });
+const EDITS: Readonly<Record<string, Edit>> = {
+  nothing: edit('', [], [], []),
+  'only measurements of groups and users': edit(
+    measured('groups') + measured('users'),
+    ['groups', 'users'],
+    [],
+    LISTS,
+  ),
+  'only measurements of all kinds': edit(
+    ['groups', 'users', 'games', 'items'].map((table) => measured(table)).join(''),
+    ['groups', 'users', 'games', 'items'],
+    ['games', 'items', 'all'],
+    LISTS,
+  ),
+  'a new game': edit(
+    `INSERT INTO games (id, name, first_measured_at, measured_at, measurements) VALUES (2, 'new', '${LATER}', '${LATER}', 1)`,
+    ['games'],
+    ['games', 'all'],
+    LISTS,
+  ),
+  'the name of an item': edit(`UPDATE items SET name = 'other'`, ['items'], ['items', 'all'], ['recent']),
+  names: edit(renamed + measured('groups'), ['groups'], ['groups', 'all'], LISTS),
+  owners: edit(
+    `INSERT INTO group_owners VALUES (1, 261, 'none', NULL, NULL, '${LATER}', '${LATER}'); ${unowned} ${measured('groups')}`,
+    ['groups'],
+    ['groups', 'all'],
+    LISTS,
+  ),
+  'usernames, long ago': edit(
+    `UPDATE usernames SET username = 'never' WHERE position = 7`,
+    ['users'],
+    ['users', 'all'],
+    ['recent'],
+  ),
   // These leave the time of the newest reading as it is.
-  {
-    what: 'a count of members, long ago',
-    sql: `INSERT INTO group_member_readings VALUES (1, '2019-01-01T00:00:00Z', 5)`,
-    kinds: ['groups'],
-    feeds: [],
-    lists: ['movers'],
-  },
-  {
-    what: 'the visits of a game',
-    sql: `UPDATE games SET visits = 5`,
-    kinds: ['games'],
-    feeds: ['games', 'all'],
-    lists: ['recent', 'games'],
-  },
-  {
-    what: 'the month, by a reading of a game',
-    sql: measured('games', OCTOBER),
-    kinds: ['games'],
-    feeds: ['groups', 'users', 'games', 'all'],
-    lists: ['movers', 'recent', 'games'],
-    archives: 2,
-  },
-  {
-    what: 'the month, by a reading of a group',
-    sql: measured('groups', OCTOBER),
-    kinds: ['groups'],
-    feeds: ['groups', 'users', 'all'],
-    lists: ['movers', 'recent', 'games'],
-    archives: 2,
-  },
-];
+  'a count of members, long ago': edit(
+    `INSERT INTO group_member_readings VALUES (1, '2019-01-01T00:00:00Z', 5)`,
+    ['groups'],
+    [],
+    ['movers'],
+  ),
+  'the visits of a game': edit(
+    `UPDATE games SET visits = 5`,
+    ['games'],
+    ['games', 'all'],
+    ['recent', 'games'],
+  ),
+  'the month, by a reading of a game': edit(
+    measured('games', OCTOBER),
+    ['games'],
+    ['groups', 'users', 'games', 'all'],
+    LISTS,
+    2,
+  ),
+  'the month, by a reading of a group': edit(
+    measured('groups', OCTOBER),
+    ['groups'],
+    ['groups', 'users', 'all'],
+    LISTS,
+    2,
+  ),
+};
 
 /** The files of a tree that follow from the register, by their hashes. */
 const contentOf = (out: string): Record<string, string> => hashes(lasting(readTree(out)));
@@ -165,8 +153,10 @@ const feedsOf = ({ content }: All): All['content'] =>
   Object.fromEntries(Object.entries(content).filter(([file]) => file.startsWith('feeds/')));
 
 /** How many documents some kinds or feeds have, or all of them. */
-const documents = (counts: Readonly<Record<string, number>>, some = Object.keys(counts)): number =>
-  some.reduce((sum, each) => sum + (counts[each] ?? 0), 0);
+const documents = (
+  counts: Readonly<Record<string, number>>,
+  some: readonly string[] = Object.keys(counts),
+): number => some.reduce((sum, each) => sum + (counts[each] ?? 0), 0);
 
 /** What is noted of what feeds were made of. */
 function inputsOf(out: string): Record<string, string> {
@@ -191,9 +181,9 @@ describe('the feeds and lists of a build that follows another', () => {
     return allOf(folder);
   };
 
-  it.each(EDITS)(
-    'are rendered where they can have changed by $what',
-    async ({ sql, kinds, feeds, lists, archives = 0 }) => {
+  it.each(Object.entries(EDITS))(
+    'are rendered where they can have changed by %s',
+    async (_, { sql, kinds, feeds, lists, archives }) => {
       // What was kept once is compared with again.
       changeRegister(register, measured('users', SEPTEMBER));
       await published({ register, out });
@@ -209,7 +199,7 @@ describe('the feeds and lists of a build that follows another', () => {
   );
 
   it('come to the same through all of these, one after the other', async () => {
-    for (const { sql } of EDITS) {
+    for (const { sql } of Object.values(EDITS)) {
       changeRegister(register, sql);
       await published({ register, out, acceptRemovals: true });
       expect(allOf(out)).toEqual(await fresh());
