@@ -15,7 +15,6 @@ import { buildVerifier, runVerifier } from './go-verifier.js';
 import { checkpointIn } from './published.js';
 import { ORIGIN } from './signed.js';
 import { newSite } from './site.js';
-import { TESSERA } from './vectors.js';
 
 const path = temporary();
 
@@ -80,21 +79,6 @@ describe.skipIf(!has('the signed log, verified by Go', 'go'))('the code of Go’
       const { lines, reason } = runVerifier(program, signer.vkey, log, [files[old]!, files[SIZES]!]);
       expect({ lines, reason }).toEqual({ lines: [verified[old], verified[SIZES]], reason: '' });
     }
-  });
-
-  it('verifies the log of transparency-dev/tessera, made here', () => {
-    const folder = path('tessera');
-    for (const [size, entry] of TESSERA.entries.entries()) {
-      write(folder, append(folder, size, Buffer.from(entry)).files);
-    }
-    const [root = '', signature = ''] = TESSERA.checkpoints[15]!;
-    const text = `example.com/log/testdata\n15\n${root}\n`;
-    writeFileSync(join(folder, 'checkpoint'), `${text}\n— example.com/log/testdata ${signature}\n`);
-    expect(runVerifier(program, TESSERA.vkey, folder)).toEqual({
-      status: 0,
-      lines: [`15 ${root}`],
-      reason: '',
-    });
   });
 
   it.each(['tile/0/000', 'tile/0/002.p/88', 'tile/1/000.p/2', 'tile/entries/000', 'tile/entries/002.p/88'])(

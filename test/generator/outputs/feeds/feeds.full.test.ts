@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import { openDatabase } from '../../../../generator/sqlite/index.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { FEEDS, feedLinks } from '../../../../generator/routes/feeds.js';
-import { Measured } from '../../../../generator/schema/measured.js';
-import { wordsIn } from '../../../../generator/schema/words.js';
+import { FEEDS } from '../../../../generator/routes/feeds.js';
 import { OPERATOR } from '../../../support/build.js';
 import { buildArgs, snapshot } from '../../../support/cli.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
@@ -198,21 +196,6 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
       const answer = await site.proxy.get(`/feeds/groups/${month}.atom`);
       expect(answer.status, month).toBe(404);
       expect(await answer.json()).toMatchObject({ error: 'not_found' });
-    }
-  });
-
-  it('are found at the links for the head of a page', async () => {
-    const links = feedLinks('Register', new Measured(), wordsIn());
-    expect(links).toHaveLength(2 * NAMES.length);
-    expect(links[0]).toEqual({
-      rel: 'alternate',
-      type: 'application/atom+xml',
-      title: 'Register: all changes',
-      href: '/feeds/all.atom',
-    });
-    for (const { href, type } of links) {
-      const answer = await site.proxy.get(href);
-      expect(answer.headers.get('content-type')).toBe(`${type}; charset=utf-8`);
     }
   });
 

@@ -12,7 +12,7 @@ import { temporary } from '../../../support/folder.js';
 import { writeRegister } from '../../../support/register.js';
 import { json, readTree } from '../../../support/tree.js';
 import { fields } from '../../../support/values.js';
-import { judge, named, readDescription, responseOf } from './support.js';
+import { judge, readDescription } from './support.js';
 import type { Description } from './support.js';
 
 const path = temporary();
@@ -33,15 +33,6 @@ beforeAll(async () => {
   without = readDescription(plain);
   description = readDescription(signed);
 });
-
-/** The names and values of the headers of a response. */
-const headersOf = (at: string, status: number): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(responseOf(description, at, status).headers).map(([name, reference]) => [
-      name,
-      named(description.components.headers, reference).example,
-    ]),
-  );
 
 describe('the description of a tree without a log', () => {
   it('says nothing of one', () => {
@@ -100,34 +91,6 @@ describe('the description of a signed tree', () => {
       ['.x', false],
     ] as const)
       expect(rest?.test(text) ?? isRest).toBe(isRest);
-  });
-
-  it.each([
-    [CHECKPOINT, 'text/plain', 'max-age=5, stale-if-error=60', 'max-age=5, stale-if-error=60'],
-    [INDEX, 'text/plain', 'max-age=5, stale-if-error=60', 'max-age=5, stale-if-error=60'],
-    [TILE, 'application/octet-stream', 'max-age=31536000, immutable', 'public, max-age=31536000, immutable'],
-  ])('has the type and headers of %s', (at, type, own, shared) => {
-    expect(Object.keys(responseOf(description, at, 200).content ?? {})).toEqual([type]);
-    for (const status of [200, 206, 304]) {
-      const headers = headersOf(at, status);
-      expect(headers).toMatchObject({
-        'Cache-Control': `public, ${own}`,
-        'CDN-Cache-Control': shared,
-        'Accept-Ranges': 'bytes',
-        'RateLimit-Policy': '"page";q=240;w=60',
-      });
-      for (const name of [
-        'Vary',
-        'Content-Encoding',
-        'Content-Security-Policy',
-        'Link',
-        'Content-Disposition',
-      ])
-        expect(headers).not.toHaveProperty(name);
-    }
-    expect(Object.keys(description.paths[at]?.get.responses ?? {}).toSorted()).toEqual(
-      ['200', '206', '304', '404', '412', '416', '429', '500', '503', 'default'].toSorted(),
-    );
   });
 });
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HtmlValidate } from 'html-validate';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildConfig } from '../../../../generator/config/config.js';
 import { pages } from '../../../../generator/outputs/pages/index.js';
 import type { Offers } from '../../../../generator/outputs/pages/index.js';
@@ -43,10 +43,14 @@ async function built(content: Parameters<typeof writeRegister>[1]): Promise<Reco
 const HOSTILE = '</script><script>alert(1)</script><!-- "\'& \u202Eרע מאוד';
 
 describe('pages', () => {
+  let empty: Readonly<Record<string, string>>;
+  beforeAll(async () => {
+    empty = await built('');
+  });
+
   it('are valid without a single record', async () => {
-    const files = await built('');
-    for (const [file, html] of Object.entries(files)) expect(await complaintsOf(html), file).toEqual([]);
-    expect(files['index.html']).toContain('Nothing has been measured yet.');
+    for (const [file, html] of Object.entries(empty)) expect(await complaintsOf(html), file).toEqual([]);
+    expect(empty['index.html']).toContain('Nothing has been measured yet.');
   });
 
   it('are valid with names that try to be markup, and isolate and escape them', async () => {
@@ -74,7 +78,7 @@ describe('pages', () => {
   });
 
   it('have no style and no script in them but data, as their policy demands', async () => {
-    for (const html of Object.values(await built(''))) {
+    for (const html of Object.values(empty)) {
       expect(html).not.toMatch(/ style="| on\w+="|<style/);
       const inline = [...html.matchAll(/<script(?![^>]*\bsrc=)([^>]*)>/g)].map(
         ([, attributes]) => attributes,
@@ -180,8 +184,13 @@ const cells = (row: string): string =>
     .join(' | ');
 
 describe('what others offer', () => {
+  let all: ReadonlyMap<string, string>;
+  beforeAll(() => {
+    all = rendered();
+  });
+
   it('is shown with rows, sizes in short and times', async () => {
-    const html = rendered().get('downloads-page') ?? '';
+    const html = all.get('downloads-page') ?? '';
     expect(await complaintsOf(html)).toEqual([]);
     for (const text of [
       // 34,900,000 + 999 + 100,000 + 1,001 + 2,000,000 + 8,000,000 bytes
@@ -202,7 +211,7 @@ describe('what others offer', () => {
   });
 
   it('has columns with their types in JSON and SQL, null as a mark, unit and meaning', () => {
-    const html = rendered().get('downloads-page') ?? '';
+    const html = all.get('downloads-page') ?? '';
     const [groups = ''] = between(html, '<summary><code>groups</code>', '</table>');
     expect(between(groups, '<tr><th scope="row">', '</tr>').map(cells)).toEqual([
       'id | integer · INTEGER | Numeric id.',
@@ -214,7 +223,7 @@ describe('what others offer', () => {
 
   it('is what feed readers find on every page', async () => {
     for (const page of ['front-page', 'developers-page', 'downloads-page', 'feeds-page']) {
-      const head = between(rendered().get(page) ?? '', '<head>', '</head>')[0] ?? '';
+      const head = between(all.get(page) ?? '', '<head>', '</head>')[0] ?? '';
       const found = [
         ...head.matchAll(
           /<link rel="alternate" href="(\/feeds\/\w+\.(?:atom|json))" type="[^"]+" title="[^"]+">/g,
@@ -222,7 +231,7 @@ describe('what others offer', () => {
       ];
       expect(found.map(([, href]) => href)).toHaveLength(12);
     }
-    const html = rendered().get('feeds-page') ?? '';
+    const html = all.get('feeds-page') ?? '';
     expect(await complaintsOf(html)).toEqual([]);
     expect(html).toContain('Names &amp; owners');
   });
