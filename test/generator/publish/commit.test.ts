@@ -144,27 +144,22 @@ function prepareCommit(tree: Tree, sequence: number): void {
 }
 
 describe('flush and writeJournal', () => {
-  it('flushes the file system of the stage, and only then writes the journal with the sequence', async () => {
+  it.each([
+    ['flushes the file system of the stage', 'test ! -e "$2/COMMIT" && test ! -e "$2/COMMIT.partial"', 1],
+    ['flushes all file systems if sync does not know one', 'test $# -eq 0', 2],
+  ])('%s, and only then writes the journal with the sequence', async (_, script, calls) => {
     const tree = stage();
     const { journal } = stagePaths(tree);
-    const script = `test ! -e ${journal} && test ! -e ${journal}.partial`;
-    expect(await withSync(script, () => prepareCommit(tree, 7))).toEqual([`-f ${tree.stage}`]);
+    const log = await withSync(script, () => prepareCommit(tree, 7));
+    expect(log).toEqual([`-f ${tree.stage}`, ''].slice(0, calls));
     expect(JSON.parse(readFileSync(journal, 'utf8'))).toEqual({ sequence: 7 });
     expect(readdirSync(tree.stage)).not.toContain('COMMIT.partial');
-  });
-
-  it('flushes all file systems if sync does not know one', async () => {
-    const tree = stage();
-    const log = await withSync('test $# -eq 0', () => prepareCommit(tree, 7));
-    expect(log).toEqual([`-f ${tree.stage}`, '']);
-    expect(isPrepared(tree)).toBe(true);
   });
 
   it('fails with 3 and writes no journal if sync fails', async () => {
     const tree = stage();
     const log = await withSync('exit 1', async () => {
-      const work = (async () => prepareCommit(tree, 7))();
-      const { exitCode, message } = await failureOf(work);
+      const { exitCode, message } = await failureOf((async () => prepareCommit(tree, 7))());
       expect([exitCode, message]).toEqual([3, `the file system of "${tree.stage}" can't be flushed`]);
     });
     expect(log).toEqual([`-f ${tree.stage}`, '']);
@@ -192,22 +187,21 @@ describe('flush and writeJournal', () => {
 
 describe('the note of a takedown', () => {
   it('says that something was withheld, or may have been where the list before was lost', () => {
-    const seen = [{ records: [], names: [] }, undefined].map((before) => {
+    for (const [before, what] of [
+      [{ records: Array<string>(), names: Array<string>() }, 'was'],
+      [undefined, 'may have been'],
+    ] as const) {
       const tree = stage();
+      expect(takenDown(tree)).toBeUndefined();
       const paths = stagePaths(tree);
       stageTakedown(paths, new Takedown(before));
       cpSync(paths.withoutPrevious, tree.previous, { recursive: true });
-      return takenDown(tree);
-    });
-    expect(seen).toEqual([
-      'something was withheld since, which going back would publish again',
-      'something may have been withheld since, which going back would publish again',
-    ]);
+      expect(takenDown(tree)).toBe(`something ${what} withheld since, which going back would publish again`);
+    }
   });
 
-  it('is missing where there was none, and is no other file', () => {
+  it('is no other file', () => {
     const tree = stage();
-    expect(takenDown(tree)).toBeUndefined();
     mkdirSync(join(tree.previous, 'taken-down'), { recursive: true });
     expect(() => takenDown(tree)).toThrow('EISDIR');
   });

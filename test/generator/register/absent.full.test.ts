@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
 import { Register } from '../../../generator/register/database.js';
 import { TABLES } from '../../../generator/schema/index.js';
-import { counted, published, run } from '../../support/build.js';
+import { published, run } from '../../support/build.js';
 import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
@@ -34,7 +34,6 @@ const NULLABLE = TABLES.flatMap(({ name, columns }) =>
   columns.filter(({ nullable }) => nullable).map((column) => ({ table: name, column: column.name })),
 );
 const DROP_ALL = NULLABLE.map(({ table, column }) => `ALTER TABLE ${table} DROP COLUMN ${column};`).join(' ');
-const SUMMARIES = 203;
 
 describe('a register without its nullable columns and its withheld list', () => {
   it('gives the documents of one in which they are NULL and empty, byte for byte', async () => {
@@ -45,24 +44,6 @@ describe('a register without its nullable columns and its withheld list', () => 
     const whole = await freshOf(register);
     changeRegister(register, `${DROP_ALL} DROP TABLE withheld`);
     expect(withoutPages(await freshOf(register))).toEqual(withoutPages(whole));
-  });
-
-  it('is read by ranges of ids like any other, be it tables or views of them', async () => {
-    const register = await sample();
-    changeRegister(
-      register,
-      `${DROP_ALL} DROP TABLE withheld; ALTER TABLE games RENAME TO raw_games;
-       CREATE VIEW games AS SELECT * FROM raw_games;`,
-    );
-    const out = path('dist');
-    await published({ register, out });
-    expect((await counted({ register, out })).rendered).toBe(SUMMARIES);
-    changeRegister(
-      register,
-      'UPDATE users SET measurements = measurements + 1 WHERE id = (SELECT min(id) FROM users)',
-    );
-    expect((await counted({ register, out })).rendered).toBe(SUMMARIES + 2);
-    expect(contentOf(out)).toEqual(await freshOf(register));
   });
 
   it('is named in the results of check and build', async () => {
