@@ -236,23 +236,6 @@ describe('no second history is signed', () => {
     expect(existsSync(of.out)).toBe(false);
   });
 
-  thorough('if two trees are built from one', async () => {
-    const [of, other] = [withTwo.copy(), withTwo.copy()];
-    await of.next('here');
-    expect(await refusal(other, of.key)).toMatch(/^1 .*only 2 of them/);
-    // A key that was copied with its tree knows nothing of that: only those who compare checkpoints do.
-    await other.next('there');
-    expect(checkpointIn(`${other.key}.last`).root).not.toBe(checkpointIn(`${of.key}.last`).root);
-    expect(await refusal(other, of.key)).toMatch(/^1 .*has other ones/);
-  });
-
-  thorough('if only the state was deleted, since the log goes on', async () => {
-    const of = withTwo.copy();
-    rmSync(inState(of.out), { recursive: true });
-    await of.next('third');
-    expect(of.signed()).toEqual([1, 2, 3]);
-  });
-
   thorough('if KEY.last is missing or damaged', async () => {
     const of = withTwo.copy();
     const last = of.last;
