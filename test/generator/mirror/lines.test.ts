@@ -2,9 +2,10 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { dirname } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import { Damaged, DocumentLines } from '../../../generator/mirror/lines.js';
 import { quiet } from '../../support/build.js';
+import { always as it, thorough } from '../../support/thorough.js';
 import { sha256, temporary } from '../publish/support.js';
 import { ROUTES } from './made-up.js';
 
@@ -82,7 +83,7 @@ it('refuses what is not compressed, or is of another step', async () => {
 const bodies = (word: string) =>
   fileOf(...Array.from({ length: 20_000 }, (_, key) => line(key, `${word} ${key} ${'x'.repeat(4000)}`)));
 
-it('needs little memory for many bodies, and leaves no file', async () => {
+thorough('needs little memory for many bodies, and leaves no file', async () => {
   const [first, second] = [bodies('first'), bodies('second')];
   const lines = newLines();
   const before = process.memoryUsage().rss;
