@@ -232,7 +232,7 @@ describe('CONNECT', () => {
     socket.write(CONNECT);
     await expect.poll(heard).toContain('HTTP/1.1 405');
     expect(await stop(4_000)).toBe(true);
-    expect(connections()).toBe(0);
+    await expect.poll(connections).toBe(0);
   });
 
   it.each([1, 10, 40])('comes after the responses to the %i requests before it', async (count) => {
