@@ -25,6 +25,12 @@ const CASES = [
   { state: null, owner: {}, isPossible: true },
 ];
 
+const rowOf = ({ state, owner }: (typeof CASES)[number], at = 0) => ({
+  id: at + 1,
+  owner_state: state,
+  ...owner,
+});
+
 async function built(groups: readonly Readonly<Record<string, string | number | null>>[]) {
   const register = writeRegister(path('register.sqlite'), { groups });
   const out = path('dist');
@@ -45,13 +51,18 @@ const rowsIn = (markdown: string, first = '`owner_state`'): string[][] => {
 };
 
 describe('owner_state and owner', () => {
-  it.each(CASES)('$state with $owner is published: $isPossible', async ({ state, owner, isPossible }) => {
-    const { code, out } = await built([{ id: 1, owner_state: state, ...owner }]);
-    expect(code === 0).toBe(isPossible);
-    if (!isPossible) return;
-    const { owner_state: published, owner: named } = fields(json(readTree(out), 'api/v1/group/1.json'));
-    expect(published).toBe(state);
-    expect(named).toEqual('owner_id' in owner ? { id: 1042, name: 'marlow' } : null);
+  it('are published together as they can be', async () => {
+    const [possible, impossible] = [true, false].map((is) => CASES.filter((each) => each.isPossible === is));
+    const { code, out } = await built(possible?.map(rowOf) ?? []);
+    expect(code).toBe(0);
+    const tree = readTree(out);
+    for (const [at, { state, owner }] of possible?.entries() ?? [])
+      expect(json(tree, `api/v1/group/${at + 1}.json`)).toMatchObject({
+        owner_state: state,
+        owner: 'owner_id' in owner ? { id: 1042, name: 'marlow' } : null,
+      });
+    expect(impossible).toHaveLength(1);
+    for (const each of impossible ?? []) expect((await built([rowOf(each)])).code).toBe(1);
   });
 
   it('stand in the same table in the description, in the reference and in the docs', async () => {
