@@ -908,6 +908,24 @@ export interface paths {
       };
     };
   };
+  '/feeds/groups/{month}.json': {
+    /** Groups with a new name or a new owner: older entries, by month of measurement */
+    get: {
+      parameters: {
+        path: {
+          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
+          month: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/feed+json': Record<string, never>;
+          };
+        };
+      };
+    };
+  };
   '/feeds/users.atom': {
     /** Users with a new username */
     get: {
@@ -950,6 +968,24 @@ export interface paths {
       };
     };
   };
+  '/feeds/users/{month}.json': {
+    /** Users with a new username: older entries, by month of measurement */
+    get: {
+      parameters: {
+        path: {
+          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
+          month: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/feed+json': Record<string, never>;
+          };
+        };
+      };
+    };
+  };
   '/feeds/games.atom': {
     /** Games measured for the first time */
     get: {
@@ -974,6 +1010,42 @@ export interface paths {
       };
     };
   };
+  '/feeds/games/{month}.atom': {
+    /** Games measured for the first time: older entries, by month of measurement */
+    get: {
+      parameters: {
+        path: {
+          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
+          month: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/atom+xml': string;
+          };
+        };
+      };
+    };
+  };
+  '/feeds/games/{month}.json': {
+    /** Games measured for the first time: older entries, by month of measurement */
+    get: {
+      parameters: {
+        path: {
+          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
+          month: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/feed+json': Record<string, never>;
+          };
+        };
+      };
+    };
+  };
   '/feeds/items.atom': {
     /** Catalogue items measured for the first time */
     get: {
@@ -989,6 +1061,42 @@ export interface paths {
   '/feeds/items.json': {
     /** Catalogue items measured for the first time */
     get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/feed+json': Record<string, never>;
+          };
+        };
+      };
+    };
+  };
+  '/feeds/items/{month}.atom': {
+    /** Catalogue items measured for the first time: older entries, by month of measurement */
+    get: {
+      parameters: {
+        path: {
+          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
+          month: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/atom+xml': string;
+          };
+        };
+      };
+    };
+  };
+  '/feeds/items/{month}.json': {
+    /** Catalogue items measured for the first time: older entries, by month of measurement */
+    get: {
+      parameters: {
+        path: {
+          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
+          month: string;
+        };
+      };
       responses: {
         200: {
           content: {

@@ -11,7 +11,7 @@ const ABOUT = [
 
 /**
  * The rules of `_headers`: for every path, then for each route, or for a whole folder whose routes
- * have the same headers. All that match apply.
+ * have the same headers, or for the same place in several folders. All that match apply.
  */
 export function hostHeaders({ headers, routes }: Snapshot): string {
   const fieldsOf = (route: SnapshotRoute): Fields => ({
@@ -36,8 +36,9 @@ export function hostHeaders({ headers, routes }: Snapshot): string {
         inside.length > 1 && inside.every((other) => isDeepStrictEqual(shared.get(other), shared.get(route)))
       );
     });
-    if (folder === undefined) rules.set(route.path, fieldsOf(route));
-    else rules.set(`${folder}*`, shared.get(route) ?? {});
+    const common = folder === undefined ? commonPath(route, routes, shared) : `${folder}*`;
+    if (common === undefined) rules.set(route.path, fieldsOf(route));
+    else rules.set(common, shared.get(route) ?? {});
   }
   return lines([
     ...ABOUT,
@@ -47,6 +48,25 @@ export function hostHeaders({ headers, routes }: Snapshot): string {
 }
 
 type Fields = Readonly<Record<string, string>>;
+
+/** `/feeds/groups/{month}.atom` -> `/feeds/{any}/{month}.atom`, if all that match have the same headers. */
+function commonPath(
+  route: SnapshotRoute,
+  routes: readonly SnapshotRoute[],
+  shared: ReadonlyMap<SnapshotRoute, Fields>,
+): string | undefined {
+  const [folder, name, ...rest] = route.path.split('/').slice(1);
+  if (name === undefined || name.includes('{') || rest.length === 0) return undefined;
+  const [start, end] = [`/${folder}/`, `/${rest.join('/')}`];
+  const inside = routes.filter(
+    ({ path }) =>
+      path.startsWith(start) &&
+      path.endsWith(end) &&
+      /^[^/]+$/.test(path.slice(start.length, path.length - end.length)),
+  );
+  const isOne = inside.every((other) => isDeepStrictEqual(shared.get(other), shared.get(route)));
+  return inside.length > 1 && isOne ? `${start}{any}${end}` : undefined;
+}
 
 /**
  * Of tiles: a 404 has the headers of the route as well, and one that is kept for a year would

@@ -3,10 +3,16 @@ import type { Measured } from '../schema/measured.js';
 import type { InWords } from '../schema/words.js';
 import type { UnlistedRoute } from './index.js';
 
-export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
-const JSON_FEED_TYPE = 'application/feed+json; charset=utf-8';
+/** The formats of each document, by the ending of its file. */
+const FORMATS = {
+  atom: { type: 'application/atom+xml; charset=utf-8', suffix: '' },
+  json: { type: 'application/feed+json; charset=utf-8', suffix: '-json' },
+} as const;
 
-/** A feed, published as Atom and as JSON Feed. */
+export type FeedFormat = keyof typeof FORMATS;
+export const FEED_FORMATS = ['atom', 'json'] as const satisfies readonly FeedFormat[];
+
+/** A feed, published as Atom and as JSON Feed 1.1. */
 export interface FeedDeclaration {
   readonly name: string;
   /** For people, after the register's name. */
@@ -15,7 +21,7 @@ export interface FeedDeclaration {
   /** As for a route. */
   readonly measures?: readonly string[];
   readonly contents?: Readonly<Record<string, string>>;
-  /** Whether old entries are kept in archive documents (RFC 5005, section 4). */
+  /** Whether it has archive documents (RFC 5005, section 4), so no entry is lost between two builds. */
   readonly archived: boolean;
 }
 
@@ -58,14 +64,14 @@ export const FEEDS = {
     title: 'games',
     description: 'Games measured for the first time',
     measures: ['games'],
-    archived: false,
+    archived: true,
   },
   items: {
     name: 'items',
     title: 'items',
     description: 'Catalogue items measured for the first time',
     measures: ['items'],
-    archived: false,
+    archived: true,
   },
   snapshots: {
     name: 'snapshots',
@@ -76,58 +82,59 @@ export const FEEDS = {
   },
 } as const satisfies Readonly<Record<string, FeedDeclaration>>;
 
-/** Names of a feed's routes. */
-export const atomRoute = ({ name }: FeedDeclaration): string => `feed-${name}`;
-export const jsonRoute = ({ name }: FeedDeclaration): string => `feed-${name}-json`;
-export const archiveRoute = ({ name }: FeedDeclaration): string => `feed-${name}-archive`;
+/** The name of the route of a feed's current document. */
+export const feedRoute = ({ name }: FeedDeclaration, format: FeedFormat): string =>
+  `feed-${name}${FORMATS[format].suffix}`;
+/** The name of the route of its archive documents. */
+export const archiveRoute = ({ name }: FeedDeclaration, format: FeedFormat): string =>
+  `feed-${name}-archive${FORMATS[format].suffix}`;
 
 /** The file of a feed's current document, which is also its URL path. */
-export const documentFile = ({ name }: FeedDeclaration, format: 'atom' | 'json'): string =>
+export const documentFile = ({ name }: FeedDeclaration, format: FeedFormat): string =>
   `feeds/${name}.${format}`;
 
 const olderOf = (description: string): string => `${description}: older entries, by month of measurement`;
 
-function routesOf(feed: FeedDeclaration): readonly UnlistedRoute[] {
-  const { name, description, measures, contents } = feed;
-  const common = {
+const common = ({ measures }: FeedDeclaration, file: string, format: FeedFormat) =>
+  ({
     class: 'feed',
-    description,
-    ...(measures && { measures }),
-    ...(contents && { contents }),
-  } as const;
-  const document = (route: string, file: string, type: string): UnlistedRoute => ({
-    ...common,
-    name: route,
     path: `/${file}`,
     file,
-    type,
-  });
-  const archive: UnlistedRoute = {
-    ...common,
-    name: archiveRoute(feed),
-    path: `/feeds/${name}/{month}.atom`,
-    file: `feeds/${name}/{month}.atom`,
-    type: ATOM_TYPE,
-    description: olderOf(description),
-    ...(contents && {
-      contents: Object.fromEntries(Object.entries(contents).map(([what, words]) => [what, olderOf(words)])),
-    }),
-    parameters: [
-      {
-        name: 'month',
-        in: 'path',
-        type: 'month',
-        description: 'a month, such as 2026-11, or a numbered part of one, such as 2026-11-00001',
-      },
-    ],
-    absent: 'no entries for {month}',
-  };
-  return [
-    document(atomRoute(feed), documentFile(feed, 'atom'), ATOM_TYPE),
-    document(jsonRoute(feed), documentFile(feed, 'json'), JSON_FEED_TYPE),
-    ...(feed.archived ? [archive] : []),
-  ];
-}
+    type: FORMATS[format].type,
+    ...(measures && { measures }),
+  }) as const;
+
+const currentIn = (feed: FeedDeclaration, format: FeedFormat): UnlistedRoute => ({
+  ...common(feed, documentFile(feed, format), format),
+  name: feedRoute(feed, format),
+  description: feed.description,
+  ...(feed.contents && { contents: feed.contents }),
+});
+
+const archiveIn = (feed: FeedDeclaration, format: FeedFormat): UnlistedRoute => ({
+  ...common(feed, `feeds/${feed.name}/{month}.${format}`, format),
+  name: archiveRoute(feed, format),
+  description: olderOf(feed.description),
+  ...(feed.contents && {
+    contents: Object.fromEntries(
+      Object.entries(feed.contents).map(([what, words]) => [what, olderOf(words)]),
+    ),
+  }),
+  parameters: [
+    {
+      name: 'month',
+      in: 'path',
+      type: 'month',
+      description: 'a month, such as 2026-11, or a numbered part of one, such as 2026-11-00001',
+    },
+  ],
+  absent: 'no entries for {month}',
+});
+
+const routesOf = (feed: FeedDeclaration): readonly UnlistedRoute[] =>
+  [currentIn, ...(feed.archived ? [archiveIn] : [])].flatMap((routeIn) =>
+    FEED_FORMATS.map((format) => routeIn(feed, format)),
+  );
 
 export const FEED_ROUTES: readonly UnlistedRoute[] = Object.values(FEEDS).flatMap(routesOf);
 
@@ -153,7 +160,7 @@ export const feedsOf = (measured: Measured): readonly FeedDeclaration[] =>
  */
 export const feedLinks = (register: string, measured: Measured, inWords: InWords): readonly FeedLink[] =>
   feedsOf(measured).flatMap((feed) => {
-    const link = (format: 'atom' | 'json', title: string): FeedLink => ({
+    const link = (format: FeedFormat, title: string): FeedLink => ({
       rel: 'alternate',
       type: `application/${format === 'atom' ? 'atom+xml' : 'feed+json'}`,
       title,

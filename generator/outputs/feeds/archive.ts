@@ -38,21 +38,30 @@ export interface Rest<Entry> {
 /**
  * @param dated entries in order of the readings
  * @param openMonth the month of the register's newest measurement, which is not over
+ * @param most if set, only that many of the newest archive documents
  */
 export function* archive<Entry extends Read>(
   dated: Iterable<Entry>,
   openMonth: string | undefined,
+  most?: number,
 ): Generator<LinkedPart<Entry>, Rest<Entry>, undefined> {
   const newest: Entry[] = [];
+  const all = parts(collect(dated, newest), openMonth);
   let previous: number | undefined;
   let held: ArchivePart<Entry> | undefined;
-  for (const part of parts(collect(dated, newest), openMonth)) {
+  for (const part of most === undefined ? all : last(all, most)) {
     if (held !== undefined) yield { ...held, previous, next: part.key };
     previous = held?.key;
     held = part;
   }
   if (held !== undefined) yield { ...held, previous, next: undefined };
   return { newest: newest.slice(-DOCUMENT_ENTRIES).toReversed(), last: held?.key };
+}
+
+function* last<T>(all: Iterable<T>, most: number): Generator<T> {
+  const found: T[] = [];
+  for (const each of all) if (found.push(each) > most) found.shift();
+  yield* found;
 }
 
 /** Passes entries through; `newest` collects the latest. */

@@ -1,45 +1,70 @@
 /** The contents of each feed, and so which feeds are unchanged. */
 import { FEEDS } from '../../routes/feeds.js';
 import type { FeedDeclaration } from '../../routes/feeds.js';
+import type { Register } from '../../register/database.js';
 import type { Resource } from '../../schema/field.js';
 import { game } from '../../schema/game.js';
 import { item } from '../../schema/item.js';
 import { isAnyChanged } from '../section.js';
 import type { SourceChanges } from '../section.js';
-import { GROUP_CHANGES, USER_CHANGES } from './changes.js';
-import type { ChangeSource } from './changes.js';
+import { GROUP_CHANGES, USER_CHANGES, changes } from './changes.js';
+import type { ChangeSource, ValueChange } from './changes.js';
+import { firsts } from './firsts.js';
+import type { First } from './firsts.js';
 
-/** Feeds of changes, which keep all their entries. */
-export const CHANGE_FEEDS: readonly (readonly [FeedDeclaration, readonly ChangeSource[]])[] = [
-  [FEEDS.groups, GROUP_CHANGES],
-  [FEEDS.users, USER_CHANGES],
-];
+/** What an entry announces: a change of a value, or a record that was measured for the first time. */
+export type News = ValueChange | First;
 
-/** Feeds of records that were measured for the first time. */
-export const FIRST_FEEDS: readonly (readonly [FeedDeclaration, Resource])[] = [
-  [FEEDS.games, game],
-  [FEEDS.items, item],
-];
+/** A feed of what tables of the register say. */
+export interface NewsFeed {
+  readonly feed: FeedDeclaration;
+  readonly tables: readonly string[];
+  /** All of it, oldest reading first. @param newest if set, only that many of the newest, in reverse order */
+  readonly read: (register: Register, newest?: number) => Iterable<News>;
+  /** How many archive documents it keeps, if not all. */
+  readonly archives?: number;
+}
 
-/** Each feed rendered from the register, with the tables it reads. */
-const TABLES: readonly (readonly [FeedDeclaration, readonly string[]])[] = [
-  ...CHANGE_FEEDS.map(([feed, sources]) => [feed, sources.map(({ history }) => history.table)] as const),
-  ...FIRST_FEEDS.map(([feed, { plural }]) => [feed, [plural]] as const),
+/**
+ * Every record is new once, so the whole archive would be as large as the register. These 2,000
+ * entries are for readers that did not ask for a while; change lists have the rest.
+ */
+export const FIRSTS_ARCHIVES = 10;
+
+const ofChanges = (feed: FeedDeclaration, sources: readonly ChangeSource[]): NewsFeed => ({
+  feed,
+  tables: sources.map(({ history }) => history.table),
+  read: (register, newest) => changes(register, sources, newest),
+});
+
+const ofFirsts = (feed: FeedDeclaration, resource: Resource): NewsFeed => ({
+  feed,
+  tables: [resource.plural],
+  read: (register, newest) => firsts(register, resource, newest),
+  archives: FIRSTS_ARCHIVES,
+});
+
+export const NEWS_FEEDS: readonly NewsFeed[] = [
+  ofChanges(FEEDS.groups, GROUP_CHANGES),
+  ofChanges(FEEDS.users, USER_CHANGES),
+  ofFirsts(FEEDS.games, game),
+  ofFirsts(FEEDS.items, item),
 ];
 
 /** All rendered feeds; the one that combines the others comes last. */
-export const RENDERED_FEEDS: readonly FeedDeclaration[] = [...TABLES.map(([feed]) => feed), FEEDS.all];
+export const RENDERED_FEEDS: readonly FeedDeclaration[] = [...NEWS_FEEDS.map(({ feed }) => feed), FEEDS.all];
 
 /** The current month, whose archive is not complete. @param asOf the register's newest measurement */
 export const openMonth = (asOf: string | null): string | undefined => asOf?.slice(0, 'YYYY-MM'.length);
 
 /** The names of feeds whose documents are all unchanged, if the build key is the same. */
 export function unchangedFeeds(changes: SourceChanges): readonly string[] {
-  if (changes.tables === undefined) return [];
   const [month, was] = changes.asOf.map(openMonth);
-  const unchanged = TABLES.filter(
-    ([{ archived }, tables]) => !isAnyChanged(tables, changes) && (!archived || month === was),
-  ).map(([{ name }]) => name);
-  // The combined feed changes with any of the others.
-  return unchanged.length === TABLES.length ? [...unchanged, FEEDS.all.name] : unchanged;
+  if (changes.tables === undefined) return [];
+  const unchanged = NEWS_FEEDS.filter(({ tables }) => !isAnyChanged(tables, changes));
+  // The combined feed changes with any of the others, and has no archive.
+  return [
+    ...(month === was ? unchanged.map(({ feed }) => feed.name) : []),
+    ...(unchanged.length === NEWS_FEEDS.length ? [FEEDS.all.name] : []),
+  ];
 }

@@ -34,10 +34,11 @@ export interface FeedDocument {
   readonly self: string;
   /** Newest first. */
   readonly entries: readonly FeedEntry[];
-  /** Related documents: relation -> absolute URL (RFC 5005). */
-  readonly links: Readonly<Record<string, string>>;
-  /** Whether this is a complete document of older entries. */
-  readonly isArchive: boolean;
+  /** Absolute URLs of the archive documents before and after it, if there are any. */
+  readonly previous?: string | undefined;
+  readonly next?: string | undefined;
+  /** Of an archive document: the absolute URL of the one that readers subscribe to. */
+  readonly current?: string;
 }
 
 /** The time of a feed without entries, since it must not come from a clock. */

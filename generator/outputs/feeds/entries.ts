@@ -6,6 +6,7 @@ import { filler, routeNamed } from '../../routes/index.js';
 import { recordPage } from '../../routes/record-pages.js';
 import type { Route } from '../../routes/index.js';
 import type { ValueChange, ChangeSource, Values } from './changes.js';
+import type { News } from './contents.js';
 import { tag } from './document.js';
 import type { FeedEntry, FeedOperator } from './document.js';
 import { changeFacts, firstFacts } from './facts.js';
@@ -93,7 +94,11 @@ export class EntryMaker {
     this.#urls = new Map(table.map(({ name }) => [name, absolute(operator, table, name)]));
   }
 
-  change(change: ValueChange): Dated {
+  dated(news: News): Dated {
+    return 'source' in news ? this.#change(news) : this.#first(news);
+  }
+
+  #change(change: ValueChange): Dated {
     const { source, id, position, from, to, changedAt, measuredAt, changedAfter, name } = change;
     const { resource, field } = source;
     const { what, title, value } = CHANGE_TEXTS[field];
@@ -128,7 +133,7 @@ export class EntryMaker {
     };
   }
 
-  first(first: First): Dated {
+  #first(first: First): Dated {
     const { resource, id, name, measuredAt } = first;
     const { kind } = resource;
     const nameText = name === null ? undefined : measured(name);

@@ -95,7 +95,13 @@ export const FIRST_PARTS: readonly Part<First>[] = [
   part(value('previous_measured_at', 'time', TIME, 'Always null.', { nullable: true }), () => null),
 ];
 
-export const changeFacts = (change: ValueChange): Readonly<Record<string, unknown>> =>
-  valuesOf(changeParts(change.source), change);
+/** Made once for each source: there are many changes of each. */
+const PARTS = new Map<ChangeSource, readonly Part<ValueChange>[]>();
+
+export function changeFacts(change: ValueChange): Readonly<Record<string, unknown>> {
+  const parts = PARTS.get(change.source) ?? changeParts(change.source);
+  PARTS.set(change.source, parts);
+  return valuesOf(parts, change);
+}
 
 export const firstFacts = (first: First): Readonly<Record<string, unknown>> => valuesOf(FIRST_PARTS, first);

@@ -1,33 +1,29 @@
-/** The feeds of changes and their archives. */
+/** The feeds of changes and of new records, and their archives. */
 import { hash } from 'node:crypto';
-import { FEEDS, archiveRoute, atomRoute, jsonRoute, routeNames } from '../../routes/feeds.js';
-import type { FeedDeclaration } from '../../routes/feeds.js';
+import { FEEDS, FEED_FORMATS, archiveRoute, feedRoute, routeNames } from '../../routes/feeds.js';
+import type { FeedDeclaration, FeedFormat } from '../../routes/feeds.js';
 import type { Register } from '../../register/database.js';
 import { ROUTES, isMeasured } from '../../routes/index.js';
-import type { Route } from '../../routes/index.js';
 import { descriptionFor } from '../../schema/measured.js';
 import type { Measured } from '../../schema/measured.js';
 import { wordsIn } from '../../schema/words.js';
 import type { IsSame, Kept, Output } from '../output.js';
 import type { Section, SectionInputs } from '../section.js';
 import { DOCUMENT_ENTRIES, archive } from './archive.js';
-import type { LinkedPart } from './archive.js';
-import { changes } from './changes.js';
-import type { ValueChange } from './changes.js';
-import { CHANGE_FEEDS, FIRST_FEEDS, RENDERED_FEEDS, openMonth, unchangedFeeds } from './contents.js';
+import { NEWS_FEEDS, RENDERED_FEEDS, openMonth, unchangedFeeds } from './contents.js';
+import type { News, NewsFeed } from './contents.js';
 import { NEVER, tag } from './document.js';
 import type { FeedDocument, FeedOperator } from './document.js';
 import { EntryMaker, absolute } from './entries.js';
 import type { Dated } from './entries.js';
-import { firsts } from './firsts.js';
-import type { First } from './firsts.js';
-import { atom, jsonFeed } from './render.js';
+import { RENDERED } from './render.js';
 
 /** The feeds together: one of them combines the newest entries of the others. */
 export const FEEDS_SECTION: Section = {
   name: 'feeds',
   routes: RENDERED_FEEDS.flatMap(routeNames),
-  compared: [...CHANGE_FEEDS.map(([feed]) => archiveRoute(feed)), atomRoute(FEEDS.all)],
+  // What is noted of a document in Atom holds for its twin.
+  compared: NEWS_FEEDS.flatMap(({ feed }) => [archiveRoute(feed, 'atom'), feedRoute(feed, 'atom')]),
   due: (changes) => {
     const unchanged = unchangedFeeds(changes);
     return RENDERED_FEEDS.filter(({ name }) => !unchanged.includes(name)).flatMap(routeNames);
@@ -37,51 +33,36 @@ export const FEEDS_SECTION: Section = {
 
 function* feeds(
   register: Register,
-  { operator, changes: sources }: SectionInputs,
+  { operator, changes }: SectionInputs,
   isSame: IsSame,
 ): Generator<Output | Kept> {
-  const table = ROUTES;
-  const [asOf] = sources.asOf;
-  const unchanged = unchangedFeeds(sources);
   const { measured } = register;
+  const unchanged = unchangedFeeds(changes);
   const stays = ({ name }: FeedDeclaration): boolean => unchanged.includes(name);
-  const isThere = (feed: FeedDeclaration): boolean => isMeasured(feed, measured);
-  const maker = new EntryMaker(operator, table);
-  const changed: (() => readonly Dated[])[] = [];
-  for (const [feed, histories] of CHANGE_FEEDS) {
-    if (!isThere(feed)) continue;
-    if (stays(feed)) {
-      const newest = (): Iterable<ValueChange> => changes(register, histories, DOCUMENT_ENTRIES);
-      changed.push(() => Array.from(newest(), (change) => maker.change(change)));
-    } else {
-      const made = new Archive(inWordsOf(feed, operator, measured), maker, operator, table);
-      const newest = yield* made.documents(changes(register, histories), openMonth(asOf), isSame);
-      changed.push(() => newest);
-    }
+  const renderer = new Renderer(operator, measured);
+  const all: Newest[] = [];
+  for (const each of NEWS_FEEDS) {
+    if (!isMeasured(each.feed, measured)) continue;
+    if (stays(each.feed)) all.push({ isSame: true, read: () => [...each.read(register, DOCUMENT_ENTRIES)] });
+    else all.push(yield* renderer.documents(each, register, openMonth(changes.asOf[0]), isSame));
   }
-  const found: First[] = [];
-  for (const [feed, resource] of FIRST_FEEDS) {
-    const newest = [...firsts(register, resource, DOCUMENT_ENTRIES)];
-    found.push(...newest);
-    const entries = newest.map((first) => maker.first(first));
-    if (isThere(feed) && !stays(feed))
-      yield* current(inWordsOf(feed, operator, measured), entries, operator, table);
-  }
-  if (stays(FEEDS.all) || !isThere(FEEDS.all)) return;
-  const areSameFirsts = isSame(atomRoute(FEEDS.all), 0, hashOf(found.map(factsOfFirst)));
-  if (areSameFirsts && CHANGE_FEEDS.every(([feed]) => stays(feed))) {
-    for (const route of routeNames(FEEDS.all)) yield { route, key: 0 };
-    return;
-  }
-  const newest = [...changed.flatMap((entries) => entries()), ...found.map((first) => maker.first(first))];
-  const all = inWordsOf(FEEDS.all, operator, measured);
-  yield* current(all, newest.toSorted(lateReadingFirst).slice(0, DOCUMENT_ENTRIES), operator, table);
+  if (stays(FEEDS.all) || !isMeasured(FEEDS.all, measured)) return;
+  if (all.every((newest) => newest.isSame)) yield* kept(FEEDS.all, feedRoute, 0);
+  else
+    yield* renderer.current(
+      FEEDS.all,
+      all
+        .flatMap(({ read }) => renderer.dated(read()))
+        .toSorted(lateReadingFirst)
+        .slice(0, DOCUMENT_ENTRIES),
+    );
 }
 
-/** What a feed says of itself: in the operator's words, without what is not measured. */
-function inWordsOf(feed: FeedDeclaration, { words }: FeedOperator, measured: Measured): FeedDeclaration {
-  const inWords = wordsIn(words);
-  return { ...feed, title: inWords(feed.title), description: inWords(descriptionFor(feed, measured)) };
+/** The newest entries of a feed, newest first. */
+interface Newest {
+  /** Whether they are those of the previous snapshot. */
+  readonly isSame: boolean;
+  readonly read: () => readonly News[];
 }
 
 /** Newest reading first. Sorting is stable, so ties keep their order. */
@@ -91,111 +72,118 @@ const lateChangeFirst = (a: Dated, b: Dated): number => descending(a.entry.updat
 
 const descending = (a: string, b: string): number => (a === b ? 0 : a < b ? 1 : -1);
 
-/** A feed that keeps all its entries. */
-class Archive {
-  readonly #feed: FeedDeclaration;
-  readonly #maker: EntryMaker;
-  readonly #operator: FeedOperator;
-  readonly #table: readonly Route[];
+type RouteOf = (feed: FeedDeclaration, format: FeedFormat) => string;
 
-  constructor(feed: FeedDeclaration, maker: EntryMaker, operator: FeedOperator, table: readonly Route[]) {
-    this.#feed = feed;
-    this.#maker = maker;
+/** The documents of both formats, kept. */
+function* kept(feed: FeedDeclaration, routeOf: RouteOf, key: number): Generator<Kept> {
+  for (const format of FEED_FORMATS) yield { route: routeOf(feed, format), key };
+}
+
+/** The keys of archive documents that a document leads to. */
+interface Neighbours {
+  readonly previous?: number | undefined;
+  readonly next?: number | undefined;
+}
+
+class Renderer {
+  readonly #operator: FeedOperator;
+  readonly #measured: Measured;
+  readonly #maker: EntryMaker;
+
+  constructor(operator: FeedOperator, measured: Measured) {
     this.#operator = operator;
-    this.#table = table;
+    this.#measured = measured;
+    this.#maker = new EntryMaker(operator, ROUTES);
   }
 
   /**
-   * All documents of the feed.
+   * All documents of a feed.
    * @param month the month of the register's newest measurement
-   * @returns the newest entries, newest first
    */
   *documents(
-    all: Iterable<ValueChange>,
+    { feed, read, archives }: NewsFeed,
+    register: Register,
     month: string | undefined,
     isSame: IsSame,
-  ): Generator<Output | Kept, readonly Dated[]> {
-    const route = archiveRoute(this.#feed);
-    const url = absolute(this.#operator, this.#table, route);
-    const link = (rel: string, key: number | undefined) => (key === undefined ? {} : { [rel]: url(key) });
-    const subscription = absolute(this.#operator, this.#table, atomRoute(this.#feed))(0);
-    const parts = archive(all, month);
+  ): Generator<Output | Kept, Newest> {
+    const parts = archive(read(register), month, archives);
     try {
       let step = parts.next();
       for (; step.done !== true; step = parts.next()) {
-        const { key, previous, next } = step.value;
-        if (isSame(route, key, inputsOf(step.value))) {
-          yield { route, key };
-          continue;
-        }
-        const links = {
-          current: subscription,
-          ...link('prev-archive', previous),
-          ...link('next-archive', next),
-        };
-        const document = documentOf(this.#feed, this.#dated(step.value.entries).toReversed(), this.#operator);
-        const body = atom({ ...document, self: url(key), links, isArchive: true }, this.#operator);
-        yield { route, key, body };
+        const { key, entries, previous, next } = step.value;
+        if (isSame(archiveRoute(feed, 'atom'), key, inputsOf([previous, next], entries)))
+          yield* kept(feed, archiveRoute, key);
+        else yield* this.#both(feed, this.dated(entries).toReversed(), { previous, next }, key);
       }
-      const newest = this.#dated(step.value.newest);
-      yield* current(this.#feed, newest, this.#operator, this.#table, link('prev-archive', step.value.last));
-      return newest;
+      const { newest, last } = step.value;
+      const isNewestSame = isSame(feedRoute(feed, 'atom'), 0, inputsOf([last], newest));
+      if (isNewestSame) yield* kept(feed, feedRoute, 0);
+      else yield* this.current(feed, this.dated(newest), last);
+      return { isSame: isNewestSame, read: () => newest };
     } finally {
       // A connection can't be closed while a query is open.
       parts.return({ newest: [], last: undefined });
     }
   }
 
-  #dated(entries: readonly ValueChange[]): readonly Dated[] {
-    return entries.map((change) => this.#maker.change(change));
+  /** The document that readers subscribe to. @param previous the key of the newest archive document */
+  current(feed: FeedDeclaration, entries: readonly Dated[], previous?: number): Generator<Output> {
+    return this.#both(feed, entries, { previous });
+  }
+
+  dated(news: readonly News[]): readonly Dated[] {
+    return news.map((each) => this.#maker.dated(each));
+  }
+
+  /** A document in both formats. @param key the key of an archive document */
+  *#both(
+    feed: FeedDeclaration,
+    entries: readonly Dated[],
+    neighbours: Neighbours,
+    key?: number,
+  ): Generator<Output> {
+    const routeOf = key === undefined ? feedRoute : archiveRoute;
+    const document = {
+      ...this.#described(feed),
+      updated: entries[0]?.measuredAt ?? NEVER,
+      entries: entries.toSorted(lateChangeFirst).map(({ entry }) => entry),
+    };
+    for (const format of FEED_FORMATS) {
+      const archived = (at: number | undefined) =>
+        at === undefined ? undefined : this.#url(archiveRoute(feed, format), at);
+      const body = RENDERED[format](
+        {
+          ...document,
+          self: this.#url(routeOf(feed, format), key),
+          ...(key !== undefined && { current: this.#url(feedRoute(feed, format)) }),
+          previous: archived(neighbours.previous),
+          next: archived(neighbours.next),
+        },
+        this.#operator,
+      );
+      yield { route: routeOf(feed, format), key: key ?? 0, body };
+    }
+  }
+
+  /** What a feed says of itself: in the operator's words, without what is not measured. */
+  #described(feed: FeedDeclaration): Pick<FeedDocument, 'id' | 'title' | 'description'> {
+    const inWords = wordsIn(this.#operator.words);
+    return {
+      id: tag(this.#operator, `feeds/${feed.name}`),
+      title: `${this.#operator.name}: ${inWords(feed.title)}`,
+      description: inWords(descriptionFor(feed, this.#measured)),
+    };
+  }
+
+  #url(route: string, key = 0): string {
+    return absolute(this.#operator, ROUTES, route)(key);
   }
 }
 
-/** The inputs of an archive document, besides those common to all. */
-function inputsOf({ previous, next, entries }: LinkedPart<ValueChange>): Buffer {
-  const facts = entries.map(
-    ({ source, id, position, from, to, changedAt, measuredAt, changedAfter, name }) => [
-      [source.field, id, position, changedAt, measuredAt, changedAfter, name],
-      [from, to],
-    ],
+/** The SHA-256 of what a document is made from, besides what is common to all of a build. */
+function inputsOf(links: readonly unknown[], news: readonly News[]): Buffer {
+  const facts = news.map((each) =>
+    'source' in each ? { ...each, source: each.source.field } : { ...each, resource: each.resource.kind },
   );
-  return hashOf([previous, next, facts]);
-}
-
-const factsOfFirst = ({ resource, id, name, measuredAt }: First): readonly unknown[] => [
-  resource.kind,
-  id,
-  name,
-  measuredAt,
-];
-
-const hashOf = (facts: readonly unknown[]): Buffer => hash('sha256', JSON.stringify(facts), 'buffer');
-
-/** The document that readers subscribe to, in both formats. */
-function* current(
-  feed: FeedDeclaration,
-  entries: readonly Dated[],
-  operator: FeedOperator,
-  table: readonly Route[],
-  links: FeedDocument['links'] = {},
-): Generator<Output> {
-  const document = { ...documentOf(feed, entries, operator), links, isArchive: false };
-  const self = (route: string): string => absolute(operator, table, route)(0);
-  const [inAtom, inJson] = [atomRoute(feed), jsonRoute(feed)];
-  yield { route: inAtom, key: 0, body: atom({ ...document, self: self(inAtom) }, operator) };
-  yield { route: inJson, key: 0, body: jsonFeed({ ...document, self: self(inJson) }, operator) };
-}
-
-function documentOf(
-  { name, title, description }: FeedDeclaration,
-  entries: readonly Dated[],
-  operator: FeedOperator,
-): Omit<FeedDocument, 'self' | 'links' | 'isArchive'> {
-  return {
-    id: tag(operator, `feeds/${name}`),
-    title: `${operator.name}: ${title}`,
-    description,
-    updated: entries[0]?.measuredAt ?? NEVER,
-    entries: entries.toSorted(lateChangeFirst).map(({ entry }) => entry),
-  };
+  return hash('sha256', JSON.stringify([links, facts]), 'buffer');
 }

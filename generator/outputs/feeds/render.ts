@@ -36,12 +36,13 @@ export function atom(document: FeedDocument, operator: FeedOperator): string {
 
 const START = '<feed xmlns="http://www.w3.org/2005/Atom">';
 
-function withHead(xml: string, { links, isArchive }: FeedDocument, { licence }: FeedOperator): string {
+function withHead(xml: string, { current, previous, next }: FeedDocument, { licence }: FeedOperator): string {
   const [declaration, rest, ...more] = xml.split(START);
   if (rest === undefined || more.length > 0) throw new TypeError(`expected one "${START}" in the feed`);
   const head = [
-    ...(isArchive ? ['<fh:archive/>'] : []),
-    ...Object.entries(links).map(([rel, url]) => link(rel, url)),
+    ...(current === undefined ? [] : ['<fh:archive/>', link('current', current)]),
+    ...(previous === undefined ? [] : [link('prev-archive', previous)]),
+    ...(next === undefined ? [] : [link('next-archive', next)]),
     link('license', licence.url),
   ];
   const start =
@@ -80,6 +81,8 @@ export function jsonFeed(document: FeedDocument, operator: FeedOperator): string
   return JSON.stringify({
     version: 'https://jsonfeed.org/version/1.1',
     ...head,
+    // Older items.
+    next_url: document.previous,
     language: LANGUAGE,
     authors: [author],
     items: items.map((item, index) => ({
@@ -106,3 +109,6 @@ function started(document: FeedDocument, operator: FeedOperator, text: (text: st
     generator: GENERATOR,
   });
 }
+
+/** By format. */
+export const RENDERED = { atom, json: jsonFeed } as const;

@@ -4,7 +4,7 @@
  */
 import { knownService } from '../../tree/snapshot-service.js';
 import type { Snapshot } from '../../tree/snapshot-json.js';
-import { FEEDS, documentFile } from '../../routes/feeds.js';
+import { FEEDS, FEED_FORMATS, documentFile } from '../../routes/feeds.js';
 import { PATHS } from '../../routes/paths.js';
 import type { Change } from '../../tree/changes.js';
 import type { RenderSnapshotFeed } from '../../publish/snapshot-feed.js';
@@ -15,7 +15,7 @@ import { wordsIn } from '../../schema/words.js';
 import type { Words } from '../../schema/words.js';
 import { anchor, list } from './entries.js';
 import type { Fact } from './entries.js';
-import { atom, jsonFeed } from './render.js';
+import { RENDERED } from './render.js';
 import { escaped } from './text.js';
 
 const { name, title, description } = FEEDS.snapshots;
@@ -32,14 +32,11 @@ export const snapshotFeed =
       updated: changes[0]?.built_at ?? NEVER,
       self: `${operator.baseUrl}/${file}`,
       entries: changes.map((change) => entryOf(change, operator, measured)),
-      links: {},
-      isArchive: false,
     });
-    const [inAtom, inJson] = [documentFile(FEEDS.snapshots, 'atom'), documentFile(FEEDS.snapshots, 'json')];
-    return [
-      { file: inAtom, body: atom(document(inAtom), operator) },
-      { file: inJson, body: jsonFeed(document(inJson), operator) },
-    ];
+    return FEED_FORMATS.map((format) => {
+      const file = documentFile(FEEDS.snapshots, format);
+      return { file, body: RENDERED[format](document(file), operator) };
+    });
   };
 
 type ChangeCounts = Change['counts'][string];

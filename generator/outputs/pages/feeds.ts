@@ -3,7 +3,10 @@ import { PATHS } from '../../routes/paths.js';
 import { feedsOf } from '../../routes/feeds.js';
 import { enumerated } from '../../schema/measured.js';
 import type { Measured } from '../../schema/measured.js';
+import { DOCUMENT_ENTRIES } from '../feeds/archive.js';
+import { FIRSTS_ARCHIVES } from '../feeds/contents.js';
 import { arrivalsIn, changesIn } from './news.js';
+import { integer } from './words.js';
 
 /** A feed in both of its formats, by URL path. */
 export interface PublishedFeed {
@@ -21,10 +24,12 @@ export function feedsPage(feeds: readonly PublishedFeed[], baseUrl: string, meas
     feeds: feeds.map((feed) => ({ ...feed, atomUrl: baseUrl + feed.atom, jsonUrl: baseUrl + feed.json })),
     hasChanges: changes.length > 0,
     hasNews: changes.length + arrivalsIn(measured).length > 0,
-    /** Whether many new records can hide changes in the feed of all. */
-    isCrowded: measured.has('items') && archived.length > 0,
+    /** Whether many new records can hide others in the feed of all. */
+    isCrowded: measured.has('items') && archived.length > 1,
     archived: enumerated(archived.map(({ title }) => title)),
-    changed: enumerated(changes),
+    bounded: enumerated(arrivalsIn(measured)),
+    /** How many entries the archives of new records have at most. */
+    most: integer(FIRSTS_ARCHIVES * DOCUMENT_ENTRIES),
     path: PATHS.feeds,
   };
 }

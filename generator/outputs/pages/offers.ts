@@ -1,5 +1,5 @@
 /** The downloads and feeds, as pages show them. */
-import { atomRoute, feedsOf, jsonRoute } from '../../routes/feeds.js';
+import { feedRoute, feedsOf } from '../../routes/feeds.js';
 import type { Downloads } from '../../exports/exports.js';
 import { EXPORT_FORMATS, exportRoute } from '../../routes/exports.js';
 import { routeNamed } from '../../routes/index.js';
@@ -39,7 +39,7 @@ export const offers = (
   feeds: feedsOf(measured).map((feed) => ({
     title: inWords(feed.title),
     description: inWords(descriptionFor(feed, measured)),
-    atom: routeNamed(table, atomRoute(feed)).path,
-    json: routeNamed(table, jsonRoute(feed)).path,
+    atom: routeNamed(table, feedRoute(feed, 'atom')).path,
+    json: routeNamed(table, feedRoute(feed, 'json')).path,
   })),
 });

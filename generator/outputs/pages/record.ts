@@ -1,7 +1,7 @@
 /** The pages of records: one a kind, which its script fills with the record of the address. */
 import type { SiteConfig } from '../../config/config.js';
 import { LOG_GUIDE } from '../../routes/documentation.js';
-import { FEEDS, atomRoute } from '../../routes/feeds.js';
+import { FEEDS, feedRoute } from '../../routes/feeds.js';
 import type { Overview } from '../../register/overview.js';
 import { isMeasured, routeNamed } from '../../routes/index.js';
 import type { Route } from '../../routes/index.js';
@@ -32,7 +32,7 @@ export function recordPageContent(
   const pathOf = (route: string): string => routeNamed(table, route).path;
   // Where it has no history that is measured, the document of them says only that.
   const history = histories.some((each) => measured.has(each.table)) ? resource.history : undefined;
-  const feed = routeNamed(table, atomRoute(FEEDS[FEED_OF[kind]]));
+  const feed = routeNamed(table, feedRoute(FEEDS[FEED_OF[kind]], 'atom'));
   const paths = {
     page: pathOf(recordPage(kind)),
     record: pathOf(record.route),

@@ -23,9 +23,9 @@ interface Archived {
   readonly rest: Rest<Dated>;
 }
 
-function archived(entries: readonly Dated[]): Archived {
+function archived(entries: readonly Dated[], most?: number): Archived {
   const parts: LinkedPart<Dated>[] = [];
-  const run = archive(entries, entries.at(-1)?.measuredAt.slice(0, 7));
+  const run = archive(entries, entries.at(-1)?.measuredAt.slice(0, 7), most);
   for (let step = run.next(); ; step = run.next()) {
     if (step.done === true) return { parts, rest: step.value };
     parts.push(step.value);
@@ -71,6 +71,15 @@ describe('an archive', () => {
     const { parts } = archived(days([3, 50_000], [40, 1]));
     expect(parts).toHaveLength(250);
     expect(Math.max(...parts.map(({ entries }) => entries.length))).toBe(DOCUMENT_ENTRIES);
+  });
+
+  it('keeps only the newest documents, if so many are asked for', () => {
+    const entries = days([3, 1050], [40, 1]);
+    const [all, newest] = [archived(entries), archived(entries, 2)];
+    expect(textOf(newest)).toEqual({ '2026-01-00005': 200, '2026-01': 50 });
+    const [first, second] = all.parts.slice(-2);
+    expect(newest).toEqual({ parts: [{ ...first, previous: undefined }, second], rest: all.rest });
+    expect(archived(entries, 6)).toEqual(all);
   });
 
   /** Any number of days apart, in bursts that fill several documents. */

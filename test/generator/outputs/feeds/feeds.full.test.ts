@@ -15,7 +15,7 @@ import { readTree } from '../../../support/tree.js';
 import { HAS_CHECKERS, validate } from './checkers.js';
 import { NASTY } from './nasty.js';
 import { BASE, Subscriber } from './subscriber.js';
-import type { Fetched } from './subscriber.js';
+import type { Fetched, JsonFeed } from './subscriber.js';
 
 const path = temporary();
 
@@ -150,29 +150,10 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
     expect(times).toEqual(times.toSorted().toReversed());
   });
 
-  it('say the same as JSON Feed 1.1', async () => {
-    const feed = z.object({
-      version: z.literal('https://jsonfeed.org/version/1.1'),
-      feed_url: z.string(),
-      items: z.array(
-        z.object({ id: z.string(), title: z.string(), url: z.string(), date_modified: z.string() }),
-      ),
-    });
-    const twins = await site.subscriber.atoms(NAMES.map((name) => `/feeds/${name}.atom`));
-    for (const [index, name] of NAMES.entries()) {
-      const answer = await site.proxy.get(`/feeds/${name}.json`);
-      expect(answer.headers.get('content-type')).toBe('application/feed+json; charset=utf-8');
-      const { feed_url, items } = feed.parse(await answer.json());
-      expect(feed_url).toBe(`${BASE}/feeds/${name}.json`);
-      const { entries } = twins[index]!;
-      expect(items).toEqual(
-        entries.map(({ id, title, updated, links }) => ({
-          id,
-          title,
-          url: links['alternate'],
-          date_modified: updated,
-        })),
-      );
+  it('say the same as JSON Feed 1.1, which next_url leads through', async () => {
+    for (const name of NAMES) {
+      const twins = await site.subscriber.walkJson(`/feeds/${name}.json`);
+      expect(twins).toEqual(inJson(await site.subscriber.walk(`/feeds/${name}.atom`)));
     }
   });
 
@@ -310,6 +291,22 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of a register of nasty texts', () => {
   });
 });
 
+/** What the twins of documents in Atom, newest first, must say. */
+const inJson = (documents: readonly Fetched[]): readonly JsonFeed[] => {
+  const urls = documents.map(({ links }) => links['self']?.replace(/atom$/, 'json') ?? '');
+  return documents.map(({ entries }, index) => ({
+    version: 'https://jsonfeed.org/version/1.1',
+    feed_url: urls[index] ?? '',
+    ...(urls[index + 1] !== undefined && { next_url: urls[index + 1] }),
+    items: entries.map(({ id, title, updated, links }) => ({
+      id,
+      title,
+      url: links['alternate'] ?? '',
+      date_modified: updated,
+    })),
+  }));
+};
+
 /** Each document’s place and number of entries. */
 const sizes = (documents: readonly Fetched[]) =>
   documents.map(({ links, entries }) => [links['self']?.slice(`${BASE}/feeds/`.length), entries.length]);
@@ -319,10 +316,20 @@ const told = (documents: readonly Fetched[]) =>
     entries.map(({ id, facts }) => `${id} ${facts['From'] ?? ''} ${facts['To'] ?? ''}`),
   );
 
+const idsIn = (documents: readonly Fetched[]) =>
+  documents.flatMap(({ entries }) => entries.map(({ id }) => Number(id.split('/')[1])));
+
 describe.skipIf(!HAS_CHECKERS)('the feeds of a crowded month', () => {
   const users = Array.from({ length: 300 }, (_, index) => index + 1);
+  const items = Array.from({ length: 450 }, (_, index) => index + 1);
   // Most of it in one second, in a month that is over.
   const register = writeRegister(path('register.sqlite'), {
+    items: items.map((id) => ({
+      id,
+      name: `thing ${id}`,
+      first_measured_at: id > 430 ? '2026-11-02T08:00:00Z' : '2026-10-05T08:00:00Z',
+      measured_at: '2026-11-02T08:00:00Z',
+    })),
     users: users.map((id) => ({ id, username: 'name 5' })),
     usernames: users.flatMap((id) =>
       [1, 2, 3, 4, 5].map((position) => {
@@ -369,18 +376,39 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of a crowded month', () => {
     expect(new Set([...told([current!]), ...archived])).toEqual(new Set(expected));
   });
 
+  it('have every new item once, in archives too', async () => {
+    const [current, ...archive] = await site.subscriber.walk('/feeds/items.atom');
+    expect(sizes([current!, ...archive])).toEqual([
+      ['items.atom', 200],
+      ['items/2026-10.atom', 30],
+      ['items/2026-10-00002.atom', 200],
+      ['items/2026-10-00001.atom', 200],
+    ]);
+    expect(await site.subscriber.walkJson('/feeds/items.json')).toEqual(inJson([current!, ...archive]));
+    expect(() => validate(archive.map(({ file }) => file))).not.toThrow();
+    const inArchive = idsIn(archive);
+    expect(new Set(inArchive).size).toBe(inArchive.length);
+    expect(new Set([...inArchive, ...idsIn([current!])])).toEqual(new Set(items));
+  });
+
   it('grow without a change to the entries of any document of the archive', async () => {
     changeRegister(
       register,
       `INSERT INTO usernames SELECT user_id, 6, 'dated', '2024-05-05T05:05:05Z', '${NEWEST}', '${NEWEST}'
        FROM usernames WHERE position = 5 AND user_id <= 3;
-       UPDATE users SET username = 'dated' WHERE id <= 3;`,
+       UPDATE users SET username = 'dated' WHERE id <= 3;
+       INSERT INTO items (id, name, first_measured_at, measured_at, measurements)
+       VALUES (451, 'thing 451', '${NEWEST}', '${NEWEST}', 1);`,
     );
+    const items = await site.subscriber.walk('/feeds/items.atom');
     await build(register, site.out);
     await noticed(site);
     const [current, ...archive] = await site.subscriber.walk('/feeds/users.atom');
     expect(sizes([current!, ...archive])).toEqual(sizes(walked));
     expect(archive.map(({ text }) => text)).toEqual(walked.slice(1).map(({ text }) => text));
+    const [newest, ...rest] = await site.subscriber.walk('/feeds/items.atom');
+    expect(rest.map(({ text }) => text)).toEqual(items.slice(1).map(({ text }) => text));
+    expect(newest?.entries[0]?.facts).toMatchObject({ Name: 'thing 451' });
     const before = new Set(walked[0]?.entries.map(({ id }) => id));
     // However long ago they happened: they are what is new.
     expect(current?.entries.filter(({ id }) => !before.has(id)).map(({ facts }) => facts['To'])).toEqual([
@@ -388,6 +416,17 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of a crowded month', () => {
       'dated',
       'dated',
     ]);
+  });
+
+  it('forget an item that is withheld, in the archives too', async () => {
+    changeRegister(register, `INSERT INTO withheld VALUES ('item', 250, '${NEWEST}')`);
+    await build(register, site.out);
+    await noticed(site);
+    for (const file of feedFiles(site.out, ''))
+      expect(readFileSync(file, 'utf8')).not.toMatch(/thing 250\b|item\/250\b/);
+    const kept = await site.subscriber.walkJson('/feeds/items.json');
+    const ids = new Set(kept.flatMap(({ items }) => items.map(({ id }) => id)));
+    expect(ids.size).toBe(450);
   });
 });
 

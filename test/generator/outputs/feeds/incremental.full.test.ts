@@ -42,8 +42,8 @@ const ROWS: Rows = {
   items: [{ id: 1, name: 'an item', ...seen, first_measured_at: SEPTEMBER }],
 };
 
-/** How many documents each feed has: the current one twice, and archives. */
-const FEED_DOCUMENTS = { groups: 2 + 3, users: 2 + 2, games: 2, items: 2, all: 2 } as const;
+/** How many documents each feed has, in both formats: the current one, and archives. */
+const FEED_DOCUMENTS = { groups: 2 + 6, users: 2 + 4, games: 2 + 2, items: 2, all: 2 } as const;
 /** How many documents each list about the whole register has. */
 const LIST_DOCUMENTS = { movers: 3, recent: 1, games: 1 } as const;
 /** The documents of a record. */
@@ -127,16 +127,16 @@ const EDITS: Readonly<Record<string, Edit>> = {
   'the month, by a reading of a game': edit(
     measured('games', OCTOBER),
     ['games'],
-    ['groups', 'users', 'games', 'all'],
+    ['groups', 'users', 'games', 'items', 'all'],
     LISTS,
-    2,
+    6,
   ),
   'the month, by a reading of a group': edit(
     measured('groups', OCTOBER),
     ['groups'],
-    ['groups', 'users', 'all'],
+    ['groups', 'users', 'games', 'items'],
     LISTS,
-    2,
+    6,
   ),
 };
 
@@ -251,6 +251,7 @@ describe('the feeds and lists of a build that follows another', () => {
   it.each([
     'feeds/groups.atom',
     'feeds/groups/2026-07.atom',
+    'feeds/games/2026-07.json',
     'feeds/all.json',
     'feeds/items.atom',
     'api/v1/recent.json',

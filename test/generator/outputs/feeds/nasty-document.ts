@@ -28,8 +28,8 @@ export const documentWith = (text: string, index: number): FeedDocument => ({
       related: ['https://api.golden.example/group/7/history.json?a="<>"&b=2'],
     },
   ],
-  links: { 'prev-archive': 'https://api.golden.example/feeds/test/2026-10.atom?a=1&b=2' },
-  isArchive: index % 2 === 1,
+  previous: 'https://api.golden.example/feeds/test/2026-10.atom?a=1&b=2',
+  ...(index % 2 === 1 && { current: 'https://api.golden.example/feeds/current.atom' }),
 });
 
 export const imprintWith = (text: string): FeedOperator => ({

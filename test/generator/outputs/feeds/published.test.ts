@@ -10,7 +10,7 @@ it.each([
   ['that nobody dates', null, '2026-05-27T08:00:00Z'],
   ['that the platform dates after its reading', '2026-05-28T08:00:00Z', '2026-05-27T08:00:00Z'],
 ])('a change %s is never updated before it is published', (_, changedAt, published) => {
-  const { entry, measuredAt } = new EntryMaker(IMPRINT, ROUTES).change({
+  const { entry, measuredAt } = new EntryMaker(IMPRINT, ROUTES).dated({
     source: NAMES,
     id: 7,
     position: 2,
@@ -34,7 +34,7 @@ it.each([
   ],
   [null, 'Owner of group 7 changed from no owner to user 8', undefined],
 ])('an owner is of a group by the name that it had: %s', (name, title, html) => {
-  const { entry } = new EntryMaker(IMPRINT, ROUTES).change({
+  const { entry } = new EntryMaker(IMPRINT, ROUTES).dated({
     source: OWNERS,
     id: 7,
     position: 2,

@@ -33,7 +33,7 @@ describe('Atom', () => {
   const document: FeedDocument = {
     ...documentWith('Title', 1),
     self: 'https://api.golden.example/feeds/test.atom',
-    links: { current: 'https://api.golden.example/feeds/current.atom' },
+    next: 'https://api.golden.example/feeds/test/2026-12.atom',
   };
 
   it('says who, under which terms, in which language, and that an archive is one', () => {
@@ -42,6 +42,7 @@ describe('Atom', () => {
       'xml:lang="en"',
       '<fh:archive/>',
       '<link rel="current" href="https://api.golden.example/feeds/current.atom"/>',
+      '<link rel="next-archive" href="https://api.golden.example/feeds/test/2026-12.atom"/>',
       '<link rel="license" href="https://creativecommons.org/publicdomain/zero/1.0/"/>',
       '<link rel="self" href="https://api.golden.example/feeds/test.atom"/>',
       '<link rel="alternate" href="https://api.golden.example/feeds"/>',
@@ -54,7 +55,7 @@ describe('Atom', () => {
       expect(text).toContain(part);
     }
     expect(text.match(/<rights>/g)).toHaveLength(1);
-    expect(atom({ ...document, isArchive: false }, IMPRINT)).not.toContain('<fh:archive/>');
+    expect(atom(documentWith('Title', 0), IMPRINT)).not.toContain('<fh:archive/>');
   });
 });
 
@@ -66,6 +67,7 @@ describe('JSON Feed', () => {
       home_page_url: 'https://api.golden.example/feeds',
       feed_url: 'https://api.golden.example/feeds/test-0.atom?a=1&b=2',
       description: 'xTitlex',
+      next_url: 'https://api.golden.example/feeds/test/2026-10.atom?a=1&b=2',
       language: 'en',
       authors: [{ name: 'The Golden Register', url: 'https://golden.example/about?a=1&b=2' }],
       items: [

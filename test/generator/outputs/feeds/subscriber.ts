@@ -1,6 +1,7 @@
 /** A client of feeds: asks the proxy, reads with feedparser, and walks archives as RFC 5005 says. */
 import { writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
+import { z } from 'zod';
 import type { RunningProxy } from '../../../support/proxy.js';
 import { read } from './checkers.js';
 import type { Parsed } from './checkers.js';
@@ -9,6 +10,15 @@ import type { Parsed } from './checkers.js';
 export const BASE = 'https://api.golden.example';
 
 const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
+const JSON_TYPE = 'application/feed+json; charset=utf-8';
+
+const jsonFeed = z.object({
+  version: z.literal('https://jsonfeed.org/version/1.1'),
+  feed_url: z.string(),
+  next_url: z.string().optional(),
+  items: z.array(z.object({ id: z.string(), title: z.string(), url: z.string(), date_modified: z.string() })),
+});
+export type JsonFeed = z.infer<typeof jsonFeed>;
 
 export interface Fetched extends Parsed {
   readonly file: string;
@@ -48,10 +58,18 @@ export class Subscriber {
     return documents;
   }
 
-  async #text(url: string): Promise<string> {
+  /** The current JSON Feed and all that `next_url` leads to, newest first. */
+  async walkJson(url: string): Promise<readonly JsonFeed[]> {
+    const found: JsonFeed[] = [];
+    for (let next: string | undefined = url; next !== undefined; next = found.at(-1)?.next_url)
+      found.push(jsonFeed.parse(JSON.parse(await this.#text(next, JSON_TYPE))));
+    return found;
+  }
+
+  async #text(url: string, expected = ATOM_TYPE): Promise<string> {
     const answer = await this.#proxy.get(url.replace(BASE, ''));
     const type = answer.headers.get('content-type') ?? 'nothing';
-    if (answer.status === 200 && type === ATOM_TYPE) return answer.text();
+    if (answer.status === 200 && type === expected) return answer.text();
     throw new Error(`${url} is answered by ${answer.status} and ${type}`);
   }
 

@@ -1,0 +1,91 @@
+/** Documents of feeds are rendered only if an entry or a neighbour of theirs is another. */
+import { expect, it } from 'vitest';
+import { FIRSTS_ARCHIVES } from '../../../../generator/outputs/feeds/contents.js';
+import { FEEDS_SECTION } from '../../../../generator/outputs/feeds/index.js';
+import type { Kept, Output } from '../../../../generator/outputs/output.js';
+import { Register } from '../../../../generator/register/database.js';
+import { archiveText } from '../../../../generator/routes/archive-keys.js';
+import { temporary } from '../../../support/folder.js';
+import { changeRegister, writeRegister } from '../../../support/register.js';
+import { IMPRINT } from './nasty-document.js';
+
+const path = temporary();
+
+const JULY = '2026-07-01T08:00:00Z';
+const SEPTEMBER = '2026-09-20T08:00:00Z';
+
+/** The documents that a build renders, and what it notes of them all. */
+class Builds {
+  readonly file: string;
+  readonly #known = new Map<string, string>();
+
+  constructor(file: string) {
+    this.file = file;
+  }
+
+  /** Routes and keys of what is rendered. */
+  rendered(): string[] {
+    return this.outputs().map(({ route, key }) => (key === 0 ? route : `${route} ${archiveText(key)}`));
+  }
+
+  outputs(): readonly (Output | Kept)[] {
+    const isSame = (route: string, key: number, inputs: Buffer): boolean => {
+      const [name, hash] = [`${route} ${key}`, inputs.toString('hex')];
+      const isKnown = this.#known.get(name) === hash;
+      this.#known.set(name, hash);
+      return isKnown;
+    };
+    const changes = { tables: undefined, asOf: [SEPTEMBER, SEPTEMBER] } as const;
+    const register = Register.open(this.file);
+    try {
+      const inputs = { operator: IMPRINT, changes, entries: 0 };
+      return [...FEEDS_SECTION.render(register, inputs, isSame)].filter(({ body }) => body !== undefined);
+    } finally {
+      register.close();
+    }
+  }
+}
+
+const archive = (month: string) => [`feed-games-archive ${month}`, `feed-games-archive-json ${month}`];
+const current = (...names: readonly string[]) =>
+  names.flatMap((name) => [`feed-${name}`, `feed-${name}-json`]);
+
+it('are kept in both formats while their entries are the same', () => {
+  const ids = Array.from({ length: 450 }, (_, index) => index + 1);
+  const builds = new Builds(
+    writeRegister(path('register.sqlite'), {
+      games: ids.map((id) => ({
+        id,
+        name: `game ${id}`,
+        first_measured_at: id > 440 ? SEPTEMBER : JULY,
+        measured_at: SEPTEMBER,
+      })),
+      items: [{ id: 1, name: 'item', first_measured_at: SEPTEMBER, measured_at: SEPTEMBER }],
+    }),
+  );
+  expect(builds.rendered()).toEqual([
+    ...current('groups', 'users'),
+    ...['2026-07-00001', '2026-07-00002', '2026-07'].flatMap(archive),
+    ...current('games', 'items', 'all'),
+  ]);
+  expect(builds.rendered()).toEqual([]);
+  changeRegister(builds.file, `UPDATE games SET visits = 5, measured_at = '${SEPTEMBER}'`);
+  expect(builds.rendered()).toEqual([]);
+  changeRegister(builds.file, `UPDATE games SET name = 'renamed' WHERE id = 7`);
+  expect(builds.rendered()).toEqual(archive('2026-07-00001'));
+  changeRegister(builds.file, `UPDATE games SET name = 'renamed' WHERE id = 449`);
+  expect(builds.rendered()).toEqual(current('games', 'all'));
+});
+
+it('are only the newest, of records that are new', () => {
+  const length = (FIRSTS_ARCHIVES + 2) * 200;
+  const times = { first_measured_at: JULY, measured_at: SEPTEMBER };
+  const items = Array.from({ length }, (_, index) => ({ id: index + 1, ...times }));
+  const found = new Builds(writeRegister(path('register.sqlite'), { items }))
+    .outputs()
+    .filter(({ route }) => route === 'feed-items-archive');
+  const first = found.map(({ key }) => archiveText(key)).slice(0, 2);
+  expect([found.length, ...first]).toEqual([FIRSTS_ARCHIVES, '2026-07-00003', '2026-07-00004']);
+  expect(found[0]?.body).not.toContain('prev-archive');
+  expect(found[1]?.body).toContain('rel="prev-archive"');
+});
