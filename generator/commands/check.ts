@@ -8,7 +8,7 @@ import { number } from '../progress.js';
 import { inThreads, stepsIn } from '../build/workers/threads.js';
 import { OUTPUT, operatorOption, registerOption, withOptions } from './options.js';
 import type { Common } from './options.js';
-import { brokenLine, costText, findingLines, notMeasured, warningLines } from './report.js';
+import { brokenLine, costText, counted, findingLines, notMeasured, warningLines } from './report.js';
 import type { RunCost } from './report.js';
 import { print } from './terminal.js';
 import type { Terminal } from './terminal.js';
@@ -49,13 +49,17 @@ function soundOf(register: Register) {
 /** The result of a check that found nothing: counts, what is not measured, and warnings. */
 function soundLines(register: string, sound: ReturnType<typeof soundOf>, cost: RunCost): string[] {
   const { counts, absent, warnings } = sound;
-  const rows = (table: string): string => `${number(counts[table] ?? 0)} ${table}`;
+  // `group_names` -> `1 group name`, `2 group names`
+  const rows = (table: string): string =>
+    counted(counts[table] ?? 0, table.replaceAll('_', ' ').replace(/s$/, ''));
   return [
     `"${register}" keeps the contract (${costText(cost)})`,
     ...RESOURCES.map(({ plural, histories }) =>
       [plural, ...histories.map(({ table }) => table)].filter((table) => table in counts),
     ).flatMap((tables) => (tables.length === 0 ? [] : [`  ${tables.map(rows).join(', ')}`])),
-    absent.includes(WITHHELD.name) ? '  no withheld: nothing is withheld' : `  ${rows(WITHHELD.name)}`,
+    absent.includes(WITHHELD.name)
+      ? '  no withheld: nothing is withheld'
+      : `  ${number(counts[WITHHELD.name] ?? 0)} withheld`,
     ...notMeasured(absent).map((columns) => `  not measured: ${columns}`),
     ...warningLines(warnings),
   ];

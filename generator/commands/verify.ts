@@ -107,7 +107,7 @@ function damageLines(
     ...moreLines(total - damage.length),
     ...untracked.files.map((file) => `${areDeleted ? 'deleted' : 'untracked'}: ${file}`),
     ...moreLines(untracked.total - untracked.files.length),
-    `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${number(files)} files)${repaired}`,
+    `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${counted(files, 'file')})${repaired}`,
     ...(repairedAs === null && damage.some(({ file }) => ENTRIES.test(file))
       ? ['Entries of the log can’t be made again: restore them from a copy (see docs/signed-log.md)']
       : []),

@@ -130,10 +130,10 @@ describe('a check that finds nothing', () => {
        INSERT INTO usernames VALUES (1, 1, 'uno', NULL, ${T}, ${T}), (1, 2, 'one', NULL, ${T}, ${T});`,
     );
     expect(lines.slice(1)).toEqual([
-      '  0 groups, 0 group_member_readings, 0 group_names, 0 group_owners',
-      '  1 users, 2 usernames',
+      '  0 groups, 0 group member readings, 0 group names, 0 group owners',
+      '  1 user, 2 usernames',
       '  0 games',
-      '  1 items',
+      '  1 item',
       '  0 withheld',
     ]);
     const counts = { groups: 0, users: 1, usernames: 2, games: 0, items: 1, withheld: 0 };
