@@ -5,13 +5,14 @@ import type { InWords } from '../../schema/words.js';
 import { filler, routeNamed } from '../../routes/index.js';
 import { recordPage } from '../../routes/record-pages.js';
 import type { Route } from '../../routes/index.js';
+import { cut } from '../pages/words.js';
 import type { ValueChange, ChangeSource, Values } from './changes.js';
 import type { News } from './contents.js';
 import { tag } from './document.js';
 import type { FeedEntry, FeedOperator } from './document.js';
 import { changeFacts, firstFacts } from './facts.js';
 import type { First } from './firsts.js';
-import { escaped, legible, quoted, shortened } from './text.js';
+import { escaped, legible, quoted } from './text.js';
 
 /** An entry, and its reading: feeds are in order of the readings. */
 export interface Dated {
@@ -35,7 +36,7 @@ const own = (words: string): Phrase => ({ plain: words, html: escaped(words) });
 function measured(value: string): Phrase {
   const text = legible(value);
   return {
-    plain: text === '' ? '(empty)' : quoted(shortened(text, TITLE_CHARACTERS)),
+    plain: text === '' ? '(empty)' : quoted(cut(text, TITLE_CHARACTERS)),
     html: `<bdi>${escaped(text)}</bdi>`,
   };
 }

@@ -34,12 +34,3 @@ const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g;
  * it, if those are next to the marks: controls that would reach beyond its end become U+FFFD.
  */
 export const quoted = (text: string): string => `“${text.replaceAll(DIRECTIONS, REPLACEMENT)}”`;
-
-/** Cuts a long text after a number of characters, without splitting any. */
-export function shortened(text: string, characters: number): string {
-  // A text has at most as many characters as code units.
-  if (text.length <= characters) return text;
-  const all = Array.from(text.slice(0, 2 * characters));
-  if (all.length <= characters && text.length <= 2 * characters) return text;
-  return `${all.slice(0, characters).join('')}…`;
-}

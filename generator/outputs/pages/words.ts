@@ -25,10 +25,13 @@ export const signed = (value: number): string => (value > 0 ? `+${integer(value)
 /** Longer texts are cut where they name something. */
 const MOST_CHARACTERS = 300;
 
-/** A text as far as it names something, with an ellipsis if that is not all. */
-export const cut = (text: string, most = MOST_CHARACTERS): string =>
-  // A pair of surrogates is one character.
-  text.length <= most ? text : `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')}…`;
+/** The beginning of a text, with an ellipsis if that is not all. No character is split. */
+export function cut(text: string, most = MOST_CHARACTERS): string {
+  // A text has at most as many characters as code units, and at least half as many.
+  if (text.length <= most) return text;
+  const all = Array.from(text.slice(0, 2 * most));
+  return all.length <= most && text.length <= 2 * most ? text : `${all.slice(0, most).join('')}…`;
+}
 
 /** `2 readings`, `1 reading`. */
 export const amount = (count: number, thing: string): string =>

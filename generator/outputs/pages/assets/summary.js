@@ -74,7 +74,7 @@ export function ownerWords(state, owner) {
 
 /** What is said of a name that is cut. @param {string} name */
 const cutNote = (name) =>
-  `Cut after ${integer(cut(name).length - 1)} of ${integer(name.length)} characters; the JSON has all.`;
+  `Cut after ${integer(Array.from(cut(name)).length - 1)} of ${integer(Array.from(name).length)} characters; the JSON has all.`;
 
 /** @param {Values} record */
 function byline(record) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { escaped, legible, quoted, shortened } from '../../../../generator/outputs/feeds/text.js';
+import { escaped, legible, quoted } from '../../../../generator/outputs/feeds/text.js';
+import { cut } from '../../../../generator/outputs/pages/words.js';
 import { NASTY } from './nasty.js';
 
 describe('legible', () => {
@@ -37,15 +38,15 @@ describe('quoted', () => {
   });
 });
 
-describe('shortened', () => {
+describe('cut', () => {
   it('leaves text of that many characters whole, whatever they take', () => {
-    expect(shortened('abc', 3)).toBe('abc');
-    expect(shortened('😀😀😀', 3)).toBe('😀😀😀');
+    expect(cut('abc', 3)).toBe('abc');
+    expect(cut('😀😀😀', 3)).toBe('😀😀😀');
   });
 
   it('cuts between characters and says so', () => {
-    expect(shortened('abcd', 3)).toBe('abc…');
-    expect(shortened('😀😀😀😀', 3)).toBe('😀😀😀…');
-    expect(shortened('a😀b😀c', 2)).toBe('a😀…');
+    expect(cut('abcd', 3)).toBe('abc…');
+    expect(cut('😀😀😀😀', 3)).toBe('😀😀😀…');
+    expect(cut('a😀b😀c', 2)).toBe('a😀…');
   });
 });
