@@ -4,8 +4,10 @@
  */
 import { createPrivateKey, createPublicKey, hash, randomBytes, sign, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Failure, messageOf, reading } from './errors.js';
+import { isOpen, keepsModes } from './files.js';
 
 /** The first byte of a key: what it signs. A cosignature is of a checkpoint along with the time. */
 const NOTE = 1;
@@ -46,6 +48,8 @@ export interface Verifier {
 export interface KeyFile {
   readonly path: string;
   readonly signer: Signer;
+  /** Whether others may read it, since its file system keeps no modes. */
+  readonly isOpen: boolean;
 }
 
 /** The first 4 bytes, in hex. @param key the byte of the type, then the public key */
@@ -125,10 +129,13 @@ function isTimed(text: string, signature: Buffer, isOf: Verifier['verify']): boo
   return time < 2n ** 63n && isOf(`cosignature/v1\ntime ${time}\n${text}`, signature.subarray(TIME_BYTES));
 }
 
-/** @throws Failure usage: it is no key, or others may read it; environment: it can't be read */
+/**
+ * @throws Failure usage: it is no key, or others may read it although its file system keeps modes;
+ * environment: it can't be read
+ */
 export function readKey(path: string): KeyFile {
-  const { isPrivate, content } = reading(`key "${path}"`, () => ({
-    isPrivate: (statSync(path).mode & 0o077) === 0,
+  const { open, content } = reading(`key "${path}"`, () => ({
+    open: isOpen(path),
     content: readFileSync(path, 'utf8'),
   }));
   let signer: Signer;
@@ -137,6 +144,13 @@ export function readKey(path: string): KeyFile {
   } catch (error) {
     throw Failure.usage(`key "${path}": ${messageOf(error)}`);
   }
-  if (!isPrivate) throw Failure.usage(`key "${path}" can be read by others, expected mode 0600 (chmod 600)`);
-  return { path, signer };
+  if (open && keepsModes(dirname(path)))
+    throw Failure.usage(`key "${path}" can be read by others, expected mode 0600 (chmod 600)`);
+  return { path, signer, isOpen: open };
 }
+
+/** What to say of keys that others may read. */
+export const keyWarnings = (keys: readonly KeyFile[]): readonly string[] =>
+  keys
+    .filter((key) => key.isOpen)
+    .map(({ path }) => `warning: key "${path}" can be read by others: its file system keeps no modes`);

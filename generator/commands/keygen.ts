@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { Failure } from '../errors.js';
+import { keyWarnings, readKey } from '../keys.js';
 import { createKey } from '../log/key-file.js';
 import { OUTPUT, examples, withOptions } from './options.js';
 import type { Common } from './options.js';
@@ -35,8 +36,10 @@ export function addKeygen(program: Command, terminal: Terminal): void {
     if (name.includes('://'))
       throw Failure.usage(`--name "${name}" has a scheme, expected none, as in "register.example/log"`);
     const key = createKey(name, write);
+    const warnings = keyWarnings([readKey(write)]);
+    for (const line of warnings) terminal.warn(line);
     print(terminal, flags, { file: write, key }, () => [
-      `Wrote the key ${write}, for its owner alone`,
+      `Wrote the key ${write}${warnings.length === 0 ? ', for its owner alone' : ''}`,
       `  to publish  ${write}.pub: ${key}`,
       `  to keep     ${write}.last, without which the key can't sign: never restore it from a backup`,
     ]);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { LogKeys, Signing } from '../config/signing.js';
 import { Failure, asFailure } from '../errors.js';
 import { Lock } from '../lock.js';
+import { keyWarnings } from '../keys.js';
 import type { Progress } from '../progress.js';
 import { isStop } from '../publish/commit.js';
 import { isCopy } from '../publish/copied.js';
@@ -29,7 +30,7 @@ export interface Signatures extends Required<AroundCommit> {
  * Signs what some work commits: by what it is called with, before and after its commit.
  *
  * Without a key, what the operator declares to be in a log is left to `sign`. Warnings are of witnesses
- * that do not cosign, and of a snapshot that is left unsigned.
+ * that do not cosign, of keys that others may read, and of a snapshot that is left unsigned.
  */
 export async function withLog<T>(
   { log: declared, signing }: { readonly log: LogKeys | undefined; readonly signing: Signing | undefined },
@@ -37,6 +38,7 @@ export async function withLog<T>(
   work: (signatures: Signatures) => Promise<T>,
 ): Promise<T> {
   let log: SignedLog | undefined;
+  for (const line of keyWarnings(signing?.keys ?? [])) warn(line);
   const signatures: Signatures = {
     before: async (tree, treeId) => {
       if (signing === undefined) {
@@ -124,7 +126,7 @@ export interface SignedSnapshot {
 /**
  * Signs the snapshot that was committed last, if it is not in the log yet, and asks witnesses that
  * have not cosigned it.
- * @param warn called for each witness that does not cosign
+ * @param warn called for each witness that does not cosign, and each key that others may read
  * @throws Failure usage: the tree declares no log, or one of other keys; environment: it is a copy,
  * whose origin signs; invalid: snapshot.json is not what was committed, or to sign would fork the log
  */
@@ -135,6 +137,7 @@ export async function sign(
   progress: Progress,
 ): Promise<SignedSnapshot> {
   tree.requirePublished();
+  for (const line of keyWarnings(signing.keys)) warn(line);
   if (isCopy(tree))
     throw Failure.environment(`"${tree.out}" is a copy: its origin signs its snapshots, expected that tree`);
   const lock = Lock.take(tree.lock);

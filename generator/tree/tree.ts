@@ -1,10 +1,10 @@
 /** A published tree: the folder that is served, and its private state next to it. */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Failure, asFailure, codeOf } from '../errors.js';
 import { readChangeIndex } from './changes.js';
-import { ifExists, liesIn, makeFolder, readText, realPath } from '../files.js';
+import { ifExists, liesIn, makeFolder, makePrivate, readText, realPath } from '../files.js';
 import { readManifest } from './manifest.js';
 
 /** Where the state was before format 3: inside the published folder. */
@@ -130,7 +130,7 @@ export class Tree {
     this.#isStateNew = !existsSync(state);
     makeFolder(state);
     // The state holds what was published before something was withheld.
-    chmodSync(state, 0o700);
+    makePrivate(state);
     const other = this.#otherTree();
     if (other !== undefined) {
       throw Failure.environment(

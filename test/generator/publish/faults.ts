@@ -25,11 +25,15 @@ export type Fault = (call: Call) => Error | undefined;
 const isMade = (name: string, [path]: readonly unknown[]): boolean =>
   name === 'mkdirSync' && fs.existsSync(String(path));
 
-/** Does the work with a fault in place. */
-export async function withFault<T>(fault: Fault, work: () => Promise<T>): Promise<T> {
+/** Does the work with a fault in place. @param more calls that are counted as well */
+export async function withFault<T>(
+  fault: Fault,
+  work: () => Promise<T>,
+  more: readonly string[] = [],
+): Promise<T> {
   let number = 0;
   const originals: [string, unknown][] = [];
-  for (const name of [...GROWING, ...SHRINKING, 'openSync']) {
+  for (const name of [...GROWING, ...SHRINKING, 'openSync', ...more]) {
     const original: unknown = Reflect.get(fs, name);
     if (typeof original !== 'function') throw new TypeError(`no ${name}`);
     originals.push([name, original]);

@@ -1,9 +1,21 @@
 /** File systems that answer with other errors than those of Linux: Windows, macOS, some network ones. */
-import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { flushOne } from '../../../generator/files.js';
+import { flushOne, makePrivate } from '../../../generator/files.js';
+import { readKey } from '../../../generator/keys.js';
+import { createKey } from '../../../generator/log/key-file.js';
 import { deleteFile, move, moveFile } from '../../../generator/publish/moves.js';
+import { inProcess } from './support.js';
 import { temporary } from '../../support/folder.js';
 import { withFault } from './faults.js';
 
@@ -19,8 +31,26 @@ async function withError(name: string, code: string, work: () => void): Promise<
       return Object.assign(new Error(code), { code });
     },
     async () => work(),
+    ['chmodSync'],
   );
   expect(isFirst).toBe(false);
+}
+
+/** Does work on a file system that keeps no modes: others may read everything. */
+async function withoutModes<T>(work: () => T | Promise<T>): Promise<T> {
+  const { statSync: original } = fs;
+  Reflect.set(fs, 'statSync', (...args: Parameters<typeof original>) => {
+    const found = Reflect.apply(original, fs, args);
+    if (found !== undefined) found.mode = Number(found.mode) | 0o055;
+    return found;
+  });
+  syncBuiltinESMExports();
+  try {
+    return await work();
+  } finally {
+    Reflect.set(fs, 'statSync', original);
+    syncBuiltinESMExports();
+  }
 }
 
 /** A new folder. */
@@ -111,4 +141,41 @@ it('a link in the place of a folder is replaced, and nothing is written where it
   for (const _ of move(join(root, 'from'), join(root, 'to')));
   expect(readdirSync(join(root, 'to/kind'))).toEqual(['1.json']);
   expect(readdirSync(elsewhere)).toEqual([]);
+});
+
+describe('without modes', () => {
+  it.each(['EPERM', 'ENOTSUP', 'ENOSYS'])(
+    'a folder is left open to a system that answers %s',
+    async (code) => {
+      const root = folder();
+      await withoutModes(() => withError('chmodSync', code, () => makePrivate(root)));
+      expect(readdirSync(root)).toEqual([]);
+    },
+  );
+
+  it('a key is used, with a warning', async () => {
+    const key = join(folder(), 'log.key');
+    const { stderr } = await withoutModes(() =>
+      inProcess('keygen', '--name', 'register.example/log', '--write', key),
+    );
+    expect(stderr).toBe(`warning: key "${key}" can be read by others: its file system keeps no modes\n`);
+    expect(await withoutModes(() => readKey(key).isOpen)).toBe(true);
+    expect(readKey(key).isOpen).toBe(false);
+    expect(readdirSync(dirname(key)).toSorted()).toEqual(['log.key', 'log.key.last', 'log.key.pub']);
+  });
+});
+
+describe('where modes are kept', () => {
+  it.each(['EPERM', 'EIO'])('a folder that can’t be closed to others fails with %s', async (code) => {
+    const root = folder();
+    await expect(withError('chmodSync', code, () => makePrivate(root))).rejects.toThrow(code);
+  });
+
+  it('a key that others can read is refused', () => {
+    const key = join(folder(), 'log.key');
+    createKey('register.example/log', key);
+    fs.chmodSync(key, 0o640);
+    expect(() => readKey(key)).toThrow('can be read by others');
+    expect(statSync(key).mode & 0o777).toBe(0o640);
+  });
 });
