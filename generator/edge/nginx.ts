@@ -64,8 +64,6 @@ const DETAILED = new Set(['not_found', 'invalid_limit']);
 /** @throws Failure usage: a limit that nginx can't count */
 export function nginxConfiguration(published: Snapshot, { out, ...options }: NginxOptions): Configuration {
   const { headers, limits, routes, redirects, errors } = published;
-  // As in the proxy, the page of an error is served with that error alone.
-  const pages = new Set(Object.values(errors).map(({ page }) => page));
   const rates = ratesOf(limits);
   const parts = downloadZones(limits);
   const notes = rates.flatMap(({ note }) => note ?? []);
@@ -90,9 +88,7 @@ export function nginxConfiguration(published: Snapshot, { out, ...options }: Ngi
     queries: routes.flatMap(({ parameters = [] }) =>
       parameters.flatMap((parameter) => (parameter.in === 'path' ? [] : [queryOf(parameter)])),
     ),
-    locations: routes
-      .filter(({ path }) => !pages.has(path))
-      .flatMap((route) => locationsOf(route, published, out)),
+    locations: routes.flatMap((route) => locationsOf(route, published, out)),
     absentIn: BUCKETS.filter((bucket) =>
       routes.some((route) => route.requires !== undefined && route.bucket === bucket),
     ),

@@ -210,12 +210,8 @@ export function parseSnapshot(text: string): Snapshot {
     const [{ path, message } = { path: [], message: '' }] = parsed.error.issues;
     throw new SnapshotError(`${SNAPSHOT_FILE} is malformed at ${path.join('.')}: ${message}${REMEDY}`);
   }
-  const { routes, redirects, errors } = parsed.data;
-  // They are served with their errors alone: their own URLs lead to nothing.
-  const pages = new Set(Object.values(errors).map(({ page }) => page));
   try {
-    const served = routes.filter((route) => !pages.has(route.path));
-    return { ...parsed.data, router: createRouter(served, redirects) };
+    return { ...parsed.data, router: createRouter(parsed.data.routes, parsed.data.redirects) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new SnapshotError(`${SNAPSHOT_FILE} is malformed: ${message}${REMEDY}`, { cause: error });

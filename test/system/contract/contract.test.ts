@@ -16,7 +16,6 @@ const out = path('dist');
 let proxy: RunningProxy;
 
 const snapshotFile = z.object({
-  errors: z.record(z.string(), z.object({ page: z.string().optional() })),
   routes: z.array(
     z.object({
       name: z.string(),
@@ -82,17 +81,11 @@ describe('the proxy', () => {
 
 describe('every document of the tree', () => {
   it('is answered at its URL, byte for byte', async () => {
-    const { routes, errors } = snapshotFile.parse(
-      JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')),
-    );
+    const { routes } = snapshotFile.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
     // A page of records is at the URLs of records as well; its own is that of the other route.
     const own = routes.filter(({ requires }) => requires === undefined);
     const paths = new Map(own.map(({ file, path }) => [file, path]));
-    const errorPages = new Set(Object.values(errors).flatMap(({ page }) => page ?? []));
-    expect(errorPages.size).toBe(2);
     for (const [file, { text }] of readTree(out)) {
-      // The pages of errors are served with these alone.
-      if (errorPages.has(paths.get(file) ?? '')) continue;
       // These have a limit of their own, and tests of their own.
       if (/\.(csv|csv\.gz|parquet|ndjson\.gz|sqlite\.gz)$/.test(file)) continue;
       const limit = /^api\/v1\/largest\/(\d+)\.json$/.exec(file)?.[1];
