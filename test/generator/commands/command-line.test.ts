@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { calledAs } from '../../../generator/package.js';
 import { calledAs as proxyCalledAs } from '../../../proxy/package.js';
 import { published } from '../../support/build.js';
-import { snapshot, start, until } from '../../support/cli.js';
+import { inputs, snapshot, start, until } from '../../support/cli.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
@@ -44,6 +44,19 @@ it('serve is listed by --help, and has the options of the proxy', async () => {
   expect(stdout).toContain('Usage: register-api serve [options]');
   expect(stdout).toContain('  register-api serve --out dist --port 8080');
   expect(stdout).toContain('--trust-proxy');
+});
+
+it('a process prints results to standard output, messages to standard error, and ends with their code', async () => {
+  const [register, out] = [writeRegister(path('process.sqlite'), GROUP), path('process')];
+  const build = (...more: string[]) => snapshot(['build', ...inputs(register, out), ...more]);
+  expect(await build('--quiet')).toEqual({ code: 0, stdout: '', stderr: '' });
+  const { stdout, stderr } = await build();
+  expect(stdout).toMatch(/^Nothing changed since snapshot 1 /);
+  expect(stderr).toMatch(/^rendering: .* files in /m);
+  changeRegister(register, `UPDATE groups SET member_count = -1`);
+  const refused = await build('--json');
+  expect([refused.code, JSON.parse(refused.stdout)]).toMatchObject([1, { published: false }]);
+  expect(refused.stderr).toMatch(/; nothing was published\n$/);
 });
 
 const status = (out: string, ...more: string[]) => inProcess('status', '--out', out, ...more);
