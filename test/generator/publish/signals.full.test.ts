@@ -1,6 +1,6 @@
 /** SIGINT and SIGTERM: at once, with one line that says what state the tree is in, and nothing left behind. */
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
 import { rollback } from '../../../generator/build/rollback.js';
 import { Failure } from '../../../generator/errors.js';
@@ -125,6 +125,8 @@ describe('a query that takes minutes', { retry: 2 }, () => {
       const out = both.tree();
       const before = stateOf(out);
       const running = start([command, '--register', endless, ...more, ...(more.length > 0 ? [out] : [])]);
+      // If this test fails, it must not go on for minutes.
+      onTestFinished(() => void running.child.kill('SIGKILL'));
       // By then it is in that query, since all others take milliseconds.
       await until(() => ticksOf(running.pid) > 150, 'it is in the query');
       const at = performance.now();
