@@ -1,4 +1,5 @@
 /** File system primitives: read, write, replace, link, and read in chunks. */
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
@@ -146,7 +147,7 @@ export function makePrivate(folder: string): void {
 
 /** Whether a new file in a folder can be closed to others. A folder in which none can be made is said to. */
 export function keepsModes(folder: string): boolean {
-  const probe = join(folder, `.mode-${process.pid}`);
+  const probe = join(folder, `.mode-${randomUUID()}`);
   try {
     writeFileSync(probe, '', { mode: 0o600, flag: 'wx' });
     return !isOpen(probe);
