@@ -1,6 +1,6 @@
 /** `diff`: what a build would do, said without doing anything. */
-import { existsSync, rmSync } from 'node:fs';
-import { beforeAll, describe, expect } from 'vitest';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { beforeAll, describe, expect, vi } from 'vitest';
 import { z } from 'zod';
 import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
@@ -42,10 +42,15 @@ const schema = z.object({
   ),
 });
 
-/** A dry run, which must leave everything as it is: the tree, its bookkeeping, its times. */
+/** A dry run, which must leave everything as it is: the tree, its bookkeeping, its times, and nothing elsewhere. */
 async function diff(register: string, out: string, ...more: string[]) {
   const before = existsSync(out) ? wholeOf(out) : {};
+  const scratch = path('scratch');
+  mkdirSync(scratch);
+  vi.stubEnv('TMPDIR', scratch);
   const result = await inProcess('diff', '--quiet', ...inputs(register, out), ...more);
+  vi.unstubAllEnvs();
+  expect(readdirSync(scratch)).toEqual([]);
   expect(differing(existsSync(out) ? wholeOf(out) : {}, before)).toEqual([]);
   return result;
 }
