@@ -431,7 +431,9 @@ describe('verify', () => {
       await repair(made);
       expect(await damageOf(out)).toEqual([]);
       const { sequence } = manifestOf(out);
-      expect(indexOf(out)).toMatchObject({ sequence, oldest: sequence });
+      // Without the counts that `indexOf` expects: they were in the file.
+      const index: unknown = JSON.parse(readFileSync(join(out, 'changes/index.json'), 'utf8'));
+      expect(index).toMatchObject({ sequence, oldest: sequence });
     },
   );
 });

@@ -79,8 +79,8 @@ describe('a build that follows another', () => {
     const one = await made.rendered(measured(1));
     // Each with its history.
     expect((await made.rendered(measured(3))) - one).toBe(2 * 2);
-    // No neighbour of it, but two feeds in two formats (new items, and all), and what is recent.
-    expect(await made.rendered(`DELETE FROM items WHERE id = ${middle('items')}`)).toBe(SUMMARIES + 5);
+    // No neighbour of it, but what is recent, and in two formats the feeds of new items and of all, and its month.
+    expect(await made.rendered(`DELETE FROM items WHERE id = ${middle('items')}`)).toBe(SUMMARIES + 7);
     expect(await made.differences()).toEqual([]);
   });
 
