@@ -125,7 +125,9 @@ describe('a build that follows another', () => {
     const { rendered } = await counted({ register, out });
     expect(rendered).toBeGreaterThan(2 * SUMMARIES);
     const again = await counted({ register, out });
-    expect([again.rendered, again.changes.unchanged]).toEqual([rendered, again.files]);
+    // But archives of feeds, whose entries are compared first.
+    expect(again.rendered).toBeGreaterThan(2 * SUMMARIES);
+    expect(again.changes.unchanged).toBe(again.files);
     changeRegister(
       register,
       `UPDATE raw_users SET measurements = measurements + 1 WHERE id = (SELECT min(id) FROM raw_users);
