@@ -12,7 +12,8 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, FULL],
     environment: 'node',
     globalSetup: ['test/support/memory.ts', 'test/support/left-out.ts'],
-    maxWorkers: availableParallelism(),
+    // One more than there are processors: some tests wait.
+    maxWorkers: availableParallelism() + 1,
     // Test files share what they import, which takes longer than most tests.
     isolate: false,
     // On a machine that may be busy with other work: 180000 ms (= 3 minutes).

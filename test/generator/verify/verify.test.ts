@@ -18,15 +18,7 @@ import type { Damage } from '../../../generator/verify/verify.js';
 import { errorsOf, inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
-import {
-  contentOf,
-  digestOf,
-  indexOf,
-  listOf,
-  manifestOf,
-  mirrorOf,
-  stateOf,
-} from '../../support/published.js';
+import { contentOf, digestOf, listOf, manifestOf, mirrorOf, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { ROWS, Site, buildWith, copyOf, fresh, pair, site } from '../../support/site.js';
 import type { Pair } from '../../support/site.js';
