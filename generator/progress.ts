@@ -245,7 +245,7 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 export const number = (value: number): string => value.toLocaleString('en-US');
 
 /** `1 file`, `2 files`. @param unit in the plural */
-const amountOf = (count: number, unit: string): string =>
+export const amountOf = (count: number, unit: string): string =>
   `${number(count)} ${count === 1 ? unit.replace(/(?<=ss)es$|(?<=\w\w)s$/, '') : unit}`;
 
 /** The progress display for an output: quiet, a terminal, or a file or pipe. */

@@ -4,11 +4,11 @@ import { check } from '../register/check.js';
 import type { Register } from '../register/database.js';
 import { countRows, warningsOf } from '../register/warnings.js';
 import { RESOURCES, WITHHELD } from '../schema/index.js';
-import { number } from '../progress.js';
+import { amountOf, number } from '../progress.js';
 import { inThreads, stepsIn } from '../build/workers/threads.js';
 import { OUTPUT, operatorOption, registerOption, withOptions } from './options.js';
 import type { Common } from './options.js';
-import { brokenLine, costText, counted, findingLines, notMeasured, warningLines } from './report.js';
+import { brokenLine, costText, findingLines, notMeasured, warningLines } from './report.js';
 import type { RunCost } from './report.js';
 import { print } from './terminal.js';
 import type { Terminal } from './terminal.js';
@@ -50,8 +50,7 @@ function soundOf(register: Register) {
 function soundLines(register: string, sound: ReturnType<typeof soundOf>, cost: RunCost): string[] {
   const { counts, absent, warnings } = sound;
   // `group_names` -> `1 group name`, `2 group names`
-  const rows = (table: string): string =>
-    counted(counts[table] ?? 0, table.replaceAll('_', ' ').replace(/s$/, ''));
+  const rows = (table: string): string => amountOf(counts[table] ?? 0, table.replaceAll('_', ' '));
   return [
     `"${register}" keeps the contract (${costText(cost)})`,
     ...RESOURCES.map(({ plural, histories }) =>

@@ -35,12 +35,11 @@ export function renderSection(
     compared.get(route)?.put({ key, bytes: 0, hash }) === 'unchanged';
   try {
     for (const { route, key, body } of section.render(register, inputs, isSame)) {
-      if (body === undefined) {
-        writer.route(route).keep(key);
-        continue;
+      if (body === undefined) writer.route(route).keep(key);
+      else {
+        writer.route(route).put(key, body);
+        advance(1);
       }
-      writer.route(route).put(key, body);
-      advance(1);
     }
     for (const patch of compared.values()) patch.finish();
   } finally {

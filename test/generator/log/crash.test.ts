@@ -3,13 +3,20 @@
  * there on. Whatever is published next, no key has signed two roots of one size.
  */
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
-import childProcess from 'node:child_process';
-import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { always, isThorough } from '../../support/thorough.js';
 import { createKey } from '../../../generator/log/key-file.js';
-import { SWEEP, callsOf, deadFrom, fullFrom, spread, survive, withFault } from '../publish/faults.js';
+import {
+  SWEEP,
+  callsOf,
+  deadFrom,
+  fullFrom,
+  spread,
+  survive,
+  withFault,
+  withoutSync,
+} from '../publish/faults.js';
 import type { Fault } from '../publish/faults.js';
 import { LONG, publish, route } from '../publish/small.js';
 import type { Version } from '../publish/small.js';
@@ -22,16 +29,7 @@ const path = temporary();
 /** How many of the calls are tried. */
 const PLACES = isThorough ? 100 : 10;
 
-// The file system is in memory, so flushing it has no effect, and starting `sync` takes longer than all else.
-const { spawnSync } = childProcess;
-beforeAll(() => {
-  Reflect.set(childProcess, 'spawnSync', () => ({ status: 0 }));
-  syncBuiltinESMExports();
-});
-afterAll(() => {
-  Reflect.set(childProcess, 'spawnSync', spawnSync);
-  syncBuiltinESMExports();
-});
+withoutSync();
 
 const version = (documents: Version['documents'][string]): Version => ({
   routes: [route('a', '/a/{id}', 'a/{id}.json')],

@@ -4,16 +4,14 @@
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncBuiltinESMExports } from 'node:module';
-import childProcess from 'node:child_process';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { rollback } from '../../../generator/build/rollback.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { effectsAt } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { always, isThorough, some } from '../../support/thorough.js';
 import { differing, inState, isOfTheBuild } from '../../support/tree.js';
-import { SWEEP, callsOf, deadFrom, fullFrom, survive, withFault } from './faults.js';
+import { SWEEP, callsOf, deadFrom, fullFrom, survive, withFault, withoutSync } from './faults.js';
 import { LONG, publish, route } from './small.js';
 import type { Version } from './small.js';
 import { contentOf, hashesOf, manifestOf, sha256, stateOf } from '../../support/published.js';
@@ -24,16 +22,7 @@ const path = temporary();
 /** At how many of the calls `npm test` tries it; the full run does at each. */
 const PLACES = 12;
 
-// The file system is in memory, so flushing it has no effect, and starting `sync` takes longer than all else.
-const { spawnSync } = childProcess;
-beforeAll(() => {
-  Reflect.set(childProcess, 'spawnSync', () => ({ status: 0 }));
-  syncBuiltinESMExports();
-});
-afterAll(() => {
-  Reflect.set(childProcess, 'spawnSync', spawnSync);
-  syncBuiltinESMExports();
-});
+withoutSync();
 
 const SECRET = 'a secret that is withheld';
 const ROUTES = [route('a', '/a/{id}', 'a/{id}.json'), route('b', '/b/{id}', 'b/{id}/all.json')];

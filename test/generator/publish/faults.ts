@@ -2,8 +2,10 @@
  * A file system that fails on demand, in this process: every call of node:fs that changes something is counted, and
  * any of them can be made to fail. Death by SIGKILL and a full disk can so be tried at every single place.
  */
+import childProcess from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { afterAll, beforeAll } from 'vitest';
 import { inState } from '../../support/tree.js';
 
 const GROWING = ['writeFileSync', 'writeSync', 'mkdirSync', 'linkSync'] as const;
@@ -140,3 +142,15 @@ export const fullFrom =
           errno: -28,
         })
       : undefined;
+
+function replaceSpawn(by: unknown): void {
+  Reflect.set(childProcess, 'spawnSync', by);
+  syncBuiltinESMExports();
+}
+
+/** Has the tests of a file run without sync(1): in memory, flushing has no effect, and starting it takes longer than all else. */
+export function withoutSync(): void {
+  const { spawnSync } = childProcess;
+  beforeAll(() => replaceSpawn(() => ({ status: 0 })));
+  afterAll(() => replaceSpawn(spawnSync));
+}

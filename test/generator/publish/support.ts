@@ -8,10 +8,10 @@ import { Tree } from '../../../generator/tree/tree.js';
 import { verify } from '../../../generator/verify/verify.js';
 import type { Damage } from '../../../generator/verify/verify.js';
 import { quiet } from '../../support/build.js';
-import { hashesOf } from '../../support/published.js';
+import { hashesOf, stateOf } from '../../support/published.js';
 import { writeRegister } from '../../support/register.js';
 import { buildWith } from '../../support/site.js';
-import { differing, inState, isDownload, isSibling } from '../../support/tree.js';
+import { differing, inState, isDownload, isSibling, namesThatDiffer } from '../../support/tree.js';
 import { Killed } from './faults.js';
 
 export { errorsOf, start, startBuild, until } from '../../support/cli.js';
@@ -43,6 +43,24 @@ export const flat = (route: string, file: string): string => `${route}/${encodeU
 export const waitsForExports = (out: string): boolean =>
   existsSync(inState(out, `stage/replacing/${flat('item', 'api/v1/item/1.json')}`)) &&
   existsSync(inState(out, 'stage/scratch/downloads/group_member_readings.csv'));
+
+/** That a commit has touched these documents, what it says of itself, and no other file. @param before see `stateOf` */
+export function expectTouched(
+  out: string,
+  before: Readonly<Record<string, string>>,
+  sequence: number,
+  documents: readonly string[],
+): void {
+  const own = [
+    `changes/${sequence}.json`,
+    `changes/${sequence}.ndjson.gz`,
+    'changes/index.json',
+    'feeds/snapshots.atom',
+    'feeds/snapshots.json',
+    'snapshot.json',
+  ];
+  expect(namesThatDiffer(stateOf(out), before).toSorted()).toEqual([...documents, ...own].toSorted());
+}
 
 /** Everything in a folder, empty folders too, with content, inode and times. */
 export function wholeOf(folder: string): Record<string, string> {
