@@ -14,5 +14,6 @@ export default function setup(): (() => void) | undefined {
   // Some tests run programs as another user.
   chmodSync(folder, 0o1777);
   process.env['TMPDIR'] = folder;
-  return () => rmSync(folder, { recursive: true, force: true });
+  // A worker that is being ended may still write.
+  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }
