@@ -1,5 +1,11 @@
 /** The merge of ascending keys with ascending entries, wherever they come from. */
 
+/** Keys from `low` to `high`, inclusive. */
+export interface KeyRange {
+  readonly low: number;
+  readonly high: number;
+}
+
 /** Ascending entries, of which one is next. */
 export interface Cursor<T> {
   /** Undefined at the end. */

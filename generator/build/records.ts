@@ -16,7 +16,7 @@ import type { Tree } from '../tree/tree.js';
 import type { StageSpec } from '../publish/stage-writer.js';
 import { check, checkRecords, joinReports } from '../register/check.js';
 import { isPublishable } from '../register/findings.js';
-import type { CheckReport } from '../register/findings.js';
+import type { CheckReport, Warning } from '../register/findings.js';
 import type { Register } from '../register/database.js';
 import {
   entriesOf,
@@ -28,7 +28,6 @@ import {
 } from '../register/overview.js';
 import type { Counted, InvalidIds, MeasuredRecords, Overview, RowCounts } from '../register/overview.js';
 import { countRows, unknownWithheld, warningsOf } from '../register/warnings.js';
-import type { Warning } from '../register/warnings.js';
 import type { Kind } from '../schema/field.js';
 import { RESOURCES, resourceOf, tablesOf } from '../schema/index.js';
 import { explainer } from '../register/slow-steps.js';

@@ -13,7 +13,7 @@ import { NewlyWithheld } from './newly-withheld.js';
 import type { Index, WithheldMarks } from '../tree/index-json.js';
 import type { Changes } from '../publish/index-route.js';
 import type { Register } from '../register/database.js';
-import type { Warning } from '../register/warnings.js';
+import type { Warning } from '../register/findings.js';
 import type { Measured } from '../schema/measured.js';
 import { RESOURCES, documentsOf } from '../schema/index.js';
 

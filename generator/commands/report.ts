@@ -1,8 +1,7 @@
 /** What several commands print. */
 import { number } from '../progress.js';
 import { placeOf } from '../register/findings.js';
-import type { CheckReport, BrokenRow, Finding } from '../register/findings.js';
-import type { Warning } from '../register/warnings.js';
+import type { BrokenRow, CheckReport, Finding, Warning } from '../register/findings.js';
 import { RESOURCES, WITHHELD } from '../schema/index.js';
 
 /** The cost of a run. */

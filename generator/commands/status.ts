@@ -21,30 +21,6 @@ interface Flags extends Common {
   readonly out: string;
 }
 
-/** What a published tree says of itself. */
-interface Status {
-  readonly tree: string;
-  readonly sequence: number;
-  readonly asOf: string | null;
-  readonly builtAt: string;
-  /** Published records of each kind; null for one that is not measured. */
-  readonly records: Snapshot['counts'];
-  /** The tables that are not measured. */
-  readonly notMeasured: readonly string[];
-  readonly files: number;
-  readonly bytes: number;
-  /** The log that the tree declares; null if there is none. */
-  readonly log: LogStatus | null;
-}
-
-interface LogStatus {
-  readonly origin: string;
-  /** Number of its entries. */
-  readonly size: number;
-  /** Whether its newest entry is that of this snapshot. */
-  readonly signed: boolean;
-}
-
 export function addStatus(program: Command, terminal: Terminal): void {
   const command = program
     .command('status')
@@ -58,8 +34,11 @@ export function addStatus(program: Command, terminal: Terminal): void {
   });
 }
 
-/** @throws Failure environment: there is no published tree; invalid: it is of another version */
-function statusOf(tree: Tree): Status {
+/**
+ * What a published tree says of itself.
+ * @throws Failure environment: there is no published tree; invalid: it is of another version
+ */
+function statusOf(tree: Tree) {
   const { out, manifest } = tree;
   const content = readText(manifest);
   if (content === undefined) throw Failure.environment(`"${out}" holds no published tree (no snapshot.json)`);
@@ -69,7 +48,9 @@ function statusOf(tree: Tree): Status {
     sequence: snapshot.sequence,
     asOf: snapshot.as_of,
     builtAt: snapshot.built_at,
+    /** Published records of each kind; null for one that is not measured. */
     records: snapshot.counts,
+    /** The tables that are not measured. */
     notMeasured: absentTables(snapshot),
     files: snapshot.tree.files,
     bytes: snapshot.tree.bytes,
@@ -83,8 +64,12 @@ function absentTables({ routes }: Snapshot): readonly string[] {
   return TABLES.map(({ name }) => name).filter((name) => absent.has(exportRoute(name, 'csv')));
 }
 
-/** @throws Failure invalid: the log is damaged */
-function logStatus(out: string, { log, tree, sequence }: Snapshot): LogStatus | null {
+/**
+ * The log that a tree declares, with the number of its entries, and whether the newest is of this
+ * snapshot; null if there is none.
+ * @throws Failure invalid: it is damaged
+ */
+function logStatus(out: string, { log, tree, sequence }: Snapshot) {
   if (log === undefined) return null;
   const note = readText(join(out, checkpointFile(tree.id)));
   const size = note === undefined ? 0 : checkpointIn(note).size;
@@ -92,7 +77,8 @@ function logStatus(out: string, { log, tree, sequence }: Snapshot): LogStatus | 
   return { origin: log.origin, size, signed: newest?.sequence === sequence };
 }
 
-function statusLine({ tree, sequence, asOf, builtAt, records, notMeasured, log }: Status): string {
+function statusLine(status: ReturnType<typeof statusOf>): string {
+  const { tree, sequence, asOf, builtAt, records, notMeasured, log } = status;
   const measured = Object.entries(records).flatMap(([kind, count]) =>
     count === null ? [] : [[kind, count] as const],
   );
@@ -100,11 +86,6 @@ function statusLine({ tree, sequence, asOf, builtAt, records, notMeasured, log }
     `${tree} has snapshot ${sequence}, built ${builtAt} (${asOfText(asOf)})`,
     recordsText(Object.fromEntries(measured)),
     ...(notMeasured.length === 0 ? [] : [`not measured: ${notMeasured.join(', ')}`]),
-    signedText(log),
+    log === null ? 'not signed' : `${log.signed ? 'signed as' : 'not signed yet in the log'} ${log.origin}`,
   ].join('; ');
-}
-
-function signedText(log: LogStatus | null): string {
-  if (log === null) return 'not signed';
-  return log.signed ? `signed as ${log.origin}` : `not signed yet in the log ${log.origin}`;
 }

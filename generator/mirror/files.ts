@@ -6,7 +6,7 @@ import { Lock } from '../lock.js';
 import type { Progress } from '../progress.js';
 import type { Bucket } from '../routes/index.js';
 import { measure } from '../tree/measure.js';
-import type { HashedContent } from '../tree/measure.js';
+import type { HashedContent } from '../tree/hash-file.js';
 import type { Tree } from '../tree/tree.js';
 import { MovedOn } from './client.js';
 import type { Client, OriginResponse } from './client.js';

@@ -6,7 +6,7 @@ import { filler, urlTemplate } from '../routes/index.js';
 import type { Put } from './changes/bundle-line.js';
 import { namesOf, siblingsFrom } from '../tree/codings.js';
 import { digestLine, summarise } from '../tree/digest.js';
-import type { RouteSummary } from '../tree/digest.js';
+import type { RouteSummary } from '../tree/index-json.js';
 import { isVariant } from './route-lists.js';
 import { ListWriter, listPart } from './stage.js';
 import type { PublishedRoute } from '../tree/published-routes.js';

@@ -6,7 +6,7 @@ import type { Progress } from '../progress.js';
 import { filler } from '../routes/index.js';
 import { CODINGS, COMPRESSED_FROM_BYTES } from '../tree/codings.js';
 import { indexDigest, summarise } from '../tree/digest.js';
-import type { RouteSummary } from '../tree/digest.js';
+import type { RouteSummary } from '../tree/index-json.js';
 import { writeIndex } from '../tree/index-json.js';
 import { measure } from '../tree/measure.js';
 import { scan } from '../tree/scan.js';

@@ -9,7 +9,7 @@ import { asFailure, codeOf } from '../errors.js';
 import { NO_HASH } from '../tree/hash-file.js';
 import type { Content, Entry } from '../tree/hash-file.js';
 import { ALL_KEYS, PatchWriter } from '../tree/patch.js';
-import type { KeyRange } from '../tree/patch.js';
+import type { KeyRange } from '../cursor.js';
 import { filler } from '../routes/index.js';
 import { codingOf, namesOf, siblingsFrom } from '../tree/codings.js';
 import { FileWriter } from '../files.js';

@@ -121,20 +121,22 @@ export function takeStep(register: Register, step: number, scope: Scope = 'all')
   const found = new Findings();
   const taken = steps(scope)[step];
   if (taken === undefined) throw new TypeError(`the check has no step ${step}`);
-  try {
-    taken.run(register, found);
-  } catch (error) {
-    // A view may fail only when its rows are read.
-    if (!(error instanceof Failure) || error.cause !== 'SQLITE_ERROR') throw error;
-    addUnreadable(found, taken.table, error.message);
-  }
+  reading(taken.table, found, () => taken.run(register, found));
   return found.report();
 }
 
-/** Adds a view that SQLite can't read. @param why its message */
-function addUnreadable(found: Findings, { name: table }: Table, why: string): void {
-  const expected = 'a table, or a view that can be read';
-  found.add({ table, column: null, what: 'unreadable', expected }, false, { key: '', value: why });
+/** Reads a table, or finds it to be a view that can't be read, which may show only with its rows. */
+function reading({ name: table }: Table, found: Findings, read: () => void): void {
+  try {
+    read();
+  } catch (error) {
+    if (!(error instanceof Failure) || error.cause !== 'SQLITE_ERROR') throw error;
+    const expected = 'a table, or a view that can be read';
+    found.add({ table, column: null, what: 'unreadable', expected }, false, {
+      key: '',
+      value: error.message,
+    });
+  }
 }
 
 function rowsStep(rule: RowRule): CheckQuery {
@@ -160,21 +162,15 @@ function rowsStep(rule: RowRule): CheckQuery {
 /** Finds missing columns, and views that can't be read. */
 function checkShape(register: Register, found: Findings): void {
   for (const table of TABLES) {
-    try {
-      const columns = new Set(
-        [
-          ...register.rows<[string]>(`SELECT lower(name) FROM pragma_table_xinfo(${literal(table.name)})`),
-        ].flat(),
-      );
+    reading(table, found, () => {
+      const sql = `SELECT lower(name) FROM pragma_table_xinfo(${literal(table.name)})`;
+      const columns = new Set([...register.rows<[string]>(sql)].flat());
       for (const column of table.columns) {
         if (columns.has(column.name)) continue;
         const expected = 'a column of that name';
         found.add({ table: table.name, column: column.name, what: 'missing', expected }, false);
       }
-    } catch (error) {
-      if (!(error instanceof Failure) || error.cause !== 'SQLITE_ERROR') throw error;
-      addUnreadable(found, table, error.message);
-    }
+    });
   }
 }
 

@@ -2,13 +2,12 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Failure, reading } from '../errors.js';
 import { isSqliteError, openDatabase, type Database } from '../sqlite/index.js';
-import { KINDS } from '../schema/field.js';
 import { RESOURCES, TABLES, WITHHELD } from '../schema/index.js';
 import { Measured } from '../schema/measured.js';
 import { columnReader, supplyAbsent } from './absent.js';
 import type { ColumnReader } from './absent.js';
 import { addFunctions } from './functions.js';
-import { TEMPORARY, exclusion, literal } from './sql.js';
+import { EXCLUSION_TABLES, TEMPORARY, literal } from './sql.js';
 import type { KindRange, SCOPES } from './sql.js';
 
 /** The supported version of the contract, which is in `PRAGMA user_version`. */
@@ -165,10 +164,10 @@ export class Register {
   exclusions(): Exclusions {
     return translated(this.file, () =>
       Object.fromEntries(
-        LISTS.map((list) => [
-          list,
+        EXCLUSION_TABLES.map(({ table }) => [
+          table,
           // An invalid id may be of any type, and up to 64 bits long.
-          this.#database.prepare<[]>(`SELECT value FROM ${list}`).pluck().safeIntegers(true).all(),
+          this.#database.prepare<[]>(`SELECT value FROM ${table}`).pluck().safeIntegers(true).all(),
         ]),
       ),
     );
@@ -197,10 +196,6 @@ export class Register {
 
 /** Values by name of the exclusion table (see sql.ts). */
 export type Exclusions = Readonly<Record<string, readonly unknown[]>>;
-
-const LISTS = KINDS.flatMap((kind) =>
-  (['withheld', 'withheld_name', 'excluded'] as const).map((list) => exclusion(list, kind)),
-);
 
 /**
  * Prepares read transactions. The state of one is that of its first read, of the contract version.

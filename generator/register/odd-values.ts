@@ -6,8 +6,8 @@ import type { Table } from '../schema/index.js';
 import type { Column } from '../schema/field.js';
 import type { Register } from './database.js';
 import { literal, name } from './sql.js';
-import { warningOf } from './warning.js';
-import type { Warning } from './warning.js';
+import { warningOf } from './findings.js';
+import type { Warning } from './findings.js';
 
 /** A table with fewer rows says little of what is usual. */
 const FEW_ROWS = 10;

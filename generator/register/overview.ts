@@ -1,4 +1,5 @@
 /** Exclusions, and totals of the published part of the register. */
+import type { KeyRange } from '../cursor.js';
 import { Failure } from '../errors.js';
 import { KINDS, MAX_INTEGER } from '../schema/field.js';
 import type { History, Kind, Resource } from '../schema/field.js';
@@ -8,7 +9,6 @@ import type { Measured } from '../schema/measured.js';
 import { newestOf } from '../schema/time.js';
 import type { Register } from './database.js';
 import { REFERRED, exclusion, isPublished, literal, name } from './sql.js';
-import type { IdRange } from './sql.js';
 import { samples } from './samples.js';
 
 /** Fills the connection's lists of withheld and excluded records. Idempotent. */
@@ -64,21 +64,21 @@ function namesInReferences({ name: table, columns }: Table): readonly Naming[] {
 export type InvalidIds = Record<string, number[]>;
 
 /** Those of a kind in a range. */
-export const invalidIds = (register: Register, kind: Kind, range: IdRange): number[] =>
+export const invalidIds = (register: Register, kind: Kind, range: KeyRange): number[] =>
   [...register.rows<[number]>(`SELECT value FROM ${invalidOf(kind, range)} ORDER BY value`)].flat();
 
 /** The ids of all excluded records of a kind in a range, ascending. */
-export const excludedIds = (register: Register, kind: Kind, range: IdRange): number[] =>
+export const excludedIds = (register: Register, kind: Kind, range: KeyRange): number[] =>
   [...register.rows<[number]>(`SELECT value FROM ${excludedIn(kind, range)} ORDER BY value`)].flat();
 
 /** Excludes the invalid records of a kind in a range no longer. */
-export const includeInvalid = (register: Register, kind: Kind, range: IdRange): void =>
+export const includeInvalid = (register: Register, kind: Kind, range: KeyRange): void =>
   register.execute(`DELETE FROM ${invalidOf(kind, range)}`);
 
-const excludedIn = (kind: Kind, { low, high }: IdRange): string =>
+const excludedIn = (kind: Kind, { low, high }: KeyRange): string =>
   `${exclusion('excluded', kind)} WHERE value BETWEEN ${low} AND ${high}`;
 
-const invalidOf = (kind: Kind, range: IdRange): string =>
+const invalidOf = (kind: Kind, range: KeyRange): string =>
   `${excludedIn(kind, range)} AND value NOT IN ${exclusion('withheld', kind)}`;
 
 /** Excludes the withheld records, and these as invalid. */

@@ -2,6 +2,7 @@
  * SQL derived from the declarations. SQLite itself renders the JSON: measured, that is twice as
  * fast as building objects in JavaScript.
  */
+import type { KeyRange } from '../cursor.js';
 import { KINDS, columnsOf } from '../schema/field.js';
 import type {
   Column,
@@ -33,12 +34,17 @@ const EXCLUSIONS = {
 /** The table of an exclusion, for use after IN: SQLite searches it without making a copy. */
 export const exclusion = (list: keyof typeof EXCLUSIONS, kind: Kind): string => `temp._${list}_${kind}`;
 
+export const EXCLUSION_TABLES = KINDS.flatMap((kind) =>
+  (['withheld', 'withheld_name', 'excluded'] as const).map((list) => ({
+    table: exclusion(list, kind),
+    type: EXCLUSIONS[list],
+  })),
+);
+
 /** Creates the temporary tables. `_ranges` holds the ids of the scopes (below). */
 export const TEMPORARY: readonly string[] = [
-  ...KINDS.flatMap((kind) =>
-    (['withheld', 'withheld_name', 'excluded'] as const).map(
-      (list) => `CREATE TABLE ${exclusion(list, kind)} (value ${EXCLUSIONS[list]} PRIMARY KEY) WITHOUT ROWID`,
-    ),
+  ...EXCLUSION_TABLES.map(
+    ({ table, type }) => `CREATE TABLE ${table} (value ${type} PRIMARY KEY) WITHOUT ROWID`,
   ),
   `CREATE TABLE temp._ranges (scope TEXT, kind TEXT, low INTEGER, high INTEGER, PRIMARY KEY (scope, kind, low))
     WITHOUT ROWID`,
@@ -50,19 +56,13 @@ export const name = (identifier: string): string => `"${identifier.replaceAll('"
 /** Single-quoted text. */
 export const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
-/** Ids from `low` to `high`, inclusive. */
-export interface IdRange {
-  readonly low: number;
-  readonly high: number;
-}
-
 /** `changed`: differs from the previous snapshot · `shown`: on pages. Both are ranges of ids. */
 export const SCOPES = ['changed', 'shown'] as const;
 /** A selection of records. */
-export type Scope = 'all' | IdRange | (typeof SCOPES)[number];
+export type Scope = 'all' | KeyRange | (typeof SCOPES)[number];
 
 /** A range of ids of a kind. */
-export interface KindRange extends IdRange {
+export interface KindRange extends KeyRange {
   readonly kind: Kind;
 }
 

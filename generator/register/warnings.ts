@@ -5,10 +5,8 @@ import { RESOURCES, TABLES, WITHHELD, recordTable } from '../schema/index.js';
 import type { Register } from './database.js';
 import { oddValues } from './odd-values.js';
 import { literal, name } from './sql.js';
-import { warningOf } from './warning.js';
-import type { Warning } from './warning.js';
-
-export type { Warning } from './warning.js';
+import { warningOf } from './findings.js';
+import type { Warning } from './findings.js';
 
 /** The rows of each table that is measured. */
 export type RowsByTable = Readonly<Record<string, number>>;

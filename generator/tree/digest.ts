@@ -8,18 +8,10 @@ import { join } from 'node:path';
 import { DIGEST_CHUNK, beginsChunk } from './chunks.js';
 import { entriesIn } from './hash-file.js';
 import type { Entry } from './hash-file.js';
+import type { RouteSummary } from './index-json.js';
 import { TreeHead, leafHash } from './merkle.js';
 import { filler, urlTemplate } from '../routes/index.js';
 import type { PublishedRoute } from './published-routes.js';
-
-export interface RouteSummary {
-  readonly documents: number;
-  readonly bytes: number;
-  /** The lowest key; null if there are no documents. */
-  readonly firstKey: number | null;
-  /** Base64. */
-  readonly root: string;
-}
 
 /** The line of a document, as sha256sum writes it. */
 export const digestLine = (

@@ -11,10 +11,13 @@ import { ifExists } from '../files.js';
 import { HASH_BYTES } from './merkle.js';
 
 /** Size in bytes (0 where it is not used), and SHA-256 of the content (32 bytes). */
-export interface Entry {
-  readonly key: number;
+export interface HashedContent {
   readonly bytes: number;
   readonly hash: Buffer;
+}
+
+export interface Entry extends HashedContent {
+  readonly key: number;
 }
 
 /** A file's size, and its SHA-256 in hex. */

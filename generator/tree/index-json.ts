@@ -3,25 +3,30 @@
  * fingerprints of the sources, and index.json, which describes them all.
  */
 import { hash } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../errors.js';
 import { measure } from './measure.js';
-import type { Tree } from './tree.js';
 
 const INDEX = 'index.json';
 const texts = z.record(z.string(), z.string());
+/** A route's documents. */
+const summary = z.object({
+  documents: z.int(),
+  bytes: z.int(),
+  /** The lowest key; null if there are no documents. */
+  firstKey: z.int().nullable(),
+  /** The head over the chunks (see digest.ts), in base64. */
+  root: z.string(),
+});
+export type RouteSummary = Readonly<z.infer<typeof summary>>;
 const schema = z.object({
   /** The digest of the tree (see digest.ts), as in snapshot.json. */
   digest: z.string(),
   /** The checksums of the hash files. */
   sums: texts,
-  /** A summary of each route's documents (see digest.ts). */
-  routes: z.record(
-    z.string(),
-    z.object({ documents: z.int(), bytes: z.int(), firstKey: z.int().nullable(), root: z.string() }),
-  ),
+  routes: z.record(z.string(), summary),
   /**
    * Hashes of everything documents are made from besides the register's rows. Without it, nothing
    * is known about the sources, so everything is rendered.
@@ -82,12 +87,6 @@ export function readIndex(folder: string): Index {
   const { sha256, index } = file.parse(JSON.parse(readFileSync(join(folder, INDEX), 'utf8')));
   if (sha256 !== sumOfJson(index)) throw new SyntaxError('the description of the index is damaged');
   return schema.parse(index);
-}
-
-/** Replaces the published index. If interrupted, no index is left, and it is rebuilt. */
-export function replaceIndex(tree: Tree, folder: string): void {
-  rmSync(tree.index, { recursive: true, force: true });
-  renameSync(folder, tree.index);
 }
 
 /** What an action on an index returns; undefined if the index is missing or damaged. */

@@ -4,15 +4,10 @@ import { lstatSync, readFileSync } from 'node:fs';
 import { codeOf } from '../errors.js';
 import { chunksOf } from '../files.js';
 import type { Coding } from './codings.js';
-import type { Entry } from './hash-file.js';
+import type { HashedContent } from './hash-file.js';
 
 /** Files up to this size (1 MiB) are read whole. */
 const WHOLE_BYTES = 1024 * 1024;
-
-export interface HashedContent {
-  readonly bytes: number;
-  readonly hash: Buffer;
-}
 
 const measured = (content: Buffer): HashedContent => ({
   bytes: content.length,
@@ -25,9 +20,7 @@ export function measure(path: string): HashedContent {
   // A symbolic link could lead anywhere, and reading a pipe might never end.
   if (!found.isFile()) return { bytes: 0, hash: Buffer.alloc(0) };
   const { size } = found;
-  if (size <= WHOLE_BYTES) {
-    return measured(readFileSync(path));
-  }
+  if (size <= WHOLE_BYTES) return measured(readFileSync(path));
   const digest = createHash('sha256');
   let bytes = 0;
   for (const chunk of chunksOf(path)) {
@@ -38,11 +31,7 @@ export function measure(path: string): HashedContent {
 }
 
 /** @param coding the file's compression, if any; the index then describes the decoded content */
-export function isAsIndexed(
-  path: string,
-  { bytes, hash }: Pick<Entry, 'bytes' | 'hash'>,
-  coding?: Coding,
-): boolean {
+export function isAsIndexed(path: string, { bytes, hash }: HashedContent, coding?: Coding): boolean {
   try {
     const found = coding === undefined ? measure(path) : measured(coding.decode(readFileSync(path), bytes));
     return found.bytes === bytes && Buffer.compare(found.hash, hash) === 0;

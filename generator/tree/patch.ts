@@ -4,16 +4,11 @@
  * one merge: documents, chunks and records of the register, and inputs of archive documents.
  */
 import { seek } from '../cursor.js';
+import type { KeyRange } from '../cursor.js';
 import { HashFileReader, HashFileWriter, NO_HASH, entriesIn } from './hash-file.js';
 import type { Entry } from './hash-file.js';
 
 export type Verdict = 'added' | 'changed' | 'unchanged';
-
-/** Keys from `low` to `high`, inclusive. */
-export interface KeyRange {
-  readonly low: number;
-  readonly high: number;
-}
 
 export const ALL_KEYS: KeyRange = { low: 0, high: Number.MAX_SAFE_INTEGER };
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { Failure, asFailure, codeOf } from '../errors.js';
+import { Failure, asFailure, codeOf, writing } from '../errors.js';
 import { readChangeIndex } from './changes.js';
 import { ifExists, liesIn, makeFolder, makePrivate, readText, realPath } from '../files.js';
 import { readManifest } from './manifest.js';
@@ -115,11 +115,7 @@ export class Tree {
    * @throws Failure environment: it is another tree's, not writable, or on another file system
    */
   prepareState(): void {
-    try {
-      this.#prepareState();
-    } catch (error) {
-      throw asFailure(error, `state folder "${this.state}"`);
-    }
+    writing(`state folder "${this.state}"`, () => this.#prepareState());
   }
 
   #prepareState(): void {

@@ -1,5 +1,5 @@
 /** Repairs a tree: what is damaged is removed or rendered again. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../files.js';
 import { Lock } from '../lock.js';
@@ -13,7 +13,7 @@ import type { LogKeys, Signing } from '../config/signing.js';
 import { readChangeIndex } from '../tree/changes.js';
 import { namesOf } from '../tree/codings.js';
 import { HashFileWriter, NO_HASH } from '../tree/hash-file.js';
-import { isSound, readIndex, replaceIndex, writeIndex } from '../tree/index-json.js';
+import { isSound, readIndex, writeIndex } from '../tree/index-json.js';
 import type { Index } from '../tree/index-json.js';
 import { manifestHash, isUnreadable, readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/snapshot-json.js';
@@ -145,7 +145,9 @@ async function markDamaged(
     ...(published !== undefined && { manifest: published }),
     ...(snapshot && isCommitted && { snapshot }),
   });
-  replaceIndex(tree, folder);
+  // If interrupted in between, no index is left, and it is rebuilt.
+  rmSync(tree.index, { recursive: true, force: true });
+  renameSync(folder, tree.index);
   for (const file of extra) deleteFile(tree.out, file);
   return files;
 }

@@ -15,7 +15,7 @@ import { RowReader, isReadByRange } from './fingerprints.js';
 import { NO_HASH } from '../../tree/hash-file.js';
 import type { Entry } from '../../tree/hash-file.js';
 import { ALL_KEYS, PatchWriter, keysIn } from '../../tree/patch.js';
-import type { KeyRange } from '../../tree/patch.js';
+import type { KeyRange } from '../../cursor.js';
 
 /**
  * Average records per chunk: with 1 % of the records changed at random, 28 % are in a changed

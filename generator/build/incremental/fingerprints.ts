@@ -9,7 +9,7 @@ import type { Kind } from '../../schema/field.js';
 import type { Table } from '../../schema/index.js';
 import type { Register } from '../../register/database.js';
 import { isPublished, literal, name, publishedValue } from '../../register/sql.js';
-import type { KeyRange } from '../../tree/patch.js';
+import type { KeyRange } from '../../cursor.js';
 
 /** The column that identifies the record. */
 export function recordKey({ name: table, key: [key] }: Table): string {

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { HashFileReader, HashFileWriter, NO_HASH, entriesIn } from '../../../generator/tree/hash-file.js';
 import type { Entry } from '../../../generator/tree/hash-file.js';
 import { ALL_KEYS, PatchWriter, applyPatches } from '../../../generator/tree/patch.js';
-import type { KeyRange } from '../../../generator/tree/patch.js';
+import type { KeyRange } from '../../../generator/cursor.js';
 import { temporary } from '../../support/folder.js';
 
 const path = temporary();
