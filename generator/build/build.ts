@@ -194,8 +194,8 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
     {
       routes: () => table,
       ...around,
-      after: async (committed, treeId) => {
-        await around.after?.(committed, treeId);
+      after: async (committed) => {
+        await around.after?.(committed);
         writeLists(committed, config.operator.baseUrl, config.lists);
       },
     },

@@ -31,7 +31,7 @@ export const snapshotIdOf = ({ tree, sequence, digest }: Manifest): SnapshotId =
 });
 
 /** Every commit changes these. */
-const ALWAYS_FILES = [INDEX_FILE, 'snapshot.json'];
+export const ALWAYS_FILES = [INDEX_FILE, 'snapshot.json'];
 
 /** Stages the list of a commit, once all other lists are complete. */
 export function stageChangedFiles(

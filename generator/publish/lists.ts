@@ -3,13 +3,10 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Lists } from '../config/config.js';
 import { Failure, asFailure } from '../errors.js';
-import { INDEX_FILE } from '../tree/changes.js';
+import { ALWAYS_FILES } from './changed-files.js';
 import { LineWriter, linesOf, replaceFile } from '../files.js';
 import { listFiles } from './stage.js';
 import type { Tree } from '../tree/tree.js';
-
-/** Every commit changes these. */
-const ALWAYS_FILES = [INDEX_FILE, 'snapshot.json'];
 
 /**
  * Writes the lists of everything done since the last successful build, including an interrupted

@@ -8,7 +8,6 @@ import { indexRoute, totalOf } from './index-route.js';
 import type { Changes, IndexedRoute, Indexing } from './index-route.js';
 import type { ComparedRoute } from './compared-routes.js';
 import { patchesOf } from './stage.js';
-import type { StagePaths } from './stage.js';
 import type { StageSpec } from './stage-writer.js';
 import type { Takedown } from './takedown.js';
 
@@ -26,7 +25,6 @@ const HERE: Indexer = {
 const NONE: ReadonlySet<number> = new Set();
 
 export class NextIndex {
-  readonly #paths: StagePaths;
   readonly #spec: StageSpec;
   readonly #routes: readonly ComparedRoute[];
   /** The published index, and its folder. */
@@ -38,14 +36,12 @@ export class NextIndex {
   readonly #sums: Record<string, string> = {};
 
   constructor(
-    paths: StagePaths,
     spec: StageSpec,
     routes: readonly ComparedRoute[],
     folder: string,
     old: Index | undefined,
     takedown: Takedown,
   ) {
-    this.#paths = paths;
     this.#spec = spec;
     this.#routes = routes;
     this.#folder = folder;
@@ -71,7 +67,7 @@ export class NextIndex {
     const found = this.#routes.find(({ route }) => route.name === name);
     if (found === undefined) throw new TypeError(`no route is named "${name}"`);
     const old = this.#spec.indexes[name];
-    const next = join(this.#paths.index, name);
+    const next = join(this.#spec.paths.index, name);
     const patches = this.patchesOf(name);
     const summary = this.#old?.routes[name];
     const sum = this.#old?.sums[name];
@@ -85,21 +81,21 @@ export class NextIndex {
       old,
       patches,
       next,
-      lists: this.#spec.hasChanges ? this.#paths.lists : undefined,
+      lists: this.#spec.hasChanges ? this.#spec.paths.lists : undefined,
       withheld: this.#takedown.withheld?.keys.get(name) ?? NONE,
     });
   }
 
   /** The patches of a route's index, or of another hash file, in the order of their keys. */
   patchesOf(name: string): readonly string[] {
-    return patchesOf(this.#paths, name);
+    return patchesOf(this.#spec.paths, name);
   }
 
   /** Builds other hash files. @param isContinued whether patches apply to the previous ones */
   async indexFiles(names: readonly string[], isContinued: boolean, indexer: Indexer): Promise<void> {
     const index = async (name: string): Promise<void> => {
       const sum = isContinued ? this.#old?.sums[name] : undefined;
-      const [old, next] = [join(this.#folder, name), join(this.#paths.index, name)];
+      const [old, next] = [join(this.#folder, name), join(this.#spec.paths.index, name)];
       const patches = this.patchesOf(name);
       if (patches.length > 0) {
         this.#sums[name] = await indexer.patch({ old: sum === undefined ? undefined : old, patches, next });

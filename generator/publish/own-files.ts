@@ -1,17 +1,41 @@
-/** What a snapshot publishes besides documents and snapshot.json: changes and the feed of snapshots. */
-import { linkSync } from 'node:fs';
+/**
+ * What a snapshot publishes besides documents and snapshot.json: what leads there from the previous one
+ * (list, bundle and index of changes), and the feed of snapshots. The digest leaves both out;
+ * index.json records the hashes of the feed.
+ */
+import { hash } from 'node:crypto';
+import { linkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Progress } from '../progress.js';
-import { stageChanges } from './changes/stage-changes.js';
-import type { NextChanges } from './changes/stage-changes.js';
+import { writeBundle } from './changes/bundle.js';
+import { KEPT_LISTS, downloadsOf, indexOf, withoutFiles } from './changes/change-index.js';
+import { writeList } from './changes/change-list.js';
 import { FileWriter } from '../files.js';
-import type { Announcement, OwnFiles } from './plan.js';
+import type { NextIndex } from './next-index.js';
+import type { Announcement, FeedFile, OwnFiles } from './plan.js';
+import { INDEX_FILE, filesIn, readChangeIndex, untrackedFiles } from '../tree/changes.js';
+import type { Change } from '../tree/changes.js';
 import { measure } from '../tree/measure.js';
-import { stageSnapshotFeed } from './snapshot-feed.js';
-import { readManifest } from '../tree/manifest.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 import type { ListWriter, StagePaths } from './stage.js';
+import type { StageSpec } from './stage-writer.js';
+
+/** What is staged of the next snapshot. */
+export interface NextSnapshot {
+  readonly treeId: string;
+  readonly manifest: Manifest;
+  readonly spec: StageSpec;
+  readonly routes: readonly PublishedRoute[];
+  readonly next: Pick<NextIndex, 'changesByRoute' | 'total'>;
+  /** Whether earlier files may hold something that is withheld now. */
+  readonly isTakedown: boolean;
+}
+
+/** The SHA-256 of each file, in hex. */
+export const sumsOf = (files: readonly FeedFile[]): Record<string, string> =>
+  Object.fromEntries(files.map(({ file, body }) => [file, hash('sha256', body)]));
 
 /**
  * Stages those of a build.
@@ -21,31 +45,76 @@ import type { ListWriter, StagePaths } from './stage.js';
 export async function stageMade(
   tree: Tree,
   previous: Manifest | undefined,
-  staged: Omit<NextChanges, 'manifest' | 'counts'>,
+  snapshot: NextSnapshot,
   lists: ListWriter,
   { kinds, snapshotFeed }: Announcement,
   progress: Progress,
 ): Promise<Record<string, string>> {
-  const { spec, next } = staged.bundled;
-  const { paths } = spec;
-  const byRoute = next.changesByRoute();
-  const manifest = readManifest(paths.manifest);
-  if (manifest === undefined) throw new TypeError('snapshot.json is not staged');
+  const { paths } = snapshot.spec;
   if (previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
+  const changes = await stageChanges(tree, previous, snapshot, kinds, progress);
+  for (const { file } of filesIn(changes.slice(0, 1))) lists.file(file.slice(1));
+  for (const file of untrackedFiles(tree, changes)) {
+    lists.remove(file);
+    lists.url(`/${file}`);
+  }
+  const feed = snapshotFeed(changes);
+  const writer = new FileWriter(paths.tree);
+  for (const { file, body } of feed) {
+    writer.write(file, Buffer.from(body));
+    lists.file(file);
+    lists.url(`/${file}`);
+  }
+  return sumsOf(feed);
+}
+
+/** Stages list, bundle and index. @returns the changes in the index, newest first */
+async function stageChanges(
+  tree: Tree,
+  previous: Manifest | undefined,
+  snapshot: NextSnapshot,
+  kinds: Announcement['kinds'],
+  progress: Progress,
+): Promise<readonly Change[]> {
+  const { treeId, manifest, spec, next, isTakedown } = snapshot;
+  const { sequence, digest, as_of, built_at } = manifest;
+  const published = readChangeIndex(tree);
+  // Only an unbroken chain is useful; if the index was lost, a new one starts here.
+  const isChain = published?.tree === treeId && published.sequence === previous?.sequence;
+  const step = previous && {
+    tree: treeId,
+    from: previous.sequence,
+    to: sequence,
+    // As published: if the tree was altered since, copies of it were not.
+    from_digest: isChain ? published.digest : previous.digest,
+    to_digest: digest,
+  };
+  const byRoute = next.changesByRoute();
   const counts = Object.fromEntries(
     Object.entries(kinds).map(([kind, route]) => {
       const { added = 0, changed = 0, removed = 0 } = byRoute.get(route) ?? {};
       return [kind, { added, changed, removed }];
     }),
   );
-  const made = { ...staged, manifest, counts };
-  const { changes, added, outdated } = await stageChanges(tree, previous, made, progress);
-  for (const file of added) lists.file(file);
-  for (const file of outdated) {
-    lists.remove(file);
-    lists.url(`/${file}`);
-  }
-  return stageSnapshotFeed(paths, lists, snapshotFeed(changes));
+  const list = step && writeList(spec.paths, step);
+  const newest: Change = {
+    sequence,
+    from: step?.from ?? null,
+    from_digest: step?.from_digest ?? null,
+    digest,
+    as_of,
+    built_at,
+    counts,
+    file: list?.file ?? null,
+    bytes: list?.bytes ?? null,
+    sha256: list?.sha256 ?? null,
+    bundle: (step && (await writeBundle(snapshot, step, progress))) ?? null,
+  };
+  const earlier = isChain ? published.changes : [];
+  const changes = [newest, ...(isTakedown ? earlier.map(withoutFiles) : earlier)].slice(0, KEPT_LISTS);
+  const index = indexOf({ tree: treeId, sequence, digest, ...downloadsOf(manifest), changes });
+  writeFileSync(join(spec.paths.last, INDEX_FILE), JSON.stringify(index));
+  return changes;
 }
 
 /** Stages those of a copy, which are its origin's. @returns the hashes of what there is of the feed */

@@ -1,6 +1,6 @@
 /** The inputs of a commit, besides the files. */
 import type { Changes } from './index-route.js';
-import type { RenderSnapshotFeed } from './snapshot-feed.js';
+import type { Change } from '../tree/changes.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
@@ -13,7 +13,7 @@ export interface AroundCommit {
    */
   readonly before?: (tree: Tree, treeId: string) => number | Promise<number>;
   /** Called after the commit, and also where there was nothing to commit. */
-  readonly after?: (tree: Tree, treeId: string) => Promise<void>;
+  readonly after?: (tree: Tree) => Promise<void>;
 }
 
 /** What is to be published. */
@@ -39,6 +39,15 @@ export interface Plan {
   /** The lowest key of each route that has files. */
   readonly firstKeys: ReadonlyMap<string, number>;
 }
+
+/** A file below the output folder. Its URL is its name. */
+export interface FeedFile {
+  readonly file: string;
+  readonly body: string;
+}
+
+/** Renders the feed of snapshots from the changes in the index, newest first. */
+export type RenderSnapshotFeed = (changes: readonly Change[]) => readonly FeedFile[];
 
 /** What a commit publishes about itself. */
 export interface Announcement {

@@ -2,15 +2,16 @@
  * Publishes rendered documents. Unchanged files are not touched. The tree stays as it was until the
  * commit; an interrupted commit is completed by the next process that opens the tree.
  */
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asFailure, asUntouched, isInterrupt } from '../errors.js';
 import type { Progress } from '../progress.js';
-import { readChangeIndex } from '../tree/changes.js';
+import { readChangeIndex, untrackedFiles } from '../tree/changes.js';
 import { COMPRESSED_FROM_BYTES } from '../tree/codings.js';
 import { stageChangedFiles } from './changed-files.js';
 import { apply } from './commit.js';
 import type { Discard } from './commit.js';
+import { treeDigest } from '../tree/digest.js';
 import { readIndex, writeIndex } from '../tree/index-json.js';
 import type { Index } from '../tree/index-json.js';
 import { dropAssets, formerAssets, replacedAssets } from './former-assets.js';
@@ -19,7 +20,6 @@ import { isPrepared, operationsOf, writeJournal } from './journal.js';
 import type { Operation } from './journal.js';
 import { Lock } from '../lock.js';
 import { NextIndex } from './next-index.js';
-import { planOf, publishedManifest } from './next-plan.js';
 import { stageCopied, stageMade } from './own-files.js';
 import type { Announcement, CopiedAnnouncement, Opening, Plan } from './plan.js';
 import { rebuildIndex } from './rebuild-index.js';
@@ -28,7 +28,9 @@ import { roomFor } from './changes/bundle.js';
 import { comparedRoutes } from './compared-routes.js';
 import type { ComparedRoute } from './compared-routes.js';
 import { manifestHash, readManifest } from '../tree/manifest.js';
+import { FORMAT } from '../tree/snapshot-json.js';
 import type { Manifest } from '../tree/snapshot-json.js';
+import { isRendered } from '../tree/published-routes.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { ListWriter, discardStage, finishStage, newStage } from './stage.js';
 import type { StagePaths } from './stage.js';
@@ -42,14 +44,14 @@ import type { Tree } from '../tree/tree.js';
 type DescribedSource = Pick<Index, 'buildKey' | 'fingerprints' | 'exports' | 'absent' | 'counts' | 'invalid'>;
 
 interface OpenedTree {
+  readonly opening: Opening;
   readonly lock: Lock;
   readonly previous: Manifest | undefined;
-  readonly routes: readonly PublishedRoute[];
+  /** All routes of the next snapshot. */
+  readonly table: readonly PublishedRoute[];
   readonly treeId: string;
+  /** The number of the newest snapshot that is known elsewhere. */
   readonly known: number;
-  readonly after: Opening['after'];
-  readonly bundleBytes: number | undefined;
-  readonly isCopy: boolean;
 }
 
 /** Publishes one build: put any number of documents, then `plan` and `commit`, or `abort`. */
@@ -66,42 +68,33 @@ export class Publisher {
   readonly next: NextIndex;
   /** What the next index records about its sources. */
   described: DescribedSource;
-  readonly #lock: Lock;
-  /** All routes of the next snapshot, and those that it shares with the previous one or lacks. */
-  readonly #table: readonly PublishedRoute[];
+  readonly #opened: OpenedTree;
+  /** The routes that have documents, in the next snapshot and in the previous one. */
   readonly #routes: readonly ComparedRoute[];
   /** Puts, keeps or leaves to other threads the documents of each route. */
   readonly writer: StageWriter;
   readonly #lists: ListWriter;
-  readonly #treeId: string;
-  readonly #known: number;
-  readonly #after: Opening['after'];
 
-  private constructor(
-    tree: Tree,
-    { lock, previous, routes, treeId, known, after, bundleBytes, isCopy }: OpenedTree,
-  ) {
+  private constructor(tree: Tree, opened: OpenedTree) {
+    const { previous, table, opening } = opened;
     this.tree = tree;
-    this.#lock = lock;
+    this.#opened = opened;
     this.previous = previous;
-    this.#treeId = treeId;
-    this.#known = known;
-    this.#after = after;
-    this.#table = routes;
     // Without snapshot.json, the index describes what was found at the paths of these routes.
     const isIndexed = existsSync(tree.index);
-    const before = previous ?? (isIndexed ? { routes, compressed_from: COMPRESSED_FROM_BYTES } : undefined);
-    this.#routes = comparedRoutes(before?.routes ?? [], routes);
+    const found = { routes: table, compressed_from: COMPRESSED_FROM_BYTES };
+    const before = previous ?? (isIndexed ? found : undefined);
+    this.#routes = comparedRoutes(before?.routes ?? [], table);
     this.index = before && readIndex(tree.index);
     this.described = { fingerprints: false, exports: {}, absent: this.index?.absent ?? [] };
     this.takedown = new Takedown(this.index?.withheld);
     this.paths = newStage(tree);
-    const staying = new Set(replacedAssets(tree, previous, routes));
-    const hasChanges = this.index !== undefined && !isCopy;
+    const staying = new Set(replacedAssets(tree, previous, table));
+    const hasChanges = this.index !== undefined && opening.copyOf === undefined;
     this.spec = {
       ...stageSpec(tree, this.paths, this.#routes, before?.compressed_from, staying),
       hasChanges,
-      bundle: hasChanges && previous !== undefined ? roomFor(previous, bundleBytes) : undefined,
+      bundle: hasChanges && previous !== undefined ? roomFor(previous, opening.bundleBytes) : undefined,
     };
     this.writer = new StageWriter(
       this.spec,
@@ -109,7 +102,7 @@ export class Publisher {
       'main',
     );
     this.#lists = new ListWriter(this.paths.lists, 'own');
-    this.next = new NextIndex(this.paths, this.spec, this.#routes, tree.index, this.index, this.takedown);
+    this.next = new NextIndex(this.spec, this.#routes, tree.index, this.index, this.takedown);
   }
 
   /**
@@ -118,7 +111,7 @@ export class Publisher {
    * tree, or can't be written; invalid, usage: what is published can't be signed with the keys
    */
   static async open(tree: Tree, opening: Opening, progress: Progress): Promise<Publisher> {
-    const { routes, before, after, copyOf, bundleBytes } = opening;
+    const { routes, before, copyOf } = opening;
     tree.prepare();
     const lock = Lock.take(tree.lock);
     try {
@@ -127,9 +120,8 @@ export class Publisher {
       const known = (await before?.(tree, treeId)) ?? 0;
       const table = routes(tree, previous);
       if (previous === undefined && !tree.isEmpty()) await rebuildIndex(tree, table, progress, false);
-      // It deletes what an interrupted build has left in the stage.
-      const isCopy = copyOf !== undefined;
-      const opened = { lock, previous, routes: table, treeId, known, after, bundleBytes, isCopy };
+      // The new stage replaces what an interrupted build has left.
+      const opened = { opening, lock, previous, table, treeId, known };
       return await progress.blocking(() => new Publisher(tree, opened), 'preparing the stage');
     } catch (error) {
       try {
@@ -142,22 +134,38 @@ export class Publisher {
     }
   }
 
-  /** The routes of the next snapshot. */
+  /** The routes of the next snapshot that have documents. */
   get routes(): readonly PublishedRoute[] {
-    return this.#routes.flatMap(({ route, isFormer }) => (isFormer ? [] : [route]));
+    return this.#opened.table.filter(isRendered);
   }
 
   /** Reads a document: see `readDocument`. */
   read = (route: string, key: number): string | undefined => readDocument(this.spec, this.routes, route, key);
 
-  /** Computes the totals, once all documents are put. */
+  /** Indexes what is left, and computes the totals of the next snapshot, once all documents are put. */
   async plan(): Promise<Plan> {
-    const { tree, previous, next, takedown } = this;
+    const { tree, previous, next, takedown, routes } = this;
+    const { treeId, known } = this.#opened;
     try {
       this.writer.complete(this.#routes.map(({ route }) => route.name));
-      const { routes } = this;
-      const [treeId, known] = [this.#treeId, this.#known];
-      return await planOf({ tree, treeId, previous, next, takedown, known, routes });
+      await next.indexRest();
+      const { changes, bytes } = next.total();
+      const isTouched =
+        previous?.format !== FORMAT ||
+        // Bundles may hold what is withheld now, even if its documents are long gone.
+        (takedown.isOne && untrackedFiles(tree, []).length > 0) ||
+        changes.added + changes.changed + changes.removed > 0;
+      // If snapshot.json was lost, the index of changes still has its number, or somebody else does.
+      const last = Math.max(previous?.sequence ?? readChangeIndex(tree)?.sequence ?? 0, known);
+      return {
+        treeId,
+        sequence: last + (isTouched ? 1 : 0),
+        digest: isTouched ? treeDigest(routes, ({ name }) => next.of(name)) : previous.digest,
+        changes,
+        files: changes.added + changes.changed + changes.unchanged,
+        bytes,
+        firstKeys: next.firstKeys(),
+      };
     } catch (error) {
       throw asFailure(error, `output folder "${tree.out}"`);
     }
@@ -174,38 +182,36 @@ export class Publisher {
     progress: Progress,
     discard?: Discard,
   ): Promise<Plan> {
-    const { tree } = this;
+    const { tree, paths } = this;
     const isCopy = 'own' in announcement;
     let plan = planned;
     let isUnchanged = false;
     try {
-      let content = isCopy ? Buffer.from(announcement.manifest) : announcement.manifest(planned);
+      let content = isCopy ? announcement.manifest : announcement.manifest(planned);
       if (!isCopy && planned.sequence === this.previous?.sequence) {
-        isUnchanged = manifestHash(content) === publishedManifest(this);
+        // Whatever is in its place now.
+        const published = this.index?.manifest ?? manifestHash(readFileSync(tree.manifest));
+        isUnchanged = manifestHash(content) === published;
         // Whoever follows the snapshots, or has their entries in the log, must learn of it.
         if (!isUnchanged) {
           plan = { ...planned, sequence: planned.sequence + 1 };
           content = announcement.manifest(plan);
         }
       }
-      writeFileSync(this.paths.manifest, content);
-      const manifest = readManifest(this.paths.manifest);
-      const index = this.#nextIndex(plan, manifest, content);
+      writeFileSync(paths.manifest, content);
+      const manifest = readManifest(paths.manifest);
+      if (manifest === undefined) throw new TypeError('snapshot.json is not staged');
+      const index = this.#nextIndex(plan, manifest, manifestHash(content));
       let operations: readonly Operation[];
       if (isUnchanged && !isCopy) {
         this.#lists.close();
-        const { paths, takedown } = this;
-        const published = { tree, index: this.index };
-        operations = stageUnchanged(
-          published,
-          { paths, takedown, index, manifest },
-          announcement.snapshotFeed,
-        );
+        const staged = { paths, takedown: this.takedown, index, manifest };
+        operations = stageUnchanged(tree, this.index, staged, announcement.snapshotFeed);
         flushEach(tree.stage);
       } else {
         const snapshotFeed = isCopy
-          ? { ...this.index?.snapshotFeed, ...stageCopied(this.paths, this.#lists, announcement.own) }
-          : await this.#stageMade(announcement, progress);
+          ? { ...this.index?.snapshotFeed, ...stageCopied(paths, this.#lists, announcement.own) }
+          : await this.#stageMade(plan, manifest, announcement, progress);
         operations = await progress.blocking(() => {
           this.#complete(plan, isCopy, { ...index, snapshotFeed });
           flush(tree.stage);
@@ -226,31 +232,26 @@ export class Publisher {
         await apply(tree, progress, discard);
         progress.finish();
       }
-      await this.#after?.(tree, plan.treeId);
+      await this.#opened.opening.after?.(tree);
       return plan;
     } catch (error) {
       throw asFailure(error, `output folder "${tree.out}"`);
     } finally {
-      this.#lock.release();
+      this.#opened.lock.release();
     }
   }
 
-  #stageMade(announcement: Announcement, progress: Progress): Promise<Record<string, string>> {
+  #stageMade({ treeId }: Plan, manifest: Manifest, announcement: Announcement, progress: Progress) {
     const { tree, previous, spec, routes, next, takedown } = this;
-    const bundled = { spec, routes, next };
-    const staged = { treeId: this.#treeId, bundled, isTakedown: takedown.isOne };
-    return stageMade(tree, previous, staged, this.#lists, announcement, progress);
+    const snapshot = { treeId, manifest, spec, routes, next, isTakedown: takedown.isOne };
+    return stageMade(tree, previous, snapshot, this.#lists, announcement, progress);
   }
 
-  #nextIndex(
-    { treeId, sequence, digest, files }: Plan,
-    manifest: Manifest | undefined,
-    content: string | Uint8Array,
-  ): Index {
+  #nextIndex({ treeId, sequence, digest, files }: Plan, { as_of: asOf }: Manifest, manifest: string): Index {
     return {
       digest,
-      manifest: manifestHash(content),
-      snapshot: { tree: treeId, sequence, asOf: manifest?.as_of ?? null, documents: files },
+      manifest,
+      snapshot: { tree: treeId, sequence, asOf, documents: files },
       ...this.next.described,
       ...this.described,
       ...this.takedown.described,
@@ -260,8 +261,9 @@ export class Publisher {
   /** Stages the index and the rollback data. */
   #complete({ treeId, sequence, digest }: Plan, isCopy: boolean, index: Index): void {
     const { tree, paths, previous } = this;
-    const assets = formerAssets(tree, this.index?.assets, previous, this.#table);
-    dropAssets(tree, this.index?.assets, previous, this.#table, assets, this.#lists);
+    const { table } = this.#opened;
+    const assets = formerAssets(tree, this.index?.assets, previous, table);
+    dropAssets(tree, this.index?.assets, previous, table, assets, this.#lists);
     writeIndex(paths.index, { ...index, assets });
     if (isCopy) stageWithout(paths, 'it is a copy: what it replaced may have been withheld');
     for (const { route, isFormer } of this.#routes) if (isFormer) rmSync(join(paths.index, route.name));
@@ -279,7 +281,7 @@ export class Publisher {
       discardStage(this.tree, isWaitedFor);
       this.tree.removeIfEmpty();
     } finally {
-      this.#lock.release();
+      this.#opened.lock.release();
     }
   }
 }

@@ -10,8 +10,8 @@ import type { Manifest } from '../tree/snapshot-json.js';
 import { downloadsOf } from './changes/change-index.js';
 import { replacePrevious } from './journal.js';
 import type { Operation } from './journal.js';
-import { sumsOf } from './snapshot-feed.js';
-import type { RenderSnapshotFeed } from './snapshot-feed.js';
+import { sumsOf } from './own-files.js';
+import type { RenderSnapshotFeed } from './plan.js';
 import type { StagePaths } from './stage.js';
 import { stageTakedown } from './takedown.js';
 import type { Takedown } from './takedown.js';
@@ -23,7 +23,7 @@ interface Staged {
   readonly takedown: Takedown;
   /** The next index, without what is derived here. */
   readonly index: Index;
-  readonly manifest: Manifest | undefined;
+  readonly manifest: Manifest;
 }
 
 /**
@@ -31,7 +31,8 @@ interface Staged {
  * derived from it. A rollback keeps its target.
  */
 export function stageUnchanged(
-  { tree, index }: { readonly tree: Tree; readonly index: Index | undefined },
+  tree: Tree,
+  index: Index | undefined,
   { paths, takedown, index: next, manifest }: Staged,
   snapshotFeed: RenderSnapshotFeed,
 ): readonly Operation[] {
@@ -42,7 +43,7 @@ export function stageUnchanged(
   const files = new FileWriter(paths.tree);
   for (const { file, body } of feed)
     if (readText(join(tree.out, file)) !== body) files.write(file, Buffer.from(body));
-  const relabelled = changes && manifest && { ...changes, ...downloadsOf(manifest) };
+  const relabelled = changes && { ...changes, ...downloadsOf(manifest) };
   if (relabelled !== undefined && !isDeepStrictEqual(changes, relabelled))
     files.write(INDEX_FILE, Buffer.from(JSON.stringify(relabelled)));
   operations.push({ put: 'tree', at: '' });

@@ -2,10 +2,10 @@
  * The stage, where a commit is prepared. Everything that needs disk space happens here, so that the
  * commit only renames and deletes.
  */
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { Put } from './changes/bundle-line.js';
-import { LineWriter } from '../files.js';
+import { LineWriter, namesIn } from '../files.js';
 import { deleteFolder } from './moves.js';
 import type { Tree } from '../tree/tree.js';
 
@@ -67,33 +67,26 @@ export const keptFile = (previous: string, route: string, file: string): string 
  */
 export type ListName = 'puts' | 'deletes' | 'removed' | 'files' | 'urls';
 
+/** What is in a folder, by ascending names; nothing if it does not exist. */
+const partsOf = (folder: string): readonly string[] =>
+  [...namesIn(folder)].toSorted().map((name) => join(folder, name));
+
 /** The files of one list, from all of the folder's parts. */
-export function listFiles(folder: string, list: ListName): readonly string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .toSorted()
-    .map((part) => join(folder, part, list))
+export const listFiles = (folder: string, list: ListName): readonly string[] =>
+  partsOf(folder)
+    .map((part) => join(part, list))
     .filter((file) => existsSync(file));
-}
 
 /** The patches of a route's index, or of another hash file, in the order of their keys. */
-export function patchesOf({ patches }: Pick<StagePaths, 'patches'>, name: string): readonly string[] {
-  const folder = join(patches, name);
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .toSorted()
-    .map((part) => join(folder, part));
-}
+export const patchesOf = ({ patches }: Pick<StagePaths, 'patches'>, name: string): readonly string[] =>
+  partsOf(join(patches, name));
 
 /** The name of a part of the lists of a route. A space sorts before all that is in names of routes. */
 export const listPart = (route: string, part: string): string => `${route} ${part}`;
 
 /** The lines of the bundle of a route. */
 export const bundleParts = ({ bundle }: Pick<StagePaths, 'bundle'>, route: string): readonly string[] =>
-  readdirSync(bundle)
-    .filter((name) => name.startsWith(listPart(route, '')))
-    .toSorted()
-    .map((name) => join(bundle, name));
+  partsOf(bundle).filter((part) => basename(part).startsWith(listPart(route, '')));
 
 export class ListWriter {
   readonly #lists: Readonly<Record<ListName, LineWriter>>;

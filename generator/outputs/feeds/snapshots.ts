@@ -7,7 +7,7 @@ import type { Snapshot } from '../../tree/snapshot-json.js';
 import { FEEDS, FEED_FORMATS, documentFile } from '../../routes/feeds.js';
 import { PATHS } from '../../routes/paths.js';
 import type { Change } from '../../tree/changes.js';
-import type { RenderSnapshotFeed } from '../../publish/snapshot-feed.js';
+import type { RenderSnapshotFeed } from '../../publish/plan.js';
 import { NEVER, tag } from './document.js';
 import type { FeedEntry, FeedOperator } from './document.js';
 import { RESOURCES } from '../../schema/index.js';

@@ -8,10 +8,8 @@ import { join } from 'node:path';
 import type { Progress } from '../../progress.js';
 import { chunksOf, linesOf } from '../../files.js';
 import { GzipFile } from '../gzip-file.js';
-import type { NextIndex } from '../next-index.js';
-import type { PublishedRoute } from '../../tree/published-routes.js';
+import type { NextSnapshot } from '../own-files.js';
 import { bundleParts, listFiles } from '../stage.js';
-import type { StageSpec } from '../stage-writer.js';
 import { hasRoom } from '../route-lists.js';
 import type { BundleRoom } from '../route-lists.js';
 import type { Manifest } from '../../tree/snapshot-json.js';
@@ -20,37 +18,28 @@ import { bundleFile } from '../../tree/changes.js';
 import type { ChangeFile } from '../../tree/changes.js';
 import type { ChangeStep } from './change-list.js';
 
-/** What is bundled: the staged lines of these routes. */
-export interface Bundled {
-  readonly spec: StageSpec;
-  readonly routes: readonly PublishedRoute[];
-  readonly next: Pick<NextIndex, 'changesByRoute' | 'total'>;
-}
-
 /**
  * Stages the bundle of a snapshot. If it has more bytes than a tenth of the tree, and compressed more
  * than its room, there is none: whoever follows takes the downloads with less effort.
- * @param raw a tenth of the tree's bytes
  * @returns undefined, and no file, if it were too large
  */
 export async function writeBundle(
-  bundled: Bundled,
+  snapshot: NextSnapshot,
   step: ChangeStep,
-  raw: number,
   progress: Progress,
 ): Promise<ChangeFile | undefined> {
-  const { bundle } = bundled.spec;
+  const { bundle, paths } = snapshot.spec;
   if (bundle === undefined || !hasRoom(bundle)) return undefined;
   const name = bundleFile(step.to);
-  const path = join(bundled.spec.paths.last, name);
+  const path = join(paths.last, name);
   const file = new GzipFile(path);
-  const { added, changed, removed } = bundled.next.total().changes;
+  const { added, changed, removed } = snapshot.next.total().changes;
   progress.start('bundling', added + changed + removed, 'documents');
   try {
     file.line(JSON.stringify(step));
-    for (const piece of piecesOf(bundled)) {
+    for (const piece of piecesOf(snapshot)) {
       file.write(piece);
-      if (file.raw > raw && file.bytes > bundle.compressed) {
+      if (file.raw > snapshot.manifest.tree.bytes / 10 && file.bytes > bundle.compressed) {
         file.close();
         rmSync(path);
         return undefined;
@@ -66,7 +55,7 @@ export async function writeBundle(
 }
 
 /** The lines of the documents, in pieces, each of which is valid until the next. */
-function* piecesOf({ spec: { paths }, routes }: Bundled): Generator<Buffer> {
+function* piecesOf({ spec: { paths }, routes }: NextSnapshot): Generator<Buffer> {
   for (const { name } of routes)
     for (const part of bundleParts(paths, name)) {
       yield* chunksOf(part);
