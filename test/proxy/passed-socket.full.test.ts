@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { has } from '../support/programs.js';
 import { load, total, type Tally } from './load.js';
 import { listening, MAIN } from './process.js';
-import { ask, GET, publish, stalled, tree } from './support.js';
+import { ask, tree } from './support.js';
 import { freePort } from '../support/ports.js';
 
 const FILE = 'passed-socket.full.test.ts';
@@ -123,25 +123,6 @@ describe.skipIf(!has(FILE, 'python3'))('A passed socket', () => {
     },
     60_000,
   );
-
-  it('has new requests wait while its only proxy finishes a download, and not if there is a second', async () => {
-    const root = await tree();
-    await publish(root, 'downloads/groups.csv', Buffer.alloc(20_000_000, 'x'));
-    const waits = [1, 2].map(async (instances) => {
-      const { port, pids, output } = await hold(instances, ['--dist', root, ...FLAGS]);
-      await stalled(port, GET('/downloads/groups.csv'));
-      // Which of two has it nobody knows: the other one is started again at once.
-      for (const pid of pids) {
-        process.kill(pid, 'SIGHUP');
-        await pause(1_500);
-      }
-      const startedMs = performance.now();
-      const outcome = await Promise.race([ask(port, '/api/v1'), pause(3_000, 'waiting', { ref: false })]);
-      expect(output()).toContain('SIGHUP: finishing what is in flight');
-      return typeof outcome === 'string' ? outcome : [outcome.status, performance.now() - startedMs < 500];
-    });
-    expect(await Promise.all(waits)).toEqual(['waiting', [200, true]]);
-  }, 20_000);
 });
 
 describe('A socket passed to another process', () => {

@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import {
+  ERRORS,
   controlledDisk,
   emptyFolder,
-  ERRORS,
   failingDisk,
-  HEADERS,
   problemOf,
   publish,
   publishSnapshot,
@@ -116,23 +115,6 @@ describe('a 404 that a browser asks for', () => {
 describe('a 429 that a browser gets', () => {
   const quotas = { page: { burst: 1 }, api: { burst: 1 } };
 
-  it.each(['/', '/gone', '/nothing'])('is a page at %s, with the headers of the limit', async (target) => {
-    const proxy = await start({ quotas });
-    await browse(proxy, target);
-    const { status, headers, text } = await browse(proxy, target);
-    const bucket = target === '/nothing' ? 'api' : 'page';
-    expect([status, headers['content-type'], text]).toEqual([429, HTML, TOO_MANY]);
-    expect(headers).toMatchObject({
-      vary: 'Accept',
-      'retry-after': '1',
-      ratelimit: `"${bucket}";r=0;t=1`,
-      'cache-control': 'no-store',
-      'content-security-policy': "default-src 'self'",
-    });
-    const plain = await proxy.ask(target);
-    expect(plain.headers).toMatchObject({ 'content-type': PROBLEM, vary: 'Accept', 'retry-after': '1' });
-  });
-
   it.each(['/api/v1', '/nothing.json', '/nothing/', '/%ff', '/assets/style-1a2b3c4d5e.css'])(
     'is a problem document at %s',
     async (target) => {
@@ -184,18 +166,6 @@ describe('the page of an error', () => {
     await publishPages(root);
     const { headers } = await browse(await startProxy(root), '/nothing');
     expect(headers['content-type']).toBe(PROBLEM);
-  });
-
-  it('needs no policy', async () => {
-    const { 'Content-Security-Policy': _, ...fields } = HEADERS.content.page;
-    const root = await tree({
-      ...CHANGES,
-      headers: { ...HEADERS, content: { ...HEADERS.content, page: fields } },
-    });
-    await publishPages(root);
-    const { headers, text } = await browse(await startProxy(root), '/nothing');
-    expect(text).toBe(NOT_FOUND);
-    expect(headers).not.toHaveProperty('content-security-policy');
   });
 
   it('is not there before the first snapshot', async () => {

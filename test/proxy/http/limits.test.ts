@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { createAccessLog } from '../../../proxy/http/access-log.js';
+import { downloadCost } from '../../../proxy/http/responses.js';
 import { matcherOf, parseRanges } from '../../../proxy/limiter/client-ip.js';
 import { LIMITS } from '../../support/snapshot.js';
 import {
@@ -10,7 +11,6 @@ import {
   publish,
   publishSnapshot,
   ROUTES,
-  serving,
   startProxy,
   tree,
   type TestProxy,
@@ -65,15 +65,6 @@ describe('what a download takes from its bucket', () => {
     expect(await downloadsLeft(proxy)).toBe(2);
   });
 
-  it('is a share of a token for a small file, a hundredth at least', async () => {
-    const quotas = { api: { burst: 1_000 }, download: { burst: 2 } };
-    const proxy = await serving({ 'downloads/groups.csv': Buffer.alloc(1024 * 1024, 'x') }, { quotas });
-    // A quarter of 4 MiB.
-    expect(await downloadsLeft(proxy)).toBe(8);
-    const small = await tree();
-    expect(await downloadsLeft(await startProxy(small, { quotas }))).toBe(200);
-  });
-
   it('is rounded down to whole tokens in what a refusal says', async () => {
     const proxy = await withDownload(2, 1_000);
     await proxy.ask(CSV, { headers: { Range: 'bytes=0-99' } });
@@ -97,16 +88,6 @@ describe('what a download takes from its bucket', () => {
     expect(await downloadsLeft(proxy)).toBe(1);
   });
 
-  it('is at least a hundredth', async () => {
-    const proxy = await withDownload(1);
-    const range = { headers: { Range: 'bytes=0-0' } };
-    for (let count = 0; count < 100; count += 1) expect((await proxy.ask(CSV, range)).status).toBe(206);
-    expect((await proxy.ask(CSV, range)).status).toBe(429);
-    // A hundredth of the 60 s that a token takes.
-    proxy.advance(600);
-    expect((await proxy.ask(CSV, range)).status).toBe(206);
-  });
-
   it('is all of it where a range is ignored', async () => {
     const proxy = await withDownload(2);
     for (const headers of [{ Range: 'bytes=0-1,3-4' }, { Range: 'bytes=0-0', 'If-Range': '"x"' }]) {
@@ -128,15 +109,6 @@ describe('what a download takes from its bucket', () => {
     expect(await downloadsLeft(proxy)).toBe(1);
   });
 
-  it('is nothing for SHA256SUMS, whose bucket is that of the API', async () => {
-    const proxy = await withDownload(1);
-    for (let count = 0; count < 3; count += 1) {
-      const { status, headers } = await proxy.ask('/downloads/SHA256SUMS');
-      expect([status, headers['ratelimit-policy']]).toEqual([200, '"api";q=1000;w=1000']);
-    }
-    expect(await downloadsLeft(proxy)).toBe(1);
-  });
-
   it('is logged as the bucket that has fewer tokens left', async () => {
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };
@@ -155,6 +127,23 @@ describe('what a download takes from its bucket', () => {
       { bucket: 'api', remaining: 1 },
       { bucket: 'api', remaining: 0 },
     ]);
+  });
+});
+
+describe('downloadCost', () => {
+  const TOKEN = 4 * 1024 * 1024;
+
+  it.each([
+    ['a large file', 10 * TOKEN, 10 * TOKEN, 1],
+    ['a file of a token', TOKEN, TOKEN, 1],
+    ['half a token', TOKEN / 2, TOKEN / 2, 0.5],
+    ['a small file', 110, 110, 0.01],
+    ['an empty file', 0, 0, 0.01],
+    ['half of a large file', 5 * TOKEN, 10 * TOKEN, 0.5],
+    ['half of half a token', TOKEN / 4, TOKEN / 2, 0.25],
+    ['a byte of a large file', 1, 10 * TOKEN, 0.01],
+  ])('of %s', (_name, length, size, cost) => {
+    expect(downloadCost(length, size, TOKEN)).toBe(cost);
   });
 });
 
@@ -204,22 +193,6 @@ describe('a refusal', () => {
       expect((await ask(target)).status).toBe(429);
     }
     expect(reads.slice(before)).toEqual([]);
-  });
-
-  it('is true about Retry-After, and takes nothing', async () => {
-    const { ask, advance } = await startProxy(await tree(), {
-      quotas: { api: { burst: 2, emissionIntervalMs: 2_500 } },
-    });
-    await ask('/api/v1');
-    await ask('/api/v1');
-    for (let count = 0; count < 5; count += 1) {
-      const { status, headers } = await ask('/api/v1');
-      expect([status, headers['retry-after']]).toEqual([429, '3']);
-    }
-    advance(2_499);
-    expect((await ask('/api/v1')).status).toBe(429);
-    advance(1);
-    expect((await ask('/api/v1')).status).toBe(200);
   });
 
   it('is that of the bucket of its target', async () => {

@@ -104,17 +104,15 @@ describe('prefersHtml', () => {
       ' ',
       '\t',
     );
-    fc.assert(
-      fc.property(fc.array(pieces), fc.string({ unit: 'binary' }), (parts, noise) => {
-        expect(typeof prefersHtml(parts.join('') + noise)).toBe('boolean');
-      }),
-    );
+    const anything = fc.property(fc.array(pieces), fc.string({ unit: 'binary' }), (parts, noise) => {
+      return typeof prefersHtml(parts.join('') + noise) === 'boolean';
+    });
+    expect(() => fc.assert(anything)).not.toThrow();
     const malformed = fc.constantFrom(...'* a a/ /b a/b; a/b;q=2 a/b;c=" (a)/b a/b;q=.5'.split(' '), 'a/b c');
-    fc.assert(
-      fc.property(fc.tuple(fc.array(fc.constantFrom('text/html', 'a/b')), malformed), ([before, wrong]) => {
-        expect(prefersHtml([...before, wrong, 'text/html'].join(','))).toBe(false);
-      }),
-    );
+    const refused = fc.property(fc.array(fc.constantFrom('text/html', 'a/b')), malformed, (before, wrong) => {
+      return !prefersHtml([...before, wrong, 'text/html'].join(','));
+    });
+    expect(() => fc.assert(refused)).not.toThrow();
   });
 
   it('is quick with a field of 16 KiB', () => {

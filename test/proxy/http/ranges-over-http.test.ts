@@ -46,37 +46,6 @@ describe('Range on a file that is streamed', () => {
       detail: `range "bytes=${length}-": expected one that starts within the ${length} bytes of the file`,
     });
   });
-
-  it('counts only beside the ETag of this content, strongly compared', async () => {
-    const { ask } = await withDownload(LARGE);
-    const { headers } = await ask('/downloads/groups.csv', { method: 'HEAD' });
-    for (const [ifRange, status] of [
-      [headers.etag, 206],
-      [`W/${headers.etag}`, 200],
-      // No strong validator: two snapshots may be published within its second.
-      [headers['last-modified'], 200],
-    ] as const) {
-      const asked = { Range: 'bytes=0-3', 'If-Range': ifRange };
-      expect((await ask('/downloads/groups.csv', { headers: asked })).status).toBe(status);
-    }
-  });
-
-  it('means nothing to HEAD, after a matching If-None-Match, in a unit nobody knows, or several times', async () => {
-    const { ask } = await withDownload(LARGE);
-    const { headers } = await ask('/downloads/groups.csv', {
-      method: 'HEAD',
-      headers: { Range: 'bytes=0-3' },
-    });
-    expect(headers['content-length']).toBe(String(length));
-    expect(headers['content-range']).toBeUndefined();
-    const unchanged = { Range: 'bytes=999999999-', 'If-None-Match': String(headers.etag) };
-    expect((await ask('/downloads/groups.csv', { headers: unchanged })).status).toBe(304);
-    for (const range of ['lines=0-3', 'bytes=3-0', 'bytes=0-1,3-4', ['bytes=0-1', 'bytes=3-4']]) {
-      const whole = await ask('/downloads/groups.csv', { headers: { Range: range } });
-      expect(whole.status).toBe(200);
-      expect(whole.headers['content-length']).toBe(String(length));
-    }
-  });
 });
 
 describe('Range', () => {

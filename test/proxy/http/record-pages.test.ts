@@ -6,11 +6,11 @@ import { describe, expect, it } from 'vitest';
 
 import { parseSnapshot } from '../../../proxy/snapshot/snapshot.js';
 import {
+  ROUTES,
   controlledDisk,
   problemOf,
   publish,
   publishSnapshot,
-  ROUTES,
   snapshotJson,
   startProxy,
   tree,
@@ -38,7 +38,6 @@ const RECORD_PAGE = {
 };
 const TABLE = { routes: [...ROUTES, SHELL, RECORD_PAGE] };
 const BODY = `<!doctype html><title>Group</title>${'<p>record</p>'.repeat(400)}`;
-const LINK = '</api/v1/group/7>; rel="alternate"; type="application/json"';
 
 async function pages(options: TestOptions = {}, snapshot: Record<string, unknown> = {}): Promise<TestProxy> {
   const root = await tree({ ...TABLE, compressed_from: 4096, ...snapshot });
@@ -48,38 +47,6 @@ async function pages(options: TestOptions = {}, snapshot: Record<string, unknown
 }
 
 describe('the page of a record', () => {
-  it('is the page of its kind, and names the JSON', async () => {
-    const { ask } = await pages();
-    const shell = await ask('/group');
-    const answer = await ask('/group/7');
-    expect(answer).toMatchObject({ status: 200, text: BODY });
-    expect(answer.headers).toMatchObject({
-      'content-type': HTML,
-      link: LINK,
-      'cache-tag': 'group-page',
-      etag: shell.headers.etag,
-      'last-modified': shell.headers['last-modified'],
-      'cache-control': shell.headers['cache-control'],
-      'ratelimit-policy': '"page";q=240;w=60',
-      vary: 'Accept-Encoding',
-    });
-    expect(shell.headers.link).toBeUndefined();
-    expect((await ask('/group/8')).headers.link).toBe(LINK.replace('7', '8'));
-  });
-
-  it('has its link with 304, 206 and codings as well', async () => {
-    const { ask } = await pages();
-    const { headers } = await ask('/group/7');
-    const same = await ask('/group/7', { headers: { 'If-None-Match': headers.etag } });
-    expect([same.status, same.headers.link, same.headers.etag]).toEqual([304, LINK, headers.etag]);
-    const part = await ask('/group/7', { headers: { Range: 'bytes=0-9' } });
-    expect([part.status, part.text, part.headers.link]).toEqual([206, BODY.slice(0, 10), LINK]);
-    const coded = await ask('/group/7', { headers: { 'Accept-Encoding': 'br' } });
-    expect(coded.headers).toMatchObject({ 'content-encoding': 'br', link: LINK });
-    const none = await ask('/group/9', { headers: { 'If-None-Match': headers.etag } });
-    expect(none.status).toBe(404);
-  });
-
   it('takes from the limit of pages, whether the record is there or not', async () => {
     const { ask } = await pages({ quotas: { page: { burst: 2 } } });
     expect((await ask('/group/7')).status).toBe(200);
@@ -127,12 +94,6 @@ describe('the page of a record', () => {
     }
     expect(problemOf(await ask('/group/9'))['detail']).toBe('no group 9 in this register');
   });
-
-  it('is 503, never 404, while the tree is gone', async () => {
-    const { ask, root } = await pages();
-    await rm(root, { recursive: true });
-    expect((await ask('/group/7')).status).toBe(503);
-  });
 });
 
 /** Why a table with the route is refused. */
@@ -169,12 +130,6 @@ describe('a redirect', () => {
     // The token is still there; a trailing slash takes it.
     expect((await ask('/docs/')).status).toBe(308);
     expect((await ask('/api/v1')).status).toBe(429);
-  });
-
-  it('drops the query, so that caches keep one copy, and is for GET alone', async () => {
-    const { ask } = await pages({}, { redirects });
-    expect((await ask('/docs?a=b')).headers.location).toBe('/developers');
-    expect((await ask('/docs', { method: 'POST' })).status).toBe(405);
   });
 
   it.each([

@@ -2,12 +2,9 @@ import { readdir, readlink } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { createAccessLog } from '../../../proxy/http/access-log.js';
 import {
-  ask,
   askRaw,
   controlledDisk,
-  gate,
   GET,
   INLINE_DISK,
   open,
@@ -15,7 +12,6 @@ import {
   stalled,
   startProxy,
   tree,
-  UNLIMITED,
   serving,
 } from '../support.js';
 
@@ -35,15 +31,10 @@ const CONNECT = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
 
 describe('createHttpServer', () => {
   it.each([
-    ['a request line without a path', 'GET api HTTP/1.1\r\nHost: x\r\n\r\n', '400 Bad Request'],
     ['garbage', 'GARBAGE\r\n\r\n', '400 Bad Request'],
-    ['a raw byte in the target', GET('/\xe9'), '400 Bad Request'],
-    ['a space in the target', GET('/a b'), '400 Bad Request'],
     ['two lengths', GET('/', 'Content-Length: 5', 'Transfer-Encoding: chunked'), '400 Bad Request'],
-    ['a header without a colon', GET('/', 'X'), '400 Bad Request'],
     ['too much header', GET('/', `X: ${LONG}`), '431 Request Header Fields Too Large'],
     ['an unknown method', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n', '405 Method Not Allowed'],
-    ['a lower-case method', 'get / HTTP/1.1\r\nHost: x\r\n\r\n', '405 Method Not Allowed'],
     ['a path beyond the parser', GET(`/${LONG}`), '414 URI Too Long'],
     ['a query beyond the parser', GET(`/?${LONG}`), '431 Request Header Fields Too Large'],
   ])('responds to %s without a body, and closes', async (_name, bytes, statusLine) => {
@@ -68,12 +59,8 @@ describe('createHttpServer', () => {
   });
 
   it.each([
-    ['no Host', 'GET /api/v1 HTTP/1.1\r\n\r\n', 400, 'invalid_request'],
-    ['two Hosts', 'GET /api/v1 HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n', 400, 'invalid_request'],
     ['a Host that is none', 'GET /api/v1 HTTP/1.1\r\nHost: x/y\r\n\r\n', 400, 'invalid_request'],
-    ['a body of unknown end', GET('/api/v1', 'Transfer-Encoding: gzip'), 400, 'invalid_request'],
     ['HTTP/2.0', 'GET /api/v1 HTTP/2.0\r\nHost: x\r\n\r\n', 505, 'version_not_supported'],
-    ['HTTP/0.9', 'GET /api/v1 HTTP/0.9\r\nHost: x\r\n\r\n', 505, 'version_not_supported'],
   ])('responds to %s with a problem, counts it, and closes', async (_name, bytes, status, error) => {
     const { port } = await startProxy(await tree(), { quotas: { api: { burst: 2 } } });
     for (const rest of ['"api";r=1;t=1', '"api";r=0;t=1']) {
@@ -96,39 +83,14 @@ describe('createHttpServer', () => {
     expect(statusesIn(await askRaw(port, bytes))).toEqual(['429']);
   });
 
-  it.each([
-    ['a Host that is none', GET('/api/v1').replace('Host: x', 'Host: x/y'), GET('/nothing')],
-    ['a body of unknown end', GET('/api/v1', 'Transfer-Encoding: gzip'), GET('/nothing')],
-    ['a chunk without a length', GET('/api/v1/group/x', 'Transfer-Encoding: chunked'), 'zz\r\n'],
-  ])('responds to %s once, whatever follows', async (_name, bytes, rest) => {
+  it('responds to HTTP/1.0 and unknown expectations like to any other request', async () => {
     const { port } = await startProxy(await tree());
-    expect(statusesIn(await askRaw(port, bytes + rest, 3_000))).toEqual(['400']);
-  });
-
-  it('responds 414 to a path beyond what is published but within the parser, in however many packets', async () => {
-    const { port } = await startProxy(await tree());
-    const { socket, heard } = await open(port);
-    for (const part of ['GET /', 'a'.repeat(2_000), 'a'.repeat(2_000), ' HTTP/1.1\r\nHost: x\r\n\r\n']) {
-      socket.write(part);
-      await pause(5);
-    }
-    await expect.poll(heard).toMatch(/^HTTP\/1\.1 414 URI Too Long/);
-  });
-
-  it('responds to HTTP/1.0, unknown expectations and offers to upgrade like to any other request', async () => {
-    const { port } = await startProxy(await tree());
-    for (const bytes of [
-      'GET /api/v1 HTTP/1.0\r\n\r\n',
-      GET('/api/v1', 'Expect: miracles'),
-      GET('/api/v1', 'Connection: Upgrade', 'Upgrade: websocket'),
-    ]) {
+    for (const bytes of ['GET /api/v1 HTTP/1.0\r\n\r\n', GET('/api/v1', 'Expect: miracles')])
       expect(linesOf(await askRaw(port, bytes))[0]).toBe('HTTP/1.1 200 OK');
-    }
   });
 
   it.each([
     ['a long body', `Content-Length: 10000000\r\n\r\n${'x'.repeat(300_000)}`],
-    ['a chunked one', `Transfer-Encoding: chunked\r\n\r\n${'5\r\nhello\r\n'.repeat(20_000)}`],
     ['one that waits to be asked for', 'Content-Length: 5\r\nExpect: 100-continue\r\n\r\n'],
   ])('responds to a GET with %s, and closes instead of reading that', async (_name, rest) => {
     const { port } = await startProxy(await tree());
@@ -195,19 +157,6 @@ describe('createHttpServer', () => {
   });
 });
 
-describe('a client that ends its side after its requests', () => {
-  it('gets all responses, from memory, from disk and streamed, and then the connection ends', async () => {
-    const bytes = 3 * 1024 * 1024;
-    const { port, connections } = await serving({ 'downloads/groups.csv': Buffer.alloc(bytes, 'x') });
-    const { socket, heard, closed } = await open(port);
-    socket.end(GET('/api/v1/group/7') + GET('/api/v1/group/7') + GET('/downloads/groups.csv'));
-    await closed;
-    expect(statusesIn(heard())).toEqual(['200', '200', '200']);
-    expect(heard().endsWith(`\r\n${'x'.repeat(bytes)}`)).toBe(true);
-    await expect.poll(connections).toBe(0);
-  });
-});
-
 describe('CONNECT', () => {
   it('gets a 405, and leaves no connection, whatever the client does', async () => {
     const { port, connections, ask } = await startProxy(await tree());
@@ -235,10 +184,10 @@ describe('CONNECT', () => {
     await expect.poll(connections).toBe(0);
   });
 
-  it.each([1, 10, 40])('comes after the responses to the %i requests before it', async (count) => {
+  it('comes after the responses to the requests before it', async () => {
+    const count = 10;
     const { port, connections } = await startProxy(await tree());
-    const tunnel = `${CONNECT}\x16\x03\x01hello`;
-    const heard = await askRaw(port, GET('/api/v1/group/8').repeat(count) + tunnel);
+    const heard = await askRaw(port, `${GET('/api/v1/group/8').repeat(count)}${CONNECT}\x16\x03\x01hello`);
     expect(statusesIn(heard)).toEqual([...Array.from({ length: count }, () => '200'), '405']);
     expect(heard.endsWith('\r\n\r\n')).toBe(true);
     await expect.poll(connections).toBe(0);
@@ -249,9 +198,8 @@ describe('Upgrade', () => {
   const UPGRADE = GET('/api/v1/group/8', 'Connection: Upgrade', 'Upgrade: x');
 
   it.each([
-    ['alone', UPGRADE, 1],
     ['with a body', UPGRADE.replace('Upgrade: x', 'Upgrade: x\r\nContent-Length: 3') + 'abc', 1],
-    ['and what follows in the same packet', UPGRADE + GET('/api/v1/group/8').repeat(2), 3],
+
     ['between others', GET('/api/v1/group/8') + UPGRADE + UPGRADE + GET('/api/v1/group/8'), 4],
   ])('is ignored: %s', async (_name, bytes, count) => {
     const { port } = await startProxy(await tree());
@@ -260,7 +208,8 @@ describe('Upgrade', () => {
 });
 
 describe('what the parser refuses', () => {
-  it.each([1, 3])('after %i requests on its connection leaves them their responses', async (count) => {
+  it('after requests on its connection leaves them their responses', async () => {
+    const count = 3;
     const { port, connections } = await startProxy(await tree());
     const heard = await askRaw(port, `${GET('/api/v1/group/8').repeat(count)}GARBAGE\r\n\r\n`, 3_000);
     expect(statusesIn(heard)).toEqual(Array.from({ length: count }, () => '200'));
@@ -312,20 +261,6 @@ describe('what the parser refuses', () => {
     expect(statusesIn(heard())).toEqual(['400']);
     await expect.poll(connections, { timeout: 4_000 }).toBe(0);
   });
-
-  it('is logged, with no more than there is to say', async () => {
-    const lines: string[] = [];
-    const destination = { write: (line: string) => void lines.push(line) };
-    const accessLog = createAccessLog(destination, { hasFullAddresses: false, hasDetails: false });
-    const { port } = await startProxy(await tree(), { server: { accessLog } });
-    await askRaw(port, 'BREW / HTTP/1.1\r\n\r\n');
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
-      method: null,
-      path: null,
-      status: 405,
-      address: '127.0.0.0/24',
-    });
-  });
 });
 
 describe('connections of one client', () => {
@@ -360,29 +295,6 @@ describe('connections of one client', () => {
 });
 
 describe('stop', () => {
-  it('has responses say that their connection closes', async () => {
-    const { disk, interfere } = controlledDisk();
-    const { port, stop } = await startProxy(await tree(), { disk });
-    const half = await open(port);
-    half.socket.write('GET /api/v1/group/8 HTTP/1.1\r\n');
-    const { passed, letGo } = gate();
-    interfere(async (request) => {
-      await passed;
-      return INLINE_DISK.read(request);
-    });
-    await pause(50);
-    const stopped = stop(5_000);
-    await pause(100);
-    half.socket.write('Host: x\r\n\r\n');
-    await pause(100);
-    letGo();
-    expect(await stopped).toBe(true);
-    await half.closed;
-    expect(statusesIn(half.heard())).toEqual(['200']);
-    expect(half.heard()).toContain('Connection: close');
-    expect(half.heard().endsWith('{"id":8}')).toBe(true);
-  });
-
   it('closes connections that idle or were never used within a second', async () => {
     const { port, stop } = await startProxy(await tree());
     await open(port);
@@ -434,19 +346,6 @@ describe('stop', () => {
 });
 
 describe('responses of one turn', () => {
-  it('come in the order of their requests, each whole, when many are sent at once', async () => {
-    const { port } = await startProxy(await tree(), { quotas: UNLIMITED });
-    const targets = '/api/v1/group/7 /nothing /api/v1/group/8 /downloads/groups.csv /api/v1/group/x'.split(
-      ' ',
-    );
-    const single: string[] = [];
-    for (const target of targets) single.push(Buffer.from((await ask(port, target)).text).toString('latin1'));
-    const many = Array.from({ length: 20 }, () => targets).flat();
-    const heard = await askRaw(port, many.map((target) => GET(target)).join(''));
-    const bodies = heard.split(/HTTP\/1\.1 \d+ [^]*?\r\n\r\n/).slice(1);
-    expect(bodies).toEqual(Array.from({ length: 20 }, () => single).flat());
-  });
-
   it('have the bytes of the file, whatever they are', async () => {
     const bytes = Buffer.from(Array.from({ length: 512 }, (_, index) => index % 256));
     const long = Buffer.concat(Array.from({ length: 100 }, () => bytes));

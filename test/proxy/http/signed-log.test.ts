@@ -38,16 +38,4 @@ describe('the log', () => {
     });
     expect([status, headers['content-encoding'], headers['content-length']]).toEqual([200, undefined, '160']);
   });
-
-  it.each([
-    'tile/0',
-    'tile/0/000.p/5/6',
-    `tile/${'0'.repeat(300)}`,
-    `tile/${'0/'.repeat(1_000)}0`,
-    'index/x',
-  ])('has no folder, file in a file, name that is too long, or file without a route: %.40s', async (path) => {
-    const proxy = await startProxy(await logTree());
-    const { status, headers } = await proxy.ask(`/${LOG}/${path}`);
-    expect([status, headers['cache-control']]).toEqual([404, 'public, max-age=60']);
-  });
 });

@@ -157,34 +157,6 @@ describe('refund', () => {
     );
   });
 
-  it('with other requests in between, gives back too much by at most what was refilled meanwhile', () => {
-    check(
-      property(
-        anyQuota,
-        debt,
-        anyCost,
-        array(tuple(nat(500), anyCost), { maxLength: 5 }),
-        (quota, share, cost, others) => {
-          let nowMs = 1_000_000;
-          let without = nowMs + Math.floor(share * quota.burst * quota.emissionIntervalMs);
-          const taken = decide(without, nowMs, quota, cost);
-          if (!taken.allowed) return;
-          let tat = taken.tat;
-          for (const [pause, otherCost] of others) {
-            nowMs += pause;
-            const decision = decide(tat, nowMs, quota, otherCost);
-            if (!decision.allowed) continue;
-            tat = decision.tat;
-            without = decide(without, nowMs, quota, otherCost).tat;
-          }
-          const excess = Math.max(without, nowMs) - refund(tat, nowMs, quota, cost);
-          expect(excess).toBeGreaterThanOrEqual(0);
-          expect(excess).toBeLessThanOrEqual(nowMs - 1_000_000);
-        },
-      ),
-    );
-  });
-
   it('never overflows a bucket', () => {
     expect(refund(1_000_500, 1_000_000, API)).toBe(1_000_000);
     expect(refund(7, 1_000_000, API)).toBe(1_000_000);

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readlinkSync } from 'node:fs';
-import { appendFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
@@ -127,44 +127,6 @@ describe('openDisk', () => {
     done.abort();
     await publishing;
     expect(digests.size).toBeGreaterThan(5);
-  });
-
-  it('refuses a file that grows while it is read, and has it whole afterwards', async () => {
-    const root = await emptyFolder();
-    await publish(root, 'a', '');
-    const { read } = disk();
-    const done = new AbortController();
-    let length = 0;
-    const appending = (async () => {
-      for (; !done.signal.aborted; length += 1_000) await appendFile(join(root, 'a'), 'x'.repeat(1_000));
-    })();
-    for (let count = 0; count < 100; count += 1) {
-      const outcome = await read({ root, path: 'a', maxBytes: 1e9 }).then(
-        (file) => (file?.bytes?.length ?? 0) % 1_000,
-        (error: unknown) => String(error),
-      );
-      expect(String(outcome)).toMatch(/^(?:0|Error: read \d+ bytes of a file of \d+)$/);
-    }
-    done.abort();
-    await appending;
-    expect((await read({ root, path: 'a', maxBytes: 1e9 }))?.bytes?.length).toBe(length);
-  });
-
-  it('waits in its own thread: a disk that hangs does not stop this one', async () => {
-    const root = await emptyFolder();
-    const large = Buffer.alloc(100_000_000);
-    await publish(root, 'large', large);
-    const { read } = disk();
-    await read({ root, path: 'gone', maxBytes: MAX });
-    let turns = 0;
-    const done = new AbortController();
-    const reading = read({ root, path: 'large', maxBytes: 1e9 }).finally(() => done.abort());
-    while (!done.signal.aborted) {
-      await new Promise(setImmediate);
-      turns += 1;
-    }
-    expect((await reading)?.size).toBe(large.length);
-    expect(turns).toBeGreaterThan(10);
   });
 
   it('gives up on reads of a disk that hangs, refuses others at once, and goes on when it answers', async () => {

@@ -3,7 +3,7 @@ import { createHash, Hash } from 'node:crypto';
 import { rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 
 import type { Disk } from '../../../proxy/tree/disk.js';
@@ -245,34 +245,6 @@ describe('FileCache within an epoch', () => {
 
 describe('FileCache siblings', () => {
   const TEXT = 'x'.repeat(2_000);
-
-  it('are what the disk says, with an ETag of their own and the time of the file', async () => {
-    const { files, at, reads } = await setUp({ 'a.json': TEXT, 'a.json.br': brotliCompressSync(TEXT) });
-    const of = await existing(files.read('a.json', at(1)));
-    const form = await files.readSibling(of, 'br', at(1));
-    expect(form).toMatchObject({
-      path: 'a.json.br',
-      coding: 'br',
-      etag: `${of.etag.slice(0, -1)}-br"`,
-      lastModified: of.lastModified,
-      modifiedSeconds: of.modifiedSeconds,
-      bytes: brotliCompressSync(TEXT),
-    });
-    expect(files.getSibling(of, 'br', at(1))).toBe(form);
-    expect(reads.length).toBe(2);
-  });
-
-  it('are none of another version of their file', async () => {
-    const { root, files, at } = await setUp({ 'a.json': TEXT, 'a.json.br': brotliCompressSync(TEXT) });
-    const of = await existing(files.read('a.json', at(1)));
-    await files.readSibling(of, 'br', at(1));
-    await publish(root, 'a.json', `${TEXT} `);
-    const next = await existing(files.read('a.json', at(2)));
-    expect(files.getSibling(next, 'br', at(1))).toBeUndefined();
-    expect(await files.readSibling(next, 'br', at(2))).toBe(next);
-    await publish(root, 'a.json.br', brotliCompressSync(`${TEXT} `));
-    expect(await files.readSibling(next, 'br', at(3))).toMatchObject({ coding: 'br' });
-  });
 
   it('are remembered as absent, but not when they could not be read', async () => {
     const { files, at, interfere } = await setUp({ 'a.json': TEXT });
