@@ -38,9 +38,10 @@ export interface Stop {
   readonly unheard?: <T>(work: () => T | Promise<T>) => Promise<T>;
 }
 
-/** Yields to the event loop at intervals, and then updates the display. */
-abstract class Paced implements Progress {
+/** Yields to the event loop at intervals, and then updates the display, of which there is none here. */
+class Paced implements Progress {
   readonly #stop: Stop;
+  protected readonly write: (line: string) => void;
   protected title = '';
   protected unit = '';
   protected total = 0;
@@ -48,8 +49,9 @@ abstract class Paced implements Progress {
   protected startedAt = 0;
   #turnAt = 0;
 
-  constructor(stop: Stop) {
+  constructor(stop: Stop, write: (line: string) => void) {
     this.#stop = stop;
+    this.write = write;
   }
 
   start(title: string, total: number, unit: string): void {
@@ -93,29 +95,17 @@ abstract class Paced implements Progress {
     return `, ${Math.ceil((elapsed * (this.total - this.done)) / this.done / 1000)} s left`;
   }
 
-  finish(): void {
-    this.end();
-  }
-
+  finish(): void {}
   stop(): void {}
 
   protected begin(): void {}
   protected paint(_now: number): void {}
-  protected end(): void {}
   protected beginBlocking(_title: string): void {}
   protected endBlocking(_title: string, _ms: number): void {}
 }
 
-class Silent extends Paced {}
-
 class Bar extends Paced {
-  readonly #write: (line: string) => void;
   #bar: SingleBar | undefined;
-
-  constructor(stop: Stop, write: (line: string) => void) {
-    super(stop);
-    this.#write = write;
-  }
 
   protected override begin(): void {
     this.#show(this.total === 0 ? '{title} {value} {unit}' : '{title} [{bar}] {value}/{total} {unit}{left}');
@@ -131,7 +121,7 @@ class Bar extends Paced {
   override note(line: string): void {
     const isShown = this.#bar !== undefined;
     this.stop();
-    this.#write(line);
+    this.write(line);
     if (isShown) this.begin();
   }
 
@@ -140,7 +130,7 @@ class Bar extends Paced {
     this.#bar?.update(done, { left: this.left(now) });
   }
 
-  protected override end(): void {
+  override finish(): void {
     // The last steps were hardly ever painted, and a step may have done the work of many.
     this.#bar?.update(this.total === 0 ? this.done : this.total, { left: '' });
     this.stop();
@@ -162,18 +152,12 @@ class Bar extends Paced {
 }
 
 class PlainLines extends Paced {
-  readonly #write: (line: string) => void;
   #lineAt = 0;
   /** What was done at the last line. */
   #shown = 0;
 
-  constructor(stop: Stop, write: (line: string) => void) {
-    super(stop);
-    this.#write = write;
-  }
-
   override note(line: string): void {
-    this.#write(line);
+    this.write(line);
   }
 
   protected override begin(): void {
@@ -187,17 +171,17 @@ class PlainLines extends Paced {
     this.#shown = this.done;
     const { done, total, unit } = this;
     const amount = total === 0 ? amountOf(done, unit) : `${number(done)} of ${amountOf(total, unit)}`;
-    this.#write(`${this.title}: ${amount}${this.left(now)}`);
+    this.write(`${this.title}: ${amount}${this.left(now)}`);
   }
 
-  protected override end(): void {
-    this.#write(
+  override finish(): void {
+    this.write(
       `${this.title}: ${amountOf(this.done, this.unit)} in ${seconds(performance.now() - this.startedAt)}`,
     );
   }
 
   protected override endBlocking(title: string, ms: number): void {
-    if (ms >= LONG_MS) this.#write(`${title}: ${seconds(ms)}`);
+    if (ms >= LONG_MS) this.write(`${title}: ${seconds(ms)}`);
   }
 }
 
@@ -246,7 +230,7 @@ export const number = (value: number): string => value.toLocaleString('en-US');
 
 /** `1 file`, `2 files`. @param unit in the plural */
 export const amountOf = (count: number, unit: string): string =>
-  `${number(count)} ${count === 1 ? unit.replace(/(?<=ss)es$|(?<=\w\w)s$/, '') : unit}`;
+  `${number(count)} ${count === 1 ? unit.replace(/ies$/, 'y').replace(/(?<=ss)es$|(?<=\w\w)s$/, '') : unit}`;
 
 /** The progress display for an output: quiet, a terminal, or a file or pipe. */
 export function progressFor(
@@ -254,6 +238,6 @@ export function progressFor(
   stop: Stop,
   write: (line: string) => void,
 ): Progress {
-  if (mode === 'quiet') return new Silent(stop);
-  return mode === 'terminal' ? new Bar(stop, write) : new PlainLines(stop, write);
+  const Display = { quiet: Paced, terminal: Bar, plain: PlainLines }[mode];
+  return new Display(stop, write);
 }

@@ -4,7 +4,7 @@ import type { Published } from '../build/build.js';
 import { buildConfig } from '../config/config.js';
 import { EXIT } from '../errors.js';
 import { withLog } from '../log/sign.js';
-import { number } from '../progress.js';
+import { amountOf, number } from '../progress.js';
 import { placeOf } from '../register/findings.js';
 import { BULK_FILES, EXPORT_FORMATS } from '../routes/exports.js';
 import { RESOURCES, TABLES } from '../schema/index.js';
@@ -14,7 +14,6 @@ import {
   asOfText,
   brokenLine,
   costText,
-  counted,
   findingLines,
   jsonLine,
   list,
@@ -79,7 +78,7 @@ function publishedLines(out: string, result: Published, cost: RunCost): string[]
     `  downloads  ${downloadsText(result)}`,
     `  files      ${number(files)}, ${size(bytes)}`,
     `  changes    ${list({ ...changes })}`,
-    ...(log === null ? [] : [`  log        ${counted(log.size, 'snapshot')}, signed as ${log.origin}`]),
+    ...(log === null ? [] : [`  log        ${amountOf(log.size, 'snapshots')}, signed as ${log.origin}`]),
     `  cost       ${costText(cost)}`,
     ...(fullRender === null ? [] : [`  everything was rendered: ${fullRender}`]),
   ];
@@ -105,7 +104,7 @@ const excludedLines = ({ report, excluded }: Published): string[] => [
     const tables = new Set(TABLES.filter((table) => table.kind === kind).map((table) => table.name));
     const reasons = report.findings
       .filter(({ table }) => tables.has(table))
-      .map((finding) => `${placeOf(finding)} (${counted(finding.count, 'place')})`);
+      .map((finding) => `${placeOf(finding)} (${amountOf(finding.count, 'places')})`);
     return reasons.length === 0 ? [] : [`  ${plural} because of ${reasons.join(', ')}`];
   }),
 ];

@@ -3,10 +3,10 @@ import { buildConfig } from '../config/config.js';
 import { diff } from '../build/diff.js';
 import type { Difference } from '../build/diff.js';
 import type { FieldChange } from '../build/field-changes.js';
-import { number } from '../progress.js';
+import { amountOf, number } from '../progress.js';
 import { rendering } from './options.js';
 import type { Common } from './options.js';
-import { counted, findingLines, list, warningLines } from './report.js';
+import { findingLines, list, warningLines } from './report.js';
 import { print } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
@@ -47,7 +47,7 @@ function differenceLines({
   }
   return [
     ...doubts,
-    `A build would change ${counted(touched, 'file')} of ${against}: ${list({ ...changes })}`,
+    `A build would change ${amountOf(touched, 'files')} of ${against}: ${list({ ...changes })}`,
     ...Object.entries(byRoute)
       .filter(([, { added, changed, removed }]) => added + changed + removed > 0)
       .map(([route, counts]) => `  ${route}: ${list({ ...counts })}`),

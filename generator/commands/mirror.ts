@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { Failure } from '../errors.js';
 import type { Verifier } from '../keys.js';
 import type { Mirrored } from '../mirror/mirror.js';
+import { amountOf } from '../progress.js';
 import { Tree } from '../tree/tree.js';
 import {
   OUTPUT,
@@ -14,7 +15,7 @@ import {
   withOptions,
 } from './options.js';
 import type { OnTree } from './options.js';
-import { asOfText, costText, counted, list, size } from './report.js';
+import { asOfText, costText, list, size } from './report.js';
 import type { RunCost } from './report.js';
 import { onTree, print } from './terminal.js';
 import type { Terminal } from './terminal.js';
@@ -74,13 +75,11 @@ function mirroredLines(
 ): string[] {
   return [
     `${out} equals ${origin}: snapshot ${sequence}, digest ${digest} (${asOfText(asOf)})`,
-    `  fetched  ${counted(requests, 'request')}, ${size(bytes)}, ${FETCHED[fetched]}`,
+    `  fetched  ${amountOf(requests, 'requests')}, ${size(bytes)}, ${FETCHED[fetched]}`,
     ...(changes === null ? [] : [`  changes  ${list({ ...changes })}`]),
     ...(log === null
       ? []
-      : [
-          `  log      ${counted(log.size, 'entry', 'entries')}, signed by ${log.signedBy.map(idOf).join(' and ')}`,
-        ]),
+      : [`  log      ${amountOf(log.size, 'entries')}, signed by ${log.signedBy.map(idOf).join(' and ')}`]),
     `  cost     ${costText(cost)}`,
   ];
 }

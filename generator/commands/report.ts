@@ -1,5 +1,5 @@
 /** What several commands print. */
-import { number } from '../progress.js';
+import { amountOf, number } from '../progress.js';
 import { placeOf } from '../register/findings.js';
 import type { BrokenRow, CheckReport, Finding, Warning } from '../register/findings.js';
 import { RESOURCES, WITHHELD } from '../schema/index.js';
@@ -49,15 +49,12 @@ export const list = (counts: Readonly<Record<string, number>>): string =>
 /** `{groups: 1, items: 20}` -> `1 group, 20 items` */
 export const recordsText = (counts: Readonly<Record<string, number>>): string =>
   RESOURCES.filter(({ plural }) => plural in counts)
-    .map(({ kind, plural }) => counted(counts[plural] ?? 0, kind, plural))
+    .map(({ plural }) => amountOf(counts[plural] ?? 0, plural))
     .join(', ');
 
 /** `1.1 s, peak memory 152.7 MB` */
 export const costText = ({ seconds, peakMemoryBytes }: RunCost): string =>
   `${seconds.toFixed(1)} s, peak memory ${size(peakMemoryBytes)}`;
-
-export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${number(count)} ${count === 1 ? one : many}`;
 
 /** For each finding what was expected, some examples, and a hint. */
 export const findingLines = ({ findings }: CheckReport): string[] =>
@@ -71,7 +68,7 @@ export const findingLines = ({ findings }: CheckReport): string[] =>
         return [`${place} can't be read, expected ${expected}`, ...examples.map(({ value }) => `  ${value}`)];
       case 'broken':
         return [
-          `${place}: ${counted(count, 'place')}, expected ${expected}`,
+          `${place}: ${amountOf(count, 'places')}, expected ${expected}`,
           ...examples.map((example) => `  ${exampleText(finding, example)}`),
           ...(hint === null ? [] : [`  hint: ${hint}`]),
         ];
@@ -90,7 +87,7 @@ export const asOfText = (asOf: string | null): string =>
 
 /** The result of a check that found something. */
 export const brokenLine = (register: string, { findings, total }: CheckReport, cost: RunCost): string =>
-  `"${register}" breaks the contract in ${counted(total, 'place')} (${costText(cost)})` +
+  `"${register}" breaks the contract in ${amountOf(total, 'places')} (${costText(cost)})` +
   (findings.some(({ what }) => what === 'missing') ? '; scaffold prints SQL for what is missing' : '');
 
 /** What may be a mistake in a register that keeps the contract. */

@@ -4,9 +4,10 @@ import type { Command } from 'commander';
 import { MOST_RECORDS, writeSample } from '../../data/sample.js';
 import { DEFAULTS } from '../config/config.js';
 import { Failure, messageOf } from '../errors.js';
+import { amountOf } from '../progress.js';
 import { OUTPUT, withOptions } from './options.js';
 import type { Common } from './options.js';
-import { counted, size } from './report.js';
+import { size } from './report.js';
 import { print } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
@@ -67,7 +68,7 @@ export function addSample(program: Command, terminal: Terminal): void {
     });
     shown.finish();
     print(terminal, flags, { register: file, seed, ...summary }, () => [
-      `Wrote ${counted(records, 'fictional record')} (${counted(summary.rows, 'row')}, ${size(summary.bytes)}) to ${file}`,
+      `Wrote ${amountOf(records, 'fictional records')} (${amountOf(summary.rows, 'rows')}, ${size(summary.bytes)}) to ${file}`,
     ]);
   });
 }

@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { signingFor } from '../config/config.js';
 import { Failure } from '../errors.js';
 import { sign } from '../log/sign.js';
+import { amountOf } from '../progress.js';
 import { Tree } from '../tree/tree.js';
 import { examples, signing as signingOptions } from './options.js';
 import type { Signs } from './options.js';
-import { counted } from './report.js';
 import { onTree, print } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
@@ -25,7 +25,7 @@ export function addSign(program: Command, terminal: Terminal): void {
         ? `Signed snapshot ${sequence} of ${out}`
         : `Snapshot ${sequence} of ${out} is signed`;
       print(terminal, flags, { origin, sequence, size, signed: isNew }, () => [
-        `${what}: the log ${origin} has ${counted(size, 'snapshot')}`,
+        `${what}: the log ${origin} has ${amountOf(size, 'snapshots')}`,
       ]);
     });
 }

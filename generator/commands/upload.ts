@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { number } from '../progress.js';
+import { amountOf, number } from '../progress.js';
 import { Tree } from '../tree/tree.js';
 import { verifyRemote } from '../upload/compare.js';
 import type { RemoteReport, Untracked } from '../upload/compare.js';
@@ -7,7 +7,7 @@ import { upload } from '../upload/upload.js';
 import type { Uploaded } from '../upload/upload.js';
 import { OUTPUT, examples, outOption, stateOption, waitOption, withOptions } from './options.js';
 import type { OnTree } from './options.js';
-import { costText, counted, size } from './report.js';
+import { costText, size } from './report.js';
 import type { RunCost } from './report.js';
 import { onTree, print } from './terminal.js';
 import type { Terminal } from './terminal.js';
@@ -52,7 +52,7 @@ export function addUpload(program: Command, terminal: Terminal): void {
 /** How many files of a kind are shown. */
 const SHOWN = 5;
 
-const files = (count: number): string => counted(count, 'file');
+const files = (count: number): string => amountOf(count, 'files');
 
 function uploadedLines(
   { remote, sequence, written, bytes, deleted, unchanged }: Uploaded,

@@ -4,7 +4,7 @@ import { buildConfig } from '../config/config.js';
 import type { BuildConfig } from '../config/config.js';
 import { Failure } from '../errors.js';
 import { withLog } from '../log/sign.js';
-import { number } from '../progress.js';
+import { amountOf, number } from '../progress.js';
 import type { Progress } from '../progress.js';
 import { Tree } from '../tree/tree.js';
 import { repair } from '../verify/repair.js';
@@ -16,7 +16,6 @@ import { isPublishable } from '../register/findings.js';
 import { inThreads, stepsIn } from '../build/workers/threads.js';
 import { rendering, waitOption, witnessOption } from './options.js';
 import type { OnTree } from './options.js';
-import { counted } from './report.js';
 import { onTree, print } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
@@ -81,7 +80,7 @@ async function requireSound(
   );
   if (!isPublishable(report, skipInvalid)) {
     throw Failure.invalid(
-      `"${file}" breaks the contract in ${counted(report.total, 'place')}, so nothing was repaired (see check)`,
+      `"${file}" breaks the contract in ${amountOf(report.total, 'places')}, so nothing was repaired (see check)`,
     );
   }
 }
@@ -100,20 +99,20 @@ function damageLines(
   repairedAs: number | null,
   areDeleted: boolean,
 ): string[] {
-  const verdict = total === 0 ? 'matches its index and digest' : `has ${counted(total, 'damaged file')}`;
+  const verdict = total === 0 ? 'matches its index and digest' : `has ${amountOf(total, 'damaged files')}`;
   const repaired = repairedAs !== null && total > 0 ? `; repaired, now snapshot ${repairedAs}` : '';
   return [
     ...damage.map(({ file, what }) => `${what}: ${file}`),
     ...moreLines(total - damage.length),
     ...untracked.files.map((file) => `${areDeleted ? 'deleted' : 'untracked'}: ${file}`),
     ...moreLines(untracked.total - untracked.files.length),
-    `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${counted(files, 'file')})${repaired}`,
+    `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${amountOf(files, 'files')})${repaired}`,
     ...(repairedAs === null && damage.some(({ file }) => ENTRIES.test(file))
       ? ['Entries of the log can’t be made again: restore them from a copy (see docs/signed-log.md)']
       : []),
     ...(untracked.total > 0 && !areDeleted
       ? [
-          `No route leads to ${counted(untracked.total, 'untracked file')} (--repair --delete-untracked deletes them)`,
+          `No route leads to ${amountOf(untracked.total, 'untracked files')} (--repair --delete-untracked deletes them)`,
         ]
       : []),
   ];

@@ -16,16 +16,6 @@ import type { LogKeys, Signing } from './signing.js';
 import { siteFiles } from './site-files.js';
 import type { SiteFile } from './site-files.js';
 
-/** Where to write the lists for operators. */
-export interface Lists {
-  /** Absolute URLs, one per line. */
-  readonly purgeList?: string | undefined;
-  /** Names below the output folder, one per line, as `--files-from` of rclone and rsync expects. */
-  readonly filesFrom?: string | undefined;
-  /** Names of removed files below the output folder, one per line. */
-  readonly deleteFrom?: string | undefined;
-}
-
 /** A token bucket: its capacity, and the seconds after which one token is refilled. */
 export interface Limit {
   readonly tokens: number;
@@ -36,6 +26,14 @@ export type Limits = Readonly<Record<Bucket, Limit>>;
 
 export type { Operator } from './operator-file.js';
 
+/** The log of a tree. */
+export interface Signed {
+  /** What it is verified with; undefined if there is none. */
+  readonly log: LogKeys | undefined;
+  /** With what it is signed here; undefined if that is left to `sign`. */
+  readonly signing: Signing | undefined;
+}
+
 /** What is published of the operator and of the service. */
 export interface SiteConfig {
   readonly operator: Operator;
@@ -45,25 +43,7 @@ export interface SiteConfig {
   readonly brand: Brand;
   /** Whether the snapshots are listed in a signed log. */
   readonly isSigned: boolean;
-  /** What that log is verified with. */
-  readonly log: LogKeys | undefined;
-}
-
-export interface BuildConfig extends SiteConfig {
-  readonly register: string;
-  readonly out: string;
-  /** The private state of the tree; next to it by default. */
-  readonly state: string | undefined;
-  /** What doesn't count as measured, even if the register has it (see `MEASURABLE`). */
-  readonly notMeasured: readonly string[];
-  readonly skipInvalid: boolean;
-  /** Publish even if an implausible share of a kind would be removed. */
-  readonly acceptRemovals: boolean;
-  /** Keep the bulk downloads as they were last written, if that is known to be safe. */
-  readonly keepDownloads: boolean;
-  /** With what they are signed here; undefined if that is left to `sign`. */
-  readonly signing: Signing | undefined;
-  readonly lists: Lists;
+  readonly log: Signed['log'];
 }
 
 export const DEFAULTS = {
@@ -75,18 +55,39 @@ export const DEFAULTS = {
 const buildFlags = z.object({
   register: text.default(DEFAULTS.register),
   out: text.default(DEFAULTS.out),
+  /** The private state of the tree; next to it by default. */
   state: text.optional(),
   operator: text.default(DEFAULTS.operator),
   baseUrl: baseUrl.optional(),
   skipInvalid: z.boolean().default(false),
+  /** Publish even if an implausible share of a kind would be removed. */
   acceptRemovals: z.boolean().default(false),
+  /** Keep the bulk downloads as they were last written, if that is known to be safe. */
   keepDownloads: z.boolean().default(false),
-  key: z.array(text).exactOptional(),
-  witness: z.array(text).exactOptional(),
-  purgeList: text.exactOptional(),
-  filesFrom: text.exactOptional(),
-  deleteFrom: text.exactOptional(),
+  key: z.array(text).readonly().exactOptional(),
+  witness: z.array(text).readonly().exactOptional(),
+  /** Absolute URLs, one per line. */
+  purgeList: text.optional(),
+  /** Names below the output folder, one per line, as `--files-from` of rclone and rsync expects. */
+  filesFrom: text.optional(),
+  /** Names of removed files below the output folder, one per line. */
+  deleteFrom: text.optional(),
 });
+type BuildFlags = Readonly<z.infer<typeof buildFlags>>;
+
+/** Where to write the lists for operators. */
+export type Lists = Pick<BuildFlags, 'purgeList' | 'filesFrom' | 'deleteFrom'>;
+type SigningFlags = Pick<BuildFlags, 'operator' | 'key' | 'witness'>;
+
+export interface BuildConfig
+  extends
+    SiteConfig,
+    Signed,
+    Pick<BuildFlags, 'register' | 'out' | 'state' | 'skipInvalid' | 'acceptRemovals' | 'keepDownloads'> {
+  /** What doesn't count as measured, even if the register has it (see `MEASURABLE`). */
+  readonly notMeasured: readonly string[];
+  readonly lists: Lists;
+}
 
 /**
  * The configuration of a build.
@@ -128,18 +129,6 @@ export function buildConfig(flags: unknown): BuildConfig {
     brand,
     lists: { purgeList, filesFrom, deleteFrom },
   });
-}
-
-interface SigningFlags {
-  readonly operator: string;
-  readonly key?: readonly string[];
-  readonly witness?: readonly string[];
-}
-
-/** The log of a tree, and with what it is signed. */
-export interface Signed {
-  readonly log: LogKeys | undefined;
-  readonly signing: Signing | undefined;
 }
 
 function signedWith(
@@ -190,7 +179,7 @@ const relativeToOperator = (operator: string, path: string): string =>
   isAbsolute(path) ? path : join(dirname(operator), path);
 
 /** A folder whose files are published must hold no input, and must not lie in the tree. */
-function requireNoInput(folder: string, { register, operator, out }: z.infer<typeof buildFlags>): void {
+function requireNoInput(folder: string, { register, operator, out }: BuildFlags): void {
   const real = realPath(folder);
   const foreign = [
     ['register', register],
@@ -210,14 +199,7 @@ function requireNoInput(folder: string, { register, operator, out }: z.infer<typ
 }
 
 /** Lists are overwritten, so they must not be inputs, lie in the tree or coincide. */
-function requireOwnFiles({
-  register,
-  operator,
-  out,
-  purgeList,
-  filesFrom,
-  deleteFrom,
-}: z.infer<typeof buildFlags>): void {
+function requireOwnFiles({ register, operator, out, purgeList, filesFrom, deleteFrom }: BuildFlags): void {
   const taken = new Set([register, operator].map(realPath));
   const lists = [purgeList, filesFrom, deleteFrom].filter((list) => list !== undefined);
   for (const list of lists) {
@@ -234,7 +216,7 @@ function requireOwnFiles({
   }
 }
 
-function readFlags(flags: unknown): z.infer<typeof buildFlags> {
+function readFlags(flags: unknown): BuildFlags {
   const result = buildFlags.safeParse(flags, { reportInput: true });
   if (result.success) return result.data;
   const [issue] = result.error.issues;

@@ -4,22 +4,6 @@ import { BUCKETS, countedBy, downloadCost } from '../routes/index.js';
 import type { Bucket } from '../routes/index.js';
 import type { Snapshot } from '../tree/snapshot-json.js';
 
-export interface Rate {
-  readonly bucket: Bucket;
-  /** The rate of limit_req_zone. */
-  readonly rate: string;
-  /** The parameters of limit_req. */
-  readonly zone: string;
-  /** RateLimit-Policy: the limits that a request of this bucket takes from. */
-  readonly policy: string;
-  /** RateLimit after a refusal. */
-  readonly state: string;
-  /** Retry-After: the most seconds until the next request is allowed. */
-  readonly retryAfter: number;
-  /** How it differs from the published limit. */
-  readonly note: string | undefined;
-}
-
 /** What nginx can charge for a download: the whole of one, a tenth, or a hundredth. */
 export const DOWNLOAD_PARTS = [1, 10, 100] as const;
 export type DownloadPart = (typeof DOWNLOAD_PARTS)[number];
@@ -39,8 +23,8 @@ export function downloadZones({ download }: Snapshot['limits']) {
   });
 }
 
-/** @throws Failure usage: a limit that nginx can't count */
-export function ratesOf(limits: Snapshot['limits']): readonly Rate[] {
+/** The limits by bucket. @throws Failure usage: a limit that nginx can't count */
+export function ratesOf(limits: Snapshot['limits']) {
   const rates = BUCKETS.map((bucket) => ({ bucket, ...limits[bucket], ...nearest(bucket, limits[bucket]) }));
   return rates.map(({ bucket, tokens, refill_seconds: refill, rate, seconds }) => {
     const policies = countedBy(bucket)
@@ -48,12 +32,17 @@ export function ratesOf(limits: Snapshot['limits']): readonly Rate[] {
       .map((other) => `"${other.bucket}";q=${other.tokens};w=${Math.ceil(other.tokens * other.seconds)}`);
     return {
       bucket,
+      /** Of limit_req_zone. */
       rate,
-      // nginx refuses a burst of 0.
+      /** The parameters of limit_req, which refuses a burst of 0. */
       zone: `zone=${bucket}${tokens > 1 ? ` burst=${tokens - 1} nodelay` : ''}`,
+      /** RateLimit-Policy: the limits that a request of this bucket takes from. */
       policy: policies.join(', '),
+      /** RateLimit after a refusal. */
       state: `"${bucket}";r=0;t=${Math.ceil(seconds)}`,
+      /** Retry-After: the most seconds until the next request is allowed. */
       retryAfter: Math.ceil(seconds),
+      /** How it differs from the published limit. */
       note:
         seconds === refill
           ? undefined
