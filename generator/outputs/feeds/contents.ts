@@ -7,9 +7,10 @@ import { game } from '../../schema/game.js';
 import { item } from '../../schema/item.js';
 import { isAnyChanged } from '../section.js';
 import type { SourceChanges } from '../section.js';
+import { DOCUMENT_ENTRIES } from './archive.js';
 import { GROUP_CHANGES, USER_CHANGES, changes } from './changes.js';
 import type { ChangeSource, ValueChange } from './changes.js';
-import { firsts } from './firsts.js';
+import { firstsOfMonths, newestFirsts } from './firsts.js';
 import type { First } from './firsts.js';
 
 /** What an entry announces: a change of a value, or a record that was measured for the first time. */
@@ -19,7 +20,10 @@ export type News = ValueChange | First;
 export interface NewsFeed {
   readonly feed: FeedDeclaration;
   readonly tables: readonly string[];
-  /** All of it, oldest reading first. @param newest if set, only that many of the newest, in reverse order */
+  /**
+   * All that its archives are of, oldest reading first.
+   * @param newest if set, only that many of the newest, in reverse order
+   */
   readonly read: (register: Register, newest?: number) => Iterable<News>;
   /** How many archive documents it keeps, if not all. */
   readonly archives?: number;
@@ -30,6 +34,8 @@ export interface NewsFeed {
  * entries are for readers that did not ask for a while; change lists have the rest.
  */
 export const FIRSTS_ARCHIVES = 10;
+/** Archives of as many entries are found in these: at most a document's are not archived yet. */
+const FIRSTS_ENTRIES = (FIRSTS_ARCHIVES + 1) * DOCUMENT_ENTRIES;
 
 const ofChanges = (feed: FeedDeclaration, sources: readonly ChangeSource[]): NewsFeed => ({
   feed,
@@ -40,7 +46,10 @@ const ofChanges = (feed: FeedDeclaration, sources: readonly ChangeSource[]): New
 const ofFirsts = (feed: FeedDeclaration, resource: Resource): NewsFeed => ({
   feed,
   tables: [resource.plural],
-  read: (register, newest) => firsts(register, resource, newest),
+  read: (register, newest) =>
+    newest === undefined
+      ? firstsOfMonths(register, resource, FIRSTS_ENTRIES)
+      : newestFirsts(register, resource, newest),
   archives: FIRSTS_ARCHIVES,
 });
 

@@ -12,16 +12,29 @@ export interface First {
 
 type FirstRow = readonly [id: number, name: string | null, measuredAt: string];
 
+const published = ({ plural, kind }: Resource): string => `FROM ${name(plural)} WHERE ${isPublished(kind)}`;
+
+/** The newest, in reverse order. */
+export const newestFirsts = (register: Register, resource: Resource, count: number): Generator<First> =>
+  read(register, resource, `ORDER BY first_measured_at DESC, id DESC LIMIT ${count}`);
+
 /**
- * The oldest first; of those from one reading, the lowest id first.
- * @param newest if set, only that many of the newest, in reverse order
+ * The newest, and all others of their months; oldest first. Of those from one reading, the lowest
+ * id first.
+ * @param count how many at least, if there are as many
  */
-export function* firsts(register: Register, resource: Resource, newest?: number): Generator<First> {
-  const order =
-    newest === undefined ? 'first_measured_at, id' : `first_measured_at DESC, id DESC LIMIT ${newest}`;
-  const rows = register.rows<FirstRow>(
-    `SELECT id, name, first_measured_at FROM ${name(resource.plural)} WHERE ${isPublished(resource.kind)}` +
-      ` ORDER BY ${order}`,
+export function firstsOfMonths(register: Register, resource: Resource, count: number): Generator<First> {
+  const month =
+    `SELECT substr(first_measured_at, 1, ${'YYYY-MM'.length}) ${published(resource)}` +
+    ` ORDER BY first_measured_at DESC LIMIT 1 OFFSET ${count - 1}`;
+  return read(
+    register,
+    resource,
+    `AND first_measured_at >= coalesce((${month}), '') ORDER BY first_measured_at, id`,
   );
+}
+
+function* read(register: Register, resource: Resource, which: string): Generator<First> {
+  const rows = register.rows<FirstRow>(`SELECT id, name, first_measured_at ${published(resource)} ${which}`);
   for (const [id, name, measuredAt] of rows) yield { resource, id, name, measuredAt };
 }

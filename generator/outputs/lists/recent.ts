@@ -9,7 +9,7 @@ import { item } from '../../schema/item.js';
 import { NAMES, OWNERS, USERNAMES, changes } from '../feeds/changes.js';
 import type { ValueChange, ChangeSource } from '../feeds/changes.js';
 import { FIRST_PARTS, changeParts } from '../feeds/facts.js';
-import { firsts } from '../feeds/firsts.js';
+import { newestFirsts } from '../feeds/firsts.js';
 import type { First } from '../feeds/firsts.js';
 import type { Output } from '../output.js';
 import { ifMeasured, listed, part, shapeOfParts, value, valuesOf } from '../parts.js';
@@ -61,7 +61,8 @@ const firstsOf = (resource: Resource): Part<Recent> =>
       resource.plural,
       `${resource.plural.replace(/^./, (letter) => letter.toUpperCase())} measured for the first time. ${ORDER}`,
       withPath(FIRST_PARTS),
-      ({ register, table }) => Array.from(firsts(register, resource, LIST_ENTRIES), placed(resource, table)),
+      ({ register, table }) =>
+        Array.from(newestFirsts(register, resource, LIST_ENTRIES), placed(resource, table)),
     ),
     ({ register }) => register.measured.has(resource.plural),
   );

@@ -2,7 +2,7 @@
 import { lookupRoute } from '../../routes/lookup.js';
 import type { NamedKind } from '../../routes/lookup.js';
 import type { Register } from '../../register/database.js';
-import { entriesQuery, isPublished, name, recordsQuery } from '../../register/sql.js';
+import { isPublished, name } from '../../register/sql.js';
 import type { History, Resource } from '../../schema/field.js';
 import { group } from '../../schema/group.js';
 import type { ObjectShape } from '../../schema/shape.js';
@@ -94,15 +94,24 @@ const matchesOf = (rows: readonly NameRow[]): readonly Match[] =>
     return id === lastId && name === lastName ? [] : [{ id, name, isCurrent: isCurrent === 1 }];
   });
 
-/** Names of records and of their histories. SQLite sorts them, and spills to disk. */
+/**
+ * Current names, and those of histories that differ: most entries of a history are its record's
+ * current name, and sorting them too would double the work. A record without a current name has
+ * that of its newest entry. SQLite sorts, and spills to disk.
+ */
 function query({ resource, column, history }: NameSource, digits: number): string {
-  const own = name(column);
-  const isNamed = `${own} IS NOT NULL AND ${isPublished(resource.kind)}`;
-  const records = recordsQuery(resource, ['id', `${own} AS called`, '1 AS is_current'], 'all', isNamed);
-  const entries = entriesQuery(resource.kind, history, [name(history.key.name), own, 'is_last']);
+  const [own, records, entries] = [name(column), name(resource.plural), name(history.table)];
+  const [key, order] = [name(history.key.name), name(history.order.name)];
+  const published = isPublished(resource.kind);
+  const sources = [
+    `SELECT id, ${own} AS called, 1 AS is_current FROM ${records} WHERE ${own} IS NOT NULL AND ${published}`,
+    `SELECT id, entry.${own}, 0 FROM ${entries} AS entry JOIN ${records} AS record ON id = ${key}` +
+      ` WHERE entry.${own} IS NOT record.${own} COLLATE BINARY AND ${published}`,
+    `SELECT id, called, 1 FROM (SELECT ${key} AS id, ${own} AS called, max(${order}) FROM ${entries}` +
+      ` WHERE ${key} IN (SELECT id FROM ${records} WHERE ${own} IS NULL AND ${published}) GROUP BY ${key})`,
+  ];
   return (
     `SELECT folded_after_prefix(called, ${digits}) AS folded, id, called, is_current` +
-    ` FROM (SELECT * FROM (${records}) UNION ALL SELECT * FROM (${entries}))` +
-    ' ORDER BY folded, id, called COLLATE BINARY, is_current DESC'
+    ` FROM (${sources.join(' UNION ALL ')}) ORDER BY folded, id, called COLLATE BINARY, is_current DESC`
   );
 }
