@@ -89,3 +89,19 @@ it('are only the newest, of records that are new', () => {
   expect(found[0]?.body).not.toContain('prev-archive');
   expect(found[1]?.body).toContain('rel="prev-archive"');
 });
+
+it('are whole months of records that are new, however few of a month', () => {
+  const month = (index: number): string =>
+    `${2024 + Math.floor(index / 12)}-${String(1 + (index % 12)).padStart(2, '0')}`;
+  const items = Array.from({ length: 33 * 190 }, (_, index) => ({
+    id: index + 1,
+    first_measured_at: `${month(Math.floor(index / 190))}-01T08:00:00Z`,
+    measured_at: SEPTEMBER,
+  }));
+  const found = new Builds(writeRegister(path('register.sqlite'), { items }))
+    .outputs()
+    .filter(({ route }) => route === 'feed-items-archive');
+  const entries = found.map(({ key, body = '' }) => [archiveText(key), body.split('<entry>').length - 1]);
+  // September, of which `month(32)` is the name, is not over.
+  expect(entries).toEqual(Array.from({ length: FIRSTS_ARCHIVES }, (_, index) => [month(22 + index), 190]));
+});
