@@ -90,9 +90,10 @@ it('are only the newest, of records that are new', () => {
   expect(found[1]?.body).toContain('rel="prev-archive"');
 });
 
+const month = (index: number): string =>
+  `${2024 + Math.floor(index / 12)}-${String(1 + (index % 12)).padStart(2, '0')}`;
+
 it('are whole months of records that are new, however few of a month', () => {
-  const month = (index: number): string =>
-    `${2024 + Math.floor(index / 12)}-${String(1 + (index % 12)).padStart(2, '0')}`;
   const items = Array.from({ length: 33 * 190 }, (_, index) => ({
     id: index + 1,
     first_measured_at: `${month(Math.floor(index / 190))}-01T08:00:00Z`,
