@@ -13,8 +13,6 @@ import { hashes, json, lasting, readTree } from '../../support/tree.js';
 import type { Tree } from '../../support/tree.js';
 
 const path = temporary();
-
-const LIST: unknown = expect.any(Array);
 const NUMBER: unknown = expect.any(Number);
 
 const MANIFEST = z.object({
@@ -56,25 +54,6 @@ describe('a register without a kind and without histories', () => {
     const out = path('dist');
     await published({ register: await lacking(), out });
     tree = readTree(out);
-  });
-
-  it('publishes null for what it does not measure, and lists and numbers for the rest', async () => {
-    const paths = [...tree.keys()];
-    const history = paths.find((each) => /^group\/\d+\/history\.json$/.test(each));
-    expect(json(tree, history ?? '')).toMatchObject({ members: LIST, names: null, owners: null });
-    const usernames = paths.find((each) => each.endsWith('/usernames.json'));
-    expect(json(tree, usernames ?? '')).toMatchObject({ usernames: null });
-    for (const user of paths.filter((each) => each.startsWith('api/v1/user/')))
-      expect(json(tree, user)).toMatchObject({ username_count: null });
-    expect(json(tree, 'api/v1/stats.json')).toMatchObject({
-      groups: { records: NUMBER },
-      items: null,
-      histories: { member_readings: NUMBER, name_changes: null, owner_changes: null, username_changes: null },
-    });
-    expect(json(tree, 'api/v1/ids.json')).toMatchObject({ kinds: { item: null, game: { pages: 1 } } });
-    const lists = { group_names: null, group_owners: null, usernames: null, games: LIST, items: null };
-    expect(json(tree, 'api/v1/recent.json')).toMatchObject(lists);
-    expect(json(tree, 'snapshot.json')).toMatchObject({ counts: { items: null } });
   });
 
   it('has no files of what is absent, and says so where they would be', async () => {
@@ -126,13 +105,6 @@ describe('a register without a kind and without histories', () => {
     },
   );
 
-  thorough('may lack all histories by lacking their kind', async () => {
-    const [one, other] = [path('one'), path('other')];
-    await published({ register: await lacking(['users', 'usernames']), out: one });
-    await published({ register: await lacking(['users']), out: other });
-    expect(contentOf(other)).toEqual(contentOf(one));
-  });
-
   thorough('is the same as a fresh build if it comes to lack them, or has them again', async () => {
     const register = await sample();
     const [out, fresh] = [path('dist'), path('fresh')];
@@ -176,17 +148,6 @@ describe('the commands', () => {
       warnings: [],
     });
     expect(JSON.parse(stdout)).not.toHaveProperty('counts.items');
-  });
-
-  thorough('refuse a name that no register may lack', async () => {
-    const register = await sample();
-    const refused = await inProcess('check', '--register', register, '--operator', operator('item'));
-    expect(refused).toMatchObject({
-      code: 2,
-      stderr: containing('(did you mean "items"?), got "item"'),
-    });
-    const required = await inProcess('check', '--register', register, '--operator', operator('groups.id'));
-    expect(required).toMatchObject({ code: 2, stderr: containing('got "groups.id"') });
   });
 
   thorough('refuse a register that measures nothing', async () => {

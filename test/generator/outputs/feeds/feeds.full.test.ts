@@ -1,11 +1,10 @@
 /** The feeds as clients meet them: built by the command line, served by the proxy. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabase } from '../../../../generator/sqlite/index.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { FEEDS } from '../../../../generator/routes/feeds.js';
-import { OPERATOR } from '../../../support/build.js';
 import { buildArgs, snapshot } from '../../../support/cli.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { startProxy } from '../../../support/proxy.js';
@@ -129,27 +128,6 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
     expect(entries[0]?.related).toEqual([`${BASE}/api/v1/group/1`, `${BASE}/group/1/history.json`]);
   });
 
-  it('tell of users with a new username, and all of everything', async () => {
-    const [users, ...archive] = await site.subscriber.walk('/feeds/users.atom');
-    expect(briefly(users!)).toEqual([
-      ['user/22/username/3', '2026-11-20T07:00:00Z', 'Username changed from “two” to “three”'],
-      ['user/22/username/2', '2026-11-20T07:00:00Z', 'Username changed from “one” to “two”'],
-      ['user/21/username/3', '2026-03-05T00:00:00Z', 'Username changed from “beta” to “alpha”'],
-      ['user/21/username/2', '2026-02-02T00:00:00Z', 'Username changed from “alpha” to “beta”'],
-    ]);
-    expect(archive.map(({ links }) => links['self'])).toEqual([
-      `${BASE}/feeds/users/2026-03.atom`,
-      `${BASE}/feeds/users/2026-02.atom`,
-    ]);
-    const [all, groups] = await site.subscriber.atoms(['/feeds/all.atom', '/feeds/groups.atom']);
-    expect(new Set(briefly(all!).map(String))).toEqual(
-      new Set([...briefly(users!), ...briefly(groups!)].map(String)),
-    );
-    const times = all!.entries.map(({ updated }) => updated);
-    expect(times).toHaveLength(9);
-    expect(times).toEqual(times.toSorted().toReversed());
-  });
-
   it('say the same as JSON Feed 1.1, which next_url leads through', async () => {
     for (const name of NAMES) {
       const twins = await site.subscriber.walkJson(`/feeds/${name}.json`);
@@ -160,24 +138,6 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
   it('are well-formed and keep the schema, all of them', () => {
     expect(feedFiles(site.out, '.atom')).toHaveLength(NAMES.length + 4);
     expect(() => validate(feedFiles(site.out, '.atom'))).not.toThrow();
-  });
-
-  it('have nothing at what is no month of an archive', async () => {
-    const malformed = [
-      '2026-13',
-      '2026-00',
-      '2026-1',
-      '202611',
-      '2026-11-1',
-      '2026-11-000001',
-      '2026-11x',
-      '',
-    ];
-    for (const month of [...malformed, '2026-02-00001', '1999-01']) {
-      const answer = await site.proxy.get(`/feeds/groups/${month}.atom`);
-      expect(answer.status, month).toBe(404);
-      expect(await answer.json()).toMatchObject({ error: 'not_found' });
-    }
   });
 
   it('forget a record that is withheld later, in the archives too', async () => {
@@ -316,9 +276,6 @@ const told = (documents: readonly Fetched[]) =>
     entries.map(({ id, facts }) => `${id} ${facts['From'] ?? ''} ${facts['To'] ?? ''}`),
   );
 
-const idsIn = (documents: readonly Fetched[]) =>
-  documents.flatMap(({ entries }) => entries.map(({ id }) => Number(id.split('/')[1])));
-
 describe.skipIf(!HAS_CHECKERS)('the feeds of a crowded month', () => {
   const users = Array.from({ length: 300 }, (_, index) => index + 1);
   const items = Array.from({ length: 450 }, (_, index) => index + 1);
@@ -375,59 +332,6 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of a crowded month', () => {
     expect(new Set(archived).size).toBe(archived.length);
     expect(new Set([...told([current!]), ...archived])).toEqual(new Set(expected));
   });
-
-  it('have every new item once, in archives too', async () => {
-    const [current, ...archive] = await site.subscriber.walk('/feeds/items.atom');
-    expect(sizes([current!, ...archive])).toEqual([
-      ['items.atom', 200],
-      ['items/2026-10.atom', 30],
-      ['items/2026-10-00002.atom', 200],
-      ['items/2026-10-00001.atom', 200],
-    ]);
-    expect(await site.subscriber.walkJson('/feeds/items.json')).toEqual(inJson([current!, ...archive]));
-    expect(() => validate(archive.map(({ file }) => file))).not.toThrow();
-    const inArchive = idsIn(archive);
-    expect(new Set(inArchive).size).toBe(inArchive.length);
-    expect(new Set([...inArchive, ...idsIn([current!])])).toEqual(new Set(items));
-  });
-
-  it('grow without a change to the entries of any document of the archive', async () => {
-    changeRegister(
-      register,
-      `INSERT INTO usernames SELECT user_id, 6, 'dated', '2024-05-05T05:05:05Z', '${NEWEST}', '${NEWEST}'
-       FROM usernames WHERE position = 5 AND user_id <= 3;
-       UPDATE users SET username = 'dated' WHERE id <= 3;
-       INSERT INTO items (id, name, first_measured_at, measured_at, measurements)
-       VALUES (451, 'thing 451', '${NEWEST}', '${NEWEST}', 1);`,
-    );
-    const items = await site.subscriber.walk('/feeds/items.atom');
-    await build(register, site.out);
-    await noticed(site);
-    const [current, ...archive] = await site.subscriber.walk('/feeds/users.atom');
-    expect(sizes([current!, ...archive])).toEqual(sizes(walked));
-    expect(archive.map(({ text }) => text)).toEqual(walked.slice(1).map(({ text }) => text));
-    const [newest, ...rest] = await site.subscriber.walk('/feeds/items.atom');
-    expect(rest.map(({ text }) => text)).toEqual(items.slice(1).map(({ text }) => text));
-    expect(newest?.entries[0]?.facts).toMatchObject({ Name: 'thing 451' });
-    const before = new Set(walked[0]?.entries.map(({ id }) => id));
-    // However long ago they happened: they are what is new.
-    expect(current?.entries.filter(({ id }) => !before.has(id)).map(({ facts }) => facts['To'])).toEqual([
-      'dated',
-      'dated',
-      'dated',
-    ]);
-  });
-
-  it('forget an item that is withheld, in the archives too', async () => {
-    changeRegister(register, `INSERT INTO withheld VALUES ('item', 250, '${NEWEST}')`);
-    await build(register, site.out);
-    await noticed(site);
-    for (const file of feedFiles(site.out, ''))
-      expect(readFileSync(file, 'utf8')).not.toMatch(/thing 250\b|item\/250\b/);
-    const kept = await site.subscriber.walkJson('/feeds/items.json');
-    const ids = new Set(kept.flatMap(({ items }) => items.map(({ id }) => id)));
-    expect(ids.size).toBe(450);
-  });
 });
 
 describe.skipIf(!HAS_CHECKERS)('the feed of the snapshots', () => {
@@ -463,26 +367,5 @@ describe.skipIf(!HAS_CHECKERS)('the feed of the snapshots', () => {
     const three = await subscriber.atom('/feeds/snapshots.atom');
     expect(three.entries.map(({ id }) => id.replace(/.*\//, ''))).toEqual(['3', '2', '1']);
     expect((await snapshot(['verify', '--out', out, '--quiet'])).code).toBe(0);
-  });
-
-  it('is held by verify and restored by a repair', async () => {
-    const register = golden('one-of-each');
-    const out = path('dist');
-    await build(register, out);
-    const file = join(out, 'feeds/snapshots.atom');
-    const told = readFileSync(file, 'utf8');
-    const options = ['--operator', OPERATOR, '--register', register, '--out', out];
-    for (const [damage, what] of [
-      [() => writeFileSync(file, `${told} `), 'altered'],
-      [() => rmSync(file), 'missing'],
-    ] as const) {
-      damage();
-      const { code, stdout } = await snapshot(['verify', '--out', out]);
-      expect(code).toBe(1);
-      expect(stdout).toContain(`${what}: feeds/snapshots.atom`);
-      expect((await snapshot(['verify', '--repair', ...options])).code).toBe(0);
-      expect(readFileSync(file, 'utf8')).toBe(told);
-      expect((await snapshot(['verify', '--out', out])).code).toBe(0);
-    }
   });
 });

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
-import { changeRegister, writeRegister } from '../../../support/register.js';
+import { writeRegister } from '../../../support/register.js';
 import type { Rows } from '../../../support/register.js';
 
 const path = temporary();
@@ -183,19 +183,6 @@ describe('movers', () => {
     });
   });
 
-  it('are the changes that the records have', () => {
-    for (const window of ['h24', 'd7', 'd30']) {
-      const { gains, losses } = z
-        .object({
-          gains: z.array(z.looseObject({ id: z.number() })),
-          losses: z.array(z.looseObject({ id: z.number() })),
-        })
-        .parse(documentIn(out, `api/v1/movers/${window}`));
-      for (const { id, rank: _, name: __, ...change } of [...gains, ...losses])
-        expect(lists(out, `api/v1/group/${id}`)['change']).toMatchObject({ [window]: change });
-    }
-  });
-
   it('are 200 of each sort, cut between equal changes by id', async () => {
     const many = path('many.sqlite');
     const tree = path('many');
@@ -221,41 +208,6 @@ describe('movers', () => {
     expect(brief(gains.slice(-3))).toEqual(['198: 7 4', '198: 8 4', '200: 5 3']);
     expect(brief(losses.slice(0, 2))).toEqual(['1: 410 -103', '2: 408 -102']);
     expect(brief(losses.slice(-1))).toEqual(['200: 210 -3']);
-  });
-
-  it('of a register without records are empty lists', async () => {
-    const tree = path('empty');
-    await published({ register: writeRegister(path('empty.sqlite'), ''), out: tree });
-    const none = { as_of: null, since: null, gains: [], losses: [] };
-    expect(documentIn(tree, 'api/v1/movers/d7')).toEqual({ window: 'd7', ...none });
-    expect(documentIn(tree, 'api/v1/largest/games')).toEqual({ as_of: null, playing: [], visits: [] });
-    const lists = { group_names: [], group_owners: [], usernames: [], games: [], items: [] };
-    expect(documentIn(tree, 'api/v1/recent')).toEqual({ as_of: null, ...lists });
-  });
-});
-
-describe('the largest games', () => {
-  it('are ranked by players and by visits, as far as they are measured', () => {
-    const group = { type: 'group', id: 1, name: null };
-    // Deleted and withheld games are left out, and so is a withheld creator.
-    const hidden = { type: 'user', id: null, name: null };
-    const one = { id: 1, name: 'one', playing: 10, visits: 100, measured_at: AS_OF, creator: group };
-    const two = { id: 2, name: 'two', playing: 10, visits: null, measured_at: AS_OF, creator: null };
-    const three = { id: 3, name: null, playing: null, visits: 500, measured_at: AS_OF, creator: null };
-    const six = { id: 6, name: 'six', playing: 3, visits: 100, measured_at: AS_OF, creator: hidden };
-    expect(documentIn(out, 'api/v1/largest/games')).toEqual({
-      as_of: AS_OF,
-      playing: [
-        { rank: 1, ...one },
-        { rank: 1, ...two },
-        { rank: 3, ...six },
-      ],
-      visits: [
-        { rank: 1, ...three },
-        { rank: 2, ...one },
-        { rank: 2, ...six },
-      ],
-    });
   });
 });
 
@@ -296,11 +248,6 @@ const GAMES = [
 ];
 const ITEMS = [first('item', 8, 'item', STARTED)];
 
-const withPath = (entry: object) => {
-  const { kind, id } = z.object({ kind: z.string(), id: z.int() }).parse(entry);
-  return { ...entry, path: `/api/v1/${kind}/${id}` };
-};
-
 const feed = (name: string) =>
   z
     .object({ items: z.array(z.object({ title: z.string(), _register: z.unknown() })) })
@@ -313,17 +260,6 @@ const ids = (list: unknown): number[] =>
     .map(({ id }) => id);
 
 describe('what is recent', () => {
-  it('is every change with its fields, newest first', () => {
-    expect(documentIn(out, 'api/v1/recent')).toEqual({
-      as_of: AS_OF,
-      group_names: [NAME].map(withPath),
-      group_owners: [TO_WITHHELD, TO_BOB].map(withPath),
-      usernames: [USERNAME].map(withPath),
-      games: GAMES.map(withPath),
-      items: ITEMS.map(withPath),
-    });
-  });
-
   it('is what the JSON feeds say of it', () => {
     const facts = (name: string): unknown[] => feed(name).map(({ _register }) => _register);
     expect(facts('groups')).toEqual([TO_WITHHELD, TO_BOB, NAME]);
@@ -358,41 +294,5 @@ describe('what is recent', () => {
     const newest = Array.from({ length: 200 }, (_, index) => 203 - index);
     expect(ids(group_names)).toEqual(newest);
     expect(ids(games)).toEqual(newest);
-  });
-});
-
-describe('lists of a build that follows another', () => {
-  it('forget what is withheld since, and name nobody else', async () => {
-    changeRegister(
-      register,
-      `INSERT INTO withheld VALUES ('group', 1, '${AS_OF}'), ('user', 21, '${AS_OF}'), ('game', 3, '${AS_OF}')`,
-    );
-    await published({ register, out });
-    const [h24, games, recent] = ['movers/h24', 'largest/games', 'recent'].map((name) =>
-      lists(out, `api/v1/${name}`),
-    );
-    expect(h24).toMatchObject({ gains: [3, 4].map((id, at) => ({ rank: at + 1, id })) });
-    expect(games).toMatchObject({
-      // A group that is withheld is not named as a creator.
-      playing: [{ id: 1, creator: { type: 'group', id: null } }, { id: 2 }, { id: 6 }],
-      visits: [{ id: 1 }, { id: 6 }],
-    });
-    expect(recent).toMatchObject({
-      group_names: [],
-      group_owners: [
-        { from: { owner: null }, to: { owner: null } },
-        { from: { owner_state: 'none' }, to: { owner_state: 'owned', owner: null } },
-      ],
-      usernames: [],
-      games: [{ id: 2 }, { id: 6 }, { id: 4 }, { id: 1 }],
-    });
-    const again = path('again');
-    await published({ register, out: again });
-    for (const file of ['movers/h24', 'movers/d7', 'movers/d30', 'largest/games', 'recent']) {
-      expect(documentIn(out, `api/v1/${file}`)).toEqual(documentIn(again, `api/v1/${file}`));
-      expect(readFileSync(join(out, `api/v1/${file}.json`), 'utf8')).not.toMatch(
-        /bob|rob|שם|shadow|ghost|hidden|secret/,
-      );
-    }
   });
 });

@@ -1,17 +1,14 @@
 /** The documents for finding records, against a script in another language that knows the documentation alone. */
-import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+
 import { describe, expect } from 'vitest';
-import { always, it, some, thorough } from '../../../support/thorough.js';
+import { it, thorough } from '../../../support/thorough.js';
 import { z } from 'zod';
 import { writeSample } from '../../../../data/sample.js';
 import { digitsFor } from '../../../../generator/outputs/lookup/digits.js';
 import { ROWS, inProcess, listOf, temporary } from '../../publish/support.js';
-import { PROJECT } from '../../../support/folder.js';
 import { has } from '../../../support/programs.js';
-import { SCHEMA, changeRegister, writeRegister } from '../../../support/register.js';
+import { changeRegister, writeRegister } from '../../../support/register.js';
 import type { Rows } from '../../../support/register.js';
-import { readTree, stamps } from '../../../support/tree.js';
 import { build, builtIn, expected, found } from './support.js';
 
 const path = temporary();
@@ -96,30 +93,6 @@ describe.runIf(hasPython)(
       const documents = found(out);
       expect(documents).toEqual(expected(register));
       expect(Object.values(documents).join('')).not.toMatch(/secret|withheld/);
-    });
-
-    it('whatever the collation of the columns is', async () => {
-      const register = writeRegister(path('register.sqlite'), NASTY);
-      for (const table of ['groups', 'group_names', 'users']) {
-        const [, sql = ''] = new RegExp(String.raw`(CREATE TABLE ${table} [^;]+;)`).exec(SCHEMA) ?? [];
-        changeRegister(
-          register,
-          `ALTER TABLE ${table} RENAME TO binary; ${sql.replace(/( (?:user)?name +TEXT)/, '$1 COLLATE NOCASE')}
-         INSERT INTO ${table} SELECT * FROM binary; DROP TABLE binary`,
-        );
-      }
-      expect(found(await built(register))).toEqual(expected(register));
-    });
-
-    always.each(
-      some(
-        readdirSync(join(PROJECT, 'test/system/golden')).filter((name) => !/^_|\./.test(name)),
-        2,
-      ),
-    )('of the golden register %s', async (name) => {
-      const sql = readFileSync(join(PROJECT, 'test/system/golden', name, 'register.sql'), 'utf8');
-      const register = writeRegister(path('register.sqlite'), sql);
-      expect(found(await built(register))).toEqual(expected(register));
     });
   },
 );
@@ -208,19 +181,6 @@ const games = (from: number, to: number): string =>
      SELECT id, 'group', id % 40, '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2 FROM n`;
 
 describe('a build that follows another', () => {
-  thorough('touches no document for finding records where nothing that they hold changed', async () => {
-    const register = writeRegister(path('register.sqlite'), ROWS);
-    const out = await built(register);
-    const before = stamps(readTree(out));
-    await build(register, out);
-    changeRegister(register, `UPDATE users SET measured_at = '2026-11-21T08:00:00Z', measurements = 3`);
-    await build(register, out);
-    const after = stamps(readTree(out));
-    const moved = Object.keys(before).filter((file) => before[file] !== after[file]);
-    expect(moved).toContain('api/v1/user/7007.json');
-    expect(moved.filter((file) => /^api\/v1\/(ids|lookup|owners)/.test(file))).toEqual([]);
-  });
-
   it('writes the shards of both names of a record that was renamed, and no others', async () => {
     const register = writeRegister(path('register.sqlite'), ROWS);
     const out = await built(register);

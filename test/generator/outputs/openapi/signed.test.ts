@@ -1,18 +1,16 @@
 /** What the description of a signed tree says more than that of any other. */
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readPublished } from '../../../../generator/edge/published.js';
-import { Tree } from '../../../../generator/tree/tree.js';
 import { buildSigned } from '../../../system/contract/signed-tree.js';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
 import { writeRegister } from '../../../support/register.js';
 import { json, readTree } from '../../../support/tree.js';
 import { fields } from '../../../support/values.js';
-import { judge, readDescription } from './support.js';
+import { readDescription } from './support.js';
 import type { Description } from './support.js';
 
 const path = temporary();
@@ -65,11 +63,6 @@ describe('the description of a signed tree', () => {
       expect(description.components[components]).toMatchObject(without.components[components]);
   });
 
-  it('is true of its snapshot.json', () => {
-    expect(judge(description, true)('Snapshot', json(readTree(signed), 'snapshot.json'))).toEqual([]);
-    expect(judge(without, true)('Snapshot', json(readTree(signed), 'snapshot.json'))).not.toEqual([]);
-  });
-
   it.each([
     [CHECKPOINT, ['tree']],
     [TILE, ['tree', 'path']],
@@ -113,15 +106,5 @@ describe('a snapshot.json', () => {
     const { checkpoint: _, tile: __, ...content } = own.headers.content;
     expect(content).toEqual(former.headers.content);
     expect(own.problems_below).toEqual([...former.problems_below, '/log']);
-  });
-
-  it('that lacks the headers of a class is none that edge servers can use', () => {
-    const out = path('lacking');
-    cpSync(signed, out, { recursive: true });
-    const { checkpoint: _, ...content } = read(signed).headers.content;
-    const snapshot = read(out);
-    const text = JSON.stringify({ ...snapshot, headers: { ...snapshot.headers, content } });
-    writeFileSync(join(out, 'snapshot.json'), text);
-    expect(() => readPublished(new Tree(out))).toThrow('(see "headers.content")');
   });
 });

@@ -4,31 +4,14 @@ import { createHash } from 'node:crypto';
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type * as Assets from '../../../../generator/assets.js';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { bundled } from '../../../../generator/outputs/pages/bundle.js';
-import { Tree as Published } from '../../../../generator/tree/tree.js';
-import { verify } from '../../../../generator/verify/verify.js';
-import { rollback } from '../../../../generator/build/rollback.js';
-import { effectsAt, published, quiet } from '../../../support/build.js';
+import { published } from '../../../support/build.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { writeRegister } from '../../../support/register.js';
 import { readTree } from '../../../support/tree.js';
 import type { Tree } from '../../../support/tree.js';
-import { fields } from '../../../support/values.js';
 import { DOCUMENTATION_FILES, manifestOf } from './site.js';
-
-/** An asset of the next build, in place of the one of that route. */
-const other = vi.hoisted((): { style?: Assets.Asset } => ({}));
-vi.mock('../../../../generator/assets.js', async (original) => {
-  const real = await original<typeof Assets>();
-  return { ...real, assets: () => new Map([...real.assets(), ...Object.entries(other)]) };
-});
-afterEach(() => {
-  delete other.style;
-  // Other files of tests share the modules.
-  vi.resetModules();
-});
 
 const path = temporary();
 const out = path('dist');
@@ -123,41 +106,5 @@ describe('a program without them', () => {
     const { status, stderr } = spawnSync(process.execPath, [cli, '--version'], { encoding: 'utf8' });
     expect(status).toBe(1);
     expect(stderr).toContain('the assets of the pages are missing or incomplete: run "npm run compile"');
-  });
-});
-
-describe('an asset that changes', () => {
-  it('takes a new name, copies are told that the old one goes, and a rollback brings it back', async () => {
-    const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
-    const dist = path('changing');
-    const body = 'body { color: red }';
-    const was = `assets/style-${createHash('sha256').update(body).digest('hex').slice(0, 10)}.css`;
-    other.style = { path: `/${was}`, body };
-    // The route table is made when its module is loaded.
-    vi.resetModules();
-    const another = await import('../../../support/build.js');
-    await another.published({ register, out: dist });
-    const first = readTree(dist);
-    expect(first.get(was)?.text).toBe(body);
-
-    delete other.style;
-    const now = assets().find((file) => file.startsWith('assets/style-')) ?? '';
-    const { changes } = await published({ register, out: dist });
-    // The pages and the style itself; the scripts stay.
-    expect(changes).toMatchObject({ added: 1, changed: 9 + DOCUMENTATION_FILES.length, removed: 1 });
-    expect(readFileSync(join(dist, now), 'utf8')).toBe(text(now));
-    // For pages in caches, until the next snapshot.
-    expect(readFileSync(join(dist, was), 'utf8')).toBe(body);
-    const list = fields(JSON.parse(readFileSync(join(dist, 'changes/2.json'), 'utf8')));
-    expect(list['delete']).toEqual([`/${was}`]);
-    expect(JSON.stringify(list['put'])).toContain(`"/${now}"`);
-    expect((await verify(new Published(dist), quiet())).damage).toEqual([]);
-
-    await rollback(new Published(dist), effectsAt('2026-12-09T00:00:00Z'));
-    const again = readTree(dist);
-    expect(again.get(now)?.text).toBe(text(now));
-    for (const file of [was, 'index.html', 'developers.html'])
-      expect(again.get(file)?.text, file).toBe(first.get(file)?.text);
-    expect((await verify(new Published(dist), quiet())).damage).toEqual([]);
   });
 });

@@ -8,12 +8,8 @@ import { isThorough } from '../../../support/thorough.js';
 import { z } from 'zod';
 import { DOCUMENTS } from '../../../../generator/outputs/openapi/documents.js';
 import { PROBLEMS } from '../../../../generator/outputs/openapi/problems.js';
-import { placesOf } from '../../../../generator/outputs/pages/documentation/headings.js';
-import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
 import { has } from '../../../support/programs.js';
-import { changeRegister, writeRegister } from '../../../support/register.js';
-import { readTree } from '../../../support/tree.js';
 import { fields } from '../../../support/values.js';
 import {
   DOCUMENTATION_FILES,
@@ -70,19 +66,6 @@ describe.skipIf(!has('curl lines', 'curl'))('every curl line of a page', () => {
       // The next line is to get something again.
       for (const file of readdirSync(cwd).filter((name) => name.endsWith('.etag'))) rmSync(join(cwd, file));
     }
-  });
-
-  it('with the ETag of the last answer gets nothing again', async () => {
-    const line = codeOf(documentation()).find((code) => code.includes('--etag-save')) ?? '';
-    const cwd = path('etag');
-    mkdirSync(cwd);
-    const ask = async (): Promise<string> =>
-      (await run('sh', ['-c', `${here(line)} --silent --write-out '%{http_code}'`], { cwd })).stdout;
-    expect(await ask()).toBe('200');
-    const document = readFileSync(join(cwd, 'group.json'), 'utf8');
-    expect(JSON.parse(document)).toHaveProperty('member_count');
-    expect(await ask()).toBe('304');
-    expect(readFileSync(join(cwd, 'group.json'), 'utf8')).toBe(document);
   });
 });
 
@@ -172,16 +155,6 @@ describe('the example that looks up a name', () => {
 });
 
 describe('the search', () => {
-  it('knows the words below each place, but those of samples, which change with every snapshot', () => {
-    const html = `<h2 id="a">A <b>title</b></h2><p>Send the ETag, in v1.0: the ETag.</p><pre>live</pre>
-      <dl class="fields-of aloud"><div><dt>live</dt></div></dl>
-      <div id="b"><dt><code>name</code></dt><dd>Its meaning</dd></div>`;
-    expect(placesOf(html)).toEqual([
-      { id: 'a', text: 'A title', is: 'heading', words: 'send the etag v1.0' },
-      { id: 'b', text: 'name', is: 'term', words: 'its meaning' },
-    ]);
-  });
-
   it('finds every page, and every place of it, where it is', async () => {
     const place = z.tuple([z.union([z.literal(0), z.literal(1)]), z.string(), z.string(), z.string()]);
     const index = z
@@ -237,98 +210,17 @@ describe('every sample', () => {
   });
 });
 
-/** Every place of a document that holds something: `owner.id`, `members[].measured_at`; nulls are noted apart. */
-function places(value: unknown, at: string, found: Map<string, boolean>): void {
-  if (Array.isArray(value)) {
-    for (const entry of value) if (typeof entry === 'object') places(entry, `${at}[]`, found);
-    return;
-  }
-  if (typeof value !== 'object' || value === null) return;
-  for (const [key, member] of Object.entries(value)) {
-    const place = at === '' ? key : `${at}.${key}`;
-    found.set(place, (found.get(place) ?? false) || member === null);
-    places(member, place, found);
-  }
-}
-
-/** Documented places, and what is said of null. */
-const documented = (route: string): Map<string, string> => {
-  const mark = '<section class="endpoint"';
-  const [section = ''] = between(documentation(), `${mark} aria-labelledby="endpoint-${route}">`, mark);
-  return new Map(
-    [...section.matchAll(/<div id="field-[\w-]+">\s*<dt>(.*?)<\/dt>/g)].map(([, term = '']) => {
-      const [place = '', ...more] = textOf(term).split(' ');
-      const said = more.join(' ');
-      return [
-        place,
-        said.includes('| null') ? 'may be null' : said.includes('may be absent') ? 'may be absent' : '',
-      ];
-    }),
-  );
-};
-
-/** `errors.{code}.status` stands for the status of any code. */
-const templateOf = (place: string): string =>
-  place.replaceAll(/[[\].]/g, String.raw`\$&`).replaceAll(/\{\w+\}/g, String.raw`[\w-]+`);
-
-const patterns = () =>
-  manifestOf(site.out).routes.map(({ name, file }) => ({
-    name,
-    pattern: new RegExp(`^${file.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '\\d+')}$`),
-  }));
-
-/** Each place is in the route's table of fields, with what is said of null; and the table has no others. */
-function expectDocumented(route: string, found: ReadonlyMap<string, boolean>): void {
-  const told = documented(route);
-  const names = [...told.keys()].map((place) => [place, new RegExp(`^${templateOf(place)}$`)] as const);
-  const held = new Map<string, boolean>();
-  for (const [place, isNull] of found) {
-    const name = names.find(([, pattern]) => pattern.test(place))?.[0];
-    expect(name, place).toBeDefined();
-    held.set(name ?? place, (held.get(name ?? place) ?? false) || isNull);
-  }
-  const absent = [...told].filter(([place, nullness]) => !held.has(place) && nullness !== 'may be absent');
-  // What is inside something that may be absent is there only with it.
-  const optional = [...told].filter(([, nullness]) => nullness === 'may be absent').map(([place]) => place);
-  expect(absent.filter(([place]) => !optional.some((outer) => place.startsWith(outer)))).toEqual([]);
-  const nulls = [...held].filter(([, isNull]) => isNull).map(([place]) => place);
-  expect(nulls.filter((place) => told.get(place) !== 'may be null')).toEqual([]);
-}
-
-describe('every table of fields', () => {
-  const OF_RECORDS = ['group', 'user', 'game', 'item', 'group-history', 'user-usernames'];
-  it.each(['index', ...OF_RECORDS, 'largest', 'stats', 'snapshot'])(
-    'of "%s" names what its documents hold, and nothing else',
-    (route) => {
-      const pattern = patterns().find(({ name }) => name === route)?.pattern ?? /^$/;
-      const found = new Map<string, boolean>();
-      for (const [file, { text }] of readTree(site.out)) {
-        if (pattern.test(file)) places(JSON.parse(text), '', found);
-      }
-      expect(found.size).toBeGreaterThan(0);
-      expectDocumented(route, found);
-    },
-  );
-});
-
-describe('the tables of fields of the changes', () => {
-  it('name what the index and a list hold, and nothing else', async () => {
-    const register = writeRegister(path('register.sqlite'), {
-      groups: [{ id: 7, name: 'a group', member_count: 1 }],
-      items: [{ id: 1 }, { id: 2 }],
-    });
-    const out = path('twice');
-    await published({ register, out });
-    changeRegister(register, `UPDATE items SET price = 2 WHERE id = 1`);
-    await published({ register, out });
-    const index = new Map<string, boolean>();
-    places(JSON.parse(readFileSync(join(out, 'changes/index.json'), 'utf8')), '', index);
-    expectDocumented('changes', index);
-    changeRegister(register, `UPDATE groups SET name = 'another'; DELETE FROM items WHERE id = 2`);
-    await published({ register, out, acceptRemovals: true });
-    const found = new Map<string, boolean>();
-    places(JSON.parse(readFileSync(join(out, 'changes/3.json'), 'utf8')), '', found);
-    expect(new Set(documented('change-list').keys())).toEqual(new Set(found.keys()));
+describe('a table of fields', () => {
+  it('names the members of its document, in their order', async () => {
+    const [url = ''] = samples().find(([each]) => each.includes('/api/v1/group/')) ?? [];
+    const mark = '<section class="endpoint"';
+    const [section = ''] = between(documentation(), `${mark} aria-labelledby="endpoint-group">`, mark);
+    const named = [...section.matchAll(/<div id="field-[\w-]+">\s*<dt>(.*?)<\/dt>/g)].map(
+      ([, term = '']) => textOf(term).split(' ')[0] ?? '',
+    );
+    expect(named.filter((place) => !/[.[]/.test(place))).toEqual(
+      Object.keys(fields(await (await site.proxy.get(url)).json())),
+    );
   });
 });
 
@@ -438,23 +330,6 @@ describe('what is found by its well-known name', () => {
         file,
       ).toBe(true);
     }
-  });
-});
-
-describe('the dataset', () => {
-  it('of the front page says in JSON-LD what the register is', () => {
-    const data = fields(
-      JSON.parse(between(pages.get('/') ?? '', '<script type="application/ld+json">', '</script>')[0] ?? ''),
-    );
-    expect(data).toMatchObject({
-      '@context': 'https://schema.org/',
-      '@type': 'Dataset',
-      name: 'The Example Register',
-      license: 'https://creativecommons.org/licenses/by/4.0/',
-      isAccessibleForFree: true,
-      dateModified: manifestOf(site.out).as_of,
-    });
-    expect(JSON.stringify(data)).toContain('/downloads/groups.csv');
   });
 });
 

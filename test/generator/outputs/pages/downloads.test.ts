@@ -106,6 +106,17 @@ describe('the downloads page', () => {
     expect(shown.split('\n')).toEqual(sums);
   });
 
+  it('has columns with their types in JSON and SQL, null as a mark, unit and meaning', () => {
+    const [groups = ''] = between(html, '<summary><code>groups</code>', '</table>');
+    const rows = between(groups, '<tr><th scope="row">', '</tr>').map((row) =>
+      textOf(row).replaceAll(/\s+/g, ' '),
+    );
+    expect(rows.find((row) => row.includes('member_count'))).toMatch(
+      /integer · INTEGER null.*Unit: members\./,
+    );
+    expect(rows.find((row) => row.includes('measured_at'))).toMatch(/string · TEXT.*RFC 3339, in UTC\./);
+  });
+
   it('has the newest measurement of each kind', () => {
     const shown = between(html, '<tr class="kind">', '</tr>').map((row) => [
       between(row, '<span class="kicker">', '</span>')[0],

@@ -1,14 +1,13 @@
 /** The front page: what it shows of a register, and that an edit leads to what a new build gives. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HtmlValidate } from 'html-validate';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { buildWith } from '../../publish/support.js';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
 import { writeRegister } from '../../../support/register.js';
 import type { Rows } from '../../../support/register.js';
-import { between, codeOf, textOf } from './site.js';
+import { between, textOf } from './site.js';
 
 const path = temporary();
 const pageOf = (out: string): string => readFileSync(join(out, 'index.html'), 'utf8');
@@ -137,28 +136,6 @@ describe('the front page', () => {
       '3 Group 9 50 20 Nov 2026 no reading then no readings',
     ]);
   });
-
-  it('has the totals in one line, of the kinds that have records', () => {
-    expect(words(between(html, '<p class="totals">', '</p>')[0] ?? '')).toBe(
-      '3 groups, 1 user, 8 readings of member counts, 3 changes of name. ' +
-        'First measured 1 November 2026, 08:00 UTC, last measured 20 November 2026, 08:00 UTC.',
-    );
-    expect(html).not.toMatch(/\b0 (games|items)/);
-  });
-
-  it('shows a request with the response that it has', async () => {
-    const out = path('dist');
-    await published({
-      register: writeRegister(path('register.sqlite'), ROWS),
-      out,
-      baseUrl: 'https://r.example',
-    });
-    const [request, response = ''] = codeOf(section(pageOf(out), 'programs'));
-    expect(request).toBe('curl "https://r.example/api/v1/largest?limit=1"');
-    expect(JSON.parse(response)).toEqual(
-      JSON.parse(readFileSync(join(out, 'api/v1/largest/1.json'), 'utf8')),
-    );
-  });
 });
 
 describe('the front page of other registers', () => {
@@ -168,36 +145,4 @@ describe('the front page of other registers', () => {
     expect(html).not.toContain('<svg class="plot"');
     expect(words(html)).toContain('A register of Test Worlds. Nothing has been measured yet.');
   });
-
-  it('asks about users, and tries one, where there are no groups', async () => {
-    const { users = [], usernames = [] } = ROWS;
-    const html = await frontOf({ users, usernames });
-    expect(headings(html)).toEqual(['Renamed lately', 'For programs']);
-    expect(words(html)).toContain('What was a user of Test Worlds called before, and until when?');
-    expect(codeOf(html)[0]).toMatch(/^curl "[^"]*\/api\/v1\/user\/4"$/);
-  });
-
-  it('draws the largest group that has readings', async () => {
-    const { group_member_readings = [] } = ROWS;
-    const html = await frontOf({
-      groups: [
-        { id: 1, name: 'Unread', member_count: 5000 },
-        { id: 7, name: 'Lantern Guild', member_count: 3100 },
-      ],
-      group_member_readings: group_member_readings.filter((row) => row['group_id'] === 7),
-    });
-    const figure = between(html, '<figure', '</figure>')[0] ?? '';
-    expect(words(figure)).toContain('The largest group with readings Lantern Guild 3,100 members');
-  });
-});
-
-it('the front page is made without a document that somebody has damaged', async () => {
-  const register = writeRegister(path('register.sqlite'), ROWS);
-  const out = path('dist');
-  await buildWith({ register, out });
-  const before = pageOf(out);
-  writeFileSync(join(out, 'api/v1/recent.json'), '{');
-  await buildWith({ register, out });
-  expect(headings(pageOf(out))).not.toContain('Renamed lately');
-  expect(headings(before)).toContain('Renamed lately');
 });

@@ -43,8 +43,6 @@ const seen = (html: string): string =>
       .replaceAll(/<(pre|script|code)\b[^]*?<\/\1>/g, '')
       .replaceAll(/<[^>]*?\b(?:content|aria-label|title)="([^"]*)"[^>]*>/g, ' $1 '),
   );
-
-const lookup = z.object({ hint: z.string(), kinds: z.array(z.unknown()) });
 const record = z.object({
   fields: z.array(z.object({ name: z.string(), description: z.string() })),
   paths: z.record(z.string(), z.string()),
@@ -161,17 +159,6 @@ describe('a register of clubs, players and islands', () => {
     expect(site.page('api/v1/openapi.json')).not.toMatch(/price_state|name and ownership/);
   });
 
-  it('gives recipes and an id that lead somewhere', () => {
-    const { hint, kinds } = lookup.parse(
-      JSON.parse(textOf(between(site.page('index.html'), '<div data-lookup="', '">')[0] ?? '')),
-    );
-    expect(hint).toBe(
-      'An id such as 4, any address that contains it, or the whole name of a club or player.',
-    );
-    expect(kinds).toMatchObject([{ kind: 'group', one: 'club' }, { kind: 'user' }, { kind: 'game' }]);
-    expect(codeOf(site.page('developers.html'))[0]).toContain('/api/v1/group/4"');
-  });
-
   it('has the fields that it measures in the pages of records, and no history of what it doesn’t read', () => {
     const group = dataOf(site, 'group.html');
     expect(group.fields.map(({ name }) => name)).toEqual(
@@ -217,18 +204,5 @@ describe('a register of games alone', () => {
     expect(words(page('developers/guides/finding.html'))).not.toMatch(/By a name|By an owner/);
     const data = between(front, '<script type="application/ld+json">', '</script>')[0] ?? '';
     expect(JSON.parse(data)).toMatchObject({ variableMeasured: ['visits of games'] });
-  });
-});
-
-describe('a register of groups without names, counts and owners', () => {
-  it('claims none of them', async () => {
-    const register = writeClubs(path('register.sqlite'), ['group_member_readings', 'users', 'games']);
-    const columns = ['name', 'owner_id', 'owner_state', 'member_count'];
-    changeRegister(register, columns.map((column) => `ALTER TABLE groups DROP COLUMN ${column};`).join(''));
-    const { page } = await built(register);
-    const start = words(page('developers.html'));
-    expect(start).toContain('Group 4 has no name that was read.');
-    expect(start).not.toMatch(/a group without an owner|owner not measured/);
-    expect(words(page('developers/reference/groups.html'))).not.toContain('What is known of an owner');
   });
 });
