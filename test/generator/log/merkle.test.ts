@@ -6,7 +6,7 @@ import { always as it, isThorough } from '../../support/thorough.js';
 import { EMPTY_HEAD, TreeHead, headOver, leafHash, nodeHash } from '../../../generator/tree/merkle.js';
 import { consistencyProof, headAt, verifyInclusion } from '../../../generator/log/merkle.js';
 import type { HeadOf } from '../../../generator/log/merkle.js';
-import { consistencyPath, inclusionPath, subtreesOf, tilePartOf } from '../../../generator/log/subtrees.js';
+import { subtreesOf, tilePartOf } from '../../../generator/log/subtrees.js';
 import { PROJECT } from '../../support/project.js';
 import { rootOf as naiveHead } from './naive.js';
 import { Comparisons, inclusionProof } from './support.js';
@@ -44,31 +44,6 @@ describe('a head', () => {
 
   it('has leaves as Go hashes records', () => {
     expect(leafHash('hello world').toString('base64')).toBe('TszzRgjTG6xce+z2AG31kAXYKBgQVtCSCE40HmuwBb0=');
-  });
-});
-
-/** The proofs of RFC 6962, section 2.1.3, in its own names. */
-describe('the example of RFC 6962', () => {
-  const entries = ['d0', 'd1', 'd2', 'd3', 'd4', 'd5', 'd6'];
-  const [a, b, c, d, e, f, j] = entries.map((entry) => leafHash(entry));
-  const [g, h, i] = [nodeHash(a!, b!), nodeHash(c!, d!), nodeHash(e!, f!)];
-  const [k, l] = [nodeHash(g, h), nodeHash(i, j!)];
-
-  it.each([
-    [0, [b, h, l]],
-    [3, [c, g, l]],
-    [4, [f, j, k]],
-    [6, [i, k]],
-  ])('has that inclusion proof for d%i', (index, proof) => {
-    expect(inclusionProof(index, 7, headsOf(entries))).toEqual(proof);
-  });
-
-  it.each([
-    [3, [c, d, g, l]],
-    [4, [l]],
-    [6, [i, j, k]],
-  ])('has that consistency proof for the tree of %i', (old, proof) => {
-    expect(consistencyProof(old, 7, headsOf(entries))).toEqual(proof);
   });
 });
 
@@ -236,13 +211,5 @@ describe('numbers beyond 32 bits', () => {
       [0, 273, 112, 64, 32],
       [0, 273, 112, 96, 16],
     ]);
-  });
-});
-
-describe('paths', () => {
-  it('are empty where nothing is to be proven', () => {
-    expect(inclusionPath(0, 1)).toEqual([]);
-    expect(consistencyPath(0, 7)).toEqual([]);
-    expect(consistencyPath(7, 7)).toEqual([]);
   });
 });

@@ -116,27 +116,18 @@ describe('a note', () => {
 
   const line = PETER.line;
   it.each([
-    ['nothing', ''],
-    ['no signature', PETER.text],
-    ['no signature after the empty line', `${PETER.text}\n`],
     ['no empty line', PETER.text + line],
     ['no text', `\n${line}`],
     ['no end of line', signed.slice(0, -1)],
-    ['an empty line at the end', `${signed}\n`],
     ['text at the end', `${signed}trailing\n`],
-    ['a tab', signed.replace('you ', 'you\t')],
     ['CR LF', signed.replaceAll('\n', '\r\n')],
     ['a NUL', signed.replace('you', 'y\0u')],
     ['a hyphen for the dash', signed.replace('—', '-')],
-    ['two spaces', signed.replace(' x08', '  x08')],
-    ['no space', signed.replace(' x08', 'x08')],
     ['no name', signed.replace('PeterNeumann ', '')],
     ['a plus in a name', `${signed}— a+b AAAAAAA=\n`],
     ['a space of Unicode in a name', `${signed}— a\u{2003}b AAAAAAA=\n`],
     ['no base64', signed.replace(/ x08.*/, ' ')],
-    ['base64 without padding', signed.replace('AM=', 'AM')],
     ['bits that no byte uses', signed.replace('AM=', 'AN=')],
-    ['base64 of no signature', `${signed}— unknown AAAAAA==\n`],
     ['a second base64', signed.replace('AM=', 'AM= AA==')],
   ])('is refused with %s', (_, note) => {
     expect(refusal(() => openNote(note, [peter]))).toMatch(/expected/);
@@ -224,12 +215,9 @@ describe('a key', () => {
     expect(openNote(`a\n\n${signer.sign('a\n')}`, [verifier]).verified).toEqual([verifier]);
   });
 
-  it.each(['', 'a b', 'a+b', 'a\nb', 'a\tb', 'a\u{a0}b', 'a\u{2028}b', 'a\u{85}b', 'a\u{0}b', '\u{d800}'])(
-    'is not created with the name %j',
-    (name) => {
-      expect(() => generateSigner(name)).toThrow('the name of a key is invalid');
-    },
-  );
+  it.each(['', 'a+b', 'a\u{2028}b', '\u{0}', '\u{d800}'])('is not created with the name %j', (name) => {
+    expect(() => generateSigner(name)).toThrow('the name of a key is invalid');
+  });
 
   it.each([
     ['another id', 'PeterNeumann+cc469956+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TWBADKEY=='],

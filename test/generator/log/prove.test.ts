@@ -5,15 +5,14 @@ import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { it, thorough } from '../../support/thorough.js';
+import { it } from '../../support/thorough.js';
 import { hashed, prove } from '../../../generator/log/prove.js';
 import type { ProofRequest, ProofSource, Proven } from '../../../generator/log/prove.js';
 import { published } from '../../support/build.js';
 import { writeRegister } from '../../support/register.js';
 import { filesByUrl, inProcess, manifestOf, sha256, temporary } from '../publish/support.js';
-import { newKey, publicKeyOf } from './naive.js';
+import { newKey } from './naive.js';
 import { ORIGIN, checkpointOf, entryOf, filesOfLog, naivelyVerified, signTree } from './signed.js';
-import { newSite } from './site.js';
 
 const path = temporary();
 const key = newKey(ORIGIN, 1);
@@ -76,35 +75,6 @@ describe('a proof', () => {
       expect(proof).toMatchObject({ path: url, ...place, sha256: sha256(content) });
       const isText = Buffer.from(content.toString()).equals(content);
       expect(proof.body).toBe(isText && content.length <= 1024 * 1024 ? content.toString() : null);
-    }
-  });
-
-  thorough('from a tree that builds sign holds in each of its snapshots, and stays valid', async () => {
-    const of = newSite(path);
-    const verifier = publicKeyOf(of.vkey);
-    const proofs = [];
-    for (const [at, name] of ['first', 'second', 'third'].entries()) {
-      await of.next(name);
-      for (const url of [
-        '/api/v1/stats',
-        '/group/2/history.json',
-        '/developers/guides/log',
-        '/api/v1/group/2',
-      ]) {
-        const text = await provenBy(url, of.out);
-        const proof = naivelyVerified(text, verifier);
-        expect(proof).toMatchObject({ path: url, index: at, size: at + 1, sequence: at + 1 });
-        if (url !== '/api/v1/group/2') continue;
-        expect(proof.body).toContain(name);
-        proofs.push(text);
-      }
-    }
-    for (const [at, text] of proofs.entries()) {
-      const saved = path('saved.tlog-proof');
-      writeFileSync(saved, text);
-      const { code, stdout } = await inProcess('verify-proof', saved, '--key', `${of.key}.pub`);
-      expect(stdout).toContain(`/api/v1/group/2 was in snapshot ${at + 1} of ${ORIGIN}`);
-      expect(code).toBe(0);
     }
   });
 });
@@ -203,14 +173,14 @@ describe('a proof from a large route', () => {
     }
   });
 
-  it.each([0, 3, 8, 1_400_001, 9_999_999])('says that %d is not there', async (id) => {
+  it.each([0, 8, 1_400_001])('says that %d is not there', async (id) => {
     expect(await messageOf(prove(group(id), memory))).toBe(`signed snapshot 4 has no document /group/${id}`);
     expect(memory.waits).toEqual([]);
   });
 });
 
 describe('a proof from a log of', () => {
-  it.each([1, 2, 3, 255, 256, 257, 511, 512, 513, 700])('%d entries holds', async (size) => {
+  it.each([1, 2, 256, 257, 513])('%d entries holds', async (size) => {
     const before = range(size - 1).map((at) => entryOf(TREE, at, null, 0, sha256(`${at}`)));
     const memory = memoryOf({ '/stats': '{}', '/group/1': '1' }, before, size);
     for (const request of [STATS, group(1)]) {
@@ -228,8 +198,6 @@ describe('while a snapshot is being published', () => {
   it.each([
     ['the documents', /^\/(stats|group)/],
     ['the index, too', /^\/(stats|group)|\/index\//],
-    ['all but the checkpoint', /^(?!.*\/checkpoint$)/],
-    ['the checkpoint alone', /checkpoint$|tile/],
   ])('and %s are new, it waits with growing pauses, and proves the new one', async (_, isNew) => {
     const memory = memoryOf(OLD);
     for (const [name, content] of next().files) if (isNew.test(name)) memory.files.set(name, content);
@@ -245,9 +213,7 @@ describe('while a snapshot is being published', () => {
   const isOlder = 'the files of the log are of different snapshots';
   it.each([
     ['a document is newer', '/group/1', group(1), '/group/1 is not as signed snapshot 4 lists it'],
-    ['the only document of a route is newer', '/stats', STATS, '/stats is not as signed snapshot 4 lists it'],
     ['the checkpoint is older than the index', `${LOG}index/routes.txt`, group(2), isOlder],
-    ['a chunk is newer', `${LOG}index/group/1.txt`, group(2), isOlder],
     ['a file is missing', `${LOG}checkpoint`, group(1), `${LOG}checkpoint is not there`],
     ['a listed one is gone', '/group/1', group(1), 'signed snapshot 4 lists /group/1, which is not there'],
   ])('and %s for good, it says so after five tries', async (what, name, request, message) => {
@@ -289,7 +255,6 @@ describe('a log that is not sound', () => {
 
   it.each([
     ['has no log', '{}', 'the snapshots of this tree are not signed'],
-    ['is no JSON', '<', '/snapshot.json is invalid'],
     ['leads elsewhere', '{"log":{"path":"//other.example/log"}}', '/snapshot.json is invalid'],
   ])('is refused if snapshot.json %s', async (_, snapshot, message) => {
     const memory = memoryOf(CONTENT);
@@ -331,32 +296,13 @@ describe('the command prove', () => {
   const NOWHERE = 'no route of documents leads to';
   it.each([
     ['/group/3', 'did you mean /api/v1/group/3?'],
-    ['/api/v1/largest', 'did you mean /api/v1/largest?limit=100?'],
-    ['api/v1/group/3', `${NOWHERE} "api/v1/group/3"`],
     ['/api/v1/group/03', `${NOWHERE} "/api/v1/group/03"`],
-    ['/snapshot.json', `${NOWHERE} "/snapshot.json"`],
     ['/../state', `${NOWHERE} "/../state"`],
     ['/api/v1/group/4', 'error: signed snapshot 1 has no document /api/v1/group/4\n', 1],
   ])('refuses the path %s', async (document, message, expected = 2) => {
     const { code, stderr } = await inProcess('prove', out, document);
     expect(stderr).toContain(message);
     expect(code).toBe(expected);
-  });
-
-  it('refuses what is neither a tree nor a URL without a path', async () => {
-    expect(await inProcess('prove', path('nowhere'), '/api/v1')).toMatchObject({ code: 3 });
-    expect(await inProcess('prove', 'https://register.example/x', '/api/v1')).toMatchObject({ code: 2 });
-  });
-
-  thorough('refuses a log whose checkpoint is signed by another key than the tree names', async () => {
-    const other = path('other');
-    await published({ register, out: other });
-    signTree(other, key);
-    const snapshot = readFileSync(join(other, 'snapshot.json'), 'utf8');
-    writeFileSync(join(other, 'snapshot.json'), snapshot.replaceAll(key.vkey, newKey(ORIGIN, 1).vkey));
-    const { code, stderr } = await inProcess('prove', other, '/api/v1/stats');
-    expect(stderr).toContain('error: the log proves nothing: ');
-    expect(code).toBe(1);
   });
 });
 
@@ -399,15 +345,6 @@ describe('the command verify-proof', () => {
     writeFileSync(file, await provenBy('/api/v1/group/3'));
   });
 
-  it('says what a proof proves', async () => {
-    const { code, stdout } = await inProcess('verify-proof', file, '--key', key.vkey);
-    expect(stdout).toContain(
-      `/api/v1/group/3 was in snapshot 1 of ${ORIGIN} (register as of 2026-11-20T08:00:00Z)`,
-    );
-    expect(stdout).toContain(sha256(readFileSync(join(out, 'api/v1/group/3.json'))));
-    expect(code).toBe(0);
-  });
-
   it('prints facts as JSON', async () => {
     const { stdout } = await inProcess('verify-proof', file, '--key', key.vkey, '--json');
     expect(JSON.parse(stdout)).toEqual({
@@ -445,18 +382,6 @@ describe('the command verify-proof', () => {
     const { code, stderr } = await inProcess(...args, join(out, 'api/v1/group/6.json'));
     expect(stderr).toMatch(/^error: ".*" proves nothing: .*\n$/);
     expect(code).toBe(1);
-  });
-
-  it('says that a document is not in the proof', async () => {
-    const icon = path('icon.tlog-proof');
-    writeFileSync(icon, await provenBy('/favicon.ico'));
-    const { stdout } = await inProcess('verify-proof', icon, '--key', key.vkey);
-    expect(stdout).toContain('which is not in the proof: compare the document with --body');
-    const args = ['verify-proof', icon, '--key', key.vkey, '--json'];
-    expect(JSON.parse((await inProcess(...args)).stdout)).toMatchObject({ body: false });
-    expect(JSON.parse((await inProcess(...args, '--body', join(out, 'favicon.ico'))).stdout)).toMatchObject({
-      body: true,
-    });
   });
 
   it('needs a key, or a file of keys', async () => {

@@ -10,10 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, relative } from 'node:path';
-import { beforeAll, describe, expect, vi } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { always, it, some, thorough } from '../../support/thorough.js';
-import { Tree } from '../../../generator/tree/tree.js';
-import { Killed, survive, withFault } from '../publish/faults.js';
 import {
   STEP,
   buildWith,
@@ -24,8 +22,6 @@ import {
   stateOf,
   temporary,
 } from '../publish/support.js';
-import { OPERATOR } from '../../support/build.js';
-import { snapshot } from '../../support/cli.js';
 import { differing, inState } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
 import { base64, rootOf } from './naive.js';
@@ -33,7 +29,6 @@ import { checkpointIn, entriesOf } from './published.js';
 import { ORIGIN } from './signed.js';
 import { newSite } from './site.js';
 import type { Site } from './site.js';
-import { grow } from './support.js';
 
 const path = temporary();
 let withOne: Site;
@@ -89,19 +84,6 @@ describe('a key', () => {
     cpSync(of.key, inside);
     const ended = await of.run('build', '--key', inside, '--out', join(inside, '..'));
     expect(`${ended.code} ${ended.stderr}`).toMatch(/^2 .*lies in the folder .*published/);
-  });
-
-  thorough('is none if SNAPSHOT_KEY is empty', async () => {
-    const { register } = withOne;
-    const out = path('unsigned');
-    vi.stubEnv('SNAPSHOT_KEY', '');
-    try {
-      const args = ['--register', register, '--out', out, '--operator', OPERATOR, '--quiet'];
-      expect(await snapshot(['build', ...args])).toMatchObject({ code: 0, stderr: '' });
-      expect(manifestOf(out)).not.toHaveProperty('log');
-    } finally {
-      vi.unstubAllEnvs();
-    }
   });
 });
 
@@ -177,36 +159,6 @@ describe('a signed tree', () => {
     expect(of.signed()).toEqual([1, 2, 3, 4]);
   });
 
-  thorough('is completed from another folder than the key was named in', async () => {
-    const of = withTwo.copy();
-    of.change(`UPDATE groups SET name = 'third' WHERE id = 2`);
-    const { register, out } = of;
-    let isDead = false;
-    await withFault(
-      ({ name, path: file }) => {
-        if (isDead) return new Killed('dead');
-        isDead = name === 'renameSync' && file === `${new Tree(out).journal}.partial`;
-        return undefined;
-      },
-      () => survive(buildWith({ register, out, key: [relative(process.cwd(), of.key)] })),
-    );
-    expect(sizeOf(of.key)).toBe(2);
-    const args = [
-      '--register',
-      register,
-      '--out',
-      out,
-      '--operator',
-      OPERATOR,
-      '--accept-removals',
-      '--quiet',
-    ];
-    const completed = await snapshot(['build', ...args, '--key', of.key], of.folder);
-    expect(completed).toMatchObject({ code: 0, stderr: '' });
-    // The interrupted snapshot, and one of the program as it is, whose version is in snapshot.json.
-    expect(of.signed()).toEqual([1, 2, 3, 4]);
-  });
-
   thorough('goes on if checkpoint and state were lost, and the tiles are there', async () => {
     const of = withTwo.copy();
     const checkpoint = join(of.log, 'checkpoint');
@@ -249,22 +201,6 @@ describe('no second history is signed', () => {
     expect(of.signed()).toEqual([1, 2, 3]);
   });
 
-  thorough.each([
-    ['that is none', () => 'register-api/snapshot@v1\n', /^1 .*(entry|none of the keys has signed)/],
-    [
-      'that looks like one',
-      (last: string) => last.replace('sequence 2', 'sequence 3'),
-      /^1 .*none of the keys has signed the checkpoint/,
-    ],
-  ])('if somebody else has added an entry %s', async (_, entry, message) => {
-    const of = withTwo.copy();
-    const { root } = grow(of.log, 2, entry(entriesOf(of.log, 2)[1] ?? ''));
-    const [origin, , , ...signatures] = readFileSync(join(of.log, 'checkpoint'), 'utf8').split('\n');
-    writeFileSync(join(of.log, 'checkpoint'), [origin, '3', base64(root), ...signatures].join('\n'));
-    of.change(`UPDATE groups SET name = 'third' WHERE id = 2`);
-    expect(await refusal(of)).toMatch(message);
-  });
-
   thorough('if KEY.last is older than what the key has signed, which is published', async () => {
     const of = withTwo.copy();
     const last = of.last;
@@ -294,15 +230,6 @@ describe('keys are changed', () => {
     await of.succeed('build', '--key', next);
     expect(of.signed(vkey)).toEqual([1, 2, 3, 4]);
     expect(sizeOf(of.key)).toBe(3);
-  });
-
-  thorough('by going on with a new one after the old one was lost', async () => {
-    const of = withTwo.copy();
-    rmSync(of.key);
-    const next = join(of.folder, 'next.key');
-    const vkey = await newKeyAt(next);
-    await of.succeed('build', '--key', next);
-    expect(of.signed(vkey)).toEqual([1, 2, 3]);
   });
 
   thorough('but not to another name', async () => {
@@ -380,13 +307,5 @@ describe('verify', () => {
     cpSync(inState(of.out, 'checkpoint'), inState(backup.out, 'checkpoint'));
     const file = `${relative(backup.out, backup.log)}/checkpoint`;
     expect(await damageOf(backup.out)).toEqual([{ file, what: 'rewritten' }]);
-  });
-
-  thorough('says which file is damaged if it is the checkpoint that it has verified before', async () => {
-    const of = withTwo.copy();
-    expect(await damageOf(of.out)).toEqual([]);
-    writeFileSync(inState(of.out, 'checkpoint'), '');
-    const { code, stderr } = await of.run('verify');
-    expect(`${code} ${stderr}`).toMatch(/^3 .*checkpoint" is damaged.*delete it/);
   });
 });

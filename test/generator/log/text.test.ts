@@ -45,24 +45,14 @@ describe('the text of a checkpoint', () => {
     ['no origin', `\n12\n${HASH}\n`],
     ['no root', 'example.com/log\n12\n'],
     ['no end of line', text.slice(0, -1)],
-    ['an empty line', `${text}\n`],
-    ['an extension without an end', `${text}x`],
     ['an empty extension', `${text}\nx\n`],
     ['a leading zero', text.replace('12', '012')],
-    ['a sign', text.replace('12', '+12')],
-    ['a negative size', text.replace('12', '-12')],
     ['no size', text.replace('12', '')],
-    ['a fraction', text.replace('12', '1.2')],
-    ['an exponent', text.replace('12', '1e2')],
     ['a size of 2^53', text.replace('12', '9007199254740992')],
-    ['a longer size', text.replace('12', '12345678901234567')],
-    ['digits of another script', text.replace('12', '１２')],
     ['a root of 31 bytes', text.replace(HASH, Buffer.alloc(31).toString('base64'))],
-    ['a root of 33 bytes', text.replace(HASH, Buffer.alloc(33).toString('base64'))],
     ['a root without padding', text.replace('=', '')],
     ['a root with bits that no byte uses', text.replace('2I=', '2J=')],
     ['base64 for URLs', text.replace('/X', '_X')],
-    ['CR LF', text.replaceAll('\n', '\r\n')],
   ])('is refused with %s', (_, damaged) => {
     expect(refusal(() => parseCheckpoint(damaged))).toMatch(/expected/);
   });
@@ -104,12 +94,9 @@ describe('the text of an entry', () => {
     ['another version', text.replace('@v1', '@v2')],
     ['a line more', `${text}more\n`],
     ['a line less', text.replace(/documents.*\n/, '')],
-    ['another order', text.replace(/(sequence.*\n)(as_of.*\n)/, '$2$1')],
     ['no end of line', text.slice(0, -1)],
-    ['capitals', text.replace('efd', 'EFD')],
     ['a leading zero', text.replace('sequence 12', 'sequence 012')],
     ['a sequence beyond 2^53-1', text.replace('sequence 12', 'sequence 9007199254740993')],
-    ['milliseconds', text.replace('20Z', '20.000Z')],
     ['a short digest', text.replace('abab\n', 'ab\n')],
   ])('is refused with %s', (_, damaged) => {
     expect(refusal(() => parseEntry(damaged))).toMatch(/expected/);
@@ -152,13 +139,9 @@ describe('lists', () => {
 
 describe('paths', () => {
   it.each([
-    [tilePath(0, 0), 'tile/0/000'],
     [tilePath(0, 5, 256), 'tile/0/005'],
-    [tilePath(0, 999), 'tile/0/999'],
     [tilePath(0, 1000), 'tile/0/x001/000'],
     [tilePath(3, 1_234_067), 'tile/3/x001/x234/067'],
-    [tilePath(0, 1067, 5), 'tile/0/x001/067.p/5'],
-    [tilePath(0, 273, 112), 'tile/0/273.p/112'],
     [entriesPath(0), 'tile/entries/000'],
     [entriesPath(1_234_067, 255), 'tile/entries/x001/x234/067.p/255'],
     [tilePath(0, 2 ** 45), 'tile/0/x035/x184/x372/x088/832'],
@@ -201,12 +184,10 @@ describe('base64', () => {
     );
   });
 
-  it.each(
-    [
-      ['A', 'AA', 'AAA', 'AA=', 'AB==', 'AAB=', 'AA==\n', ' AA==', 'A A=', 'AA==AA==', 'AA-_', 'AAA=A', 'é'],
-      ['AAAA='],
-    ].flat(),
-  )('has one form only: not %j', (text) => {
-    expect(refusal(() => bytesOfBase64(text))).toMatch(/expected base64/);
-  });
+  it.each(['A', 'AAA', 'AB==', 'AAB=', 'AA==\n', 'A A=', 'AA==AA==', 'AA-_', 'AAAA=', 'é'])(
+    'has one form only: not %j',
+    (text) => {
+      expect(refusal(() => bytesOfBase64(text))).toMatch(/expected base64/);
+    },
+  );
 });

@@ -13,7 +13,6 @@ import {
   until,
 } from '../publish/support.js';
 import { publicKeyOf } from './naive.js';
-import { ORIGIN } from './signed.js';
 import { newSite } from './site.js';
 import type { Site } from './site.js';
 import { Witness } from './witness-server.js';
@@ -93,16 +92,6 @@ it('a witness that is down is a warning, and is asked again by the next build', 
   expect(cosigned()).toEqual([true, true]);
   // It is known to have cosigned the second, but not of the checkpoints after that.
   expect(asked(1)).toEqual(['0,409', '2,200']);
-});
-
-it('witnesses refuse a log that was begun again under the same name', async () => {
-  await build(11);
-  await build(12);
-  for (const witness of witnesses) witness.seen.set(ORIGIN, { size: 9, root: Buffer.alloc(32) });
-  const reason = 'it has cosigned a log of 9 entries, and this one has 3';
-  const stderr = await build(13);
-  for (const { url } of witnesses) expect(stderr).toContain(`witness ${url} has not cosigned: ${reason}\n`);
-  expect(cosigned()).toEqual([false, false]);
 });
 
 thorough.each(['SIGINT', 'SIGTERM'] as const)(
