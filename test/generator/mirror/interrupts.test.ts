@@ -62,14 +62,6 @@ it('a mirror can be stopped while it reads what its origin says, while it plans 
   expect(await stops()).toBe(8);
 });
 
-it('or while it starts over', async () => {
-  origin.publish(documentsOf({ 1: 'one' }));
-  expect(await stops()).toBe(7);
-  origin.publish(documentsOf({ 1: 'two' }));
-  origin.dropBundle();
-  expect(await stops()).toBe(8);
-});
-
 /** Processor time that a process has used, in ticks of 10 ms. */
 function ticksOf(pid: number): number {
   const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ').slice(13, 15);

@@ -74,25 +74,6 @@ it('a mirror killed ten times while its origin publishes ten snapshots is whole,
   }
 }, 300_000);
 
-it('a mirror waits as long as real limits make it', async () => {
-  const [dist, out] = [path('dist'), path('copy')];
-  const register = writeRegister(path('register.sqlite'), ROWS);
-  await published({ register, out: dist });
-  const limits = ['--api-tokens', '10', '--api-refill-seconds', '1'];
-  const proxy = await startProxy(dist, limits);
-  try {
-    const begun = performance.now();
-    const { code, stderr } = await start(['mirror', proxy.base, '--out', out]).done;
-    expect(code).toBe(0);
-    // 33 downloads take a token of the API each, of which 10 are free. A 429 would cost a second and no more.
-    expect(performance.now() - begun).toBeGreaterThan(20_000);
-    expect(stderr).toMatch(/at least \d+ (s|min) by the limits/);
-    expectEqual(out, dist);
-  } finally {
-    await proxy.stop();
-  }
-}, 120_000);
-
 it('a mirror of a signed tree that is killed at any call that changes the disk leaves a log that can be read', async () => {
   const origin = new MadeUpOrigin();
   const log = new SignedLog(origin);

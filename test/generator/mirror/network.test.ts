@@ -6,8 +6,6 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RequestBudget } from '../../../generator/mirror/limits.js';
-import { Lock } from '../../../generator/lock.js';
-import { Tree } from '../../../generator/tree/tree.js';
 import { OPERATOR } from '../../support/build.js';
 import { writeRegister } from '../../support/register.js';
 import { inState, removeTree } from '../../support/tree.js';
@@ -73,7 +71,6 @@ describe('a connection that breaks', () => {
   it.each([
     ['begins again if the file is another by now', '"another"', `${GROUPS} bytes=`],
     ['begins again without a strong ETag', 'W/"weak"', GROUPS],
-    ['begins again without any ETag', undefined, GROUPS],
   ])('%s', async (_, etag, second) => {
     origin.publish(LONG);
     atFirst(GROUPS, 1, cut(etag));
@@ -83,18 +80,6 @@ describe('a connection that breaks', () => {
     expect(asked[1] === GROUPS).toBe(second === GROUPS);
   });
 });
-
-it.each(['/', '/downloads/datapackage.json'])(
-  'the connection of %s breaks: it is asked for again, since nothing says its size',
-  async (file) => {
-    origin.publish(ONE);
-    const body = origin.files.get(file) ?? Buffer.alloc(0);
-    atFirst(file, 1, cut(`"${createHash('sha1').update(body).digest('hex')}"`));
-    await expectCopy();
-    expect(origin.log.filter((each) => each.split(' ')[0] === file)).toEqual([file, file]);
-    expect(origin.log.filter((each) => each === '/snapshot.json')).toHaveLength(1);
-  },
-);
 
 describe('a server', () => {
   it.each([429, 503])('that responds %i is asked again when it says', async (status) => {
@@ -229,8 +214,6 @@ describe('an origin of bad bundles', () => {
   // lines.test.ts has the other cases.
   it.each<[string, [object, ...object[]]]>([
     ['with a body of another hash', [{}, { path: stats, sha256: sha256('a'), bytes: 1, body: 'b' }]],
-    ['with another’s sibling', [{}, { path: `${stats}.gz`, sha256: sha256('a'), bytes: 1, body: 'a' }]],
-    ['of another tree', [{ tree: 'f'.repeat(16) }]],
     ['with more than the tree', [{}, { path: stats, sha256: sha256(huge), bytes: huge.length, body: huge }]],
     ['that leads to something else', [{}, { path: stats, sha256: sha256('a'), bytes: 1, body: 'a' }]],
   ])('%s is given up for a copy from the start', async (_, lines) => {
@@ -324,19 +307,9 @@ describe('a folder', () => {
       expect([code, stderr]).toEqual([3, expect.stringContaining('is a copy, whose snapshots')]);
     }
   });
-
-  it('at which another process is at work ends with 75', async () => {
-    origin.publish(ONE);
-    const lock = Lock.take(new Tree(out).lock);
-    try {
-      expect(await run()).toMatchObject({ code: 75 });
-    } finally {
-      lock.release();
-    }
-  });
 });
 
-it.each(['ftp://127.0.0.1', 'http://127.0.0.1/register', 'http://user@127.0.0.1', 'example', 'http://a/?b'])(
+it.each(['ftp://127.0.0.1', 'http://127.0.0.1/register', 'http://user@127.0.0.1', 'http://a/?b'])(
   'the base URL %s is refused',
   async (url) => {
     const { code, stderr } = await inProcess('mirror', url, '--out', out);

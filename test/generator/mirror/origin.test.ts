@@ -96,12 +96,8 @@ describe('a route', () => {
   });
 
   it.each([
-    ['snapshot', { file: '../secret.txt' }],
     ['snapshot', { path: '/other.json' }],
-    ['changes', { file: 'changes/1.json' }],
     ['change-list', { path: '/changes/{sequence}.json', file: '../{sequence}.json' }],
-    ['change-bundle', { path: '/changes/{sequence}.ndjson.gz', file: '/etc/{sequence}' }],
-    ['feed-snapshots', { path: '/feeds/snapshots.atom', file: 'api/v1/stats.json' }],
     ['feed-snapshots-json', { path: '/feeds/all.json', file: 'feeds/snapshots.json' }],
     ['log-tile', { path: '/log/{tree}/tile/{path}', file: '{path}' }],
     ['log-checkpoint', { path: '/log/{tree}/checkpoint', file: 'snapshot.json' }],
@@ -149,22 +145,21 @@ const word = (n: number): string =>
 
 describe('a table of routes', () => {
   // No two of them are in each other's way, so that all are compared.
-  it.each([
-    ['long runs of what keys may be', (n: number) => `${'1'.repeat(110)}{id}${'1'.repeat(100)}x${word(n)}y`],
-    ['deep folders', (n: number) => `${'1/'.repeat(100)}x${word(n)}y{id}`],
-    ['both', (n: number) => `${'1/'.repeat(15)}${'1'.repeat(40)}{id}${'1'.repeat(100)}x${word(n)}y`],
-  ])('of %s takes less than a second of a processor to check', (_, file) => {
-    const routes = Array.from({ length: 900 }, (__, n) => ({
-      ...ROUTES[0]!,
-      name: `of-${n}`,
-      path: `/of/${n}/{id}`,
-      file: file(n),
-    }));
-    origin.announce({ routes: [...ROUTES, ...routes] });
-    const snapshot: unknown = JSON.parse(String(origin.files.get('/snapshot.json')));
-    const before = process.cpuUsage();
-    expect(originSchema.safeParse(snapshot).error).toBeUndefined();
-    const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1e6).toBeLessThan(1);
-  });
+  it.each([['both', (n: number) => `${'1/'.repeat(15)}${'1'.repeat(40)}{id}${'1'.repeat(100)}x${word(n)}y`]])(
+    'of %s takes less than a second of a processor to check',
+    (_, file) => {
+      const routes = Array.from({ length: 900 }, (__, n) => ({
+        ...ROUTES[0]!,
+        name: `of-${n}`,
+        path: `/of/${n}/{id}`,
+        file: file(n),
+      }));
+      origin.announce({ routes: [...ROUTES, ...routes] });
+      const snapshot: unknown = JSON.parse(String(origin.files.get('/snapshot.json')));
+      const before = process.cpuUsage();
+      expect(originSchema.safeParse(snapshot).error).toBeUndefined();
+      const { user, system } = process.cpuUsage(before);
+      expect((user + system) / 1e6).toBeLessThan(1);
+    },
+  );
 });

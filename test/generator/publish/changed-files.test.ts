@@ -142,14 +142,4 @@ describe('the lists of commits', () => {
     rmSync(list);
     expect(listed(out, second)).toBeUndefined();
   });
-
-  it('begin again with a first snapshot, in which everything may have changed', async () => {
-    const out = path('dist');
-    await publish(out, OLD);
-    const before = stateOf(out);
-    rmSync(join(out, 'snapshot.json'));
-    await publish(out, NEW);
-    expect(idOf(out).tree).toBe(before.id.tree);
-    expect(listed(out, before)).toBeUndefined();
-  });
 });

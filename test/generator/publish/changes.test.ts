@@ -20,7 +20,6 @@ import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import {
   bundleOf,
-  contentOf,
   digestOf,
   indexOf,
   listOf,
@@ -32,7 +31,7 @@ import {
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { buildWith, site } from '../../support/site.js';
 import { always, isThorough, it, some, thorough } from '../../support/thorough.js';
-import { differing, inState, readTree, removeTree } from '../../support/tree.js';
+import { differing, readTree } from '../../support/tree.js';
 import { publish, route } from './small.js';
 import { damageOf, expectAtRest } from './support.js';
 
@@ -383,22 +382,6 @@ describe('change lists', () => {
     writeFileSync(file, JSON.stringify({ ...indexOf(made.out), oldest: 2 }));
     expect((await build(4))[2]).toBe(4);
   });
-
-  thorough('name a tree that a new one does not share', async () => {
-    const { register, out } = await site(path);
-    const { tree } = indexOf(out);
-    for (const lost of [join(out, 'snapshot.json'), join(out, 'changes/index.json'), inState(out)]) {
-      rmSync(lost, { recursive: true });
-      changeRegister(register, 'UPDATE items SET price = price + 1 WHERE id = 1');
-      await buildWith({ register, out });
-      expect([lost, indexOf(out).tree, manifestOf(out).tree.id]).toEqual([lost, tree, tree]);
-    }
-    removeTree(out);
-    await buildWith({ register, out });
-    expect(manifestOf(out).sequence).toBe(1);
-    expect(indexOf(out).tree).not.toBe(tree);
-    expect(manifestOf(out).tree.id).toBe(indexOf(out).tree);
-  });
 });
 
 describe('an index of changes that is', () => {
@@ -435,19 +418,4 @@ describe('an index of changes that is', () => {
       }
     },
   );
-
-  it('a folder is an error that leaves the tree as it was', async () => {
-    const { register, out } = await site(path);
-    const file = join(out, 'changes/index.json');
-    rmSync(file);
-    mkdirSync(file);
-    const before = contentOf(out);
-    changeRegister(register, 'UPDATE items SET price = 52 WHERE id = 1');
-    await expect(buildWith({ register, out })).rejects.toMatchObject({ exitCode: 3 });
-    expect(differing(contentOf(out), before)).toEqual([]);
-    rmSync(file, { recursive: true });
-    await buildWith({ register, out });
-    expect(existsSync(file)).toBe(true);
-    await expectAtRest(out);
-  });
 });

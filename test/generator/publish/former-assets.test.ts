@@ -6,7 +6,6 @@ import { ROUTES } from '../../../generator/routes/index.js';
 import { buildArgs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
-import { has } from '../../support/programs.js';
 import { startProxy } from '../../support/proxy.js';
 import {
   contentOf,
@@ -20,7 +19,7 @@ import {
 } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { ROWS, fresh } from '../../support/site.js';
-import { always, isThorough, it, some, thorough } from '../../support/thorough.js';
+import { always, it, some, thorough } from '../../support/thorough.js';
 import { copyTree, differing } from '../../support/tree.js';
 import { otherVersion, type OtherVersion } from './other-version.js';
 import { damageOf } from './support.js';
@@ -151,15 +150,6 @@ describe('a build with other assets', () => {
     expect(deleted?.toSorted()).toEqual(siblings(old));
   });
 
-  thorough('takes a former asset back', async () => {
-    const out = await tree(register);
-    await historic.build(register, out);
-    await expectStyles(out, old, current);
-    expect(hashesOf(out)[old]).toBe(hashesOf(first)[old]);
-    await build(out);
-    await expectStyles(out, current, old);
-  });
-
   always.each(some(['', '.br'], 1))(
     'does not keep one whose content%s is not what its name says',
     async (suffix) => {
@@ -181,14 +171,6 @@ describe('a rollback', () => {
       expect(await inProcess('rollback', '--out', out)).toMatchObject({ code: 0 });
       await expectStyles(out, present, former);
     }
-  });
-
-  thorough('does not bring back what was former before', async () => {
-    const last = changed(7);
-    const out = await tree(register, last, changed(8));
-    expect(await inProcess('rollback', '--out', out)).toMatchObject({ code: 0 });
-    await expectStyles(out, current);
-    expect(differing(contentOf(out), await fresh(last, path('fresh')))).toEqual([]);
   });
 });
 
@@ -216,64 +198,6 @@ describe('a former asset that is damaged', () => {
       await expectStyles(out, current);
       // No document was damaged, and snapshot.json names no former asset.
       expect(manifestOf(out).sequence).toBe(2);
-    },
-  );
-});
-
-/** Whether a copy has a file as its origin has it. */
-const isOther = (file: string): boolean => !file.startsWith('changes/') && !siblings(old).includes(file);
-
-describe('a copy', { timeout: 60_000 }, () => {
-  thorough('keeps the assets of its own earlier snapshots, as long as its origin does', async () => {
-    const [out, early, late] = [await tree(), path('early'), path('late')];
-    const proxy = await startProxy(out, ['--page-tokens', '1000000']);
-    const mirrored = async (copy: string, fetched: string, ...former: readonly string[]): Promise<void> => {
-      await expect
-        .poll(async () => (await proxy.get('/snapshot.json')).text(), { timeout: 10_000 })
-        .toBe(readFileSync(join(out, 'snapshot.json'), 'utf8'));
-      const { code, stdout, stderr } = await inProcess('mirror', proxy.base, '--out', copy, '--json');
-      expect([code, stderr]).toEqual([0, '']);
-      expect(JSON.parse(stdout)).toMatchObject({ fetched });
-      await expectStyles(copy, styleOf(manifestOf(out).routes), ...former);
-      const [ours = {}, theirs = {}] = [copy, out].map((each) =>
-        Object.fromEntries(Object.entries(hashesOf(each)).filter(([file]) => isOther(file))),
-      );
-      expect(differing(ours, theirs)).toEqual([]);
-    };
-    try {
-      await mirrored(early, 'everything');
-      await build(out);
-      await mirrored(early, 'changes', old);
-      // What it never had itself, no page in a cache loads from it.
-      await mirrored(late, 'everything');
-      await build(out, changed(7));
-      await mirrored(early, 'changes', old);
-      await build(out, changed(8));
-      for (const copy of [early, late]) await mirrored(copy, 'changes');
-    } finally {
-      await proxy.stop();
-    }
-  });
-
-  always.runIf(isThorough && has('uploads of former assets', 'rsync'))(
-    'by upload has them, too',
-    async () => {
-      const [out, copy] = [await tree(), path('copy')];
-      const uploaded = async (...styles: readonly string[]): Promise<void> => {
-        const { code, stderr } = await inProcess('upload', '--out', out, '--to', `rsync:${copy}`);
-        expect([code, stderr]).toEqual([0, '']);
-        expect(differing(hashesOf(copy), hashesOf(out))).toEqual([]);
-        expect(stylesIn(copy)).toEqual(styles.toSorted());
-      };
-      await uploaded(old);
-      for (const [source, styles] of [
-        [register, [old, current]],
-        [changed(7), [old, current]],
-        [changed(8), [current]],
-      ] as const) {
-        await build(out, source);
-        await uploaded(...styles);
-      }
     },
   );
 });

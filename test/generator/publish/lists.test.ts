@@ -2,10 +2,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect } from 'vitest';
-import { rollback } from '../../../generator/build/rollback.js';
 import { COMPRESSED_FROM_BYTES } from '../../../generator/tree/codings.js';
-import { Tree } from '../../../generator/tree/tree.js';
-import { effectsAt } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import {
@@ -151,18 +148,6 @@ describe('the lists of', () => {
       expect(purged).toEqual(expect.arrayContaining(absolute([...put.map((each) => each.path), ...deleted])));
       gone.push(...deleted.filter((url) => !mirrorOf(out).has(url)));
     }
-    copy(out, twin, files, gone);
-    expect(differing(hashesOf(twin), hashesOf(out))).toEqual([]);
-  });
-
-  thorough('a build after a rollback hold what the rollback did, too', async () => {
-    const { out, twin } = twins();
-    const second = await build(both.registers[1], out);
-    copy(out, twin, second.files, listOf(out, 2).delete);
-    await rollback(new Tree(out), effectsAt('2026-12-05T00:00:00Z'));
-    const { purged, files } = await build(both.registers[0], out);
-    const { put, delete: gone } = listOf(out, 3);
-    expect(purged).toEqual(expect.arrayContaining(absolute([...put.map((each) => each.path), ...gone])));
     copy(out, twin, files, gone);
     expect(differing(hashesOf(twin), hashesOf(out))).toEqual([]);
   });

@@ -1,5 +1,5 @@
 /** One builder for each tree: while the first lives nobody else touches it, and a dead one hinders nobody. */
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -11,9 +11,9 @@ import { errorsOf, inputs, snapshot, start, startBuild, until } from '../../supp
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { contentOf, indexOf, manifestOf, stateOf } from '../../support/published.js';
-import { buildWith, pair, site } from '../../support/site.js';
+import { buildWith, pair } from '../../support/site.js';
 import type { Pair } from '../../support/site.js';
-import { differing, inState, isSibling } from '../../support/tree.js';
+import { differing, inState } from '../../support/tree.js';
 import { damageOf, expectAtRest, interruptCommit } from './support.js';
 
 const path = temporary();
@@ -58,17 +58,6 @@ describe('a tree that is being built', () => {
     // The stage of the dead build is still there; the next one clears it away.
     expect(await buildWith({ register: both.registers[1], out })).toMatchObject({ sequence: 2 });
     await expectAtRest(out);
-  });
-
-  it('can be compared by diff meanwhile, which only reads', async () => {
-    const { register } = await site(path);
-    const out = path('dist');
-    // By the same code: another would write the downloads again.
-    expect((await startBuild(register, out).done).code).toBe(0);
-    const lock = Lock.take(new Tree(out).lock);
-    const { code, stdout } = await snapshot(['diff', '--quiet', ...inputs(register, out)]);
-    lock.release();
-    expect([code, stdout]).toEqual([0, expect.stringContaining('would change nothing')]);
   });
 });
 
@@ -132,32 +121,6 @@ describe('--wait', () => {
     expect(stderr.split(`waiting for process ${process.pid}, which uses the key "${key}"\n`)).toHaveLength(2);
     expect(stderr.split('waiting')).toHaveLength(2);
   });
-
-  it('ends with 130 at a signal, and leaves the tree as it was', async () => {
-    const out = both.tree();
-    const before = stateOf(out);
-    const lock = Lock.take(new Tree(out).lock);
-    const waiting = start(['build', '--wait', '--out', out, ...accepting()]);
-    await until(() => waiting.output.stderr.includes('waiting'), 'it waits');
-    waiting.child.kill('SIGINT');
-    const { code, stderr } = await waiting.done;
-    lock.release();
-    expect([code, errorsOf({ stderr })]).toEqual([130, ['error: stopped by SIGINT']]);
-    expect(differing(stateOf(out), before)).toEqual([]);
-  });
-});
-
-it('nothing of a build can be seen in the published tree, which keeps the empty .gitignore of a clone', async () => {
-  const made = await site(path);
-  const out = path('dist');
-  mkdirSync(out);
-  writeFileSync(join(out, '.gitignore'), '*\n!.gitignore\n');
-  for (const register of [made.register, both.registers[1]]) await buildWith({ register, out });
-  expect(readFileSync(join(out, '.gitignore'), 'utf8')).toBe('*\n!.gitignore\n');
-  await expectAtRest(out);
-  const routed = manifestOf(out).routes.map(({ file }) => file.split('/')[0] ?? '');
-  const found = readdirSync(out).filter((name) => !isSibling(name));
-  expect(found.toSorted()).toEqual(['.gitignore', ...new Set(routed)].toSorted());
 });
 
 describe('a tree of which somebody deleted', () => {
@@ -168,18 +131,6 @@ describe('a tree of which somebody deleted', () => {
     const repaired = await snapshot(['verify', '--repair', '--quiet', ...inputs(both.registers[1], out)]);
     expect([repaired.code, repaired.stderr]).toEqual([0, '']);
     expect(differing(contentOf(out), both.trees[1])).toEqual([]);
-    await expectAtRest(out);
-  });
-
-  it('its state alone is taken on as it is', async () => {
-    const made = await site(path);
-    const { out } = made;
-    rmSync(inState(out), { recursive: true });
-    const before = stateOf(out);
-    const verified = await snapshot(['verify', '--quiet', '--out', out]);
-    expect.soft([verified.code, errorsOf(verified)]).toEqual([1, []]);
-    expect((await made.build()).changes).toMatchObject({ added: 0, changed: 0, removed: 0 });
-    expect(differing(stateOf(out), before)).toEqual(['snapshot.json is another']);
     await expectAtRest(out);
   });
 

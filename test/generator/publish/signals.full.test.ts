@@ -8,7 +8,7 @@ import { Tree } from '../../../generator/tree/tree.js';
 import { OPERATOR, effectsAt, published } from '../../support/build.js';
 import { errorsOf, start, startBuild, until } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
-import { contentOf, manifestOf, stateOf } from '../../support/published.js';
+import { stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { ROWS, buildWith, failureOf, pair } from '../../support/site.js';
 import type { Pair } from '../../support/site.js';
@@ -74,19 +74,6 @@ describe('a build that gets', { retry: 2 }, () => {
     expect((await published({ register: both.registers[0], out })).sequence).toBe(1);
     await expectAtRest(out);
   });
-
-  it('SIGINT twice ends at once, and the tree stays as it was', async () => {
-    const out = both.tree();
-    const before = stateOf(out);
-    const running = startBuild(big, out);
-    await until(() => hasStaged('group')(out), 'the build renders');
-    for (let times = 0; times < 2; times += 1) running.child.kill('SIGINT');
-    const { code, signal } = await running.done;
-    expect(code === 130 || signal === 'SIGINT').toBe(true);
-    expect(differing(stateOf(out), before)).toEqual([]);
-    await buildWith({ register: both.registers[0], out });
-    await expectAtRest(out);
-  });
 });
 
 /** An interrupt is obeyed within two seconds, whatever a thread is at: 2000 ms. */
@@ -144,27 +131,6 @@ describe('a query that takes minutes', { retry: 2 }, () => {
       await expectAtRest(out);
     },
   );
-});
-
-it('a signal to a build that prepares or makes its commit leaves the tree as it was or lets the commit finish', async () => {
-  const outcomes: boolean[] = [];
-  for (const file of ['snapshot.json', 'snapshot.json', 'reserve', 'COMMIT', 'COMMIT']) {
-    const out = both.tree();
-    const before = stateOf(out);
-    const running = startBuild(both.registers[1], out);
-    await until(() => existsSync(inState(out, `stage/${file}`)), `there is ${file}`);
-    running.child.kill('SIGINT');
-    const { code, signal } = await running.done;
-    expect(code === 130 || signal === 'SIGINT').toBe(true);
-    const isNew = manifestOf(out).sequence === 2;
-    outcomes.push(isNew);
-    expect(isNew ? [] : differing(stateOf(out), before)).toEqual([]);
-    expect(await damageOf(out)).toEqual([]);
-    if (!isNew) await buildWith({ register: both.registers[1], out });
-    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
-    await expectAtRest(out);
-  }
-  expect(outcomes.slice(-2)).toEqual([true, true]);
 });
 
 describe('a stop says what state the tree is in, also', () => {

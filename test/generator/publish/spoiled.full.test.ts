@@ -1,5 +1,5 @@
 /** Trees that somebody spoiled, and commits that meet them: each document is published where it belongs. */
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { temporary } from '../../support/folder.js';
@@ -7,8 +7,8 @@ import { contentOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { buildWith, failureOf, pair } from '../../support/site.js';
 import type { Pair } from '../../support/site.js';
-import { differing, inState } from '../../support/tree.js';
-import { damageOf, flat, interruptCommit, leftovers } from './support.js';
+import { differing } from '../../support/tree.js';
+import { damageOf, interruptCommit, leftovers } from './support.js';
 
 const path = temporary();
 const HISTORY = 'group/6/history.json';
@@ -26,17 +26,6 @@ it('an interrupted commit is completed although the register can be published no
   await failureOf(buildWith({ register: registers[1], out }));
   expect(differing(contentOf(out), trees[1])).toEqual([]);
   expect(await damageOf(out)).toEqual([]);
-});
-
-it('a commit makes no folders but one for each route', async () => {
-  const out = both.tree();
-  await interruptCommit({ register: both.registers[1], out }, 1);
-  const stage = inState(out, 'stage');
-  for (const folder of ['replacing', 'previous/files']) {
-    const found = readdirSync(join(stage, folder), { recursive: true, encoding: 'utf8' });
-    expect(found).toContain(flat('group-history', HISTORY));
-    expect(found.filter((name) => name.split('/').length > 2)).toEqual([]);
-  }
 });
 
 describe.each(['before the build', 'within its commit'])('a document that changes, %s', (when) => {
