@@ -3,12 +3,10 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { build } from '../../../generator/build/build.js';
-import { buildConfig } from '../../../generator/config/config.js';
-import { OPERATOR, effectsAt, published, run } from '../../support/build.js';
+import { published, run } from '../../support/build.js';
 import type { Options } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
+import { writeRegister } from '../../support/register.js';
 import type { Rows } from '../../support/register.js';
 import { sites } from '../../support/site.js';
 import type { Site } from '../../support/site.js';
@@ -101,7 +99,6 @@ const documents = (...names: readonly string[]): string[] => names.map((name) =>
 
 describe('a change', () => {
   const LATEST = ['largest/games', 'movers/h24', 'movers/d7', 'movers/d30', 'recent', 'stats'];
-  const COPY = `first_measured_at, measured_at, measurements FROM groups WHERE id = 7`;
   interface Files {
     readonly added?: readonly string[];
     readonly changed?: readonly string[];
@@ -109,27 +106,11 @@ describe('a change', () => {
   }
   const CASES: readonly (readonly [what: string, sql: string, files: Files])[] = [
     ['of a price', 'UPDATE items SET price = 6 WHERE id = 7', { changed: documents('item/7') }],
-    // The history does not have it.
-    [
-      'of a description',
-      `UPDATE groups SET description = 'x' WHERE id = 7`,
-      { changed: documents('group/7') },
-    ],
     // It is a day older than the newest.
     [
       'by a reading',
       `INSERT INTO group_member_readings VALUES (7, '2026-11-19T08:00:00Z', 60)`,
       { changed: [...documents('group/7', 'movers/h24', 'stats'), 'group/7/history.json'] },
-    ],
-    [
-      'of visits',
-      'UPDATE games SET visits = 6 WHERE id = 7',
-      { changed: documents('game/7', 'largest/games', 'stats') },
-    ],
-    [
-      'of the name of a group without a count',
-      `UPDATE groups SET name = 'x' WHERE id = 1100`,
-      { changed: [...documents('group/1100'), 'group/1100/history.json'] },
     ],
     [
       'of the name of the second largest group',
@@ -142,11 +123,6 @@ describe('a change', () => {
       { changed: [...documents('item/7', ...LATEST), ...LISTS] },
     ],
     [
-      'by a new record',
-      `INSERT INTO groups (id, first_measured_at, measured_at, measurements) SELECT 50, ${COPY}`,
-      { added: [...documents('group/50'), 'group/50/history.json'], changed: documents('stats') },
-    ],
-    [
       'by a record that is gone',
       'DELETE FROM groups WHERE id = 1100',
       { changed: documents('stats'), removed: [...documents('group/1100'), 'group/1100/history.json'] },
@@ -157,22 +133,6 @@ describe('a change', () => {
     const { added = [], changed = [], removed = [] } = files;
     const sorted = { added: added.toSorted(), changed: changed.toSorted(), removed: removed.toSorted() };
     expect(await after(await site(), sql)).toEqual(sorted);
-  });
-
-  thorough('of the base URL changes no endpoint, but snapshot.json', async () => {
-    const made = await site();
-    const found = await after(made, '', { baseUrl: 'https://elsewhere.example' });
-    expect(found).toEqual({ added: [], changed: [], removed: [] });
-    const service = { base_url: 'https://elsewhere.example' };
-    expect(json(readTree(made.out), 'snapshot.json')).toMatchObject({ service });
-  });
-
-  thorough('by the last record of a kind that is gone takes its folders along', async () => {
-    const made = await site();
-    await after(made, 'DELETE FROM users');
-    expect(foldersOf(made.out).filter((folder) => /user/.test(folder))).toEqual([]);
-    const again = `INSERT INTO users (id, first_measured_at, measured_at, measurements) SELECT 3, ${COPY}`;
-    expect((await after(made, again)).added).toEqual(['api/v1/user/3.json', 'user/3/usernames.json']);
   });
 
   it('by a record that is withheld takes it from everywhere, and it comes back when it is no longer', async () => {
@@ -196,11 +156,6 @@ describe('totals', () => {
   it.each([
     ['groups', 'member_count'],
     ['groups', 'measurements'],
-    ['users', 'measurements'],
-    ['games', 'visits'],
-    ['games', 'playing'],
-    ['games', 'measurements'],
-    ['items', 'measurements'],
   ])('of %s.%s beyond 2^53-1 refuse the build, by name', async (table, column) => {
     const register = writeRegister(path('register.sqlite'), of(table, column, [LIMIT - 1, 2]));
     const out = path('dist');
@@ -219,27 +174,6 @@ describe('totals', () => {
     expect(readTree(out).get('api/v1/stats.json')?.text).toContain(
       '"visits":{"total":9007199254740991,"measured":3},"playing":{"total":null,"measured":0}',
     );
-  });
-
-  thorough('beyond 2^63 are still exact', async () => {
-    const values = Array.from({ length: 1500 }, () => LIMIT);
-    const register = writeRegister(path('register.sqlite'), of('games', 'visits', values));
-    await expect(run({ register, out: path('dist') })).rejects.toMatchObject({
-      exitCode: 1,
-      message: containing(`the total of games.visits is ${BigInt(LIMIT) * 1500n}`),
-    });
-  });
-
-  it('don’t count what is withheld', async () => {
-    const register = writeRegister(path('register.sqlite'), {
-      ...of('games', 'visits', [LIMIT, 2]),
-      withheld: [{ kind: 'game', id: 1, since: '2026-11-20T08:00:00Z' }],
-    });
-    const out = path('dist');
-    await published({ register, out });
-    expect(json(readTree(out), 'api/v1/stats.json')).toMatchObject({
-      games: { visits: { total: 2, measured: 1 } },
-    });
   });
 });
 
@@ -262,28 +196,6 @@ thorough('the largest groups end at 200, and of equals at the end the lowest ids
       limit,
       groups: expected.slice(0, limit),
     });
-});
-
-it('a build that is stopped leaves the tree as it was, and can be done again', async () => {
-  const made = await site();
-  const { register, out } = made;
-  const before = readTree(out);
-  const effects = effectsAt('2026-12-01T00:00:00Z');
-  let steps = 0;
-  const progress = {
-    ...effects.progress,
-    start: () => undefined,
-    finish: () => undefined,
-    advance: () => ((steps += 1) > 30 ? Promise.reject(new Error('stopped')) : undefined),
-    blocking: <T>(work: () => T | Promise<T>) => Promise.resolve(work()),
-  };
-  changeRegister(register, 'UPDATE items SET price = price + 1');
-  const config = buildConfig({ register, out, operator: OPERATOR });
-  await expect(build(config, { ...effects, progress })).rejects.toThrow('stopped');
-  expect(stamps(readTree(out))).toEqual(stamps(before));
-  // The item, its table in three formats, its documents and the database; three files with their sizes and checksums, the
-  // downloads and the front page, which show sizes; and what shows it as an example: the page for developers.
-  expect((await made.build()).changes).toMatchObject({ changed: 12, added: 0, removed: 0 });
 });
 
 /** Any Unicode text: NUL, controls, noncharacters, all planes; lone surrogates are no text. */

@@ -7,7 +7,7 @@ import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { contentOf, documentsOf, indexOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
-import { ROWS, buildWith, pair, site } from '../../support/site.js';
+import { ROWS, buildWith, pair } from '../../support/site.js';
 import type { Pair } from '../../support/site.js';
 import { it, thorough } from '../../support/thorough.js';
 import { differing, inState, isEndpoint, isForFinding, namesThatDiffer } from '../../support/tree.js';
@@ -126,16 +126,6 @@ describe('a diff', () => {
     expect(sequence).toBeNull();
     const added = Object.keys(comparedOf(both.trees[0])).length;
     expect(found).toEqual({ changed: 0, removed: 0, unchanged: 0, added });
-  });
-
-  it('gives at most three examples of each sort for each route, also of what the removal guard would refuse', async () => {
-    const { register, out } = await site(path);
-    changeRegister(register, 'UPDATE items SET price = price + 1; DELETE FROM users');
-    const { examples, changes: found } = await json(register, out);
-    // The items, the totals and the list of ids; the users, 13 shards of their names and the page of their ids.
-    expect(found).toMatchObject({ changed: 12 + 1 + 1, removed: 40 + 13 + 1 });
-    expect(examples.filter(({ url }) => url.startsWith('/api/v1/item/'))).toHaveLength(3);
-    expect(examples.filter(({ url }) => url.startsWith('/api/v1/user/'))).toHaveLength(3);
   });
 
   it('of a register that breaks the contract ends with 1', async () => {

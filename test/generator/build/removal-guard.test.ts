@@ -316,16 +316,6 @@ describe('what a build would lose', () => {
     );
   });
 
-  thorough('is noticed in a view that can’t be read by ranges', async () => {
-    const asView = `ALTER TABLE group_member_readings RENAME TO raw;
-      CREATE VIEW group_member_readings AS SELECT group_id + 0 AS group_id, measured_at, member_count FROM raw`;
-    prepare({ sql: asView });
-    expect(await command('build')).toEqual({ code: 0, stdout: '', stderr: '' });
-    expect(readIndex(inState(out, 'index')).fingerprints).toBe(false);
-    changeRegister(register, 'DELETE FROM raw WHERE group_id <= 50');
-    expect(await command('build')).toMatchObject({ code: 1, stderr: containing(READINGS) });
-  });
-
   thorough('is noticed though the index is lost, and where --skip-invalid leaves it out', async () => {
     prepare({ sql: 'DELETE FROM games WHERE id <= 11' });
     rmSync(inState(out, 'index'), { recursive: true });
@@ -333,26 +323,6 @@ describe('what a build would lose', () => {
     prepare({ sql: `UPDATE games SET visits = -1 WHERE id <= 11` });
     const skipped = await command('build', '--skip-invalid');
     expect(skipped).toMatchObject({ code: 1, stderr: containing('11 of 100 rows of games') });
-  });
-
-  thorough('is compared with the last snapshot after a rollback', async () => {
-    prepare({ sql: HALVE });
-    expect((await command('build', '--accept-removals')).code).toBe(0);
-    expect((await inProcess('rollback', '--quiet', '--out', out)).code).toBe(0);
-    expect(await command('build')).toMatchObject({ code: 1, stderr: containing(READINGS) });
-  });
-
-  thorough('is compared with the last snapshot by a repair', async () => {
-    prepare({ sql: HALVE });
-    const repair = ['verify', '--repair', '--quiet', '--register', register, '--out', out];
-    const { code, stderr } = await inProcess(...repair, '--operator', operator);
-    expect([code, stderr]).toEqual([1, containing(READINGS)]);
-  });
-
-  thorough('is not a document that another generator or operator renders otherwise', async () => {
-    prepare({ sql: 'UPDATE games SET visits = visits + 1' });
-    const { stderr } = await command('build', '--base-url', 'https://another.example');
-    expect(stderr).toBe('');
   });
 });
 

@@ -7,7 +7,6 @@ import { apply } from '../../../generator/publish/commit.js';
 import { completeCommit } from '../../../generator/publish/recover.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { effectsAt, quiet } from '../../support/build.js';
-import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import {
@@ -86,17 +85,6 @@ describe('a rollback', () => {
     expect(await damageOf(out)).toEqual([]);
   });
 
-  thorough('twice is back where it began; a build that changed nothing is no step', async () => {
-    const out = two();
-    const { digest } = manifestOf(out);
-    await buildWith({ register: both.registers[1], out });
-    expect(await back(out)).toMatchObject({ sequence: 3, contentOf: 1 });
-    expect(await back(out)).toMatchObject({ sequence: 4, contentOf: 2 });
-    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
-    expect(manifestOf(out).digest).toBe(digest);
-    expect(await damageOf(out)).toEqual([]);
-  });
-
   it('leaves a tree that the next build goes on from', async () => {
     const out = two();
     await back(out);
@@ -165,8 +153,6 @@ describe('a rollback', () => {
   const DAMAGES: readonly [string, string, (file: string) => void][] = [
     ['a file that was altered', ITEM, flipped],
     ['an index that was altered', 'index/item', flipped],
-    ['a missing file', ITEM, rmSync],
-    ['a missing index', 'index', (file) => rmSync(file, { recursive: true })],
     ['an index that lacks a route', 'index/item', rmSync],
   ];
   always.each(some(DAMAGES, 2))('from %s is refused, and the tree stays', async (_, name, damage) => {
@@ -176,29 +162,5 @@ describe('a rollback', () => {
     expect((await failureOf(back(out))).exitCode).toBe(1);
     expect(differing(stateOf(out), before)).toEqual([]);
     await expectAtRest(out);
-  });
-
-  thorough('makes the compressed siblings again, whatever became of the kept ones', async () => {
-    const out = two();
-    rmSync(inState(out, `previous/${ITEM}.gz`));
-    writeFileSync(inState(out, `previous/${ITEM}.br`), 'noise');
-    await back(out);
-    expect(await damageOf(out)).toEqual([]);
-  });
-
-  thorough('after a repair says that the snapshot before it was damaged', async () => {
-    const out = two();
-    rmSync(join(out, 'api/v1/stats.json'));
-    expect((await inProcess('verify', '--repair', '--quiet', ...inputs(both.registers[1], out))).code).toBe(
-      0,
-    );
-    const before = stateOf(out);
-    const { code, stderr } = await inProcess('rollback', '--out', out);
-    expect([code, stderr]).toEqual([
-      1,
-      `error: the previous snapshot of "${out}" can't be restored: files of it were damaged before ` +
-        `the repair; the published tree is what it was\n`,
-    ]);
-    expect(differing(stateOf(out), before)).toEqual([]);
   });
 });

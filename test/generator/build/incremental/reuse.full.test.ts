@@ -5,7 +5,6 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { writeSample } from '../../../../data/sample.js';
-import { DIGEST_CHUNK, beginsChunk } from '../../../../generator/tree/chunks.js';
 import { counted, published, run } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
 import { inProcess } from '../../../support/in-process.js';
@@ -18,22 +17,7 @@ const path = temporary();
 /** Index, statistics, the way to look up and the 200 lists of the largest are rendered by each build. */
 const SUMMARIES = 203;
 const TIME = "'2026-11-20T07:00:00Z'";
-/** A chunk of the digest begins here, and so does one of any smaller size. */
-const FIRST_OF_CHUNK =
-  Array.from({ length: 10_000 }, (_, key) => key + 2).find((key) => beginsChunk(key, DIGEST_CHUNK)) ?? 0;
 const middle = (table: string): string => `(SELECT id FROM ${table} ORDER BY id LIMIT 1 OFFSET 40)`;
-const NUMBERS =
-  '(WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 50) SELECT value FROM n)';
-
-const EMPTY_TEXT = `UPDATE groups SET description = '' WHERE id = ${middle('groups')}`;
-/** More readings of one group than are read at once. */
-const LONG_HISTORY = `INSERT INTO group_member_readings
-  SELECT ${middle('groups')}, strftime('%Y-%m-%dT%H:%M:%SZ', '2024-01-01T00:00:00Z', '+' || (3600 * c.value + 60 * a.value + b.value) || ' minutes'), a.value + b.value
-  FROM ${NUMBERS} AS a, ${NUMBERS} AS b, ${NUMBERS} AS c WHERE c.value <= 4 ON CONFLICT DO NOTHING`;
-const MANY_BETWEEN = `INSERT INTO items (id, name, first_measured_at, measured_at, measurements)
-  SELECT ${middle('items')} + 50 * a.value + b.value, 'between', ${TIME}, ${TIME}, 1
-  FROM ${NUMBERS} AS a, ${NUMBERS} AS b WHERE a.value <= 12 ON CONFLICT DO NOTHING`;
-const MOST_GONE = 'DELETE FROM items WHERE id NOT IN (SELECT id FROM items ORDER BY id LIMIT 20)';
 
 class Sample {
   readonly register = path('register.sqlite');
@@ -82,80 +66,6 @@ describe('a build that follows another', () => {
     // No neighbour of it, but what is recent, and in two formats the feeds of new items and of all, and its month.
     expect(await made.rendered(`DELETE FROM items WHERE id = ${middle('items')}`)).toBe(SUMMARIES + 7);
     expect(await made.differences()).toEqual([]);
-  });
-
-  it.each([
-    ['an empty text instead of none', EMPTY_TEXT],
-    ['a history longer than is read at once', LONG_HISTORY],
-    ['many records between two', MANY_BETWEEN],
-    ['most records gone', MOST_GONE],
-  ])('tells records apart as before after %s', async (_, sql) => {
-    const made = await sample(700);
-    await made.rendered(sql);
-    expect(await made.differences()).toEqual([]);
-    expect(await made.rendered()).toBe(SUMMARIES);
-    const last = 'UPDATE items SET favourites = 1 WHERE id = (SELECT max(id) FROM items)';
-    expect(await made.rendered(last)).toBeLessThan(SUMMARIES + 20);
-    expect(await made.differences()).toEqual([]);
-  });
-
-  it.each([
-    ['was in another chunk', '', `INSERT INTO groups VALUES_OF_FIRST`],
-    [
-      'was in a chunk of its own',
-      'INSERT INTO groups VALUES_OF_FIRST',
-      `DELETE FROM groups WHERE id = ${FIRST_OF_CHUNK}`,
-    ],
-  ])('finds a history that is gone where its record %s', async (_, before, edit) => {
-    const made = new Sample();
-    const filled = (sql: string): string =>
-      sql.replace(
-        'VALUES_OF_FIRST',
-        `(id, first_measured_at, measured_at, measurements) VALUES (${FIRST_OF_CHUNK}, ${TIME}, ${TIME}, 1)`,
-      );
-    const [id, at] = [FIRST_OF_CHUNK + 1, '2026-11-20T07:00:00Z'];
-    writeRegister(made.register, {
-      groups: [{ id, name: 'a group', first_measured_at: at, measured_at: at }],
-      group_member_readings: [{ group_id: id, measured_at: at, member_count: 7 }],
-    });
-    await made.rendered(filled(before));
-    await made.rendered(`DELETE FROM group_member_readings; ${filled(edit)}`);
-    expect(await made.differences()).toEqual([]);
-  });
-
-  it('tells records apart from the first build on, beside one that has more than is read at once', async () => {
-    const made = await sample(
-      700,
-      `${LONG_HISTORY}; UPDATE groups SET description = 'größer — ' || id || char(10) || '"],["'`,
-    );
-    // Of several readings: the record has the latest of them.
-    const neighbour = `(SELECT group_id FROM group_member_readings WHERE group_id > ${middle('groups')}
-      GROUP BY group_id HAVING count(*) > 2 ORDER BY group_id LIMIT 1)`;
-    const reading = `(SELECT min(measured_at) FROM group_member_readings WHERE group_id = ${neighbour})`;
-    for (const edit of [
-      `UPDATE group_member_readings SET member_count = member_count + 1 WHERE group_id = ${neighbour} AND measured_at = ${reading}`,
-      `UPDATE groups SET measurements = measurements + 1 WHERE id = ${neighbour}`,
-    ]) {
-      // What later builds know of the records that changed once, the first knows of all.
-      const first = await made.rendered(edit);
-      expect(first).toBe(await made.rendered(edit));
-      expect(first).toBeLessThan(SUMMARIES + 20);
-      expect(await made.differences()).toEqual([]);
-    }
-  });
-
-  it('tells the highest ids apart', async () => {
-    const made = await sample(100);
-    const [last, other] = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER - 2];
-    for (const edit of [
-      renamed(last) + renamed(other),
-      `UPDATE usernames SET username = 'lower' WHERE user_id = ${last} AND position = 1`,
-      `UPDATE users SET display_name = 'other' WHERE id = ${other}`,
-      `DELETE FROM usernames WHERE user_id = ${last}; DELETE FROM users WHERE id = ${last}`,
-    ]) {
-      expect(await made.rendered(edit)).toBeGreaterThan(SUMMARIES);
-      expect(await made.differences()).toEqual([]);
-    }
   });
 
   it('keeps what the next build compares with, also where it renders nothing, and renders everything once where that was lost', async () => {

@@ -153,14 +153,10 @@ describe('what is no id, in a table that does not forbid it,', () => {
   });
 
   it.each([
-    ['users.id', `x'07'`, `X'07'`],
     ['users.id', `'seven'`, `'seven'`],
-    ['users.id', `'7'`, `'7'`],
-    ['users.id', '7.5', `7.5`],
     ['users.id', 'NULL', `NULL`],
     ['users.id', '0', `0`],
     ['users.id', '9007199254740992', `9007199254740992`],
-    ['usernames.user_id', `x'07'`, `X'07'`],
     ['usernames.user_id', `'seven'`, `'seven'`],
   ])('as %s: %s, is reported by a build that follows another, and by the check', async (place, id, value) => {
     const [table, column] = place.split('.');
