@@ -5,11 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { addChangedFiles } from '../../../generator/publish/changed-files.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { survive } from '../publish/faults.js';
-import { publish } from '../publish/small.js';
 import { inState } from '../../support/tree.js';
 import { failureOf, hashesOf, sha256, temporary } from '../publish/support.js';
 import { logFolder } from '../log/published.js';
-import { NEW, OLD, UNSIGNED, members, publishSigned, tilesOf, writeLog } from './log.js';
+import { NEW, OLD, publishSigned, tilesOf, writeLog } from './log.js';
 import type { Version } from './log.js';
 import { memorySite } from './memory.js';
 
@@ -117,20 +116,6 @@ describe.each(EACH)('an upload of a signed tree as %s', (_, hasHeaders) => {
     expect(run.wrong()).toEqual([]);
   });
 
-  it('that can’t delete a document leaves them, too', async () => {
-    const run = await site(hasHeaders);
-    await run.upload();
-    const log = logFolder(run.out);
-    await run.snapshot(NEW, 256);
-    run.remote.refused = ['a/9.json'];
-    expect((await failureOf(run.upload())).message).toContain("can't delete a/9.json");
-    for (const file of tilesOf(255)) expect(run.remote.files.has(`${log}/${file}`), file).toBe(true);
-    expect(run.calls().filter((call) => call === 'put LOG/checkpoint')).toHaveLength(1);
-    run.remote.refused = [];
-    await run.upload();
-    expect(run.wrong()).toEqual([]);
-  });
-
   it('that is killed anywhere leaves a checkpoint whose tiles are all there', async () => {
     const run = await site(hasHeaders);
     await run.upload();
@@ -172,27 +157,6 @@ describe.each(EACH)('an upload of a signed tree as %s', (_, hasHeaders) => {
     expect(result).toMatchObject({ compared: true, deleted: gone.length });
     expect(result.untracked?.examples.toSorted()).toEqual(unknown.map((file) => `${log}/${file}`).toSorted());
     expect(run.wrong().toSorted()).toEqual(unknown.map((file) => `${log}/${file} is extra`).toSorted());
-  });
-
-  it('deletes the log with the routes of a tree that is no longer signed', async () => {
-    const run = await site(hasHeaders);
-    await run.upload();
-    const folder = logFolder(run.out);
-    rmSync(join(run.out, 'log'), { recursive: true });
-    await publish(run.out, { routes: UNSIGNED, documents: OLD.documents, members });
-    await run.upload();
-    expect([...run.remote.files.keys()].filter((file) => file.startsWith(folder))).toEqual([]);
-    expect(run.wrong()).toEqual([]);
-  });
-
-  it('of a tree without its checkpoint is refused, and names the file', async () => {
-    const run = await site(hasHeaders);
-    const file = `${logFolder(run.out)}/checkpoint`;
-    rmSync(join(run.out, file));
-    const error = await failureOf(run.upload());
-    expect(error.exitCode).toBe(1);
-    expect(error.message).toContain(`"${file}" of the tree is missing or damaged`);
-    expect(run.remote.files.size).toBe(0);
   });
 });
 

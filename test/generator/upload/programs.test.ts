@@ -2,8 +2,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Lock } from '../../../generator/lock.js';
-import { Tree } from '../../../generator/tree/tree.js';
 import { published } from '../../support/build.js';
 import { writeRegister } from '../../support/register.js';
 import { ROWS, documentsOf, hashesOf, inProcess, temporary } from '../publish/support.js';
@@ -144,21 +142,5 @@ describe('upload', () => {
     expect(code).toBe(2);
     expect(stderr).toMatch(/^error: invalid value of --to, expected NAME:BUCKET\/PREFIX/);
     expect(stderr).not.toContain('hunter2');
-  });
-
-  it('ends with 75 while another process is at work on the tree', async () => {
-    const lock = Lock.take(new Tree(out).lock);
-    try {
-      const { code } = await inProcess('upload', '--out', out, '--to', remote());
-      expect(code).toBe(75);
-    } finally {
-      lock.release();
-    }
-  });
-
-  it('of a folder without a tree ends with 3', async () => {
-    const { code, stderr } = await inProcess('upload', '--out', path('none'), '--to', remote());
-    expect(code).toBe(3);
-    expect(stderr).toContain('does not exist');
   });
 });

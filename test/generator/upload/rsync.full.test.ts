@@ -124,34 +124,6 @@ describe.runIf(has('uploads by rsync', 'rsync'))('an upload by rsync', () => {
     }
   });
 
-  it('that can’t write a file deletes what is withheld all the same', async () => {
-    const { change, out, copy, args, upload, wrong, buildWithFile } = await site();
-    await upload();
-    const snapshot = readFileSync(join(copy, 'snapshot.json'), 'utf8');
-    mkdirSync(join(copy, 'brand'));
-    writeFileSync(join(copy, 'brand/note'), 'foreign');
-    change(WITHHOLD);
-    await buildWithFile('brand');
-    expect(existsSync(join(out, 'api/v1/group/9.json'))).toBe(false);
-    expect(existsSync(join(copy, 'api/v1/group/9.json'))).toBe(true);
-    const { code, stderr } = await inProcess(...args);
-    expect(code).toBe(3);
-    expect(stderr).toMatch(/brand/);
-    expect(existsSync(join(copy, 'api/v1/group/9.json'))).toBe(false);
-    expect(readFileSync(join(copy, 'brand/note'), 'utf8')).toBe('foreign');
-    expect(readFileSync(join(copy, 'snapshot.json'), 'utf8')).toBe(snapshot);
-    rmSync(join(copy, 'brand'), { recursive: true });
-    await upload();
-    expect(wrong()).toEqual([]);
-  });
-
-  it('into a folder whose parent does not exist ends with 3', async () => {
-    const { out } = await site();
-    const { code, stderr } = await inProcess('upload', '--out', out, '--to', `rsync:${path('no')}/such`);
-    expect(code).toBe(3);
-    expect(stderr).toMatch(/rsync failed with \d+ while/);
-  });
-
   it('ends soon if its command is killed', async () => {
     const { out, copy } = await site();
     mkdirSync(copy);

@@ -160,15 +160,6 @@ describe.each(EACH)('an upload of %s', (_, hasHeaders) => {
     expect((await run.upload()).compared).toBe(false);
   });
 
-  it('of a damaged tree is refused, and names the file', async () => {
-    const run = await site(hasHeaders, OLD);
-    writeFileSync(join(run.out, 'a/1.json'), 'damaged');
-    const error = await failureOf(run.upload());
-    expect(error.exitCode).toBe(1);
-    expect(error.message).toContain('"a/1.json" of the tree is missing or damaged');
-    expect(run.remote.files.size).toBe(0);
-  });
-
   it.each([
     ['a document', 'a/1.json', 'damaged!!'],
     ['the index of the changes', 'changes/index.json', undefined],
@@ -197,22 +188,6 @@ describe.each(EACH)('an upload of %s', (_, hasHeaders) => {
     expect(run.wrong()).toEqual([]);
   });
 
-  it('deletes nothing if a route that is new has the only file of one that is gone', async () => {
-    const run = await site(true, OLD);
-    await run.upload();
-    run.calls();
-    const successor = { ...typed(own('one', 'page.html')), class: 'page' as const };
-    const routes = [successor, ...ROUTES.filter(({ name }) => name !== 'page' && name !== 'b')];
-    await publish(run.out, {
-      ...OLD,
-      routes: [...routes, typed(route('c', '/b/{key}', 'b/{key}/all.json'))],
-      documents: { a: OLD.documents['a'] ?? {}, one: { 0: LONG }, c: { 1: 'one' } },
-    });
-    await run.upload();
-    expect(run.calls().filter((call) => call.startsWith('delete'))).toEqual([]);
-    expect(run.wrong()).toEqual([]);
-  });
-
   it('deletes a document whose route is gone, unless another route has its file', async () => {
     const run = await site(hasHeaders, OLD);
     await run.upload();
@@ -232,17 +207,6 @@ describe.each(EACH)('an upload of %s', (_, hasHeaders) => {
     expect(Object.keys(sent).filter((name) => name.startsWith('a/'))).toEqual(['a/1.json']);
     await publish(run.out, OLD);
     await run.upload();
-    expect(run.wrong()).toEqual([]);
-  });
-
-  it('deletes the file of a route that is gone even after a comparison, since it wrote it', async () => {
-    const run = await site(hasHeaders, brand('brand'));
-    await run.upload();
-    run.remote.files.delete('a/1.json');
-    await run.verify();
-    await publish(run.out, OLD);
-    expect((await run.verify()).extra).toContain('brand');
-    expect(await run.upload()).toMatchObject({ compared: true, untracked: { total: 0 } });
     expect(run.wrong()).toEqual([]);
   });
 
@@ -321,21 +285,6 @@ describe.each(EACH)('an upload of %s after several commits', (_, hasHeaders) => 
     expect([...run.remote.files.keys()].filter((file) => /^a\/[25]|^changes\/2/.test(file))).toEqual([]);
     run.remote.refused = [];
     expect(await run.upload()).toMatchObject({ compared: false });
-    expect(run.wrong()).toEqual([]);
-  });
-});
-
-describe('an upload that can’t make way', () => {
-  it('deletes the rest, writes nothing, and makes way the next time', async () => {
-    const run = await site(true, brand('brand/logo.svg'));
-    await run.upload();
-    await publish(run.out, brand('brand'));
-    run.calls();
-    run.remote.refused = ['brand/logo.svg'];
-    expect((await failureOf(run.upload())).message).toContain("can't delete brand/logo.svg");
-    expect(run.calls().filter((call) => call.startsWith('put'))).toEqual([]);
-    run.remote.refused = [];
-    await run.upload();
     expect(run.wrong()).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 /** Uploads by the real rclone to storage that has folders, and no checksums. */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { has } from '../../support/programs.js';
@@ -74,15 +74,5 @@ describe.runIf(has('uploads to WebDAV', 'rclone'))('an upload to storage without
     expect((await inProcess(...args)).code).toBe(0);
     for (const name of ['RCLONE_VERBOSE', 'RCLONE_LOG_LEVEL', 'RCLONE_STATS']) delete process.env[name];
     expect(wrong()).toEqual([]);
-  });
-
-  it('makes way where a folder becomes a file, or a file a folder', async () => {
-    const { copy, buildWithFile, upload, wrong } = await site();
-    for (const file of ['brand/x/logo.svg', 'brand', 'brand/logo.svg']) {
-      await buildWithFile(file);
-      await upload();
-      expect(wrong(), file).toEqual([]);
-      expect(existsSync(join(copy, file)), file).toBe(true);
-    }
   });
 });
