@@ -208,17 +208,11 @@ describe('edge', () => {
 
   it.each([
     [['nginx'], "required option '--write <file>' not specified"],
-    [['nginx', '--write', 'x', '--listen', '8080'], 'expected an address and a port'],
-    [['nginx', '--write', 'x', '--listen', '127.0.0.1:0'], 'expected an address and a port'],
     [['nginx', '--write', 'x', '--listen', '127.0.0.1:80;include'], 'expected an address and a port'],
-    [['nginx', '--write', 'x', '--trust-proxy', 'true'], 'expected an address or a CIDR range'],
-    [['nginx', '--write', 'x', '--trust-proxy', '10.0.0.0/33'], 'expected an address or a CIDR range'],
     [['nginx', '--write', 'x', '--trust-proxy', '10.0.0.1,0.0.0.0/0'], '"0.0.0.0/0": expected an address'],
     [['nginx', '--write', 'x', '--trust-proxy', '::/0'], 'expected an address or a CIDR range'],
     [['nginx', '--write', 'x', '--listen', '[fe80::1%lo]:80'], 'expected an address and a port'],
-    [['nginx', '--write', 'x', '--listen', '[::ffff:127.0.0.1]:80'], 'expected an address and a port'],
     [['varnish', '--write', 'x'], "unknown command 'varnish'"],
-    [['apache', '--write', 'x'], "unknown command 'apache'"],
   ])('refuses %j', async (args, message) => {
     const { code, stderr } = await edge(...args);
     expect(stderr).toContain(message);

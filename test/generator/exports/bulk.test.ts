@@ -10,7 +10,6 @@ import { openDatabase } from '../../../generator/sqlite/index.js';
 import { OPERATOR, published } from '../../support/build.js';
 import type { Options } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
-import { inProcess } from '../../support/in-process.js';
 import { NASTY_REGISTER, TIME } from '../../support/nasty.js';
 import { has } from '../../support/programs.js';
 import { sha256 } from '../../support/published.js';
@@ -313,17 +312,6 @@ describe('a build that follows', () => {
     });
   });
 
-  thorough('writes the database again for another name of the register', async () => {
-    const made = site();
-    const before = stamps(readTree(made.out));
-    const renamed = path('renamed.json');
-    const facts = fields(JSON.parse(readFileSync(OPERATOR, 'utf8')));
-    writeFileSync(renamed, JSON.stringify({ ...facts, name: 'Another Register' }));
-    await build(made, '', { operator: renamed });
-    expect(touched(before, made.out)).toContain('downloads/register.sqlite.gz');
-    expect(touched(before, made.out)).not.toContain('downloads/documents/group.ndjson.gz');
-  });
-
   always.each(
     some<[string, (file: string) => void]>(
       [
@@ -370,16 +358,6 @@ describe('a build that follows', () => {
     const name = String(user['username']);
     const holding = files.filter((file) => gunzipSync(readFileSync(join(out, file))).includes(name));
     expect(holding).toEqual([]);
-  });
-
-  it('repairs a missing file, byte for byte', async () => {
-    const { register: from, out } = site();
-    const before = hashes(lasting(readTree(out)));
-    for (const name of ['documents/other.ndjson.gz', 'documents/user.ndjson.gz', 'register.sqlite.gz'])
-      rmSync(join(out, 'downloads', name));
-    const repair = ['verify', '--out', out, '--repair', '--register', from, '--operator', operator];
-    expect((await inProcess(...repair)).code).toBe(0);
-    expect(hashes(lasting(readTree(out)))).toEqual(before);
   });
 
   thorough('refuses to copy a damaged document: exit 1, and the tree is what it was', async () => {

@@ -154,52 +154,6 @@ describe('datapackage.json', () => {
     const all = [...rows].reduce((sum, [name, count]) => sum + (name.endsWith('.csv') ? count : 0), 0);
     expect(rows.get('register.sqlite.gz')).toBe(all);
   });
-
-  it('gives every field an example of its type, and a meaning that no other column of its table has', () => {
-    for (const { name, schema } of tables()) {
-      for (const { type, example } of schema.fields) expect(example).toMatch(LOOKS[type]);
-      const meanings = schema.fields.map(({ description }) => description);
-      expect(new Set(meanings).size, name).toBe(meanings.length);
-    }
-    const groups = tables().find(({ name }) => name === 'groups.csv');
-    for (const [window, words] of Object.entries({ h24: '24 hours', d7: '7 days', d30: '30 days' })) {
-      const columns = groups?.schema.fields.filter(({ name }) => name.startsWith(`change_${window}_`)) ?? [];
-      expect(columns).toHaveLength(5);
-      for (const { name, description } of columns) expect(description, name).toContain(words);
-    }
-  });
-
-  it('says of each column that may be null what null means there', () => {
-    const meanings = new Map<string, string>();
-    for (const { name, schema } of tables()) {
-      for (const { name: column, description, constraints } of schema.fields) {
-        const [, meaning] = / Null: (.+)\.$/.exec(description) ?? [];
-        expect(meaning === undefined, `${name} ${column}`).toBe(constraints.required === true);
-        if (meaning !== undefined) meanings.set(`${name} ${column}`, meaning);
-      }
-    }
-    for (const [column, meaning] of [
-      ['groups.csv owner_id', /no owner/],
-      ['items.csv price', /^not measured, or price_state is unlisted$/],
-      ['items.csv creator_name', /withheld/],
-      ['groups.csv change_d7_from', /^no reading from 7 to 10\.5 days before the latest$/],
-    ] as const)
-      expect(meanings.get(column), column).toMatch(meaning);
-  });
-
-  it('says what each word means, and that others may be added', () => {
-    const states = tables().flatMap(({ schema }) => schema.fields.filter(({ name }) => name === 'state'));
-    // Of groups, users, games and items, in three formats each.
-    expect(states).toHaveLength(12);
-    for (const { description } of states) expect(description).toMatch(/`present` \(.*Others may be added\./);
-  });
-
-  it('refers to tables that are there', () => {
-    const names = new Set(tables().map(({ name }) => name));
-    const references = tables().flatMap(({ schema }) => schema.foreignKeys ?? []);
-    expect(references).toHaveLength(12);
-    for (const { reference } of references) expect(names).toContain(reference.resource);
-  });
 });
 
 it('SHA256SUMS passes sha256sum -c, for every file beside it', () => {

@@ -1,22 +1,18 @@
 /** Downloads that are kept while the documents go on: what is said of them, and when they are written again. */
 import { hash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { writeSample } from '../../../data/sample.js';
-import { build } from '../../../generator/build/build.js';
 import type { Published } from '../../../generator/build/build.js';
 import { rollback } from '../../../generator/build/rollback.js';
-import { buildConfig } from '../../../generator/config/config.js';
-import type { Progress } from '../../../generator/progress.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { prepareRepair } from '../../../generator/verify/repair.js';
-import { OPERATOR, effectsAt, published, quiet } from '../../support/build.js';
+import { effectsAt, published, quiet } from '../../support/build.js';
 import { inputs, snapshot } from '../../support/cli.js';
 import { csvObjects } from '../../support/csv.js';
 import { temporary } from '../../support/folder.js';
-import { inProcess } from '../../support/in-process.js';
 import { changeRegister } from '../../support/register.js';
 import { copyOf } from '../../support/site.js';
 import { hashes, inState, isDownload, json, lasting, readTree, stamps } from '../../support/tree.js';
@@ -202,38 +198,6 @@ describe('downloads that are kept', () => {
     const after = await published(made);
     expect(after.exports['group_member_readings']).toEqual({ rows: readings + 1, written: true });
   });
-
-  it('are not written for nothing, where nobody sees it', async () => {
-    const made = site();
-    const scratch = inState(made.out, 'stage/scratch');
-    /** What lay in the scratch folder in the course of a build. */
-    const scratched = async (keepDownloads: boolean): Promise<number> => {
-      let most = 0;
-      const look = (): void => {
-        if (existsSync(scratch)) most = Math.max(most, readdirSync(scratch, { recursive: true }).length);
-      };
-      const progress: Progress = Object.assign(quiet(), { start: look, finish: look });
-      const { register, out } = made;
-      const config = buildConfig({ register, out, operator: OPERATOR, keepDownloads });
-      await build(config, { ...effectsAt('2026-12-02T00:00:00Z'), progress });
-      return most;
-    };
-    changeRegister(made.register, CHANGE);
-    expect(await scratched(true)).toBe(0);
-    expect(await scratched(false)).toBeGreaterThan(3 * CHANGED.length);
-  });
-
-  it('make no new snapshot where nothing changed, whether they are behind or not', async () => {
-    for (const [made, sequence] of [
-      [site(), 1],
-      [behind(), 2],
-    ] as const) {
-      const before = stamps(lasting(readTree(made.out)));
-      expect((await keep(made)).sequence).toBe(sequence);
-      expect(stamps(lasting(readTree(made.out)))).toEqual(before);
-      expect(await damageOf(made.out)).toEqual([]);
-    }
-  });
 });
 
 it('a build without --keep-downloads writes only what is behind, and leaves the tree of a fresh build', async () => {
@@ -250,18 +214,7 @@ describe('with --keep-downloads', () => {
   it.each<[string, (made: Site) => void | Promise<unknown>]>([
     ['somebody is withheld meanwhile', ({ register }) => changeRegister(register, WITHHELD)],
     ['a file is missing', ({ out }) => rmSync(file(out, 'items.csv.gz'))],
-    ['a file of documents is missing', ({ out }) => rmSync(file(out, 'documents/item.ndjson.gz'))],
-    ['the database is cut short', ({ out }) => truncateSync(file(out, 'register.sqlite.gz'), 100)],
-    ['a file is cut short', ({ out }) => truncateSync(file(out, 'items.parquet'), 100)],
     ['what describes them is missing', ({ out }) => rmSync(file(out, 'datapackage.json'))],
-    [
-      'what describes them is altered',
-      ({ out }) => {
-        const altered = text(out, 'downloads/datapackage.json').replace(/"as_of":"2/, '"as_of":"3');
-        writeFileSync(file(out, 'datapackage.json'), altered);
-      },
-    ],
-    ['what describes them is empty', ({ out }) => writeFileSync(file(out, 'datapackage.json'), '')],
     ['the index is lost', ({ out }) => rmSync(inState(out, 'index'), { recursive: true })],
     ['a repair was interrupted', ({ out }) => prepareRepair(new Tree(out), quiet())],
     ['the tree was rolled back', ({ out }) => rollback(new Tree(out), effectsAt('2026-12-03T00:00:00Z'))],
@@ -281,50 +234,6 @@ describe('with --keep-downloads', () => {
     expect(result.downloads.kept).toEqual(expect.arrayContaining([...OUTDATED, 'users', 'documents/user']));
     expect(restOf(made.out)).toEqual(restOf(await fresh(made)));
     await published(made);
-    await expectFresh(made);
-  });
-
-  it('who is withheld is in no download any more', async () => {
-    const made = behind();
-    const [first] = csvObjects(text(made.out, 'downloads/users.csv'));
-    changeRegister(made.register, WITHHELD);
-    await keep(made);
-    const ids = csvObjects(text(made.out, 'downloads/users.csv')).map(({ id }) => id);
-    expect(ids.length).toBeGreaterThan(1);
-    expect(ids).not.toContain(first?.['id']);
-  });
-
-  it('another code writes all of them', async () => {
-    const { register, out } = behind();
-    const effects = effectsAt('2026-12-02T00:00:00Z');
-    const config = buildConfig({ register, out, operator: OPERATOR, keepDownloads: true });
-    const generator = { ...effects.generator, code: 'another' };
-    const result = await build(config, { ...effects, generator });
-    if (!result.published) throw new Error('refused');
-    expect(writtenBy(result)).toHaveLength(16);
-  });
-
-  it.each([
-    ['has what changed in it written where it can’t be read by ranges', 'ORDER BY random() LIMIT -1', []],
-    ['has its downloads kept where it can', '', OUTDATED],
-  ])('a register of views %s', async (_, more, kept) => {
-    const made = site();
-    changeRegister(
-      made.register,
-      `ALTER TABLE items RENAME TO stored; CREATE VIEW items AS SELECT * FROM stored ${more}`,
-    );
-    await published(made);
-    changeRegister(made.register, CHANGE.replace('items', 'stored'));
-    const result = await keep(made);
-    expect(result.downloads.kept).toEqual(kept);
-    expect(writtenBy(result).includes('items')).toBe(kept.length === 0);
-    await published(made);
-    await expectFresh(made);
-  });
-
-  it('a repair writes what is behind', async () => {
-    const made = behind();
-    expect((await inProcess('verify', '--repair', ...inputs(made.register, made.out))).code).toBe(0);
     await expectFresh(made);
   });
 

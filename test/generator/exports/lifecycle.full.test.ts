@@ -1,15 +1,12 @@
 /** When the bulk downloads are written again, and that nothing goes wrong with them on the way. */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { ThreadPool } from '../../../generator/build/workers/pool.js';
 import { published } from '../../support/build.js';
 import { csvObjects } from '../../support/csv.js';
 import { temporary } from '../../support/folder.js';
-import { changeRegister } from '../../support/register.js';
-import { buildWith, sites } from '../../support/site.js';
-import { hashes, inState, readTree, stamps } from '../../support/tree.js';
+import { sites } from '../../support/site.js';
+import { hashes, readTree, stamps } from '../../support/tree.js';
 
 const path = temporary();
 const TIME = '2026-11-20T08:00:00Z';
@@ -38,23 +35,18 @@ const rowsOf = (out: string, name: string) =>
 
 /** What else is written from the rows of each kind. */
 const GROUP = ['documents/group', 'documents/group-history'];
-const USER = ['documents/user', 'documents/user-usernames'];
 const OTHER = 'documents/other';
 
 describe('a table', () => {
   it.each([
     ['UPDATE items SET price = 2', ['items'], ['documents/item']],
-    [`UPDATE groups SET description = 'd' WHERE id = 2`, ['groups'], GROUP],
     // The statistics count readings, members and visits.
     [
       `INSERT INTO group_member_readings VALUES (2, '${TIME}', 5)`,
       ['group_member_readings', 'groups'],
       [...GROUP, OTHER],
     ],
-    [`INSERT INTO usernames VALUES (1, 1, 'u', NULL, '${TIME}', '${TIME}')`, ['usernames', 'users'], USER],
-    ['UPDATE users SET verified = 1', ['users'], USER],
     ['UPDATE games SET visits = 7', ['games'], ['documents/game', OTHER]],
-    ['DELETE FROM groups WHERE id = 2', ['groups'], [...GROUP, OTHER]],
     ['SELECT 1', [], []],
   ])('is written again after %s if it says so, and else not touched', async (sql, tables, more) => {
     const made = await site();
@@ -76,31 +68,4 @@ describe('a table', () => {
     await made.build('UPDATE group_names SET position = 4');
     expect(rowsOf(made.out, 'group_names')).toMatchObject([{ group_id: '1', position: '4' }]);
   });
-
-  it('is not taken for what it should be when the index that knew is lost', async () => {
-    const made = await site();
-    const before = downloadsOf(made.out);
-    writeFileSync(join(made.out, 'downloads/items.csv'), 'id,evil\r\n1,2\r\n');
-    rmSync(inState(made.out, 'index'), { recursive: true });
-    await made.build();
-    expect(downloadsOf(made.out)).toEqual(before);
-  });
-});
-
-it('a thread that fails later than at its start stops the build and leaves the tree as it was', async () => {
-  const made = await site();
-  const before = stamps(readTree(made.out));
-  const thread = path('thread.mjs');
-  writeFileSync(
-    thread,
-    `import { parentPort } from "node:worker_threads";
-     parentPort.postMessage({ is: "done" });
-     parentPort.on("message", () => { throw new Error("broken thread"); })`,
-  );
-  changeRegister(made.register, 'UPDATE items SET price = 2');
-  const { register, out } = made;
-  const startPool = (file: string) => new ThreadPool(pathToFileURL(thread), file);
-  await expect(buildWith({ register, out }, { startPool })).rejects.toThrow('broken thread');
-  expect(stamps(readTree(out))).toEqual(before);
-  expect((await made.build()).changes).toMatchObject({ added: 0, removed: 0 });
 });

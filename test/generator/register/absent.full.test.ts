@@ -101,20 +101,4 @@ describe('what the last snapshot had and the register lacks', () => {
     await published({ register, out });
     expect(contentOf(out)).toEqual(before);
   });
-
-  it('is what a rollback published again, and a repair keeps', async () => {
-    const [register, out] = [await sample(), path('dist')];
-    const isThere = (is: boolean): void =>
-      changeRegister(register, `ALTER TABLE items RENAME COLUMN ${is ? 'gone TO price' : 'price TO gone'}`);
-    for (const is of [false, true]) {
-      isThere(is);
-      await published({ register, out });
-    }
-    isThere(false);
-    await expect(run({ register, out })).rejects.toThrow('the register lacks items.price');
-    expect((await inProcess('rollback', '--out', out)).code).toBe(0);
-    const repair = ['verify', '--repair', '--quiet', ...inputs(register, out)];
-    expect(await inProcess(...repair)).toEqual({ code: 0, stdout: '', stderr: '' });
-    expect(await run({ register, out })).toMatchObject({ published: true });
-  });
 });

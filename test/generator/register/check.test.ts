@@ -104,7 +104,6 @@ const WRONG: readonly (readonly [place: string, expected: string, ...values: rea
   ['groups.name', 'text, or NULL', `X'41'`],
   ['groups.owner_id', ID, '0', '-3'],
   ['groups.public_entry', '0 or 1', '2'],
-  ['groups.verified', '0 or 1', '-1', `'true'`],
   [
     'groups.state',
     'one of present, locked, deleted, or NULL',
@@ -114,17 +113,10 @@ const WRONG: readonly (readonly [place: string, expected: string, ...values: rea
     `''`,
     `'banned'`,
   ],
-  ['users.state', 'one of present, banned, deleted', `'locked'`],
-  ['games.state', 'one of present, restricted, deleted', `'banned'`],
-  ['games.access', 'one of free, paid', `'cheap'`],
   ['games.creator_type', 'one of user, group', `'item'`],
   ['games.root_place_id', ID, '0'],
   ['games.visits', COUNT, '70.25'],
   ['games.max_players', COUNT, `'30 or so'`],
-  ['items.price_state', 'one of priced, free, unlisted', `'none'`],
-  ['items.asset_type_id', ID, '0'],
-  ['items.quantity_remaining', COUNT, '-1'],
-  ['items.off_sale', '0 or 1', '3'],
   ['items.name', 'text', `X''`],
 ];
 
@@ -169,9 +161,6 @@ const NOT_EVEN_TEXTS = [
 
 const TIMES: readonly Corruption[] = [
   ...[...NOT_TIMES, ...NOT_EVEN_TEXTS].map(([sql, shown]) => set('items', 'created_at', sql, shown, TIME)),
-  set('users', 'created_at', `'2026-11-20T08:00:00'`, '2026-11-20T08:00:00', TIME),
-  set('groups', 'created_at', `'yesterday'`, 'yesterday', TIME),
-  set('games', 'updated_at', `'2026-11-31T00:00:00Z'`, '2026-11-31', TIME),
   set('items', 'measured_at', 'NULL', 'NULL', TIME),
   set('games', 'first_measured_at', 'NULL', 'NULL', TIME),
   set('items', 'first_measured_at', `'2026-11-20T08:00:01Z'`, '08:00:01Z', 'not later than measured_at'),
@@ -185,20 +174,14 @@ const TIMES: readonly Corruption[] = [
 /** Bytes that are no UTF-8 (Unicode 17, table 3-7). */
 const NOT_UTF8: Readonly<Record<string, string>> = {
   'a byte FF': 'FF',
-  'a byte FE': '41FE41',
   'a lone continuation byte': '80',
   'an overlong NUL': 'C080',
   'an overlong slash in two bytes': 'C0AF',
-  'an overlong slash in three bytes': 'E080AF',
-  'an overlong character in four bytes': 'F08080AF',
   'a lone high surrogate': 'EDA080',
-  'a lone low surrogate': 'EDBFBF',
   'a surrogate pair in six bytes (CESU-8)': 'EDA0BDEDB880',
   'a code point beyond 10FFFF': 'F4908080',
-  'a start of five bytes': 'F888808080',
   'a character cut after one of two bytes': '41C3',
   'a character cut after two of three bytes': 'E282',
-  'a character cut after three of four bytes': 'F09F98',
   'a cut character before a good one': 'E28241',
   'Latin-1': '436166E9',
 };
@@ -223,8 +206,6 @@ const UTF8: readonly Corruption[] = [
     `group_names | group_id = 7, position = 1 | name | X'4100FF' | valid UTF-8`,
   ),
   set('games', 'genre', `CAST(x'FF' AS TEXT)`, `X'FF'`, 'valid UTF-8'),
-  set('games', 'creator_name', `CAST(x'FF' AS TEXT)`, `X'FF'`, 'valid UTF-8'),
-  set('items', 'asset_type', `CAST(x'FF' AS TEXT)`, `X'FF'`, 'valid UTF-8'),
 ];
 
 const FIRST = '2026-11-01T08:00:00Z';
@@ -251,16 +232,6 @@ const ROWS: readonly Corruption[] = [
     'INSERT INTO items SELECT * FROM items;',
     'items | id = 30 | id | 2 rows | one row',
   ),
-  broken(
-    'two readings of one group at one time',
-    `INSERT INTO group_member_readings VALUES (7, '${FIRST}', 80);`,
-    `group_member_readings | group_id = 7, measured_at = '${FIRST}' | group_id, measured_at | 2 rows | one row`,
-  ),
-  broken(
-    'two names at one position',
-    `INSERT INTO group_names VALUES (7, 1, 'Also', NULL, '${FIRST}', '${FIRST}');`,
-    'group_names | group_id = 7, position = 1 | group_id, position | 2 rows | one row',
-  ),
   ...KEYS_OF_HISTORIES.map(([table, key, order, records]) =>
     broken(
       `a row of ${table} without its record`,
@@ -268,11 +239,6 @@ const ROWS: readonly Corruption[] = [
        INSERT INTO ${table} SELECT * FROM one;`,
       `${table} | ${key} = 99, ${order} | ${key} | 99 | the id of a row in ${records}`,
     ),
-  ),
-  broken(
-    'a history of a group that bears the id of a user',
-    `INSERT INTO group_names VALUES (1042, 1, 'x', NULL, '${FIRST}', '${FIRST}');`,
-    'group_names | group_id = 1042, position = 1 | group_id | 1042 | the id of a row in groups',
   ),
   broken(
     'a last reading that disagrees with the record',
@@ -285,20 +251,10 @@ const ROWS: readonly Corruption[] = [
     `group_names | group_id = 7, position = 2 | name | 'Seven' | name of the record, 'Seven '`,
   ),
   broken(
-    'a last owner that disagrees with the record',
-    `UPDATE groups SET owner_id = 1043;`,
-    'group_owners | group_id = 7, position = 2 | owner_id | 1042 | owner_id of the record, 1043',
-  ),
-  broken(
     'an owner of a group that has none',
     `UPDATE group_owners SET owner_id = 5, owner_name = 'five' WHERE owner_state = 'none';`,
     'group_owners | group_id = 7, position = 1 | owner_id | 5 | NULL where owner_state is none',
     `group_owners | group_id = 7, position = 1 | owner_name | 'five' | NULL where owner_state is none`,
-  ),
-  broken(
-    'a last state of ownership that disagrees with the record',
-    `UPDATE groups SET owner_state = 'none', owner_id = NULL, owner_name = NULL;`,
-    `group_owners | group_id = 7, position = 2 | owner_state | 'owned' | owner_state of the record, 'none'`,
   ),
   broken(
     'a last username that disagrees with the record, be it by a capital',
@@ -316,11 +272,6 @@ const ROWS: readonly Corruption[] = [
       `UPDATE usernames SET last_measured_at = '2026-11-20T08:00:01Z' WHERE position = ${position};`,
       `usernames | user_id = 1042, position = ${position} | last_measured_at | 2026-11-20T08:00:01Z | not later than measured_at of the record`,
     ),
-  ),
-  broken(
-    'a position of 0',
-    `UPDATE group_owners SET position = 0 WHERE position = 1;`,
-    `group_owners | group_id = 7, position = 0 | position | 0 | ${ID}`,
   ),
   broken(
     'NULL in what a history must have',
@@ -479,24 +430,17 @@ const text = (sql: string): string =>
 describe('check takes as valid', () => {
   it.each([
     ['the empty text', `''`],
-    ['spaces', `'   '`],
-    ['NUL', 'char(0)'],
     ['NUL between letters', `'a' || char(0) || 'b'`],
     [
       'every control character',
       `(SELECT group_concat(char(value), '') FROM json_each('[1,7,8,9,10,11,12,13,27,31,127,133]'))`,
     ],
     ['emoji of several code points', `'👩‍👩‍👧 🏳️‍🌈'`],
-    ['the replacement character itself', 'char(0xFFFD)'],
     ['noncharacters', 'char(0xFFFE, 0xFFFF, 0xFDD0, 0x10FFFF)'],
     ['the borders of the surrogates', 'char(0xD7FF, 0xE000)'],
-    ['the borders of each length', 'char(0x7F, 0x80, 0x7FF, 0x800, 0xFFFF, 0x10000)'],
-    ['line and paragraph separators', 'char(0x2028, 0x2029)'],
     ['a byte order mark', 'char(0xFEFF)'],
     ['right-to-left text and overrides', `char(0x202E) || 'שלום مرحبا' || char(0x202C)`],
     ['10,000 characters', `replace(hex(zeroblob(5000)), '0', 'ü')`],
-    ['what looks like a formula, a number, NULL', `'=1+1 007 NULL'`],
-    ['quotes of all kinds', `'"''\`\\'`],
   ])('%s in every text', async (_, sql) => {
     expect((await checked(text(sql))).findings).toEqual([]);
   });
@@ -529,22 +473,8 @@ describe('check takes as valid', () => {
       `UPDATE games SET created_at = '0001-01-01T00:00:00Z', updated_at = '9999-12-31T23:59:59Z';`,
     ],
     [
-      'leap days',
-      `UPDATE games SET created_at = '2024-02-29T00:00:00Z', updated_at = '2000-02-29T23:59:59Z';`,
-    ],
-    ['one reading at the very moment of the record', `UPDATE games SET first_measured_at = measured_at;`],
-    [
-      'a record measured after its last reading',
-      `UPDATE groups SET measured_at = '2026-11-21T08:00:00Z'; UPDATE users SET measured_at = '2026-11-21T08:00:00Z';`,
-    ],
-    [
       'a record without any history',
       `DELETE FROM group_names; DELETE FROM group_owners; DELETE FROM group_member_readings; DELETE FROM usernames;`,
-    ],
-    ['positions that grow with gaps', `UPDATE usernames SET position = 40 WHERE position = 2;`],
-    [
-      'names learned from the platform’s own list, of one reading',
-      `UPDATE usernames SET first_measured_at = '2026-11-20T08:00:00Z', last_measured_at = '2026-11-20T08:00:00Z';`,
     ],
     [
       'withheld records that are there and that are not',
@@ -580,22 +510,6 @@ describe('a finding', () => {
         'items.price: 1 place, expected an integer from 0 to 9007199254740991, or NULL',
         '  id = 30: -1',
         '  hint: a negative number; if it means "not measured": nullif(price, -1)',
-      ],
-    ],
-    [
-      'says what the record has that a history disagrees with',
-      `UPDATE groups SET member_count = 91;`,
-      [
-        'group_member_readings.member_count: 1 place, expected member_count of the record',
-        `  group_id = 7, measured_at = '${LAST}': 90, the record has 91`,
-      ],
-    ],
-    [
-      'says of keys how many rows have them',
-      `INSERT INTO group_member_readings VALUES (7, '${FIRST}', 80);`,
-      [
-        'group_member_readings (group_id, measured_at): 1 place, expected one row for each key',
-        `  group_id = 7, measured_at = '${FIRST}': 2 rows`,
       ],
     ],
     [

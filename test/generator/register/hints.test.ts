@@ -1,6 +1,5 @@
 /** What `check` says of likely causes, of what is there, and of what may be a mistake. */
 import { describe, expect, it } from 'vitest';
-import { openDatabase } from '../../../generator/sqlite/index.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { writeRegister } from '../../support/register.js';
@@ -33,41 +32,28 @@ const AS_TEXT = 'a number stored as text: CAST(price AS INTEGER)';
 
 describe('a hint', () => {
   it.each([
-    ['created_at', '1751800000.25', SECONDS],
     ['created_at', '1751800000', SECONDS],
     ['created_at', `'1751800000'`, SECONDS],
     ['created_at', '1751800000123', MILLIS],
-    ['created_at', '1.751800000123e12', MILLIS],
-    ['created_at', `'2026-11-20 08:00:00Z'`, FORMAT],
     ['created_at', `'2026-11-20T10:00:00+02:00'`, FORMAT],
-    ['created_at', `'2026-11-20T08:00:00.500Z'`, FORMAT],
     ['created_at', `'2026-11-20 08:00'`, ZONE],
     ['created_at', `'2026-11-20'`, inUtc('a date without a time of day', 'created_at')],
     ['created_at', `'2026/10/01'`, SLASHES],
-    ['created_at', `'2026/10/01 11:50:07'`, SLASHES],
     ['created_at', `'25.08.2023 11:50'`, DAY_FIRST],
-    ['created_at', `'25.08.2023'`, DAY_FIRST],
     ['price', `'120'`, AS_TEXT],
     ['price', '-1', 'a negative number; if it means "not measured": nullif(price, -1)'],
-    ['price', '-1.0', 'a negative number; if it means "not measured": nullif(price, -1.0)'],
-    ['price', `'-1'`, `a negative number; if it means "not measured": nullif(price, '-1')`],
     ['price', '120.0', 'a whole number stored as REAL: CAST(price AS INTEGER)'],
     ['off_sale', `'true'`, 'a boolean stored as text: CASE off_sale WHEN … THEN 1 WHEN … THEN 0 END'],
-    ['off_sale', `'1'`, 'a number stored as text: CAST(off_sale AS INTEGER)'],
   ])('for %s = %s', async (column, value, hint) => {
     expect(await hintsOf(column, value)).toEqual([hint]);
   });
 
   it.each([
-    ['created_at', '17'],
     ['created_at', `'yesterday'`],
-    ['created_at', `'8/25/2023'`],
     ['created_at', `'5.8.2023'`],
     ['created_at', `'2026-02-30T08:00:00Z'`],
-    ['price', `'dear'`],
     ['measurements', '-1'],
     ['price', '1.5'],
-    ['off_sale', '2'],
     ['off_sale', `'perhaps'`],
   ])('is not made up for %s = %s', async (column, value) => {
     expect(await hintsOf(column, value)).toEqual([]);
@@ -82,27 +68,7 @@ describe('a hint', () => {
   });
 
   it.each([
-    [
-      'slashes',
-      `'2026/10/01'`,
-      `strftime('%Y-%m-%dT%H:%M:%SZ', replace(created_at, '/', '-'))`,
-      '2026-10-01T00:00:00Z',
-    ],
-    [
-      'the day first',
-      `'25.08.2023 11:50'`,
-      `strftime('%Y-%m-%dT%H:%M:%SZ', ${DAY_FIRST_SQL})`,
-      '2023-08-25T11:50:00Z',
-    ],
-  ])('for %s gives that time', (_, value, call, time) => {
-    const database = openDatabase(':memory:');
-    const got = database.prepare<[]>(`SELECT ${call} FROM (SELECT ${value} AS created_at)`).pluck().get();
-    expect(got).toBe(time);
-  });
-
-  it.each([
     ['seconds', `strftime('%Y-%m-%dT%H:%M:%SZ', created_at, 'unixepoch')`, '1751800000.9'],
-    ['milliseconds', `strftime('%Y-%m-%dT%H:%M:%SZ', created_at / 1000, 'unixepoch')`, `'1751800000123'`],
     ['an offset', `strftime('%Y-%m-%dT%H:%M:%SZ', created_at)`, `'2026-11-20 10:00:00+02:00'`],
   ])('that is followed mends %s', async (_, call, value) => {
     const sql = `${ITEM} UPDATE items SET created_at = ${value}; UPDATE items SET created_at = ${call};`;

@@ -61,14 +61,6 @@ describe('a check warns of', () => {
     ).toEqual([]);
   });
 
-  it('such a reading', async () => {
-    const sql = `UPDATE group_member_readings SET member_count = 1e12 WHERE group_id = 3 AND member_count = 1000`;
-    expect(await warningsAfter(sql)).toEqual([
-      'group_member_readings.member_count is 1,000,000,000,000, and the next largest is 1,012: 1,' +
-        ` such as group_id = 3, measured_at = '2026-11-01T08:00:00Z'`,
-    ]);
-  });
-
   it('a NUL in a text, and the first day of Unix time', async () => {
     const nul = `UPDATE groups SET description = 'a' || char(0) || 'b' WHERE id IN (2, 4, 6, 8)`;
     expect(await warningsAfter(nul)).toEqual([

@@ -1,5 +1,5 @@
 /** A register that is slow for want of an index: `check` and `build` say so while SQLite is at it. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { buildArgs, start, until } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
@@ -48,16 +48,6 @@ describe('a view without an index', () => {
       expect([signal, stderr]).toEqual(['SIGINT', expect.stringContaining('error: stopped by SIGINT')]);
     },
   );
-
-  it.runIf(hasScript)('is named above the bar of a terminal, too', async () => {
-    const command = [process.execPath, 'build/generator/cli.js', 'check', '--register', register].join(' ');
-    const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: ['ignore', 'pipe', 'ignore'] });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    let shown = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text));
-    await until(() => /would help\r?\n[^\n]*checking the register \[/.test(shown), 'the bar is back', 60_000);
-    expect(shown).toContain(ADVICE.trim());
-  });
 
   it('is fast with that index, and nothing is said', async () => {
     changeRegister(register, 'CREATE INDEX by_club ON club_counts (club_key, day)');

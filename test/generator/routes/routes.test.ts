@@ -80,14 +80,6 @@ describe('the route table', () => {
       expect(file).toMatch(/^(?:[^/.][^/]*|\.well-known(?=\/))(\/[^/.][^/]*)*$/);
     }
   });
-
-  it('never puts two ids of a route into one file', () => {
-    const ids = [1, 7, 10, 100, 1000, 1100, 7000, 1_000_007, 9_007_199_254_740_991];
-    const files = ROUTES.map(({ file: template }) => template).filter((template) => template.includes('{'));
-    for (const template of files.filter((each) => !each.includes('{prefix}'))) {
-      expect(new Set(ids.map(filler(template))).size).toBe(ids.length);
-    }
-  });
 });
 
 const names = (isSigned: boolean): string[] => tableOf({ isSigned }).map(({ name }) => name);
@@ -140,28 +132,6 @@ const routeFor = (name: string, ...absent: readonly string[]) =>
   routeNamed(tableFor(ROUTES, new Measured(absent)), name);
 
 describe('the table for a register', () => {
-  const HISTORIES = ['group_names', 'group_owners', 'usernames'];
-  it.each([
-    ['group-history', 'Full member, name and ownership history of one group', 'History of one group'],
-    ['user-usernames', 'Observed username history of one user', 'Username of one user'],
-    ['lookup-group', 'The groups with some present and past names', 'The groups with some names'],
-  ])('describes %s without the histories that are not measured', (name, whole, description) => {
-    expect(routeFor(name).description).toBe(whole);
-    expect(routeFor(name, ...HISTORIES).description).toBe(description);
-  });
-
-  it('has lists and look-ups of columns that are not measured, which are empty then', () => {
-    const columns = [
-      'groups.member_count',
-      'groups.name',
-      'games.playing',
-      'games.visits',
-      'games.creator_id',
-    ];
-    for (const name of ['largest', 'largest-games', 'lookup-group', 'owners-group'])
-      expect(isMeasured(routeFor(name), new Measured(columns))).toBe(true);
-  });
-
   it.each([
     ['largest-games', ['games'], 'games are not'],
     ['owners-user', ['groups', 'games'], 'groups and games are not'],

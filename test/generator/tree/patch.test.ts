@@ -437,17 +437,6 @@ describe('a patch', () => {
     expect(readFileSync(kept).equals(readFileSync(made))).toBe(true);
   });
 
-  it('of nothing that differs is not written, and leaves the file as it is', () => {
-    const { file, sum } = write(new Map([1, 2, 3].map((key) => [key, `7 ${HASHES[0] ?? ''}`])));
-    const patch = path('patch');
-    const writer = new PatchWriter({ old: file, patch });
-    expect(writer.keep(1)).toBe(true);
-    writer.keepBelow(Number.POSITIVE_INFINITY);
-    writer.finish();
-    expect(existsSync(patch)).toBe(false);
-    expect(applyPatches(file, [patch], path('next'))).toBe(sum);
-  });
-
   it('of a first version has nothing to keep or to remove, and makes a file of what is put', () => {
     const patch = path('patch');
     const writer = new PatchWriter({ old: undefined, patch });
@@ -458,17 +447,6 @@ describe('a patch', () => {
     const made = path('next');
     applyPatches(undefined, [patch], made);
     expect([...read(made)]).toEqual([[4, `7 ${sha256('new').toString('hex')}`]]);
-  });
-
-  it('of an entry that is known to be damaged has whatever is put', () => {
-    const { file } = write(new Map([[1, DAMAGED]]));
-    const patch = path('patch');
-    const writer = new PatchWriter({ old: file, patch });
-    expect(writer.old(1)?.hash.equals(NO_HASH)).toBe(true);
-    const { bytes } = entryOf(1, DAMAGED);
-    expect(writer.put({ key: 1, bytes, hash: sha256('repaired') })).toBe('changed');
-    writer.finish();
-    expect(patchAt(patch)).toEqual([[1, `${bytes} ${sha256('repaired').toString('hex')}`]]);
   });
 
   it.each(['put', 'keep', 'remove'] as const)('takes no key twice and none before another: %s', (does) => {

@@ -71,12 +71,9 @@ describe('the schema of snapshot.json', () => {
     ],
     ['a name of another route', { path: '/x', file: 'x', parameters: [] }],
     ['an undeclared parameter in its path', { name: 'x', path: '/x/{id}', file: 'x', parameters: [] }],
-    ['an undeclared parameter in its file', { name: 'x', path: '/x', file: 'x/{id}', parameters: [] }],
-    ['a parameter that its path lacks', { name: 'x', path: '/x', file: 'x', parameters: id }],
     ['two parameters in a segment', { name: 'x', path: '/x/{id}-{id}', file: 'x/{id}', parameters: id }],
     ['a hidden file', { name: 'x', path: '/x', file: '.x', parameters: [] }],
     ['a file outside the tree', { name: 'x', path: '/x', file: '../x', parameters: [] }],
-    ['an absolute file', { name: 'x', path: '/x', file: '/etc/passwd', parameters: [] }],
     [
       'a document that no route has',
       { name: 'x', path: '/x', file: 'x', parameters: [], requires: 'nothing' },

@@ -18,13 +18,12 @@ import type { Damage } from '../../../generator/verify/verify.js';
 import { errorsOf, inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
-import { contentOf, digestOf, listOf, manifestOf, mirrorOf, stateOf } from '../../support/published.js';
+import { contentOf, listOf, manifestOf, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { ROWS, Site, buildWith, copyOf, fresh, pair, site } from '../../support/site.js';
 import type { Pair } from '../../support/site.js';
 import { always, it, some, thorough } from '../../support/thorough.js';
 import { differing, inState } from '../../support/tree.js';
-import { killBuild } from '../../system/soak/kill.js';
 import { damageOf, expectAtRest, interruptCommit, wholeOf } from '../publish/support.js';
 
 /** What findings call a part of the state, whatever the tree is called. */
@@ -77,8 +76,6 @@ const HARMS: readonly Harm[] = [
     (out) => replaceIn(join(out, GROUP), 'group 2', 'group 9'),
     altered(GROUP),
   ],
-  ['a file that is cut short', (out) => truncateSync(join(out, 'api/v1.json'), 10), altered('api/v1.json')],
-  ['an empty file', (out) => truncateSync(join(out, 'api/v1/stats.json'), 0), altered('api/v1/stats.json')],
   [
     'a file that can’t be read',
     (out) => {
@@ -88,11 +85,6 @@ const HARMS: readonly Harm[] = [
     altered(GROUP),
   ],
   ['a missing sibling', (out) => rmSync(join(out, `${ITEM}.gz`)), missing(`${ITEM}.gz`)],
-  [
-    'a sibling that is another document’s',
-    (out) => copyWithin(out, 'api/v1/item/8.json.br', `${ITEM}.br`),
-    altered(`${ITEM}.br`),
-  ],
   [
     'a sibling that is noise',
     (out) => writeFileSync(join(out, `${ITEM}.gz`), 'noise'),
@@ -112,18 +104,6 @@ const HARMS: readonly Harm[] = [
     [...altered('downloads/items.csv.gz'), ...missing('downloads/users.parquet')],
   ],
   [
-    'siblings of downloads, which have none',
-    (out) =>
-      copyWithin(
-        out,
-        'downloads/items.csv.gz',
-        'downloads/items.csv.br',
-        'downloads/items.csv.gz.gz',
-        'downloads/items.parquet.gz',
-      ),
-    extra('downloads/items.csv.br', 'downloads/items.csv.gz.gz', 'downloads/items.parquet.gz'),
-  ],
-  [
     'a file of a record that is not in the index',
     (out) => writeFileSync(join(out, 'api/v1/group/777.json'), '{"id":777}'),
     extra('api/v1/group/777.json'),
@@ -133,7 +113,6 @@ const HARMS: readonly Harm[] = [
     (out) => copyWithin(out, 'changes/2.json', 'changes/77.json', 'changes/2.json.gz'),
     extra('changes/2.json.gz', 'changes/77.json'),
   ],
-  ['a folder of records that is gone', (out) => rmSync(join(out, USER_FOLDER), { recursive: true }), USERS],
   [
     'an empty folder in the place of a file',
     (out) => {
@@ -163,21 +142,7 @@ const HARMS: readonly Harm[] = [
     (out) => writeFileSync(join(out, 'changes/2.json'), '{"from":1,"to":2,"put":[],"delete":[]}'),
     altered('changes/2.json'),
   ],
-  ['a missing change list', (out) => rmSync(join(out, 'changes/2.json')), missing('changes/2.json')],
   ['a missing index', (out) => rmSync(inState(out, 'index'), { recursive: true }), missing('STATE/index')],
-  [
-    'an index that was altered',
-    (out) => truncateSync(inState(out, 'index/group'), 100),
-    altered('STATE/index'),
-  ],
-  [
-    'a missing index beside a missing file',
-    (out) => {
-      rmSync(inState(out, 'index'), { recursive: true });
-      rmSync(join(out, GROUP));
-    },
-    missing('STATE/index'),
-  ],
   [
     'a digest that was altered',
     (out) => replaceIn(join(out, 'snapshot.json'), /"digest":"[0-9a-f]{64}"/, `"digest":"${'0'.repeat(64)}"`),
@@ -343,22 +308,6 @@ describe('an interrupted commit', () => {
       expect(await inProcess('rollback', '--quiet', '--out', out)).toMatchObject({ code: 0, stderr: '' });
     },
   );
-
-  thorough('by SIGKILL is completed by --repair', async () => {
-    const items = Array.from({ length: 1500 }, (_, index) => ({ id: index + 1, price: index }));
-    const made = new Site(writeRegister(path('a.sqlite'), { ...ROWS, items }), path('dist'));
-    const { register, out } = made;
-    await made.build();
-    for (let attempt = 0; attempt < 8; attempt += 1) {
-      changeRegister(register, 'UPDATE items SET price = price + 1');
-      const { phase } = await killBuild(register, out, 3, true);
-      if (phase === 'within the commit') break;
-    }
-    expect(named(await damageOf(out))).toContainEqual({ file: 'STATE/stage', what: 'interrupted' });
-    expect((await repair(made)).code).toBe(0);
-    expect(manifestOf(out).digest).toBe(digestOf(mirrorOf(out), manifestOf(out).routes));
-    await expectAtRest(out);
-  });
 });
 
 describe('verify', () => {
