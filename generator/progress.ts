@@ -170,7 +170,9 @@ class PlainLines extends Paced {
     this.#lineAt = now + LINE_MS;
     this.#shown = this.done;
     const { done, total, unit } = this;
-    const amount = total === 0 ? amountOf(done, unit) : `${number(done)} of ${amountOf(total, unit)}`;
+    // The total may be an estimate.
+    const amount =
+      total === 0 || done > total ? amountOf(done, unit) : `${number(done)} of ${amountOf(total, unit)}`;
     this.write(`${this.title}: ${amount}${this.left(now)}`);
   }
 
