@@ -106,6 +106,8 @@ const operatorFile = object({
   /** What the front page says first, instead of our words. */
   headline: text.exactOptional(),
   introduction: text.exactOptional(),
+  /** Where the source of this program is, as it runs here. */
+  source_url: webUrl.exactOptional(),
   /** What the kinds are called on pages and in feeds. */
   words: object({
     group: names.exactOptional(),
@@ -121,11 +123,18 @@ const operatorFile = object({
   log: z.array(text).min(1).exactOptional(),
   /** A URL and a verifier key each. */
   witnesses: z.array(text).exactOptional(),
-}).transform(({ base_url, tag_authority, limits, files, accent, logo, imprint, privacy, ...others }) => {
-  const { not_measured, key, log, witnesses, ...said } = others;
-  const operator = { ...said, baseUrl: base_url, tagAuthority: tag_authority };
-  return { operator, limits, files, accent, logo, imprint, privacy, not_measured, key, log, witnesses };
-});
+}).transform(
+  ({ base_url, tag_authority, source_url, limits, files, accent, logo, imprint, privacy, ...others }) => {
+    const { not_measured, key, log, witnesses, ...said } = others;
+    const operator = {
+      ...said,
+      baseUrl: base_url,
+      tagAuthority: tag_authority,
+      ...(source_url !== undefined && { sourceUrl: source_url }),
+    };
+    return { operator, limits, files, accent, logo, imprint, privacy, not_measured, key, log, witnesses };
+  },
+);
 
 export type OperatorFile = z.infer<typeof operatorFile>;
 /** Who runs the register, and under which terms. */

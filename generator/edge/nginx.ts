@@ -88,7 +88,10 @@ export function nginxConfiguration(published: Snapshot, { out, ...options }: Ngi
     queries: routes.flatMap(({ parameters = [] }) =>
       parameters.flatMap((parameter) => (parameter.in === 'path' ? [] : [queryOf(parameter)])),
     ),
-    locations: routes.flatMap((route) => locationsOf(route, published, out)),
+    // As in the proxy, the page of a 404 has that status at its own path, too: no location leads there.
+    locations: routes
+      .filter(({ path }) => path !== errors['not_found']?.page)
+      .flatMap((route) => locationsOf(route, published, out)),
     absentIn: BUCKETS.filter((bucket) =>
       routes.some((route) => route.requires !== undefined && route.bucket === bucket),
     ),

@@ -135,8 +135,11 @@ export function stepsFrom(
 }
 
 /** Fetches, one by one, the documents that no bundle and no download of documents has. @throws MovedOn */
-export const fetchMissing = (session: Session): Promise<void> =>
-  download(session, session.lines.missing, (fetched, missing) => void (missing.fetched = fetched));
+export const fetchMissing = (session: Session): Promise<void> => {
+  const { page } = session.origin.errors.not_found ?? {};
+  const missing = session.lines.missing.map((each) => ({ each, ...each, isOfNotFound: each.path === page }));
+  return download(session, missing, (fetched, { each }) => void (each.fetched = fetched));
+};
 
 /** Fetches the feed of snapshots. @returns its files, by their names below the tree */
 export async function fetchFeeds({ files }: Session): Promise<ReadonlyMap<string, string>> {

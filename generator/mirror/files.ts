@@ -26,6 +26,8 @@ export interface Wanted {
   readonly bytes: number;
   /** Undefined if nothing says it; then `bytes` is the most that it can be. */
   readonly sha256: string | undefined;
+  /** Whether it is the page that a browser gets with a 404. */
+  readonly isOfNotFound?: boolean;
 }
 
 export interface Fetched extends HashedContent {
@@ -70,7 +72,10 @@ export class FetchedFiles {
   }
 
   /** Writes what is received. If the connection breaks, only the rest is asked for, where that is safe. */
-  async #receive({ path, bucket, bytes, sha256 }: Wanted, partial: string): Promise<void> {
+  async #receive(
+    { path, bucket, bytes, sha256, isOfNotFound = false }: Wanted,
+    partial: string,
+  ): Promise<void> {
     rmSync(partial, { force: true });
     const descriptor = openSync(partial, 'a', 0o600);
     let received = 0;
@@ -78,13 +83,17 @@ export class FetchedFiles {
     const next = () => {
       const start = tag === undefined ? 0 : received;
       const cost = this.#client.limits.costOf(bytes - start, bytes);
-      const headers = start > 0 && tag !== undefined ? { 'If-Range': tag } : {};
+      const headers = {
+        ...(start > 0 && tag !== undefined && { 'If-Range': tag }),
+        ...(isOfNotFound && { Accept: 'text/html' }),
+      };
       return { path, bucket, cost, start, headers };
     };
     try {
       await this.#client.get(next, async (response) => {
         if (!isRest(response, received, bytes)) {
-          if (response.status !== 200) throw new MovedOn(`${path} is not there (${response.status})`);
+          const isThere = response.status === 200 || (isOfNotFound && response.status === 404);
+          if (!isThere) throw new MovedOn(`${path} is not there (${response.status})`);
           ftruncateSync(descriptor);
           received = 0;
           const { etag } = response.headers;

@@ -210,8 +210,11 @@ export function parseSnapshot(text: string): Snapshot {
     const [{ path, message } = { path: [], message: '' }] = parsed.error.issues;
     throw new SnapshotError(`${SNAPSHOT_FILE} is malformed at ${path.join('.')}: ${message}${REMEDY}`);
   }
+  const { routes, redirects, errors } = parsed.data;
+  // The page of a 404 has that status at its own path, too.
+  const served = routes.filter(({ path }) => path !== errors['not_found']?.page);
   try {
-    return { ...parsed.data, router: createRouter(parsed.data.routes, parsed.data.redirects) };
+    return { ...parsed.data, router: createRouter(served, redirects) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new SnapshotError(`${SNAPSHOT_FILE} is malformed: ${message}${REMEDY}`, { cause: error });

@@ -194,6 +194,10 @@ describe('what an operator file says on pages', () => {
   const WORD = 'expected text of 1 to 40 characters without spaces around it';
   it.each([
     [{ headline: '' }, 'headline: expected text that is not empty, got ""'],
+    [
+      { source_url: 'git@git.example:register-api' },
+      'source_url: expected an http or https URL, got "git@git.example:register-api"',
+    ],
     [{ introduction: 5 }, 'introduction: expected text that is not empty, got 5'],
     [
       { words: { groups: { one: 'club', many: 'clubs' } } },

@@ -69,7 +69,7 @@ describe('a 404 that a browser asks for', () => {
   it('is a page, but for what programs ask for, which does not vary', async () => {
     const proxy = await start();
     const pages =
-      '/gone /nothing /nothing/here /nothing?x=1.json /v1.0/nothing /API/v1 /apis /feed /.git/config ' +
+      '/404 /gone /nothing /nothing/here /nothing?x=1.json /v1.0/nothing /API/v1 /apis /feed /.git/config ' +
       '/file-lost.html /a//b http://register.example/nothing';
     for (const target of pages.split(' ')) {
       const { status, headers, text } = await browse(proxy, target);

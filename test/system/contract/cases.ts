@@ -294,7 +294,8 @@ export function contractCases(dist: string): readonly Case[] {
     return { path: path.replace(/\{\w+\}/, value), file: before + value + after };
   };
   const examples = routes.flatMap((route) => {
-    const example = exampleOf(route);
+    // The page of a 404 is one at its own path, too.
+    const example = route.path === errors['not_found']?.page ? undefined : exampleOf(route);
     return example === undefined
       ? []
       : [{ route, ...example, size: statSync(join(dist, example.file)).size }];
@@ -738,7 +739,7 @@ export function contractCases(dist: string): readonly Case[] {
     ...'/feeds/groups/2026-13.atom /feeds/groups/x.atom /downloads/documents'.split(' '),
     ...'/downloads/documents/nothing.ndjson.gz /API/v1 /assets /- /api/v1/owners'.split(' '),
     ...'/api/v1/lookup/user/0 /api/v1/ids/groups/1 /group.html /group/7/history /group/7/members'.split(' '),
-    ...'/groups'.split(' '),
+    ...'/groups /404'.split(' '),
     `/${summary.file}.br`,
   ]) {
     refused(`path: nothing at ${path}`, path, 'not_found', { detail: NOTHING });
@@ -808,7 +809,7 @@ export function contractCases(dist: string): readonly Case[] {
       body,
     };
   };
-  for (const path of ['/nothing', '/nothing/here', '/v1.0/nothing', '/nothing?x=y.json', '/API/v1']) {
+  for (const path of ['/nothing', '/404', '/nothing/here', '/v1.0/nothing', '/nothing?x=y.json', '/API/v1']) {
     one(`error page: of a browser, ${path}`, path, { headers: { Accept: BROWSER } }, paged('not_found'));
   }
   for (const accept of ['text/html', 'TEXT/HTML , */*; q=0.5', 'text/html;q=0.9, application/json;q=0.1']) {

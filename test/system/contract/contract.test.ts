@@ -91,6 +91,7 @@ describe('every document of the tree', () => {
       const limit = /^api\/v1\/largest\/(\d+)\.json$/.exec(file)?.[1];
       const bare = file.startsWith('api/') ? file.replace(/\.json$/, '') : file;
       const path = paths.get(file) ?? `/${bare}`;
+      if (path === '/404') continue;
       const answer = await proxy.get(limit === undefined ? path : `/api/v1/largest?limit=${limit}`);
       expect(answer.status, file).toBe(200);
       expect(await answer.text(), file).toBe(text);

@@ -6,6 +6,7 @@ export const CLUBS = {
   licence: { name: 'CC0 1.0', url: 'https://creativecommons.org/publicdomain/zero/1.0/' },
   headline: 'How big is your club?',
   introduction: 'We count every evening.',
+  source_url: 'https://git.example/register-api',
   words: {
     group: { one: 'club', many: 'clubs' },
     user: { one: 'player', many: 'players' },

@@ -163,6 +163,7 @@ function startPage(documented: Documented) {
   const group = shown.body('group');
   const failure = problemExample(problemOf('invalid_id'), operator.baseUrl);
   return {
+    sourceUrl: operator.sourceUrl,
     snippets: snippets(operator.baseUrl + url, firstUse(documented)),
     record:
       group === undefined

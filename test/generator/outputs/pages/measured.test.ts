@@ -72,6 +72,10 @@ describe('a register of clubs, players and islands', () => {
     expect(html).not.toContain('What was measured on');
   });
 
+  it('links the program that publishes it', () => {
+    expect(site.page('developers.html')).toContain(`<a href="${CLUBS.source_url}">register-api</a>`);
+  });
+
   it('is valid HTML on every page', async () => {
     const validator = new HtmlValidate({ extends: ['html-validate:recommended'] });
     for (const file of pagesIn(site.out)) {
