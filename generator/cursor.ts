@@ -40,10 +40,3 @@ export function cursorOver<T>(entries: Iterator<T, void>, keyOf: (entry: T) => n
     next: () => void (result = entries.next()),
   };
 }
-
-/** A cursor over the keys alone. */
-export function cursorOverKeys(keys: Float64Array): Cursor<number> {
-  let at = 0;
-  const peek = (): number | undefined => keys[at];
-  return { peek, peekKey: peek, next: () => void (at += 1) };
-}

@@ -5,7 +5,6 @@ import { records } from '../register/records.js';
 import { GzipFile } from '../publish/gzip-file.js';
 import type { WrittenFile } from '../publish/gzip-file.js';
 import { documentsFileOf } from '../routes/exports.js';
-import { ROUTES } from '../routes/index.js';
 import type { Kind, Resource } from '../schema/field.js';
 import { documentsOf, resourceOf } from '../schema/index.js';
 import type { Context } from '../register/context.js';
@@ -52,7 +51,7 @@ function writeAll(
   const files = new Map<string, GzipFile>();
   try {
     for (const { route } of documentsOf(resource)) files.set(route, newFile(folder, route));
-    for (const { route, body } of records(register, resource, ROUTES)) {
+    for (const { route, body } of records(register, resource)) {
       // JSON has no line break of its own: in texts they are escaped.
       files.get(route)?.line(body);
       advance(1);

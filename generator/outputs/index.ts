@@ -46,11 +46,11 @@ export function* summaries(sources: Sources): Generator<Output> {
 export class Samples {
   readonly shown: Shown;
 
-  constructor({ register, overview, table }: Sources) {
+  constructor({ register, overview }: Sources) {
     this.shown = new Shown(overview);
     register.scope('shown', this.shown.ranges());
     for (const resource of RESOURCES) {
-      for (const output of records(register, resource, table, 'shown')) this.#consider(output);
+      for (const output of records(register, resource, 'shown')) this.#consider(output);
     }
   }
 

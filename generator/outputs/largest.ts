@@ -98,7 +98,7 @@ export function* largest(register: Register, { asOf, populations, measured }: Ov
   const { samples } = populationOf(populations, group);
   const ranked = [
     ...register.rows<[json: string, measuredAt: string]>(
-      `SELECT ${objectOf(FIELDS, [])}, measured_at FROM` +
+      `SELECT ${objectOf(FIELDS)}, measured_at FROM` +
         ` (SELECT * FROM ${name(group.plural)} WHERE ${LISTED_BY} IS NOT NULL AND id IN (${samples.join()}))` +
         ` ORDER BY member_count DESC, id`,
     ),

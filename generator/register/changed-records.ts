@@ -1,9 +1,7 @@
 /** The documents of records that changed, one record after the other. */
 import { rangesOf } from './sql.js';
 import type { Register } from './database.js';
-import { ROUTES } from '../routes/index.js';
 import type { Resource } from '../schema/field.js';
-
 import { records } from './records.js';
 import type { RecordDocument } from './records.js';
 
@@ -20,7 +18,7 @@ export function* changedRecords(
   changed: () => Iterable<number>,
 ): Generator<ChangedRecord, void, undefined> {
   register.scope('changed', rangesOf(resource.kind, changed()));
-  const outputs = records(register, resource, ROUTES, 'changed');
+  const outputs = records(register, resource, 'changed');
   try {
     let next = outputs.next();
     for (const key of changed()) {

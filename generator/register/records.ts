@@ -6,7 +6,6 @@ import { HistoryCursor, NO_ENTRIES } from './history-cursor.js';
 import type { ListedEntries } from './history-cursor.js';
 import { historyQuery, partsOf, recordsQuery } from './sql.js';
 import type { DocumentPart, Scope } from './sql.js';
-import type { Route } from '../routes/index.js';
 
 /** A document of a record. */
 export interface RecordDocument {
@@ -23,11 +22,10 @@ type Piece = { readonly column: number } | { readonly gap: Exclude<DocumentPart,
 export function* records(
   register: Register,
   resource: Resource,
-  table: readonly Route[],
   scope: Scope = 'all',
 ): Generator<RecordDocument> {
   const columns: string[] = ['id'];
-  const plans = documentsOf(resource).map((document) => plan(document, table, columns));
+  const plans = documentsOf(resource).map((document) => plan(document, columns));
   const cursors = new Map<string, HistoryCursor>();
   try {
     for (const history of resource.histories) {
@@ -46,12 +44,8 @@ export function* records(
   }
 }
 
-function plan(
-  { route, fields }: Document,
-  table: readonly Route[],
-  columns: string[],
-): { route: string; pieces: readonly Piece[] } {
-  const pieces = partsOf(fields, table).map((part): Piece =>
+function plan({ route, fields }: Document, columns: string[]): { route: string; pieces: readonly Piece[] } {
+  const pieces = partsOf(fields).map((part): Piece =>
     'sql' in part ? { column: columns.push(part.sql) - 1 } : { gap: part },
   );
   return { route, pieces };

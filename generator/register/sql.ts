@@ -18,8 +18,7 @@ import type {
   DerivedField,
 } from '../schema/field.js';
 import { resourceOf } from '../schema/index.js';
-import { halves, routeNamed } from '../routes/index.js';
-import type { Route } from '../routes/index.js';
+import { ROUTES, halves, routeNamed } from '../routes/index.js';
 
 /** What is not published, by kind: temporary tables of the connection, never of the register. */
 const EXCLUSIONS = {
@@ -128,7 +127,7 @@ const asJson = (type: ColumnType, sql: string): string =>
 /** A field that is one SQL expression. */
 type PlainField = EntryField | LinksField;
 
-function fieldValue(field: PlainField, table: readonly Route[]): string {
+function fieldValue(field: PlainField): string {
   switch (field.is) {
     case 'column':
       return asJson(field.column.type, publishedValue(field.column));
@@ -138,11 +137,11 @@ function fieldValue(field: PlainField, table: readonly Route[]): string {
       return jsonObject(
         Object.entries(field.targets).map(([link, target]) => [
           link,
-          typeof target === 'string' ? pathOf(target, 'id', table) : pathTo(target, table),
+          typeof target === 'string' ? pathOf(target, 'id') : pathTo(target),
         ]),
       );
     case 'object': {
-      const parts = field.fields.map((part) => [part.name, fieldValue(part, table)] as const);
+      const parts = field.fields.map((part) => [part.name, fieldValue(part)] as const);
       const unmeasured = parts.map(([, value]) => `${value} IS NULL`).join(' AND ');
       return `CASE WHEN ${unmeasured} THEN NULL ELSE ${jsonObject(parts)} END`;
     }
@@ -150,8 +149,8 @@ function fieldValue(field: PlainField, table: readonly Route[]): string {
 }
 
 /** The path of a route by id. @param id SQL; the path is null if the id is */
-function pathOf(route: string, id: string, table: readonly Route[]): string {
-  const [before, after] = halves(routeNamed(table, route).path);
+function pathOf(route: string, id: string): string {
+  const [before, after] = halves(routeNamed(ROUTES, route).path);
   return `${literal(before)} || ${id} || ${literal(after)}`;
 }
 
@@ -159,10 +158,10 @@ function pathOf(route: string, id: string, table: readonly Route[]): string {
 export const REFERRED = ['user', 'group'] as const;
 
 /** The path of the record that a row refers to; null if its id or kind is not published. */
-function pathTo(reference: Reference, table: readonly Route[]): string {
+function pathTo(reference: Reference): string {
   const { id, kind } = reference;
   const path = (to: Kind): string =>
-    pathOf(resourceOf(to).record.route, publishedValue({ name: id, identifies: reference }), table);
+    pathOf(resourceOf(to).record.route, publishedValue({ name: id, identifies: reference }));
   if (kind === 'user') return path(kind);
   const paths = REFERRED.map((to) => `WHEN ${literal(to)} THEN ${path(to)}`);
   return `CASE ${name(kind.column)} ${paths.join(' ')} END`;
@@ -172,18 +171,18 @@ const jsonObject = (members: readonly (readonly [string, string])[]): string =>
   `json_object(${members.map(([key, value]) => `${literal(key)}, ${value}`).join(', ')})`;
 
 /** SQL for the JSON object of some fields. */
-export const objectOf = (fields: readonly PlainField[], table: readonly Route[]): string =>
-  jsonObject(fields.map((field) => [field.name, fieldValue(field, table)]));
+export const objectOf = (fields: readonly PlainField[]): string =>
+  jsonObject(fields.map((field) => [field.name, fieldValue(field)]));
 
 /** A part of a document: a JSON object in SQL, or a field computed from the histories. */
 export type DocumentPart = { readonly sql: string } | ListField | DerivedField;
 
 /** Splits a document's fields into maximal runs of plain fields, and the fields between them. */
-export function partsOf(fields: readonly Field[], table: readonly Route[]): DocumentPart[] {
+export function partsOf(fields: readonly Field[]): DocumentPart[] {
   const parts: DocumentPart[] = [];
   let run: PlainField[] = [];
   const close = (): void => {
-    if (run.length > 0) parts.push({ sql: objectOf(run, table) });
+    if (run.length > 0) parts.push({ sql: objectOf(run) });
     run = [];
   };
   for (const field of fields) {
@@ -249,7 +248,7 @@ function lookups(table: string, key: string, order: string): Neighbours {
 export function historyQuery(kind: Kind, history: History, scope: Scope, condition?: string): string {
   const key = name(history.key.name);
   return (
-    `SELECT ${key}, count(*), json_group_array(${objectOf(history.fields, [])})` +
+    `SELECT ${key}, count(*), json_group_array(${objectOf(history.fields)})` +
     ` FROM (${historyRows(kind, history, scope, condition)}) GROUP BY ${key}`
   );
 }

@@ -6,7 +6,7 @@ import type { Entry } from '../tree/hash-file.js';
 import type { Progress } from '../progress.js';
 import { INDEX_FILE, filesIn, readChangeIndex, untrackedFiles } from '../tree/changes.js';
 import { CODINGS, namesOf, siblingsFrom } from '../tree/codings.js';
-import { cursorOverKeys, seek } from '../cursor.js';
+import { cursorOver, seek } from '../cursor.js';
 import { isPrepared } from '../publish/journal.js';
 import { indexDigest } from '../tree/digest.js';
 import { deleteFile } from '../publish/moves.js';
@@ -206,7 +206,7 @@ function* checkRoute(
   const fileOf = filler(route.file);
   const forms = [undefined, ...CODINGS].map((coding) => {
     const suffix = coding?.suffix ?? '';
-    const scanned = cursorOverKeys(keys.get(route.name + suffix) ?? new Float64Array());
+    const scanned = cursorOver((keys.get(route.name + suffix) ?? []).values(), (key) => key);
     const onPassed = (key: number): void => found.add(fileOf(key) + suffix, 'extra');
     return { coding, scanned, moveTo: (key: number) => seek(scanned, key, onPassed) === key };
   });

@@ -14,7 +14,6 @@ import type { Register } from '../../register/database.js';
 import { isPublishable } from '../../register/findings.js';
 import { excludedIds, includeInvalid, invalidIds } from '../../register/overview.js';
 import { rangesOf } from '../../register/sql.js';
-import { ROUTES } from '../../routes/index.js';
 import type { Kind } from '../../schema/field.js';
 import { documentsOf, resourceOf } from '../../schema/index.js';
 import { detectChanges, forgetChanges } from '../incremental/detect.js';
@@ -131,7 +130,7 @@ function renderShard(
     advance(1);
   };
   if (changed === undefined) {
-    for (const output of records(register, resource, ROUTES, shard)) put(output);
+    for (const output of records(register, resource, shard)) put(output);
   } else {
     for (const { key, documents } of changedRecords(register, resource, () => changed)) {
       for (const each of writers.values()) each.keepBelow(key);

@@ -59,7 +59,7 @@ function largestBy(register: Register, measure: Measure): readonly string[] {
   const by = `${name(measure.column)} DESC, id`;
   // The inner order and limit make SQLite keep that many rows at most.
   const sql =
-    `SELECT ${objectOf(fieldsOf(measure), [])} FROM (SELECT * FROM ${name(game.plural)}` +
+    `SELECT ${objectOf(fieldsOf(measure))} FROM (SELECT * FROM ${name(game.plural)}` +
     ` WHERE ${isPublished(game.kind)} AND state IS NOT 'deleted' AND ${name(measure.column)} IS NOT NULL` +
     ` ORDER BY ${by} LIMIT ${LIST_ENTRIES}) ORDER BY ${by}`;
   return [...register.rows<[json: string]>(sql)].map(([json]) => json);
