@@ -230,12 +230,6 @@ describe('a refused request', () => {
     // The next is sent all the same.
     expect((await client.get('/api/v1')).name).toBe('here');
   });
-
-  it('is not repeated for another status', async () => {
-    const { client, statuses } = await served(refusing(1, 500, () => ({ 'retry-after': '0' })));
-    expect(await rejectionOf(client.get('/api/v1'))).toMatchObject({ status: 500 });
-    expect(statuses).toEqual([500]);
-  });
 });
 
 const cut: RequestListener = (_, response) => {

@@ -7,26 +7,6 @@ import { always, some } from '../support/thorough.js';
 
 const path = temporary();
 
-/** The present of a sample, and what its readings of the last weeks start after. */
-const PRESENT = Date.parse('2026-11-20T08:00:00Z');
-const DAY = 86_400_000;
-
-interface Reading {
-  readonly at: number;
-  readonly count: number;
-}
-
-/** How far a line strays from the straight one between its ends, as a share of its range. */
-function bend(line: readonly Reading[]): number {
-  const [first, last] = [line[0], line.at(-1)];
-  if (first === undefined || last === undefined || first.at === last.at) return 0;
-  const slope = (last.count - first.count) / (last.at - first.at);
-  const counts = line.map(({ count }) => count);
-  const range = Math.max(...counts) - Math.min(...counts);
-  const strays = line.map(({ at, count }) => Math.abs(count - first.count - slope * (at - first.at)));
-  return Math.max(...strays) / Math.max(1, range);
-}
-
 /** Each reading with the one before it of the same group; times in seconds. */
 const STEPS = `(SELECT group_id, unixepoch(measured_at) AS at, member_count AS n,
   lag(unixepoch(measured_at)) OVER g AS before_at, lag(member_count) OVER g AS before
@@ -97,79 +77,7 @@ describe.each(some([1, 2026], 1))('a sample of 20,000 records from seed %i', (se
   });
   afterAll(() => db.close());
 
-  const readingsOf = (where: string) =>
-    db
-      .prepare<[], Reading>(
-        `SELECT unixepoch(measured_at) * 1000 AS at, member_count AS count
-           FROM group_member_readings WHERE ${where} ORDER BY group_id, measured_at`,
-      )
-      .all();
-
   always.each(Object.entries(SO))('%s', (_, sql) => {
     expect(db.prepare<[]>(sql).pluck().all()).toEqual([1]);
-  });
-
-  always('has names of many scripts and lengths', () => {
-    const names = db
-      .prepare<[], string>("SELECT name FROM groups WHERE name IS NOT NULL AND trim(name) <> ''")
-      .pluck()
-      .all();
-    const share = (pattern: RegExp) => names.filter((name) => pattern.test(name)).length / names.length;
-    for (const script of ['Cyrillic', 'Arabic', 'Hebrew', 'Han', 'Hangul'])
-      expect([script, share(new RegExp(`\\p{Script=${script}}`, 'u')) > 0.005]).toEqual([script, true]);
-    expect(share(/\p{Script=Latin}/u)).toBeGreaterThan(0.8);
-    expect(share(/\p{Emoji_Presentation}/u)).toBeLessThan(0.1);
-    expect(share(/^.{1,8}$/u)).toBeGreaterThan(0.02);
-    expect(share(/^.{30,}$/u)).toBeGreaterThan(0.02);
-    expect(share(/^[^a-z]*[A-Z]{4}[^a-z]*$/)).toBeGreaterThan(0.01);
-    expect(share(/^[a-z][^A-Z]*$/)).toBeGreaterThan(0.01);
-  });
-
-  always('draws no straight lines, and no two lines alike', () => {
-    const ids = db
-      .prepare<[], number>('SELECT id FROM groups ORDER BY member_count DESC, id LIMIT 10')
-      .pluck();
-    const lines = ids.all().map((id) => readingsOf(`group_id = ${id}`));
-    const bends = lines.map(bend);
-    expect(bends.filter((share) => share > 0.12).length).toBeGreaterThanOrEqual(8);
-    expect(Math.min(...bends)).toBeGreaterThan(0.03);
-    const grown = lines.map((line) =>
-      Math.round((100 * Number(line.at(-1)?.count)) / Number(line[0]?.count)),
-    );
-    expect(new Set(grown).size).toBeGreaterThanOrEqual(8);
-    // Each falls between some readings, and rises between others.
-    for (const line of lines) {
-      const steps = line.slice(1).map(({ count }, at) => count - Number(line[at]?.count));
-      expect([steps.some((step) => step < 0), steps.some((step) => step > 0)]).toEqual([true, true]);
-    }
-  });
-
-  always('lacks readings of all groups on the same days, in the midst of daily readings', () => {
-    const days = new Map<number, number>();
-    const since = '2026-10-01';
-    for (const { at } of readingsOf(`measured_at >= '${since}'`)) {
-      const day = Math.floor(at / DAY);
-      days.set(day, (days.get(day) ?? 0) + 1);
-    }
-    const empty: number[] = [];
-    for (let day = Date.parse(since) / DAY; day < Math.floor(PRESENT / DAY); day++)
-      if (!days.has(day)) empty.push(day);
-    expect(empty.length).toBeGreaterThanOrEqual(1);
-    expect(empty.length).toBeLessThan(10);
-    for (const day of empty) {
-      const around = [1, 2, 3, 4].flatMap((off) => [days.get(day - off) ?? 0, days.get(day + off) ?? 0]);
-      expect(Math.max(...around)).toBeGreaterThan(50);
-      const read = ['groups', 'users', 'games', 'items'].map(
-        (table) =>
-          `(SELECT count(*) FROM ${table} WHERE unixepoch(measured_at) / 86400 = ${day}
-             OR unixepoch(first_measured_at) / 86400 = ${day})`,
-      );
-      expect(
-        db
-          .prepare<[]>(`SELECT ${read.join(' + ')}`)
-          .pluck()
-          .all(),
-      ).toEqual([0]);
-    }
   });
 });

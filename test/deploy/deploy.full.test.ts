@@ -32,13 +32,6 @@ beforeAll(async () => {
   await snapshot(buildArgs(register, out));
 });
 
-it('every file begins with what it is for, but for the dashboard, which is JSON', () => {
-  const files = readdirSync(DEPLOY, { recursive: true, encoding: 'utf8', withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.json'))
-    .map(({ parentPath, name }) => join(parentPath, name));
-  for (const file of files) expect(readFileSync(file, 'utf8')).toMatch(/^(#!\/bin\/sh\n)?# [A-Za-z]/);
-});
-
 const UNITS = readdirSync(DEPLOY).filter((name) => /\.(service|socket|timer)$/.test(name));
 const HAS_SYSTEMD = has('the units of deploy/', 'systemd');
 

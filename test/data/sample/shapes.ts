@@ -52,20 +52,19 @@ export const SHAPES: Findings = {
   'a group has no history at all':
     'groups WHERE id NOT IN (SELECT group_id FROM group_names UNION SELECT group_id FROM owners UNION SELECT group_id FROM readings)',
   'a user has no history': 'users WHERE username IS NOT NULL AND id NOT IN (SELECT user_id FROM usernames)',
-  'a group is present': "groups WHERE state = 'present'",
-  'a group is locked': "groups WHERE state = 'locked'",
-  'a group is deleted': "groups WHERE state = 'deleted'",
-  'a user is present': "users WHERE state = 'present'",
-  'a user is banned': "users WHERE state = 'banned'",
-  'a user is deleted': "users WHERE state = 'deleted'",
-  'a game is present': "games WHERE state = 'present'",
-  'a game is restricted': "games WHERE state = 'restricted'",
-  'a game is deleted': "games WHERE state = 'deleted'",
-  'an item is present': "items WHERE state = 'present'",
-  'an item is deleted': "items WHERE state = 'deleted'",
-  'groups without description': "groups WHERE description = ''",
-  'games without description': "games WHERE description = ''",
-  'items without description': "items WHERE description = ''",
+  ...each(
+    (
+      'group present,group locked,group deleted,user present,user banned,user deleted,game present,' +
+      'game restricted,game deleted,item present,item deleted'
+    ).split(','),
+    (words) => {
+      const [kind = '', state] = words.split(' ');
+      return { [`${kind}: ${state}`]: `${kind}s WHERE state = '${state}'` };
+    },
+  ),
+  ...each(['groups', 'games', 'items'], (table) => ({
+    [`${table} without description`]: `${table} WHERE description = ''`,
+  })),
   'a description has 1,000 characters and line breaks':
     'descriptions WHERE length(description) = 1000 AND instr(description, char(10))',
   'a game is paid': "games WHERE access = 'paid' AND price > 0",
@@ -90,10 +89,9 @@ export const SHAPES: Findings = {
     [`a withheld group made a ${of}`]: `creators JOIN withheld USING (id) WHERE of = '${of}' AND type = 'group' AND kind = type`,
   })),
   'a withheld user owns a group': "groups JOIN withheld w ON w.kind = 'user' AND w.id = owner_id",
-  'a group is withheld': "withheld JOIN records USING (kind, id) WHERE kind = 'group'",
-  'a user is withheld': "withheld JOIN records USING (kind, id) WHERE kind = 'user'",
-  'a game is withheld': "withheld JOIN records USING (kind, id) WHERE kind = 'game'",
-  'a item is withheld': "withheld JOIN records USING (kind, id) WHERE kind = 'item'",
+  ...each(['group', 'user', 'game', 'item'], (kind) => ({
+    [`a ${kind} is withheld`]: `withheld JOIN records USING (kind, id) WHERE kind = '${kind}'`,
+  })),
   'emoji beyond the BMP': `texts WHERE name GLOB ${anyOf(0x1f300, 0x1faff)}`,
   'emoji joined to one': 'texts WHERE instr(name, char(0x1F469, 0x200D))',
   Arabic: `texts WHERE name GLOB ${anyOf(0x620, 0x64a)}`,

@@ -20,7 +20,7 @@ import { PROJECT, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { SCHEMA, changeRegister, writeRegister } from '../../support/register.js';
 import { json, readTree, stamps } from '../../support/tree.js';
-import { fields, matching } from '../../support/values.js';
+import { matching } from '../../support/values.js';
 import { startWriter } from '../../support/writer.js';
 
 const path = temporary();
@@ -258,29 +258,6 @@ describe('a build that can’t be done', () => {
     expect(await refused(code, { operator })).toContain(message.replaceAll('$', operator));
   });
 
-  it('for its operator file, of which all mistakes are named, each with its place', async () => {
-    const operator = operatorWith('tag_authority', 'tag_authorty');
-    writeFileSync(operator, readFileSync(operator, 'utf8').replace('mailto:', 'mail:'));
-    const args = ['--register', good(), '--out', out, '--operator', operator];
-    expect(await inProcess('build', ...args)).toMatchObject({
-      code: 2,
-      stderr: `error: operator file "${operator}" has 3 problems
-  line 1, column 1: tag_authority is missing, expected a domain name in lower case
-  line 5, column 3: contact: expected a mailto: or https: URL, got "mail:golden@golden.example"
-  line 8, column 3: unknown key "tag_authorty" (did you mean "tag_authority"?)
-`,
-    });
-  });
-
-  it('for a base URL that is none', async () => {
-    expect(await refused(2, { 'base-url': 'api.example' })).toBe(
-      'error: --base-url: expected an http or https URL, got "api.example"',
-    );
-    expect(await refused(2, { 'base-url': 'https://x.example/api' })).toContain(
-      '--base-url: expected a URL without a path, since',
-    );
-  });
-
   it.skipIf(!mayBeOther)(
     'for its register, which is in WAL mode in a folder that it can’t write to: what to do about it',
     async () => {
@@ -375,11 +352,6 @@ describe.concurrent('a mistake in the command line ends with 2, and says', () =>
 });
 
 describe.concurrent('snapshot', () => {
-  it('--version prints the version of package.json', async () => {
-    const { version } = fields(JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')));
-    expect(await snapshot(['--version'])).toEqual({ code: 0, stdout: `${String(version)}\n`, stderr: '' });
-  });
-
   it('--help has exit codes and examples, and that of a command each option with its default', async () => {
     const { code, stdout, stderr } = await snapshot(['--help']);
     expect([code, stderr]).toEqual([0, '']);
@@ -412,44 +384,6 @@ describe.concurrent('snapshot', () => {
 });
 
 describe.concurrent('snapshot build', () => {
-  it('prints progress as lines on stderr and the result on stdout, and says so when nothing has changed', async () => {
-    const out = path('dist');
-    const args = ['build', ...inputs(good(), out)];
-    const { code, stdout, stderr } = await snapshot(args);
-    expect(code).toBe(0);
-    expect(stderr).toMatch(/^rendering records: 4 shards in [\d.]+ s\nrendering: 223 files in [\d.]+ s\n/);
-    for (const control of ['\r', '\u001b']) expect(stderr).not.toContain(control);
-    for (const line of [
-      `Published snapshot 1 in ${out} (register as of 2026-01-01T00:00:00Z)`,
-      '1 group, 1 user, 1 game, 1 item',
-      '316 added, 0 changed, 0 removed, 0 unchanged',
-    ])
-      expect(stdout).toContain(line);
-    expect((await snapshot(args)).stdout).toContain('Nothing changed since snapshot 1');
-    const again: unknown = JSON.parse((await snapshot([...args, '--json'])).stdout);
-    expect(again).toMatchObject({ published: false, sequence: 1, changes: { added: 0, unchanged: 316 } });
-  });
-
-  it('--json prints one object, of what was published', async () => {
-    const out = path('dist');
-    const { code, stdout } = await snapshot(['build', ...inputs(good(), out), '--json']);
-    expect(code).toBe(0);
-    expect(stdout.trimEnd()).not.toContain('\n');
-    const result = fields(JSON.parse(stdout));
-    expect(result).toMatchObject({
-      published: true,
-      sequence: 1,
-      as_of: '2026-01-01T00:00:00Z',
-      records: { groups: 1, users: 1, games: 1, items: 1 },
-      files: 316,
-      changes: { added: 316, changed: 0, removed: 0, unchanged: 0 },
-      report: { total: 0 },
-    });
-    expect(result['seconds']).toBeGreaterThan(0);
-    expect(result['peak_memory_bytes']).toBeGreaterThan(1_000_000);
-    expect(json(readTree(out), 'snapshot.json')).toMatchObject({ sequence: 1 });
-  });
-
   it('says of a register without measurements that it has none, and makes the folders that lead to its output', async () => {
     const out = join(path('deep'), 'er', 'dist');
     const { code, stdout } = await snapshot(['build', ...inputs(writeRegister(path('x.sqlite'), {}), out)]);

@@ -37,8 +37,8 @@ it.each([
 });
 
 it('serve is listed by --help, and has the options of the proxy', async () => {
-  expect((await snapshot(['--help'])).stdout).toMatch(/^ {2}serve +Start the proxy/m);
-  expect((await snapshot(['help', 'serve'])).stdout).toContain('"register-api serve --help" lists');
+  expect((await inProcess('--help')).stdout).toMatch(/^ {2}serve +Start the proxy/m);
+  expect((await inProcess('help', 'serve')).stdout).toContain('"register-api serve --help" lists');
   const { stdout, code } = await snapshot(['serve', '--help']);
   expect(code).toBe(0);
   expect(stdout).toContain('Usage: register-api serve [options]');
@@ -130,14 +130,14 @@ it('help names the program as it was called', () => {
   expect(stdout).not.toContain('register-api');
 });
 
-it.each([[[]], [['serve']]])('%j knows -v, -V and --version for the version', async (command) => {
-  const runs = await Promise.all(['-v', '-V', '--version'].map((flag) => snapshot([...command, flag])));
+it('-v, -V and --version print the version', async () => {
+  const runs = await Promise.all([['-v'], ['--version'], ['serve', '-V']].map((args) => snapshot(args)));
   expect(new Set(runs.map(({ stdout }) => stdout)).size).toBe(1);
   expect(runs[0]?.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
 it('a value that is none is quoted with what was expected, in our words', async () => {
-  expect((await snapshot(['mirror', '127.0.0.1:8080'])).stderr).toBe(
+  expect((await inProcess('mirror', '127.0.0.1:8080')).stderr).toBe(
     'error: "127.0.0.1:8080" is no base URL: expected http or https, without a path, user name or query' +
       ' (did you mean https://127.0.0.1:8080?)\n',
   );

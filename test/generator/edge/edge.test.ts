@@ -4,13 +4,7 @@ import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { hostHeaders, hostNotFound, hostRedirects } from '../../../generator/edge/headers.js';
-import {
-  HTML_PATTERN,
-  decimalsUpTo,
-  namePattern,
-  pagePattern,
-  valuePattern,
-} from '../../../generator/edge/patterns.js';
+import { HTML_PATTERN, decimalsUpTo, namePattern, pagePattern } from '../../../generator/edge/patterns.js';
 import { readPublished } from '../../../generator/edge/published.js';
 import { ratesOf } from '../../../generator/edge/rates.js';
 import { Tree } from '../../../generator/tree/tree.js';
@@ -52,17 +46,6 @@ describe('the patterns', () => {
     );
   });
 
-  it('match a query parameter within its bounds', () => {
-    const parameter = { name: 'limit', in: 'query', type: 'integer', description: '', default: 100 } as const;
-    fc.assert(
-      fc.property(fc.nat(300), fc.nat(300), fc.nat(400), (one, other, value) => {
-        const [minimum, maximum] = [Math.min(one, other), Math.max(one, other)];
-        const pattern = new RegExp(`^${valuePattern({ ...parameter, minimum, maximum })}$`);
-        expect(pattern.test(String(value))).toBe(value >= minimum && value <= maximum);
-      }),
-    );
-  });
-
   it('match the name of a parameter in any spelling that means it', () => {
     const pattern = new RegExp(`^${namePattern('limit')}$`);
     for (const name of ['limit', '%6cimit', '%6Cimit', '%6c%69%6D%69%74', 'li%6dit'])
@@ -73,14 +56,6 @@ describe('the patterns', () => {
 
 describe('the pattern of an Accept that prefers HTML', () => {
   const pattern = new RegExp(HTML_PATTERN.replace('(?i)', ''), 'i');
-
-  it('matches what browsers send', () => {
-    for (const field of [
-      'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
-      'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7',
-    ])
-      expect(field).toMatch(pattern);
-  });
 
   it('matches nothing that the proxy would not', () => {
     const range = fc.constantFrom(
@@ -103,18 +78,8 @@ describe('the pattern of an Accept that prefers HTML', () => {
 
   it('is quick with a field of 16 KiB', () => {
     const startedMs = performance.now();
-    const parts = [
-      ',',
-      'a/b,',
-      ' ',
-      '\t;',
-      '*/*;q=0.1,',
-      ' , ',
-      'a/b ; c=d ',
-      'text/html,',
-      'text/html ;q=1 ',
-    ];
-    for (const part of parts) pattern.test(`${part.repeat(16_384 / part.length)}!`);
+    for (const part of ', |a/b,| |\t;|*/*;q=0.1,| , |a/b ; c=d |text/html,|text/html ;q=1 '.split('|'))
+      pattern.test(`${part.repeat(16_384 / part.length)}!`);
     expect(performance.now() - startedMs).toBeLessThan(1_000);
   });
 
@@ -193,17 +158,6 @@ describe('edge', () => {
     expect(other.stdout).toContain('Wrote');
     expect(readFileSync(file, 'utf8')).toContain('listen [::]:80 ipv6only=off;');
     expect(readdirSync(folder)).toEqual(['nginx.conf']);
-  });
-
-  it('trusts nobody, or the load balancers it is told of', async () => {
-    const file = path('trust.conf');
-    await edge('nginx', '--out', out, '--write', file);
-    expect(readFileSync(file, 'utf8')).not.toMatch(/set_real_ip_from|real_ip_header/);
-    await edge('nginx', '--out', out, '--trust-proxy', '10.0.0.0/8,::1', '--write', file);
-    expect(readFileSync(file, 'utf8').match(/set_real_ip_from .*/g)).toEqual([
-      'set_real_ip_from 10.0.0.0/8;',
-      'set_real_ip_from ::1;',
-    ]);
   });
 
   it.each([

@@ -1,7 +1,6 @@
 /** The limits as nginx counts them, with its real clock. */
-import { existsSync, renameSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { startNginx } from '../../system/contract/servers.js';
 import type { EdgeServer } from '../../system/contract/servers.js';
 import { sender } from '../../system/contract/cases.js';
@@ -9,10 +8,6 @@ import { published, publishedSample } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { changeRegister } from '../../support/register.js';
 import { has } from '../../support/programs.js';
-
-const manifest = z.object({
-  routes: z.array(z.object({ name: z.string(), example: z.string().optional() })),
-});
 
 const path = temporary();
 const out = path('dist');
@@ -110,18 +105,5 @@ describe.runIf(isPossible)('nginx', () => {
     expect(headers).toMatchObject({ 'retry-after': '10', 'cache-control': 'no-store' });
     await seconds(1.1);
     expect(await send('/api/v1')).toMatchObject({ status: 200 });
-  });
-
-  it('says of a page of records without its file what it says of any path without one', async () => {
-    const send = sender(nginx?.base ?? '');
-    const { status: shown } = await send('/group');
-    const forms = ['', '.br', '.gz'].filter((suffix) => existsSync(`${out}/group.html${suffix}`));
-    for (const suffix of forms) renameSync(`${out}/group.html${suffix}`, `${out}/group.away${suffix}`);
-    const example = manifest.parse(JSON.parse((await send('/snapshot.json')).body.toString()));
-    const page = example.routes.find(({ name }) => name === 'group-page')?.example ?? '';
-    const { status, body } = await send(page);
-    for (const suffix of forms) renameSync(`${out}/group.away${suffix}`, `${out}/group.html${suffix}`);
-    expect([shown, status, (await send(page)).status]).toEqual([200, 404, 200]);
-    expect(body.toString()).toContain('"detail":"nothing is published at this path"');
   });
 });

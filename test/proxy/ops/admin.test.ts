@@ -55,51 +55,46 @@ describe('createAdminServer', () => {
 });
 
 describe('readinessOf', () => {
-  it('is 503 before the first snapshot', () => {
-    expect(readinessOf({ ...READY, snapshot: undefined, isReadable: false })).toEqual({
-      status: 503,
-      body: { ready: false, reason: 'no snapshot yet' },
+  const unreadable = 'snapshot.json is missing or was refused; the log says why';
+  const old = 'the snapshot was built more than 60 s ago';
+  it.each<[string, Partial<Parameters<typeof readinessOf>[0]>, Readiness['status'], object]>([
+    [
+      'before the first snapshot',
+      { snapshot: undefined, isReadable: false },
+      503,
+      { reason: 'no snapshot yet' },
+    ],
+    [
+      'while snapshot.json is refused',
+      { isReadable: false },
+      503,
+      { reason: unreadable, ...FACTS, age_seconds: 0 },
+    ],
+    [
+      'of a snapshot older than allowed',
+      { nowMs: BUILT_MS + 60_001, maxAgeMs: 60_000 },
+      503,
+      { reason: old, ...FACTS, age_seconds: 60 },
+    ],
+    ['while stopping', { isStopping: true }, 503, { reason: 'stopping', ...FACTS, age_seconds: 0 }],
+    [
+      'while stopping without a snapshot',
+      { isStopping: true, snapshot: undefined },
+      503,
+      { reason: 'stopping' },
+    ],
+    ['up to that age', { nowMs: BUILT_MS + 60_000, maxAgeMs: 60_000 }, 200, { ...FACTS, age_seconds: 60 }],
+    ['at any age if none is set', { nowMs: BUILT_MS + 86_400_000 }, 200, { ...FACTS, age_seconds: 86_400 }],
+    [
+      'if our clock is behind',
+      { nowMs: BUILT_MS - 5_000, maxAgeMs: 60_000 },
+      200,
+      { ...FACTS, age_seconds: 0 },
+    ],
+  ])('%s', (_, facts, status, body) => {
+    expect(readinessOf({ ...READY, ...facts })).toEqual({
+      status,
+      body: { ready: status === 200, ...body },
     });
-  });
-
-  it('is 503 while snapshot.json is gone or refused, although an older one is in service', () => {
-    expect(readinessOf({ ...READY, isReadable: false })).toEqual({
-      status: 503,
-      body: {
-        ready: false,
-        reason: 'snapshot.json is missing or was refused; the log says why',
-        ...FACTS,
-        age_seconds: 0,
-      },
-    });
-  });
-
-  it('is 503 for a snapshot older than allowed', () => {
-    expect(readinessOf({ ...READY, nowMs: BUILT_MS + 60_001, maxAgeMs: 60_000 })).toEqual({
-      status: 503,
-      body: { ready: false, reason: 'the snapshot was built more than 60 s ago', ...FACTS, age_seconds: 60 },
-    });
-  });
-
-  it('is 503 while stopping, whatever else is wrong', () => {
-    for (const snapshot of [FACTS, undefined]) {
-      expect(readinessOf({ ...READY, snapshot, isStopping: true })).toMatchObject({
-        status: 503,
-        body: { reason: 'stopping' },
-      });
-    }
-  });
-
-  it('is 200 up to that age, at any age if none is set, and if our clock is behind', () => {
-    for (const [nowMs, maxAgeMs, age] of [
-      [BUILT_MS + 60_000, 60_000, 60],
-      [BUILT_MS + 86_400_000, undefined, 86_400],
-      [BUILT_MS - 5_000, 60_000, 0],
-    ] as const) {
-      expect(readinessOf({ ...READY, nowMs, maxAgeMs })).toEqual({
-        status: 200,
-        body: { ready: true, ...FACTS, age_seconds: age },
-      });
-    }
   });
 });

@@ -1,4 +1,4 @@
-import { link, rename, rm, symlink } from 'node:fs/promises';
+import { link, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
@@ -210,33 +210,6 @@ describe('SnapshotWatcher.confirm', () => {
   });
 });
 
-describe('SnapshotWatcher with a link', () => {
-  it('says once that the tree behind it is broken, switched to or there from the first', async () => {
-    const [old, next, links] = [await tree(), await emptyFolder(), await emptyFolder()];
-    await publish(next, 'snapshot.json', '{');
-    const link = join(links, 'dist');
-    await symlink(old, link);
-    const { watcher, log } = watch(link);
-    await watcher.start();
-    await symlink(next, `${link}.new`);
-    await rename(`${link}.new`, link);
-    for (let count = 0; count < 3; count += 1) await watcher.confirm();
-    expect(log.slice(1)).toEqual([
-      expect.stringContaining('is not JSON (see verify --repair): still serving'),
-    ]);
-
-    await rm(join(next, 'snapshot.json'));
-    const late = watch(link);
-    await late.watcher.start();
-    await publish(next, 'snapshot.json', '{');
-    for (let count = 0; count < 3; count += 1) await late.watcher.confirm();
-    expect(late.log).toEqual([
-      'no snapshot.json: responding 503 until there is a good one',
-      'snapshot.json is not JSON (see verify --repair): responding 503 until there is a good one',
-    ]);
-  });
-});
-
 describe('SnapshotWatcher.active', () => {
   it('has the limits of the snapshot, but for those that are set by hand', async () => {
     const limits = {
@@ -251,21 +224,6 @@ describe('SnapshotWatcher.active', () => {
       api: { burst: 9, emissionIntervalMs: 250 },
       download: { burst: 6, emissionIntervalMs: 7_000 },
       page: { burst: 8, emissionIntervalMs: 3 },
-    });
-  });
-
-  it('has them by default before the first one, set by hand or not', async () => {
-    const overrides = { api: { burst: 9 }, download: {}, page: {} };
-    const { watcher } = watch(await emptyFolder(), { overrides });
-    await watcher.start();
-    expect(watcher.active).toMatchObject({
-      epoch: 0,
-      documentation: '/developers',
-      quotas: {
-        api: { burst: 9, emissionIntervalMs: 1_000 },
-        download: { burst: 12, emissionIntervalMs: 60_000 },
-        page: { burst: 240, emissionIntervalMs: 250 },
-      },
     });
   });
 });

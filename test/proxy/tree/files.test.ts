@@ -25,15 +25,6 @@ describe('readNow', () => {
     expect(file?.identity).toBe(identityOf(root, 'a/b.json'));
   });
 
-  it('reads an empty file', async () => {
-    const root = await emptyFolder();
-    await publish(root, 'empty', '');
-    expect(readNow({ root, path: 'empty', maxBytes: 0 })).toMatchObject({
-      size: 0,
-      digest: digestOf(Buffer.alloc(0)),
-    });
-  });
-
   it('does not read what is known or too large', async () => {
     const root = await emptyFolder();
     await publish(root, 'a', '1234');
@@ -74,14 +65,6 @@ describe('readNow', () => {
     await symlink('first', join(links, 'second'));
     const file = readNow({ root: join(links, 'second'), path: 'a.json', maxBytes: MAX });
     expect(file).toMatchObject({ root: await realpath(root), size: 2 });
-  });
-
-  it('throws what the file system says of a file that can not be read', () => {
-    // This process's memory is a regular file that fails to be read at its start, and one without a size.
-    expect(() => readNow({ root: `/proc/${process.pid}`, path: 'mem', maxBytes: MAX })).toThrow(/EIO|EPERM/);
-    expect(() => readNow({ root: `/proc/${process.pid}`, path: 'status', maxBytes: MAX })).toThrow(
-      'read 1 bytes of a file of 0',
-    );
   });
 
   it('has the digest of what a compressed form holds, and none of what is no such form', async () => {

@@ -673,7 +673,7 @@ export function contractCases(dist: string): readonly Case[] {
       detail: detailOf('log-tile', '0/000', other),
     });
     const nothing = [
-      ...[tree.id.toUpperCase(), tree.id.slice(1), `${tree.id}0`, 'x'].flatMap((id) => [
+      ...[`A${tree.id.slice(1)}`, tree.id.slice(1), `${tree.id}0`, 'x'].flatMap((id) => [
         `/log/${id}/checkpoint`,
         `/log/${id}/tile/0/000`,
       ]),

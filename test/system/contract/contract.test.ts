@@ -1,5 +1,5 @@
 /** The two halves together: what the index advertises is what the proxy answers. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -76,66 +76,5 @@ describe('the proxy', () => {
     await behindBalancer.stop();
     expect(found).toEqual([]);
     expect(cases.length).toBeGreaterThan(600);
-  });
-});
-
-describe('every document of the tree', () => {
-  it('is answered at its URL, byte for byte', async () => {
-    const { routes } = snapshotFile.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
-    // A page of records is at the URLs of records as well; its own is that of the other route.
-    const own = routes.filter(({ requires }) => requires === undefined);
-    const paths = new Map(own.map(({ file, path }) => [file, path]));
-    for (const [file, { text }] of readTree(out)) {
-      // These have a limit of their own, and tests of their own.
-      if (/\.(csv|csv\.gz|parquet|ndjson\.gz|sqlite\.gz)$/.test(file)) continue;
-      const limit = /^api\/v1\/largest\/(\d+)\.json$/.exec(file)?.[1];
-      const bare = file.startsWith('api/') ? file.replace(/\.json$/, '') : file;
-      const path = paths.get(file) ?? `/${bare}`;
-      if (path === '/404') continue;
-      const answer = await proxy.get(limit === undefined ? path : `/api/v1/largest?limit=${limit}`);
-      expect(answer.status, file).toBe(200);
-      expect(await answer.text(), file).toBe(text);
-    }
-  });
-});
-
-describe('every link of a record', () => {
-  const who = z.looseObject({ type: z.string().nullish(), id: z.number().nullable() });
-  const record = z.looseObject({
-    links: z.record(z.string(), z.string().nullable()),
-    owner: who.nullish(),
-    creator: who.nullish(),
-  });
-  const records = (): readonly (readonly [string, z.infer<typeof record>])[] =>
-    [...readTree(out)]
-      .filter(([file]) => /^(api\/v1\/(group|user|game|item)|group|user)\//.test(file))
-      .map(([file, { text }]) => [file, record.parse(JSON.parse(text))]);
-
-  it('leads to what it says', () => {
-    for (const [file, { links }] of records()) {
-      const { owner: _, creator: __, ...own } = links;
-      for (const link of Object.values(own)) {
-        const path = z.string().parse(link).slice(1);
-        const target = path.endsWith('.json') ? path : `${path}.json`;
-        expect(existsSync(join(out, target)), `${file} -> ${link}`).toBe(true);
-      }
-    }
-  });
-
-  it('leads to the owner and creator whenever their id is published', () => {
-    const found = { paths: 0, nulls: 0 };
-    for (const [file, { links, owner, creator }] of records()) {
-      for (const [link, reference] of Object.entries({ owner, creator })) {
-        // A history has an owner in each entry, and no link to any.
-        if (reference === undefined) continue;
-        const kind = link === 'owner' ? 'user' : reference?.type;
-        const id = reference?.id ?? null;
-        const path = id === null || kind === undefined || kind === null ? null : `/api/v1/${kind}/${id}`;
-        expect(links[link], file).toBe(path);
-        found[path === null ? 'nulls' : 'paths'] += 1;
-      }
-    }
-    expect(found.paths).toBeGreaterThan(0);
-    expect(found.nulls).toBeGreaterThan(0);
   });
 });

@@ -78,12 +78,6 @@ inChromium('without scripts', () => {
     await page.locator('.toggle summary').click();
     expect(await link.isVisible()).toBe(true);
   });
-
-  it('the explorer says where the same is', async () => {
-    const { page } = await open('/developers/explorer', options);
-    expect(await page.locator('#explorer').isVisible()).toBe(false);
-    expect(await page.locator('main').innerText()).toContain('needs JavaScript');
-  });
 });
 
 inChromium('the documentation', () => {
@@ -313,13 +307,6 @@ inChromium('the explorer', () => {
     expect(await asked(page)).toBe(`${site.proxy.base}/api/v1/largest?limit=7`);
     expect(await send(page, '/api/v1/stats')).toMatch(/^200 OK/);
     expect(new URL(page.url()).search).toBe('?endpoint=stats');
-  });
-
-  it('is used by keyboard alone', async () => {
-    const { page } = await open('/developers/explorer');
-    await page.locator('#explorer-value').focus();
-    await page.keyboard.press('Enter');
-    await expect.poll(() => status(page)).toMatch(/^200 OK/);
   });
 });
 

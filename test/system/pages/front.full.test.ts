@@ -91,12 +91,6 @@ inChromium('the first screen of the front page', () => {
     for (const part of ['h1', '.picture h2', '.picture .count', '.picture time', '.picture .plot'])
       expect(await bottomOf(page, part), part).toBeLessThanOrEqual(viewport.height);
   });
-
-  it('has the field to look things up, and all of the picture, on a desktop', async () => {
-    const page = await open({ viewport: DESKTOP });
-    for (const part of ['[data-lookup]', '.picture figcaption'])
-      expect(await bottomOf(page, part), part).toBeLessThanOrEqual(DESKTOP.height);
-  });
 });
 
 inChromium('the front page', () => {

@@ -107,14 +107,6 @@ inChromium('the page of a record in a signed tree', () => {
     expect(asked.length).toBeLessThan(22);
   });
 
-  it('says where to read what a proof says, and that it claims no more', async () => {
-    const { page } = await openProofs('/group/45', 2);
-    expect(await textOf(page, '#proof .note')).toContain('come from one place, so the page claims no more');
-    await page.locator('#proof .note a').click();
-    await page.waitForURL(`**${GUIDE}`);
-    expect(await textOf(page, 'h1')).toBe('Signed log');
-  });
-
   it('that shows an older copy says so', async () => {
     const { page } = await openPage('/group/45');
     let isOlder = true;

@@ -284,14 +284,6 @@ inChromium('the page of a group', () => {
     expect(await page.locator('.plot').count()).toBe(0);
   });
 
-  it('says so where almost nothing is known', async () => {
-    const { page } = await openRecord('/group/4');
-    expect(await textOf(page, 'h1')).toMatch(/^Group 4\s+name not measured$/);
-    expect(await textOf(page, '.main-figure')).toMatch(/^not measured members/);
-    expect(await textOf(page, '.record')).toContain('The member count has not been read yet.');
-    expect(await textOf(page, '.record')).toContain('No name has been read yet.');
-  });
-
   it('cuts a name of hundreds of characters, and says so', async () => {
     const { page } = await openRecord('/group/6');
     expect(await page.title()).toMatch(/^W{80}… · group 6 – /);
@@ -389,18 +381,6 @@ inChromium('a number that was not measured', () => {
   });
 });
 
-inChromium('without scripts', () => {
-  it('a page of a record says what it is and where the same is as JSON', async () => {
-    const { page } = await open('/group/1', { javaScriptEnabled: false });
-    const text = await page.locator('main').innerText();
-    expect(text).toContain('A group in this register');
-    expect(text).toContain('/api/v1/group/{id}');
-    expect(text).toContain('/group/{id}/history.json');
-    expect(await page.locator('.skeletons').isVisible()).toBe(false);
-    expect(await page.locator('h1').isVisible()).toBe(true);
-  });
-});
-
 inChromium('what goes wrong', () => {
   it('a record that has gone since is said to be gone', async () => {
     const { page } = await open('/group/4', {});
@@ -411,11 +391,6 @@ inChromium('what goes wrong', () => {
     await expect.poll(() => textOf(page, 'h1')).toBe('No group 4 in this register');
     await page.locator('.lookup').waitFor();
     expect(await accessibilityOf(page)).toEqual([]);
-  });
-
-  it('withheld and unknown records have no page', async () => {
-    for (const url of ['/group/5', '/user/11', '/group/999', '/game/1'])
-      expect((await proxy.get(url)).status, url).toBe(404);
   });
 
   it('a refusal is waited out, and then the record is shown', async () => {

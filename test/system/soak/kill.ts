@@ -1,6 +1,6 @@
 /** Builds that are killed at random moments, and what must be true of the tree afterwards. */
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashes, inState, lasting, readTree } from '../../support/tree.js';
@@ -75,19 +75,3 @@ export async function killBuild(
 /** The published files but those that tell of the build itself. */
 export const published = (out: string): Map<string, string> =>
   new Map(Object.entries(hashes(lasting(readTree(out)))));
-
-/** How two trees differ, in words; undefined if they don't. */
-export function difference(found: Map<string, string>, expected: Map<string, string>): string | undefined {
-  for (const [file, hash] of expected) {
-    if (found.get(file) === undefined) return `${file} is missing`;
-    if (found.get(file) !== hash) return `${file} is another`;
-  }
-  for (const file of found.keys()) if (!expected.has(file)) return `${file} should not be there`;
-  return undefined;
-}
-
-const BOOKKEEPING = new Set(['changed', 'index', 'previous', 'tree']);
-
-/** What lies in the bookkeeping of a tree at rest that should not. */
-export const leftovers = (out: string): string[] =>
-  readdirSync(inState(out)).filter((name) => !BOOKKEEPING.has(name));

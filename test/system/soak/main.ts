@@ -1,9 +1,8 @@
 /** The long runs: see README.md. */
 import { hostile } from './hostile.js';
-import { kills } from './kills.js';
 import { load } from './load.js';
 
-const RUNS = new Map(Object.entries({ hostile, kills, load }));
+const RUNS = new Map(Object.entries({ hostile, load }));
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const [name = '', ...args] = process.argv.slice(2);
