@@ -69,7 +69,7 @@ export async function diff(
     const index = manifest && readIndex(tree.index);
     const table = tableFor(routesOf(config), register.measured);
     const replaced = replacedBy(config.files);
-    const routes = comparedRoutes(manifest?.routes ?? [], table).filter(
+    const routes = comparedRoutes(tree.index, manifest?.routes ?? [], table).filter(
       ({ route }) => isDocument(route) || isSiteFile(route) || replaced.has(route.name),
     );
     dryRun = new DryRun(tree, routes, manifest?.compressed_from);

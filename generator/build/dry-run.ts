@@ -75,7 +75,7 @@ export class DryRun {
         const fields = what === 'changed' ? { fields: this.#fieldChanges(name, fileOf(key)) } : {};
         examples.push({ what, url: urls(key)[0], ...fields });
       };
-      const old = this.spec.indexes[name];
+      const old = this.spec.routes.get(name)?.index;
       comparePatches(old, patchesOf(this.spec.paths, name), note);
       // Under the name that the last snapshot has for the route.
       const before = old === undefined ? 0 : (index?.routes[basename(old)]?.documents ?? 0);

@@ -23,10 +23,9 @@ import type { StagePaths } from '../publish/stage.js';
 import type { Register } from '../register/database.js';
 import { populationOf } from '../register/overview.js';
 import type { Overview } from '../register/overview.js';
-import { isRendered } from '../tree/published-routes.js';
 import { tableFor, tableOf } from '../routes/index.js';
 import type { Kind } from '../schema/field.js';
-import { contentOf, routesOf } from '../config/site-files.js';
+import { contentOf } from '../config/site-files.js';
 import type { Pool } from './workers/pool.js';
 
 export interface RenderWork {
@@ -81,7 +80,7 @@ export async function renderRest(work: RenderWork): Promise<Downloads> {
       hasFingerprints && next.indexFiles(FINGERPRINT_FILES, changedTables !== undefined, indexer),
     ]),
   );
-  exports.start([await otherDocuments(config, publisher, buildKey.code)]);
+  exports.start([await otherDocuments(publisher, buildKey.code)]);
   const downloads = await exports.finish(overview, progress);
   await indexing;
   const firstKeys = next.firstKeys();
@@ -91,17 +90,11 @@ export async function renderRest(work: RenderWork): Promise<Downloads> {
 }
 
 /** The download with all documents that belong to no record, once all of them are staged. */
-async function otherDocuments(config: BuildConfig, publisher: Publisher, code: string): Promise<DownloadJob> {
+async function otherDocuments(publisher: Publisher, code: string): Promise<DownloadJob> {
   const { next, spec: stage } = publisher;
-  const routes = routesOf(config)
-    .filter((route) => isRendered(route) && isOther(route))
-    .map(({ name, path, file, class: cacheClass, parameters }) => ({
-      name,
-      path,
-      file,
-      class: cacheClass,
-      ...(parameters && { parameters }),
-    }));
+  const routes = [...stage.routes.values()].flatMap(({ route, isFormer }) =>
+    !isFormer && isOther(route) ? [route] : [],
+  );
   const names = routes.map(({ name }) => name);
   publisher.writer.complete(names);
   await next.indexRoutes(names);

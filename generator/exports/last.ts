@@ -33,7 +33,8 @@ export class LastDownloads {
     const patches = this.#patchesOf(resource.kind);
     if (patches === undefined || !this.#isOfPrevious(part)) return undefined;
     const files = documentsOf(resource).map(({ route }) => {
-      const [file, index] = [this.#file(documentsFileOf(route)), this.#publisher.spec.indexes[route]];
+      const file = this.#file(documentsFileOf(route));
+      const index = this.#publisher.spec.routes.get(route)?.index;
       return file && index !== undefined ? ([route, { ...file, index }] as const) : undefined;
     });
     const known = files.filter((file) => file !== undefined);

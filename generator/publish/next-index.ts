@@ -66,7 +66,7 @@ export class NextIndex {
   async #index(name: string, indexer: Indexer): Promise<IndexedRoute> {
     const found = this.#routes.find(({ route }) => route.name === name);
     if (found === undefined) throw new TypeError(`no route is named "${name}"`);
-    const old = this.#spec.indexes[name];
+    const old = this.#spec.routes.get(name)?.index;
     const next = join(this.#spec.paths.index, name);
     const patches = this.patchesOf(name);
     const summary = this.#old?.routes[name];

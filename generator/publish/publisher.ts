@@ -84,15 +84,15 @@ export class Publisher {
     const isIndexed = existsSync(tree.index);
     const found = { routes: table, compressed_from: COMPRESSED_FROM_BYTES };
     const before = previous ?? (isIndexed ? found : undefined);
-    this.#routes = comparedRoutes(before?.routes ?? [], table);
+    this.#routes = comparedRoutes(tree.index, before?.routes ?? [], table);
     this.index = before && readIndex(tree.index);
     this.described = { fingerprints: false, exports: {}, absent: this.index?.absent ?? [] };
     this.takedown = new Takedown(this.index?.withheld);
     this.paths = newStage(tree);
-    const staying = new Set(replacedAssets(tree, previous, table));
     const hasChanges = this.index !== undefined && opening.copyOf === undefined;
     this.spec = {
-      ...stageSpec(tree, this.paths, this.#routes, before?.compressed_from, staying),
+      ...stageSpec(tree, this.paths, this.#routes, before?.compressed_from),
+      staying: new Set(replacedAssets(tree, previous, table)),
       hasChanges,
       bundle: hasChanges && previous !== undefined ? roomFor(previous, opening.bundleBytes) : undefined,
     };

@@ -7,31 +7,8 @@ import { namesOf, siblingsFrom } from '../tree/codings.js';
 import type { Entry } from '../tree/hash-file.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { putLine } from './changes/bundle-line.js';
-import type { ComparedRoute } from './compared-routes.js';
 import { ListWriter, listPart } from './stage.js';
 import type { StageSpec } from './stage-writer.js';
-
-/** What may replace the documents of a route that the next snapshot no longer has. */
-export interface Former {
-  /** A route with the same URLs. */
-  readonly successor: PublishedRoute | undefined;
-  /** Whether the files stay, as a former asset. */
-  readonly stays: boolean;
-}
-
-/** @param staying the files of former assets */
-export const formerRoutes = (
-  routes: readonly ComparedRoute[],
-  staying: ReadonlySet<string>,
-): Readonly<Record<string, Former>> =>
-  Object.fromEntries(
-    routes
-      .filter(({ isFormer }) => isFormer)
-      .map(({ route: { name, path, file } }) => {
-        const successor = routes.find((other) => !other.isFormer && other.route.path === path)?.route;
-        return [name, { successor, stays: staying.has(file) }];
-      }),
-  );
 
 /** Limits the lines of a bundle that are staged, in all threads together. */
 export interface BundleRoom {
@@ -53,7 +30,10 @@ export class RouteLists {
   readonly #fileOf: (key: number) => string;
   readonly #urlsOf: (key: number) => readonly [string, ...string[]];
   readonly #pages: readonly ((key: number) => string)[];
-  readonly #former: Former | undefined;
+  /** Whether the next snapshot no longer has the route; a route with the same URLs; whether the files stay. */
+  readonly #isFormer: boolean;
+  readonly #successor: PublishedRoute | undefined;
+  readonly #stays: boolean;
   readonly #from: number;
   readonly #oldFrom: number;
   /** Created with the first change. */
@@ -66,8 +46,14 @@ export class RouteLists {
     this.#part = listPart(route.name, part);
     this.#fileOf = filler(route.file);
     this.#urlsOf = urlsOf(route);
-    this.#pages = (spec.pages[route.name] ?? []).map(filler);
-    this.#former = spec.former[route.name];
+    const { pages = [], isFormer = false } = spec.routes.get(route.name) ?? {};
+    this.#pages = pages.map(filler);
+    this.#isFormer = isFormer;
+    this.#stays = isFormer && spec.staying.has(route.file);
+    if (isFormer) {
+      const others = [...spec.routes.values()].filter((other) => !other.isFormer);
+      this.#successor = others.find((other) => other.route.path === route.path)?.route;
+    }
     this.#from = siblingsFrom(route);
     this.#oldFrom = siblingsFrom(route, spec.compressedFrom);
   }
@@ -96,8 +82,7 @@ export class RouteLists {
   /** Lists a document that is removed. @param old its size */
   remove(key: number, old: number): void {
     const lists = this.#list(key, undefined, old);
-    const successor = this.#former?.successor;
-    if (successor === undefined || !this.#isStaged(filler(successor.file)(key)))
+    if (this.#successor === undefined || !this.#isStaged(filler(this.#successor.file)(key)))
       lists.delete(this.#urlsOf(key)[0]);
   }
 
@@ -108,9 +93,9 @@ export class RouteLists {
     const files: readonly string[] = bytes === undefined ? [] : namesOf(file, bytes, this.#from);
     const oldFiles = old === undefined ? [] : namesOf(file, old, this.#oldFrom);
     for (const each of files) lists.file(each);
-    if (this.#former?.stays !== true) {
+    if (!this.#stays) {
       for (const each of oldFiles)
-        if (!files.includes(each) && !(this.#former && this.#isStaged(each))) lists.remove(each);
+        if (!files.includes(each) && !(this.#isFormer && this.#isStaged(each))) lists.remove(each);
       for (const url of this.#urlsOf(key)) lists.url(url);
     }
     if (bytes === undefined || old === undefined) for (const page of this.#pages) lists.url(page(key));

@@ -16,8 +16,8 @@ import { FileWriter } from '../files.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
 import type { ComparedRoute } from './compared-routes.js';
-import { RouteLists, formerRoutes } from './route-lists.js';
-import type { BundleRoom, Former } from './route-lists.js';
+import { RouteLists } from './route-lists.js';
+import type { BundleRoom } from './route-lists.js';
 import { flattened, keptIn, replacingFile } from './stage.js';
 import type { StagePaths } from './stage.js';
 
@@ -25,14 +25,12 @@ export interface StageSpec {
   /** The published folder. */
   readonly out: string;
   readonly paths: StagePaths;
-  /** The previous snapshot's index of each route, if it can be compared. */
-  readonly indexes: Readonly<Record<string, string>>;
+  /** By name. */
+  readonly routes: ReadonlyMap<string, ComparedRoute>;
   /** The size from which the previous snapshot's documents have compressed siblings. */
   readonly compressedFrom: number;
-  /** The paths of pages that are there only along with a document, by its route. */
-  readonly pages: Readonly<Record<string, readonly string[]>>;
-  /** Routes that the next snapshot no longer has. */
-  readonly former: Readonly<Record<string, Former>>;
+  /** The files of former assets. */
+  readonly staying: ReadonlySet<string>;
   /** Whether changes are listed: neither for a first snapshot nor for a copy. */
   readonly hasChanges: boolean;
   readonly bundle: BundleRoom | undefined;
@@ -40,32 +38,21 @@ export interface StageSpec {
   readonly examples?: number;
 }
 
-/**
- * The spec of a stage for routes, without a list of changes.
- * @param index the folder of the previous index
- * @param staying the files of former assets
- */
-export function stageSpec(
-  { out, index }: Pick<Tree, 'out' | 'index'>,
+/** The spec of a stage for routes, without a list of changes. */
+export const stageSpec = (
+  { out }: Pick<Tree, 'out'>,
   paths: StagePaths,
   routes: readonly ComparedRoute[],
   compressedFrom = Number.POSITIVE_INFINITY,
-  staying: ReadonlySet<string> = new Set(),
-): StageSpec {
-  const indexes = routes.flatMap(({ route, index: name }) =>
-    name === undefined ? [] : [[route.name, join(index, name)] as const],
-  );
-  return {
-    out,
-    paths,
-    indexes: Object.fromEntries(indexes),
-    compressedFrom,
-    pages: Object.fromEntries(routes.map(({ route, pages }) => [route.name, pages])),
-    former: formerRoutes(routes, staying),
-    hasChanges: false,
-    bundle: undefined,
-  };
-}
+): StageSpec => ({
+  out,
+  paths,
+  routes: new Map(routes.map((each) => [each.route.name, each])),
+  compressedFrom,
+  staying: new Set(),
+  hasChanges: false,
+  bundle: undefined,
+});
 
 /** Where a document of the next snapshot may be: the first file that exists has its content. */
 export function documentFiles(
@@ -173,7 +160,7 @@ export class RouteWriter {
     this.#oldFrom = siblingsFrom(route, spec.compressedFrom);
     this.#added = new FileWriter(paths.tree);
     this.#replacing = new FileWriter(join(paths.replacing, route.name));
-    const old = spec.indexes[route.name];
+    const old = spec.routes.get(route.name)?.index;
     // A rollback looks under the name the route had in the previous snapshot.
     this.#kept = new FileWriter(join(keptIn(paths.previous), basename(old ?? route.name)));
     this.#lists = new RouteLists(spec, route, part);
