@@ -12,7 +12,7 @@ import { isMeasured } from '../routes/index.js';
 import type { Measured } from '../schema/measured.js';
 import type { ExportPool } from './jobs.js';
 import type { WrittenFile } from '../publish/gzip-file.js';
-import type { WrittenContent } from '../publish/sink.js';
+import type { Content } from '../tree/sink.js';
 import { describedDownloads } from './kept.js';
 import type { KeptDownloads, KeptSnapshot } from './kept.js';
 import type { DownloadFile, DownloadJob } from './parts.js';
@@ -26,7 +26,7 @@ type State = 'written' | 'unchanged' | 'kept';
 export interface Exported {
   readonly table: Export;
   readonly rows: number;
-  readonly files: Readonly<Record<ExportFormat, WrittenContent>>;
+  readonly files: Readonly<Record<ExportFormat, Content>>;
   readonly state: State;
   /** The newest measurement in a table of records; null if it has none, or holds a history. */
   readonly asOf: string | null;

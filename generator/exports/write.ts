@@ -7,7 +7,7 @@ import { CsvEncoder } from './csv.js';
 import { GzipFile } from '../publish/gzip-file.js';
 import type { WrittenFile } from '../publish/gzip-file.js';
 import { ParquetEncoder } from './parquet.js';
-import { Sink } from '../publish/sink.js';
+import { Sink } from '../tree/sink.js';
 import { changedIn, isIntact } from './last-file.js';
 import type { LastFile } from './last-file.js';
 import { LastParquet } from './last-parquet.js';

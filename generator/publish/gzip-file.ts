@@ -1,9 +1,9 @@
 /** A compressed file of lines, hashed as it is written. */
 import { GzipEncoder } from './gzip.js';
-import { Sink } from './sink.js';
-import type { WrittenContent } from './sink.js';
+import { Sink } from '../tree/sink.js';
+import type { Content } from '../tree/sink.js';
 
-export interface WrittenFile extends WrittenContent {
+export interface WrittenFile extends Content {
   /** Lines, or rows of all tables. */
   readonly rows: number;
 }

@@ -3,12 +3,10 @@
  * bytes as big-endian 64-bit integers, then the SHA-256 of the content. Entries ascend by key.
  * Buffers are fixed, so ten million entries take no more memory than one.
  */
-import { createHash } from 'node:crypto';
-import type { Hash } from 'node:crypto';
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { ifExists } from '../files.js';
 import { HASH_BYTES } from './merkle.js';
+import { Sink } from './sink.js';
 
 /** Size in bytes (0 where it is not used), and SHA-256 of the content (32 bytes). */
 export interface HashedContent {
@@ -18,12 +16,6 @@ export interface HashedContent {
 
 export interface Entry extends HashedContent {
   readonly key: number;
-}
-
-/** A file's size, and its SHA-256 in hex. */
-export interface Content {
-  readonly bytes: number;
-  readonly sha256: string;
 }
 
 /** No content: in a patch, the entry is removed; in an index, the file is known to be damaged. */
@@ -45,15 +37,12 @@ const readInteger = (buffer: Buffer, offset: number): number =>
   buffer.readUInt32BE(offset) * HALF + buffer.readUInt32BE(offset + 4);
 
 export class HashFileWriter {
-  readonly #descriptor: number;
+  readonly #sink: Sink;
   readonly #buffer = Buffer.allocUnsafe(BUFFER_ENTRIES * ENTRY_BYTES);
-  readonly #sum: Hash = createHash('sha256');
   #used = 0;
-  #open = true;
 
   constructor(path: string) {
-    mkdirSync(dirname(path), { recursive: true });
-    this.#descriptor = openSync(path, 'w');
+    this.#sink = new Sink(path);
   }
 
   add({ key, bytes, hash }: Entry): void {
@@ -76,23 +65,18 @@ export class HashFileWriter {
   }
 
   #flush(): void {
-    const bytes = this.#buffer.subarray(0, this.#used);
-    this.#sum.update(bytes);
-    // A write may be partial. If the disk is full, the next one throws.
-    for (let at = 0; at < bytes.length;) at += writeSync(this.#descriptor, bytes, at);
+    this.#sink.write(this.#buffer.subarray(0, this.#used));
     this.#used = 0;
   }
 
   /** @returns the SHA-256 of the file, in hex */
   finish(): string {
     this.#flush();
-    this.close();
-    return this.#sum.digest('hex');
+    return this.#sink.finish().sha256;
   }
 
   close(): void {
-    if (this.#open) closeSync(this.#descriptor);
-    this.#open = false;
+    this.#sink.close();
   }
 }
 

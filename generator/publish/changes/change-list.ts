@@ -1,7 +1,7 @@
 /** Change lists: what a snapshot changed, for mirrors and caches that fetch documents themselves. */
 import { join } from 'node:path';
 import { chunksOf } from '../../files.js';
-import { Sink } from '../sink.js';
+import { Sink } from '../../tree/sink.js';
 import { listFiles } from '../stage.js';
 import type { StagePaths } from '../stage.js';
 import { listFile } from '../../tree/changes.js';

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-export interface WrittenContent {
+/** A file's size, and its SHA-256 in hex. */
+export interface Content {
   readonly bytes: number;
-  /** In hex. */
   readonly sha256: string;
 }
 
@@ -32,7 +32,7 @@ export class Sink {
     for (let at = 0; at < bytes.length;) at += writeSync(this.#descriptor, bytes, at);
   }
 
-  finish(): WrittenContent {
+  finish(): Content {
     this.close();
     return { bytes: this.#bytes, sha256: this.#digest.digest('hex') };
   }
