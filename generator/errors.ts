@@ -87,6 +87,16 @@ export function messageOf(error: unknown): string {
 export const isInterrupt = (error: unknown): boolean =>
   error instanceof Failure && error.exitCode === EXIT.interrupted;
 
+/** What an action returns; undefined if it throws a Failure. */
+export function unlessFailure<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof Failure) return undefined;
+    throw error;
+  }
+}
+
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full, or has no inodes left',
   EDQUOT: 'the disk quota is used up',

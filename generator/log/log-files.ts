@@ -5,7 +5,7 @@
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from '../errors.js';
+import { Failure, unlessFailure } from '../errors.js';
 import { ifExists } from '../files.js';
 import { HASH_BYTES, TreeHead, headOver, leafHash } from '../tree/merkle.js';
 import { headAt } from './merkle.js';
@@ -47,12 +47,7 @@ function partialsOf(folder: string, level: Level, n: number): number[] {
 /** The hashes in a tile, or those of the entries in a bundle; undefined if it is malformed. */
 function hashesIn(level: Level, bytes: Buffer): Buffer | undefined {
   if (level !== 'entries') return bytes;
-  try {
-    return Buffer.concat(splitEntries(bytes).map(leafHash));
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
+  return unlessFailure(() => Buffer.concat(splitEntries(bytes).map(leafHash)));
 }
 
 /** A tile or bundle, and the hashes in it. */
@@ -211,7 +206,8 @@ type FileSource = (typeof SOURCES)[number];
 function hashesBy([first, second]: FileSource, folder: string, size: number, n: number): Buffer | undefined {
   const width = widthOf(n, size);
   return (
-    sound(() => readHashes(folder, first, n, width)) ?? sound(() => readHashes(folder, second, n, width))
+    unlessFailure(() => readHashes(folder, first, n, width)) ??
+    unlessFailure(() => readHashes(folder, second, n, width))
   );
 }
 
@@ -223,16 +219,6 @@ function rootBy(source: FileSource, folder: string, size: number): Buffer | unde
     tree.addAll(hashes);
   }
   return tree.head();
-}
-
-/** Undefined if the file is damaged. */
-function sound<T>(reading: () => T): T | undefined {
-  try {
-    return reading();
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
 }
 
 /** What a tile must have. */
@@ -256,7 +242,7 @@ function* damagesOf(
   for (const each of new Set([needed, ...partialsOf(folder, level, n)])) {
     const file = tilePath(level, n, each);
     const expected = hashes?.subarray(0, Math.min(each, width) * HASH_BYTES);
-    const found = sound(() => readTile(folder, level, n, each)?.hashes ?? 'missing');
+    const found = unlessFailure(() => readTile(folder, level, n, each)?.hashes ?? 'missing');
     if (found instanceof Buffer && expected?.equals(found.subarray(0, expected.length)) !== false) continue;
     const content = isRight && level !== 'entries' && each <= width ? expected : undefined;
     yield { file, what: found === 'missing' ? 'missing' : 'altered', ...(content && { content }) };

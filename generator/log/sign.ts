@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LogKeys, Signing } from '../config/signing.js';
-import { Failure, asFailure } from '../errors.js';
+import { Failure, asFailure, unlessFailure } from '../errors.js';
 import { Lock } from '../lock.js';
 import { keyWarnings } from '../keys.js';
 import type { Progress } from '../progress.js';
@@ -10,7 +10,7 @@ import { isStop } from '../publish/commit.js';
 import { isCopy } from '../publish/copied.js';
 import type { AroundCommit } from '../publish/plan.js';
 import { recover } from '../publish/recover.js';
-import { isUnreadable, readManifest } from '../tree/manifest.js';
+import { readManifest } from '../tree/manifest.js';
 import type { Tree } from '../tree/tree.js';
 import { updateChunkIndex } from './chunk-index.js';
 import { newestIn } from './log-files.js';
@@ -104,7 +104,7 @@ export function requireKey(tree: Tree, treeId: string, isDeclared: boolean): voi
 
 const hasLog = (manifest: string): boolean =>
   // A repair says what is wrong with it.
-  !isUnreadable(manifest) && readManifest(manifest)?.log !== undefined;
+  unlessFailure(() => readManifest(manifest))?.log !== undefined;
 
 /** Whether the log has an entry of what was committed last. */
 function isNewestSigned(tree: Tree, treeId: string): boolean {

@@ -9,7 +9,7 @@
  * next one continues with the same entry, and no key signs two heads of one size.
  */
 import { join } from 'node:path';
-import { Failure, messageOf } from '../errors.js';
+import { Failure, messageOf, unlessFailure } from '../errors.js';
 import { parseVerifier } from '../keys.js';
 import type { Signer } from '../keys.js';
 import { follow } from '../progress.js';
@@ -129,7 +129,10 @@ export class SignedLog {
     // What a key has signed last may be newer, and its tiles be there: the checkpoint was lost, or
     // the process died before it could be published.
     const [last] = this.#keys.map((key) => key.last).toSorted((a, b) => b.size - a.size);
-    const isLost = last !== undefined && last.size > published.size && this.#hasRoot(last);
+    const isLost =
+      last !== undefined &&
+      last.size > published.size &&
+      unlessFailure(() => this.#isRoot(last.size, last.root)) === true;
     const checkpoint = isLost ? last : published;
     return {
       checkpoint,
@@ -138,17 +141,7 @@ export class SignedLog {
     };
   }
 
-  /** Whether the tiles are there and lead to a root. */
-  #hasRoot({ size, root }: Checkpoint): boolean {
-    try {
-      return this.#isRoot(size, root);
-    } catch (error) {
-      if (error instanceof Failure) return false;
-      throw error;
-    }
-  }
-
-  /** @throws Failure invalid: a tile is missing or altered */
+  /** Whether the tiles lead to a root. @throws Failure invalid: one is missing or altered */
   #isRoot(size: number, root: string): boolean {
     return rootOf(this.#folder, size).toString('base64') === root;
   }

@@ -7,17 +7,6 @@ import { parseJson } from '../portable.js';
 import { FORMAT, manifestSchema, placeOf } from './snapshot-json.js';
 import type { Manifest } from './snapshot-json.js';
 
-/** Whether there is a snapshot.json that this generator did not write. */
-export function isUnreadable(file: string): boolean {
-  try {
-    readManifest(file);
-    return false;
-  } catch (error) {
-    if (error instanceof Failure) return true;
-    throw error;
-  }
-}
-
 /**
  * @returns a tree's snapshot.json; undefined if there is none
  * @throws Failure invalid: this generator did not write it

@@ -1,7 +1,7 @@
 /** Checks the signed log of a tree: tiles, checkpoint, newest entry, and the chunks of the digest. */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Failure } from '../errors.js';
+import { unlessFailure } from '../errors.js';
 import { checkLog as checkTiles, newestIn, rootOf } from '../log/log-files.js';
 import { openNote } from '../log/note.js';
 import { parseVerifier } from '../keys.js';
@@ -122,14 +122,8 @@ function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find)
 }
 
 /** Undefined if the note is malformed, or none of the keys has signed it. */
-function signedCheckpoint(note: string, keys: readonly string[]): Checkpoint | undefined {
-  try {
-    return parseCheckpoint(openNote(note, keys.map(parseVerifier)).text);
-  } catch (error) {
-    if (error instanceof Failure) return undefined;
-    throw error;
-  }
-}
+const signedCheckpoint = (note: string, keys: readonly string[]): Checkpoint | undefined =>
+  unlessFailure(() => parseCheckpoint(openNote(note, keys.map(parseVerifier)).text));
 
 /** Names in a folder other than those that are expected. */
 function checkNames({ out }: Tree, folder: string, expected: Iterable<string>, found: Find): void {

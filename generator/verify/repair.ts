@@ -1,6 +1,7 @@
 /** Repairs a tree: what is damaged is removed or rendered again. */
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { unlessFailure } from '../errors.js';
 import { makeFolder } from '../files.js';
 import { Lock } from '../lock.js';
 import type { Progress } from '../progress.js';
@@ -15,7 +16,7 @@ import { namesOf } from '../tree/codings.js';
 import { HashFileWriter, NO_HASH } from '../tree/hash-file.js';
 import { isSound, readIndex, writeIndex } from '../tree/index-json.js';
 import type { Index } from '../tree/index-json.js';
-import { manifestHash, isUnreadable, readManifest } from '../tree/manifest.js';
+import { manifestHash, readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import { isRendered } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
@@ -85,7 +86,7 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
       else repairLog(tree, file, content);
     });
     if (isPrepared(tree)) found.add(nameOf(tree.stage), 'interrupted');
-    if (isUnreadable(tree.manifest)) {
+    if (existsSync(tree.manifest) && unlessFailure(() => readManifest(tree.manifest)) === undefined) {
       found.add('snapshot.json', 'altered');
       // The next build continues the sequence from the change lists, and removes extra files.
       rmSync(tree.manifest);
