@@ -70,20 +70,19 @@ export class Lock {
 
   /** Takes the lock for reading only: a tree on a read-only file system needs none. */
   static takeIfWritable(file: string): Lock | undefined {
-    try {
-      return Lock.take(file);
-    } catch (error) {
-      if (error instanceof Failure && error.cause === UNLOCKABLE) return undefined;
-      throw error;
-    }
+    return Lock.#takeUnless(file, (error) => error instanceof Failure && error.cause === UNLOCKABLE);
   }
 
   /** Takes the lock, unless another process has it. */
   static takeIfFree(file: string): Lock | undefined {
+    return Lock.#takeUnless(file, isBusy);
+  }
+
+  static #takeUnless(file: string, isRefused: (error: unknown) => boolean): Lock | undefined {
     try {
       return Lock.take(file);
     } catch (error) {
-      if (isBusy(error)) return undefined;
+      if (isRefused(error)) return undefined;
       throw error;
     }
   }

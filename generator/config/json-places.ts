@@ -9,13 +9,6 @@ export interface Position {
   readonly column: number;
 }
 
-export interface JsonPlaces {
-  /** Where the text stops being JSON, and what was expected there; undefined if it is JSON. */
-  readonly error: (Position & { readonly expected: string }) | undefined;
-  /** @returns the place of a key, or of the object that lacks it */
-  readonly of: (path: readonly PropertyKey[]) => Position;
-}
-
 /** What was expected, by the parser's name for the error. */
 const EXPECTED: Readonly<Record<string, string>> = {
   PropertyNameExpected: 'a key in double quotes',
@@ -30,7 +23,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
 };
 
 /** Finds the places of the keys in a JSON text, as far as it is JSON. */
-export function placesIn(text: string): JsonPlaces {
+export function placesIn(text: string) {
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { disallowComments: true });
   const placeAt = (offset: number): Position => {
@@ -40,9 +33,13 @@ export function placesIn(text: string): JsonPlaces {
   const [first] = errors;
   const expected = EXPECTED[first === undefined ? '' : printParseErrorCode(first.error)] ?? 'JSON';
   return {
-    // The parser that finds places is not the one that decides.
+    /**
+     * Where the text stops being JSON, and what was expected there; undefined if it is JSON. The
+     * parser that finds places is not the one that decides.
+     */
     error: parseJson(text) !== undefined ? undefined : { ...placeAt(first?.offset ?? 0), expected },
-    of: (path) => {
+    /** The place of a key, or of the object that lacks it. */
+    of: (path: readonly PropertyKey[]): Position => {
       const lengths = path.map((_, index) => path.length - index);
       const found = lengths.map((length) => root && nodeAt(root, path.slice(0, length)));
       const node = found.find((each) => each !== undefined) ?? root;

@@ -30,15 +30,13 @@ export function hostHeaders({ headers, routes }: Snapshot): string {
   );
   const rules = new Map<string, Fields>();
   for (const route of routes) {
-    const folder = foldersOf(route.path).find((path) => {
-      const inside = routes.filter((other) => other.path.startsWith(path));
-      return (
-        inside.length > 1 && inside.every((other) => isDeepStrictEqual(shared.get(other), shared.get(route)))
-      );
+    const fields = shared.get(route) ?? {};
+    const group = groupsOf(route.path).find(({ has }) => {
+      const inside = routes.filter(({ path }) => has(path));
+      return inside.length > 1 && inside.every((other) => isDeepStrictEqual(shared.get(other), fields));
     });
-    const common = folder === undefined ? commonPath(route, routes, shared) : `${folder}*`;
-    if (common === undefined) rules.set(route.path, fieldsOf(route));
-    else rules.set(common, shared.get(route) ?? {});
+    if (group === undefined) rules.set(route.path, fieldsOf(route));
+    else rules.set(group.rule, fields);
   }
   return lines([
     ...ABOUT,
@@ -49,23 +47,24 @@ export function hostHeaders({ headers, routes }: Snapshot): string {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** `/feeds/groups/{month}.atom` -> `/feeds/{any}/{month}.atom`, if all that match have the same headers. */
-function commonPath(
-  route: SnapshotRoute,
-  routes: readonly SnapshotRoute[],
-  shared: ReadonlyMap<SnapshotRoute, Fields>,
-): string | undefined {
-  const [folder, name, ...rest] = route.path.split('/').slice(1);
-  if (name === undefined || name.includes('{') || rest.length === 0) return undefined;
-  const [start, end] = [`/${folder}/`, `/${rest.join('/')}`];
-  const inside = routes.filter(
-    ({ path }) =>
-      path.startsWith(start) &&
-      path.endsWith(end) &&
-      /^[^/]+$/.test(path.slice(start.length, path.length - end.length)),
-  );
-  const isOne = inside.every((other) => isDeepStrictEqual(shared.get(other), shared.get(route)));
-  return inside.length > 1 && isOne ? `${start}{any}${end}` : undefined;
+/** Paths that one rule may be about. */
+interface Group {
+  readonly rule: string;
+  readonly has: (path: string) => boolean;
+}
+
+/** `/a/b/c` -> `/a/{any}/c` */
+const inAny = (path: string): string => path.split('/').toSpliced(2, 1, '{any}').join('/');
+
+/** `/a/b/c` -> `/a/*`, `/a/b/*`, and the same place in all folders: `/a/{any}/c`. */
+function groupsOf(path: string): readonly Group[] {
+  const parts = path.split('/');
+  const folders = parts.slice(2).map((_, index) => `${parts.slice(0, index + 2).join('/')}/`);
+  const isInFolder = parts[3] !== undefined && parts[2]?.includes('{') === false;
+  return [
+    ...folders.map((folder) => ({ rule: `${folder}*`, has: (other: string) => other.startsWith(folder) })),
+    ...(isInFolder ? [{ rule: inAny(path), has: (other: string) => inAny(other) === inAny(path) }] : []),
+  ];
 }
 
 /**
@@ -74,12 +73,6 @@ function commonPath(
  */
 function lifetimesOf(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => name.endsWith('Cache-Control')));
-}
-
-/** `/a/b/c` -> `/a/`, `/a/b/`. */
-function foldersOf(path: string): readonly string[] {
-  const parts = path.split('/').slice(1, -1);
-  return parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}/`);
 }
 
 /**

@@ -22,12 +22,6 @@ export interface NginxOptions {
   readonly trusted: readonly string[];
 }
 
-export interface Configuration {
-  readonly text: string;
-  /** How its limits differ from the published ones. */
-  readonly notes: readonly string[];
-}
-
 /** The longest path that is read; published ones are much shorter. As in the proxy. */
 const MAX_PATH_BYTES = 2_048;
 
@@ -61,8 +55,11 @@ const UNPARSED: Readonly<Record<string, string>> = {
 /** Those whose detail depends on the location: `$detail`. */
 const DETAILED = new Set(['not_found', 'invalid_limit']);
 
-/** @throws Failure usage: a limit that nginx can't count */
-export function nginxConfiguration(published: Snapshot, { out, ...options }: NginxOptions): Configuration {
+/**
+ * @returns the text, and notes on how its limits differ from the published ones
+ * @throws Failure usage: a limit that nginx can't count
+ */
+export function nginxConfiguration(published: Snapshot, { out, ...options }: NginxOptions) {
   const { headers, limits, routes, redirects, errors } = published;
   const rates = ratesOf(limits);
   const parts = downloadZones(limits);

@@ -9,10 +9,6 @@ import type { PublishedRoute } from './published-routes.js';
 const patternOf = (file: string): RegExp =>
   new RegExp(`^${templatePattern(file, (parameter) => `(?<key>${keyForm(parameter).pattern})`)}$`);
 
-/** The function from the text of a key in a file's name to the key. */
-const keyReader = (file: string): ((text: string) => number) =>
-  keyForm(/\{(\w+)\}/.exec(file)?.[1] ?? '').keyOf;
-
 /** `group/{id}/history.json` -> patterns of `group` and of `group/{id}`. */
 export function folderPatterns(routes: readonly PublishedRoute[]): readonly RegExp[] {
   const folders = routes.flatMap(({ file }) => {
@@ -44,7 +40,8 @@ export function locator<R extends PublishedRoute>(
     .filter((route) => templateOf(route).includes('{') && !isLog(route))
     .map((route) => {
       const template = templateOf(route);
-      return { route, pattern: patternOf(template), keyOf: keyReader(template), nameOf: filler(template) };
+      const { keyOf } = keyForm(/\{(\w+)\}/.exec(template)?.[1] ?? '');
+      return { route, pattern: patternOf(template), keyOf, nameOf: filler(template) };
     });
   return (name) => {
     for (const [text, suffix] of namesOfDocuments(name)) {

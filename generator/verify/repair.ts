@@ -35,18 +35,11 @@ export interface Builder {
   readonly build: () => Promise<number | null>;
 }
 
-export interface Repaired {
-  /** What was damaged. */
-  readonly found: VerifyReport;
-  /** The number of damages that are left. */
-  readonly left: number;
-  readonly snapshot: number | null;
-}
-
 /**
  * Repairs a tree, and verifies it afterwards.
  * @param progress called for each step
  * @param deletesUntracked see `verify`
+ * @returns what was damaged, how many damages are left, and the number of the snapshot
  * @throws Failure: nothing was changed, except that an interrupted commit was completed
  */
 export async function repair(
@@ -54,7 +47,7 @@ export async function repair(
   { log, signing, requireSound, build }: Builder,
   progress: () => Progress,
   deletesUntracked: boolean,
-): Promise<Repaired> {
+) {
   await completeCommit(tree, progress());
   // Checks the other preconditions of a repair before anything is changed.
   await requireSound();
