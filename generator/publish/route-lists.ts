@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { filler, urlTemplate } from '../routes/index.js';
 import { LineWriter } from '../files.js';
-import { namesOf, siblingsFrom } from '../tree/codings.js';
 import type { Entry } from '../tree/hash-file.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { putLine } from './changes/bundle-line.js';
@@ -27,15 +26,12 @@ export class RouteLists {
   readonly #spec: StageSpec;
   readonly #route: PublishedRoute;
   readonly #part: string;
-  readonly #fileOf: (key: number) => string;
   readonly #urlsOf: (key: number) => readonly [string, ...string[]];
   readonly #pages: readonly ((key: number) => string)[];
   /** Whether the next snapshot no longer has the route; a route with the same URLs; whether the files stay. */
   readonly #isFormer: boolean;
   readonly #successor: PublishedRoute | undefined;
   readonly #stays: boolean;
-  readonly #from: number;
-  readonly #oldFrom: number;
   /** Created with the first change. */
   #lists: ListWriter | undefined;
   #bundle: LineWriter | undefined;
@@ -44,7 +40,6 @@ export class RouteLists {
     this.#spec = spec;
     this.#route = route;
     this.#part = listPart(route.name, part);
-    this.#fileOf = filler(route.file);
     this.#urlsOf = urlsOf(route);
     const { pages = [], isFormer = false } = spec.routes.get(route.name) ?? {};
     this.#pages = pages.map(filler);
@@ -54,22 +49,25 @@ export class RouteLists {
       const others = [...spec.routes.values()].filter((other) => !other.isFormer);
       this.#successor = others.find((other) => other.route.path === route.path)?.route;
     }
-    this.#from = siblingsFrom(route);
-    this.#oldFrom = siblingsFrom(route, spec.compressedFrom);
   }
 
   /**
    * Lists a new or changed document.
-   * @param old the size of the document that it replaces, if any
+   * @param files its own and those of its siblings
+   * @param replaced those of the document that it replaces, if any
    * @param read its content, which is read only for a bundle
    */
-  put(entry: Entry, old: number | undefined, read: () => Uint8Array): void {
-    const { key, bytes } = entry;
-    const lists = this.#list(key, bytes, old);
+  put(
+    { key, bytes, hash }: Entry,
+    files: readonly string[],
+    replaced: readonly string[],
+    read: () => Uint8Array,
+  ): void {
+    const lists = this.#list(key, files, replaced);
     const { hasChanges, bundle } = this.#spec;
     if (!hasChanges) return;
     const [path] = this.#urlsOf(key);
-    const put = { path, sha256: entry.hash.toString('hex'), bytes };
+    const put = { path, sha256: hash.toString('hex'), bytes };
     if (!isVariant(this.#route)) lists.put(put);
     if (bundle === undefined || !hasRoom(bundle)) return;
     const body = this.#route.class === 'download' ? undefined : Buffer.from(read());
@@ -79,26 +77,23 @@ export class RouteLists {
     this.#bundle.write(line);
   }
 
-  /** Lists a document that is removed. @param old its size */
-  remove(key: number, old: number): void {
-    const lists = this.#list(key, undefined, old);
+  /** Lists a document that is removed, with its files. */
+  remove(key: number, files: readonly string[]): void {
+    const lists = this.#list(key, [], files);
     if (this.#successor === undefined || !this.#isStaged(filler(this.#successor.file)(key)))
       lists.delete(this.#urlsOf(key)[0]);
   }
 
-  /** Lists files and URLs of a document. @param bytes undefined if it is removed, @param old if it is new */
-  #list(key: number, bytes: number | undefined, old: number | undefined): ListWriter {
+  /** Lists files and URLs of a document. @param files none if it is removed, @param replaced if it is new */
+  #list(key: number, files: readonly string[], replaced: readonly string[]): ListWriter {
     const lists = (this.#lists ??= new ListWriter(this.#spec.paths.lists, this.#part));
-    const file = this.#fileOf(key);
-    const files: readonly string[] = bytes === undefined ? [] : namesOf(file, bytes, this.#from);
-    const oldFiles = old === undefined ? [] : namesOf(file, old, this.#oldFrom);
     for (const each of files) lists.file(each);
     if (!this.#stays) {
-      for (const each of oldFiles)
+      for (const each of replaced)
         if (!files.includes(each) && !(this.#isFormer && this.#isStaged(each))) lists.remove(each);
       for (const url of this.#urlsOf(key)) lists.url(url);
     }
-    if (bytes === undefined || old === undefined) for (const page of this.#pages) lists.url(page(key));
+    if (files.length === 0 || replaced.length === 0) for (const page of this.#pages) lists.url(page(key));
     return lists;
   }
 

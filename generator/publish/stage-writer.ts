@@ -172,8 +172,9 @@ export class RouteWriter {
       onGone: (old) => {
         if (spec.examples !== undefined) return;
         this.#guarded(old.key, () => {
-          this.#lists.remove(old.key, old.bytes);
-          for (const file of this.#oldFiles(old)) this.#keep(file);
+          const files = this.#oldFiles(old);
+          this.#lists.remove(old.key, files);
+          for (const file of files) this.#keep(file);
         });
       },
     });
@@ -227,7 +228,6 @@ export class RouteWriter {
   #put(entry: Entry, read: (source?: string) => Uint8Array, sourceOf?: () => string): boolean {
     return this.#guarded(entry.key, () => {
       const old = this.#patch.old(entry.key);
-      const oldBytes = old?.bytes;
       const replaced = old === undefined ? [] : this.#oldFiles(old);
       const files = namesOf(this.#fileOf(entry.key), entry.bytes, this.#from);
       const isRecoded = old !== undefined && replaced.length !== files.length;
@@ -240,7 +240,7 @@ export class RouteWriter {
         return true;
       }
       const source = sourceOf?.();
-      this.#lists.put(entry, oldBytes, () => read(source));
+      this.#lists.put(entry, files, replaced, () => read(source));
       for (const [index, file] of files.entries()) {
         const coding = codingOf(file, files[0]);
         const isReplacing = replaced.includes(file) && this.#keep(file);
