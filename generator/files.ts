@@ -242,6 +242,12 @@ export class LineWriter {
     this.close();
   }
 
+  /** Finishes with a separator after the last line too; without lines, the file is empty. */
+  end(): void {
+    this.write('');
+    this.finish();
+  }
+
   close(): void {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
     this.#descriptor = undefined;

@@ -2,9 +2,8 @@
 import type { BuildConfig } from '../config/config.js';
 import { Failure, addUnchangedNote, asFailure, isInterrupt, messageOf } from '../errors.js';
 import { THREADED_ROUTES } from './documents.js';
-import type { Downloads } from '../exports/exports.js';
-import { summaryOf } from '../exports/summary.js';
-import type { DownloadsSummary } from '../exports/summary.js';
+import { summaryOf } from '../exports/exports.js';
+import type { Downloads, DownloadsSummary } from '../exports/exports.js';
 import { buildKeyOf } from './incremental/build-key.js';
 import { snapshotFeed } from '../outputs/feeds/snapshots.js';
 import { manifest } from '../outputs/snapshot.js';

@@ -51,30 +51,32 @@ export interface DownloadJob {
   ) => Promise<readonly WrittenFile[]>;
 }
 
-/**
- * The parts that are written from the register's rows.
- * @param code identifies the code that writes
- * @param last what they may be made from
- */
-export const registerParts = (
+/** What parts that are written from the register's rows depend on, besides the rows. */
+interface PartSources {
+  readonly overview: Overview;
+  /** Identifies the code that writes. */
+  readonly code: string;
+  /** What they may be made from. */
+  readonly last: LastDownloads | undefined;
+}
+
+/** The parts that are written from the register's rows: see `PartSources`. */
+export function registerParts(
   operator: Operator,
   overview: Overview,
   code: string,
   last?: LastDownloads,
-): readonly DownloadJob[] => [
-  ...exportsOf(overview.measured).map((table) => tablePart(table, overview, code, last)),
-  ...RESOURCES.filter(({ plural }) => overview.measured.has(plural)).map((resource) =>
-    documentsPart(resource, overview, code, last),
-  ),
-  databasePart(operator, overview, code, last),
-];
+): readonly DownloadJob[] {
+  const sources = { overview, code, last };
+  const resources = RESOURCES.filter(({ plural }) => overview.measured.has(plural));
+  return [
+    ...exportsOf(overview.measured).map((table) => tablePart(table, sources)),
+    ...resources.map((resource) => documentsPart(resource, sources)),
+    databasePart(operator, sources),
+  ];
+}
 
-function tablePart(
-  table: Export,
-  overview: Overview,
-  code: string,
-  last: LastDownloads | undefined,
-): DownloadJob {
+function tablePart(table: Export, { overview, code, last }: PartSources): DownloadJob {
   const { name, resource, history, columns } = table;
   const rows = rowsOf(table, overview);
   return {
@@ -94,12 +96,7 @@ function tablePart(
   };
 }
 
-function documentsPart(
-  resource: Resource,
-  overview: Overview,
-  code: string,
-  last: LastDownloads | undefined,
-): DownloadJob {
+function documentsPart(resource: Resource, { overview, code, last }: PartSources): DownloadJob {
   const { kind, plural } = resource;
   const part = `documents-of-${plural}`;
   const own = EXPORTS.filter((table) => table.resource === resource);
@@ -117,12 +114,7 @@ function documentsPart(
   };
 }
 
-function databasePart(
-  operator: Operator,
-  overview: Overview,
-  code: string,
-  last: LastDownloads | undefined,
-): DownloadJob {
+function databasePart(operator: Operator, { overview, code, last }: PartSources): DownloadJob {
   const { name, url, platform, licence } = operator;
   const rows = EXPORTS.reduce((sum, table) => sum + rowsOf(table, overview), 0);
   const about = { name, url, platform, licence, asOf: overview.asOf };

@@ -4,13 +4,13 @@
  * led, and each other line is the path of a file. Whether a file was put or deleted follows from
  * the published tree; a later commit may have reversed it.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { INDEX_FILE } from '../tree/changes.js';
 import { KEPT_LISTS } from './changes/change-index.js';
-import { LineWriter, flushOne, ifExists, linesOf } from '../files.js';
+import { LineWriter, flushOne, ifExists, linesOf, namesIn } from '../files.js';
 import { parseJson } from '../portable.js';
 import { listFiles } from './stage.js';
 import type { StagePaths } from './stage.js';
@@ -50,9 +50,8 @@ export function stageChangedFiles(
       for (const list of listFiles(lists, name)) for (const file of linesOf(list)) writer.write(file);
     for (const file of ALWAYS_FILES) writer.write(file);
   }
-  // Ends the last line with a newline, for a step of this snapshot that adds to the list.
-  writer.write('');
-  writer.finish();
+  // A step of this snapshot may add to the list.
+  writer.end();
 }
 
 /** Adds files that a later step of a snapshot puts or deletes, before it does. A file may be listed twice. */
@@ -62,9 +61,7 @@ export function addChangedFiles({ changedFiles }: Tree, sequence: number, files:
   if (!existsSync(list)) return;
   const writer = new LineWriter(list, '\n', 'a');
   for (const file of files) writer.write(file);
-  // Ends the last line with a newline.
-  writer.write('');
-  writer.finish();
+  writer.end();
   flushOne(list);
 }
 
@@ -74,8 +71,7 @@ export const filesListed = ({ changedFiles }: Tree, { sequence }: SnapshotId): I
 
 /** Removes the lists that are too old. */
 export function dropOldLists({ changedFiles }: Tree): void {
-  const lists = ifExists(() => readdirSync(changedFiles)) ?? [];
-  const newestFirst = lists.toSorted((a, b) => Number(b) - Number(a));
+  const newestFirst = [...namesIn(changedFiles)].toSorted((a, b) => Number(b) - Number(a));
   for (const name of newestFirst.slice(KEPT_LISTS)) rmSync(join(changedFiles, name));
 }
 

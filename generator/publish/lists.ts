@@ -14,44 +14,45 @@ import type { Tree } from '../tree/tree.js';
  * @throws Failure environment: a list can't be written
  */
 export function writeLists(tree: Tree, baseUrl: string, { purgeList, filesFrom, deleteFrom }: Lists): void {
-  const { out } = tree;
+  const isThere = (file: string): boolean => existsSync(join(tree.out, file));
   if (purgeList !== undefined) {
-    const urls = function* (): Generator<string> {
-      for (const path of noted(tree, 'urls')) yield baseUrl + path;
-      for (const file of ALWAYS_FILES) yield `${baseUrl}/${file}`;
-    };
-    write(purgeList, urls());
+    const always = ALWAYS_FILES.map((file) => `/${file}`);
+    write(
+      purgeList,
+      listed(tree, 'urls', () => true, always),
+      baseUrl,
+    );
   }
-  if (filesFrom !== undefined) {
-    const files = function* (): Generator<string> {
-      for (const file of noted(tree, 'files')) if (existsSync(join(out, file))) yield file;
-      yield* ALWAYS_FILES;
-    };
-    write(filesFrom, files());
-  }
-  if (deleteFrom !== undefined) {
-    const files = function* (): Generator<string> {
-      // A later commit may have added the file again.
-      for (const file of noted(tree, 'removed')) if (!existsSync(join(out, file))) yield file;
-    };
-    write(deleteFrom, files());
-  }
+  if (filesFrom !== undefined) write(filesFrom, listed(tree, 'files', isThere, ALWAYS_FILES));
+  // A later commit may have added the file again.
+  if (deleteFrom !== undefined)
+    write(
+      deleteFrom,
+      listed(tree, 'removed', (file) => !isThere(file), []),
+    );
   for (const folder of tree.allUnreported()) rmSync(folder, { recursive: true });
 }
 
-function* noted(tree: Tree, list: 'files' | 'urls' | 'removed'): Generator<string> {
-  for (const folder of tree.allUnreported()) for (const file of listFiles(folder, list)) yield* linesOf(file);
+/** The lines of a list of all commits that are to be written, and then those that always are. */
+function* listed(
+  tree: Tree,
+  list: 'files' | 'urls' | 'removed',
+  isWritten: (line: string) => boolean,
+  always: readonly string[],
+): Generator<string> {
+  for (const folder of tree.allUnreported())
+    for (const file of listFiles(folder, list))
+      for (const line of linesOf(file)) if (isWritten(line)) yield line;
+  yield* always;
 }
 
 /** Writes a file atomically, since a script may wait for it. */
-function write(file: string, lines: Iterable<string>): void {
+function write(file: string, lines: Iterable<string>, prefix = ''): void {
   try {
     replaceFile(file, (partial) => {
       const writer = new LineWriter(partial);
-      for (const line of lines) writer.write(line);
-      // Ends the last line with a newline.
-      writer.write('');
-      writer.finish();
+      for (const line of lines) writer.write(prefix + line);
+      writer.end();
     });
   } catch (error) {
     const failure = asFailure(error, `list "${file}"`);
