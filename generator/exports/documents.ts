@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { changedRecords } from '../register/changed-records.js';
 import { records } from '../register/records.js';
-import { GzipFile } from '../publish/gzip-file.js';
-import type { WrittenFile } from '../publish/gzip-file.js';
+import { GzipFile } from '../publish/gzip.js';
+import type { WrittenFile } from '../publish/gzip.js';
 import { documentsFileOf } from '../routes/exports.js';
 import type { Kind, Resource } from '../schema/field.js';
 import { documentsOf, resourceOf } from '../schema/index.js';

@@ -11,7 +11,7 @@ import type { BulkFile, ExportFormat } from '../routes/exports.js';
 import { isMeasured } from '../routes/index.js';
 import type { Measured } from '../schema/measured.js';
 import type { ExportPool } from './jobs.js';
-import type { WrittenFile } from '../publish/gzip-file.js';
+import type { WrittenFile } from '../publish/gzip.js';
 import type { Content } from '../tree/sink.js';
 import { describedDownloads } from './kept.js';
 import type { KeptDownloads, KeptSnapshot } from './kept.js';

@@ -1,5 +1,5 @@
 /** The jobs that write downloads. */
-import type { WrittenFile } from '../publish/gzip-file.js';
+import type { WrittenFile } from '../publish/gzip.js';
 import type { DatabaseJob } from './database.js';
 import type { DocumentsJob } from './documents.js';
 import type { OtherDocumentsJob } from './other-documents.js';

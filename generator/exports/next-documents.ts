@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { HashFileReader } from '../tree/hash-file.js';
-import type { GzipFile } from '../publish/gzip-file.js';
+import type { GzipFile } from '../publish/gzip.js';
 import type { Context } from '../register/context.js';
 import type { LastFile } from './last-file.js';
 

@@ -12,8 +12,8 @@ import { DOCUMENTS, OTHER_DOCUMENTS } from '../routes/exports.js';
 import { filler, isDocument, urlTemplate } from '../routes/index.js';
 import { isSiteFile } from '../config/site-files.js';
 import type { Context } from '../register/context.js';
-import { GzipFile } from '../publish/gzip-file.js';
-import type { WrittenFile } from '../publish/gzip-file.js';
+import { GzipFile } from '../publish/gzip.js';
+import type { WrittenFile } from '../publish/gzip.js';
 
 /**
  * Whether the documents of a route are in this file: those of the API and feeds that belong to no

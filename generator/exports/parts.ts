@@ -15,7 +15,7 @@ import { RESOURCES, documentsOf } from '../schema/index.js';
 import type { ExportPool, OnProgress } from './jobs.js';
 import type { LastDownloads } from './last.js';
 import type { OtherDocumentsJob } from './other-documents.js';
-import type { WrittenFile } from '../publish/gzip-file.js';
+import type { WrittenFile } from '../publish/gzip.js';
 import { EXPORTS, exportsOf } from './tables.js';
 import type { Export } from './tables.js';
 

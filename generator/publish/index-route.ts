@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { applyPatches } from '../tree/patch.js';
 import { entriesIn } from '../tree/hash-file.js';
 import { filler, urlTemplate } from '../routes/index.js';
-import type { Put } from './changes/bundle-line.js';
 import { namesOf, siblingsFrom } from '../tree/codings.js';
 import { digestLine, summarise } from '../tree/digest.js';
 import type { RouteSummary } from '../tree/index-json.js';
 import { isVariant } from './route-lists.js';
 import { ListWriter, listPart } from './stage.js';
+import type { Put } from './stage.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 
 /** Numbers of documents. */

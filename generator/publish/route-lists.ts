@@ -1,11 +1,11 @@
 /** Lists what changes among the documents of a route, while their bytes are in hand. */
+import { isUtf8 } from 'node:buffer';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { filler, urlTemplate } from '../routes/index.js';
 import { LineWriter } from '../files.js';
 import type { Entry } from '../tree/hash-file.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
-import { putLine } from './changes/bundle-line.js';
 import { ListWriter, listPart } from './stage.js';
 import type { StageSpec } from './stage-writer.js';
 
@@ -71,7 +71,8 @@ export class RouteLists {
     if (!isVariant(this.#route)) lists.put(put);
     if (bundle === undefined || !hasRoom(bundle)) return;
     const body = this.#route.class === 'download' ? undefined : Buffer.from(read());
-    const line = putLine(put, body);
+    // Clients fetch what is not text from its path.
+    const line = JSON.stringify(body && isUtf8(body) ? { ...put, body: body.toString() } : put);
     Atomics.add(bundle.staged, 0, BigInt(line.length));
     this.#bundle ??= new LineWriter(join(this.#spec.paths.bundle, this.#part));
     this.#bundle.write(line);

@@ -4,7 +4,6 @@
  */
 import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Put } from './changes/bundle-line.js';
 import { LineWriter, namesIn } from '../files.js';
 import { deleteFolder } from './moves.js';
 import type { Tree } from '../tree/tree.js';
@@ -87,6 +86,14 @@ export const listPart = (route: string, part: string): string => `${route} ${par
 /** The lines of the bundle of a route. */
 export const bundleParts = ({ bundle }: Pick<StagePaths, 'bundle'>, route: string): readonly string[] =>
   partsOf(bundle).filter((part) => basename(part).startsWith(listPart(route, '')));
+
+/** A new or changed document, as change lists and bundles name it. */
+export interface Put {
+  readonly path: string;
+  /** In hex. */
+  readonly sha256: string;
+  readonly bytes: number;
+}
 
 export class ListWriter {
   readonly #lists: Readonly<Record<ListName, LineWriter>>;

@@ -7,13 +7,12 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Progress } from '../../progress.js';
 import { chunksOf, linesOf } from '../../files.js';
-import { GzipFile } from '../gzip-file.js';
+import { GzipFile } from '../gzip.js';
 import type { NextSnapshot } from '../own-files.js';
 import { bundleParts, listFiles } from '../stage.js';
 import { hasRoom } from '../route-lists.js';
 import type { BundleRoom } from '../route-lists.js';
 import type { Manifest } from '../../tree/snapshot-json.js';
-import { deletedLine } from './bundle-line.js';
 import { bundleFile } from '../../tree/changes.js';
 import type { ChangeFile } from '../../tree/changes.js';
 import type { ChangeStep } from './change-list.js';
@@ -63,7 +62,7 @@ function* piecesOf({ spec: { paths }, routes }: NextSnapshot): Generator<Buffer>
     }
   for (const part of listFiles(paths.lists, 'deletes'))
     for (const line of linesOf(part))
-      yield Buffer.from(`${deletedLine(JSON.parse(line.replace(/,$/, '')))}\n`);
+      yield Buffer.from(`{"path":${line.replace(/,$/, '')},"deleted":true}\n`);
 }
 
 const NEWLINE = Buffer.from('\n');
