@@ -40,15 +40,12 @@ export class DryRun {
   /** Puts documents that no thread renders. */
   readonly writer: StageWriter;
   readonly #folder = mkdtempSync(join(tmpdir(), 'register-diff-'));
-  readonly #routes: readonly ComparedRoute[];
 
   /** @param routes those to compare */
   constructor(tree: Tree, routes: readonly ComparedRoute[], compressedFrom: number | undefined) {
     const paths = newStage({ stage: join(this.#folder, 'stage'), journal: join(this.#folder, 'journal') });
     this.spec = { ...stageSpec(tree, paths, routes, compressedFrom), examples: EXAMPLES };
-    this.#routes = routes;
-    const table = routes.map(({ route }) => route);
-    this.writer = new StageWriter(this.spec, table, 'main');
+    this.writer = new StageWriter(this.spec, 'main');
   }
 
   /**
@@ -57,11 +54,11 @@ export class DryRun {
    * @param withheld the keys of withheld records, by route of their documents
    */
   compare(index: Index | undefined, withheld: ReadonlyMap<string, ReadonlySet<number>>): Differences {
-    this.writer.complete(this.#routes.map(({ route }) => route.name));
+    this.writer.complete();
     const byRoute = new Map<string, Readonly<Changes>>();
     const examples: ExampleChange[] = [];
     const hidden = new Map<string, number>();
-    for (const { route } of this.#routes) {
+    for (const { route, index: old } of this.spec.routes.values()) {
       const { name } = route;
       const [urls, fileOf] = [urlsOf(route), filler(route.file)];
       const counts = { added: 0, changed: 0, removed: 0 };
@@ -75,7 +72,6 @@ export class DryRun {
         const fields = what === 'changed' ? { fields: this.#fieldChanges(name, fileOf(key)) } : {};
         examples.push({ what, url: urls(key)[0], ...fields });
       };
-      const old = this.spec.routes.get(name)?.index;
       comparePatches(old, patchesOf(this.spec.paths, name), note);
       // Under the name that the last snapshot has for the route.
       const before = old === undefined ? 0 : (index?.routes[basename(old)]?.documents ?? 0);

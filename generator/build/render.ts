@@ -16,6 +16,7 @@ import { INPUTS_FILES } from '../outputs/sections.js';
 import { deferRejection, follow } from '../progress.js';
 import type { Progress } from '../progress.js';
 import { treeDigest } from '../tree/digest.js';
+import { nextRoutes } from '../publish/compared-routes.js';
 import type { Indexer } from '../publish/next-index.js';
 import type { Publisher } from '../publish/publisher.js';
 import { patchesOf } from '../publish/stage.js';
@@ -92,9 +93,7 @@ export async function renderRest(work: RenderWork): Promise<Downloads> {
 /** The download with all documents that belong to no record, once all of them are staged. */
 async function otherDocuments(publisher: Publisher, code: string): Promise<DownloadJob> {
   const { next, spec: stage } = publisher;
-  const routes = [...stage.routes.values()].flatMap(({ route, isFormer }) =>
-    !isFormer && isOther(route) ? [route] : [],
-  );
+  const routes = nextRoutes(stage.routes).filter(isOther);
   const names = routes.map(({ name }) => name);
   publisher.writer.complete(names);
   await next.indexRoutes(names);

@@ -25,7 +25,7 @@ export async function stageAll(
   documents: DocumentFiles | undefined,
 ): Promise<void> {
   const rendered = routes.filter(isRendered);
-  const writer = new StageWriter(publisher.spec, rendered, 'mirror');
+  const writer = new StageWriter(publisher.spec, 'mirror');
   publisher.writer.leave(rendered.map(({ name }) => name));
   const isFollowing = documents === undefined;
   let staged = 0;

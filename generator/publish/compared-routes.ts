@@ -51,3 +51,7 @@ export function comparedRoutes(
       })),
   ];
 }
+
+/** The routes of the next snapshot among those that are compared. */
+export const nextRoutes = (routes: ReadonlyMap<string, ComparedRoute>): readonly PublishedRoute[] =>
+  [...routes.values()].flatMap(({ route, isFormer }) => (isFormer ? [] : [route]));

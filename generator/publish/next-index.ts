@@ -4,9 +4,9 @@ import { applyPatches } from '../tree/patch.js';
 import type { Patching } from '../tree/patch.js';
 import { linkOrCopy } from '../files.js';
 import type { Index } from '../tree/index-json.js';
+import { nextRoutes } from './compared-routes.js';
 import { indexRoute, totalOf } from './index-route.js';
 import type { Changes, IndexedRoute, Indexing } from './index-route.js';
-import type { ComparedRoute } from './compared-routes.js';
 import { patchesOf } from './stage.js';
 import type { StageSpec } from './stage-writer.js';
 import type { Takedown } from './takedown.js';
@@ -26,7 +26,6 @@ const NONE: ReadonlySet<number> = new Set();
 
 export class NextIndex {
   readonly #spec: StageSpec;
-  readonly #routes: readonly ComparedRoute[];
   /** The published index, and its folder. */
   readonly #old: Index | undefined;
   readonly #folder: string;
@@ -35,15 +34,8 @@ export class NextIndex {
   /** The checksums of other hash files. */
   readonly #sums: Record<string, string> = {};
 
-  constructor(
-    spec: StageSpec,
-    routes: readonly ComparedRoute[],
-    folder: string,
-    old: Index | undefined,
-    takedown: Takedown,
-  ) {
+  constructor(spec: StageSpec, folder: string, old: Index | undefined, takedown: Takedown) {
     this.#spec = spec;
-    this.#routes = routes;
     this.#folder = folder;
     this.#old = old;
     this.#takedown = takedown;
@@ -59,14 +51,14 @@ export class NextIndex {
 
   /** Indexes the remaining routes in this thread: they are small. */
   async indexRest(): Promise<void> {
-    const names = this.#routes.map(({ route }) => route.name);
+    const names = [...this.#spec.routes.keys()];
     await this.indexRoutes(names.filter((name) => !this.#indexed.has(name)));
   }
 
   async #index(name: string, indexer: Indexer): Promise<IndexedRoute> {
-    const found = this.#routes.find(({ route }) => route.name === name);
+    const found = this.#spec.routes.get(name);
     if (found === undefined) throw new TypeError(`no route is named "${name}"`);
-    const old = this.#spec.routes.get(name)?.index;
+    const { route, index: old } = found;
     const next = join(this.#spec.paths.index, name);
     const patches = this.patchesOf(name);
     const summary = this.#old?.routes[name];
@@ -77,7 +69,7 @@ export class NextIndex {
       return { ...summary, changes, withheld: 0, placed: 0, sum };
     }
     return indexer.index({
-      route: found.route,
+      route,
       old,
       patches,
       next,
@@ -140,9 +132,7 @@ export class NextIndex {
   }
 
   get described(): Pick<Index, 'sums' | 'routes'> {
-    const routes = this.#routes
-      .filter(({ isFormer }) => !isFormer)
-      .map(({ route: { name } }) => [name, this.of(name)] as const);
+    const routes = nextRoutes(this.#spec.routes).map(({ name }) => [name, this.of(name)] as const);
     return {
       sums: { ...Object.fromEntries(routes.map(([name, { sum }]) => [name, sum])), ...this.#sums },
       routes: Object.fromEntries(

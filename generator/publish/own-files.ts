@@ -16,7 +16,6 @@ import type { Announcement, FeedFile, OwnFiles } from './plan.js';
 import { INDEX_FILE, filesIn, readChangeIndex, untrackedFiles } from '../tree/changes.js';
 import type { Change } from '../tree/changes.js';
 import { measure } from '../tree/measure.js';
-import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 import type { ListWriter, StagePaths } from './stage.js';
@@ -27,7 +26,6 @@ export interface NextSnapshot {
   readonly treeId: string;
   readonly manifest: Manifest;
   readonly spec: StageSpec;
-  readonly routes: readonly PublishedRoute[];
   readonly next: Pick<NextIndex, 'changesByRoute' | 'total'>;
   /** Whether earlier files may hold something that is withheld now. */
   readonly isTakedown: boolean;

@@ -25,12 +25,10 @@ import type { Announcement, CopiedAnnouncement, Opening, Plan } from './plan.js'
 import { rebuildIndex } from './rebuild-index.js';
 import { recover } from './recover.js';
 import { roomFor } from './changes/bundle.js';
-import { comparedRoutes } from './compared-routes.js';
-import type { ComparedRoute } from './compared-routes.js';
+import { comparedRoutes, nextRoutes } from './compared-routes.js';
 import { manifestHash, readManifest } from '../tree/manifest.js';
 import { FORMAT } from '../tree/snapshot-json.js';
 import type { Manifest } from '../tree/snapshot-json.js';
-import { isRendered } from '../tree/published-routes.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { ListWriter, discardStage, finishStage, newStage } from './stage.js';
 import type { StagePaths } from './stage.js';
@@ -69,8 +67,6 @@ export class Publisher {
   /** What the next index records about its sources. */
   described: DescribedSource;
   readonly #opened: OpenedTree;
-  /** The routes that have documents, in the next snapshot and in the previous one. */
-  readonly #routes: readonly ComparedRoute[];
   /** Puts, keeps or leaves to other threads the documents of each route. */
   readonly writer: StageWriter;
   readonly #lists: ListWriter;
@@ -84,25 +80,21 @@ export class Publisher {
     const isIndexed = existsSync(tree.index);
     const found = { routes: table, compressed_from: COMPRESSED_FROM_BYTES };
     const before = previous ?? (isIndexed ? found : undefined);
-    this.#routes = comparedRoutes(tree.index, before?.routes ?? [], table);
+    const routes = comparedRoutes(tree.index, before?.routes ?? [], table);
     this.index = before && readIndex(tree.index);
     this.described = { fingerprints: false, exports: {}, absent: this.index?.absent ?? [] };
     this.takedown = new Takedown(this.index?.withheld);
     this.paths = newStage(tree);
     const hasChanges = this.index !== undefined && opening.copyOf === undefined;
     this.spec = {
-      ...stageSpec(tree, this.paths, this.#routes, before?.compressed_from),
+      ...stageSpec(tree, this.paths, routes, before?.compressed_from),
       staying: new Set(replacedAssets(tree, previous, table)),
       hasChanges,
       bundle: hasChanges && previous !== undefined ? roomFor(previous, opening.bundleBytes) : undefined,
     };
-    this.writer = new StageWriter(
-      this.spec,
-      this.#routes.map(({ route }) => route),
-      'main',
-    );
+    this.writer = new StageWriter(this.spec, 'main');
     this.#lists = new ListWriter(this.paths.lists, 'own');
-    this.next = new NextIndex(this.spec, this.#routes, tree.index, this.index, this.takedown);
+    this.next = new NextIndex(this.spec, tree.index, this.index, this.takedown);
   }
 
   /**
@@ -134,20 +126,15 @@ export class Publisher {
     }
   }
 
-  /** The routes of the next snapshot that have documents. */
-  get routes(): readonly PublishedRoute[] {
-    return this.#opened.table.filter(isRendered);
-  }
-
   /** Reads a document: see `readDocument`. */
-  read = (route: string, key: number): string | undefined => readDocument(this.spec, this.routes, route, key);
+  read = (route: string, key: number): string | undefined => readDocument(this.spec, route, key);
 
   /** Indexes what is left, and computes the totals of the next snapshot, once all documents are put. */
   async plan(): Promise<Plan> {
-    const { tree, previous, next, takedown, routes } = this;
+    const { tree, previous, next, takedown } = this;
     const { treeId, known } = this.#opened;
     try {
-      this.writer.complete(this.#routes.map(({ route }) => route.name));
+      this.writer.complete();
       await next.indexRest();
       const { changes, bytes } = next.total();
       const isTouched =
@@ -160,7 +147,9 @@ export class Publisher {
       return {
         treeId,
         sequence: last + (isTouched ? 1 : 0),
-        digest: isTouched ? treeDigest(routes, ({ name }) => next.of(name)) : previous.digest,
+        digest: isTouched
+          ? treeDigest(nextRoutes(this.spec.routes), ({ name }) => next.of(name))
+          : previous.digest,
         changes,
         files: changes.added + changes.changed + changes.unchanged,
         bytes,
@@ -242,8 +231,8 @@ export class Publisher {
   }
 
   #stageMade({ treeId }: Plan, manifest: Manifest, announcement: Announcement, progress: Progress) {
-    const { tree, previous, spec, routes, next, takedown } = this;
-    const snapshot = { treeId, manifest, spec, routes, next, isTakedown: takedown.isOne };
+    const { tree, previous, spec, next, takedown } = this;
+    const snapshot = { treeId, manifest, spec, next, isTakedown: takedown.isOne };
     return stageMade(tree, previous, snapshot, this.#lists, announcement, progress);
   }
 
@@ -266,7 +255,8 @@ export class Publisher {
     dropAssets(tree, this.index?.assets, previous, table, assets, this.#lists);
     writeIndex(paths.index, { ...index, assets });
     if (isCopy) stageWithout(paths, 'it is a copy: what it replaced may have been withheld');
-    for (const { route, isFormer } of this.#routes) if (isFormer) rmSync(join(paths.index, route.name));
+    for (const { route, isFormer } of this.spec.routes.values())
+      if (isFormer) rmSync(join(paths.index, route.name));
     this.#lists.finish();
     stageChangedFiles(tree, paths, previous, { tree: treeId, sequence, digest });
     if (!isCopy && previous !== undefined && this.takedown.isOne) stageTakedown(paths, this.takedown);

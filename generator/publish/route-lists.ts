@@ -7,6 +7,7 @@ import { LineWriter } from '../files.js';
 import type { Entry } from '../tree/hash-file.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { ListWriter, listPart } from './stage.js';
+import { nextRoutes } from './compared-routes.js';
 import type { StageSpec } from './stage-writer.js';
 
 /** Limits the lines of a bundle that are staged, in all threads together. */
@@ -46,8 +47,7 @@ export class RouteLists {
     this.#isFormer = isFormer;
     this.#stays = isFormer && spec.staying.has(route.file);
     if (isFormer) {
-      const others = [...spec.routes.values()].filter((other) => !other.isFormer);
-      this.#successor = others.find((other) => other.route.path === route.path)?.route;
+      this.#successor = nextRoutes(spec.routes).find(({ path }) => path === route.path);
     }
   }
 

@@ -70,35 +70,29 @@ export function documentFiles(
 /**
  * The text of a document of the next snapshot, staged or kept; undefined if there is no file. What
  * was removed is still there until the commit, so ask for what is known to be published.
- * @param table the routes of the next snapshot
  */
-export function readDocument(
-  spec: StageSpec,
-  table: readonly PublishedRoute[],
-  name: string,
-  key: number,
-): string | undefined {
-  const route = table.find((candidate) => candidate.name === name);
+export function readDocument(spec: StageSpec, name: string, key: number): string | undefined {
+  const route = spec.routes.get(name)?.route;
   const file = route && documentFiles(spec, route)(key).find((candidate) => existsSync(candidate));
   return file === undefined ? undefined : readFileSync(file, 'utf8');
 }
 
 export class StageWriter {
   readonly #spec: StageSpec;
-  readonly #table: readonly PublishedRoute[];
   readonly #part: string;
+  readonly #table: readonly PublishedRoute[];
   readonly #routes = new Map<string, RouteWriter>();
   /** Routes that are complete, or left to other writers. */
   readonly #left = new Set<string>();
 
   /**
-   * @param table the routes of the next snapshot
    * @param part names this writer's patches; a route's patches are applied in order of name
+   * @param table routes that are asked for; by default those that are compared
    */
-  constructor(spec: StageSpec, table: readonly PublishedRoute[], part: string) {
+  constructor(spec: StageSpec, part: string, table?: readonly PublishedRoute[]) {
     this.#spec = spec;
-    this.#table = table;
     this.#part = part;
+    this.#table = table ?? [...spec.routes.values()].map(({ route }) => route);
   }
 
   /** The writer of a route. @param range the keys that this writer covers */
@@ -118,8 +112,8 @@ export class StageWriter {
     for (const name of names) this.#left.add(name);
   }
 
-  /** Ends routes that were not left: no more of their documents are put. */
-  complete(names: readonly string[]): void {
+  /** Ends routes that were not left, by default all: no more of their documents are put. */
+  complete(names: readonly string[] = [...this.#spec.routes.keys()]): void {
     for (const name of names) if (!this.#left.has(name)) this.route(name).finish();
     for (const name of names) this.#routes.delete(name);
     this.leave(names);

@@ -5,7 +5,7 @@ import { ROUTES } from '../../routes/index.js';
 
 /** Stages what `render` puts. @param part names the patches of the routes' indexes */
 export function staged(stage: StageSpec, part: string, render: (writer: StageWriter) => void): void {
-  const writer = new StageWriter(stage, ROUTES, part);
+  const writer = new StageWriter(stage, part, ROUTES);
   try {
     render(writer);
     writer.finish();

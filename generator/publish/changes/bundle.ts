@@ -10,6 +10,7 @@ import { chunksOf, linesOf } from '../../files.js';
 import { GzipFile } from '../gzip.js';
 import type { NextSnapshot } from '../own-files.js';
 import { bundleParts, listFiles } from '../stage.js';
+import { nextRoutes } from '../compared-routes.js';
 import { hasRoom } from '../route-lists.js';
 import type { BundleRoom } from '../route-lists.js';
 import type { Manifest } from '../../tree/snapshot-json.js';
@@ -54,13 +55,13 @@ export async function writeBundle(
 }
 
 /** The lines of the documents, in pieces, each of which is valid until the next. */
-function* piecesOf({ spec: { paths }, routes }: NextSnapshot): Generator<Buffer> {
-  for (const { name } of routes)
-    for (const part of bundleParts(paths, name)) {
+function* piecesOf({ spec }: NextSnapshot): Generator<Buffer> {
+  for (const { name } of nextRoutes(spec.routes))
+    for (const part of bundleParts(spec.paths, name)) {
       yield* chunksOf(part);
       yield NEWLINE;
     }
-  for (const part of listFiles(paths.lists, 'deletes'))
+  for (const part of listFiles(spec.paths.lists, 'deletes'))
     for (const line of linesOf(part))
       yield Buffer.from(`{"path":${line.replace(/,$/, '')},"deleted":true}\n`);
 }
