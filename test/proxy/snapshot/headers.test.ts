@@ -52,23 +52,6 @@ describe('createHeaderTables', () => {
     },
   );
 
-  it('puts what is declared for all, and RateLimit-Policy, on every response', () => {
-    for (const [bucket, headers] of listsOf(tables)) {
-      expect(valueOf(headers, 'Access-Control-Allow-Origin')).toBe('*');
-      expect(valueOf(headers, 'Access-Control-Expose-Headers')).toBe(EXPOSED);
-      expect(valueOf(headers, 'Cross-Origin-Resource-Policy')).toBe('cross-origin');
-      expect(valueOf(headers, 'X-Content-Type-Options')).toBe('nosniff');
-      expect(valueOf(headers, 'RateLimit-Policy')).toBe(POLICIES[bucket]);
-    }
-  });
-
-  it('names no field twice', () => {
-    for (const [, headers] of [tables, builtIn].flatMap(listsOf)) {
-      const names = headers.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
-      expect(new Set(names).size).toBe(names.length);
-    }
-  });
-
   it('states the policy in force, in whole seconds', () => {
     const quotas = {
       api: { burst: 7, emissionIntervalMs: 150 },

@@ -6,24 +6,7 @@ import { MAX_PATH_BYTES, parseTarget, uriReference } from '../../../proxy/snapsh
 /** Targets with more than their share of what makes a difference. */
 const TARGETS = array(
   oneof(
-    constantFrom(
-      '/',
-      '/',
-      '.',
-      '%2e',
-      '%2F',
-      '%61',
-      '%7E',
-      '%25',
-      '%32',
-      '%',
-      '%C3%A9',
-      '?',
-      '#',
-      '\\',
-      '@',
-      'a',
-    ),
+    constantFrom(...'/ / . %2e %2F %61 %7E %25 %32 % %C3%A9 ? # \\ @ a'.split(' ')),
     anyString({ unit: 'binary-ascii', maxLength: 3 }),
   ),
   { maxLength: 10 },
@@ -49,13 +32,6 @@ describe('parseTarget', () => {
     expect(parseTarget('HTTP://a.example:80/x?y')).toMatchObject({ path: '/x', query: 'y' });
   });
 
-  it.each(['//a@[#', '//a@b#', '//user@host#', '/x#', '/?#', '//user@host', '///', '//'])(
-    'refuses %s, of which URL parsers make a host',
-    (target) => {
-      expect(parseTarget(target).kind).toBe('refusal');
-    },
-  );
-
   it('keeps the path as received for the error, cut before the query', () => {
     expect(parseTarget('/%zz?x')).toMatchObject({ kind: 'refusal', path: '/%zz' });
     expect(parseTarget('//a@b#?x')).toMatchObject({ kind: 'refusal', path: '//a@b#' });
@@ -68,13 +44,6 @@ describe('parseTarget', () => {
       detail: 'the path is 2049 bytes long: expected at most 2048',
     });
   });
-
-  it.each(['/%2e%2e/secret.json', '/%2e/x', '/a/.%2E', '/%2E%2e/', '/%2e%2e%2f'])(
-    'refuses %s instead of making it canonical',
-    (target) => {
-      expect(parseTarget(target)).toMatchObject({ kind: 'refusal', code: 'invalid_path' });
-    },
-  );
 
   it('redirects once: what it redirects to is canonical, on this host, and means the same', () => {
     expect(() =>
@@ -105,23 +74,6 @@ describe('parseTarget', () => {
             parsed.kind !== 'target' ||
             !/%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/i.test(parsed.path)
           );
-        }),
-        { numRuns: 5_000 },
-      ),
-    ).not.toThrow();
-  });
-
-  it('never yields a segment that leads elsewhere', () => {
-    expect(() =>
-      check(
-        property(TARGETS, (target) => {
-          const parsed = parseTarget(target);
-          if (parsed.kind !== 'target') return true;
-          return parsed.segments.every((segment, index) => {
-            const isHidden = segment.startsWith('.') && (index > 0 || segment !== '.well-known');
-            // oxlint-disable-next-line no-control-regex
-            return !isHidden && !/[\u0000-\u001f\u007f/\\]/.test(segment);
-          });
         }),
         { numRuns: 5_000 },
       ),

@@ -127,6 +127,7 @@ const instanceOf = (path: string): string =>
     .replace('\\', '%5C')
     .replace(/^\/\//, '/%2F');
 
+const EMPTY = Buffer.alloc(0);
 const STRONG = /^"[^"]+"$/;
 const DATE = /^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/;
 
@@ -174,6 +175,11 @@ export function contractCases(dist: string): readonly Case[] {
     redirects,
     tree,
   } = snapshotFile.parse(JSON.parse(read('snapshot.json').toString()));
+  const NO_CONTENT = { status: 204, headers: { ...published.all, ...published.options }, body: EMPTY };
+  const leadsTo = (location: string): Expected => ({
+    status: 308,
+    headers: { ...published.all, ...published.not_found, Location: location },
+  });
   const cases: Case[] = [];
   const add = (name: string, run: Case['run']): void => void cases.push({ name, run });
   /** A case of one request. */
@@ -305,20 +311,9 @@ export function contractCases(dist: string): readonly Case[] {
 
   for (const { route, path, file } of examples) {
     const body = read(file);
-    one(
-      `content: ${route.name}`,
-      path,
-      {},
-      {
-        status: 200,
-        headers: {
-          ...contentHeaders(route, path),
-          'Content-Length': String(body.length),
-          'Content-Encoding': null,
-        },
-        body,
-      },
-    );
+    const length = { 'Content-Length': String(body.length), 'Content-Encoding': null };
+    const headers = { ...contentHeaders(route, path), ...length };
+    one(`content: ${route.name}`, path, {}, { status: 200, headers, body });
   }
   const group = examples.find(({ route }) => route.name === 'group');
   const groupPage = examples.find(({ route }) => route.name === 'group-page');
@@ -343,16 +338,8 @@ export function contractCases(dist: string): readonly Case[] {
     ...(documents === undefined ? [] : [documents]),
     ...examples.filter(({ route: { class: name } }) => name === 'feed').slice(0, 1),
   ]) {
-    one(
-      `HEAD: ${route.name}`,
-      path,
-      { method: 'HEAD' },
-      {
-        status: 200,
-        headers: { ...contentHeaders(route, path), 'Content-Length': String(read(file).length) },
-        body: Buffer.alloc(0),
-      },
-    );
+    const headers = { ...contentHeaders(route, path), 'Content-Length': String(read(file).length) };
+    one(`HEAD: ${route.name}`, path, { method: 'HEAD' }, { status: 200, headers, body: EMPTY });
   }
 
   // Preconditions
@@ -381,7 +368,7 @@ export function contractCases(dist: string): readonly Case[] {
             ...published.all,
             ...(route.requires !== undefined && { Link: contentHeaders(route, path)['Link'] ?? null }),
           },
-          body: expected === 200 ? read(file) : Buffer.alloc(0),
+          body: expected === 200 ? read(file) : EMPTY,
         });
       });
     conditional('its ETag', (etag) => ({ 'If-None-Match': etag }), 304);
@@ -427,18 +414,12 @@ export function contractCases(dist: string): readonly Case[] {
       ['deflate', undefined],
       ['*', 'br'],
     ] as const) {
+      const coded = { 'Content-Encoding': coding ?? null, Vary: /\bAccept-Encoding\b/i };
       one(
         `coding: ${accepted}, ${route.name}`,
         path,
         { headers: { 'Accept-Encoding': accepted } },
-        {
-          status: 200,
-          headers: {
-            ...contentHeaders(route, path),
-            'Content-Encoding': coding ?? null,
-            Vary: /\bAccept-Encoding\b/i,
-          },
-        },
+        { status: 200, headers: { ...contentHeaders(route, path), ...coded } },
         ({ body, headers }) => {
           const own = headers['content-encoding'];
           const plain = own === undefined ? body : decode[own]?.(body);
@@ -515,16 +496,9 @@ export function contractCases(dist: string): readonly Case[] {
     ['?%6cimit=5', 5],
     ['?limit=%35', 5],
   ] as const) {
-    one(
-      `limit: ${query || 'none'}`,
-      largest.path + query,
-      {},
-      {
-        status: 200,
-        headers: contentHeaders(largest),
-        body: read(largest.file.replace('{limit}', String(limit))),
-      },
-    );
+    const body = read(largest.file.replace('{limit}', String(limit)));
+    const expected = { status: 200, headers: contentHeaders(largest), body };
+    one(`limit: ${query || 'none'}`, largest.path + query, {}, expected);
   }
   for (const query of [...'0 201 -1 1.5 007 1e2 +5 5%20 ten 1&limit=2 1&%6Cimit=1'.split(' '), '']) {
     refused(`limit: refuses ${query || 'nothing'}`, `${largest.path}?limit=${query}`, 'invalid_limit', {
@@ -532,12 +506,8 @@ export function contractCases(dist: string): readonly Case[] {
     });
   }
   refused('limit: refuses a name alone', `${largest.path}?limit`, 'invalid_limit');
-  one(
-    'parameters that no route has change nothing',
-    `${group.path}?x=1&y=2`,
-    {},
-    { status: 200, body: read(group.file) },
-  );
+  const same = { status: 200, body: read(group.file) };
+  one('parameters that no route has change nothing', `${group.path}?x=1&y=2`, {}, same);
 
   // Ids
   for (const [name, template] of [
@@ -613,30 +583,23 @@ export function contractCases(dist: string): readonly Case[] {
     ] as const) {
       const file = log.find(({ route }) => route === name)?.file ?? '';
       const expected = contentOf(name, file);
-      const empty = Buffer.alloc(0);
-      one(`log: HEAD, ${name}`, `/${file}`, { method: 'HEAD' }, { ...expected, body: empty });
-      one(
-        `log: ${name} is kept as long as it may be, and is for any page`,
-        `/${file}`,
-        {},
-        {
-          status: 200,
-          headers: {
-            'Cache-Control': lifetime,
-            'CDN-Cache-Control': new RegExp(`^(public, )?${lifetime.replace('public, ', '')}$`),
-            'Access-Control-Allow-Origin': '*',
-            'Content-Security-Policy': null,
-            'Content-Disposition': null,
-          },
-        },
-      );
+      one(`log: HEAD, ${name}`, `/${file}`, { method: 'HEAD' }, { ...expected, body: EMPTY });
+      const headers = {
+        'Cache-Control': lifetime,
+        'CDN-Cache-Control': new RegExp(`^(public, )?${lifetime.replace('public, ', '')}$`),
+        'Access-Control-Allow-Origin': '*',
+        'Content-Security-Policy': null,
+        'Content-Disposition': null,
+      };
+      const kept = `log: ${name} is kept as long as it may be, and is for any page`;
+      one(kept, `/${file}`, {}, { status: 200, headers });
       add(`log: its ETag, ${name}`, async (send) => {
         const { etag = '' } = (await send(`/${file}`)).headers;
         const answer = await send(`/${file}`, { headers: { 'If-None-Match': etag } });
         return differences(answer, {
           status: 304,
           headers: { ETag: etag, 'Cache-Control': lifetime },
-          body: empty,
+          body: EMPTY,
         });
       });
       const logged = (what: string, headers: Record<string, string>, expected: Expected, more = ''): void =>
@@ -711,23 +674,14 @@ export function contractCases(dist: string): readonly Case[] {
       ['%30/000%2ep/1', '0/000.p/1'],
       ['0/%30%300?x=1', '0/000?x=1'],
     ] as const) {
-      one(
-        `log: ${path} leads to ${location}`,
-        `${base}/tile/${path}`,
-        {},
-        { status: 308, headers: { ...published.all, Location: `${base}/tile/${location}` } },
-      );
+      const headers = { ...published.all, Location: `${base}/tile/${location}` };
+      one(`log: ${path} leads to ${location}`, `${base}/tile/${path}`, {}, { status: 308, headers });
     }
     refused('log: refuses POST', `${base}/checkpoint`, 'method_not_allowed', {
       method: 'POST',
       extra: { Allow: published.options['Allow'] ?? '' },
     });
-    one(
-      'log: OPTIONS',
-      `${base}/checkpoint`,
-      { method: 'OPTIONS' },
-      { status: 204, headers: { ...published.all, ...published.options }, body: Buffer.alloc(0) },
-    );
+    one('log: OPTIONS', `${base}/checkpoint`, { method: 'OPTIONS' }, NO_CONTENT);
   }
 
   // Paths
@@ -754,24 +708,11 @@ export function contractCases(dist: string): readonly Case[] {
     ['/api/v%31', '/api/v1'],
     ['/nothing/', '/nothing'],
   ] as const) {
-    one(
-      `path: ${path} leads to ${location}`,
-      path,
-      {},
-      {
-        status: 308,
-        headers: { ...published.all, ...published.not_found, Location: location },
-      },
-    );
+    one(`path: ${path} leads to ${location}`, path, {}, leadsTo(location));
   }
   for (const { path, to } of redirects) {
     for (const query of ['', '?a=b']) {
-      one(
-        `redirect: ${path}${query} leads to ${to}`,
-        path + query,
-        {},
-        { status: 308, headers: { ...published.all, ...published.not_found, Location: to } },
-      );
+      one(`redirect: ${path}${query} leads to ${to}`, path + query, {}, leadsTo(to));
     }
   }
   for (const path of (
@@ -815,12 +756,8 @@ export function contractCases(dist: string): readonly Case[] {
   for (const accept of ['text/html', 'TEXT/HTML , */*; q=0.5', 'text/html;q=0.9, application/json;q=0.1']) {
     one(`error page: ${accept}`, '/nothing', { headers: { Accept: accept } }, paged('not_found'));
   }
-  one(
-    'error page: HEAD',
-    '/nothing',
-    { method: 'HEAD', headers: { Accept: BROWSER, 'Accept-Encoding': 'br, gzip' } },
-    { ...paged('not_found'), body: Buffer.alloc(0) },
-  );
+  const head = { method: 'HEAD', headers: { Accept: BROWSER, 'Accept-Encoding': 'br, gzip' } };
+  one('error page: HEAD', '/nothing', head, { ...paged('not_found'), body: EMPTY });
   for (const accept of [
     '*/*',
     'application/json, text/html;q=0.5',
@@ -868,16 +805,8 @@ export function contractCases(dist: string): readonly Case[] {
 
   // Methods
   for (const path of [group.path, groupPage.path, page.path, '/docs', '/nothing', '/api/v1/group/abc']) {
-    one(
-      `OPTIONS ${path}`,
-      path,
-      { method: 'OPTIONS', headers: { Origin: 'https://x.example', 'Access-Control-Request-Method': 'GET' } },
-      {
-        status: 204,
-        headers: { ...published.all, ...published.options },
-        body: Buffer.alloc(0),
-      },
-    );
+    const headers = { Origin: 'https://x.example', 'Access-Control-Request-Method': 'GET' };
+    one(`OPTIONS ${path}`, path, { method: 'OPTIONS', headers }, NO_CONTENT);
   }
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PURGE']) {
     refused(`method: refuses ${method}`, group.path, 'method_not_allowed', {
