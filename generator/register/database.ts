@@ -1,6 +1,7 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Failure, reading } from '../errors.js';
+import { chunksOf } from '../files.js';
 import { isSqliteError, openDatabase, type Database } from '../sqlite/index.js';
 import { RESOURCES, TABLES, WITHHELD } from '../schema/index.js';
 import { Measured } from '../schema/measured.js';
@@ -102,17 +103,10 @@ export class Register {
 
   /** Rows one by one, as arrays in column order. `Row` must match the SQL. */
   *rows<Row extends readonly unknown[]>(sql: string): Generator<Row, void, undefined> {
-    const iterator = translated(this.file, () =>
-      this.#database.prepare<[], Row>(sql).raw(true).iterate()[Symbol.iterator](),
-    );
     try {
-      for (;;) {
-        const next = translated(this.file, () => iterator.next());
-        if (next.done === true) return;
-        yield next.value;
-      }
-    } finally {
-      iterator.return?.();
+      for (const row of this.#database.prepare<[], Row>(sql).raw(true).iterate()) yield row;
+    } catch (error) {
+      throw failureOf(this.file, error);
     }
   }
 
@@ -253,22 +247,12 @@ export function requireDatabase(file: string): boolean {
     if (found.isDirectory())
       throw Failure.environment(`register "${file}" is a folder, expected an SQLite file`);
     if (!found.isFile()) throw Failure.environment(`register "${file}" is not a regular file`);
-    return firstBytes(file, READ_VERSION_AT + 1);
+    const [start = Buffer.alloc(0)] = chunksOf(file);
+    return start;
   });
   if (header.toString('latin1', 0, SQLITE_MAGIC.length) !== SQLITE_MAGIC)
     throw Failure.invalid(`register "${file}" is not an SQLite database, or is encrypted`);
   return header[READ_VERSION_AT] === WAL;
-}
-
-function firstBytes(file: string, count: number): Buffer {
-  const descriptor = openSync(file, 'r');
-  try {
-    const bytes = Buffer.alloc(count);
-    readSync(descriptor, bytes, 0, count, 0);
-    return bytes;
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 /** Runs an action and translates SQLite's errors into one-line messages. */
@@ -276,20 +260,21 @@ export function translated<T>(file: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
-    if (!isSqliteError(error)) throw error;
-    const { code, message } = error;
-    if (code === 'SQLITE_NOTADB') {
-      throw Failure.invalid(`register "${file}" is not an SQLite database, or is encrypted`);
-    }
-    if (code.startsWith('SQLITE_CORRUPT')) {
-      throw Failure.invalid(`register "${file}" is damaged or truncated: ${message}`);
-    }
-    if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
-      throw Failure.environment(`register "${file}" is locked by a writer (waited ${BUSY_TIMEOUT_MS} ms)`);
-    }
-    if (/^SQLITE_(IOERR|CANTOPEN|PERM|READONLY|FULL|NOMEM|PROTOCOL)/.test(code)) {
-      throw Failure.environment(`register "${file}" can't be read: ${message} (${code})`, code);
-    }
-    throw Failure.invalid(`register "${file}" can't be read: ${message} (${code})`, code);
+    throw failureOf(file, error);
   }
+}
+
+function failureOf(file: string, error: unknown): unknown {
+  if (!isSqliteError(error)) return error;
+  const { code, message } = error;
+  if (code === 'SQLITE_NOTADB')
+    return Failure.invalid(`register "${file}" is not an SQLite database, or is encrypted`);
+  if (code.startsWith('SQLITE_CORRUPT'))
+    return Failure.invalid(`register "${file}" is damaged or truncated: ${message}`);
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code))
+    return Failure.environment(`register "${file}" is locked by a writer (waited ${BUSY_TIMEOUT_MS} ms)`);
+  const problem = `register "${file}" can't be read: ${message} (${code})`;
+  return /^SQLITE_(IOERR|CANTOPEN|PERM|READONLY|FULL|NOMEM|PROTOCOL)/.test(code)
+    ? Failure.environment(problem, code)
+    : Failure.invalid(problem, code);
 }
