@@ -70,9 +70,9 @@ export class LogStage {
 
   #list(lists: ListWriter): void {
     for (const { file, what } of this.#operations) {
-      if (what === 'delete') lists.remove(file);
-      else lists.file(file);
-      if (what !== 'new') lists.url(`/${file}`);
+      if (what === 'delete') lists.add('removed', file);
+      else lists.add('files', file);
+      if (what !== 'new') lists.add('urls', `/${file}`);
     }
     lists.finish();
   }

@@ -88,7 +88,7 @@ export function dropAssets(
   const routed = previous?.routes.filter((route) => isFormer(route) && !route.file.includes('{')) ?? [];
   for (const file of new Set([...Object.keys(before), ...routed.map((route) => route.file)])) {
     if (stays.has(file)) continue;
-    for (const name of namesOf(file, 0, 0)) if (existsSync(join(out, name))) lists.remove(name);
-    lists.url(`/${file}`);
+    for (const name of namesOf(file, 0, 0)) if (existsSync(join(out, name))) lists.add('removed', name);
+    lists.add('urls', `/${file}`);
   }
 }

@@ -8,7 +8,6 @@ import { digestLine, summarise } from '../tree/digest.js';
 import type { RouteSummary } from '../tree/index-json.js';
 import { isVariant } from './route-lists.js';
 import { ListWriter, listPart } from './stage.js';
-import type { Put } from './stage.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 
 /** Numbers of documents. */
@@ -68,7 +67,7 @@ export function indexRoute({
   });
   if (lists !== undefined && isVariant(route) && counts.added + counts.changed > 0) {
     const list = new ListWriter(lists, listPart(route.name, 'variants'));
-    list.put(variantsEntry(next, route));
+    list.add('puts', variantsEntry(next, route));
     list.finish();
   }
   const summary = summarise(next, route);
@@ -76,8 +75,8 @@ export function indexRoute({
   return { ...summary, changes: { ...counts, unchanged }, withheld, placed, sum };
 }
 
-/** All variants as one entry of a change list: the checksum is over their lines of the digest. */
-function variantsEntry(index: string, route: PublishedRoute): Put & { readonly documents: number } {
+/** All variants as one entry of a change list, as JSON: the checksum is over their lines of the digest. */
+function variantsEntry(index: string, route: PublishedRoute): string {
   const [template, digest] = [urlTemplate(route), createHash('sha256')];
   const url = filler(template);
   let [documents, bytes] = [0, 0];
@@ -86,5 +85,5 @@ function variantsEntry(index: string, route: PublishedRoute): Put & { readonly d
     documents += 1;
     bytes += entry.bytes;
   }
-  return { path: template, documents, sha256: digest.digest('hex'), bytes };
+  return JSON.stringify({ path: template, documents, sha256: digest.digest('hex'), bytes });
 }

@@ -51,17 +51,17 @@ export async function stageMade(
   const { paths } = snapshot.spec;
   if (previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
   const changes = await stageChanges(tree, previous, snapshot, kinds, progress);
-  for (const { file } of filesIn(changes.slice(0, 1))) lists.file(file.slice(1));
+  for (const { file } of filesIn(changes.slice(0, 1))) lists.add('files', file.slice(1));
   for (const file of untrackedFiles(tree, changes)) {
-    lists.remove(file);
-    lists.url(`/${file}`);
+    lists.add('removed', file);
+    lists.add('urls', `/${file}`);
   }
   const feed = snapshotFeed(changes);
   const writer = new FileWriter(paths.tree);
   for (const { file, body } of feed) {
     writer.write(file, Buffer.from(body));
-    lists.file(file);
-    lists.url(`/${file}`);
+    lists.add('files', file);
+    lists.add('urls', `/${file}`);
   }
   return sumsOf(feed);
 }
@@ -126,9 +126,9 @@ export function stageCopied(
   for (const [name, source] of put) {
     const isChange = name.startsWith('changes/');
     (isChange ? last : tree).link(name, source);
-    lists.file(name);
+    lists.add('files', name);
     if (!isChange) feed[name] = measure(source).hash.toString('hex');
   }
-  for (const name of removed) lists.remove(name);
+  for (const name of removed) lists.add('removed', name);
   return feed;
 }

@@ -68,7 +68,7 @@ export class RouteLists {
     if (!hasChanges) return;
     const [path] = this.#urlsOf(key);
     const put = { path, sha256: hash.toString('hex'), bytes };
-    if (!isVariant(this.#route)) lists.put(put);
+    if (!isVariant(this.#route)) lists.add('puts', JSON.stringify(put));
     if (bundle === undefined || !hasRoom(bundle)) return;
     const body = this.#route.class === 'download' ? undefined : Buffer.from(read());
     // Clients fetch what is not text from its path.
@@ -82,19 +82,20 @@ export class RouteLists {
   remove(key: number, files: readonly string[]): void {
     const lists = this.#list(key, [], files);
     if (this.#successor === undefined || !this.#isStaged(filler(this.#successor.file)(key)))
-      lists.delete(this.#urlsOf(key)[0]);
+      lists.add('deletes', JSON.stringify(this.#urlsOf(key)[0]));
   }
 
   /** Lists files and URLs of a document. @param files none if it is removed, @param replaced if it is new */
   #list(key: number, files: readonly string[], replaced: readonly string[]): ListWriter {
     const lists = (this.#lists ??= new ListWriter(this.#spec.paths.lists, this.#part));
-    for (const each of files) lists.file(each);
+    for (const each of files) lists.add('files', each);
     if (!this.#stays) {
       for (const each of replaced)
-        if (!files.includes(each) && !(this.#isFormer && this.#isStaged(each))) lists.remove(each);
-      for (const url of this.#urlsOf(key)) lists.url(url);
+        if (!files.includes(each) && !(this.#isFormer && this.#isStaged(each))) lists.add('removed', each);
+      for (const url of this.#urlsOf(key)) lists.add('urls', url);
     }
-    if (files.length === 0 || replaced.length === 0) for (const page of this.#pages) lists.url(page(key));
+    if (files.length === 0 || replaced.length === 0)
+      for (const page of this.#pages) lists.add('urls', page(key));
     return lists;
   }
 

@@ -87,14 +87,6 @@ export const listPart = (route: string, part: string): string => `${route} ${par
 export const bundleParts = ({ bundle }: Pick<StagePaths, 'bundle'>, route: string): readonly string[] =>
   partsOf(bundle).filter((part) => basename(part).startsWith(listPart(route, '')));
 
-/** A new or changed document, as change lists and bundles name it. */
-export interface Put {
-  readonly path: string;
-  /** In hex. */
-  readonly sha256: string;
-  readonly bytes: number;
-}
-
 export class ListWriter {
   readonly #lists: Readonly<Record<ListName, LineWriter>>;
 
@@ -112,25 +104,9 @@ export class ListWriter {
     };
   }
 
-  /** @param put one document, or several under one template */
-  put(put: Put & { readonly documents?: number }): void {
-    this.#lists.puts.write(JSON.stringify(put));
-  }
-
-  delete(path: string): void {
-    this.#lists.deletes.write(JSON.stringify(path));
-  }
-
-  remove(file: string): void {
-    this.#lists.removed.write(file);
-  }
-
-  file(file: string): void {
-    this.#lists.files.write(file);
-  }
-
-  url(url: string): void {
-    this.#lists.urls.write(url);
+  /** @param line for `puts` and `deletes` JSON */
+  add(list: ListName, line: string): void {
+    this.#lists[list].write(line);
   }
 
   finish(): void {
@@ -154,17 +130,9 @@ const BUDGET_MS = 400;
 export function newStage(tree: Pick<Tree, 'stage' | 'journal'>): StagePaths {
   const paths = stagePaths(tree);
   rmSync(tree.stage, { recursive: true, force: true });
-  for (const folder of [
-    'tree',
-    'replacing',
-    'index',
-    'patches',
-    'lists',
-    'bundle',
-    'changes',
-    'previous',
-  ] as const)
-    mkdirSync(paths[folder], { recursive: true });
+  const { tree: files, replacing, index, patches, lists, bundle, changes, previous } = paths;
+  for (const folder of [files, replacing, index, patches, lists, bundle, changes, previous])
+    mkdirSync(folder, { recursive: true });
   return paths;
 }
 
