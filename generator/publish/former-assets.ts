@@ -53,42 +53,31 @@ export function replacedAssets(
   return [...filesOf(assets)].filter((file) => !files.has(file) && isWholeAsset(tree, file));
 }
 
-type Assets = NonNullable<Index['assets']>;
-
 /**
- * The earlier assets that a commit keeps: those of the two snapshots before.
- * @param before what the previous one kept
+ * Chooses the earlier assets that a commit keeps, those of the two snapshots before, and lists the
+ * others for removal.
+ * @param before what the previous commit kept, as in index.json
  * @param next the routes of the snapshot
+ * @returns those that are kept, for index.json
  */
-export function formerAssets(
+export function keepAssets(
   tree: Tree,
-  before: Assets = {},
+  before: NonNullable<Index['assets']> = {},
   previous: Manifest | undefined,
   next: readonly PublishedRoute[],
-): Assets {
+  lists: ListWriter,
+): NonNullable<Index['assets']> {
   const files = filesOf(next);
   const kept: Record<string, number> = {};
   for (const [file, age] of Object.entries(before))
     if (age < STAYS && !files.has(file) && isWholeAsset(tree, file)) kept[file] = age + 1;
   for (const file of replacedAssets(tree, previous, next)) kept[file] = 1;
-  return kept;
-}
-
-/** Lists the earlier assets for removal that a commit doesn't keep. @param kept by the commit */
-export function dropAssets(
-  { out }: Tree,
-  before: Assets = {},
-  previous: Manifest | undefined,
-  next: readonly PublishedRoute[],
-  kept: Assets = {},
-  lists: ListWriter,
-): void {
-  const stays = new Set([...filesOf(next), ...Object.keys(kept)]);
   // An earlier version had a route for each.
   const routed = previous?.routes.filter((route) => isFormer(route) && !route.file.includes('{')) ?? [];
   for (const file of new Set([...Object.keys(before), ...routed.map((route) => route.file)])) {
-    if (stays.has(file)) continue;
-    for (const name of namesOf(file, 0, 0)) if (existsSync(join(out, name))) lists.add('removed', name);
+    if (files.has(file) || kept[file] !== undefined) continue;
+    for (const name of namesOf(file, 0, 0)) if (existsSync(join(tree.out, name))) lists.add('removed', name);
     lists.add('urls', `/${file}`);
   }
+  return kept;
 }

@@ -14,7 +14,7 @@ import type { Discard } from './commit.js';
 import { treeDigest } from '../tree/digest.js';
 import { readIndex, writeIndex } from '../tree/index-json.js';
 import type { Index } from '../tree/index-json.js';
-import { dropAssets, formerAssets, replacedAssets } from './former-assets.js';
+import { keepAssets, replacedAssets } from './former-assets.js';
 import { flush, flushEach } from './flush.js';
 import { isPrepared, operationsOf, writeJournal } from './journal.js';
 import type { Operation } from './journal.js';
@@ -250,9 +250,7 @@ export class Publisher {
   /** Stages the index and the rollback data. */
   #complete({ treeId, sequence, digest }: Plan, isCopy: boolean, index: Index): void {
     const { tree, paths, previous } = this;
-    const { table } = this.#opened;
-    const assets = formerAssets(tree, this.index?.assets, previous, table);
-    dropAssets(tree, this.index?.assets, previous, table, assets, this.#lists);
+    const assets = keepAssets(tree, this.index?.assets, previous, this.#opened.table, this.#lists);
     writeIndex(paths.index, { ...index, assets });
     if (isCopy) stageWithout(paths, 'it is a copy: what it replaced may have been withheld');
     for (const { route, isFormer } of this.spec.routes.values())
