@@ -16,8 +16,8 @@ import { INPUTS_FILES } from '../outputs/sections.js';
 import { deferRejection, follow } from '../progress.js';
 import type { Progress } from '../progress.js';
 import { treeDigest } from '../tree/digest.js';
+import type { Patching } from '../tree/patch.js';
 import { nextRoutes } from '../publish/compared-routes.js';
-import type { Indexer } from '../publish/next-index.js';
 import type { Publisher } from '../publish/publisher.js';
 import { patchesOf } from '../publish/stage.js';
 import type { StagePaths } from '../publish/stage.js';
@@ -70,15 +70,12 @@ export async function renderRest(work: RenderWork): Promise<Downloads> {
   for (const file of config.files) publisher.writer.route(file.route.name).put(0, contentOf(file));
   await follow(rendered.end, rendered.done, progress);
   progress.finish();
-  const indexer: Indexer = {
-    index: (indexing) => pool.run('index', indexing),
-    patch: (patching) => pool.run('patch', patching),
-  };
+  const patch = (patching: Patching): Promise<string> => pool.run('patch', patching);
   const indexing = deferRejection(
     Promise.all([
-      next.indexRoutes(RECORD_DOCUMENTS, indexer),
-      next.indexFiles(INPUTS_FILES, isSameBuild, indexer),
-      hasFingerprints && next.indexFiles(FINGERPRINT_FILES, changedTables !== undefined, indexer),
+      next.indexRoutes(RECORD_DOCUMENTS, (indexing) => pool.run('index', indexing)),
+      next.indexFiles(INPUTS_FILES, isSameBuild, patch),
+      hasFingerprints && next.indexFiles(FINGERPRINT_FILES, changedTables !== undefined, patch),
     ]),
   );
   exports.start([await otherDocuments(publisher, buildKey.code)]);

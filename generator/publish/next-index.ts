@@ -1,6 +1,5 @@
 /** Builds the next snapshot's index from the previous one and the patches, route by route. */
 import { join } from 'node:path';
-import { applyPatches } from '../tree/patch.js';
 import type { Patching } from '../tree/patch.js';
 import { linkOrCopy } from '../files.js';
 import type { Index } from '../tree/index-json.js';
@@ -11,16 +10,10 @@ import { patchesOf } from './stage.js';
 import type { StageSpec } from './stage-writer.js';
 import type { Takedown } from './takedown.js';
 
-/** Builds the next index of a route, or the next version of another hash file, in any thread. */
-export interface Indexer {
-  readonly index: (indexing: Indexing) => Promise<IndexedRoute>;
-  readonly patch: (patching: Patching) => Promise<string>;
-}
+/** Builds the next index of a route, in any thread. */
+type IndexRoute = (indexing: Indexing) => Promise<IndexedRoute>;
 
-const HERE: Indexer = {
-  index: async (indexing) => indexRoute(indexing),
-  patch: async ({ old, patches, next }) => applyPatches(old, patches, next),
-};
+const here: IndexRoute = async (indexing) => indexRoute(indexing);
 
 const NONE: ReadonlySet<number> = new Set();
 
@@ -42,11 +35,8 @@ export class NextIndex {
   }
 
   /** Indexes routes whose documents are all staged; by default in this thread, if they are small. */
-  async indexRoutes(names: readonly string[], indexer = HERE): Promise<void> {
-    const index = async (name: string): Promise<void> => {
-      this.#indexed.set(name, await this.#index(name, indexer));
-    };
-    await Promise.all(names.map(index));
+  async indexRoutes(names: readonly string[], index = here): Promise<void> {
+    await Promise.all(names.map(async (name) => this.#indexed.set(name, await this.#index(name, index))));
   }
 
   /** Indexes the remaining routes in this thread: they are small. */
@@ -55,12 +45,12 @@ export class NextIndex {
     await this.indexRoutes(names.filter((name) => !this.#indexed.has(name)));
   }
 
-  async #index(name: string, indexer: Indexer): Promise<IndexedRoute> {
+  async #index(name: string, index: IndexRoute): Promise<IndexedRoute> {
     const found = this.#spec.routes.get(name);
     if (found === undefined) throw new TypeError(`no route is named "${name}"`);
     const { route, index: old } = found;
     const next = join(this.#spec.paths.index, name);
-    const patches = this.patchesOf(name);
+    const patches = patchesOf(this.#spec.paths, name);
     const summary = this.#old?.routes[name];
     const sum = this.#old?.sums[name];
     if (patches.length === 0 && old !== undefined && summary !== undefined && sum !== undefined) {
@@ -68,7 +58,7 @@ export class NextIndex {
       const changes = { added: 0, changed: 0, removed: 0, unchanged: summary.documents };
       return { ...summary, changes, withheld: 0, placed: 0, sum };
     }
-    return indexer.index({
+    return index({
       route,
       old,
       patches,
@@ -78,19 +68,22 @@ export class NextIndex {
     });
   }
 
-  /** The patches of a route's index, or of another hash file, in the order of their keys. */
-  patchesOf(name: string): readonly string[] {
-    return patchesOf(this.#spec.paths, name);
-  }
-
-  /** Builds other hash files. @param isContinued whether patches apply to the previous ones */
-  async indexFiles(names: readonly string[], isContinued: boolean, indexer: Indexer): Promise<void> {
+  /**
+   * Builds other hash files.
+   * @param isContinued whether patches apply to the previous ones
+   * @param patch builds one, in any thread
+   */
+  async indexFiles(
+    names: readonly string[],
+    isContinued: boolean,
+    patch: (patching: Patching) => Promise<string>,
+  ): Promise<void> {
     const index = async (name: string): Promise<void> => {
       const sum = isContinued ? this.#old?.sums[name] : undefined;
       const [old, next] = [join(this.#folder, name), join(this.#spec.paths.index, name)];
-      const patches = this.patchesOf(name);
+      const patches = patchesOf(this.#spec.paths, name);
       if (patches.length > 0) {
-        this.#sums[name] = await indexer.patch({ old: sum === undefined ? undefined : old, patches, next });
+        this.#sums[name] = await patch({ old: sum === undefined ? undefined : old, patches, next });
       } else if (sum !== undefined) {
         linkOrCopy(old, next);
         this.#sums[name] = sum;
