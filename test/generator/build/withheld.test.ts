@@ -168,28 +168,6 @@ describe('a build that withholds a record', () => {
   });
 });
 
-describe('a list of what is withheld that shrinks', () => {
-  it('by more than a tenth is refused unless that is accepted', async () => {
-    const made = site();
-    changeRegister(
-      made.register,
-      `INSERT INTO withheld SELECT 'group', id, '${SINCE}' FROM groups WHERE id <= 20;`,
-    );
-    await published(made);
-    changeRegister(made.register, `DELETE FROM withheld WHERE id <= 2;`);
-    expect((await published(made)).records).toMatchObject({ groups: 22 });
-    changeRegister(made.register, `DELETE FROM withheld WHERE id <= 4;`);
-    const before = stateOf(made.out);
-    const { exitCode, message } = await failureOf(published(made));
-    expect([exitCode, message]).toEqual([
-      1,
-      expect.stringContaining('2 of 18 withheld records would be published again, expected at most 10 %'),
-    ]);
-    expect(stateOf(made.out)).toEqual(before);
-    expect((await published({ ...made, acceptRemovals: true })).records).toMatchObject({ groups: 24 });
-  });
-});
-
 describe('the state of a tree', () => {
   it('may be anywhere on the same file system', async () => {
     const made = { ...site(), state: path('elsewhere') };

@@ -57,11 +57,6 @@ describe.runIf(isPossible)('nginx', () => {
     expect(await allowed('/api/v1', 70, '203.0.113.3')).toBe(60);
   });
 
-  it('never counts redirects to the documentation, unlike those to another form of a path', async () => {
-    expect(new Set(await statuses('/docs', 100, '203.0.113.6'))).toEqual(new Set([308]));
-    expect(await allowed('/api/v1/', 100, '203.0.113.6')).toBe(60);
-  });
-
   it('counts pages of records against the limit of pages, even if there is no such record', async () => {
     const startedMs = performance.now();
     const found = await statuses('/group/9007199254740991', 300, '203.0.113.7');

@@ -15,7 +15,7 @@ import { has } from '../../support/programs.js';
 import { sha256 } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { Site, copyOf } from '../../support/site.js';
-import { always, isThorough, it, some, thorough } from '../../support/thorough.js';
+import { always, isThorough, it, some } from '../../support/thorough.js';
 import { hashes, inState, lasting, readTree, stamps } from '../../support/tree.js';
 import { fields } from '../../support/values.js';
 
@@ -160,18 +160,6 @@ describe('other.ndjson.gz', () => {
       expect([hash, bytes], url).toEqual([sha256(content), content.length]);
       expect(body === undefined ? body : sha256(body), url).toBe(url === '/key.bin' ? undefined : hash);
     }
-  });
-
-  it('has the archives of feeds, and paths in the order of the route table', () => {
-    const paths = lines().map((line) => line.path);
-    const archives = readdirSync(join(usual, 'feeds/groups'));
-    expect(archives.length).toBeGreaterThan(3);
-    for (const archive of archives.filter((name) => name.endsWith('.atom')))
-      expect(paths).toContain(`/feeds/groups/${archive}`);
-    expect(paths[0]).toBe('/api/v1');
-    expect(paths.slice(-2)).toEqual(['/imprint.html', '/key.bin']);
-    const limits = paths.filter((url) => url.includes('limit='));
-    expect(limits).toEqual(Array.from({ length: 200 }, (__, at) => `/api/v1/largest?limit=${at + 1}`));
   });
 });
 
@@ -345,34 +333,5 @@ describe('a build that follows', () => {
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.sqlite')),
     );
     expect(left).toEqual([]);
-  });
-
-  it('leaves no body of a record that is newly withheld, even with --keep-downloads', async () => {
-    const made = site();
-    const { out } = made;
-    const [id = ''] = linesOf(out, 'user').map((line) => String(fields(JSON.parse(line))['id']));
-    const user = fields(JSON.parse(readFileSync(join(out, `api/v1/user/${id}.json`), 'utf8')));
-    await build(made, `INSERT INTO withheld VALUES ('user', ${id}, '${TIME}')`, { keepDownloads: true });
-    const files = [...readTree(out).keys()].filter((file) => /^downloads.*\.(ndjson|sqlite)\.gz$/.test(file));
-    expect(files).toHaveLength(8);
-    const name = String(user['username']);
-    const holding = files.filter((file) => gunzipSync(readFileSync(join(out, file))).includes(name));
-    expect(holding).toEqual([]);
-  });
-
-  thorough('refuses to copy a damaged document: exit 1, and the tree is what it was', async () => {
-    const made = site();
-    const { out } = made;
-    const before = hashes(readTree(out));
-    const archive = Object.keys(before).find((file) => /^feeds\/users\/.*\.atom$/.test(file)) ?? '';
-    const content = readFileSync(join(out, archive));
-    writeFileSync(join(out, archive), 'x');
-    await withImprint('Changed', () =>
-      expect(build(made)).rejects.toThrow(
-        `"${join(out, archive)}" is missing or damaged, expected what was published (see verify --repair)`,
-      ),
-    );
-    writeFileSync(join(out, archive), content);
-    expect(hashes(readTree(out))).toEqual(before);
   });
 });

@@ -6,7 +6,6 @@ import { gunzipSync } from 'node:zlib';
 import { openDatabase } from '../../../generator/sqlite/index.js';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { writeSample } from '../../../data/sample.js';
 import { published } from '../../support/build.js';
 import { csvObjects } from '../../support/csv.js';
@@ -135,18 +134,6 @@ describe('every field of every record', () => {
       }
     }
     expect(compared).toBeGreaterThan(isThorough ? 1400 : 350);
-  });
-
-  it('of the histories, too', () => {
-    const history = fields(JSON.parse(readFileSync(join(out, 'user/8/usernames.json'), 'utf8')));
-    const rows = csvObjects(text(out, 'usernames.csv'));
-    const entries = z.array(z.record(z.string(), z.unknown())).parse(history['usernames']);
-    expect(rows).toEqual(
-      entries.map((entry) => ({
-        user_id: '8',
-        ...Object.fromEntries(Object.entries(entry).map(([name, value]) => [name, cellOf(value)])),
-      })),
-    );
   });
 });
 

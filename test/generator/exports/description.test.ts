@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { writeSample } from '../../../data/sample.js';
 import { EXPORTS } from '../../../generator/exports/tables.js';
 import { published } from '../../support/build.js';
-import { csvObjects, parseCsv } from '../../support/csv.js';
+import { parseCsv } from '../../support/csv.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 
 const path = temporary();
@@ -91,13 +91,6 @@ function fits(cell: string | null, { type, constraints }: z.infer<typeof fieldSh
   return LOOKS[type].test(cell) && (minimum === undefined || Number(cell) >= minimum);
 }
 
-/** The newest measurement in a table of records. */
-const newest = (table: string): string | undefined =>
-  csvObjects(readFileSync(join(folder, `${table}.csv`), 'utf8'))
-    .map((record) => record['measured_at'] ?? '')
-    .toSorted()
-    .at(-1);
-
 describe('datapackage.json', () => {
   it('lists three files for each of the eight tables and eight more, with their size and checksum', () => {
     const { resources } = read();
@@ -130,14 +123,6 @@ describe('datapackage.json', () => {
       const key = schema.primaryKey.map((column) => header.indexOf(column));
       const keys = records.map((record) => key.map((index) => record[index]).join(' '));
       expect(new Set(keys).size).toBe(rows);
-    }
-  });
-
-  it('says of each table of records as of when it is, and of no other file', () => {
-    const kinds = ['groups', 'users', 'games', 'items'];
-    for (const { path: name, as_of } of read().resources) {
-      const kind = kinds.find((each) => name.startsWith(`${each}.`));
-      expect(as_of, name).toBe(kind === undefined ? undefined : newest(kind));
     }
   });
 

@@ -11,7 +11,6 @@ import { Tree } from '../../../generator/tree/tree.js';
 import { prepareRepair } from '../../../generator/verify/repair.js';
 import { effectsAt, published, quiet } from '../../support/build.js';
 import { inputs, snapshot } from '../../support/cli.js';
-import { csvObjects } from '../../support/csv.js';
 import { temporary } from '../../support/folder.js';
 import { changeRegister } from '../../support/register.js';
 import { copyOf } from '../../support/site.js';
@@ -134,39 +133,6 @@ describe('downloads that are kept', () => {
     expect(restOf(out)).toEqual(restOf(await fresh(made)));
   });
 
-  it('say as of when they are, wherever they are spoken of', async () => {
-    const { out, asOf } = behind();
-    if (asOf === null) throw new Error('expected a register with measurements');
-    const day = asOf.slice(0, 10);
-    expect(json(readTree(out), 'downloads/datapackage.json')).toMatchObject({ as_of: asOf });
-    expect(text(out, 'downloads/README.txt')).toContain(`as of ${asOf}.`);
-    const page = text(out, 'downloads.html');
-    expect(page).toContain(`As of <time datetime="${asOf}">`);
-    expect(page).toContain('in the files the next time they are written');
-    // An item was measured again; the page shows the items that are in the files.
-    expect(page.split('<footer')[0]).not.toContain(LATER);
-    const items = csvObjects(text(out, 'downloads/items.csv')).map((item) => item['measured_at'] ?? '');
-    expect(page).toMatch(
-      new RegExp(
-        `items</span>\\s*<span class="newest">newest measurement <time datetime="${items.toSorted().at(-1)}">`,
-      ),
-    );
-    const attachments = routesOf(out).flatMap(({ attachment }) => attachment ?? []);
-    expect(attachments).toHaveLength(32);
-    expect(attachments.filter((name) => !name.includes(`-${day}.`))).toEqual([]);
-    const [, data = ''] =
-      /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(text(out, 'index.html')) ?? [];
-    const dated = z.looseObject({ dateModified: z.string().optional() });
-    const { dateModified, distribution } = dated
-      .extend({ distribution: z.array(dated) })
-      .parse(JSON.parse(data));
-    expect(dateModified).toBe(LATER);
-    expect(distribution.map((each) => each.dateModified)).toEqual([
-      undefined,
-      ...Array<typeof asOf>(32).fill(asOf),
-    ]);
-  });
-
   it('name the snapshot that they are of, for clients that follow the changes from there', async () => {
     const made = behind();
     const { register, out, asOf } = made;
@@ -184,19 +150,6 @@ describe('downloads that are kept', () => {
     const last = digestShape.parse(snapshotOf(out));
     expect(last.digest).not.toBe(digest);
     expect(last.downloads.digest).toBe(last.digest);
-  });
-
-  it('say how many rows they have, not how many the register has', async () => {
-    const made = behind();
-    const readings = csvObjects(text(made.out, 'downloads/group_member_readings.csv')).length;
-    const { exports } = await keep(made);
-    expect(exports['group_member_readings']).toEqual({ rows: readings, written: false });
-    const { resources } = z
-      .object({ resources: z.array(z.object({ path: z.string(), rows: z.int() })) })
-      .parse(json(readTree(made.out), 'downloads/datapackage.json'));
-    expect(resources.find((resource) => resource.path === 'group_member_readings.csv')?.rows).toBe(readings);
-    const after = await published(made);
-    expect(after.exports['group_member_readings']).toEqual({ rows: readings + 1, written: true });
   });
 });
 
@@ -223,17 +176,6 @@ describe('with --keep-downloads', () => {
     await happen(made);
     const { downloads, asOf } = await keep(made);
     expect(downloads).toEqual({ asOf, kept: [] });
-    await expectFresh(made);
-  });
-
-  it('the downloads are kept where somebody is withheld no more, and have it when they are written', async () => {
-    const made = behind();
-    changeRegister(made.register, 'DELETE FROM withheld');
-    const result = await keep(made);
-    expect([result.downloads.asOf, writtenBy(result)]).toEqual([made.asOf, []]);
-    expect(result.downloads.kept).toEqual(expect.arrayContaining([...OUTDATED, 'users', 'documents/user']));
-    expect(restOf(made.out)).toEqual(restOf(await fresh(made)));
-    await published(made);
     await expectFresh(made);
   });
 

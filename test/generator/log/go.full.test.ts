@@ -74,13 +74,6 @@ describe.skipIf(!has('the signed log, verified by Go', 'go'))('the code of Go’
     });
   });
 
-  it('verifies a late size alone, and from any earlier one on', () => {
-    for (const old of [1, 2, 255, 256, 257, 300, 511, 512, 599]) {
-      const { lines, reason } = runVerifier(program, signer.vkey, log, [files[old]!, files[SIZES]!]);
-      expect({ lines, reason }).toEqual({ lines: [verified[old], verified[SIZES]], reason: '' });
-    }
-  });
-
   it.each(['tile/0/000', 'tile/0/002.p/88', 'tile/1/000.p/2', 'tile/entries/000', 'tile/entries/002.p/88'])(
     'refuses an altered %s, so that it is known to look at it',
     (file) => {

@@ -179,17 +179,6 @@ describe('a proof from a large route', () => {
   });
 });
 
-describe('a proof from a log of', () => {
-  it.each([1, 2, 256, 257, 513])('%d entries holds', async (size) => {
-    const before = range(size - 1).map((at) => entryOf(TREE, at, null, 0, sha256(`${at}`)));
-    const memory = memoryOf({ '/stats': '{}', '/group/1': '1' }, before, size);
-    for (const request of [STATS, group(1)]) {
-      const { text } = await prove(request, memory);
-      expect(naivelyVerified(text, key)).toMatchObject({ index: size - 1, size });
-    }
-  });
-});
-
 describe('while a snapshot is being published', () => {
   const OLD = { '/stats': 'old', '/group/1': 'old', '/group/2': 'same' };
   const NEW = { '/stats': 'new', '/group/1': 'new', '/group/2': 'same' };
@@ -273,24 +262,6 @@ describe('the command prove', () => {
     expect(stdout).toContain(`${file} proves /api/v1/stats in signed snapshot 1 of ${ORIGIN}`);
     expect(stdout).toContain(`verify-proof ${file} --key KEY`);
     expect(await inProcess('prove', out, '/api/v1/stats')).toMatchObject({ stdout: proof });
-  });
-
-  it('prints facts as JSON', async () => {
-    const file = path('stats.tlog-proof');
-    const { stdout } = await inProcess('prove', out, '/api/v1/stats', '--write', file, '--json');
-    expect(JSON.parse(stdout)).toEqual({
-      path: '/api/v1/stats',
-      sha256: sha256(readFileSync(join(out, 'api/v1/stats.json'))),
-      sequence: 1,
-      index: 300,
-      bytes: readFileSync(file).length,
-      requests: 0,
-      seconds: 0,
-      peak_memory_bytes: 0,
-    });
-    const refused = await inProcess('prove', out, '/api/v1/stats', '--json');
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain('--write');
   });
 
   const NOWHERE = 'no route of documents leads to';

@@ -12,20 +12,11 @@ import {
 import { join, relative } from 'node:path';
 import { beforeAll, describe, expect } from 'vitest';
 import { always, it, some, thorough } from '../../support/thorough.js';
-import {
-  STEP,
-  buildWith,
-  damageOf,
-  inProcess,
-  interruptCommit,
-  manifestOf,
-  stateOf,
-  temporary,
-} from '../publish/support.js';
+import { STEP, damageOf, inProcess, manifestOf, stateOf, temporary } from '../publish/support.js';
 import { differing, inState } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
 import { base64, rootOf } from './naive.js';
-import { checkpointIn, entriesOf } from './published.js';
+import { checkpointIn } from './published.js';
 import { ORIGIN } from './signed.js';
 import { newSite } from './site.js';
 import type { Site } from './site.js';
@@ -130,48 +121,6 @@ describe('a signed tree', () => {
       expect(`${code} ${stderr}`).toMatch(expected);
     }
   });
-
-  thorough('begins with the snapshot that is signed first, and is rolled back by new entries', async () => {
-    const of = newSite(path);
-    await buildWith({ register: of.register, out: of.out });
-    expect(existsSync(join(of.out, 'log'))).toBe(false);
-    await of.built();
-    expect(of.signed()).toEqual([2]);
-    const rollback = (...more: string[]) => inProcess('rollback', '--out', of.out, ...more);
-    expect(await of.refusal(rollback('--operator', 'none.json'))).toMatch(/^2 .*expected its key/);
-    // The second leads to before the log.
-    for (const sequences of [
-      [2, 3],
-      [2, 3, 4],
-    ]) {
-      expect(await rollback('--key', of.key)).toMatchObject({ code: 0, stderr: '' });
-      expect(of.signed()).toEqual(sequences);
-      expect(await damageOf(of.out)).toEqual([]);
-    }
-  });
-
-  it('is completed if the commit was interrupted, and signed before the next one', async () => {
-    const of = withTwo.copy();
-    of.change(`UPDATE groups SET name = 'third' WHERE id = 2`);
-    await interruptCommit({ register: of.register, out: of.out, key: [of.key] });
-    expect(sizeOf(of.key)).toBe(2);
-    await of.next('fourth');
-    expect(of.signed()).toEqual([1, 2, 3, 4]);
-  });
-
-  thorough('goes on if checkpoint and state were lost, and the tiles are there', async () => {
-    const of = withTwo.copy();
-    const checkpoint = join(of.log, 'checkpoint');
-    const before = readFileSync(checkpoint);
-    await of.next('third');
-    writeFileSync(checkpoint, before);
-    rmSync(inState(of.out), { recursive: true });
-    const { root } = checkpointIn(`${of.key}.last`);
-    await of.next('fourth');
-    expect(of.signed()).toEqual([1, 2, 3, 4]);
-    expect(base64(rootOf(entriesOf(of.log, 4).slice(0, 3)))).toBe(root);
-    expect(await damageOf(of.out)).toEqual([]);
-  });
 });
 
 const refusal = (of: Site, key = of.key) => of.refusal(of.run('build', '--key', key));
@@ -199,15 +148,6 @@ describe('no second history is signed', () => {
     cpSync(join(of.log, 'checkpoint'), `${of.key}.last`);
     await of.next('third');
     expect(of.signed()).toEqual([1, 2, 3]);
-  });
-
-  thorough('if KEY.last is older than what the key has signed, which is published', async () => {
-    const of = withTwo.copy();
-    const last = of.last;
-    await of.next('third');
-    writeFileSync(`${of.key}.last`, last);
-    await of.next('fourth');
-    expect(of.signed()).toEqual([1, 2, 3, 4]);
   });
 
   thorough('if the id of the tree is lost', async () => {

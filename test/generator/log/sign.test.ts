@@ -1,19 +1,12 @@
 /** Signing as a step of its own: after a build that died before it, and where the key is elsewhere. */
-import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { signingOf } from '../../../generator/config/signing.js';
 import { createKey } from '../../../generator/log/key-file.js';
-import { sign } from '../../../generator/log/sign.js';
-import { mirror } from '../../../generator/mirror/mirror.js';
-import { progressFor } from '../../../generator/progress.js';
-import { Tree } from '../../../generator/tree/tree.js';
-import { Killed, survive, withFault } from '../publish/faults.js';
 import { STEP, buildWith, damageOf, inProcess, manifestOf, stateOf, temporary } from '../publish/support.js';
-import { OPERATOR, effectsAt } from '../../support/build.js';
-import { startProxy } from '../../support/proxy.js';
-import { differing, inState } from '../../support/tree.js';
-import { checkpointIn, problemsOf, sequencesOf } from './published.js';
+import { OPERATOR } from '../../support/build.js';
+import { differing } from '../../support/tree.js';
+import { sequencesOf } from './published.js';
 import { ORIGIN } from './signed.js';
 import { newSite } from './site.js';
 import type { Site } from './site.js';
@@ -94,39 +87,6 @@ describe('a tree whose operator declares a log', () => {
   });
 });
 
-it.each(['build', 'sign', 'mirror'])(
-  'the log’s step of %s waits for no signal: one ends the process at once',
-  async (by) => {
-    const of = by === 'build' ? newSite(path, true) : unsigned.copy();
-    const copy = path('copy');
-    const logs = join(by === 'mirror' ? copy : of.out, 'log');
-    const checkpoints = (): number =>
-      (existsSync(logs) ? readdirSync(logs) : []).filter((id) => existsSync(join(logs, id, 'checkpoint')))
-        .length;
-    const steps: (readonly [before: number, after: number])[] = [];
-    const unheard = async <T>(work: () => T | Promise<T>): Promise<T> => {
-      const before = checkpoints();
-      const result = await work();
-      steps.push([before, checkpoints()]);
-      return result;
-    };
-    const { signal } = new AbortController();
-    const progress = progressFor('quiet', { signal, unheard }, () => undefined);
-    const { register, out, operator, key } = of;
-    if (by === 'build') await buildWith({ register, out, operator, key: [key] }, { progress });
-    const signing = signingOf([key], []);
-    if (by === 'sign' && signing !== undefined) await sign(new Tree(out), signing, () => undefined, progress);
-    if (by === 'mirror') {
-      await signed(of);
-      const proxy = await startProxy(out, ['--page-tokens', '1000000']);
-      const effects = { ...effectsAt('2026-12-02T00:00:00Z'), progress };
-      await mirror(new URL(proxy.base), new Tree(copy), effects);
-      await proxy.stop();
-    }
-    expect(steps).toContainEqual([0, 1]);
-  },
-);
-
 it('a tree without a log is not signed', async () => {
   const { register, key } = unsigned;
   const out = path('plain');
@@ -135,30 +95,4 @@ it('a tree without a log is not signed', async () => {
   expect(`${code} ${stderr}`).toMatch(/^2 .*declares no log, expected "log" in the operator file/);
   const without = await inProcess('sign', '--out', out, '--operator', OPERATOR);
   expect(`${without.code} ${without.stderr}`).toMatch(/^2 .*expected one \(--key, SNAPSHOT_KEY or "key"\)/);
-});
-
-it('signs the same entry wherever it dies, and also if the tree is moved meanwhile', async () => {
-  const of = unsigned.copy();
-  const { folder, register, out, key } = of;
-  expect((await signed(of)).code).toBe(0);
-  of.change(STEP);
-  let isDead = false;
-  await withFault(
-    ({ name, path: file }) => {
-      if (isDead) return new Killed('dead');
-      isDead = name === 'renameSync' && file.endsWith('log.key.last.partial');
-      return undefined;
-    },
-    () => survive(buildWith({ register, out, key: [key], at: '2026-12-24T00:00:00Z' })),
-  );
-  const { root } = checkpointIn(`${key}.last`);
-  expect(manifestOf(out)).toMatchObject({ sequence: 2 });
-  expect(sequencesOf(out)).toEqual([1]);
-  const moved = { key, out: join(folder, 'moved'), operator: join(folder, 'none.json') };
-  cpSync(out, moved.out, { recursive: true, preserveTimestamps: true });
-  cpSync(inState(out), inState(moved.out), { recursive: true, preserveTimestamps: true });
-  expect(await signed(moved)).toMatchObject({ code: 0, stderr: '' });
-  expect(sequencesOf(moved.out)).toEqual([1, 2]);
-  expect(checkpointIn(join(moved.out, of.log.slice(out.length), 'checkpoint')).root).toBe(root);
-  expect(problemsOf(moved.out, of.vkey)).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect } from 'vitest';
 import { always, it, some, thorough } from '../../support/thorough.js';
 import { writeSample } from '../../../data/sample.js';
-import { OPERATOR, published, run } from '../../support/build.js';
+import { OPERATOR, published } from '../../support/build.js';
 import { inProcess } from '../publish/support.js';
 import { z } from 'zod';
 import { temporary } from '../../support/folder.js';
@@ -115,17 +115,6 @@ describe('a register without a kind and without histories', () => {
     expect(contentOf(out)).toEqual(contentOf(fresh));
     await published({ register, out });
     expect(contentOf(out)).toEqual(whole);
-  });
-
-  it('is refused if the last snapshot had them, unless the operator says so', async () => {
-    const register = await sample();
-    const out = path('dist');
-    await published({ register, out });
-    changeRegister(register, 'DROP TABLE group_names; DROP TABLE group_owners;');
-    await expect(run({ register, out })).rejects.toThrow(
-      'the register lacks group_names, group_owners, which that of the last snapshot had',
-    );
-    await published({ register, out, operator: operator('group_names', 'group_owners') });
   });
 });
 

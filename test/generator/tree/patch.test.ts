@@ -135,52 +135,6 @@ function patchAt(file: string): (readonly [number, Value | undefined])[] | undef
 }
 
 describe('a hash file', () => {
-  it('gives back what was written, for keys up to 2^53-1 and sizes up to 2^40', () => {
-    fc.assert(
-      fc.property(anyOld, fc.integer({ min: 1, max: 5 }), (model, buffer) => {
-        const { file, sum } = write(model);
-        expect(sum).toBe(sha256(readFileSync(file)).toString('hex'));
-        const reader = open(file, buffer);
-        expect(reader.size).toBe(model.size);
-        const entries = Array.from(reader.entries(), (entry) => [entry.key, valueOf(entry)]);
-        expect(entries).toEqual(ascending(model));
-        expect([reader.peek(), reader.peekKey()]).toEqual([undefined, undefined]);
-        reader.close();
-      }),
-      { numRuns: 60 },
-    );
-  });
-
-  it('can be read in any part of itself, again and again', () => {
-    fc.assert(
-      fc.property(
-        anyOld,
-        fc.array(fc.tuple(anyKey, anyKey), { minLength: 1, maxLength: 4 }),
-        fc.integer({ min: 1, max: 5 }),
-        (model, parts, buffer) => {
-          const reader = open(write(model).file, buffer);
-          const ends = [...model.keys()].slice(0, 3).map((key): [number, number] => [key, key]);
-          for (const [a, b] of [...parts, ...ends, [0, MAX]]) {
-            const range = { low: Math.min(Number(a), Number(b)), high: Math.max(Number(a), Number(b)) };
-            reader.restrict(range.low, range.high);
-            const wanted = ascending(model).filter(isIn(range));
-            expect(reader.peekKey()).toBe(wanted[0]?.[0]);
-            // In the middle of one part another is asked for.
-            reader.peek();
-            reader.next();
-            reader.restrict(range.low, range.high);
-            expect(Array.from(reader.entries(), (entry) => [entry.key, valueOf(entry)])).toEqual(wanted);
-          }
-          // Nothing lies between.
-          reader.restrict(MAX, 0);
-          expect(reader.peek()).toBeUndefined();
-          reader.close();
-        },
-      ),
-      { numRuns: 60 },
-    );
-  });
-
   it('hands on what is passed over as it lies in the file, and goes on with what follows', () => {
     fc.assert(
       fc.property(

@@ -43,15 +43,6 @@ const days = (...counts: readonly (readonly [day: number, count: number])[]): Da
 };
 
 describe('an archive', () => {
-  it('of nothing has nothing', () => {
-    expect(archived([])).toEqual({ parts: [], rest: { newest: [], last: undefined } });
-  });
-
-  it('begins with the first month that is over', () => {
-    expect(textOf(archived(days([3, 2], [20, 3])))).toEqual({});
-    expect(textOf(archived(days([3, 2], [20, 3], [40, 1])))).toEqual({ '2026-01': 5 });
-  });
-
   it('has a part of the month that is not over once more than a part is there', () => {
     expect(textOf(archived(days([3, 200])))).toEqual({});
     expect(textOf(archived(days([3, 201])))).toEqual({ '2026-01-00001': 200 });
@@ -65,12 +56,6 @@ describe('an archive', () => {
       '2026-01-00002': 200,
       '2026-01': 1,
     });
-  });
-
-  it('bounds a month of 50,000 changes', () => {
-    const { parts } = archived(days([3, 50_000], [40, 1]));
-    expect(parts).toHaveLength(250);
-    expect(Math.max(...parts.map(({ entries }) => entries.length))).toBe(DOCUMENT_ENTRIES);
   });
 
   it('keeps only the newest documents, if so many are asked for', () => {

@@ -9,7 +9,7 @@ import { buildArgs, snapshot } from '../../../support/cli.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { startProxy } from '../../../support/proxy.js';
 import type { RunningProxy } from '../../../support/proxy.js';
-import { changeRegister, writeRegister } from '../../../support/register.js';
+import { writeRegister } from '../../../support/register.js';
 import { readTree } from '../../../support/tree.js';
 import { HAS_CHECKERS, validate } from './checkers.js';
 import { NASTY } from './nasty.js';
@@ -44,19 +44,6 @@ async function served(
   const proxy = await startProxy(out);
   running.push(proxy);
   return { out, proxy, subscriber: new Subscriber(proxy, path) };
-}
-
-/** The proxy notices a new snapshot within a second. */
-async function noticed({
-  out,
-  proxy,
-}: {
-  readonly out: string;
-  readonly proxy: RunningProxy;
-}): Promise<void> {
-  const published = readFileSync(join(out, 'snapshot.json'), 'utf8');
-  const served = async (): Promise<string> => (await proxy.get('/snapshot.json')).text();
-  await expect.poll(served, { interval: 20, timeout: 10_000 }).toBe(published);
 }
 
 const golden = (name: string): string =>
@@ -138,38 +125,6 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
   it('are well-formed and keep the schema, all of them', () => {
     expect(feedFiles(site.out, '.atom')).toHaveLength(NAMES.length + 4);
     expect(() => validate(feedFiles(site.out, '.atom'))).not.toThrow();
-  });
-
-  it('forget a record that is withheld later, in the archives too', async () => {
-    changeRegister(
-      register,
-      `INSERT INTO withheld VALUES ('group', 1, '2026-11-20T08:00:00Z'), ('user', 21, '2026-11-20T08:00:00Z')`,
-    );
-    await build(register, site.out);
-    await noticed(site);
-    const files = feedFiles(site.out, '');
-    expect(files.filter((file) => /groups\/|users\//.test(file))).toEqual([]);
-    for (const file of files)
-      expect(readFileSync(file, 'utf8')).not.toMatch(/group\/1\b|user\/21\b|ana|beta|alpha/);
-    const [groups, ...archive] = await site.subscriber.walk('/feeds/groups.atom');
-    expect(archive).toEqual([]);
-    expect(briefly(groups!).map(([id]) => id)).toEqual(['group/2/name/2']);
-  });
-});
-
-describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "withheld"', () => {
-  it('name nobody who is withheld, as an owner either', async () => {
-    const { out, subscriber } = await served(golden('withheld'));
-    for (const file of feedFiles(out, '')) {
-      expect(readFileSync(file, 'utf8')).not.toMatch(
-        /Exclusions|Veiled|shadow|ghost|group\/50\b|user\/6[02]\b|user 6[02]\b/i,
-      );
-    }
-    const { entries } = await subscriber.atom('/feeds/groups.atom');
-    expect(entries.map(({ facts }) => [facts['From'], facts['To']])).toEqual([
-      ['sunny (user 61)', 'an unnamed owner'],
-      ['an unnamed owner', 'sunny (user 61)'],
-    ]);
   });
 });
 
@@ -331,41 +286,5 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of a crowded month', () => {
     const archived = told(archive);
     expect(new Set(archived).size).toBe(archived.length);
     expect(new Set([...told([current!]), ...archived])).toEqual(new Set(expected));
-  });
-});
-
-describe.skipIf(!HAS_CHECKERS)('the feed of the snapshots', () => {
-  it('has an entry for each, with its counts, and a rollback’s', async () => {
-    const register = golden('one-of-each');
-    const site = await served(register);
-    const { out, subscriber } = site;
-    changeRegister(register, `UPDATE groups SET description = 'another'`);
-    await build(register, out);
-    await noticed(site);
-    const two = await subscriber.atom('/feeds/snapshots.atom');
-    expect(two.entries.map(({ id, title, links }) => [id, title, links['alternate']])).toEqual([
-      [
-        'tag:golden.example,2026:snapshot/2',
-        'Snapshot 2: 0 records added, 1 changed, 0 removed',
-        `${BASE}/changes/2.json`,
-      ],
-      [
-        'tag:golden.example,2026:snapshot/1',
-        'Snapshot 1: 4 records added, 0 changed, 0 removed',
-        `${BASE}/changes/index.json`,
-      ],
-    ]);
-    expect(two.entries[0]?.facts).toMatchObject({
-      groups: '0 added, 1 changed, 0 removed',
-      users: '0 added, 0 changed, 0 removed',
-    });
-    await build(register, out);
-    await noticed(site);
-    expect((await subscriber.atom('/feeds/snapshots.atom')).text).toBe(two.text);
-    expect((await snapshot(['rollback', '--out', out, '--quiet'])).code).toBe(0);
-    await noticed(site);
-    const three = await subscriber.atom('/feeds/snapshots.atom');
-    expect(three.entries.map(({ id }) => id.replace(/.*\//, ''))).toEqual(['3', '2', '1']);
-    expect((await snapshot(['verify', '--out', out, '--quiet'])).code).toBe(0);
   });
 });

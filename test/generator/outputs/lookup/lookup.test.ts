@@ -2,10 +2,9 @@
 
 import { describe, expect } from 'vitest';
 import { it, thorough } from '../../../support/thorough.js';
-import { z } from 'zod';
 import { writeSample } from '../../../../data/sample.js';
 import { digitsFor } from '../../../../generator/outputs/lookup/digits.js';
-import { ROWS, inProcess, listOf, temporary } from '../../publish/support.js';
+import { inProcess, temporary } from '../../publish/support.js';
 import { has } from '../../../support/programs.js';
 import { changeRegister, writeRegister } from '../../../support/register.js';
 import type { Rows } from '../../../support/register.js';
@@ -97,18 +96,6 @@ describe.runIf(hasPython)(
   },
 );
 
-const idsPage = z.object({
-  kind: z.string(),
-  first_id: z.int(),
-  last_id: z.int(),
-  count: z.int(),
-  ids: z.array(z.int()),
-  next: z.string().nullable(),
-});
-const idsIndex = z.object({
-  kinds: z.record(z.string(), z.object({ records: z.int(), pages: z.int(), first: z.string().nullable() })),
-});
-
 describe.runIf(hasPython)('a sample with two digits and several pages', () => {
   thorough('has what Python expects, also after an edit', { timeout: 120_000 }, async () => {
     const register = path('register.sqlite');
@@ -133,47 +120,6 @@ describe.runIf(hasPython)('a sample with two digits and several pages', () => {
   });
 });
 
-describe('the pages of ids', () => {
-  it('lead from the first to the last, with every id once', async () => {
-    const register = writeRegister(
-      path('register.sqlite'),
-      `WITH RECURSIVE n(id) AS (SELECT 3 UNION ALL SELECT id + 5 FROM n WHERE id < 60000)
-       INSERT INTO items (id, first_measured_at, measured_at, measurements)
-       SELECT id, '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2 FROM n;
-       INSERT INTO withheld VALUES ('item', 8, '2026-11-20T08:00:00Z')`,
-    );
-    const documents = found(await built(register));
-    const { kinds } = idsIndex.parse(JSON.parse(documents['/api/v1/ids'] ?? ''));
-    expect(kinds['group']).toEqual({ records: 0, pages: 0, first: null });
-    const ids: number[] = [];
-    let pages = 0;
-    for (let at = kinds['item']?.first ?? null; at !== null; pages += 1) {
-      const page = idsPage.parse(JSON.parse(documents[at] ?? ''));
-      expect(at).toBe(`/api/v1/ids/item/${page.first_id}`);
-      const { first_id, last_id, count } = page;
-      expect([page.kind, page.ids[0], page.ids.at(-1)]).toEqual(['item', first_id, last_id]);
-      expect(page.ids).toHaveLength(count);
-      ids.push(...page.ids);
-      at = page.next;
-    }
-    const all = Array.from({ length: 12_001 }, (_, index) => 3 + 5 * index).filter((id) => id !== 8);
-    expect(ids).toEqual(all);
-    expect(pages).toBeGreaterThan(1);
-    expect(kinds['item']).toEqual({ records: 12_000, pages, first: '/api/v1/ids/item/3' });
-  });
-});
-
-const isFinding = (url: string): boolean => /^\/api\/v1\/(ids|lookup|owners)/.test(url);
-
-/** The URLs of the last change list that are for finding records. */
-const changed = (out: string, sequence: number): { readonly put: string[]; readonly delete: string[] } => {
-  const list = listOf(out, sequence);
-  return {
-    put: list.put.map((entry) => entry.path).filter(isFinding),
-    delete: list.delete.filter(isFinding),
-  };
-};
-
 /** SQL that adds games of 40 groups. */
 const games = (from: number, to: number): string =>
   `WITH RECURSIVE n(id) AS (SELECT ${from} UNION ALL SELECT id + 1 FROM n WHERE id < ${to})
@@ -181,45 +127,6 @@ const games = (from: number, to: number): string =>
      SELECT id, 'group', id % 40, '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2 FROM n`;
 
 describe('a build that follows another', () => {
-  it('writes the shards of both names of a record that was renamed, and no others', async () => {
-    const register = writeRegister(path('register.sqlite'), ROWS);
-    const out = await built(register);
-    changeRegister(register, `UPDATE users SET username = 'renamed' WHERE id = 4007`);
-    await build(register, out);
-    // printf %s user4 | sha256sum; printf %s renamed | sha256sum
-    expect(changed(out, 2)).toEqual({
-      put: ['/api/v1/lookup/username/0', '/api/v1/lookup/username/5'],
-      delete: [],
-    });
-  });
-
-  it('removes what it publishes no more: of a record that is withheld, no name stays', async () => {
-    const register = writeRegister(path('register.sqlite'), {
-      users: [
-        { id: 1, username: 'Gone' },
-        { id: 2, username: 'Stays' },
-      ],
-      groups: [{ id: 7, name: 'its group', owner_state: 'owned', owner_id: 1, owner_name: 'Gone' }],
-    });
-    const out = await built(register);
-    const before = found(out);
-    expect(Object.values(before).join('')).toContain('Gone');
-    // printf %s gone | sha256sum; printf %s 1 | sha256sum
-    expect(Object.keys(before)).toEqual(
-      expect.arrayContaining(['/api/v1/lookup/username/2', '/api/v1/owners/user/6']),
-    );
-    changeRegister(register, `INSERT INTO withheld VALUES ('user', 1, '2026-11-20T08:00:00Z')`);
-    await build(register, out);
-    const after = Object.values(found(out)).join('');
-    expect(after.toLowerCase()).not.toContain('gone');
-    expect(after).toContain('Stays');
-    expect(changed(out, 2).delete).toEqual([
-      '/api/v1/ids/user/1',
-      '/api/v1/lookup/username/2',
-      '/api/v1/owners/user/6',
-    ]);
-  });
-
   thorough('cuts all shards again where the prefixes grow by a digit', async () => {
     const register = writeRegister(path('register.sqlite'), games(1, 8192));
     changeRegister(register, 'UPDATE games SET creator_id = 40 WHERE creator_id = 0');

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { writeSample } from '../../../../data/sample.js';
-import { answersOf } from '../../../../generator/outputs/openapi/answers.js';
 import { PROBLEMS } from '../../../../generator/outputs/openapi/problems.js';
 import { tableOf } from '../../../../generator/routes/index.js';
 import { MAX_PATH_BYTES } from '../../../../proxy/snapshot/request-target.js';
@@ -245,15 +244,4 @@ describe('every error', () => {
       for (const body of shown) expect(plain(JSON.stringify(body))).toBe(plain(answer?.text ?? ''));
     },
   );
-
-  it('is among the answers of some route', () => {
-    const answered = new Set(TABLE.flatMap((route) => answersOf(route).flatMap((answer) => answer.problems)));
-    const rest = PROBLEMS.map(({ code }) => code).filter((code) => !answered.has(code));
-    // Which a GET in HTTP/1.1 never is.
-    expect(rest).toEqual(['invalid_request', 'method_not_allowed', 'version_not_supported']);
-  });
-
-  it('says how long a path may be', () => {
-    expect(PROBLEMS.find(({ code }) => code === 'uri_too_long')?.when).toContain(` ${MAX_PATH_BYTES} bytes`);
-  });
 });

@@ -69,13 +69,6 @@ describe.skipIf(!has('curl lines', 'curl'))('every curl line of a page', () => {
   });
 });
 
-/** What the first request prints. */
-const printed = async (): Promise<unknown> => {
-  const url = /curl "[^"]*(\/api\/v1\/group\/\d+)"/.exec(textOf(developers()))?.[1] ?? '';
-  const group = fields(await (await site.proxy.get(url)).json());
-  return `${String(group['name'])} ${String(group['member_count'])}\n`;
-};
-
 /** Runs an example as it stands. @returns what it prints */
 async function runExample(code: string): Promise<string> {
   const isPython = code.startsWith('import ');
@@ -85,17 +78,6 @@ async function runExample(code: string): Promise<string> {
   const env = { ...process.env, PYTHONUTF8: '1', NODE_NO_WARNINGS: '1' };
   return (await run(program, args, { env, maxBuffer: 1e9 })).stdout;
 }
-
-const examples = (html: string): string[] =>
-  codeOf(html).filter((code) => /^(?:import json|const response)/.test(code));
-
-describe('the first request', () => {
-  it.skipIf(!hasPython)('works in JavaScript and in Python', async () => {
-    const first = examples(developers());
-    expect(first).toHaveLength(2);
-    for (const code of first) expect(await runExample(code)).toBe(await printed());
-  });
-});
 
 describe('every request of the reference', () => {
   it.runIf(hasPython && isThorough)(
@@ -197,17 +179,6 @@ describe('every sample', () => {
       expect(readSample(text), url).toEqual(cutLike(answer, readSample(text)));
     }
   });
-
-  it('shows each endpoint that the index lists', async () => {
-    const index = z
-      .object({ endpoints: z.array(z.object({ path: z.string() })) })
-      .parse(await (await site.proxy.get('/api/v1')).json());
-    const headings = between(documentation(), '<span class="method">GET</span>', '</h2>').map((html) =>
-      textOf(html).trim(),
-    );
-    expect(headings).toEqual(expect.arrayContaining(index.endpoints.map((endpoint) => endpoint.path)));
-    expect(headings).toEqual([...new Set(headings)]);
-  });
 });
 
 describe('a table of fields', () => {
@@ -231,11 +202,6 @@ describe('the errors', () => {
     );
     expect(told).toEqual(PROBLEMS.map(({ code, status, title }) => `${code} ${status} ${title}`));
     for (const { code } of PROBLEMS) expect(developers()).toContain(`id="error-${code}"`);
-  });
-
-  it('lead here by their type', async () => {
-    const { type } = fields(await (await site.proxy.get('/nothing')).json());
-    expect(type).toBe(`${site.base}/developers#error-not_found`);
   });
 });
 

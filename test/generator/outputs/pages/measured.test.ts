@@ -1,15 +1,13 @@
 /** Pages and texts of a register that measures little, in the words of its operator. */
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HtmlValidate } from 'html-validate';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { inProcess } from '../../publish/support.js';
 import { OPERATOR } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
-import { changeRegister } from '../../../support/register.js';
 import { fields } from '../../../support/values.js';
-import { between, codeOf, textOf } from './site.js';
+import { between, textOf } from './site.js';
 import { CLUBS, writeClubs } from '../../../system/pages/clubs.js';
 
 const path = temporary();
@@ -31,7 +29,6 @@ async function built(register: string, keys: object = {}): Promise<Built> {
 }
 
 const words = (html: string): string => textOf(html).replaceAll(/\s+/g, ' ').trim();
-const lede = (html: string): string => words(between(html, '<p class="lede">', '</p>')[0] ?? '');
 const filesIn = (out: string): string[] =>
   readdirSync(out, { recursive: true, encoding: 'utf8' }).filter((file) => !/\.(gz|br)$/.test(file));
 const pagesIn = (out: string): string[] => filesIn(out).filter((file) => file.endsWith('.html'));
@@ -62,29 +59,8 @@ describe('a register of clubs, players and islands', () => {
     site = await built(writeClubs(path('register.sqlite')), CLUBS);
   });
 
-  it('has the headline and introduction of its operator, also where others link to it', () => {
-    const html = site.page('index.html');
-    expect(words(between(html, '<h1>', '</h1>')[0] ?? '')).toBe('How big is your club?');
-    expect(lede(html)).toBe('We count every evening.');
-    expect(html).toContain('<title>Golden: How big is your club?</title>');
-    expect(html).toContain('<meta property="og:title" content="Golden: How big is your club?">');
-    expect(html).toContain('<meta property="og:description" content="We count every evening.">');
-    expect(html).not.toContain('What was measured on');
-  });
-
   it('links the program that publishes it', () => {
     expect(site.page('developers.html')).toContain(`<a href="${CLUBS.source_url}">register-api</a>`);
-  });
-
-  it('is valid HTML on every page', async () => {
-    const validator = new HtmlValidate({ extends: ['html-validate:recommended'] });
-    for (const file of pagesIn(site.out)) {
-      const { results } = await validator.validateString(site.page(file));
-      expect(
-        results.flatMap(({ messages }) => messages.map(({ message }) => message)),
-        file,
-      ).toEqual([]);
-    }
   });
 
   it('says in no page, feed or file for crawlers what it doesn’t have', () => {
@@ -146,14 +122,6 @@ describe('a register of clubs, players and islands', () => {
     expect(documents.filter((name) => /\bclubs?\b|island/i.test(site.page(name)))).toEqual([]);
   });
 
-  it('asks for no credit, since its licence doesn’t', () => {
-    for (const file of pagesIn(site.out))
-      expect(seen(site.page(file)), file).not.toContain('if you credit it');
-    expect(site.page('downloads/README.txt')).not.toContain('Credit');
-    expect(site.page('feeds/games.atom')).toMatch(/<rights>[^<]*No credit is required\.<\/rights>/);
-    expect(words(site.page('developers/guides/terms.html'))).toContain('No credit is required.');
-  });
-
   it('says in the reference what is not measured, and in no guide what it hasn’t', () => {
     const groups = words(site.page('developers/reference/groups.html'));
     expect(groups).toMatch(/Description, exactly as read\. Always null: this register does not measure it\./);
@@ -175,38 +143,5 @@ describe('a register of clubs, players and islands', () => {
     expect(group.paths).not.toHaveProperty('feed');
     expect(dataOf(site, 'user.html').paths).not.toHaveProperty('history');
     expect(dataOf(site, 'game.html').paths).toHaveProperty('feed', '/feeds/games.atom');
-  });
-});
-
-describe('a rollback', () => {
-  it('keeps the words of the operator, and what is not measured, in the feed of snapshots', async () => {
-    const register = writeClubs(path('register.sqlite'));
-    const first = await built(register, CLUBS);
-    changeRegister(register, 'UPDATE games SET visits = 1235');
-    const args = ['--quiet', '--out', first.out, '--operator', first.operator];
-    expect((await inProcess('build', ...args, '--register', register)).code).toBe(0);
-    expect((await inProcess('rollback', ...args)).code).toBe(0);
-    const feed = first.page('feeds/snapshots.atom');
-    expect(feed.match(/<dt>islands<\/dt><dd>0 added, 1 changed, 0 removed<\/dd>/g)).toHaveLength(2);
-    expect(feed).not.toMatch(/<dt>(groups|items)/);
-  });
-});
-
-describe('a register of games alone', () => {
-  it('asks, shows and explains nothing else', async () => {
-    const register = writeClubs(path('register.sqlite'), ['groups', 'group_member_readings', 'users']);
-    const { page } = await built(register);
-    const front = page('index.html');
-    expect(lede(front)).toBe('How often was a game on Test Worlds visited, and when was that read?');
-    expect(front).toContain('<form action="/game"');
-    expect(front).toContain('An id such as 9, or any address that contains it.');
-    const code = codeOf(page('downloads.html')).join('\n');
-    expect(code).toContain('SELECT id, name FROM games LIMIT 10');
-    for (const text of [code, page('downloads/README.txt')]) expect(text).not.toMatch(/group/);
-    expect(page('api/v1/openapi.json')).toContain('"The measured record of one game."');
-    expect(codeOf(page('developers.html'))[0]).toContain('/api/v1/game/9"');
-    expect(words(page('developers/guides/finding.html'))).not.toMatch(/By a name|By an owner/);
-    const data = between(front, '<script type="application/ld+json">', '</script>')[0] ?? '';
-    expect(JSON.parse(data)).toMatchObject({ variableMeasured: ['visits of games'] });
   });
 });
