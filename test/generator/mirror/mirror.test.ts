@@ -140,20 +140,6 @@ describe('a copy that follows', () => {
     expect(counts).toEqual({ added: 1, changed: 10, removed: 1, unchanged: 1 });
     expect(asked.toSorted()).toEqual([...ALWAYS, '/changes/2.ndjson.gz', '/changes/2.json'].toSorted());
   });
-
-  it('takes a bundle for each snapshot since', async () => {
-    origin.publish(ONE);
-    origin.publish(TWO);
-    await mirrored();
-    origin.publish(THREE, true);
-    origin.publish(FOUR, true);
-    const { asked } = await mirrored();
-    expect(asked.filter((each) => /changes\/.*\d.*gz/.test(each))).toEqual([
-      '/changes/3.ndjson.gz',
-      '/changes/4.ndjson.gz',
-    ]);
-    expect(index().oldest).toBe(2);
-  });
 });
 
 /** Serves nothing at a path. */
@@ -197,7 +183,6 @@ describe('without a usable bundle', () => {
     ['missing', () => without('/changes/3.ndjson.gz')],
     ['damaged', () => altered('/changes/3.ndjson.gz', flipped)],
     ['none, since it would be too large', () => origin.dropBundle()],
-    ['of another size', () => altered('/changes/3.ndjson.gz', (body) => body.subarray(1))],
   ])('that is %s, the copy takes the documents in the downloads', async (_, break_) => {
     origin.publish(THREE);
     break_();

@@ -1,5 +1,5 @@
 /** Assets of earlier snapshots: they stay for two commits, so that cached pages keep their style. */
-import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect } from 'vitest';
 import { ROUTES } from '../../../generator/routes/index.js';
@@ -15,11 +15,10 @@ import {
   manifestOf,
   mirrorOf,
   sha256,
-  stateOf,
 } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { ROWS, fresh } from '../../support/site.js';
-import { always, it, some, thorough } from '../../support/thorough.js';
+import { always, it, some } from '../../support/thorough.js';
 import { copyTree, differing } from '../../support/tree.js';
 import { otherVersion, type OtherVersion } from './other-version.js';
 import { damageOf } from './support.js';
@@ -111,26 +110,6 @@ describe('a build with other assets', () => {
     }
   });
 
-  thorough(
-    'touches nothing if it is repeated; the next commit but one drops them, and no file of others',
-    async () => {
-      const out = await tree(register);
-      const mine = join(out, 'assets/mine-0123456789.png');
-      const { 'snapshot.json': _, ...before } = stateOf(out);
-      await build(out);
-      const { 'snapshot.json': __, ...after } = stateOf(out);
-      expect(differing(after, before)).toEqual([]);
-      await expectStyles(out, current, old);
-      await build(out, changed(7));
-      await expectStyles(out, current, old);
-      writeFileSync(mine, 'mine');
-      await build(out, changed(8));
-      expect(readFileSync(mine, 'utf8')).toBe('mine');
-      rmSync(mine);
-      await expectStyles(out, current);
-    },
-  );
-
   it('lists them for nobody until they are dropped', async () => {
     const out = await tree();
     const lists = ['--purge-list', '--files-from', '--delete-from'].map(
@@ -172,32 +151,4 @@ describe('a rollback', () => {
       await expectStyles(out, present, former);
     }
   });
-});
-
-describe('a former asset that is damaged', () => {
-  const damages: readonly (readonly [string, string, (out: string) => void])[] = [
-    ['missing', '', (out) => rmSync(join(out, old))],
-    ['missing', '.gz', (out) => rmSync(join(out, `${old}.gz`))],
-    ['altered', '', (out) => appendFileSync(join(out, old), ' ')],
-    ['altered', '.br', (out) => writeFileSync(join(out, `${old}.br`), '')],
-  ];
-  always.each(some(damages, 1))(
-    'is reported as %s%s, and dropped by a repair',
-    async (what, suffix, damage) => {
-      const out = await tree(register);
-      damage(out);
-      const found = await inProcess('verify', '--out', out, '--json');
-      expect(found.code).toBe(1);
-      const damaged: unknown = expect.arrayContaining([{ file: old + suffix, what }]);
-      expect(JSON.parse(found.stdout)).toMatchObject({ damage: damaged });
-      // A build that changes nothing forgets nothing.
-      await build(out);
-      expect((await inProcess('verify', '--out', out)).code).toBe(1);
-      const repaired = await inProcess('verify', '--repair', ...buildArgs(register, out).slice(1));
-      expect(repaired).toMatchObject({ code: 0, stderr: '' });
-      await expectStyles(out, current);
-      // No document was damaged, and snapshot.json names no former asset.
-      expect(manifestOf(out).sequence).toBe(2);
-    },
-  );
 });

@@ -13,13 +13,13 @@ import { RESOURCES, TABLES } from '../../../generator/schema/index.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { OPERATOR, effectsAt, startThreads } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
-import { contentOf, manifestOf, stateOf } from '../../support/published.js';
+import { contentOf, stateOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { buildWith, failureOf, pair } from '../../support/site.js';
 import type { Pair } from '../../support/site.js';
-import { always, isThorough, it, some, thorough } from '../../support/thorough.js';
-import { differing, inState } from '../../support/tree.js';
-import { damageOf, expectAtRest, interruptCommit, progressThat } from './support.js';
+import { always, isThorough, it, some } from '../../support/thorough.js';
+import { differing } from '../../support/tree.js';
+import { damageOf, expectAtRest, progressThat } from './support.js';
 
 const path = temporary();
 let both: Pair;
@@ -129,20 +129,4 @@ describe('an interrupt', () => {
       await expectAtRest(flags.out);
     },
   );
-
-  thorough('while an interrupted commit is completed lets it finish, and stops what follows', async () => {
-    const flags = begun();
-    const { out } = flags;
-    await interruptCommit(flags);
-    expect((await damageOf(out)).map(({ what }) => what)).toContain('interrupted');
-    const stop = new AbortController();
-    stop.abort(interrupted());
-    const progress = progressFor('quiet', { signal: stop.signal }, () => undefined);
-    const next = buildWith({ register: both.registers[0], out }, { progress });
-    expect((await failureOf(next)).exitCode).toBe(130);
-    expect(manifestOf(out).sequence).toBe(2);
-    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
-    expect(existsSync(inState(out, 'stage'))).toBe(false);
-    expect(await damageOf(out)).toEqual([]);
-  });
 });

@@ -3,9 +3,8 @@ import { existsSync, rmSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Dice } from '../../../data/sample/dice.js';
 import { OPERATOR, published } from '../../support/build.js';
-import { startBuild, until } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
-import { contentOf, indexOf, manifestOf, stateOf } from '../../support/published.js';
+import { contentOf, indexOf, manifestOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { ROWS, buildWith, fresh, pair } from '../../support/site.js';
 import type { Pair } from '../../support/site.js';
@@ -23,7 +22,7 @@ import {
   withFault,
 } from './faults.js';
 import type { Call } from './faults.js';
-import { damageOf, expectAtRest, leftovers, slowToExport, waitsForExports } from './support.js';
+import { damageOf, expectAtRest, leftovers } from './support.js';
 
 const path = temporary();
 
@@ -135,28 +134,10 @@ describe('a build that dies at a call that changes the disk', () => {
     return chosen.length;
   }
 
-  it('before the commit leaves the tree as it was', SWEEP, async () => {
-    const { staging } = await phases();
-    const deaths = await dieAt(staging, spread(staging.toB, 25), async (to, isOld) => {
-      expect(isOld).toBe(true);
-      await buildWith({ register: both.registers[to], out });
-    });
-    expect(deaths).toBeGreaterThanOrEqual(25);
-  });
-
   it('within the commit is completed by the next build', SWEEP, async () => {
     const { committing } = await phases();
     const deaths = await dieAt(committing, ofEveryKind(committing.toB, out, 6), async (to, isOld) => {
       expect(isOld).toBe(false);
-      await buildWith({ register: both.registers[to], out });
-    });
-    expect(deaths).toBeGreaterThanOrEqual(25);
-  });
-
-  it('while an interrupted commit is being completed is completed by the one after', SWEEP, async () => {
-    const { committing } = await phases();
-    const deaths = await dieAt(committing, spread(committing.toB, 25), async (to) => {
-      await survive(withFault(deadFrom(9), () => buildWith({ register: both.registers[to], out })));
       await buildWith({ register: both.registers[to], out });
     });
     expect(deaths).toBeGreaterThanOrEqual(25);
@@ -173,24 +154,5 @@ describe('a build that dies at a call that changes the disk', () => {
       expect(leftovers(first)).toEqual([]);
       rmSync(first, { recursive: true });
     }
-  });
-});
-
-describe('a build that is killed while its thread writes the downloads', () => {
-  it('leaves the tree as it was, and the next one clears away what they had become', async () => {
-    const slow = slowToExport(path('slow.sqlite'));
-    const both = await pair(path);
-    const out = both.tree();
-    const before = stateOf(out);
-    const { child, done } = startBuild(slow, out);
-    await until(() => waitsForExports(out), 'the thread writes');
-    child.kill('SIGKILL');
-    expect((await done).signal).toBe('SIGKILL');
-    expect(waitsForExports(out)).toBe(true);
-    expect(existsSync(inState(out, 'stage/COMMIT'))).toBe(false);
-    expect(differing(stateOf(out), before)).toEqual([]);
-    await buildWith({ register: both.registers[0], out });
-    expect(differing(stateOf(out), before)).toEqual(['snapshot.json is another']);
-    await expectAtRest(out);
   });
 });

@@ -1,11 +1,11 @@
 /** SIGINT and SIGTERM: at once, with one line that says what state the tree is in, and nothing left behind. */
-import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
 import { rollback } from '../../../generator/build/rollback.js';
 import { Failure } from '../../../generator/errors.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { OPERATOR, effectsAt, published } from '../../support/build.js';
+import { OPERATOR, effectsAt } from '../../support/build.js';
 import { errorsOf, start, startBuild, until } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { stateOf } from '../../support/published.js';
@@ -37,8 +37,6 @@ describe('a build that gets', { retry: 2 }, () => {
   it.each([
     ['SIGINT', 'renders each group', big, hasStaged('group')],
     // By then there are 12,000 files in the stage to be cleared away.
-    ['SIGTERM', 'renders each user', big, hasStaged('user')],
-    ['SIGINT', 'waits for the downloads', slow, waitsForExports],
     ['SIGTERM', 'waits for the downloads', slow, waitsForExports],
   ] as const)(
     '%s while it %s ends within a second and leaves the tree as it was',
@@ -61,19 +59,6 @@ describe('a build that gets', { retry: 2 }, () => {
       await expectAtRest(out);
     },
   );
-
-  it('SIGINT at a first build leaves no file, and the next build starts from nothing', async () => {
-    const out = path('dist');
-    const running = startBuild(big, out);
-    await until(() => hasStaged('group')(out), 'the build renders');
-    running.child.kill('SIGINT');
-    const ended = await running.done;
-    expect([ended.code, errorsOf(ended)]).toEqual([130, [expect.stringContaining(AS_IT_WAS)]]);
-    // Whether all of the stage is deleted, and then the folder, too, is a matter of time.
-    expect(existsSync(out) ? readdirSync(out) : []).toEqual([]);
-    expect((await published({ register: both.registers[0], out })).sequence).toBe(1);
-    await expectAtRest(out);
-  });
 });
 
 /** An interrupt is obeyed within two seconds, whatever a thread is at: 2000 ms. */
@@ -101,9 +86,7 @@ describe('a query that takes minutes', { retry: 2 }, () => {
 
   it.each([
     ['SIGINT', 'check', []],
-    ['SIGTERM', 'check', []],
     ['SIGINT', 'build', withTree],
-    ['SIGTERM', 'build', withTree],
     ['SIGINT', 'diff', withTree],
     ['SIGINT', 'verify', ['--repair', ...withTree]],
   ] as const)(
@@ -138,10 +121,8 @@ describe('a stop says what state the tree is in, also', () => {
     ['looking through the tree', 20],
     ['rebuilding the index', 20],
     ['rendering records', 1],
-    ['rendering records', 2],
     ['rendering', 2],
     ['exporting', 1],
-    ['exporting', 2],
     ['rolling back', 20],
   ])('while %s, at step %i', async (title, step) => {
     const out = both.tree();

@@ -30,10 +30,8 @@ it('an interrupted commit is completed although the register can be published no
 
 describe.each(['before the build', 'within its commit'])('a document that changes, %s', (when) => {
   it.each([
-    ['its folder is gone', 'group/6', undefined],
     ['a file is in the place of its folder', 'group/6', 'file'],
     ['the folder of all like it is gone', 'group', undefined],
-    ['a file is in the place of the folder of all like it', 'group', 'file'],
     ['a folder is in its place', HISTORY, 'folder'],
   ])('is published where it belongs, though %s', async (_, spoiled, left) => {
     const flags = { register: both.registers[1], out: both.tree() };

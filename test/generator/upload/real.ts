@@ -1,10 +1,9 @@
 /** Uploads by the command and the real programs: to object storage, WebDAV, or a folder. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+
 import { expect } from 'vitest';
 import { z } from 'zod';
 import { Dice } from '../../../data/sample/dice.js';
-import { OPERATOR, published } from '../../support/build.js';
+import { published } from '../../support/build.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { differing, isSibling } from '../../support/tree.js';
 import { ROWS, buildWith, hashesOf, inProcess, start, startBuild } from '../publish/support.js';
@@ -51,17 +50,6 @@ export async function realSite(
     run: (...more: readonly string[]) => inProcess(...args, ...more),
     change: (sql: string) => changeRegister(register, sql),
     build: async () => expect(await buildWith({ register, out, at })).toMatchObject({ published: true }),
-    /** Builds with one file of the operator's own, and no other. */
-    buildWithFile: async (file: string): Promise<void> => {
-      const folder = path('operator');
-      mkdirSync(dirname(join(folder, 'site', file)), { recursive: true });
-      writeFileSync(join(folder, 'site', file), `${file}, `.repeat(1000));
-      const operator = join(folder, 'operator.json');
-      const fields = z.looseObject({}).parse(JSON.parse(readFileSync(OPERATOR, 'utf8')));
-      writeFileSync(operator, JSON.stringify({ ...fields, files: 'site' }));
-      await buildWith({ register, out, operator, at });
-      rmSync(folder, { recursive: true });
-    },
     /** What is wrong after uploads that are killed while builds go on. @param pause until the kill of a round */
     afterKills: async (
       pause: (dice: Dice, round: number, child: ReturnType<typeof start>['child']) => Promise<void>,

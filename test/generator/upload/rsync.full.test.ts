@@ -114,16 +114,6 @@ describe.runIf(has('uploads by rsync', 'rsync'))('an upload by rsync', () => {
     expect(wrong()).toEqual(['robots.bak is extra']);
   });
 
-  it('makes way where a folder becomes a file, or a file a folder', async () => {
-    const { copy, upload, wrong, buildWithFile } = await site();
-    for (const file of ['brand/x/logo.svg', 'brand', 'brand/logo.svg', 'brand/logo.svg/x']) {
-      await buildWithFile(file);
-      await upload();
-      expect(wrong(), file).toEqual([]);
-      expect(existsSync(join(copy, file)), file).toBe(true);
-    }
-  });
-
   it('ends soon if its command is killed', async () => {
     const { out, copy } = await site();
     mkdirSync(copy);
@@ -138,15 +128,5 @@ describe.runIf(has('uploads by rsync', 'rsync'))('an upload by rsync', () => {
     expect(count).toBeLessThan(Object.keys(hashesOf(out)).length);
     await sleep(2000);
     expect(Object.keys(hashesOf(copy))).toHaveLength(count);
-  });
-
-  it('killed ten times while builds go on leads to the tree', async () => {
-    const { afterKills } = await site();
-    slowDown('sleep 0.3; exec RSYNC --bwlimit=2m "$@"');
-    // After an interruption it first waits for 2 s.
-    const wrong = await afterKills((dice, round) =>
-      sleep(400 + dice.below(700) + (round > 1 ? dice.below(2) * 2000 : 0)),
-    );
-    expect(wrong).toEqual([]);
   });
 });

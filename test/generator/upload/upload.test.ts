@@ -210,22 +210,6 @@ describe.each(EACH)('an upload of %s', (_, hasHeaders) => {
     expect(run.wrong()).toEqual([]);
   });
 
-  it('makes way where a folder becomes a file, or a file a folder, and otherwise deletes last', async () => {
-    const run = await site(hasHeaders, brand('brand/x/logo.svg'));
-    for (const file of ['brand', 'brand/logo.svg']) {
-      await run.upload();
-      expect(run.wrong()).toEqual([]);
-      run.calls();
-      await publish(run.out, brand(file));
-    }
-    await run.upload();
-    expect(run.wrong()).toEqual([]);
-    const calls = run.calls();
-    expect(calls[0]).toBe('delete brand');
-    expect(calls.indexOf('delete a/4.json')).toBeGreaterThan(calls.indexOf('put changes/index.json'));
-    expect(calls.at(-1)).toBe('put snapshot.json');
-  });
-
   it('that can’t write a file deletes what is gone all the same, and writes no snapshot.json', async () => {
     const run = await site(hasHeaders, OLD);
     await run.upload();
@@ -289,43 +273,7 @@ describe.each(EACH)('an upload of %s after several commits', (_, hasHeaders) => 
   });
 });
 
-describe('an upload of objects', () => {
-  it('writes those again whose headers changed', async () => {
-    const run = await site(true, OLD);
-    await run.upload();
-    run.calls();
-    await publish(run.out, { ...OLD, members: headers(301) });
-    await run.upload();
-    expect(run.calls().filter((call) => !/changes|feeds/.test(call))).toEqual([
-      'put a/1.json',
-      'put a/2.json',
-      'put a/3.json',
-      'put b/1/all.json',
-      'put snapshot.json',
-    ]);
-    expect(run.remote.files.get('a/1.json')?.headers).toEqual({
-      'Content-Type': 'application/json',
-      'Cache-Control': 'max-age=301',
-    });
-  });
-});
-
 describe('uploads that are killed', () => {
-  it('write the new headers of all objects, even if a comparison follows', async () => {
-    const run = await site(true, OLD);
-    await run.upload();
-    await publish(run.out, { ...OLD, members: headers(301) });
-    run.remote.lives = 2;
-    await survive(run.upload());
-    run.remote.lives = Number.POSITIVE_INFINITY;
-    expect(lifetimes(run.remote)).toEqual(['max-age=301', 'max-age=300']);
-    run.remote.files.delete('page.html');
-    await run.verify();
-    expect(await run.upload()).toMatchObject({ compared: true });
-    expect(lifetimes(run.remote)).toEqual(['max-age=301']);
-    expect(run.wrong()).toEqual([]);
-  });
-
   it('at any call that changes the disk never lose what they know of the remote', async () => {
     const run = await site(true, OLD);
     await run.upload();
