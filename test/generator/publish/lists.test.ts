@@ -18,9 +18,8 @@ import {
 import { changeRegister } from '../../support/register.js';
 import { buildWith, failureOf, pair, site } from '../../support/site.js';
 import type { Pair } from '../../support/site.js';
-import { it, thorough } from '../../support/thorough.js';
+import { it } from '../../support/thorough.js';
 import { differing, isSibling } from '../../support/tree.js';
-import { interruptCommit } from './support.js';
 
 const path = temporary();
 /** Of the operator file. */
@@ -134,22 +133,6 @@ describe('the lists of', () => {
       expect(purged).toContain(BASE + url);
     expect(new Set(purged).size).toBe(purged.length);
     expect(listOf(out, 2).put.map((each) => each.path)).not.toContain('/api/v1/largest');
-  });
-
-  thorough('a build after an interrupted commit hold what that commit did, too', async () => {
-    const { out, twin } = twins();
-    const { register: third } = await site(path);
-    changeRegister(third, `UPDATE games SET visits = 1 WHERE id = 9`);
-    await interruptCommit({ register: both.registers[1], out });
-    const { purged, files } = await build(third, out);
-    const gone: string[] = [];
-    for (const sequence of [2, 3]) {
-      const { put, delete: deleted } = listOf(out, sequence);
-      expect(purged).toEqual(expect.arrayContaining(absolute([...put.map((each) => each.path), ...deleted])));
-      gone.push(...deleted.filter((url) => !mirrorOf(out).has(url)));
-    }
-    copy(out, twin, files, gone);
-    expect(differing(hashesOf(twin), hashesOf(out))).toEqual([]);
   });
 
   it('a build whose lists could not be written are in the next one’s', async () => {

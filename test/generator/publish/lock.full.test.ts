@@ -63,7 +63,6 @@ describe('a tree that is being built', () => {
 
 describe('four builds started at once', () => {
   it.each([
-    ['into an empty folder', 1, []],
     ['into an empty folder, with --wait,', 1, ['--wait']],
     ['over a published tree', 2, []],
   ])('%s publish one after the other or are refused', async (_, sequence, options) => {
@@ -93,7 +92,6 @@ const accepting = (): string[] => [
 describe('--wait', () => {
   it.each([
     ['build', accepting],
-    ['verify', () => ['--repair', ...accepting()]],
     ['rollback', () => []],
   ])('has %s wait for the other process, and say for which', async (command, options) => {
     const out = await twoSnapshots();

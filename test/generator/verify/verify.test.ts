@@ -13,7 +13,6 @@ import {
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect } from 'vitest';
 import { z } from 'zod';
-import { SHOWN_DAMAGE } from '../../../generator/verify/verify.js';
 import type { Damage } from '../../../generator/verify/verify.js';
 import { errorsOf, inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
@@ -86,22 +85,9 @@ const HARMS: readonly Harm[] = [
   ],
   ['a missing sibling', (out) => rmSync(join(out, `${ITEM}.gz`)), missing(`${ITEM}.gz`)],
   [
-    'a sibling that is noise',
-    (out) => writeFileSync(join(out, `${ITEM}.gz`), 'noise'),
-    altered(`${ITEM}.gz`),
-  ],
-  [
     'a sibling of a document that is too small for one',
     (out) => copyWithin(out, `${ITEM}.gz`, 'api/v1/item/12.json.gz'),
     extra('api/v1/item/12.json.gz'),
-  ],
-  [
-    'a download that was altered, and a missing one',
-    (out) => {
-      truncateSync(join(out, 'downloads/items.csv.gz'), 10);
-      rmSync(join(out, 'downloads/users.parquet'));
-    },
-    [...altered('downloads/items.csv.gz'), ...missing('downloads/users.parquet')],
   ],
   [
     'a file of a record that is not in the index',
@@ -122,25 +108,12 @@ const HARMS: readonly Harm[] = [
     missing(GROUP),
   ],
   [
-    'a file in the place of a folder',
-    (out) => {
-      rmSync(join(out, USER_FOLDER), { recursive: true });
-      writeFileSync(join(out, USER_FOLDER), '');
-    },
-    [...extra(USER_FOLDER), ...USERS],
-  ],
-  [
     'a link in the place of a folder',
     (out) => {
       renameSync(join(out, USER_FOLDER), `${out}-users`);
       symlinkSync(`${out}-users`, join(out, USER_FOLDER));
     },
     [...extra(USER_FOLDER), ...USERS],
-  ],
-  [
-    'a change list that was altered',
-    (out) => writeFileSync(join(out, 'changes/2.json'), '{"from":1,"to":2,"put":[],"delete":[]}'),
-    altered('changes/2.json'),
   ],
   ['a missing index', (out) => rmSync(inState(out, 'index'), { recursive: true }), missing('STATE/index')],
   [
@@ -173,19 +146,6 @@ describe('a tree of two snapshots', () => {
     cpSync(`${file}.old`, file);
     rmSync(`${file}.old`);
     expect(await damageOf(out)).toEqual([]);
-  });
-
-  thorough('of which more is damaged than is shown says how much, and is repaired as a whole', async () => {
-    const made = copyOf(pristine, path);
-    rmSync(join(made.out, 'api/v1/largest'), { recursive: true });
-    const { code, stdout } = await verifyTree(made.out, '--quiet');
-    expect([code, stdout.match(/^missing: /gm)?.length]).toEqual([1, SHOWN_DAMAGE]);
-    // One for each limit, and the largest games.
-    expect(stdout).toContain('and 101 more');
-    expect(stdout).toContain('201 damaged files');
-    rmSync(join(made.out, 'changes/2.json'));
-    expect(await repair(made)).toMatchObject({ code: 0 });
-    expect(await damageOf(made.out)).toEqual([]);
   });
 
   describe('verify finds and --repair repairs', () => {
@@ -358,23 +318,6 @@ describe('verify', () => {
       expect(differing(contentOf(out), before)).toEqual([]);
       expect((await repair(made)).code).toBe(0);
       expect(differing(contentOf(out), before)).toEqual([]);
-    },
-  );
-
-  thorough(
-    'finds an index of changes that can’t be read; after a repair it leads from the published snapshot',
-    async () => {
-      const made = await site(path);
-      const { out } = made;
-      await made.build('UPDATE items SET price = 50 WHERE id = 1');
-      writeFileSync(join(out, 'changes/index.json'), 'x');
-      expect(await damageOf(out)).not.toEqual([]);
-      await repair(made);
-      expect(await damageOf(out)).toEqual([]);
-      const { sequence } = manifestOf(out);
-      // Without the counts that `indexOf` expects: they were in the file.
-      const index: unknown = JSON.parse(readFileSync(join(out, 'changes/index.json'), 'utf8'));
-      expect(index).toMatchObject({ sequence, oldest: sequence });
     },
   );
 });

@@ -52,17 +52,6 @@ describe('the description of a signed tree', () => {
     for (const at of [CHECKPOINT, TILE, INDEX]) expect(description.paths[at]?.get.tags).toEqual(['Log']);
   });
 
-  it('is otherwise the same, but for the words of snapshot.json', () => {
-    const { Snapshot: own, ...schemas } = description.components.schemas;
-    const { Snapshot: former, ...formerSchemas } = without.components.schemas;
-    expect(schemas).toEqual(formerSchemas);
-    expect(JSON.stringify(own)).toContain('"feed","page","asset","checkpoint","tile"]');
-    expect(JSON.stringify(own)).toContain('"id","integer","month","prefix","asset","tree","path"]');
-    expect(JSON.stringify(former)).toContain('"feed","page","asset"]');
-    for (const components of ['headers', 'responses'] as const)
-      expect(description.components[components]).toMatchObject(without.components[components]);
-  });
-
   it.each([
     [CHECKPOINT, ['tree']],
     [TILE, ['tree', 'path']],

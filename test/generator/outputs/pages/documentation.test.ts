@@ -4,7 +4,6 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync } fr
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isThorough } from '../../../support/thorough.js';
 import { z } from 'zod';
 import { DOCUMENTS } from '../../../../generator/outputs/openapi/documents.js';
 import { PROBLEMS } from '../../../../generator/outputs/openapi/problems.js';
@@ -78,27 +77,6 @@ async function runExample(code: string): Promise<string> {
   const env = { ...process.env, PYTHONUTF8: '1', NODE_NO_WARNINGS: '1' };
   return (await run(program, args, { env, maxBuffer: 1e9 })).stdout;
 }
-
-describe('every request of the reference', () => {
-  it.runIf(hasPython && isThorough)(
-    'works in Python, and is the same in JavaScript and for curl',
-    async () => {
-      const reference = DOCUMENTATION_PAGES.filter((page) => page.includes('/reference/'));
-      const codes = reference.flatMap((page) => codeOf(pages.get(page) ?? ''));
-      const urlsIn = (start: string): (string | undefined)[] =>
-        codes
-          .filter((code) => code.startsWith(start))
-          .map((code) => /(?:fetch\('|urlopen\('|curl ")([^'"]+)/.exec(code)?.[1]);
-      const urls = urlsIn('import json');
-      // A section each, but for the change list, which differs from snapshot to snapshot.
-      expect(urls).toHaveLength(21);
-      expect(urlsIn('const response')).toEqual(urls);
-      expect(urlsIn('curl ')).toEqual(urls);
-      for (const code of codes.filter((each) => each.startsWith('import json')))
-        expect(await runExample(code)).toMatch(/^\{/);
-    },
-  );
-});
 
 /** A sample as JSON, with `{"…": 7}` where it says that 7 entries are left out. */
 const readSample = (text: string): unknown =>
