@@ -1,5 +1,4 @@
 /** How the rows of an export are read: from tables page by page, from views in one pass. */
-
 import { describe, expect, it } from 'vitest';
 import { blocks } from '../../../generator/exports/blocks.js';
 import { valuesOf } from '../../../generator/exports/cells.js';

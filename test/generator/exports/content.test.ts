@@ -1,5 +1,4 @@
 /** What the bulk downloads hold: the same as the records, exactly, in every format. */
-
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
 import { Register } from '../../../generator/register/database.js';
 import { TABLES } from '../../../generator/schema/index.js';
-import { published, run } from '../../support/build.js';
-import { inputs } from '../../support/cli.js';
+import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { contentOf } from '../../support/published.js';
@@ -76,29 +75,5 @@ describe('a register without its nullable columns and its withheld list', () => 
     } finally {
       register.close();
     }
-  });
-});
-
-describe('what the last snapshot had and the register lacks', () => {
-  it.each([
-    ['items.price', 'items RENAME COLUMN price TO gone', 'items RENAME COLUMN gone TO price'],
-    ['withheld', 'withheld RENAME TO gone', 'gone RENAME TO withheld'],
-  ])('is refused, and as in a fresh build once it is accepted, or back: %s', async (name, gone, back) => {
-    const [register, out] = [await sample(), path('dist')];
-    await published({ register, out });
-    const before = contentOf(out);
-    changeRegister(register, `ALTER TABLE ${gone}`);
-    const message = `the register lacks ${name}, which that of the last snapshot had`;
-    await expect(run({ register, out })).rejects.toThrow(message);
-    expect(contentOf(out)).toEqual(before);
-    const { stdout } = await inProcess('diff', ...inputs(register, out), '--json');
-    expect(JSON.parse(stdout)).toHaveProperty('implausible', expect.stringContaining(message));
-    await published({ register, out, acceptRemovals: true });
-    expect(contentOf(out)).toEqual(await freshOf(register));
-    // From then on the last snapshot had none.
-    await published({ register, out });
-    changeRegister(register, `ALTER TABLE ${back}`);
-    await published({ register, out });
-    expect(contentOf(out)).toEqual(before);
   });
 });

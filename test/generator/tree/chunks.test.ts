@@ -35,12 +35,6 @@ describe('beginsChunk', () => {
     database.close();
   });
 
-  it('ends a chunk of 256 only where one of 32 ends', () => {
-    const both = Array.from({ length: 100_000 }, (_, key) => key).filter((key) => beginsChunk(key, 256));
-    expect(both.length).toBeGreaterThan(300);
-    expect(both.filter((key) => !beginsChunk(key, 32))).toEqual([]);
-  });
-
   it.each([
     ['of all numbers', (index: number) => index + 1],
     ['of a stride that a linear function would not cut', (index: number) => 44_488 * index],

@@ -1,5 +1,4 @@
 /** Uploads to object storage by the real rclone, seen by the requests that arrive. */
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -105,30 +104,7 @@ describe.runIf(has('uploads to object storage', 'rclone'))('an upload to object 
     expect((await upload()).compared).toBe(true);
     expect(wrong()).toEqual([]);
   });
-
-  it('killed ten times while builds go on leads to the tree', async () => {
-    const { run, afterKills } = await site();
-    const wrong = await afterKills(
-      async (dice, round, child) => {
-        requests.length = 0;
-        // Every other time it waits for requests, so that it is killed among them.
-        if (round % 2 === 0)
-          await until(() => requests.length > 0 || child.exitCode !== null, 'an object arrives');
-        await sleep(dice.below(1500));
-      },
-      (round, pid) => (round % 3 === 0 ? childrenOf(pid) : []),
-    );
-    expect(wrong).toEqual([]);
-    expect((await run('--verify')).stdout).toContain('holds snapshot');
-  });
 });
-
-/** The processes that a process has started. */
-const childrenOf = (pid: number): number[] =>
-  spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
-    .stdout.split('\n')
-    .filter((line) => line.trim() !== '')
-    .map(Number);
 
 const manifest = (out: string) =>
   z

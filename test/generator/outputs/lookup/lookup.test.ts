@@ -1,5 +1,4 @@
 /** The documents for finding records, against a script in another language that knows the documentation alone. */
-
 import { describe, expect } from 'vitest';
 import { it, thorough } from '../../../support/thorough.js';
 import { writeSample } from '../../../../data/sample.js';

@@ -1,5 +1,4 @@
 /** What all pages have in common: their head, their fonts, the icons and the map of the site. */
-
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';

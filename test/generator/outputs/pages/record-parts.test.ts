@@ -1,13 +1,7 @@
 /** What the pages of records compute: lines, spans of names, and what somebody typed to find one. */
 import { describe, expect, it } from 'vitest';
 import { soughtBy } from '../../../../generator/outputs/pages/address.js';
-import {
-  axisRange,
-  highest,
-  lineOf,
-  readingAt,
-  usefulRanges,
-} from '../../../../generator/outputs/pages/series.js';
+import { axisRange, highest, lineOf, usefulRanges } from '../../../../generator/outputs/pages/series.js';
 import { spansOf, ticksOf } from '../../../../generator/outputs/pages/spans.js';
 import { short } from '../../../../generator/outputs/pages/words.js';
 
@@ -24,15 +18,6 @@ describe('the line of a history', () => {
     expect(line.counts).toEqual([10, 12, 11, null, 20, 20]);
     expect(line.times).toEqual([1, 2, 3, 5, 7, 8].map(seconds));
     expect(line.gaps).toBe(1);
-  });
-
-  it('says where a gap is, from reading to reading', () => {
-    expect(line.open).toEqual([[seconds(3), seconds(7)]]);
-  });
-
-  it('leads from a place back to the reading', () => {
-    expect(line.places).toEqual([0, 1, 2, 4, 5]);
-    expect([0, 1, 2, 4, 5].map((place) => readingAt(line, place))).toEqual([0, 1, 2, 3, 4]);
   });
 
   it('has its peak at the earliest of the highest readings', () => {
@@ -120,19 +105,6 @@ describe('the span of a name', () => {
       begun: 'from 1 June 2020, 12:30 UTC (the platform’s date)',
     });
   });
-
-  it('is unknown where nobody dates it', () => {
-    const [first, second] = spansOf(
-      [entry('2026-01-01', '2026-01-01'), entry('2026-01-01', '2026-01-01')],
-      null,
-    );
-    expect(first).toMatchObject({ start: Date.UTC(2026, 0, 1), end: null, latest: null });
-    expect(second).toMatchObject({
-      start: null,
-      end: Date.UTC(2026, 0, 1),
-      begun: 'on a date that is not known',
-    });
-  });
 });
 
 const words = (from: string, to: string, most: number) =>
@@ -164,15 +136,10 @@ describe('what somebody typed', () => {
   it.each([
     ['45', undefined, '45'],
     [' #45 ', undefined, '45'],
-    ['0045', undefined, '45'],
-    ['/group/45', 'group', '45'],
     ['http://127.0.0.1:8080/api/v1/user/1042', 'user', '1042'],
-    ['https://register.example/group/45/history.json', 'group', '45'],
     ['https://register.example/api/v1/game/7.json', 'game', '7'],
     ['https://platform.example/groups/45/Snowy-River#!/about', 'group', '45'],
-    ['https://platform.example/communities/45', 'group', '45'],
     ['platform.example/users/45/profile', 'user', '45'],
-    ['https://platform.example/games/45?privateServer=1', 'game', '45'],
     ['https://platform.example/de/catalog/45/Hat', 'item', '45'],
     ['https://platform.example/forums/3/groups/45', 'group', '45'],
     ['9007199254740991', undefined, '9007199254740991'],
