@@ -334,4 +334,17 @@ describe('a build that follows', () => {
     );
     expect(left).toEqual([]);
   });
+
+  it('leaves no body of a record that is newly withheld, even with --keep-downloads', async () => {
+    const made = site();
+    const { out } = made;
+    const [id = ''] = linesOf(out, 'user').map((line) => String(fields(JSON.parse(line))['id']));
+    const user = fields(JSON.parse(readFileSync(join(out, `api/v1/user/${id}.json`), 'utf8')));
+    await build(made, `INSERT INTO withheld VALUES ('user', ${id}, '${TIME}')`, { keepDownloads: true });
+    const files = [...readTree(out).keys()].filter((file) => /^downloads.*\.(ndjson|sqlite)\.gz$/.test(file));
+    expect(files).toHaveLength(8);
+    const name = String(user['username']);
+    const holding = files.filter((file) => gunzipSync(readFileSync(join(out, file))).includes(name));
+    expect(holding).toEqual([]);
+  });
 });
