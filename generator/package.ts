@@ -2,13 +2,7 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-
-export interface Package {
-  /** The folder of package.json. */
-  readonly root: string;
-  readonly name: string;
-  readonly version: string;
-}
+import { z } from 'zod';
 
 /** The folder with package.json, whether this module is compiled or not. */
 export const PROJECT_FOLDER = ((): string => {
@@ -21,15 +15,15 @@ export const PROJECT_FOLDER = ((): string => {
   return folder;
 })();
 
-/** Reads package.json. */
-export function readPackage(): Package {
+const schema = z.object({ name: z.string(), version: z.string() });
+
+/** Reads package.json, and says in which folder it is. */
+export function readPackage() {
   const root = realpathSync(PROJECT_FOLDER);
-  const file: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  if (typeof file === 'object' && file !== null && 'name' in file && 'version' in file) {
-    return { root, name: String(file.name), version: String(file.version) };
-  }
-  throw new TypeError('package.json has no name and version');
+  return { root, ...schema.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))) };
 }
+
+type Package = ReturnType<typeof readPackage>;
 
 /** The scripts of package.json that start this program. */
 const SCRIPTS = new Set(['snapshot', 'prestart']);

@@ -29,18 +29,15 @@ interface CheckQuery {
  * are the same in any scope.
  */
 function steps(scope: Scope): readonly CheckQuery[] {
-  const key = typeof scope === 'object' ? `${scope.low}-${scope.high}` : scope;
-  const known = STEPS.get(key);
+  const known = STEPS.get(scope);
   if (known !== undefined) return known;
   const all = [...TABLES.map((table) => valuesStep(table, scope)), ...rowRules(scope).map(rowsStep)];
-  if (STEPS.size >= KEPT_SCOPES) STEPS.clear();
-  STEPS.set(key, all);
+  if (typeof scope === 'string') STEPS.set(scope, all);
   return all;
 }
 
-/** Their SQL takes longer to write than a small register to check. */
-const STEPS = new Map<string, readonly CheckQuery[]>();
-const KEPT_SCOPES = 8;
+/** Their SQL takes longer to write than a small register to check. Ranges don't come twice. */
+const STEPS = new Map<Scope, readonly CheckQuery[]>();
 
 /** Runs a step, by its index, in the scope `all`; it may wait before it starts. */
 export type TakeStep = (step: number, onStart: () => void) => Promise<CheckReport>;
@@ -101,9 +98,10 @@ export function checkRecords(
   scope: Scope,
   skipInvalid = false,
 ): readonly StepReport[] {
-  return steps(scope).flatMap(({ table, from }, step) => {
+  return steps(scope).flatMap((query, step) => {
+    const { table, from } = query;
     if (table.kind !== kind) return [];
-    const report = takeStep(register, step, scope);
+    const report = reportOf(register, query);
     if (report.total === 0) return [];
     if (skipInvalid && report.skippable) exclude(register, table, from);
     return [{ step, report }];
@@ -117,11 +115,16 @@ export function joinReports(reports: readonly StepReport[]): CheckReport {
   return found.report();
 }
 
-export function takeStep(register: Register, step: number, scope: Scope = 'all'): CheckReport {
+/** Takes a step of the check of all records. */
+export function takeStep(register: Register, step: number): CheckReport {
+  const query = steps('all')[step];
+  if (query === undefined) throw new TypeError(`the check has no step ${step}`);
+  return reportOf(register, query);
+}
+
+function reportOf(register: Register, { table, run }: CheckQuery): CheckReport {
   const found = new Findings();
-  const taken = steps(scope)[step];
-  if (taken === undefined) throw new TypeError(`the check has no step ${step}`);
-  reading(taken.table, found, () => taken.run(register, found));
+  reading(table, found, () => run(register, found));
   return found.report();
 }
 

@@ -27,7 +27,8 @@ const MOST_COLUMNS = 3;
 export function slownessOf(register: Register, table: Table): readonly string[] {
   const database = emptyCopy(register.schema());
   try {
-    const all = table.columns.map((column) => column.name).filter((column) => has(database, table, column));
+    const present = new Set(columnsOf(database, table.name).map((column) => column.toLowerCase()));
+    const all = table.columns.map((column) => column.name).filter((column) => present.has(column));
     const planOf = (columns: readonly string[]): readonly PlanStep[] =>
       database
         .prepare<[], PlanStep>(
@@ -72,9 +73,6 @@ function emptyCopy(schema: readonly string[]): Database {
 
 const columnsOf = (database: Database, table: string): readonly string[] =>
   database.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(table);
-
-const has = (database: Database, table: Table, column: string): boolean =>
-  columnsOf(database, table.name).some((each) => each.toLowerCase() === column);
 
 /** The steps that are taken for each row of another: in correlated subqueries and inner loops. */
 function repeated(steps: readonly PlanStep[]): readonly PlanStep[] {
