@@ -147,6 +147,8 @@ describe('edge', () => {
     const first = await edge('nginx', '--out', out, '--write', file);
     expect(first).toMatchObject({ code: 0, stdout: `Wrote "${file}" for the routes of snapshot 1\n` });
     expect(first.stderr).toContain('note: limit "download": one request is back after 62.5 s');
+    // A bundle counts as a whole download.
+    expect(readFileSync(file, 'utf8')).toMatch(/ndjson[^}]* limit_req zone=download burst=11 nodelay;/);
     const { mtimeMs } = statSync(file);
     const second = await edge('nginx', '--out', out, '--write', file, '--json');
     expect(JSON.parse(second.stdout)).toMatchObject({ snapshot: 1, files: [{ file, changed: false }] });

@@ -81,7 +81,7 @@ inChromium('without scripts', () => {
 });
 
 inChromium('the documentation', () => {
-  it('is searched by pages, headings, fields and errors', async () => {
+  it('is searched by pages, headings, fields, errors and words, and remembers the language', async () => {
     const { page, complaints } = await open('/developers');
     await page.locator('#search').fill('usernames is_current');
     const results = page.locator('#results a');
@@ -98,10 +98,6 @@ inChromium('the documentation', () => {
     await page.keyboard.press('Escape');
     expect(await page.locator('#pages').isVisible()).toBe(true);
     expect(complaints).toEqual([]);
-  });
-
-  it('is searched by the words of its text', async () => {
-    const { page } = await open('/developers');
     const found = page.locator('#found');
     for (const word of 'etag cache 429 csv python rename cors parquet retry withheld typescript'.split(' ')) {
       await page.locator('#search').fill(word);
@@ -113,6 +109,11 @@ inChromium('the documentation', () => {
     await expect
       .poll(() => page.locator('#results a').first().getAttribute('href'))
       .toBe('/developers/guides/limits#caching');
+    await page.goto(`${site.proxy.base}/developers`);
+    await page.getByRole('tab', { name: 'Python' }).click();
+    await page.goto(`${site.proxy.base}/developers/reference/users`);
+    expect(await page.getByText('urllib.request.urlopen(').first().isVisible()).toBe(true);
+    expect(await page.getByText('await fetch(').first().isVisible()).toBe(false);
   });
 
   it.each([
@@ -158,14 +159,6 @@ inChromium('the documentation', () => {
       await expect.poll(() => marked.getAttribute('href')).toBe(`#${id}`);
     }
     expect(await page.evaluate('window.shifts')).toBeLessThan(0.01);
-  });
-
-  it('remembers the language', async () => {
-    const { page } = await open('/developers');
-    await page.getByRole('tab', { name: 'Python' }).click();
-    await page.goto(`${site.proxy.base}/developers/reference/users`);
-    expect(await page.getByText('urllib.request.urlopen(').first().isVisible()).toBe(true);
-    expect(await page.getByText('await fetch(').first().isVisible()).toBe(false);
   });
 });
 

@@ -33,7 +33,7 @@ const shownTabs = async (page: Page): Promise<string[]> =>
 const COPYING = { permissions: ['clipboard-read', 'clipboard-write'] };
 
 inChromium('a copy button', () => {
-  it('copies the command, and says so to screen readers', async () => {
+  it('copies a command, says so to screen readers, and copies checksums that sha256sum reads', async () => {
     const page = await open('/downloads', COPYING);
     const button = page.getByRole('button', { name: 'Copy the command for the database' });
     await button.click();
@@ -41,10 +41,6 @@ inChromium('a copy button', () => {
     expect(await clipboard(page)).toBe(`curl -f -O "${site.base}/downloads/register.sqlite.gz"`);
     expect(await button.innerText()).toBe('Copied');
     await expect.poll(() => button.innerText(), { timeout: 5000 }).toBe('Copy');
-  });
-
-  it('copies checksums that sha256sum reads, a line each', async () => {
-    const page = await open('/downloads', COPYING);
     await page.locator('#checksums summary').click();
     await page.getByRole('button', { name: 'Copy the checksums' }).click();
     await expect.poll(async () => (await clipboard(page)).split('\n').length).toBe(32);
@@ -69,7 +65,7 @@ inChromium('a copy button', () => {
 });
 
 inChromium('tabs', () => {
-  it('show one section at a time, by mouse and by keyboard', async () => {
+  it('show one section at a time, by mouse and by keyboard, remember the choice, and are all printed', async () => {
     const page = await open('/downloads');
     expect(await shownTabs(page)).toEqual(['sqlite3']);
     await page.getByRole('tab', { name: 'R', exact: true }).click();
@@ -85,13 +81,14 @@ inChromium('tabs', () => {
     expect(await shownTabs(page)).toEqual(['sqlite3']);
     expect(await page.getByRole('tab', { selected: true }).count()).toBe(1);
     expect(await page.locator('[role=tab][tabindex="0"]').count()).toBe(1);
-  });
-
-  it('remember the choice for the next visit', async () => {
-    const page = await open('/downloads');
     await page.getByRole('tab', { name: 'DuckDB' }).click();
     await page.reload();
     await expect.poll(() => shownTabs(page)).toEqual(['DuckDB']);
+    await page.emulateMedia({ media: 'print' });
+    for (const name of ['sqlite3', 'Datasette', 'DuckDB', 'pandas', 'R', 'PostgreSQL'])
+      expect(await page.locator('[role=tabpanel] h3', { hasText: new RegExp(`^${name}$`) }).isVisible()).toBe(
+        true,
+      );
   });
 
   it('choose together where several are about the same, and open for what the address names', async () => {
@@ -113,15 +110,6 @@ inChromium('tabs', () => {
     expect(await shownTabs(page)).toEqual(['pandas', 'Datasette']);
     await page.evaluate(`location.hash = 'there'`);
     await expect.poll(() => shownTabs(page)).toEqual(['R', 'R']);
-  });
-
-  it('are all printed', async () => {
-    const page = await open('/downloads');
-    await page.emulateMedia({ media: 'print' });
-    for (const name of ['sqlite3', 'Datasette', 'DuckDB', 'pandas', 'R', 'PostgreSQL'])
-      expect(await page.locator('[role=tabpanel] h3', { hasText: new RegExp(`^${name}$`) }).isVisible()).toBe(
-        true,
-      );
   });
 });
 

@@ -152,7 +152,7 @@ inChromium.each(RECORDS)('the page %s', (url) => {
 });
 
 inChromium('the page of a group', () => {
-  it('says what it is, the number that matters, when it was read, and each change with its readings', async () => {
+  it('says what it is, the number that matters, when it was read, and all changes with what bounds them', async () => {
     const { page } = await openRecord('/group/1');
     expect(await page.title()).toMatch(/^Snowy River Workshop · group 1 – /);
     expect(await textOf(page, 'h1')).toBe('Snowy River Workshop');
@@ -167,9 +167,25 @@ inChromium('the page of a group', () => {
     expect(await month?.textContent()).toMatch(/^−30 in 30 days, from 14,841/);
     await week?.focus();
     expect(await textOf(page, '.change-note')).toBe(`In a week: ${words.slice(2)}.`);
+    const rows = (id: string) => page.locator(`[aria-labelledby=${id}] .what`).allInnerTexts();
+    expect(await rows('names')).toEqual([
+      'Snowy River Workshop\nnow; changed between 11 April 2025, 06:00 UTC and 15 April 2025, 06:00 UTC',
+      `${HOSTILE}\nfirst read 1 January 2025, 06:00 UTC`,
+    ]);
+    expect((await rows('owners')).map((each) => each.split('\n')[0])).toEqual([
+      'quick_hill',
+      'not published, or not measured',
+      'no owner',
+    ]);
+    expect(await page.locator('.unsure').count()).toBe(3);
+    expect(await textOf(page, '[aria-labelledby=facts] > p')).toBe(
+      'Not measured, or not published: verified.',
+    );
+    expect(await textOf(page, '.facts')).toMatch(/Public entry\s+yes/);
+    expect(await textOf(page, '.description')).toBe(`One\nTwo ${HOSTILE}`);
   });
 
-  it('walks through all readings by keyboard', async () => {
+  it('walks through all readings by keyboard, and shows the value under the pointer, a year, and a table', async () => {
     const { page } = await openRecord('/group/1');
     await drawn(page);
     const plot = page.getByRole('slider');
@@ -191,11 +207,6 @@ inChromium('the page of a group', () => {
     expect(await plot.getAttribute('aria-valuenow')).toBe('301');
     await page.keyboard.press('End');
     expect(await plot.getAttribute('aria-valuenow')).toBe('660');
-  });
-
-  it('shows the value under the pointer, and where the axis starts', async () => {
-    const { page } = await openRecord('/group/1');
-    await drawn(page);
     expect(await textOf(page, '.axis-start')).toBe('The axis starts at 9.60\u00a0k, not at 0.');
     await page.locator('.u-over').hover({ position: { x: 1, y: 50 } });
     expect(await textOf(page, '.readout')).toMatch(/^10,000 members\s+1 January 2025/);
@@ -203,11 +214,6 @@ inChromium('the page of a group', () => {
     expect(await textOf(page, '.readings')).toContain(
       'Peak: 15,000 members on 16 May 2026, 06:00 UTC, the highest of 660 readings.',
     );
-  });
-
-  it('shows a year, 90 days, what was dragged over, and all again', async () => {
-    const { page } = await openRecord('/group/1');
-    await drawn(page);
     const pressed = () => page.locator('.ranges [aria-pressed=true]').allInnerTexts();
     expect(await pressed()).toEqual(['All']);
     await page.getByRole('button', { name: '90 days' }).click();
@@ -231,35 +237,11 @@ inChromium('the page of a group', () => {
     await expect.poll(pressed).toEqual([]);
     await page.getByRole('button', { name: 'All' }).click();
     await expect.poll(pressed).toEqual(['All']);
-  });
-
-  it('has the newest readings as a table, and says where the others are', async () => {
-    const { page } = await openRecord('/group/1');
     await page.getByText('As a table').click();
     const rows = page.locator('.readings tbody tr');
     await expect.poll(() => rows.count()).toBe(200);
     expect(await rows.first().innerText()).toMatch(/^21 November 2026, 06:00 UTC\s+14,811\s+−1$/);
     expect(await textOf(page, '.readings details')).toContain('The newest 200 of 660 readings.');
-  });
-
-  it('has its names and owners in time, with what bounds each change, and what was not measured', async () => {
-    const { page } = await openRecord('/group/1');
-    const rows = (id: string) => page.locator(`[aria-labelledby=${id}] .what`).allInnerTexts();
-    expect(await rows('names')).toEqual([
-      'Snowy River Workshop\nnow; changed between 11 April 2025, 06:00 UTC and 15 April 2025, 06:00 UTC',
-      `${HOSTILE}\nfirst read 1 January 2025, 06:00 UTC`,
-    ]);
-    expect((await rows('owners')).map((each) => each.split('\n')[0])).toEqual([
-      'quick_hill',
-      'not published, or not measured',
-      'no owner',
-    ]);
-    expect(await page.locator('.unsure').count()).toBe(3);
-    expect(await textOf(page, '[aria-labelledby=facts] > p')).toBe(
-      'Not measured, or not published: verified.',
-    );
-    expect(await textOf(page, '.facts')).toMatch(/Public entry\s+yes/);
-    expect(await textOf(page, '.description')).toBe(`One\nTwo ${HOSTILE}`);
   });
 
   it('keeps a hostile name as text, and an owner who is withheld unnamed', async () => {
