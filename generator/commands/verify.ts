@@ -53,7 +53,8 @@ export function addVerify(program: Command, terminal: Terminal): void {
       const repaired = config !== undefined && left === 0;
       // Damage is shown also with --quiet.
       const shown = found.total === 0 ? flags : { ...flags, quiet: undefined };
-      const lines = () => damageLines(out, found, repaired ? snapshot : null, deleteUntracked);
+      const result = config && (repaired ? snapshot : null);
+      const lines = () => damageLines(out, found, result, deleteUntracked);
       print(terminal, shown, { ...found, repaired, ...(repaired && { snapshot }) }, lines, left === 0);
     });
 }
@@ -90,24 +91,29 @@ const ENTRIES = /^log\/\w+\/tile\/entries\//;
 
 /**
  * The damage to a tree, and the files in it that no route leads to.
- * @param repairedAs the snapshot that repaired it
+ * @param repairedAs the snapshot that repaired it; null if some is left, undefined without --repair
  * @param areDeleted whether those files are deleted by now
  */
 function damageLines(
   out: string,
   { sequence, files, damage, total, untracked }: VerifyReport,
-  repairedAs: number | null,
+  repairedAs: number | null | undefined,
   areDeleted: boolean,
 ): string[] {
   const verdict = total === 0 ? 'matches its index and digest' : `has ${amountOf(total, 'damaged files')}`;
-  const repaired = repairedAs !== null && total > 0 ? `; repaired, now snapshot ${repairedAs}` : '';
+  const repaired =
+    repairedAs === undefined
+      ? ' (--repair renders them again)'
+      : repairedAs === null
+        ? ''
+        : `; repaired, now snapshot ${repairedAs}`;
   return [
     ...damage.map(({ file, what }) => `${what}: ${file}`),
     ...moreLines(total - damage.length),
     ...untracked.files.map((file) => `${areDeleted ? 'deleted' : 'untracked'}: ${file}`),
     ...moreLines(untracked.total - untracked.files.length),
-    `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${amountOf(files, 'files')})${repaired}`,
-    ...(repairedAs === null && damage.some(({ file }) => ENTRIES.test(file))
+    `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${amountOf(files, 'files')})${total > 0 ? repaired : ''}`,
+    ...(typeof repairedAs !== 'number' && damage.some(({ file }) => ENTRIES.test(file))
       ? ['Entries of the log can’t be made again: restore them from a copy (see docs/signed-log.md)']
       : []),
     ...(untracked.total > 0 && !areDeleted

@@ -13,6 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect } from 'vitest';
 import { z } from 'zod';
+import { SHOWN_DAMAGE } from '../../../generator/verify/verify.js';
 import type { Damage } from '../../../generator/verify/verify.js';
 import { errorsOf, inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
@@ -146,6 +147,19 @@ describe('a tree of two snapshots', () => {
     cpSync(`${file}.old`, file);
     rmSync(`${file}.old`);
     expect(await damageOf(out)).toEqual([]);
+  });
+
+  thorough('of which more is damaged than is shown says how much, and is repaired as a whole', async () => {
+    const made = copyOf(pristine, path);
+    rmSync(join(made.out, 'api/v1/largest'), { recursive: true });
+    const { code, stdout } = await verifyTree(made.out, '--quiet');
+    expect([code, stdout.match(/^missing: /gm)?.length]).toEqual([1, SHOWN_DAMAGE]);
+    // One for each limit, and the largest games.
+    expect(stdout).toContain('and 101 more');
+    expect(stdout).toMatch(/ has 201 damaged files \(.* files\) \(--repair renders them again\)$/m);
+    rmSync(join(made.out, 'changes/2.json'));
+    expect(await repair(made)).toMatchObject({ code: 0 });
+    expect(await damageOf(made.out)).toEqual([]);
   });
 
   describe('verify finds and --repair repairs', () => {
