@@ -24,16 +24,16 @@ const COLLATION: History = {
 describe('a build that follows others', () => {
   always('gives the tree of a build from nothing, whatever became of the register', async () => {
     const folder = path('dist');
+    const deadline = performance.now() + TIME_MS;
+    let played = 0;
     await fc.assert(
       fc.asyncProperty(histories(), async (history) => {
+        // However slow the machine is, two are played: fast-check's own limit fails without any.
+        if (played > 1 && performance.now() > deadline) return;
+        played += 1;
         expect(await play(folder, history)).toBeUndefined();
       }),
-      {
-        numRuns: 1_000,
-        interruptAfterTimeLimit: TIME_MS,
-        markInterruptAsFailure: false,
-        examples: [[COLLATION]],
-      },
+      { numRuns: 1_000, examples: [[COLLATION]] },
     );
   });
 });
