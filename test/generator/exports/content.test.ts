@@ -220,24 +220,3 @@ describe('an empty register', () => {
     }
   });
 });
-
-describe('what is withheld', () => {
-  it('is in no table: not as a record, not in a history, not as an owner', async () => {
-    const folder = path('withheld');
-    await published({
-      register: writeRegister(path('withheld.sqlite'), {
-        ...NASTY_REGISTER,
-        withheld: [
-          { kind: 'user', id: 7, since: TIME },
-          { kind: 'user', id: 8, since: TIME },
-        ],
-      }),
-      out: folder,
-    });
-    expect(csvObjects(text(folder, 'users.csv'))).toEqual([]);
-    expect(csvObjects(text(folder, 'usernames.csv'))).toEqual([]);
-    const owned = csvObjects(text(folder, 'groups.csv')).find(({ id }) => id === '100');
-    expect(owned).toMatchObject({ owner_state: 'owned', owner_id: null, owner_name: null });
-    for (const name of TABLES) expect(text(folder, `${name}.csv`)).not.toContain('seven');
-  });
-});

@@ -1,14 +1,5 @@
 /** Signed trees, through the real command line: what each build signs, and what it refuses to sign. */
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { beforeAll, describe, expect } from 'vitest';
 import { always, it, some, thorough } from '../../support/thorough.js';
@@ -171,17 +162,6 @@ describe('keys are changed', () => {
     expect(of.signed(vkey)).toEqual([1, 2, 3, 4]);
     expect(sizeOf(of.key)).toBe(3);
   });
-
-  thorough('but not to another name', async () => {
-    const of = withTwo.copy();
-    const next = join(of.folder, 'next.key');
-    await newKeyAt(next, 'other.example/log');
-    const refusal = (...keys: readonly string[]) =>
-      of.refusal(of.run('build', ...keys.flatMap((key) => ['--key', key])));
-    expect(await refusal(next)).toMatch(/^2 .*named "other\.example\/log", expected "register/);
-    expect(await refusal(of.key, next)).toMatch(/^2 .*expected "register\.example\/log"/);
-    expect(await refusal(of.key, of.key)).toMatch(/^2 .*twice/);
-  });
 });
 
 describe('verify', () => {
@@ -225,19 +205,6 @@ describe('verify', () => {
     }
     writeFileSync(place, content);
     expect(await damageOf(of.out)).toEqual([]);
-  });
-
-  thorough('names what does not belong to the log', async () => {
-    const of = withTwo.copy();
-    const chunk = `${relative(of.out, of.log)}/index/group/2.txt`;
-    for (const file of ['log/stray', 'log/0123456789abcdef/checkpoint', chunk]) {
-      mkdirSync(join(of.out, file, '..'), { recursive: true });
-      writeFileSync(join(of.out, file), 'x');
-    }
-    const found = (await damageOf(of.out)).map(({ file, what }) => `${what} ${file}`);
-    expect(found.toSorted()).toEqual(
-      ['extra log/0123456789abcdef', `extra ${chunk}`, 'extra log/stray'].toSorted(),
-    );
   });
 
   it('notices another history than it has verified before', async () => {

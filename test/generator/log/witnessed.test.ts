@@ -2,16 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { it, thorough } from '../../support/thorough.js';
-import {
-  damageOf,
-  errorsOf,
-  inProcess,
-  manifestOf,
-  startBuild,
-  temporary,
-  until,
-} from '../publish/support.js';
+import { it } from '../../support/thorough.js';
+import { inProcess, temporary } from '../publish/support.js';
 import { publicKeyOf } from './naive.js';
 import { newSite } from './site.js';
 import type { Site } from './site.js';
@@ -93,30 +85,3 @@ it('a witness that is down is a warning, and is asked again by the next build', 
   // It is known to have cosigned the second, but not of the checkpoints after that.
   expect(asked(1)).toEqual(['0,409', '2,200']);
 });
-
-thorough.each(['SIGINT', 'SIGTERM'] as const)(
-  '%s ends the wait for a witness: the snapshot is published with the cosignatures that are there',
-  async (signal) => {
-    let [isSilent, requests] = [true, 0];
-    witnesses[1].instead = () => {
-      requests += 1;
-      return isSilent;
-    };
-    // The first publishes a snapshot; the second changes nothing, and only asks again.
-    for (const time of [1, 2]) {
-      const running = startBuild(site.register, site.out, ...signing());
-      await until(() => requests === time, 'the second witness is asked');
-      running.child.kill(signal);
-      const { code, stderr } = await running.done;
-      expect(code).toBe(130);
-      // Had it waited to the end, the reason would be that there was no response within 10 s.
-      expect(stderr).toContain(`witness ${witnesses[1].url} has not cosigned: stopped by ${signal}\n`);
-      expect(errorsOf({ stderr })).toEqual([`error: stopped by ${signal}, when all was done`]);
-      expect(await damageOf(site.out)).toEqual([]);
-      expect([manifestOf(site.out).sequence, cosigned()]).toEqual([1, [true, false]]);
-    }
-    isSilent = false;
-    expect((await startBuild(site.register, site.out, ...signing()).done).code).toBe(0);
-    expect([manifestOf(site.out).sequence, cosigned()]).toEqual([1, [true, true]]);
-  },
-);

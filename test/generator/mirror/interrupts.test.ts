@@ -1,15 +1,14 @@
 /** A stop in whatever a mirror does at one go: the copy stays as it was, and the next run completes it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { Failure } from '../../../generator/errors.js';
 import { mirror } from '../../../generator/mirror/mirror.js';
 import { progressFor } from '../../../generator/progress.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { effectsAt } from '../../support/build.js';
-import { it, thorough } from '../../support/thorough.js';
-import { damageOf, failureOf, start, until } from '../publish/support.js';
+import { it } from '../../support/thorough.js';
+import { damageOf, failureOf } from '../publish/support.js';
 import { copying } from './copies.js';
 import { documentsOf } from './made-up.js';
 
@@ -61,40 +60,3 @@ it('a mirror can be stopped while it reads what its origin says, while it plans 
   // Before them, the index of the copy.
   expect(await stops()).toBe(8);
 });
-
-/** Processor time that a process has used, in ticks of 10 ms. */
-function ticksOf(pid: number): number {
-  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ').slice(13, 15);
-  return Number(user) + Number(system);
-}
-
-thorough.each(['SIGINT', 'SIGTERM'] as const)(
-  '%s ends a mirror that reads a bundle of endless changes',
-  async (signal) => {
-    origin.publish(documentsOf({ 1: 'one' }));
-    const args = ['mirror', base, '--out', out, '--quiet'];
-    expect(await start(args).done).toMatchObject({ code: 0 });
-    const before = published();
-    origin.publish(documentsOf({ 1: 'one', 2: 'two' }));
-    const header = JSON.stringify({ tree: origin.tree, from: 1, to: 2 });
-    const deletion = JSON.stringify({ path: '/api/v1/group/2', deleted: true });
-    const part = gzipSync(`${deletion}\n`.repeat(100_000));
-    origin.putBundle(Buffer.concat([gzipSync(`${header}\n`), ...Array.from({ length: 100 }, () => part)]));
-    origin.announce({ tree: { id: origin.tree, files: 10, bytes: 1e9 } });
-    const { child, done, pid } = start(args);
-    try {
-      await until(() => origin.log.includes('/changes/2.ndjson.gz'), 'it fetches the bundle');
-      const ticks = ticksOf(pid);
-      await until(() => ticksOf(pid) > ticks + 100, 'it reads the bundle');
-      child.kill(signal);
-      const { code, stderr } = await done;
-      const message = `error: stopped by ${signal}; the published tree is what it was\n`;
-      expect([code, stderr]).toEqual([130, message]);
-    } finally {
-      child.kill('SIGKILL');
-    }
-    expect(published()).toBe(before);
-    expect(await damageOf(out)).toEqual([]);
-  },
-  60_000,
-);

@@ -104,18 +104,6 @@ describe('a register without a kind and without histories', () => {
       expect(contentOf(other)).toEqual(contentOf(one));
     },
   );
-
-  thorough('is the same as a fresh build if it comes to lack them, or has them again', async () => {
-    const register = await sample();
-    const [out, fresh] = [path('dist'), path('fresh')];
-    await published({ register, out });
-    const whole = contentOf(out);
-    await published({ register, out, operator: operator(...ABSENT), acceptRemovals: true });
-    await published({ register, out: fresh, operator: operator(...ABSENT) });
-    expect(contentOf(out)).toEqual(contentOf(fresh));
-    await published({ register, out });
-    expect(contentOf(out)).toEqual(whole);
-  });
 });
 
 describe('the commands', () => {

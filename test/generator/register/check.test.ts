@@ -414,16 +414,12 @@ const text = (sql: string): string =>
 
 describe('check takes as valid', () => {
   it.each([
-    ['the empty text', `''`],
     ['NUL between letters', `'a' || char(0) || 'b'`],
     [
       'every control character',
       `(SELECT group_concat(char(value), '') FROM json_each('[1,7,8,9,10,11,12,13,27,31,127,133]'))`,
     ],
-    ['emoji of several code points', `'👩‍👩‍👧 🏳️‍🌈'`],
     ['noncharacters', 'char(0xFFFE, 0xFFFF, 0xFDD0, 0x10FFFF)'],
-    ['the borders of the surrogates', 'char(0xD7FF, 0xE000)'],
-    ['a byte order mark', 'char(0xFEFF)'],
     ['right-to-left text and overrides', `char(0x202E) || 'שלום مرحبا' || char(0x202C)`],
     ['10,000 characters', `replace(hex(zeroblob(5000)), '0', 'ü')`],
   ])('%s in every text', async (_, sql) => {
@@ -446,20 +442,8 @@ describe('check takes as valid', () => {
         favourites = NULL, created_at = NULL, updated_at = NULL;`,
     ],
     [
-      'the largest numbers',
-      `UPDATE games SET id = 9007199254740991, creator_id = 9007199254740991, visits = 9007199254740991, measurements = 9007199254740991;`,
-    ],
-    [
-      'the smallest numbers',
-      `UPDATE games SET id = 1, creator_id = 1, visits = 0, price = 0, max_players = 0, measurements = 0;`,
-    ],
-    [
       'the first and the last time there is',
       `UPDATE games SET created_at = '0001-01-01T00:00:00Z', updated_at = '9999-12-31T23:59:59Z';`,
-    ],
-    [
-      'a record without any history',
-      `DELETE FROM group_names; DELETE FROM group_owners; DELETE FROM group_member_readings; DELETE FROM usernames;`,
     ],
     [
       'withheld records that are there and that are not',
@@ -469,10 +453,6 @@ describe('check takes as valid', () => {
     [
       'more tables and columns than the contract has',
       `ALTER TABLE groups ADD COLUMN extra; UPDATE groups SET extra = x'FF'; CREATE TABLE rank (id); INSERT INTO rank VALUES ('?');`,
-    ],
-    [
-      'a view where a table could be',
-      `ALTER TABLE users RENAME TO people; CREATE VIEW users AS SELECT 5 AS other, * FROM people;`,
     ],
   ])('%s', async (_, sql) => {
     expect((await checked(sql)).findings).toEqual([]);

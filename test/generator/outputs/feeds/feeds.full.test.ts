@@ -1,7 +1,6 @@
 /** The feeds as clients meet them: built by the command line, served by the proxy. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDatabase } from '../../../../generator/sqlite/index.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { FEEDS } from '../../../../generator/routes/feeds.js';
@@ -221,70 +220,3 @@ const inJson = (documents: readonly Fetched[]): readonly JsonFeed[] => {
     })),
   }));
 };
-
-/** Each document’s place and number of entries. */
-const sizes = (documents: readonly Fetched[]) =>
-  documents.map(({ links, entries }) => [links['self']?.slice(`${BASE}/feeds/`.length), entries.length]);
-
-const told = (documents: readonly Fetched[]) =>
-  documents.flatMap(({ entries }) =>
-    entries.map(({ id, facts }) => `${id} ${facts['From'] ?? ''} ${facts['To'] ?? ''}`),
-  );
-
-describe.skipIf(!HAS_CHECKERS)('the feeds of a crowded month', () => {
-  const users = Array.from({ length: 300 }, (_, index) => index + 1);
-  const items = Array.from({ length: 450 }, (_, index) => index + 1);
-  // Most of it in one second, in a month that is over.
-  const register = writeRegister(path('register.sqlite'), {
-    items: items.map((id) => ({
-      id,
-      name: `thing ${id}`,
-      first_measured_at: id > 430 ? '2026-11-02T08:00:00Z' : '2026-10-05T08:00:00Z',
-      measured_at: '2026-11-02T08:00:00Z',
-    })),
-    users: users.map((id) => ({ id, username: 'name 5' })),
-    usernames: users.flatMap((id) =>
-      [1, 2, 3, 4, 5].map((position) => {
-        const at = position === 5 && id > 50 ? '2026-11-02T08:00:00Z' : '2026-10-05T08:00:00Z';
-        const seen = { first_measured_at: at, last_measured_at: at };
-        return { user_id: id, position, username: `name ${position}`, ...seen };
-      }),
-    ),
-  });
-  let site: Awaited<ReturnType<typeof served>>;
-  let walked: readonly Fetched[];
-  beforeAll(async () => {
-    site = await served(register);
-    walked = await site.subscriber.walk('/feeds/users.atom');
-  });
-
-  it('are in bounded documents', () => {
-    expect(sizes(walked)).toEqual([
-      ['users.atom', 200],
-      ['users/2026-11-00001.atom', 200],
-      ['users/2026-10.atom', 150],
-      ['users/2026-10-00004.atom', 200],
-      ['users/2026-10-00003.atom', 200],
-      ['users/2026-10-00002.atom', 200],
-      ['users/2026-10-00001.atom', 200],
-    ]);
-    expect(() => validate(walked.map(({ file }) => file))).not.toThrow();
-  });
-
-  it('are walked back to every change exactly once, as SQL counts them', () => {
-    const database = openDatabase(register, { readonly: true });
-    const expected = database
-      .prepare(
-        `SELECT 'tag:golden.example,2026:user/' || u.user_id || '/username/' || u.position || ' ' || p.username || ' ' || u.username
-         FROM usernames u JOIN usernames p ON p.user_id = u.user_id AND p.position = u.position - 1`,
-      )
-      .pluck()
-      .all();
-    database.close();
-    expect(expected).toHaveLength(1200);
-    const [current, ...archive] = walked;
-    const archived = told(archive);
-    expect(new Set(archived).size).toBe(archived.length);
-    expect(new Set([...told([current!]), ...archived])).toEqual(new Set(expected));
-  });
-});

@@ -1,9 +1,8 @@
 /** What pages load is there under the name that they load it by, and that name follows from its content. */
-import { spawnSync } from 'node:child_process';
+
 import { createHash } from 'node:crypto';
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundled } from '../../../../generator/outputs/pages/bundle.js';
 import { published } from '../../../support/build.js';
@@ -17,8 +16,6 @@ const path = temporary();
 const out = path('dist');
 let tree: Tree;
 const text = (file: string): string => tree.get(file)?.text ?? '';
-/** `assets/chart-0123456789.js` -> `chart` */
-const nameOf = (file: string): string => /assets\/([a-z\d-]+)-[^-]*$/.exec(file)?.[1] ?? file;
 const hashes = (all: ReadonlyMap<string, { path: string; body: Uint8Array | string }>): object =>
   Object.fromEntries(
     [...all.values()].map(({ path: url, body }) => [url, createHash('sha256').update(body).digest('hex')]),
@@ -52,34 +49,6 @@ describe('every asset', () => {
     for (const url of named) expect(tree.has(url), url).toBe(true);
   });
 
-  it('that is a script is a module that parses, and imports published scripts, only when needed', async () => {
-    const imported: string[] = [];
-    const scripts = assets().filter((file) => file.endsWith('.js'));
-    expect(scripts.length).toBeGreaterThan(5);
-    for (const file of scripts) {
-      const module = path(`${scripts.indexOf(file)}.mjs`);
-      writeFileSync(module, text(file));
-      expect(spawnSync(process.execPath, ['--check', module], { encoding: 'utf8' }).stderr, file).toBe('');
-      const { metafile } = await build({
-        entryPoints: [module],
-        bundle: true,
-        external: ['/assets/*'],
-        write: false,
-        metafile: true,
-      });
-      const [{ imports } = { imports: [] }] = Object.values(metafile.inputs);
-      for (const { path: url, kind } of imports) imported.push([nameOf(file), kind, nameOf(url)].join(' '));
-      for (const { path: url } of imports) expect(scripts, file).toContain(url.slice(1));
-    }
-    expect(imported.toSorted()).toEqual([
-      'explorer dynamic-import chart',
-      'record dynamic-import chart',
-      'record dynamic-import cite',
-      'record dynamic-import lookup',
-      'record dynamic-import proof',
-    ]);
-  });
-
   it('has the same bytes whenever it is made, and is what was made last', async () => {
     const made = await bundled();
     const again = await bundled();
@@ -93,18 +62,5 @@ describe('every asset', () => {
     const chart = text(assets().find((file) => /chart-\w+\.js$/.test(file)) ?? '');
     expect(chart.startsWith(`/*!\n${licence}*/\n`)).toBe(true);
     expect(chart.split('/*')).toHaveLength(2);
-  });
-});
-
-describe('a program without them', () => {
-  it('says how they are made', () => {
-    const root = path('program');
-    cpSync(join(PROJECT, 'build/generator'), join(root, 'build/generator'), { recursive: true });
-    for (const same of ['build/data', 'generator', 'node_modules', 'package.json'])
-      symlinkSync(join(PROJECT, same), join(root, same));
-    const cli = join(root, 'build/generator/cli.js');
-    const { status, stderr } = spawnSync(process.execPath, [cli, '--version'], { encoding: 'utf8' });
-    expect(status).toBe(1);
-    expect(stderr).toContain('the assets of the pages are missing or incomplete: run "npm run compile"');
   });
 });
