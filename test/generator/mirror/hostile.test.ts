@@ -2,11 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { parseOrigin } from '../../../generator/mirror/origin.js';
 import { publishedHeaders } from '../../../generator/routes/headers.js';
-import { parseSnapshot } from '../../../proxy/snapshot/snapshot.js';
-import { removeTree } from '../../support/tree.js';
-import { HOSTILE_NAMES, HOSTILE_TEXTS, alterations, jsonObject } from '../tree/hostile.js';
 import { ROUTES, documentsOf } from './made-up.js';
 import { SignedLog } from './signed-log.js';
 import { copying } from './copies.js';
@@ -42,19 +38,6 @@ const cached = (value: string) =>
 const INJECTED = 'X-Z 1;\n    location ^~ /pwn/ { alias /etc/; autoindex on; }\n    add_header X-Y';
 
 describe('an origin', () => {
-  it('that sends a header of a hostile name, or a value that breaks a line, is refused', () => {
-    origin.publish(ONE);
-    const values = HOSTILE_TEXTS.filter((text) => !/^[!-~]([ -~]*[!-~])?$/.test(text) || text.length > 4096);
-    const names = HOSTILE_NAMES.map((name) => [name, 'z'] as const);
-    for (const [name, value] of [...names, ...values.map((text) => [SNIFFING, text] as const)]) {
-      origin.announce(withAll({ [name]: value }));
-      const content = origin.files.get('/snapshot.json') ?? Buffer.alloc(0);
-      // In one plain line.
-      const message = /^[ -~]*can't be used \(see "headers\.all\.[ -~]*$/;
-      expect(() => parseOrigin(content), `${name}: ${value}`).toThrow(message);
-    }
-  });
-
   it.each<[string, object, string]>([
     ['a header of its own', withAll({ 'X-Own': 'z' }), 'headers.all.X-Own is "z", expected nothing'],
     ['a page of any policy', withPage({ [POLICY]: '*' }), `headers.content.page.${POLICY} is "*"`],
@@ -103,22 +86,6 @@ describe('an origin', () => {
     expect(await run()).toMatchObject({ code: 0, stderr: '' });
     expect(readFileSync(join(out, 'snapshot.json'))).toEqual(origin.files.get('/snapshot.json'));
   });
-
-  it('is copied only if the proxy takes what it says, wherever that is altered', async () => {
-    origin.publish(ONE);
-    const honest = jsonObject.parse(JSON.parse(String(origin.files.get('/snapshot.json'))));
-    const altered = [...alterations(honest)].filter((_, index) => index % 97 === 0);
-    expect(altered.length).toBeGreaterThan(30);
-    const served: string[] = [];
-    for (const { snapshot } of altered) {
-      removeTree(out);
-      origin.files.set('/snapshot.json', Buffer.from(JSON.stringify(snapshot)));
-      const { code } = await run('--quiet');
-      expect([0, 1]).toContain(code);
-      if (code === 0) served.push(readFileSync(join(out, 'snapshot.json'), 'utf8'));
-    }
-    for (const text of served) expect(() => parseSnapshot(text)).not.toThrow();
-  }, 60_000);
 });
 
 describe('a signed origin', () => {

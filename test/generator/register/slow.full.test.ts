@@ -32,22 +32,17 @@ const ADVICE =
 beforeAll(() => changeRegister(writeRegister(register, {}), CLUBS));
 
 describe('a view without an index', () => {
-  it.each([
-    ['check', ['check', '--register', register]],
-    ['build', buildArgs(register, path('dist')).filter((arg) => arg !== '--quiet')],
-  ])(
-    'is named by %s while it is read, with the index that would help, and SIGINT ends it',
-    async (_, args) => {
-      const { child, done, output } = start(args);
-      onTestFinished(() => void child.kill('SIGKILL'));
-      await until(() => output.stderr.includes(ADVICE), 'the index is named', 60_000);
-      expect(output.stderr).toContain(STEP + ADVICE);
-      child.kill('SIGINT');
-      const { signal, stderr } = await done;
-      // The thread is inside SQLite, so the process ends by the signal.
-      expect([signal, stderr]).toEqual(['SIGINT', expect.stringContaining('error: stopped by SIGINT')]);
-    },
-  );
+  it('is named by a build while it is read, with the index that would help, and SIGINT ends it', async () => {
+    const args = buildArgs(register, path('dist')).filter((arg) => arg !== '--quiet');
+    const { child, done, output } = start(args);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await until(() => output.stderr.includes(ADVICE), 'the index is named', 60_000);
+    expect(output.stderr).toContain(STEP + ADVICE);
+    child.kill('SIGINT');
+    const { signal, stderr } = await done;
+    // The thread is inside SQLite, so the process ends by the signal.
+    expect([signal, stderr]).toEqual(['SIGINT', expect.stringContaining('error: stopped by SIGINT')]);
+  });
 
   it('is fast with that index, and nothing is said', async () => {
     changeRegister(register, 'CREATE INDEX by_club ON club_counts (club_key, day)');

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { it, thorough } from '../../../support/thorough.js';
 import { writeSample } from '../../../../data/sample.js';
 import { digitsFor } from '../../../../generator/outputs/lookup/digits.js';
-import { inProcess, temporary } from '../../publish/support.js';
+import { temporary } from '../../publish/support.js';
 import { has } from '../../../support/programs.js';
 import { changeRegister, writeRegister } from '../../../support/register.js';
 import type { Rows } from '../../../support/register.js';
@@ -116,29 +116,6 @@ describe.runIf(hasPython)('a sample with two digits and several pages', () => {
     const after = found(out);
     expect(after).toEqual(expected(register));
     expect(after).not.toEqual(before);
-  });
-});
-
-/** SQL that adds games of 40 groups. */
-const games = (from: number, to: number): string =>
-  `WITH RECURSIVE n(id) AS (SELECT ${from} UNION ALL SELECT id + 1 FROM n WHERE id < ${to})
-     INSERT INTO games (id, creator_type, creator_id, first_measured_at, measured_at, measurements)
-     SELECT id, 'group', id % 40, '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2 FROM n`;
-
-describe('a build that follows another', () => {
-  thorough('cuts all shards again where the prefixes grow by a digit', async () => {
-    const register = writeRegister(path('register.sqlite'), games(1, 8192));
-    changeRegister(register, 'UPDATE games SET creator_id = 40 WHERE creator_id = 0');
-    const out = await built(register);
-    const shards = (): string[] =>
-      Object.keys(found(out)).filter((url) => url.startsWith('/api/v1/owners/group/'));
-    expect(shards().every((url) => /\/[0-9a-f]$/.test(url))).toBe(true);
-    changeRegister(register, games(8193, 8193));
-    await build(register, out);
-    expect(shards().length).toBeGreaterThan(16);
-    expect(shards().every((url) => /\/[0-9a-f]{2}$/.test(url))).toBe(true);
-    const { code } = await inProcess('verify', '--out', out, '--quiet');
-    expect(code).toBe(0);
   });
 });
 
