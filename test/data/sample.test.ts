@@ -134,9 +134,6 @@ describe('writeSample', () => {
   it.each([
     [0, [0, 0, 0, 0]],
     [1, [0, 1, 0, 0]],
-    [2, [1, 1, 0, 0]],
-    [3, [1, 1, 0, 1]],
-    [4, [1, 2, 0, 1]],
     [5, [2, 1, 1, 1]],
     [40, [12, 16, 4, 8]],
   ])('writes a register of %i records', async (records, counts) => {

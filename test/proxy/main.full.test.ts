@@ -142,17 +142,6 @@ describe('main: misuse', () => {
 });
 
 describe('main', () => {
-  it('explains itself with --help, and says its version with --version', async () => {
-    const help = start(['--help']);
-    expect(await help.ended).toBe(0);
-    expect(help.output.stderr).toBe('');
-    for (const text of ['--dist', '--page-refill-seconds', 'PROXY_READY_MAX_AGE', 'Examples:', 'Exit codes:'])
-      expect(help.output.stdout).toContain(text);
-    const version = start(['--version']);
-    expect(await version.ended).toBe(0);
-    expect(version.output.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-  });
-
   it('says where it serves what and what to try, pages first, each of which responds 200', async () => {
     const root = await tree();
     const { output, port } = await listening([], { PROXY_DIST: root });
@@ -277,21 +266,19 @@ describe('main: signals', () => {
     expect(await ended).toBe(130);
   });
 
-  it.each(['proxy', 'start'])(
-    'npm run %s: SIGTERM to npm stops the server and frees its port',
-    async (script) => {
-      const { server, port } = await occupy();
-      server.close();
-      const args = ['run', '--ignore-scripts', script, '--', '--dist', await tree(), '--port', String(port)];
-      const { pid, heard, ended } = watched('npm', args);
-      await expect.poll(heard, { timeout: 20_000 }).toContain('Try:');
-      expect((await ask(port, '/api/v1')).status).toBe(200);
-      process.kill(pid, 'SIGTERM');
-      await ended;
-      expect(heard()).toContain('SIGTERM: finishing what is in flight');
-      await occupy(port);
-    },
-  );
+  // `npm start` is tested with the package.
+  it('npm run proxy: SIGTERM to npm stops the server and frees its port', async () => {
+    const { server, port } = await occupy();
+    server.close();
+    const args = ['run', '--ignore-scripts', 'proxy', '--', '--dist', await tree(), '--port', String(port)];
+    const { pid, heard, ended } = watched('npm', args);
+    await expect.poll(heard, { timeout: 20_000 }).toContain('Try:');
+    expect((await ask(port, '/api/v1')).status).toBe(200);
+    process.kill(pid, 'SIGTERM');
+    await ended;
+    expect(heard()).toContain('SIGTERM: finishing what is in flight');
+    await occupy(port);
+  });
 
   it('npm run proxy: Ctrl-C, which arrives from the terminal and from npm, still finishes what is in flight', async () => {
     const args = ['run', 'proxy', '--', '--dist', await treeWithDownload(20_000_000), '--port', '0'];

@@ -510,20 +510,15 @@ export function contractCases(dist: string): readonly Case[] {
   one('parameters that no route has change nothing', `${group.path}?x=1&y=2`, {}, same);
 
   // Ids
+  const KINDS = ['group', 'user', 'game', 'item'];
   for (const [name, template] of [
-    ['group', '/api/v1/group/@'],
-    ['user', '/api/v1/user/@'],
-    ['game', '/api/v1/game/@'],
-    ['item', '/api/v1/item/@'],
+    ...KINDS.map((kind) => [kind, `/api/v1/${kind}/@`] as const),
     ['group-history', '/group/@/history.json'],
     ['user-usernames', '/user/@/usernames.json'],
     ['change-list', '/changes/@.json'],
     ['change-bundle', '/changes/@.ndjson.gz'],
     ['ids-game', '/api/v1/ids/game/@'],
-    ['group-page', '/group/@'],
-    ['user-page', '/user/@'],
-    ['game-page', '/game/@'],
-    ['item-page', '/item/@'],
+    ...KINDS.map((kind) => [`${kind}-page`, `/${kind}/@`] as const),
   ] as const) {
     for (const id of ['9007199254740991', '9007199254740990', '4503599627370497', '999999999999']) {
       const detail = routeOf(name).absent?.replace(/\{\w+\}/, id) ?? '';
