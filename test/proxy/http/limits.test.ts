@@ -228,6 +228,7 @@ describe('a refusal', () => {
     for (const { headers } of [...refused, await ask('/api/v1', { method: 'HEAD' })])
       expect(headers).toMatchObject(expected);
     expect(refused[0]?.headers).not.toHaveProperty('cdn-cache-control');
+    expect(refused[0]?.headers).not.toHaveProperty('x-ratelimit-limit');
     expect(problemOf(refused[0] ?? { text: '' })).toMatchObject({
       error: 'rate_limited',
       instance: '/api/v1',
