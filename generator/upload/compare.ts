@@ -4,6 +4,7 @@ import type { Progress } from '../progress.js';
 import type { Tree } from '../tree/tree.js';
 import type { Location } from './desired.js';
 import { remoteOf } from './remote.js';
+import type { RemoteState } from './remote.js';
 import { inSession } from './session.js';
 import type { UploadSession } from './session.js';
 
@@ -16,13 +17,15 @@ export interface Untracked {
 
 const MOST_EXAMPLES = 5;
 
+type Difference = Exclude<RemoteState, 'same'>;
+
 /**
  * @param onDifference called with each difference that an upload removes
  * @throws Failure environment: the remote can't be read
  */
 export async function compare(
   { remote, desired, progress }: UploadSession,
-  onDifference: (what: 'missing' | 'different' | 'extra', file: string, location: Location) => void,
+  onDifference: (what: Difference, file: string, location: Location) => void,
 ): Promise<Untracked> {
   const examples: string[] = [];
   let [reported, untracked] = [0, 0];
@@ -71,11 +74,7 @@ export const verifyRemote = (
 ): Promise<RemoteReport> =>
   inSession(tree, to, progress, connect, async (session) => {
     const { manifest, remote, remember, known, desired } = session;
-    const found: Record<'missing' | 'different' | 'extra', string[]> = {
-      missing: [],
-      different: [],
-      extra: [],
-    };
+    const found: Record<Difference, string[]> = { missing: [], different: [], extra: [] };
     const untracked = await compare(session, (what, file) => found[what].push(file));
     for (const files of Object.values(found)) files.sort();
     if (known !== undefined && Object.values(found).some((files) => files.length > 0))

@@ -58,13 +58,10 @@ export async function run(
   const ended = new Promise<number | NodeJS.Signals>((resolve, reject) => {
     child.on('error', (error) => {
       const isMissing = codeOf(error) === 'ENOENT';
-      reject(
-        Failure.environment(
-          isMissing
-            ? `${program} is not installed (Debian: apt-get install ${program})`
-            : `${program} can't be started: ${error.message}`,
-        ),
-      );
+      const why = isMissing
+        ? `is not installed (Debian: apt-get install ${program})`
+        : `can't be started: ${error.message}`;
+      reject(Failure.environment(`${program} ${why}`));
     });
     child.on('close', (code, signal) => resolve(code ?? signal ?? 'SIGKILL'));
   });

@@ -44,7 +44,7 @@ export function repairIndex(
   const changes = isOfSnapshot ? published.changes : [];
   const isWhole = (file: string): boolean => !damaged.has(file.slice(1));
   if (changes.length > 0 && filesIn(changes).every(({ file }) => isWhole(file))) return;
-  const { id, sequence, as_of, built_at, digest, downloads } = manifest;
+  const { id, sequence, as_of, built_at, digest } = manifest;
   const hole = changes.findIndex((each) => each.file !== null && !isWhole(each.file));
   const start = withoutFiles(changes[0] ?? { ...NO_FILES, sequence, digest, as_of, built_at, counts: {} });
   const rest = changes.length === 0 || hole === 0 ? [start] : hole < 0 ? changes : changes.slice(0, hole);
@@ -52,27 +52,18 @@ export function repairIndex(
     tree: id,
     sequence,
     digest,
-    ...downloadsOf({ downloads }),
+    ...downloadsOf(manifest),
     changes: rest.map((each) =>
       each.bundle === null || isWhole(each.bundle.file) ? each : { ...each, bundle: null },
     ),
   });
-  replaceChangeIndex(tree, next);
+  mkdirSync(join(tree.out, 'changes'), { recursive: true });
+  replaceFile(join(tree.out, INDEX_FILE), JSON.stringify(next), join(tree.state, 'index.json'));
   for (const file of untrackedFiles(tree, next.changes)) rmSync(join(tree.out, file));
 }
 
-/** Replaces the published index atomically. */
-function replaceChangeIndex(tree: Tree, index: ChangeIndex): void {
-  mkdirSync(join(tree.out, 'changes'), { recursive: true });
-  replaceFile(join(tree.out, INDEX_FILE), JSON.stringify(index), join(tree.state, 'index.json'));
-}
-
 /** What snapshot.json says of the downloads, which the index of changes repeats. */
-export const downloadsOf = ({
-  downloads,
-}: {
-  readonly downloads?: Manifest['downloads'] | undefined;
-}): Pick<ChangeIndex, 'downloads'> =>
+export const downloadsOf = ({ downloads }: Pick<Manifest, 'downloads'>): Pick<ChangeIndex, 'downloads'> =>
   downloads?.digest === undefined
     ? {}
     : { downloads: { sequence: downloads.sequence, digest: downloads.digest } };
