@@ -2,6 +2,7 @@
 import { Option } from 'commander';
 import type { AddHelpTextContext, Command } from 'commander';
 import { DEFAULTS } from '../config/config.js';
+import type { SigningFlags } from '../config/config.js';
 import { Failure } from '../errors.js';
 
 /** Options that every command has. */
@@ -22,11 +23,7 @@ export interface OnTree extends Common, WaitOption {
 }
 
 /** The options of the commands that sign, but render nothing. */
-export interface Signs extends OnTree {
-  readonly operator: string;
-  readonly key?: readonly string[];
-  readonly witness?: readonly string[];
-}
+export type Signs = OnTree & SigningFlags;
 
 export const KEY_VARIABLE = 'SNAPSHOT_KEY';
 

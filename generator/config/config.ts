@@ -77,7 +77,8 @@ type BuildFlags = Readonly<z.infer<typeof buildFlags>>;
 
 /** Where to write the lists for operators. */
 export type Lists = Pick<BuildFlags, 'purgeList' | 'filesFrom' | 'deleteFrom'>;
-type SigningFlags = Pick<BuildFlags, 'operator' | 'key' | 'witness'>;
+/** The flags of the commands that sign. */
+export type SigningFlags = Pick<BuildFlags, 'operator' | 'key' | 'witness'>;
 
 export interface BuildConfig
   extends

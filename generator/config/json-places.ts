@@ -1,6 +1,6 @@
 /** Lines and columns in JSON that people write, for messages about it. */
 import { findNodeAtLocation, parseTree, printParseErrorCode } from 'jsonc-parser';
-import type { Node, ParseError } from 'jsonc-parser';
+import type { ParseError } from 'jsonc-parser';
 import { parseJson } from '../portable.js';
 
 /** A place in a text; both count from 1. */
@@ -40,17 +40,12 @@ export function placesIn(text: string) {
     error: parseJson(text) !== undefined ? undefined : { ...placeAt(first?.offset ?? 0), expected },
     /** The place of a key, or of the object that lacks it. */
     of: (path: readonly PropertyKey[]): Position => {
-      const lengths = path.map((_, index) => path.length - index);
-      const found = lengths.map((length) => root && nodeAt(root, path.slice(0, length)));
+      const keys = path.map((key) => (typeof key === 'number' ? key : String(key)));
+      const paths = keys.map((_, index) => keys.slice(0, keys.length - index));
+      const found = paths.map((each) => root && findNodeAtLocation(root, each));
       const node = found.find((each) => each !== undefined) ?? root;
       const isMember = node?.parent?.type === 'property';
       return placeAt((isMember ? node.parent?.offset : node?.offset) ?? 0);
     },
   };
 }
-
-const nodeAt = (root: Node, path: readonly PropertyKey[]): Node | undefined =>
-  findNodeAtLocation(
-    root,
-    path.map((key) => (typeof key === 'number' ? key : String(key))),
-  );

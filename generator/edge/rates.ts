@@ -5,7 +5,7 @@ import type { Bucket } from '../routes/index.js';
 import type { Snapshot } from '../tree/snapshot-json.js';
 
 /** What nginx can charge for a download: the whole of one, a tenth, or a hundredth. */
-export const DOWNLOAD_PARTS = [1, 10, 100] as const;
+const DOWNLOAD_PARTS = [1, 10, 100] as const;
 export type DownloadPart = (typeof DOWNLOAD_PARTS)[number];
 
 /** The smallest part of a download that covers what a file of so many bytes costs. */
