@@ -105,8 +105,10 @@ function query({ resource, column, history }: NameSource, digits: number): strin
   const published = isPublished(resource.kind);
   const sources = [
     `SELECT id, ${own} AS called, 1 AS is_current FROM ${records} WHERE ${own} IS NOT NULL AND ${published}`,
-    `SELECT id, entry.${own}, 0 FROM ${entries} AS entry JOIN ${records} AS record ON id = ${key}` +
-      ` WHERE entry.${own} IS NOT record.${own} COLLATE BINARY AND ${published}`,
+    // Each table may have more columns than the contract says, named as one of the other.
+    `SELECT record.id, entry.${own}, 0 FROM ${entries} AS entry` +
+      ` JOIN (SELECT id, ${own} FROM ${records} WHERE ${published}) AS record ON record.id = entry.${key}` +
+      ` WHERE entry.${own} IS NOT record.${own} COLLATE BINARY`,
     `SELECT id, called, 1 FROM (SELECT ${key} AS id, ${own} AS called, max(${order}) FROM ${entries}` +
       ` WHERE ${key} IN (SELECT id FROM ${records} WHERE ${own} IS NULL AND ${published}) GROUP BY ${key})`,
   ];
