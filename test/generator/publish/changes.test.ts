@@ -30,7 +30,7 @@ import {
 } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { buildWith, site } from '../../support/site.js';
-import { always, isThorough, it, some } from '../../support/thorough.js';
+import { always, isThorough, it, some, thorough } from '../../support/thorough.js';
 import { differing, readTree } from '../../support/tree.js';
 import { publish, route } from './small.js';
 import { damageOf, expectAtRest } from './support.js';
@@ -270,6 +270,38 @@ describe('change lists', () => {
       ),
       { numRuns: isThorough ? 15 : 2, examples: [[LARGEST_ID]] },
     );
+  });
+
+  thorough('and bundles are kept for 30 snapshots', async () => {
+    const out = path('dist');
+    const routes = [route('item', '/api/v1/item/{id}', 'api/v1/item/{id}.json')];
+    const mirrors = new Map<number, Map<string, string>>();
+    const builds = 33;
+    for (let build = 1; build <= builds; build += 1) {
+      // One of eleven changes at a time; one is there in every third snapshot, one comes back as it was.
+      const item = {
+        ...Object.fromEntries(range(11).map((id) => [id, `price ${Math.floor((build + id) / 11)}`])),
+        ...(build % 3 === 0 && { 20: 'at times' }),
+        21: build % 2 === 0 ? 'even' : 'odd',
+      };
+      await publish(out, { routes, documents: { item } });
+      mirrors.set(build, mirrorOf(out));
+      // The first snapshot has no bundle.
+      expect(indexOf(out).oldest).toBe(Math.max(build - 30, 1));
+    }
+    const { changes, oldest, sequence } = indexOf(out);
+    expect([sequence, oldest, changes.length, changes.at(-1)?.sequence]).toEqual([33, 3, 30, 4]);
+    const names = range(30).flatMap((index) => [`${index + 3}.json`, `${index + 3}.ndjson.gz`]);
+    expect(readdirSync(join(out, 'changes')).toSorted()).toEqual([...names, 'index.json'].toSorted());
+    const [listed, bundled] = [new Map(mirrors.get(oldest)), new Map(mirrors.get(oldest))];
+    for (let next = oldest + 1; next <= sequence; next += 1) {
+      for (const put of listOf(out, next).put) listed.set(put.path, put.sha256);
+      for (const gone of listOf(out, next).delete) listed.delete(gone);
+      apply(out, bundled, String(next));
+      expect(differing(record(bundled), record(mirrors.get(next) ?? new Map()))).toEqual([]);
+    }
+    expect(differing(record(listed), record(mirrorOf(out)))).toEqual([]);
+    expect(await damageOf(out)).toEqual([]);
   });
 
   it('have no bundle above both a size and a tenth of the tree, and oldest rises', async () => {
