@@ -4,14 +4,6 @@ import { exportsSuite } from './exports-suite.js';
 import type { Suite } from './frame/suite.js';
 import { generatorSuite } from './generator-suite.js';
 import { proxySuite } from './proxy-suite.js';
-import { publishSuite } from './publish-suite.js';
 
 /** Every suite, in the order in which `npm run bench` takes them. */
-export const SUITES: readonly Suite[] = [
-  generatorSuite,
-  exportsSuite,
-  proxySuite,
-  coldSuite,
-  downloadSuite,
-  publishSuite,
-];
+export const SUITES: readonly Suite[] = [generatorSuite, exportsSuite, proxySuite, coldSuite, downloadSuite];
