@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { siteFiles } from '../../../generator/config/site-files.js';
 import { ROUTES } from '../../../generator/routes/index.js';
@@ -28,7 +28,6 @@ import {
 } from '../../support/published.js';
 import { writeRegister } from '../../support/register.js';
 import { ROWS } from '../../support/site.js';
-import { it } from '../../support/thorough.js';
 import { namesThatDiffer } from '../../support/tree.js';
 import { containing, fields } from '../../support/values.js';
 import { DOCUMENTATION_FILES } from '../outputs/pages/site.js';

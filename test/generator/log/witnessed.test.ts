@@ -1,8 +1,7 @@
 /** Builds and rollbacks that witnesses cosign, by the command and over HTTP. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect } from 'vitest';
-import { it } from '../../support/thorough.js';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { inProcess, temporary } from '../publish/support.js';
 import { publicKeyOf } from './naive.js';
 import { newSite } from './site.js';

@@ -1,13 +1,12 @@
 /** A stop in whatever a mirror does at one go: the copy stays as it was, and the next run completes it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, it } from 'vitest';
 import { Failure } from '../../../generator/errors.js';
 import { mirror } from '../../../generator/mirror/mirror.js';
 import { progressFor } from '../../../generator/progress.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { effectsAt } from '../../support/build.js';
-import { it } from '../../support/thorough.js';
 import { damageOf, failureOf } from '../publish/support.js';
 import { copying } from './copies.js';
 import { documentsOf } from './made-up.js';

@@ -1,10 +1,9 @@
 /** Copies of a signed tree, by the command. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeEach, describe, expect } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { newKey } from '../log/naive.js';
-import { it } from '../../support/thorough.js';
 import { damageOf, inProcess, leftovers, sha256 } from '../publish/support.js';
 import { inState } from '../../support/tree.js';
 import { documentsOf } from './made-up.js';

@@ -1,7 +1,7 @@
 /** --purge-list and --files-from: complete, so that a CDN and a copy elsewhere are exactly as new as the tree. */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeAll, describe, expect } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { COMPRESSED_FROM_BYTES } from '../../../generator/tree/codings.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
@@ -18,7 +18,6 @@ import {
 import { changeRegister } from '../../support/register.js';
 import { buildWith, failureOf, pair, site } from '../../support/site.js';
 import type { Pair } from '../../support/site.js';
-import { it } from '../../support/thorough.js';
 import { differing, isSibling } from '../../support/tree.js';
 
 const path = temporary();

@@ -1,8 +1,7 @@
 /** The description itself: valid, complete, and true of every document and example in the tree. */
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { beforeAll, describe, expect } from 'vitest';
-import { it } from '../../../support/thorough.js';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../../../data/sample.js';
 import { RESOURCES } from '../../../../generator/schema/index.js';
 import { ROUTES } from '../../../../generator/routes/index.js';

@@ -1,8 +1,7 @@
 /** What operator.json says about the look of the pages: accent, logo, links to imprint and privacy notice. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeAll, describe, expect } from 'vitest';
-import { it } from '../../../support/thorough.js';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { PAPER, contrast } from '../../../../generator/config/brand.js';
 import { digestOf, inProcess, manifestOf, mirrorOf } from '../../publish/support.js';
 import { OPERATOR } from '../../../support/build.js';
