@@ -101,19 +101,16 @@ function damageLines(
   areDeleted: boolean,
 ): string[] {
   const verdict = total === 0 ? 'matches its index and digest' : `has ${amountOf(total, 'damaged files')}`;
-  const repaired =
-    repairedAs === undefined
-      ? ' (--repair renders them again)'
-      : repairedAs === null
-        ? ''
-        : `; repaired, now snapshot ${repairedAs}`;
+  const isRepaired = typeof repairedAs === 'number';
+  const unasked = repairedAs === undefined ? ' (--repair renders them again)' : '';
+  const outcome = isRepaired ? `; repaired, now snapshot ${repairedAs}` : unasked;
   return [
     ...damage.map(({ file, what }) => `${what}: ${file}`),
     ...moreLines(total - damage.length),
     ...untracked.files.map((file) => `${areDeleted ? 'deleted' : 'untracked'}: ${file}`),
     ...moreLines(untracked.total - untracked.files.length),
-    `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${amountOf(files, 'files')})${total > 0 ? repaired : ''}`,
-    ...(typeof repairedAs !== 'number' && damage.some(({ file }) => ENTRIES.test(file))
+    `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${amountOf(files, 'files')})${total > 0 ? outcome : ''}`,
+    ...(!isRepaired && damage.some(({ file }) => ENTRIES.test(file))
       ? ['Entries of the log can’t be made again: restore them from a copy (see docs/signed-log.md)']
       : []),
     ...(untracked.total > 0 && !areDeleted

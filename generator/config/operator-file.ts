@@ -126,12 +126,7 @@ const operatorFile = object({
 }).transform(
   ({ base_url, tag_authority, source_url, limits, files, accent, logo, imprint, privacy, ...others }) => {
     const { not_measured, key, log, witnesses, ...said } = others;
-    const operator = {
-      ...said,
-      baseUrl: base_url,
-      tagAuthority: tag_authority,
-      ...(source_url !== undefined && { sourceUrl: source_url }),
-    };
+    const operator = { ...said, baseUrl: base_url, tagAuthority: tag_authority, sourceUrl: source_url };
     return { operator, limits, files, accent, logo, imprint, privacy, not_measured, key, log, witnesses };
   },
 );

@@ -78,7 +78,14 @@ export async function fetchDocuments(session: Session): Promise<DocumentFiles> {
   const unknown = { bytes: origin.tree.bytes, sha256: undefined };
   const single = origin.routes
     .filter((route) => isRendered(route) && !urlTemplate(route).includes('{'))
-    .map((route) => ({ ...route, route, key: 0, ...(contents.get(route.path) ?? unknown) }));
+    .map((route) => ({
+      ...route,
+      route,
+      key: 0,
+      // Later changes of the page are in bundles, as those of all pages.
+      isOfNotFound: route.path === origin.errors.not_found?.page,
+      ...(contents.get(route.path) ?? unknown),
+    }));
   // What the lines below have replaces them.
   for (const each of single) lines.addMissing(each);
   const documents = new Map<string, string>();
@@ -135,11 +142,8 @@ export function stepsFrom(
 }
 
 /** Fetches, one by one, the documents that no bundle and no download of documents has. @throws MovedOn */
-export const fetchMissing = (session: Session): Promise<void> => {
-  const { page } = session.origin.errors.not_found ?? {};
-  const missing = session.lines.missing.map((each) => ({ each, ...each, isOfNotFound: each.path === page }));
-  return download(session, missing, (fetched, { each }) => void (each.fetched = fetched));
-};
+export const fetchMissing = (session: Session): Promise<void> =>
+  download(session, session.lines.missing, (fetched, missing) => void (missing.fetched = fetched));
 
 /** Fetches the feed of snapshots. @returns its files, by their names below the tree */
 export async function fetchFeeds({ files }: Session): Promise<ReadonlyMap<string, string>> {
