@@ -10,7 +10,6 @@ import { copiedTrees, isCopy, recordCopies } from '../publish/copied.js';
 import type { Changes } from '../publish/index-route.js';
 import { Publisher } from '../publish/publisher.js';
 import { PATHS } from '../routes/paths.js';
-import { readChangeIndex } from '../tree/changes.js';
 import type { ChangeIndex } from '../tree/changes.js';
 import { isSound, readIndex } from '../tree/index-json.js';
 import { readManifest } from '../tree/manifest.js';
@@ -124,39 +123,28 @@ function baseIn(tree: Tree, id: string): Manifest | undefined {
 /** @param before what the copy has, if bundles may lead on from there */
 async function prepare(publisher: Publisher, run: Run, origin: Origin, before: Manifest | undefined) {
   const { tree, progress } = run;
-  // Then only the time of the build is another, or the snapshot that the downloads are of.
-  const isSame = before?.sequence === origin.sequence && before.digest === origin.digest;
-  const index = isSame ? heldIndex(tree, origin) : await fetchIndex(run, origin);
+  const index = await fetchIndex(run, origin);
   const steps = before && stepsFrom(before, index);
   makeFolder(fetchedIn(tree));
-  const lines = new DocumentLines(
-    join(fetchedIn(tree), 'lines'),
-    origin.tree.bytes,
-    addresses(origin),
-    progress,
-  );
+  const file = join(fetchedIn(tree), 'lines.sqlite');
+  const lines = new DocumentLines(file, origin.tree.bytes, addresses(origin), progress);
   try {
     const session = { ...run, lines, origin, index, taken: new Map<string, Fetched>() };
     const documents = steps === undefined ? await fetchDocuments(session) : undefined;
     if (steps !== undefined) await fetchBundles(session, steps);
     await fetchMissing(session);
-    const feeds = isSame ? [] : await fetchFeeds(session);
+    const feeds = await fetchFeeds(session);
     const { put, removed } = ownChanges(session);
     await stageAll(publisher, session, documents);
     const plan = await progress.blocking(() => publisher.plan());
     if (plan.digest !== origin.digest)
       throw new MovedOn(`the copy has the digest ${plan.digest}, expected ${origin.digest}`);
-    const fetched: Copied['fetched'] = isSame ? 'nothing' : steps === undefined ? 'everything' : 'changes';
+    const followed = steps?.length === 0 ? 'nothing' : 'changes';
+    const fetched: Copied['fetched'] = steps === undefined ? 'everything' : followed;
     return { fetched, plan, own: { put: new Map([...feeds, ...put]), removed } };
   } finally {
     lines.close();
   }
-}
-
-/** The index of the changes that the copy has, with what the origin says of its downloads. */
-function heldIndex(tree: Tree, { sequence, digest, tree: { id }, downloads }: Origin): ChangeIndex {
-  const held = readChangeIndex(tree) ?? { tree: id, sequence, digest, oldest: sequence, changes: [] };
-  return { ...held, downloads: { sequence: downloads.sequence, digest: downloads.digest } };
 }
 
 /** The index of the changes of a snapshot. @throws MovedOn: it is of another */

@@ -1,14 +1,16 @@
 /**
- * The documents that a run learned of from bundles and `other.ndjson.gz`, in a temporary file. The
- * newest line of a document replaces those before it. Memory has a few numbers for each line.
+ * The documents that a run learned of from bundles and `other.ndjson.gz`, in a temporary database.
+ * The newest line of a document replaces those before it.
  */
 import { hash } from 'node:crypto';
-import { closeSync, createReadStream, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { createReadStream, rmSync } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { codeOf, messageOf } from '../errors.js';
 import { parseJson } from '../portable.js';
 import type { Progress } from '../progress.js';
+import { openDatabase } from '../sqlite/index.js';
+import type { Database, Statement } from '../sqlite/index.js';
 import { MovedOn } from './client.js';
 import type { Fetched, Wanted } from './files.js';
 import { bundleHeader, bundleLine } from './origin.js';
@@ -17,10 +19,14 @@ import type { Address } from './origin.js';
 /** The longest line of a bundle: 64 MiB. */
 const LINE_BYTES = 64 * 1024 * 1024;
 const NEWLINE = 10;
-/** A tenth of the largest registers' documents thirty times over; they take half a gigabyte. */
-const LINES_MOST = 20_000_000;
 /** Downloads, pages and an operator's own files: documents without a body. */
 const MISSING_MOST = 10_000;
+/** Nothing of it is needed after the run. */
+const SCHEMA = `
+  PRAGMA journal_mode = OFF;
+  PRAGMA synchronous = OFF;
+  CREATE TABLE document (route TEXT, key INTEGER, body BLOB, PRIMARY KEY (route, key)) WITHOUT ROWID;
+  BEGIN`;
 
 /** The lines of a file are not what they should be. */
 export class Damaged extends MovedOn {
@@ -41,28 +47,16 @@ export interface DocumentRow {
   readonly missing?: Missing | undefined;
 }
 
-/** The lines of a route, as they came: where a body is in the file. */
-interface Columns {
-  readonly keys: number[];
-  readonly starts: number[];
-  readonly sizes: number[];
-}
-/** The size in a line without a body. */
-const NONE = -1;
-
 export class DocumentLines {
-  readonly #descriptor: number;
+  readonly #database: Database;
+  readonly #put: Statement<[route: string, key: number, body: Buffer | null]>;
+  readonly #missing = new Map<string, Missing>();
   readonly #mostBytes: number;
   readonly #addressOf: (path: string) => Address | undefined;
   readonly #progress: Progress;
-  readonly #routes = new Map<string, Columns>();
-  readonly #order = new Map<string, Uint32Array>();
-  readonly #missing = new Map<string, Missing>();
-  #end = 0;
-  #count = 0;
 
   /**
-   * @param file has no name from now on, so that nothing is left of it if the run is killed
+   * @param file of the database
    * @param mostBytes what the bodies of one bundle may have in all, and its lines without bodies
    */
   constructor(
@@ -71,33 +65,26 @@ export class DocumentLines {
     addressOf: (path: string) => Address | undefined,
     progress: Progress,
   ) {
-    this.#descriptor = openSync(file, 'w+', 0o600);
-    rmSync(file);
+    rmSync(file, { force: true });
+    this.#database = openDatabase(file).exec(SCHEMA);
+    this.#put = this.#database.prepare('REPLACE INTO document VALUES (?, ?, ?)');
     this.#mostBytes = mostBytes;
     this.#addressOf = addressOf;
     this.#progress = progress;
   }
 
   close(): void {
-    closeSync(this.#descriptor);
+    this.#database.close();
   }
 
-  /** @throws Damaged: there are too many */
-  #add({ route, key }: Address, size: number): void {
-    this.#count += 1;
-    if (this.#count > LINES_MOST) throw new Damaged(`there are more than ${LINES_MOST} changes`);
-    const columns = this.#routes.get(route.name) ?? { keys: [], starts: [], sizes: [] };
-    this.#routes.set(route.name, columns);
-    columns.keys.push(key);
-    columns.starts.push(this.#end);
-    columns.sizes.push(size);
+  #add({ route, key }: Address, body: Buffer | null): void {
+    this.#put.run(route.name, key, body);
     this.#missing.delete(`${route.name} ${key}`);
-    this.#end += Math.max(0, size);
   }
 
   /** Adds a document to fetch. @throws Damaged: there are too many */
   addMissing(missing: Missing): void {
-    this.#add(missing, NONE);
+    this.#add(missing, null);
     this.#missing.set(`${missing.route.name} ${missing.key}`, missing);
     if (this.#missing.size > MISSING_MOST)
       throw new Damaged(`more than ${MISSING_MOST} documents have no body`);
@@ -110,7 +97,7 @@ export class DocumentLines {
     const address = this.#addressOf(data.path);
     if ('deleted' in data) {
       // With a route that the snapshot lacks, all its documents go.
-      if (address !== undefined) this.#add(address, NONE);
+      if (address !== undefined) this.#add(address, null);
       return line.length;
     }
     const { path, bytes, sha256 } = data;
@@ -122,8 +109,7 @@ export class DocumentLines {
     const body = Buffer.from(data.body);
     if (body.length !== bytes || hash('sha256', body) !== sha256)
       throw new Damaged(`the body of "${path}" is not what its line says`);
-    writeFileSync(this.#descriptor, body);
-    this.#add(address, bytes);
+    this.#add(address, body);
     return bytes;
   }
 
@@ -150,43 +136,22 @@ export class DocumentLines {
     }
   }
 
-  /** Sorts all lines, once they are added; of the most there may be, that takes ten seconds. */
-  sortRows(): void {
-    for (const [route, { keys }] of this.#routes) {
-      const keyAt = (index: number): number => keys[index] ?? Number.NaN;
-      const order = Uint32Array.from(keys.keys());
-      this.#order.set(
-        route,
-        order.toSorted((one, other) => keyAt(one) - keyAt(other) || one - other),
-      );
-    }
-  }
-
-  /** The newest row of each document of a route, in ascending order of their keys. Requires `sortRows`. */
+  /** The documents of a route in ascending order of their keys. */
   *rows(route: string): Generator<DocumentRow, void, undefined> {
-    const { keys, starts, sizes } = this.#routes.get(route) ?? { keys: [], starts: [], sizes: [] };
-    const keyAt = (index: number | undefined): number => keys[index ?? keys.length] ?? Number.NaN;
-    const order = this.#order.get(route) ?? new Uint32Array();
-    for (const [at, index] of order.entries()) {
-      const key = keyAt(index);
-      if (keyAt(order[at + 1]) === key) continue;
-      const size = sizes[index] ?? NONE;
-      yield size === NONE
-        ? { key, missing: this.#missing.get(`${route} ${key}`) }
-        : { key, body: this.#read(starts[index] ?? 0, size) };
-    }
-  }
-
-  #read(start: number, size: number): Buffer {
-    const body = Buffer.alloc(size);
-    readSync(this.#descriptor, body, 0, size, start);
-    return body;
+    const select = 'SELECT key, body FROM document WHERE route = ? ORDER BY key';
+    for (const { key, body } of this.#database.prepare<[string], Row>(select).iterate(route))
+      yield { key, body: body ?? undefined, missing: this.#missing.get(`${route} ${key}`) };
   }
 
   /** The documents to fetch. */
   get missing(): readonly Missing[] {
     return [...this.#missing.values()];
   }
+}
+
+interface Row {
+  readonly key: number;
+  readonly body: Buffer | null;
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Progress } from '../progress.js';
 import { ifExists, makeFolder, readJson } from '../files.js';
 import { backoffMs } from '../portable.js';
 import { completeCommit } from '../publish/recover.js';
+import { isSqliteError } from '../sqlite/index.js';
 import type { Tree } from '../tree/tree.js';
 import { Client, MovedOn } from './client.js';
 import { copy } from './copy.js';
@@ -62,6 +63,10 @@ export async function mirror(
   try {
     return await addUnchangedNote(untilEqual(base.origin, run, keys).finally(() => deleteFetched(tree)));
   } catch (error) {
+    if (isSqliteError(error))
+      throw Failure.environment(
+        `state folder "${tree.state}" can't be written: ${error.message} (${error.code})`,
+      );
     throw asFailure(error, `state folder "${tree.state}"`);
   } finally {
     client.close();

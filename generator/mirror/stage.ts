@@ -31,7 +31,6 @@ export async function stageAll(
   let staged = 0;
   progress.start('staging', 0, 'documents');
   try {
-    await progress.blocking(() => lines.sortRows());
     for (const { name } of rendered) {
       // A route without a writer stays as it is.
       let to = isFollowing ? undefined : writer.route(name);
@@ -62,15 +61,19 @@ async function* merged(
 ): AsyncGenerator<DocumentRow, void, undefined> {
   let next = rows.next();
   let last = -1;
-  for await (const line of file === undefined ? [] : linesOf(file)) {
-    const key = idOf(line);
-    if (key <= last)
-      throw Failure.invalid(`the document of ${key} follows that of ${last}, expected ascending ids`);
-    last = key;
-    for (; next.value !== undefined && next.value.key < key; next = rows.next()) yield next.value;
-    if (next.value?.key !== key) yield { key, body: Buffer.from(line) };
+  try {
+    for await (const line of file === undefined ? [] : linesOf(file)) {
+      const key = idOf(line);
+      if (key <= last)
+        throw Failure.invalid(`the document of ${key} follows that of ${last}, expected ascending ids`);
+      last = key;
+      for (; next.value !== undefined && next.value.key < key; next = rows.next()) yield next.value;
+      if (next.value?.key !== key) yield { key, body: Buffer.from(line) };
+    }
+    for (; next.value !== undefined; next = rows.next()) yield next.value;
+  } finally {
+    rows.return();
   }
-  for (; next.value !== undefined; next = rows.next()) yield next.value;
 }
 
 /** The id of a record, which is the first member of its document. */
