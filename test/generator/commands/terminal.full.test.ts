@@ -1,4 +1,4 @@
-/** On a terminal the bar is drawn by a timer, which must not outlive the work. */
+/** A build that is drawn on a terminal. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -40,7 +40,7 @@ const endless =
     send();
   };
 
-const quiet = () => progressFor('quiet', new AbortController(), () => undefined);
+const quiet = () => progressFor(new AbortController());
 const bounds = { ms: 1000, bytes: 1_000_000, slowMs: 200, bytesPerSecond: 1000 };
 const read = async (base: string, more: Partial<typeof bounds> = {}): Promise<number> => {
   const client = new Client(new URL(base), 'test', quiet(), { ...bounds, ...more });
@@ -133,11 +133,7 @@ describe('an endless snapshot.json', () => {
   it('is left alone within two seconds of an interrupt', async () => {
     const base = await serving(endless(Buffer.alloc(1, ' '), 10));
     const stop = new AbortController();
-    const client = new Client(
-      new URL(base),
-      'test',
-      progressFor('quiet', stop, () => undefined),
-    );
+    const client = new Client(new URL(base), 'test', progressFor(stop));
     const reading = client.get(
       () => ({ path: '/', bucket: 'api' }),
       async ({ chunks }) => {
