@@ -1,14 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
+/** URLs at random over a whole tree: hardly one is asked for twice, so the files are what is measured. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { Dice } from '../../../data/sample/dice.js';
-import { figure, type Context, type Contender, type Prepared, type Suite } from './frame/suite.js';
-import { wrk, writeTargets } from './load/wrk.js';
-import { startNginx, startOurs } from './servers/contenders.js';
-import { memoryOf, type Server } from './servers/process.js';
-import { treeOf } from './trees.js';
-
-/** URLs at random over a whole tree: hardly one is asked for twice, so the files are what is measured. */
+import { startNginx } from './nginx.js';
+import { recordPaths, treeOf } from './registers.js';
+import { memoryOf, startOurs, withServer, type Server } from './servers.js';
+import { figure, type Context, type Contender, type Prepared, type Suite } from './suite.js';
+import { wrk, writeTargets } from './wrk.js';
 
 const CONNECTIONS = 64;
 /** So long V8 takes to compile what it will run; wrk counts a slow beginning many times over in p99. */
@@ -31,66 +30,50 @@ export const coldSuite: Suite = {
   prepare,
 };
 
-async function prepare({ folder, tree, register, say }: Context): Promise<Prepared> {
-  const dist = tree ?? (await treeOf({ register, folder, say }));
+async function prepare(context: Context): Promise<Prepared> {
+  const { folder, say } = context;
+  const dist = await treeOf(context);
   say('listing the tree');
-  const paths = pathsOf(dist);
+  const paths = recordPaths(dist).flatMap((path) => [path, ...historyOf(path)]);
   const targets = join(folder, 'cold.txt');
   let runs = 0;
 
   const contender = (name: string, start: () => Promise<Server>): Contender => ({
     name,
-    run: async () => {
+    run: () => {
       // Others for each run, and all of them in the page cache: else whoever comes second would be the faster one.
       runs += 1;
       const chosen = choose(paths, new Dice(runs, 'cold', 0));
-      for (const path of chosen) readFileSync(join(dist, fileOf(path)));
+      for (const path of chosen) readFileSync(join(dist, path.replace(/^\/api\/.*/, '$&.json')));
       writeTargets(
         targets,
         chosen.map((path) => ({ path })),
       );
-      const server = await start();
-      try {
-        const load = { port: server.port, targets, connections: CONNECTIONS };
+      return withServer(start, async ({ port, pid }) => {
+        const load = { port, targets, connections: CONNECTIONS };
         await wrk({ ...load, seconds: WARM_UP_SECONDS, from: URLS_A_RUN / 2 });
         const { requests, seconds, p99 } = await wrk({ ...load, seconds: SECONDS });
-        return { rps: requests / seconds, p99, peak: memoryOf(server.pid).peak };
-      } finally {
-        await server.stop();
-      }
+        return { rps: requests / seconds, p99, peak: memoryOf(pid).peak };
+      });
     },
   });
 
   return {
     contenders: [
       contender('proxy', () => startOurs(dist)),
-      contender('nginx', () => startNginx({ dist, folder: join(folder, 'nginx'), headers: [] })),
+      contender('nginx', () => startNginx(dist, join(folder, 'nginx'))),
     ],
     notes: [
       `${paths.length.toLocaleString('en-US')} records and histories; ${SECONDS} s for each run on ${CONNECTIONS} connections, after ${WARM_UP_SECONDS} s with other URLs.`,
       'The files are in the page cache of the system, and unknown to the server: without that, both wait for the disk alone.',
     ],
-    close: async () => undefined,
   };
 }
 
-/** Paths of all records and histories. */
-function pathsOf(dist: string): string[] {
-  const paths: string[] = [];
-  for (const kind of ['group', 'user', 'game', 'item']) {
-    for (const file of readdirSync(join(dist, 'api/v1', kind))) {
-      if (!file.endsWith('.json')) continue;
-      const id = file.slice(0, -'.json'.length);
-      paths.push(`/api/v1/${kind}/${id}`);
-      if (kind === 'group') paths.push(`/group/${id}/history.json`);
-      if (kind === 'user') paths.push(`/user/${id}/usernames.json`);
-    }
-  }
-  return paths;
-}
-
-function fileOf(path: string): string {
-  return path.startsWith('/api/') ? `${path}.json` : path;
+function historyOf(path: string): string[] {
+  const [, kind, id] = /^\/api\/v1\/(group|user)\/(\d+)$/.exec(path) ?? [];
+  if (kind === undefined) return [];
+  return [`/${kind}/${id}/${kind === 'group' ? 'history' : 'usernames'}.json`];
 }
 
 /** Some of them at random, none twice (the beginning of a Fisher-Yates shuffle). */
@@ -98,9 +81,7 @@ function choose(paths: string[], dice: Dice): string[] {
   const count = Math.min(URLS_A_RUN, paths.length);
   for (let index = 0; index < count; index += 1) {
     const other = index + dice.below(paths.length - index);
-    const [here = '', there = ''] = [paths[index], paths[other]];
-    paths[index] = there;
-    paths[other] = here;
+    [paths[index], paths[other]] = [paths[other] ?? '', paths[index] ?? ''];
   }
   return paths.slice(0, count);
 }

@@ -1,16 +1,13 @@
-import { execFile } from 'node:child_process';
+/** Builds from nothing, of nothing new, and of a little that is new, against what the machine can do at all. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { z } from 'zod';
 
 import { createKey } from '../../../generator/log/key-file.js';
-import { z } from 'zod';
 import { TABLES } from '../../../generator/schema/index.js';
-import { figure, type Context, type Prepared, type Sample, type Suite } from './frame/suite.js';
-import { compiled } from './servers/process.js';
-import { changedCopy, registerOf } from './trees.js';
-
-/** Builds from nothing, of nothing new, and of a little that is new, against what the machine can do at all. */
+import { changedCopy, registerOf, run } from './registers.js';
+import { compiled } from './servers.js';
+import { figure, type Context, type Prepared, type Suite } from './suite.js';
 
 const RECORDS = 100_000;
 const LIMIT_MB = 400;
@@ -30,11 +27,7 @@ export const generatorSuite: Suite = {
   figures: [
     figure(
       'first build, against extracting a tar of that tree',
-      's',
-      'first/seconds',
-      'lower',
-      'tar/seconds',
-      1.25,
+      ...(['s', 'first/seconds', 'lower', 'tar/seconds', 1.25] as const),
     ),
     figure(
       'nothing changed, against printing all rows as CSV',
@@ -63,92 +56,84 @@ export const generatorSuite: Suite = {
   prepare,
 };
 
-const run = promisify(execFile);
-
 const built = z.object({
   seconds: z.number(),
   peak_memory_bytes: z.number(),
   changes: z.object({ added: z.int(), changed: z.int(), removed: z.int() }),
 });
 
-interface Built {
-  readonly seconds: number;
-  readonly memory: number;
-  /** Files that were added, changed or removed. */
-  readonly touched: number;
-}
-
-async function build(register: string, out: string, more: readonly string[] = []): Promise<Built> {
+/** Seconds, MB, and how many files were added, changed or removed. */
+async function build(register: string, out: string, more: readonly string[] = []) {
   const args = ['build', '--register', register, '--out', out, '--json', '--accept-removals', ...more];
   const { stdout } = await run(process.execPath, [compiled('generator/cli.js'), ...args]);
   const { seconds, peak_memory_bytes: peak, changes } = built.parse(JSON.parse(stdout));
-  return {
-    seconds,
-    memory: peak / 1e6,
-    touched: changes.added + changes.changed + changes.removed,
-  };
+  return { seconds, memory: peak / 1e6, touched: changes.added + changes.changed + changes.removed };
 }
 
-const sampleOf = ({ seconds, memory }: Built): Sample => ({ seconds, memory });
-
-async function prepare({ folder, register, registerNext, say }: Context): Promise<Prepared> {
-  const a = await registerOf({ register, folder, records: RECORDS, say });
-  const b = registerNext ?? changedCopy(a, join(folder, 'next.sqlite'));
-  const kept = join(folder, 'kept');
-  const archive = join(folder, 'tree.tar');
-  say('building a tree, and its archive');
+async function prepare(context: Context): Promise<Prepared> {
+  const { folder, register, registerNext, say } = context;
+  const path = (name: string): string => join(folder, name);
+  const [kept, signed, archive, key] = [
+    path('kept'),
+    path('signed'),
+    path('tree.tar'),
+    path('log.key'),
+  ] as const;
+  const a = await registerOf(context, RECORDS);
+  const b = registerNext ?? changedCopy(a, path('next.sqlite'));
+  say('building two trees, and an archive');
   await build(a, kept);
   await run('tar', ['-C', kept, '-cf', archive, '.']);
+  createKey('bench.example/log', key);
+  await build(a, signed, ['--key', key]);
 
   let turn = 0;
   let shellSeconds = Number.NaN;
   // New names each time, and removed in the end: a file system that has just deleted many files makes new ones slowly.
-  const fresh = (name: string): string => join(folder, `${name}-${(turn += 1)}`);
-  const timed = async (action: () => Promise<unknown>): Promise<number> => {
+  const fresh = (name: string): string => path(`${name}-${(turn += 1)}`);
+  const timed = async (command: string, ...args: string[]): Promise<number> => {
     await run('sync', ['-f', folder]);
     const startedMs = performance.now();
-    await action();
+    await run(command, args);
     return (performance.now() - startedMs) / 1000;
   };
-  const extract = async (): Promise<Sample> => {
-    const to = fresh('extracted');
-    mkdirSync(to);
-    return { seconds: await timed(() => run('tar', ['-C', to, '-xf', archive])) };
-  };
   const queries = TABLES.map(({ name }) => `SELECT * FROM "${name}"`).join(';');
-  const shell = async (): Promise<Sample> => {
-    const print = `sqlite3 -csv -readonly "$0" "$1" > /dev/null`;
-    shellSeconds = await timed(() => run('sh', ['-c', print, a, queries]));
-    return { seconds: shellSeconds };
-  };
-  const key = join(folder, 'log.key');
-  const signed = join(folder, 'signed');
-  createKey('bench.example/log', key);
-  await build(a, signed, ['--key', key]);
+  const print = 'sqlite3 -csv -readonly "$0" "$1" > /dev/null';
   const current = new Map([kept, signed].map((tree) => [tree, a]));
-  const change = async (tree: string, more: readonly string[]): Promise<Sample> => {
+  const change = async (tree: string, ...more: string[]) => {
     const next = current.get(tree) === a ? b : a;
     current.set(tree, next);
     await run('sync', ['-f', folder]);
     const result = await build(next, tree, more);
-    const bound = LOOKING * shellSeconds + result.touched * CHANGED_FILE_S;
-    return { ...sampleOf(result), bound, touched: result.touched };
+    return { ...result, bound: LOOKING * shellSeconds + result.touched * CHANGED_FILE_S };
   };
   return {
     contenders: [
-      { name: 'tar', run: extract },
-      { name: 'first', run: async () => sampleOf(await build(a, fresh('first'))) },
-      { name: 'sqlite3', run: shell },
-      { name: 'unchanged', run: async () => sampleOf(await build(current.get(kept) ?? a, kept)) },
-      { name: 'kept', run: () => change(kept, ['--keep-downloads']) },
-      { name: 'changed', run: () => change(kept, []) },
-      { name: 'signed-kept', run: () => change(signed, ['--keep-downloads', '--key', key]) },
-      { name: 'signed-changed', run: () => change(signed, ['--key', key]) },
+      {
+        name: 'tar',
+        run: async () => {
+          const to = fresh('extracted');
+          mkdirSync(to);
+          return { seconds: await timed('tar', '-C', to, '-xf', archive) };
+        },
+      },
+      { name: 'first', run: () => build(a, fresh('first')) },
+      {
+        name: 'sqlite3',
+        run: async () => {
+          shellSeconds = await timed('sh', '-c', print, a, queries);
+          return { seconds: shellSeconds };
+        },
+      },
+      { name: 'unchanged', run: () => build(current.get(kept) ?? a, kept) },
+      { name: 'kept', run: () => change(kept, '--keep-downloads') },
+      { name: 'changed', run: () => change(kept) },
+      { name: 'signed-kept', run: () => change(signed, '--keep-downloads', '--key', key) },
+      { name: 'signed-changed', run: () => change(signed, '--key', key) },
     ],
     notes: [
       `Registers: ${register ?? `${RECORDS.toLocaleString('en-US')} fictional records`}, and the same with 1 % of the records changed, to and fro.`,
       'The file system is flushed before each run; the builds flush it again before they commit, tar does not.',
     ],
-    close: async () => undefined,
   };
 }

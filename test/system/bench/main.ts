@@ -1,31 +1,20 @@
+/** `npm run bench`: measures, and says how that compares. */
 import { Argument, Command, CommanderError, InvalidArgumentError } from 'commander';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { machine } from './frame/machine.js';
-import { interleave, resultOf, type Result } from './frame/measure.js';
-import { missingPrograms } from './frame/programs.js';
-import type { Suite } from './frame/suite.js';
-import { table } from './frame/table.js';
+import { machine, missingPrograms } from './machine.js';
+import { interleave, resultOf, table, type Result, type Suite } from './suite.js';
 import { SUITES } from './suites.js';
-
-/** `npm run bench`: measures, and says how that compares. The only file of the bench that touches process.* */
 
 interface Options {
   readonly runs: number;
-  readonly json?: boolean;
   readonly out?: string;
   readonly folder: string;
   readonly register?: string;
   readonly registerNext?: string;
   readonly tree?: string;
-}
-
-interface SuiteResult {
-  readonly suite: Suite;
-  readonly notes: readonly string[];
-  readonly results: readonly Result[];
 }
 
 const HELP = `
@@ -49,7 +38,6 @@ const program = new Command('bench')
     new Argument('[suites...]', 'which to run; all if left out').choices(SUITES.map(({ name }) => name)),
   )
   .option('--runs <number>', 'how often each contender runs', countOf, 5)
-  .option('--json', 'the results as one JSON object')
   .option('--out <file.md>', 'the results as a page, too')
   .option('--folder <folder>', 'where to work: a folder for each suite is made in it and removed', tmpdir())
   .option('--register <file>', 'a register to measure with instead of a fictional one')
@@ -57,40 +45,19 @@ const program = new Command('bench')
   .option('--tree <folder>', 'a published tree to measure with instead of one made for it')
   .addHelpText('after', HELP);
 
-async function run(suite: Suite, options: Options): Promise<SuiteResult> {
+/** The results of a suite, and its section of the page. */
+async function run(suite: Suite, options: Options): Promise<[readonly Result[], string]> {
   const folder = mkdtempSync(join(options.folder, `bench-${suite.name}-`));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.on('exit', remove);
-  try {
-    say(`suite ${suite.name}: ${suite.description}`);
-    const { register, registerNext, tree } = options;
-    const prepared = await suite.prepare({ folder, register, registerNext, tree, say });
-    try {
-      const values = await interleave(prepared.contenders, options.runs, say);
-      return {
-        suite,
-        notes: prepared.notes,
-        results: suite.figures.map((figure) => resultOf(figure, values)),
-      };
-    } finally {
-      await prepared.close();
-    }
-  } finally {
-    remove();
-    process.off('exit', remove);
-  }
-}
-
-function page(all: readonly SuiteResult[], { runs, folder }: Options): string {
-  const parts = all.map(
-    ({ suite, notes, results }) =>
-      `## ${suite.name}: ${suite.description}\n\n${table(results)}\n${notes.map((note) => `\n- ${note}`).join('')}\n`,
-  );
-  const facts = machine(folder).map(([name, value]) => `| ${name} | ${value} |`);
-  return [
-    ...parts,
-    `## Machine\n\nMedians of ${runs} interleaved runs.\n\n| What | Which |\n| --- | --- |\n${facts.join('\n')}\n`,
-  ].join('\n');
+  say(`suite ${suite.name}: ${suite.description}`);
+  const { register, registerNext, tree } = options;
+  const { contenders, notes } = await suite.prepare({ folder, register, registerNext, tree, say });
+  const values = await interleave(contenders, options.runs, say);
+  remove();
+  const results = suite.figures.map((figure) => resultOf(figure, values));
+  const lines = notes.map((note) => `\n- ${note}`).join('');
+  return [results, `## ${suite.name}: ${suite.description}\n\n${table(results)}\n${lines}\n`];
 }
 
 /** A signal ends it by exit, so that folders and servers go with it. */
@@ -103,14 +70,16 @@ async function main(): Promise<number> {
   const missing = chosen.flatMap(({ programs, name }) => missingPrograms(programs, name));
   for (const line of missing) say(line);
   if (missing.length > 0) return 3;
-  const all: SuiteResult[] = [];
+  const all: (readonly [readonly Result[], string])[] = [];
   for (const suite of chosen) all.push(await run(suite, options));
-  const markdown = page(all, options);
-  if (options.out !== undefined) writeFileSync(options.out, markdown);
-  const facts = Object.fromEntries(machine(options.folder));
-  const json = { machine: facts, runs: options.runs, results: all.flatMap(({ results }) => results) };
-  process.stdout.write(options.json === true ? `${JSON.stringify(json)}\n` : markdown);
-  return all.some(({ results }) => results.some(({ holds }) => holds === false)) ? 1 : 0;
+  const facts = machine(options.folder).map(([name, value]) => `| ${name} | ${value} |\n`);
+  const page = [
+    ...all.map(([, section]) => section),
+    `## Machine\n\nMedians of ${options.runs} interleaved runs.\n\n| What | Which |\n| --- | --- |\n${facts.join('')}`,
+  ].join('\n');
+  if (options.out !== undefined) writeFileSync(options.out, page);
+  process.stdout.write(page);
+  return all.some(([results]) => results.some(({ holds }) => holds === false)) ? 1 : 0;
 }
 
 try {

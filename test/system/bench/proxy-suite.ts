@@ -1,22 +1,12 @@
+/** 1,000 hot URLs on 64 connections: the proxy against the floor, against what people use, and against nginx. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import {
-  figure,
-  type Context,
-  type Contender,
-  type Figure,
-  type Prepared,
-  type Suite,
-} from './frame/suite.js';
-import { hotPaths } from './hot-paths.js';
-import { wrk, writeTargets } from './load/wrk.js';
-import { startEdge, startExpress, startNginx, startOurs, startRaw } from './servers/contenders.js';
-import { takeDown } from './servers/answers.js';
-import { memoryOf, type Server } from './servers/process.js';
-import { treeOf } from './trees.js';
-
-/** 1,000 hot URLs on 64 connections: the proxy against the floor, against what people use, and against nginx. */
+import { startEdge, startNginx } from './nginx.js';
+import { recordPaths, treeOf } from './registers.js';
+import { memoryOf, startExpress, startOurs, startRaw, takeDown, withServer, type Server } from './servers.js';
+import { figure, type Context, type Contender, type Figure, type Prepared, type Suite } from './suite.js';
+import { wrk, writeTargets } from './wrk.js';
 
 const CONNECTIONS = 64;
 /** Whose addresses a trusted proxy forwards. */
@@ -34,67 +24,68 @@ const STATUSES = [
 
 const REQ = 'req/s';
 const TRUSTED = 'trusted/rps';
-const DIRECT = 'proxy/rps';
-
-const FIGURES: readonly Figure[] = [
-  ...STATUSES.flatMap(([status, rps, p99]) => {
-    const against = (what: string, peer: string, target?: number): Figure =>
-      figure(`${status}: against ${what}`, REQ, `proxy/${rps}`, 'higher', `${peer}/${rps}`, target);
-    return [
-      against('node:http from memory', 'raw', 0.55),
-      against('the same with answers written together', 'together'),
-      figure(`${status}: p99 against node:http`, 'ms', `proxy/${p99}`, 'lower', `raw/${p99}`, 3),
-      against('Express, express.static, express-rate-limit', 'express', 5),
-      against('nginx with limit_req', 'nginx'),
-      against('nginx with the generated configuration', 'edge'),
-    ];
-  }),
-  figure(
-    '200: behind a trusted proxy, a million clients, against direct',
-    REQ,
-    TRUSTED,
-    'higher',
-    DIRECT,
-    0.9,
-  ),
-  figure('the same requests: against node:http from memory', REQ, TRUSTED, 'higher', 'rawForwarded/rps'),
-  figure('resident memory after all that', 'MB', 'proxy/rss', 'lower', 'raw/rss'),
-];
 
 export const proxySuite: Suite = {
   name: 'proxy',
   description: '1,000 hot URLs on 64 connections, one core for the server',
-  figures: FIGURES,
+  figures: [
+    ...STATUSES.flatMap(([status, rps, p99]) => {
+      const against = (what: string, peer: string, target?: number): Figure =>
+        figure(`${status}: against ${what}`, REQ, `proxy/${rps}`, 'higher', `${peer}/${rps}`, target);
+      return [
+        against('node:http from memory', 'raw', 0.55),
+        against('the same with answers written together', 'together'),
+        figure(`${status}: p99 against node:http`, 'ms', `proxy/${p99}`, 'lower', `raw/${p99}`, 3),
+        against('Express, express.static, express-rate-limit', 'express', 5),
+        against('nginx with limit_req', 'nginx'),
+        against('nginx with the generated configuration', 'edge'),
+      ];
+    }),
+    figure(
+      '200: behind a trusted proxy, a million clients, against direct',
+      ...([REQ, TRUSTED, 'higher', 'proxy/rps', 0.9] as const),
+    ),
+    figure('the same requests: against node:http from memory', REQ, TRUSTED, 'higher', 'rawForwarded/rps'),
+    figure('resident memory after all that', 'MB', 'proxy/rss', 'lower', 'raw/rss'),
+  ],
   programs: ['wrk', 'nginx', 'taskset'],
   prepare,
 };
 
-async function prepare({ folder, tree, register, say }: Context): Promise<Prepared> {
-  const dist = tree ?? (await treeOf({ register, folder, say }));
-  const paths = hotPaths(dist);
-  const ours = await startOurs(dist);
-  const answers = await takeDown(ours.port, paths);
-  await ours.stop();
-
+async function prepare(context: Context): Promise<Prepared> {
+  const { folder, say } = context;
+  const dist = await treeOf(context);
+  const paths = recordPaths(dist, 250);
+  const answers = await withServer(
+    () => startOurs(dist),
+    ({ port }) => takeDown(port, paths),
+  );
   const answersFile = join(folder, 'answers.json');
   writeFileSync(answersFile, JSON.stringify(answers));
-  const hot = join(folder, 'hot.txt');
+  const [hot, forwarded] = [join(folder, 'hot.txt'), join(folder, 'forwarded.txt')];
   writeTargets(
     hot,
     paths.map((path) => ({ path })),
   );
-  const headers = answers[0]?.ok ?? [];
+  writeTargets(
+    forwarded,
+    Array.from({ length: CLIENTS }, (_, index) => ({
+      path: paths[index % paths.length] ?? '/',
+      client: clientAddress(index),
+    })),
+  );
 
-  const contender = (name: string, start: () => Promise<Server>): Contender => ({
+  /** @param hasOwnTags its entity tags are not those of the proxy */
+  const contender = (name: string, start: () => Promise<Server>, hasOwnTags = false): Contender => ({
     name,
-    run: async () => {
-      const server = await start();
-      const { port } = server;
-      try {
+    run: () =>
+      withServer(start, async ({ port, pid }) => {
         const unmodified = join(folder, `${name}-304.txt`);
-        const hasOurTags = !['express', 'nginx', 'edge'].includes(name);
-        const tagged = hasOurTags ? answers : await tagsOf(port, paths);
-        writeTargets(unmodified, tagged);
+        const tagged = hasOwnTags ? await takeDown(port, paths) : answers;
+        writeTargets(
+          unmodified,
+          tagged.map(({ path, tag }) => ({ path, tag })),
+        );
         const load = async (targets: string, seconds: number) => {
           const measured = await wrk({ port, targets, seconds, connections: CONNECTIONS });
           if (measured.cpu > LOAD_CPU_MAX) say(`wrk took ${measured.cpu} of its core: it measured itself`);
@@ -108,55 +99,38 @@ async function prepare({ folder, tree, register, say }: Context): Promise<Prepar
           p99: ok.p99,
           rps304: notModified.requests / notModified.seconds,
           p99of304: notModified.p99,
-          rss: memoryOf(server.pid).now,
+          rss: memoryOf(pid).now,
           wrk: Math.max(ok.cpu, notModified.cpu),
         };
-      } finally {
-        await server.stop();
-      }
-    },
+      }),
   });
-
-  const forwarded = join(folder, 'forwarded.txt');
-  writeTargets(
-    forwarded,
-    Array.from({ length: CLIENTS }, (_, index) => ({
-      path: paths[index % paths.length] ?? '/',
-      client: clientAddress(index),
-    })),
-  );
   const forwarding = (name: string, start: () => Promise<Server>): Contender => ({
     name,
-    run: async () => {
-      const server = await start();
-      try {
-        const load = { port: server.port, targets: forwarded, connections: CONNECTIONS };
+    run: () =>
+      withServer(start, async ({ port }) => {
+        const load = { port, targets: forwarded, connections: CONNECTIONS };
         await wrk({ ...load, seconds: WARM_UP_SECONDS });
         const { requests, seconds } = await wrk({ ...load, seconds: SECONDS, from: CLIENTS / 2 });
         return { rps: requests / seconds };
-      } finally {
-        await server.stop();
-      }
-    },
+      }),
   });
 
   const bytes = answers.map(({ body }) => Buffer.from(body, 'base64').length);
   return {
     contenders: [
       contender('proxy', () => startOurs(dist)),
-      forwarding('trusted', () => startOurs(dist, ['--trust-proxy', 'loopback'])),
+      forwarding('trusted', () => startOurs(dist, '--trust-proxy=loopback')),
       contender('raw', () => startRaw(answersFile)),
       forwarding('rawForwarded', () => startRaw(answersFile)),
       contender('together', () => startRaw(answersFile, 'together')),
-      contender('express', () => startExpress(dist)),
-      contender('edge', () => startEdge({ dist, folder: join(folder, 'edge') })),
-      contender('nginx', () => startNginx({ dist, folder: join(folder, 'nginx'), headers })),
+      contender('express', () => startExpress(dist), true),
+      contender('edge', () => startEdge(dist, join(folder, 'edge')), true),
+      contender('nginx', () => startNginx(dist, join(folder, 'nginx'), answers[0]?.ok), true),
     ],
     notes: [
       `${paths.length} records of ${Math.min(...bytes)} to ${Math.max(...bytes)} bytes; ${SECONDS} s for each run after ${WARM_UP_SECONDS} s of warming up; each run starts the server anew.`,
       `Server and wrk have a core each. The proxy runs with its defaults: limiter, CORS, caching and security headers, metrics; no access log.`,
     ],
-    close: async () => undefined,
   };
 }
 
@@ -167,8 +141,4 @@ function clientAddress(index: number): string {
       ? `${11 + (index >>> 24)}.${(index >>> 16) & 255}.${(index >>> 8) & 255}.${index & 255}`
       : `2001:db8:${(index >>> 8).toString(16)}:${((index & 255) << 8).toString(16)}::1`;
   return `${client}, 127.0.0.9`;
-}
-
-async function tagsOf(port: number, paths: readonly string[]): Promise<{ path: string; tag: string }[]> {
-  return (await takeDown(port, paths)).map(({ path, tag }) => ({ path, tag }));
 }

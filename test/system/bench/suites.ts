@@ -1,7 +1,7 @@
 import { coldSuite } from './cold-suite.js';
 import { downloadSuite } from './download-suite.js';
 import { exportsSuite } from './exports-suite.js';
-import type { Suite } from './frame/suite.js';
+import type { Suite } from './suite.js';
 import { generatorSuite } from './generator-suite.js';
 import { proxySuite } from './proxy-suite.js';
 

@@ -1,13 +1,13 @@
 /**
  * The way most people would write it: Express, express.static and express-rate-limit, by their documentation.
- *   NODE_ENV=production node build/test/system/bench/servers/express.js DIST PORT
+ *   NODE_ENV=production node build/test/system/bench/express.js DIST PORT
  */
 import express from 'express';
 import { rateLimit } from 'express-rate-limit';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { parseSnapshot } from '../../../../proxy/snapshot/snapshot.js';
+import { parseSnapshot } from '../../../proxy/snapshot/snapshot.js';
 
 const [dist = '', port] = process.argv.slice(2);
 

@@ -1,0 +1,184 @@
+/**
+ * The servers that are held against each other, each a process as it would be run, on a core of its own, so that the
+ * load has the other.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+
+import { ENVIRONMENT } from './machine.js';
+
+const SERVER_CORE = '0';
+export const LOAD_CORE = '1';
+/** From the start of a server until it answers; beyond, something is wrong with it. 30 s. */
+const START_TIMEOUT_MS = 30_000;
+
+export interface Server {
+  readonly port: number;
+  readonly pid: number;
+  /** Ends it and waits for its end. */
+  readonly stop: () => Promise<void>;
+}
+
+/** A compiled program of the project, as `proxy/main.js`. */
+export const compiled = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+
+/** Starts a server on a free port, pinned to its core, and waits until it answers. */
+export async function startServer(commandFor: (port: number) => readonly string[]): Promise<Server> {
+  const port = await freePort();
+  const command = commandFor(port);
+  const child = spawn('taskset', ['-c', SERVER_CORE, ...command], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: ENVIRONMENT,
+  });
+  let messages = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (messages += text));
+  const ended = once(child, 'close');
+  const kill = (): void => void child.kill('SIGTERM');
+  process.on('exit', kill);
+  const untilMs = performance.now() + START_TIMEOUT_MS;
+  while ((await get(port, '/').catch(() => undefined)) === undefined) {
+    if (child.exitCode !== null || performance.now() > untilMs)
+      throw new Error(`${command.join(' ')} did not start: ${messages}`);
+    await pause(20);
+  }
+  return {
+    port,
+    pid: child.pid ?? 0,
+    stop: async () => {
+      process.off('exit', kill);
+      kill();
+      const impatience = setTimeout(() => child.kill('SIGKILL'), 5_000);
+      await ended;
+      clearTimeout(impatience);
+    },
+  };
+}
+
+/** Runs something with a server that is started for it. */
+export async function withServer<T>(
+  start: () => Promise<Server>,
+  use: (server: Server) => Promise<T>,
+): Promise<T> {
+  const server = await start();
+  try {
+    return await use(server);
+  } finally {
+    await server.stop();
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  return typeof address === 'object' ? (address?.port ?? 0) : 0;
+}
+
+/** So many tokens that nobody is refused: the limiter counts as ever. */
+const AMPLE = ['api', 'download'].flatMap((bucket) => [
+  `--${bucket}-tokens=1000000`,
+  `--${bucket}-refill-seconds=0.001`,
+]);
+
+const node = (script: string, ...args: string[]): string[] => [process.execPath, compiled(script), ...args];
+
+/** The proxy as production runs it: every default, metrics on, and limits that refuse nobody. */
+export const startOurs = (dist: string, ...flags: string[]): Promise<Server> =>
+  startServer((port) =>
+    node('proxy/main.js', `--dist=${dist}`, `--port=${port}`, '--admin-port=0', ...AMPLE, ...flags),
+  );
+
+/** node:http and nothing else, with finished answers in memory; or with the proxy's way of writing them. */
+export const startRaw = (answers: string, ...together: 'together'[]): Promise<Server> =>
+  startServer((port) => node('test/system/bench/raw.js', answers, String(port), ...together));
+
+/** Express with express.static and express-rate-limit, as their documentation has it. */
+export const startExpress = (dist: string): Promise<Server> =>
+  startServer((port) => [
+    'env',
+    'NODE_ENV=production',
+    ...node('test/system/bench/express.js', dist, String(port)),
+  ]);
+
+/** Answers of the proxy to be given by others word for word: headers are flat lists, bodies in base64. */
+export const takenAnswers = z.array(
+  z.object({
+    path: z.string(),
+    tag: z.string(),
+    ok: z.array(z.string()),
+    notModified: z.array(z.string()),
+    body: z.string(),
+  }),
+);
+type Taken = z.infer<typeof takenAnswers>;
+
+/** Of the connection and of the moment, and made by any server itself. */
+const OWN = /^(date|connection|keep-alive)$/i;
+
+/** Asks for each path, and again with the entity tag that was the answer. */
+export async function takeDown(port: number, paths: readonly string[]): Promise<Taken> {
+  const taken: Taken = [];
+  for (const path of paths) {
+    const { status, headers, body } = await get(port, path);
+    const tag = headers[headers.indexOf('ETag') + 1] ?? '';
+    const again = await get(port, path, { 'If-None-Match': tag });
+    if (status !== 200 || again.status !== 304)
+      throw new Error(`${path} was answered ${status}, ${again.status}`);
+    taken.push({ path, tag, ok: headers, notModified: again.headers, body: body.toString('base64') });
+  }
+  return taken;
+}
+
+export function get(port: number, path: string, headers: Record<string, string> = {}) {
+  return new Promise<{ status: number; headers: string[]; body: Buffer }>((settle, reject) => {
+    const outgoing = request({ host: '127.0.0.1', port, path, headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject).on('end', () => {
+        const { statusCode = 0, rawHeaders } = response;
+        const own = rawHeaders.filter((_, index) => !OWN.test(rawHeaders[index - (index % 2)] ?? ''));
+        settle({ status: statusCode, headers: own, body: Buffer.concat(chunks) });
+      });
+    });
+    outgoing.on('error', reject).end();
+  });
+}
+
+/** A process and those it started: nginx works in a child. */
+function familyOf(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return [pid, ...(children === '' ? [] : children.split(' ').map(Number))];
+}
+
+/** Resident memory of a server in MB: now, and at its highest so far. What its processes share counts for each. */
+export function memoryOf(pid: number): { readonly now: number; readonly peak: number } {
+  const statuses = familyOf(pid).map((member) => readFileSync(`/proc/${member}/status`, 'utf8'));
+  const sum = (field: string): number =>
+    statuses
+      .map((status) => (Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1]) * 1024) / 1e6)
+      .reduce((a, b) => a + b);
+  return { now: sum('VmRSS'), peak: sum('VmHWM') };
+}
+
+/** Clock ticks in which Linux counts processor time, on every architecture Node runs on. */
+const TICKS_A_SECOND = 100;
+
+/** Processor time a server has taken so far. */
+export function cpuSecondsOf(pid: number): number {
+  const ticks = familyOf(pid).map((member) => {
+    // Fields after the command's name, which may hold spaces: utime and stime are the 14th and 15th of all.
+    const fields = readFileSync(`/proc/${member}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return Number(fields[11]) + Number(fields[12]);
+  });
+  return ticks.reduce((a, b) => a + b) / TICKS_A_SECOND;
+}

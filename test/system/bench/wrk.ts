@@ -1,0 +1,57 @@
+/** wrk, the load generator: as many requests as a server takes, on a number of connections. */
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+
+import { LOAD_CORE } from './servers.js';
+
+const SCRIPT = fileURLToPath(new URL('../../../../test/system/bench/requests.lua', import.meta.url));
+
+/** A request to be sent over and over. */
+export interface Target {
+  readonly path: string;
+  /** If-None-Match. */
+  readonly tag?: string;
+  /** X-Forwarded-For. */
+  readonly client?: string;
+}
+
+export interface LoadOptions {
+  readonly port: number;
+  /** A file that writeTargets wrote. */
+  readonly targets: string;
+  readonly seconds: number;
+  readonly connections: number;
+  /** Which target to begin with. */
+  readonly from?: number;
+}
+
+/** The latency in ms; `refused`: answers of 400 and above; `cpu`: the share of its core that wrk took. */
+const result = z.object({
+  requests: z.number(),
+  seconds: z.number(),
+  bytes: z.number(),
+  p99: z.number(),
+  refused: z.literal(0),
+  failed: z.literal(0),
+  cpu: z.number(),
+});
+
+export function writeTargets(file: string, targets: readonly Target[]): void {
+  const lines = targets.map(({ path, tag = '', client = '' }) => `${path}\t${tag}\t${client}\n`);
+  writeFileSync(file, lines.join(''));
+}
+
+/**
+ * Has it run and waits for its end.
+ *
+ * @throws ZodError if an answer was refused or failed: another thing would be measured than the one meant
+ */
+export async function wrk({ port, targets, seconds, connections, from = 0 }: LoadOptions) {
+  const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', SCRIPT];
+  const command = ['wrk', ...flags, `http://127.0.0.1:${port}`, targets, String(from)];
+  const { stdout } = await promisify(execFile)('taskset', ['-c', LOAD_CORE, ...command]);
+  return result.parse(JSON.parse(/^RESULT (.*)$/m.exec(stdout)?.[1] ?? 'null'));
+}
