@@ -143,6 +143,7 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders;
   /** Names as sent, in order, but for Node's own. */
   readonly names: readonly string[];
+  readonly body: Buffer;
   readonly text: string;
 }
 
@@ -222,11 +223,13 @@ export async function ask(port: number, target: string, options: AskOptions = {}
       response.on('error', reject);
       response.on('end', () => {
         const names = response.rawHeaders.filter((_, index) => index % 2 === 0);
+        const body = Buffer.concat(chunks);
         settle({
           status: response.statusCode ?? 0,
           headers: response.headers,
           names: names.filter((name) => !NODES_OWN.has(name.toLowerCase())),
-          text: Buffer.concat(chunks).toString('utf8'),
+          body,
+          text: body.toString('utf8'),
         });
       });
     });

@@ -38,20 +38,14 @@ const BROKEN = {
   type: 'application/json',
 };
 
-/** Every status without a condition or a range, as one request each on the standard tree. */
-const EVERY_STATUS: readonly [status: number, code: string | undefined, method: string, target: string][] = [
+/** Statuses without a condition or a range, as one request each on the standard tree. */
+const STATUSES: readonly [status: number, code: string | undefined, method: string, target: string][] = [
   [200, undefined, 'GET', '/api/v1/group/7'],
-  [204, undefined, 'OPTIONS', '/api/v1/group/7'],
   [204, undefined, 'OPTIONS', '*'],
   [308, undefined, 'GET', '/api/v1/'],
   [400, 'invalid_id', 'GET', '/api/v1/group/007'],
-  [400, 'invalid_limit', 'GET', '/api/v1/largest?limit=201'],
-  [400, 'invalid_path', 'GET', '/api/%2e%2e/v1'],
   [400, 'invalid_path', 'GET', '//user@host#'],
-  [400, 'invalid_path', 'GET', 'http://[/x'],
   [404, 'not_found', 'GET', '/api/v1/group/9'],
-  [404, 'not_found', 'GET', '/nothing'],
-  [405, 'method_not_allowed', 'POST', '/api/v1/group/7'],
   [405, 'method_not_allowed', 'DELETE', '/nothing'],
   [414, 'uri_too_long', 'GET', `/${'a'.repeat(3_000)}`],
   [500, 'internal', 'GET', '/broken'],
@@ -64,36 +58,31 @@ async function standardProxy(): Promise<TestProxy> {
 }
 
 function expectCommon({ headers }: Answer): void {
-  expect(headers['access-control-allow-origin']).toBe('*');
-  expect(headers['access-control-expose-headers']).toBe(EXPOSED);
-  expect(headers['x-content-type-options']).toBe('nosniff');
-  expect(headers['cross-origin-resource-policy']).toBe('cross-origin');
+  expect(headers).toMatchObject({
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': EXPOSED,
+    'cross-origin-resource-policy': 'cross-origin',
+  });
   // Neither the software nor the old fields of limits.
   expect(Object.keys(headers).filter((name) => name.startsWith('x-'))).toEqual(['x-content-type-options']);
-  expect(headers.server).toBeUndefined();
-  expect(headers.date).toBeDefined();
+  expect([headers.server, headers.date]).toEqual([undefined, expect.any(String)]);
 }
 
 describe('createApp: errors', () => {
   it('responds with each status, and to HEAD as to GET, with what every response carries', async () => {
     const { ask } = await standardProxy();
-    for (const [index, [status, code, method, target]] of EVERY_STATUS.entries()) {
+    for (const [index, [status, code, method, target]] of STATUSES.entries()) {
       const answer = await ask(target, { method, from: `127.0.1.${index}` });
       expect(answer.status, target).toBe(status);
       expectCommon(answer);
       expect(answer.headers['ratelimit-policy']).toBe('"api";q=60;w=60');
-      expect(status === 204 ? answer.headers['content-length'] : undefined).toBeUndefined();
       expect(new Set(answer.names.map((name) => name.toLowerCase())).size).toBe(answer.names.length);
       // RateLimit only where no cache may keep it, and only if the limiter was met.
       const isCounted = [400, 414, 500].includes(status);
       expect(answer.headers.ratelimit, target).toBe(isCounted ? '"api";r=59;t=1' : undefined);
       const head = await ask(target, { method: 'HEAD', from: `127.0.2.${index}` });
       const { names, headers } = method === 'GET' ? answer : head;
-      expect([head.status, head.text, head.names]).toEqual([
-        method === 'GET' ? status : head.status,
-        '',
-        names,
-      ]);
+      expect([method === 'GET' ? head.status : status, head.text, head.names]).toEqual([status, '', names]);
       expect({ ...head.headers, date: '' }).toEqual({ ...headers, date: '' });
       if (code === undefined) continue;
       expect(answer.headers).toMatchObject({
@@ -103,7 +92,6 @@ describe('createApp: errors', () => {
         link: LINK,
       });
       expect(answer.headers['cdn-cache-control']).toBe(status === 404 ? 'max-age=60' : undefined);
-      expect(answer.headers.etag).toBeUndefined();
       expect(answer.headers.allow).toBe(status === 405 ? 'GET, HEAD, OPTIONS' : undefined);
       const problem = problemOf(answer);
       expect(Object.keys(problem).join(' ')).toBe('type title status detail instance error');
@@ -117,13 +105,12 @@ describe('createApp: errors', () => {
     const failed = await ask('/api/v1', { headers: { 'If-Match': '"x"' } });
     expect(problemOf(failed).detail).toBe(ERRORS.precondition_failed.detail);
     expect(problemOf(await ask('/broken')).detail).toBe('Title of 500');
-    const instances = [
+    // No half of an escape.
+    for (const [length, escape, left] of [
       [5_000, '', 255],
-      // No half of an escape.
       [254, '%3A', 254],
       [253, '%3A', 253],
-    ] as const;
-    for (const [length, escape, left] of instances) {
+    ] as const) {
       const { instance } = problemOf(await ask(`/${'a'.repeat(length)}${escape}`));
       expect(instance).toBe(`/${'a'.repeat(left)}`);
     }
@@ -141,22 +128,21 @@ describe('createApp: errors', () => {
 describe('createApp: no snapshot', () => {
   it('responds 503 with Retry-After to every GET and HEAD, and to every wrong method', async () => {
     const { ask } = await startProxy(await emptyFolder());
-    const targets = '/ /api/v1 /api/v1/ /api/v1/group/x /%00 /%61 /snapshot.json //a@b#'.split(' ');
     for (const [method, target] of [
-      ...targets.map((each) => ['GET', each] as const),
+      ...'/ /api/v1/ /api/v1/group/x /%00 /snapshot.json //a@b#'
+        .split(' ')
+        .map((each) => ['GET', each] as const),
       ['POST', '/api/v1'] as const,
-      ['DELETE', '/nothing'] as const,
     ]) {
       const answer = await ask(target, { method });
       expect(answer.status).toBe(503);
       expect(answer.headers).toMatchObject({
-        'access-control-allow-origin': '*',
         'cache-control': 'no-store',
         'content-type': 'application/problem+json',
         'ratelimit-policy': '"api";q=60;w=60',
         'retry-after': '10',
-        'x-content-type-options': 'nosniff',
       });
+      expectCommon(answer);
       expect(answer.headers.ratelimit ?? '').toMatch(method === 'GET' ? /^"api";r=\d+;t=\d+$/ : /^$/);
       expect(answer.headers.link).toBeUndefined();
       expect(problemOf(answer)).toMatchObject({
@@ -179,25 +165,23 @@ describe('createApp: content', () => {
     const { ask } = await startProxy(await tree());
     const target = '/downloads/groups.csv';
     const { headers } = await ask(target);
-    const etag = String(headers.etag);
-    const modified = String(headers['last-modified']);
+    const [etag, modified] = [String(headers.etag), String(headers['last-modified'])];
     const earlier = new Date(Date.parse(modified) - 1_000).toUTCString();
-    for (const method of ['GET', 'HEAD']) {
-      for (const [conditions, status] of [
-        [{ 'If-None-Match': `"x", W/${etag}` }, 304],
-        [{ 'If-None-Match': '"x"', 'If-Modified-Since': modified }, 200],
-        [{ 'If-Modified-Since': modified, Range: 'bytes=0-3' }, 304],
-        [{ 'If-Match': `W/${etag}`, Range: 'bytes=0-3' }, 412],
-        [{ 'If-Match': etag, Range: 'bytes=0-3' }, method === 'GET' ? 206 : 200],
-        [{ 'If-Unmodified-Since': earlier, Range: 'bytes=999-' }, 412],
-      ] as const) {
-        const answer = await ask(target, { method, headers: conditions });
-        expect([answer.status, conditions]).toEqual([status, conditions]);
-        expectCommon(answer);
-        expect(status === 304 ? answer.text + answer.headers.etag : etag).toBe(etag);
-        const described = answer.names.filter((name) => name.startsWith('Content-'));
-        expect(status === 304 ? described : []).toEqual([]);
-      }
+    for (const [conditions, status, method] of [
+      [{ 'If-None-Match': `"x", W/${etag}` }, 304],
+      [{ 'If-None-Match': '"x"', 'If-Modified-Since': modified }, 200, 'HEAD'],
+      [{ 'If-Modified-Since': modified, Range: 'bytes=0-3' }, 304],
+      [{ 'If-Match': `W/${etag}`, Range: 'bytes=0-3' }, 412, 'HEAD'],
+      [{ 'If-Match': etag, Range: 'bytes=0-3' }, 206],
+      [{ 'If-Match': etag, Range: 'bytes=0-3' }, 200, 'HEAD'],
+      [{ 'If-Unmodified-Since': earlier, Range: 'bytes=999-' }, 412],
+    ] as const) {
+      const answer = await ask(target, { method: method ?? 'GET', headers: conditions });
+      expect([answer.status, conditions]).toEqual([status, conditions]);
+      expectCommon(answer);
+      if (status !== 304) continue;
+      expect(answer.text + answer.headers.etag).toBe(etag);
+      expect(answer.names.filter((name) => name.startsWith('Content-'))).toEqual([]);
     }
     for (const name of ['If-None-Match', 'If-Match']) {
       expect((await ask('/api/v1/group/9', { headers: { [name]: '*' } })).status).toBe(404);
@@ -207,9 +191,8 @@ describe('createApp: content', () => {
 });
 
 describe('createApp: large files', () => {
-  const LARGE = Buffer.alloc(HELD_MAX_BYTES * 3 + 17, '0123456789abcdef!');
-
-  it('survives clients that leave in the middle, closes what it had opened, and logs nothing', async () => {
+  it('survives clients that leave in the middle, and logs nothing', async () => {
+    const LARGE = Buffer.alloc(HELD_MAX_BYTES * 3 + 17, '0123456789abcdef!');
     const { ask, port, log } = await serving({ 'downloads/groups.csv': LARGE }, { quotas: UNLIMITED });
     await ask('/downloads/groups.csv');
     const leave = async (afterMs: number): Promise<void> => {
@@ -220,10 +203,7 @@ describe('createApp: large files', () => {
     };
     await Promise.all(Array.from({ length: 200 }, (_, index) => leave(index / 5)));
     expect((await ask('/downloads/groups.csv')).text.length).toBe(LARGE.length);
-    expect(log).toEqual([
-      'serving snapshot 3, as of 2026-11-20T08:00:00Z',
-      expect.stringMatching(/^limits set by hand: /),
-    ]);
+    expect(log.slice(2)).toEqual([]);
   });
 });
 
@@ -248,6 +228,18 @@ describe('createApp: a new snapshot', () => {
     expect(problemOf(await ask('/api/v1')).type).toBe('https://moved.example/register/help#error-not_found');
     expect((await ask('/new')).status).toBe(429);
   });
+});
+
+it('createApp has a new checkpoint of a log within a second, though no snapshot.json comes with it', async () => {
+  const file = 'log/efd62e2505583bf5/checkpoint';
+  const { ask, root, advance } = await serving({ [file]: 'of 5 entries' });
+  const text = async (): Promise<string> => (await ask(`/${file}`)).text;
+  expect(await text()).toBe('of 5 entries');
+  await publish(root, file, 'of 6 entries');
+  advance(999);
+  expect(await text()).toBe('of 5 entries');
+  advance(1);
+  expect(await text()).toBe('of 6 entries');
 });
 
 describe('createApp: the tree is gone', () => {
@@ -328,15 +320,9 @@ describe('createApp: a disk that hangs', () => {
     interfere(() => Promise.reject(new TimeoutError('the disk did not answer within 5000 ms')));
     for (const target of ['/api/v1/group/8', '/downloads/groups.csv', '/api/v1/group/9']) {
       const answer = await ask(target);
-      expect([answer.status, answer.headers['retry-after'], answer.headers['cache-control']]).toEqual([
-        503,
-        '10',
-        'no-store',
-      ]);
-      expect(problemOf(answer)).toMatchObject({
-        error: 'no_snapshot',
-        detail: 'the published tree does not respond at present',
-      });
+      expect(answer.status).toBe(503);
+      expect(answer.headers).toMatchObject({ 'retry-after': '10', 'cache-control': 'no-store' });
+      expect(problemOf(answer).detail).toBe('the published tree does not respond at present');
     }
     expect(log.at(-1)).toContain('the disk did not answer within 5000 ms');
     expect((await ask('/api/v1/group/7')).status).toBe(200);

@@ -26,26 +26,22 @@ function random(seed: number): () => number {
 
 interface Case {
   readonly request: string;
-  readonly status: number;
-  readonly length: number;
+  /** The status and the length of the body. */
+  readonly expected: string;
 }
 
-const GROUP = '{"id":8}';
+const GROUP = '/api/v1/group/8';
 const CASES: readonly Case[] = [
-  { request: GET('/api/v1/group/8'), status: 200, length: GROUP.length },
-  { request: GET('/api/v1/group/8').replace('GET', 'HEAD'), status: 200, length: 0 },
-  { request: GET('/api/v1/group/8').replace('GET', 'OPTIONS'), status: 204, length: 0 },
-  { request: GET('/api/v1/group/8', 'Content-Length: 5') + 'GET /', status: 200, length: GROUP.length },
-  {
-    request: GET('/api/v1/group/8', 'Connection: Upgrade', 'Upgrade: h2c'),
-    status: 200,
-    length: GROUP.length,
-  },
-  { request: GET('/api/v1/group/8', 'Range: bytes=1-4'), status: 206, length: 4 },
-  { request: GET('/downloads/groups.csv', 'X: '.padEnd(3_000, 'y')), status: 200, length: LARGE },
+  { request: GET(GROUP), expected: '200 8' },
+  { request: GET(GROUP).replace('GET', 'HEAD'), expected: '200 0' },
+  { request: GET(GROUP).replace('GET', 'OPTIONS'), expected: '204 0' },
+  { request: GET(GROUP, 'Content-Length: 5') + 'GET /', expected: '200 8' },
+  { request: GET(GROUP, 'Connection: Upgrade', 'Upgrade: h2c'), expected: '200 8' },
+  { request: GET(GROUP, 'Range: bytes=1-4'), expected: '206 4' },
+  { request: GET('/downloads/groups.csv', 'X: '.padEnd(3_000, 'y')), expected: `200 ${LARGE}` },
 ];
 
-/** The statuses and lengths of the responses in a stream of bytes; heads have no body. */
+/** What the responses in a stream of bytes are; heads have no body. */
 function read(heard: Buffer, cases: readonly Case[]): string[] {
   const found: string[] = [];
   let at = 0;
@@ -87,9 +83,7 @@ describe('pipelined requests', () => {
       // Half-closed: the last responses come all the same.
       socket.end();
       await closed;
-      expect(read(Buffer.from(heard(), 'latin1'), cases)).toEqual(
-        cases.map(({ status, length }) => `${status} ${length}`),
-      );
+      expect(read(Buffer.from(heard(), 'latin1'), cases)).toEqual(cases.map(({ expected }) => expected));
       await expect.poll(connections).toBe(0);
     },
   );
@@ -131,7 +125,7 @@ describe('pipelined requests', () => {
     }
   });
 
-  it('that stay unread leave the connections of others alone, and end after the time to stall', async () => {
+  it('that stay unread leave the connections of others alone', async () => {
     const { port, ask, connections } = await startProxy(await tree(), { quotas: UNLIMITED });
     const clients = await Promise.all(Array.from({ length: 20 }, () => open(port)));
     for (const { socket } of clients) {

@@ -4,98 +4,61 @@ import { describe, expect, it } from 'vitest';
 import { acceptedCodings, prefersHtml } from '../../../proxy/http/negotiation.js';
 
 describe('acceptedCodings', () => {
-  it.each([
-    undefined,
-    '',
-    ' ',
-    ',,',
-    'identity',
-    'deflate, zstd',
-    'br;q=0, gzip;q=0',
-    '*;q=0',
-    'br;q=0.000',
-    'br;q=2',
-    'br;q=',
-    'br;q=0.1234',
-    'br;q=-1',
-    'br;level=4',
-    'b r',
-    'bröt',
-    'brotli',
-    'identity, gzip;q=0.9, br;q=0.5',
-    'gzip;q=0, br;q=0, *',
-  ])('has nothing for %j', (field) => {
-    expect(acceptedCodings(field)).toEqual([]);
+  it('is none without a field, and for what names neither or is malformed', () => {
+    const fields =
+      '|  |,,|identity|deflate, zstd|br;q=0, gzip;q=0|*;q=0|br;q=0.000|br;q=2|br;q=|br;q=0.1234|br;q=-1|' +
+      'br;level=4|b r|bröt|brotli|identity, gzip;q=0.9, br;q=0.5|gzip;q=0, br;q=0, *|identity;q=0';
+    for (const field of [undefined, ...fields.split('|')]) expect(acceptedCodings(field), field).toEqual([]);
   });
 
   it.each([
-    ['br', ['br']],
-    ['gzip', ['gzip']],
-    ['GZIP', ['gzip']],
-    ['x-gzip', ['gzip']],
-    ['gzip, deflate, br, zstd', ['br', 'gzip']],
-    ['gzip;q=1.0, br;q=1.000', ['br', 'gzip']],
-    ['gzip, br;q=0.9', ['gzip', 'br']],
-    ['br;q=0.001', ['br']],
-    ['br ; q=0.5 ,\tgzip;Q=0.6', ['gzip', 'br']],
-    ['*', ['br', 'gzip']],
-    ['br;q=0, *', ['gzip']],
-    ['gzip;q=0.5, *;q=0.1', ['gzip', 'br']],
-    ['gzip, identity', ['gzip']],
-    ['gzip;q=0.5, identity;q=0.5', ['gzip']],
-    ['identity;q=0', []],
-    ['identity;q=0, gzip;q=0.1', ['gzip']],
-    ['br, br;q=0', ['br']],
-    ['nonsense here, gzip', ['gzip']],
-  ])('of %j takes %j', (field, codings) => {
-    expect(acceptedCodings(field)).toEqual(codings);
-  });
-
-  it('is quick with a field of 16 KiB', () => {
-    const startedMs = performance.now();
-    for (const part of [',', 'br,', 'a;q=', ' ', '\t;', '*;q=0.1,'])
-      acceptedCodings(part.repeat(16_384 / part.length));
-    expect(performance.now() - startedMs).toBeLessThan(500);
+    ['br', 'br'],
+    ['gzip', 'gzip'],
+    ['GZIP', 'gzip'],
+    ['x-gzip', 'gzip'],
+    ['gzip, deflate, br, zstd', 'br gzip'],
+    ['gzip;q=1.0, br;q=1.000', 'br gzip'],
+    ['gzip, br;q=0.9', 'gzip br'],
+    ['br;q=0.001', 'br'],
+    ['br ; q=0.5 ,\tgzip;Q=0.6', 'gzip br'],
+    ['*', 'br gzip'],
+    ['br;q=0, *', 'gzip'],
+    ['gzip;q=0.5, *;q=0.1', 'gzip br'],
+    ['gzip, identity', 'gzip'],
+    ['gzip;q=0.5, identity;q=0.5', 'gzip'],
+    ['identity;q=0, gzip;q=0.1', 'gzip'],
+    ['br, br;q=0', 'br'],
+    ['nonsense here, gzip', 'gzip'],
+  ])('of %j is %s', (field, codings) => {
+    expect(acceptedCodings(field).join(' ')).toBe(codings);
   });
 });
 
 describe('prefersHtml', () => {
-  it.each([
-    // Firefox, Chrome, Safari
-    'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
-    'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7',
-    'text/html',
-    'TEXT/HTML',
-    'text/html;q=0.001',
-    'text/html;charset=utf-8',
-    'text/html; charset="utf-8" ; Q=0.5, application/json;q=0.4',
-    'text/html, application/json;q=0, application/*;q=1, application/problem+json;q=0.9',
-    'text/html;q=0.5, application/*;q=0.4, */*',
-    ',text/html, ,\t',
-    'text/html, text/html;q=0',
-    'text/html;q=0, text/html',
-    'application/json;q=0.5, text/html, */*;q=0.1',
-  ])('is so for %j', (field) => {
-    expect(prefersHtml(field)).toBe(true);
+  it('is so for browsers, and where HTML has more weight than problem documents', () => {
+    const fields =
+      'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8|' +
+      'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7|' +
+      'text/html|TEXT/HTML|text/html;q=0.001|text/html;charset=utf-8|,text/html, ,\t|text/html, text/html;q=0|' +
+      'text/html; charset="utf-8" ; Q=0.5, application/json;q=0.4|text/html;q=0, text/html|' +
+      'text/html, application/json;q=0, application/*;q=1, application/problem+json;q=0.9|' +
+      'text/html;q=0.5, application/*;q=0.4, */*|application/json;q=0.5, text/html, */*;q=0.1';
+    for (const field of fields.split('|')) expect(prefersHtml(field), field).toBe(true);
   });
 
-  it.each([
-    undefined,
-    ' , ',
-    ...' */* text/* text/plain application/xhtml+xml text/html;q=0'.split(' '),
-    ...'text/html;q=0.000, */*;q=0 | application/json, text/html;q=0.5 | text/html, application/json'.split(
-      ' | ',
-    ),
-    'application/problem+json, text/html;q=0.9, application/json;q=0',
-    ...'text/html, */* | text/html;q=0.8, application/*;q=0.8'.split(' | '),
-    'text/html;q=0.5, application/json;q=0.1, application/json;q=0.5',
-    // Malformed: the second is what Java sends.
-    'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2',
-    ...'text/html;q=1.1 text/html;q= text/html;q=0.1234 text/html;q="1" text/html;q'.split(' '),
-    ...'text/html; level | text/html,application/ | text/html text/plain | text/html, é/x'.split(' | '),
-    ...'text/html, " | text/html;a="b,c" | text / html'.split(' | '),
-  ])('is not so for %j', (field) => {
-    expect(prefersHtml(field)).toBe(false);
+  it('is not so for others, and for what is malformed', () => {
+    const others =
+      '| , |*/*|text/*|text/plain|application/xhtml+xml|text/html;q=0|text/html;q=0.000, */*;q=0|' +
+      'application/json, text/html;q=0.5|text/html, application/json|text/html, */*|' +
+      'application/problem+json, text/html;q=0.9, application/json;q=0|' +
+      'text/html;q=0.8, application/*;q=0.8|text/html;q=0.5, application/json;q=0.1, application/json;q=0.5';
+    const malformed =
+      // As Java sends it.
+      'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2|' +
+      'text/html;q=1.1|text/html;q=|text/html;q=0.1234|text/html;q="1"|text/html;q|text/html; level|' +
+      'text/html,application/|text/html text/plain|text/html, é/x|text/html, "|text/html;a="b,c"|text / html';
+    for (const field of [undefined, ...others.split('|'), ...malformed.split('|')])
+      expect(prefersHtml(field), field).toBe(false);
   });
 
   it('never throws, and refuses a list with anything that is no media range', () => {
@@ -107,19 +70,21 @@ describe('prefersHtml', () => {
     const anything = fc.property(fc.array(pieces), fc.string({ unit: 'binary' }), (parts, noise) => {
       return typeof prefersHtml(parts.join('') + noise) === 'boolean';
     });
-    expect(() => fc.assert(anything)).not.toThrow();
+    fc.assert(anything);
     const malformed = fc.constantFrom(...'* a a/ /b a/b; a/b;q=2 a/b;c=" (a)/b a/b;q=.5'.split(' '), 'a/b c');
     const refused = fc.property(fc.array(fc.constantFrom('text/html', 'a/b')), malformed, (before, wrong) => {
       return !prefersHtml([...before, wrong, 'text/html'].join(','));
     });
     expect(() => fc.assert(refused)).not.toThrow();
   });
+});
 
-  it('is quick with a field of 16 KiB', () => {
-    const startedMs = performance.now();
-    for (const part of [',', 'a/b,', ' ', '\t;', '*/*;q=0.1,', 'a/b;c="', ';a=b', ' ; ', 'a/b ; c=d ', '/'])
-      for (const before of ['', 'a/b', 'text/html;a="'])
-        prefersHtml(`${before}${part.repeat(16_384 / part.length)}!`);
-    expect(performance.now() - startedMs).toBeLessThan(500);
-  });
+it('fields of 16 KiB are read quickly', () => {
+  const startedMs = performance.now();
+  for (const part of [',', 'br,', 'a;q=', ' ', '\t;', '*;q=0.1,'])
+    acceptedCodings(part.repeat(16_384 / part.length));
+  for (const part of [',', 'a/b,', ' ', '\t;', '*/*;q=0.1,', 'a/b;c="', ';a=b', ' ; ', 'a/b ; c=d ', '/'])
+    for (const before of ['', 'a/b', 'text/html;a="'])
+      prefersHtml(`${before}${part.repeat(16_384 / part.length)}!`);
+  expect(performance.now() - startedMs).toBeLessThan(1_000);
 });

@@ -1,7 +1,6 @@
 /** Pages at the URLs of records, which are there as long as the record is; and redirects. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { brotliCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
 import { parseSnapshot } from '../../../proxy/snapshot/snapshot.js';
@@ -18,45 +17,46 @@ import {
   type TestProxy,
 } from '../support.js';
 
-const HTML = 'text/html; charset=utf-8';
 const SHELL = {
-  name: 'group-shell',
+  name: 'shell',
   path: '/group',
   file: 'group.html',
   class: 'page',
   bucket: 'page',
-  type: HTML,
+  type: 'text/html',
 };
 const RECORD_PAGE = {
   ...SHELL,
   name: 'group-page',
   path: '/group/{id}',
-  headers: { 'Cache-Tag': 'group-page' },
   requires: 'group',
-  parameters: [{ name: 'id', in: 'path', type: 'id', description: 'numeric group id' }],
+  parameters: [{ name: 'id', in: 'path', type: 'id' }],
   absent: 'no group {id} in this register',
 };
 const TABLE = { routes: [...ROUTES, SHELL, RECORD_PAGE] };
-const BODY = `<!doctype html><title>Group</title>${'<p>record</p>'.repeat(400)}`;
 
-async function pages(options: TestOptions = {}, snapshot: Record<string, unknown> = {}): Promise<TestProxy> {
-  const root = await tree({ ...TABLE, compressed_from: 4096, ...snapshot });
-  await publish(root, 'group.html', BODY);
-  await publish(root, 'group.html.br', brotliCompressSync(BODY));
+async function pages(options: TestOptions = {}, snapshot: object = {}): Promise<TestProxy> {
+  const root = await tree({ ...TABLE, ...snapshot });
+  await publish(root, 'group.html', '<!doctype html><title>Group</title>');
   return startProxy(root, options);
 }
 
+const detailOf = async ({ ask }: TestProxy, target: string): Promise<unknown[]> => {
+  const answer = await ask(target);
+  return [answer.status, problemOf(answer)['detail']];
+};
+
 describe('the page of a record', () => {
   it('takes from the limit of pages, whether the record is there or not', async () => {
-    const { ask } = await pages({ quotas: { page: { burst: 2 } } });
-    expect((await ask('/group/7')).status).toBe(200);
-    expect((await ask('/group/9')).status).toBe(404);
-    const refused = await ask('/group/7');
-    expect([refused.status, problemOf(refused)['detail']]).toEqual([
-      429,
-      expect.stringContaining('rate limit "page" exceeded'),
-    ]);
-    expect((await ask('/api/v1/group/7')).status).toBe(200);
+    const proxy = await pages({ quotas: { page: { burst: 2 } } });
+    for (const [target, status] of [
+      ['/group/7', 200],
+      ['/group/9', 404],
+      ['/group/7', 429],
+      ['/api/v1/group/7', 200],
+    ] as const)
+      expect((await proxy.ask(target)).status).toBe(status);
+    expect(String(await detailOf(proxy, '/group/7'))).toContain('rate limit "page" exceeded');
   });
 
   it('reads neither file again while both are in memory', async () => {
@@ -65,83 +65,56 @@ describe('the page of a record', () => {
     await ask('/api/v1/group/7');
     await ask('/group');
     const before = reads.length;
-    expect((await ask('/group/7')).status).toBe(200);
-    expect((await ask('/group/7')).status).toBe(200);
+    for (let count = 0; count < 2; count += 1) expect((await ask('/group/7')).status).toBe(200);
     expect(reads.slice(before)).toEqual([]);
   });
 
   it('goes and comes with the record, from one snapshot to the next', async () => {
     const { ask, root, look } = await pages();
-    expect((await ask('/group/7')).status).toBe(200);
-    expect((await ask('/group/9')).status).toBe(404);
+    const statuses = async () => [(await ask('/group/7')).status, (await ask('/group/9')).status];
+    expect(await statuses()).toEqual([200, 404]);
     await rm(join(root, 'api/v1/group/7.json'));
     await publish(root, 'api/v1/group/9.json', '{"id":9}');
     await publishSnapshot(root, { ...TABLE, sequence: 4 });
     await look();
-    expect((await ask('/group/7')).status).toBe(404);
-    expect((await ask('/group/9')).status).toBe(200);
+    expect(await statuses()).toEqual([404, 200]);
   });
 
   it('without a file is a 404 as any page without one, not one of the record', async () => {
-    const { ask, root } = await pages();
-    await rm(join(root, 'group.html'));
-    for (const target of ['/group', '/group/7']) {
-      const answer = await ask(target);
-      expect([answer.status, problemOf(answer)['detail']]).toEqual([
-        404,
-        'nothing is published at this path',
-      ]);
-    }
-    expect(problemOf(await ask('/group/9'))['detail']).toBe('no group 9 in this register');
+    const proxy = await pages();
+    await rm(join(proxy.root, 'group.html'));
+    for (const target of ['/group', '/group/7'])
+      expect(await detailOf(proxy, target)).toEqual([404, 'nothing is published at this path']);
+    expect(await detailOf(proxy, '/group/9')).toEqual([404, 'no group 9 in this register']);
   });
 });
 
-/** Why a table with the route is refused. */
-const refusal = (route: object): string => {
-  try {
-    parseSnapshot(JSON.stringify(snapshotJson({ routes: [...ROUTES, SHELL, route] })));
-    return 'accepted';
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-};
-
-describe('a route with "requires"', () => {
-  it.each([
-    ['no route', { requires: 'nothing' }, 'requires "nothing": expected a route with documents'],
-    ['itself', { requires: 'group-page' }, 'requires "group-page": expected a route with documents'],
-    ['another parameter', { requires: 'largest' }, '"{limit}" is no declared parameter'],
-  ])('that names %s is refused', (_, change, message) => {
-    expect(refusal({ ...RECORD_PAGE, ...change })).toContain(message);
-  });
-});
-
-describe('a redirect', () => {
+it('a redirect leads on at no cost, and is kept as other redirects are', async () => {
   const redirects = [{ path: '/docs', to: '/developers' }];
+  const { ask } = await pages({ quotas: { api: { burst: 1 } } }, { redirects });
+  for (const method of ['GET', 'HEAD', 'GET']) {
+    const { status, headers } = await ask('/docs', { method });
+    expect([status, headers.location]).toEqual([308, '/developers']);
+    expect([headers['cache-control'], headers['content-length']]).toEqual(['public, max-age=60', '0']);
+  }
+  // The token is still there; a trailing slash takes it.
+  for (const [target, status] of [
+    ['/docs/', 308],
+    ['/api/v1', 429],
+  ] as const)
+    expect((await ask(target)).status).toBe(status);
+});
 
-  it('leads on at no cost, and is kept as other redirects are', async () => {
-    const { ask } = await pages({ quotas: { api: { burst: 1 } } }, { redirects });
-    for (const method of ['GET', 'HEAD', 'GET']) {
-      const answer = await ask('/docs', { method });
-      expect([answer.status, answer.headers.location]).toEqual([308, '/developers']);
-      expect(answer.headers['cache-control']).toBe('public, max-age=60');
-      expect(answer.headers['content-length']).toBe('0');
-    }
-    // The token is still there; a trailing slash takes it.
-    expect((await ask('/docs/')).status).toBe(308);
-    expect((await ask('/api/v1')).status).toBe(429);
-  });
+const requiring = (requires: string) => ({ routes: [...ROUTES, SHELL, { ...RECORD_PAGE, requires }] });
+const redirecting = (path: string, to: string) => ({ ...TABLE, redirects: [{ path, to }] });
 
-  it.each([
-    ['from the path of a route', [{ path: '/group', to: '/developers' }], 'its path "/group" is a redirect'],
-    [
-      'to another host',
-      [{ path: '/docs', to: '//evil.example' }],
-      'expected a path that starts with one "/"',
-    ],
-    ['to a header', [{ path: '/docs', to: '/x\r\nSet-Cookie: a' }], 'expected characters of a URL'],
-  ])('%s is refused', (_, bad, message) => {
-    const text = JSON.stringify(snapshotJson({ ...TABLE, redirects: bad }));
-    expect(() => parseSnapshot(text)).toThrow(message);
-  });
+it.each([
+  [requiring('nothing'), 'requires "nothing": expected a route with documents'],
+  [requiring('group-page'), 'requires "group-page": expected a route with documents'],
+  [requiring('largest'), '"{limit}" is no declared parameter'],
+  [redirecting('/group', '/developers'), 'its path "/group" is a redirect'],
+  [redirecting('/docs', '//evil.example'), 'expected a path that starts with one "/"'],
+  [redirecting('/docs', '/x\r\nSet-Cookie: a'), 'expected characters of a URL'],
+])('a table with such a route or redirect is refused: %#', (changes, message) => {
+  expect(() => parseSnapshot(JSON.stringify(snapshotJson(changes)))).toThrow(message);
 });

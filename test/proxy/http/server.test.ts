@@ -17,15 +17,11 @@ import {
 
 /** As long as request line and headers together may be: 16 KiB. */
 const LONG = 'a'.repeat(16 * 1024);
+const GROUP = GET('/api/v1/group/8');
 
-function statusesIn(heard: string): string[] {
-  return [...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status = '']) => status);
-}
-
-/** The status line and what follows, in lines. */
-function linesOf(heard: string): string[] {
-  return heard.split('\r\n');
-}
+/** The statuses of what was heard, with a space between. */
+const statusesIn = (heard: string): string =>
+  [...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status).join(' ');
 
 const CONNECT = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
 
@@ -39,23 +35,22 @@ describe('createHttpServer', () => {
     ['a query beyond the parser', GET(`/?${LONG}`), '431 Request Header Fields Too Large'],
   ])('responds to %s without a body, and closes', async (_name, bytes, statusLine) => {
     const { port } = await startProxy(await tree());
-    const lines = linesOf(await askRaw(port, bytes, 3_000));
+    const lines = (await askRaw(port, bytes, 3_000)).split('\r\n');
     expect(lines[0]).toBe(`HTTP/1.1 ${statusLine}`);
     expect(lines.slice(-2)).toEqual(['', '']);
-    expect(lines.find((line) => line.startsWith('Allow'))).toBe(
-      statusLine.includes('405') ? 'Allow: GET, HEAD, OPTIONS' : undefined,
+    expect(lines.filter((line) => line.startsWith('Allow'))).toEqual(
+      statusLine.includes('405') ? ['Allow: GET, HEAD, OPTIONS'] : [],
     );
-    expect(lines).toEqual(
-      expect.arrayContaining([
-        'Content-Length: 0',
-        'Connection: close',
-        'Cache-Control: no-store',
-        'Access-Control-Allow-Origin: *',
-        'X-Content-Type-Options: nosniff',
-        'RateLimit-Policy: "api";q=60;w=60',
-        expect.stringMatching(/^Date: .* GMT$/),
-      ]),
-    );
+    for (const field of [
+      'Content-Length: 0',
+      'Connection: close',
+      'Cache-Control: no-store',
+      'Access-Control-Allow-Origin: *',
+      'X-Content-Type-Options: nosniff',
+      'RateLimit-Policy: "api";q=60;w=60',
+      expect.stringMatching(/^Date: .* GMT$/),
+    ])
+      expect(lines).toContainEqual(field);
   });
 
   it.each([
@@ -66,27 +61,18 @@ describe('createHttpServer', () => {
     for (const rest of ['"api";r=1;t=1', '"api";r=0;t=1']) {
       const heard = await askRaw(port, bytes, 3_000);
       const [head = '', text = ''] = heard.split('\r\n\r\n');
-      expect(statusesIn(heard)).toEqual([String(status)]);
-      expect(linesOf(head)).toEqual(
-        expect.arrayContaining([
-          `Content-Length: ${text.length}`,
-          'Content-Type: application/problem+json',
-          'Connection: close',
-          'Cache-Control: no-store',
-          'Access-Control-Allow-Origin: *',
-          'RateLimit-Policy: "api";q=2;w=2',
-          `RateLimit: ${rest}`,
-        ]),
-      );
+      expect(statusesIn(heard)).toBe(String(status));
+      for (const field of [`Content-Length: ${text.length}`, 'Connection: close', `RateLimit: ${rest}`])
+        expect(head.split('\r\n')).toContain(field);
       expect(problemOf({ text })).toMatchObject({ status, error, instance: '/api/v1' });
     }
-    expect(statusesIn(await askRaw(port, bytes))).toEqual(['429']);
+    expect(statusesIn(await askRaw(port, bytes))).toBe('429');
   });
 
   it('responds to HTTP/1.0 and unknown expectations like to any other request', async () => {
     const { port } = await startProxy(await tree());
     for (const bytes of ['GET /api/v1 HTTP/1.0\r\n\r\n', GET('/api/v1', 'Expect: miracles')])
-      expect(linesOf(await askRaw(port, bytes))[0]).toBe('HTTP/1.1 200 OK');
+      expect(statusesIn(await askRaw(port, bytes))).toBe('200');
   });
 
   it.each([
@@ -95,7 +81,7 @@ describe('createHttpServer', () => {
   ])('responds to a GET with %s, and closes instead of reading that', async (_name, rest) => {
     const { port } = await startProxy(await tree());
     const heard = await askRaw(port, `GET /api/v1/group/8 HTTP/1.1\r\nHost: x\r\n${rest}`);
-    expect(heard.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
+    expect(statusesIn(heard)).toBe('200');
     expect(heard).toContain('Connection: close');
     expect(heard.endsWith('{"id":8}')).toBe(true);
   });
@@ -109,9 +95,9 @@ describe('createHttpServer', () => {
         'GET /api/v1/group/8 HTTP/1.1\r\nHost: x\r\nX: ',
         'GET /api/v1/group/8 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhel',
         '',
-      ].map(async (bytes) => (await askRaw(port, bytes, 8_000)).match(/HTTP\/1\.1 \d+/g)),
+      ].map(async (bytes) => statusesIn(await askRaw(port, bytes, 8_000))),
     );
-    expect(statuses).toEqual([['HTTP/1.1 408'], ['HTTP/1.1 200'], null]);
+    expect(statuses).toEqual(['408', '200', '']);
   });
 
   it('closes connections beyond the maximum without a response, and serves again when there is room', async () => {
@@ -146,14 +132,10 @@ describe('createHttpServer', () => {
     expect(idle.readyState).toBe('open');
   });
 
-  it('has its time-outs in an order that makes sense', async () => {
+  it('keeps idle connections for longer than load balancers do', async () => {
     const { server } = await startProxy(await tree());
-    const { headersTimeout, requestTimeout, keepAliveTimeout, timeout } = server;
-    expect(headersTimeout).toBeGreaterThan(0);
-    expect(headersTimeout).toBeLessThanOrEqual(requestTimeout);
-    // Longer than load balancers keep a connection.
-    expect(keepAliveTimeout).toBeGreaterThan(60_000);
-    expect(timeout).toBeGreaterThan(0);
+    expect(server.keepAliveTimeout).toBeGreaterThan(60_000);
+    expect([server.headersTimeout, server.requestTimeout, server.timeout]).toEqual([10_000, 30_000, 30_000]);
   });
 });
 
@@ -167,7 +149,7 @@ describe('CONNECT', () => {
       socket.write('hello');
       await pause(10);
       socket.destroy();
-      expect(statusesIn(heard())).toEqual(['405']);
+      expect(statusesIn(heard())).toBe('405');
       expect(heard()).toContain('\r\nAllow: GET, HEAD, OPTIONS\r\n');
       expect(heard()).toContain('\r\nConnection: close\r\n');
     }
@@ -187,32 +169,26 @@ describe('CONNECT', () => {
   it('comes after the responses to the requests before it', async () => {
     const count = 10;
     const { port, connections } = await startProxy(await tree());
-    const heard = await askRaw(port, `${GET('/api/v1/group/8').repeat(count)}${CONNECT}\x16\x03\x01hello`);
-    expect(statusesIn(heard)).toEqual([...Array.from({ length: count }, () => '200'), '405']);
+    const heard = await askRaw(port, `${GROUP.repeat(count)}${CONNECT}\x16\x03\x01hello`);
+    expect(statusesIn(heard)).toBe(`${'200 '.repeat(count)}405`);
     expect(heard.endsWith('\r\n\r\n')).toBe(true);
     await expect.poll(connections).toBe(0);
   });
 });
 
-describe('Upgrade', () => {
+it('Upgrade is ignored, with a body and between other requests', async () => {
   const UPGRADE = GET('/api/v1/group/8', 'Connection: Upgrade', 'Upgrade: x');
-
-  it.each([
-    ['with a body', UPGRADE.replace('Upgrade: x', 'Upgrade: x\r\nContent-Length: 3') + 'abc', 1],
-
-    ['between others', GET('/api/v1/group/8') + UPGRADE + UPGRADE + GET('/api/v1/group/8'), 4],
-  ])('is ignored: %s', async (_name, bytes, count) => {
-    const { port } = await startProxy(await tree());
-    expect(statusesIn(await askRaw(port, bytes))).toEqual(Array.from({ length: count }, () => '200'));
-  });
+  const { port } = await startProxy(await tree());
+  const withBody = UPGRADE.replace('Upgrade: x', 'Upgrade: x\r\nContent-Length: 3') + 'abc';
+  expect(statusesIn(await askRaw(port, withBody))).toBe('200');
+  expect(statusesIn(await askRaw(port, GROUP + UPGRADE + UPGRADE + GROUP))).toBe('200 200 200 200');
 });
 
 describe('what the parser refuses', () => {
   it('after requests on its connection leaves them their responses', async () => {
-    const count = 3;
     const { port, connections } = await startProxy(await tree());
-    const heard = await askRaw(port, `${GET('/api/v1/group/8').repeat(count)}GARBAGE\r\n\r\n`, 3_000);
-    expect(statusesIn(heard)).toEqual(Array.from({ length: count }, () => '200'));
+    const heard = await askRaw(port, `${GROUP.repeat(3)}GARBAGE\r\n\r\n`, 3_000);
+    expect(statusesIn(heard)).toBe('200 200 200');
     expect(heard.endsWith('{"id":8}')).toBe(true);
     await expect.poll(connections).toBe(0);
   });
@@ -224,8 +200,8 @@ describe('what the parser refuses', () => {
       await pause(200);
       return INLINE_DISK.read(request);
     });
-    const heard = await askRaw(port, `${GET('/api/v1/group/8')}GARBAGE\r\n\r\n`, 2_000);
-    expect(statusesIn(heard)).toEqual(['200']);
+    const heard = await askRaw(port, `${GROUP}GARBAGE\r\n\r\n`, 2_000);
+    expect(statusesIn(heard)).toBe('200');
     expect(heard).toContain('Connection: close');
     await expect.poll(connections).toBe(0);
   });
@@ -245,7 +221,7 @@ describe('what the parser refuses', () => {
     }
     socket.resume();
     await closed;
-    expect(statusesIn(heard().slice(0, 1_000))).toEqual(['200']);
+    expect(statusesIn(heard().slice(0, 1_000))).toBe('200');
     expect(heard().split('\r\n\r\n')[1]?.length).toBe(large.length);
     await expect.poll(connections).toBe(0);
     expect(warnings).toEqual([]);
@@ -258,7 +234,7 @@ describe('what the parser refuses', () => {
       socket.write('GARBAGE\r\n\r\n');
       await pause(5);
     }
-    expect(statusesIn(heard())).toEqual(['400']);
+    expect(statusesIn(heard())).toBe('400');
     await expect.poll(connections, { timeout: 4_000 }).toBe(0);
   });
 });
@@ -284,13 +260,13 @@ describe('connections of one client', () => {
     const { port, connections, ask } = await startProxy(await tree(), {
       server: { maxConnectionsPerClient: 2, isTrusted: (address) => address.endsWith('127.0.0.2') },
     });
-    const held = await Promise.all(Array.from({ length: 6 }, () => open(port, { from: '127.0.0.2' })));
+    const connect = (count: number, from: string) =>
+      Promise.all(Array.from({ length: count }, () => open(port, { from })));
+    await connect(6, '127.0.0.2');
     await expect.poll(connections).toBe(6);
     expect((await ask('/api/v1', { from: '127.0.0.2' })).status).toBe(200);
-    const others = await Promise.all(Array.from({ length: 4 }, () => open(port)));
+    await connect(4, '127.0.0.1');
     await expect.poll(connections).toBe(8);
-    for (const { socket } of [...held, ...others]) socket.destroy();
-    await expect.poll(connections).toBe(0);
   });
 });
 
@@ -313,11 +289,10 @@ describe('stop', () => {
     await expect.poll(used.heard).toContain('\r\n\r\n');
     const stopped = stop(5_000);
     await pause(200);
-    for (const { socket } of [unused, used]) socket.write(GET('/api/v1/group/8'));
+    for (const { socket } of [unused, used]) socket.write(GROUP);
     expect(await stopped).toBe(true);
     await Promise.all([unused.closed, used.closed]);
-    expect(statusesIn(unused.heard())).toEqual(['200']);
-    expect(statusesIn(used.heard())).toEqual(['200', '200']);
+    expect([unused, used].map(({ heard }) => statusesIn(heard()))).toEqual(['200', '200 200']);
     expect(used.heard()).toContain('Connection: close');
   });
 
@@ -345,14 +320,10 @@ describe('stop', () => {
   });
 });
 
-describe('responses of one turn', () => {
-  it('have the bytes of the file, whatever they are', async () => {
-    const bytes = Buffer.from(Array.from({ length: 512 }, (_, index) => index % 256));
-    const long = Buffer.concat(Array.from({ length: 100 }, () => bytes));
-    const { port } = await serving({ 'downloads/groups.csv': bytes, 'feeds/all.atom': long });
-    const bodyOf = async (target: string): Promise<string> =>
-      (await askRaw(port, GET(target))).replace(/^[^]*?\r\n\r\n/, '');
-    expect(await bodyOf('/downloads/groups.csv')).toBe(bytes.toString('latin1'));
-    expect(await bodyOf('/feeds/all.atom')).toBe(long.toString('latin1'));
-  });
+it('responses of one turn have the bytes of the file, whatever they are', async () => {
+  const bytes = Buffer.from(Array.from({ length: 512 }, (_, index) => index % 256));
+  const long = Buffer.concat(Array.from({ length: 100 }, () => bytes));
+  const { ask } = await serving({ 'downloads/groups.csv': bytes, 'feeds/all.atom': long });
+  expect((await ask('/downloads/groups.csv')).body.equals(bytes)).toBe(true);
+  expect((await ask('/feeds/all.atom')).body.equals(long)).toBe(true);
 });
