@@ -1,9 +1,9 @@
 /** Turns untrusted flags and operator.json into one frozen configuration, with all defaults. */
 import { existsSync } from 'node:fs';
-import { dirname, isAbsolute, join, sep } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 import { accentStyle, brandOf } from './brand.js';
-import type { Brand, Mistake } from './brand.js';
+import type { Brand } from './brand.js';
 import { Failure } from '../errors.js';
 import { baseUrl, describe, readOperator, text } from './operator-file.js';
 import type { Operator, OperatorFile } from './operator-file.js';
@@ -101,19 +101,14 @@ export function buildConfig(flags: unknown): BuildConfig {
   const { skipInvalid, acceptRemovals, keepDownloads } = given;
   const { content, refuse } = readOperator(file);
   const { operator, limits, files, accent, not_measured } = content;
-  requireApart(register, out);
-  requireOwnFiles(given);
   const folder = files === undefined ? undefined : relativeToOperator(file, files);
-  if (folder !== undefined) requireNoInput(folder, given);
   const style = accent && accentStyle(accent);
   const generated = style === undefined ? [] : [style];
   const signed = signedWith(given, content);
-  for (const { path } of signed.signing?.keys ?? []) requireSecret(path, out, folder);
+  requireApart(given, folder, signed.signing?.keys.map((key) => key.path) ?? []);
   const isSigned = signed.log !== undefined;
   const own = folder === undefined ? [] : siteFiles(folder, { files: generated, isSigned });
-  const mistakes: Mistake[] = [];
-  const brand = brandOf(content, own, style, mistakes);
-  refuse(mistakes);
+  const brand = brandOf(content, own, style, refuse);
   return Object.freeze({
     register,
     out,
@@ -157,64 +152,34 @@ export const wordsBy = (operator: string): Words =>
 export const signingFor = (flags: SigningFlags): Signed =>
   signedWith(flags, existsSync(flags.operator) ? readOperator(flags.operator).content : undefined);
 
-/** The register must lie outside the output folder, or it would be published or replaced. */
-function requireApart(register: string, out: string): void {
-  const [folder, file] = [realPath(out), realPath(register)];
-  if (folder === file) throw Failure.usage(`output folder "${out}" is the register itself`);
-  if (liesIn(file, folder)) {
-    throw Failure.usage(`register "${register}" lies inside the output folder "${out}", expected it outside`);
-  }
-}
-
-/** A key must lie where nothing is published. */
-function requireSecret(key: string, ...published: readonly (string | undefined)[]): void {
-  const folder = published.find((each) => each !== undefined && liesIn(realPath(key), realPath(each)));
-  if (folder !== undefined)
-    throw Failure.usage(
-      `key "${key}" lies in the folder "${folder}", which is published, expected it outside`,
-    );
-}
-
 /** A path in the operator file is relative to it. */
 const relativeToOperator = (operator: string, path: string): string =>
   isAbsolute(path) ? path : join(dirname(operator), path);
 
-/** A folder whose files are published must hold no input, and must not lie in the tree. */
-function requireNoInput(folder: string, { register, operator, out }: BuildFlags): void {
-  const real = realPath(folder);
-  const foreign = [
-    ['register', register],
-    ['operator file', operator],
-    ['output folder', out],
-  ].find(([, path = '']) => liesIn(realPath(path), real));
-  if (foreign !== undefined) {
-    throw Failure.usage(
-      `${foreign[0]} "${foreign[1]}" lies in the folder "${folder}", whose files would be published (files of the operator file)`,
-    );
-  }
-  if (liesIn(real, realPath(out))) {
-    throw Failure.usage(
-      `folder "${folder}" (files of the operator file) lies inside the output folder "${out}", expected it outside`,
-    );
-  }
+/**
+ * Nothing that is read or kept may lie in a folder that is published, nor be overwritten by a list.
+ * @param files the folder of the operator's files
+ */
+function requireApart(
+  { register, operator, out, purgeList, filesFrom, deleteFrom }: BuildFlags,
+  files: string | undefined,
+  keys: readonly string[],
+): void {
+  const lists = [purgeList, filesFrom, deleteFrom].filter((list) => list !== undefined);
+  requireOutside(out, [register, ...keys, ...lists, ...(files === undefined ? [] : [files])]);
+  if (files !== undefined) requireOutside(files, [register, operator, ...keys, out]);
+  const taken = [register, operator, ...keys, ...lists].map(realPath);
+  const list = lists.find((each) => taken.filter((path) => path === realPath(each)).length > 1);
+  if (list !== undefined)
+    throw Failure.usage(`list "${list}" would replace an input or another list, expected a file of its own`);
 }
 
-/** Lists are overwritten, so they must not be inputs, lie in the tree or coincide. */
-function requireOwnFiles({ register, operator, out, purgeList, filesFrom, deleteFrom }: BuildFlags): void {
-  const taken = new Set([register, operator].map(realPath));
-  const lists = [purgeList, filesFrom, deleteFrom].filter((list) => list !== undefined);
-  for (const list of lists) {
-    const real = realPath(list);
-    if (taken.has(real) || real.startsWith(realPath(out) + sep)) {
-      const isTwice = lists.filter((other) => realPath(other) === real).length > 1;
-      throw Failure.usage(
-        isTwice
-          ? `"${list}" is given for more than one list, expected a file for each`
-          : `list "${list}" would replace an input or lie in the tree, expected a file of its own`,
-      );
-    }
-    taken.add(real);
-  }
+function requireOutside(folder: string, paths: readonly string[]): void {
+  const inside = paths.find((path) => liesIn(realPath(path), realPath(folder)));
+  if (inside !== undefined)
+    throw Failure.usage(
+      `"${inside}" lies in the folder "${folder}", which is published: expected it outside`,
+    );
 }
 
 function readFlags(flags: unknown): BuildFlags {

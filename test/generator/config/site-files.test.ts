@@ -284,7 +284,7 @@ describe('a folder of the operator’s files is refused with exit 2', () => {
     const inside = site({}, join(tree.out, 'inside'));
     expect(await command('build', { ...inside, out: tree.out })).toMatchObject({
       code: 2,
-      stderr: containing('lies inside the output folder'),
+      stderr: containing(`lies in the folder "${tree.out}", which is published`),
     });
   });
 

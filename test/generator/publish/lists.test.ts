@@ -150,7 +150,7 @@ describe('the lists of', () => {
   });
 });
 
-it('a list is never written over the register or into the tree', async () => {
+it('a list is never written over the register or another list, or into the tree', async () => {
   const { register } = await site(path);
   const out = path('dist');
   const before = readFileSync(register);
@@ -161,4 +161,8 @@ it('a list is never written over the register or into the tree', async () => {
     }
   }
   expect(readFileSync(register).equals(before)).toBe(true);
+  const list = path('list');
+  const twice = ['--purge-list', list, '--files-from', list];
+  const { code, stderr } = await inProcess('build', '--register', register, '--out', out, ...twice);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('expected a file of its own')]);
 });
