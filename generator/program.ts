@@ -1,8 +1,9 @@
 /** The command line: every command but `serve`. With cli.ts the only file here that uses process.*. */
 import { join } from 'node:path';
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
+import type { Command } from 'commander';
 import { COMMANDS } from './commands/index.js';
-import { KEY_VARIABLE } from './commands/options.js';
+import { KEY_VARIABLE, Program } from './commands/options.js';
 import type { Terminal } from './commands/terminal.js';
 import { DEFAULTS } from './config/config.js';
 import { EXIT, Failure, codeOf, messageOf } from './errors.js';
@@ -93,7 +94,7 @@ const terminal: Terminal = {
 const plainer = (text: string): string =>
   text.replace(/^error: option '(--[\w-]+).*?' argument '(.*?)' is invalid\. /s, 'error: $1 "$2": ');
 
-const program = new Command(calledAs(process, self))
+const program = new Program(calledAs(process, self))
   .version(self.version, '-v, --version')
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(plainer(text)) })

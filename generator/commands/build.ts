@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { build } from '../build/build.js';
 import type { Published } from '../build/build.js';
 import { buildConfig } from '../config/config.js';
@@ -8,8 +7,8 @@ import { amountOf, number } from '../progress.js';
 import { placeOf } from '../register/findings.js';
 import { BULK_FILES, EXPORT_FORMATS } from '../routes/exports.js';
 import { RESOURCES, TABLES } from '../schema/index.js';
-import { rendering, waitOption, witnessOption } from './options.js';
-import type { Common, WaitOption } from './options.js';
+import { RENDERING, waitOption, witnessOption } from './options.js';
+import type { Common, WaitOption, Program } from './options.js';
 import {
   asOfText,
   brokenLine,
@@ -26,17 +25,18 @@ import type { RunCost } from './report.js';
 import { onTree } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
-export function addBuild(program: Command, terminal: Terminal): void {
+export function addBuild(program: Program, terminal: Terminal): void {
   const { say, warn, cost, exitWith } = terminal;
-  rendering(program.command('build'))
+  program
+    .command('build')
+    .with(...RENDERING)
     .description('Check the register, render every response, and publish what changed.')
     .option('--accept-removals', 'publish even if more would be lost than the removal guard lets pass')
     .option(
       '--keep-downloads',
       'leave the bulk downloads as they were last written; they say as of when, and the next build without this writes them',
     )
-    .addOption(witnessOption)
-    .addOption(waitOption)
+    .with(witnessOption, waitOption)
     .option('--purge-list <file>', 'write the absolute URLs whose response changed, for a CDN')
     .option('--files-from <file>', 'write the files that changed, for rclone or rsync')
     .option('--delete-from <file>', 'write the files that are gone, which a copy must delete')

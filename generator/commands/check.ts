@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { notMeasuredBy } from '../config/config.js';
 import { check } from '../register/check.js';
 import type { Register } from '../register/database.js';
@@ -6,8 +5,8 @@ import { countRows, warningsOf } from '../register/warnings.js';
 import { RESOURCES, WITHHELD } from '../schema/index.js';
 import { amountOf, number } from '../progress.js';
 import { inThreads, stepsIn } from '../build/workers/threads.js';
-import { OUTPUT, operatorOption, registerOption, withOptions } from './options.js';
-import type { Common } from './options.js';
+import { operatorOption, OUTPUT, registerOption } from './options.js';
+import type { Common, Program } from './options.js';
 import { brokenLine, costText, findingLines, notMeasured, warningLines } from './report.js';
 import type { RunCost } from './report.js';
 import { print } from './terminal.js';
@@ -18,9 +17,11 @@ interface Flags extends Common {
   readonly operator: string;
 }
 
-export function addCheck(program: Command, terminal: Terminal): void {
+export function addCheck(program: Program, terminal: Terminal): void {
   const operator = operatorOption('what does not count as measured (not_measured)');
-  withOptions(program.command('check'), registerOption, operator, ...OUTPUT)
+  program
+    .command('check')
+    .with(registerOption, operator, ...OUTPUT)
     .description('Check the register against its contract, without publishing.')
     .action(async (flags: Flags) => {
       const { register: file, operator, quiet } = flags;

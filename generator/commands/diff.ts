@@ -1,17 +1,18 @@
-import type { Command } from 'commander';
 import { buildConfig } from '../config/config.js';
 import { diff } from '../build/diff.js';
 import type { Difference } from '../build/diff.js';
 import type { FieldChange } from '../build/field-changes.js';
 import { amountOf, number } from '../progress.js';
-import { rendering } from './options.js';
-import type { Common } from './options.js';
+import { RENDERING } from './options.js';
+import type { Common, Program } from './options.js';
 import { findingLines, list, warningLines } from './report.js';
 import { print } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
-export function addDiff(program: Command, terminal: Terminal): void {
-  rendering(program.command('diff'))
+export function addDiff(program: Program, terminal: Terminal): void {
+  program
+    .command('diff')
+    .with(...RENDERING)
     .description(
       'Say which documents and feeds a build would add, change and remove, with examples. Nothing is written.',
     )

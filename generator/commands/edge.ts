@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
 import { z } from 'zod';
 import { hostHeaders, hostNotFound, hostRedirects } from '../edge/headers.js';
 import { nginxConfiguration } from '../edge/nginx.js';
@@ -10,8 +9,8 @@ import { Failure, writing } from '../errors.js';
 import { liesIn, makeFolder, readText, replaceFile } from '../files.js';
 import type { Snapshot } from '../tree/snapshot-json.js';
 import { Tree } from '../tree/tree.js';
-import { OUTPUT, examples, outOption, withOptions } from './options.js';
-import type { Common } from './options.js';
+import { outOption, OUTPUT } from './options.js';
+import type { Common, Program } from './options.js';
 import { print } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
@@ -25,19 +24,18 @@ interface NginxFlags extends Flags {
   readonly trustProxy?: readonly string[];
 }
 
-export function addEdge(program: Command, terminal: Terminal): void {
+export function addEdge(program: Program, terminal: Terminal): void {
   const edge = program
     .command('edge')
     .description('Write the configuration of a web server or a static host that serves the tree.')
-    .addHelpText(
-      'after',
-      examples(
-        'edge nginx --write /etc/register/nginx.conf',
-        "edge nginx --listen '[::]:80' --trust-proxy 10.0.0.0/8 --write nginx.conf",
-        'edge headers --write site',
-      ),
+    .examples(
+      'edge nginx --write /etc/register/nginx.conf',
+      "edge nginx --listen '[::]:80' --trust-proxy 10.0.0.0/8 --write nginx.conf",
+      'edge headers --write site',
     );
-  withOptions(edge.command('nginx'), outOption(), ...OUTPUT)
+  edge
+    .command('nginx')
+    .with(outOption(), ...OUTPUT)
     .description('A whole configuration of nginx: the tree, headers, errors and limits, without Node.')
     .option('--listen <address:port>', 'where nginx listens', addressAndPort, '127.0.0.1:8081')
     .option(
@@ -53,7 +51,9 @@ export function addEdge(program: Command, terminal: Terminal): void {
         return { files: { [write]: text }, notes };
       });
     });
-  withOptions(edge.command('headers'), outOption(), ...OUTPUT)
+  edge
+    .command('headers')
+    .with(outOption(), ...OUTPUT)
     .description(
       '_headers, _redirects and api/404.html, as static hosts such as Netlify and Cloudflare Pages read them.',
     )

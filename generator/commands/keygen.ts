@@ -1,9 +1,8 @@
-import type { Command } from 'commander';
 import { Failure } from '../errors.js';
 import { keyWarnings, readKey } from '../keys.js';
 import { createKey } from '../log/key-file.js';
-import { OUTPUT, examples, withOptions } from './options.js';
-import type { Common } from './options.js';
+import { OUTPUT } from './options.js';
+import type { Common, Program } from './options.js';
 import { print } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
@@ -12,8 +11,8 @@ interface Flags extends Common {
   readonly write: string;
 }
 
-export function addKeygen(program: Command, terminal: Terminal): void {
-  const command = program
+export function addKeygen(program: Program, terminal: Terminal): void {
+  program
     .command('keygen')
     .description('Make a key that signs snapshots, of which the tree then has a log.')
     .requiredOption(
@@ -24,24 +23,22 @@ export function addKeygen(program: Command, terminal: Terminal): void {
       '--write <file>',
       'where the secret key is written; FILE.pub and FILE.last lie next to it',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'keygen --name register.example/log --write /srv/register/log.key',
-        'build --key /srv/register/log.key',
-      ),
-    );
-  withOptions(command, ...OUTPUT).action((flags: Flags) => {
-    const { name, write } = flags;
-    if (name.includes('://'))
-      throw Failure.usage(`--name "${name}" has a scheme, expected none, as in "register.example/log"`);
-    const key = createKey(name, write);
-    const warnings = keyWarnings([readKey(write)]);
-    for (const line of warnings) terminal.warn(line);
-    print(terminal, flags, { file: write, key }, () => [
-      `Wrote the key ${write}${warnings.length === 0 ? ', for its owner alone' : ''}`,
-      `  to publish  ${write}.pub: ${key}`,
-      `  to keep     ${write}.last, without which the key can't sign: never restore it from a backup`,
-    ]);
-  });
+    .examples(
+      'keygen --name register.example/log --write /srv/register/log.key',
+      'build --key /srv/register/log.key',
+    )
+    .with(...OUTPUT)
+    .action((flags: Flags) => {
+      const { name, write } = flags;
+      if (name.includes('://'))
+        throw Failure.usage(`--name "${name}" has a scheme, expected none, as in "register.example/log"`);
+      const key = createKey(name, write);
+      const warnings = keyWarnings([readKey(write)]);
+      for (const line of warnings) terminal.warn(line);
+      print(terminal, flags, { file: write, key }, () => [
+        `Wrote the key ${write}${warnings.length === 0 ? ', for its owner alone' : ''}`,
+        `  to publish  ${write}.pub: ${key}`,
+        `  to keep     ${write}.last, without which the key can't sign: never restore it from a backup`,
+      ]);
+    });
 }

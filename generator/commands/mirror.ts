@@ -1,20 +1,10 @@
-import type { Command } from 'commander';
 import { Failure } from '../errors.js';
 import type { Verifier } from '../keys.js';
 import type { Mirrored } from '../mirror/mirror.js';
 import { amountOf } from '../progress.js';
 import { Tree } from '../tree/tree.js';
-import {
-  OUTPUT,
-  baseUrlOf,
-  collect,
-  examples,
-  outOption,
-  stateOption,
-  waitOption,
-  withOptions,
-} from './options.js';
-import type { OnTree } from './options.js';
+import { baseUrlOf, collect, outOption, OUTPUT, stateOption, waitOption } from './options.js';
+import type { OnTree, Program } from './options.js';
 import { asOfText, costText, list, size } from './report.js';
 import type { RunCost } from './report.js';
 import { onTree, print } from './terminal.js';
@@ -25,8 +15,10 @@ interface Flags extends OnTree {
   readonly key?: readonly string[];
 }
 
-export function addMirror(program: Command, terminal: Terminal): void {
-  const command = withOptions(program.command('mirror'), outOption('the copy'), stateOption)
+export function addMirror(program: Program, terminal: Terminal): void {
+  program
+    .command('mirror')
+    .with(outOption('the copy'), stateOption)
     .description('Make a copy of a published tree over HTTP, or bring it up to date.')
     .argument('<base-url>', 'where the tree is published, without a path', baseUrlOf)
     .option(
@@ -34,25 +26,23 @@ export function addMirror(program: Command, terminal: Terminal): void {
       'a public key (NAME+ID+BASE64) of the signed log, or a file of such lines; once for each (default: those of the first copy)',
       collect,
     )
-    .addHelpText(
-      'after',
-      examples(
-        'mirror https://register.example --out copy',
-        'mirror https://register.example --out copy --key register.pub',
-        'mirror https://register.example --out copy --quiet   # from cron',
-      ),
-    );
-  withOptions(command, waitOption, ...OUTPUT).action(async (base: URL, flags: Flags) => {
-    const { out, state, key = [], json, quiet } = flags;
-    const keys = key.flatMap(logKeysOf);
-    // The HTTP client takes 100 ms to load, which the other commands save.
-    const { mirror } = await import('../mirror/mirror.js');
-    const result = await onTree(terminal, flags, () =>
-      mirror(base, new Tree(out, state), terminal.effects(quiet), keys),
-    );
-    print(terminal, flags, result, (cost) => mirroredLines(out, result, cost));
-    if (json !== true) for (const line of warningsOf(result)) terminal.warn(line);
-  });
+    .examples(
+      'mirror https://register.example --out copy',
+      'mirror https://register.example --out copy --key register.pub',
+      'mirror https://register.example --out copy --quiet   # from cron',
+    )
+    .with(waitOption, ...OUTPUT)
+    .action(async (base: URL, flags: Flags) => {
+      const { out, state, key = [], json, quiet } = flags;
+      const keys = key.flatMap(logKeysOf);
+      // The HTTP client takes 100 ms to load, which the other commands save.
+      const { mirror } = await import('../mirror/mirror.js');
+      const result = await onTree(terminal, flags, () =>
+        mirror(base, new Tree(out, state), terminal.effects(quiet), keys),
+      );
+      print(terminal, flags, result, (cost) => mirroredLines(out, result, cost));
+      if (json !== true) for (const line of warningsOf(result)) terminal.warn(line);
+    });
 }
 
 /** @throws Failure usage, environment */

@@ -1,6 +1,5 @@
 /** The options of commands, each declared once. */
-import { Option } from 'commander';
-import type { AddHelpTextContext, Command } from 'commander';
+import { Command, Option } from 'commander';
 import { DEFAULTS } from '../config/config.js';
 import type { SigningFlags } from '../config/config.js';
 import { Failure } from '../errors.js';
@@ -64,50 +63,53 @@ export const witnessOption = new Option(
   'ask a witness to cosign the log, such as "https://w.example w.example+1b2c…"; once for each',
 ).argParser(collect);
 
-/** Adds options in this order. */
-export const withOptions = (command: Command, ...options: readonly Option[]): Command =>
-  options.reduce((all, option) => all.addOption(option), command);
+/** What every command that renders has. */
+export const RENDERING = [
+  registerOption,
+  outOption(),
+  stateOption,
+  operatorOption('who runs the register, on which terms'),
+  new Option('--base-url <url>', 'where the service is reached (default: base_url of the operator file)'),
+  keyOption,
+  new Option('--skip-invalid', 'leave out records that break the contract, and say which'),
+  ...OUTPUT,
+];
 
-/** A command that renders. */
-export const rendering = (command: Command): Command =>
-  withOptions(
-    command,
-    registerOption,
-    outOption(),
-    stateOption,
-    operatorOption('who runs the register, on which terms'),
-    new Option('--base-url <url>', 'where the service is reached (default: base_url of the operator file)'),
-    keyOption,
-    new Option('--skip-invalid', 'leave out records that break the contract, and say which'),
-    ...OUTPUT,
-  );
-
-/** A command that signs, but renders nothing. @param operator what it reads the operator file for */
-export const signing = (command: Command, operator: string): Command =>
-  withOptions(
-    command,
-    outOption(),
-    stateOption,
-    waitOption,
-    ...OUTPUT,
-    operatorOption(operator),
-    keyOption,
-    witnessOption,
-  );
+/** What a command has that signs, but renders nothing. @param operator what it reads the operator file for */
+export const signingOptions = (operator: string): readonly Option[] => [
+  outOption(),
+  stateOption,
+  waitOption,
+  ...OUTPUT,
+  operatorOption(operator),
+  keyOption,
+  witnessOption,
+];
 
 /** What starts this program, as whoever called it would type it: the name of the topmost command. */
 export const programName = (command: Command): string =>
   command.parent === null ? command.name() : programName(command.parent);
 
-/** The end of a help text. @param lines commands, without what starts this program */
-export const examples =
-  (...lines: readonly string[]) =>
-  ({ command }: AddHelpTextContext): string =>
-    [
-      '',
-      lines.length > 1 ? 'Examples' : 'Example',
-      ...lines.map((line) => `  $ ${programName(command)} ${line}`),
-    ].join('\n');
+/** A command whose options and examples are lists. */
+export class Program extends Command {
+  override createCommand(name?: string): Program {
+    return new Program(name);
+  }
+
+  /** Adds options in this order. */
+  with(...options: readonly Option[]): this {
+    for (const option of options) this.addOption(option);
+    return this;
+  }
+
+  /** Ends the help text. @param lines commands, without what starts this program */
+  examples(...lines: readonly string[]): this {
+    const title = lines.length > 1 ? 'Examples' : 'Example';
+    return this.addHelpText('after', () =>
+      ['', title, ...lines.map((line) => `  $ ${programName(this)} ${line}`)].join('\n'),
+    );
+  }
+}
 
 /** The base URL of a service. @throws Failure usage: a text is none */
 export function baseUrlOf(text: string): URL {

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { Command } from 'commander';
 import type { Effects } from '../build/build.js';
 import { Failure, writing } from '../errors.js';
 import { chunksOf } from '../files.js';
@@ -21,8 +20,8 @@ import { locator } from '../tree/locate.js';
 import { isRendered } from '../tree/published-routes.js';
 import { parseSnapshot } from '../tree/snapshot-json.js';
 import type { Snapshot } from '../tree/snapshot-json.js';
-import { OUTPUT, baseUrlOf, examples, programName, withOptions } from './options.js';
-import type { Common } from './options.js';
+import { baseUrlOf, OUTPUT, programName } from './options.js';
+import type { Common, Program } from './options.js';
 import { size } from './report.js';
 import { print } from './terminal.js';
 import type { Terminal } from './terminal.js';
@@ -32,41 +31,39 @@ interface Flags extends Common {
   readonly write?: string;
 }
 
-export function addProve(program: Command, terminal: Terminal): void {
-  const command = program
+export function addProve(program: Program, terminal: Terminal): void {
+  program
     .command('prove')
     .description('Write a proof that a document is in the newest signed snapshot.')
     .argument('<from>', 'where the tree is published: a URL without a path, or a folder')
     .argument('<path>', 'the path of the document, such as /api/v1/group/45')
     .option('--write <file>', 'the file to write; its name should end with .tlog-proof')
-    .addHelpText(
-      'after',
-      examples(
-        'prove https://register.example /api/v1/group/45 --write group-45.tlog-proof',
-        "prove https://register.example '/api/v1/largest?limit=10' --write largest.tlog-proof",
-        'prove dist /group/45/history.json --write history.tlog-proof',
-      ),
-    );
-  withOptions(command, ...OUTPUT).action(async (from: string, path: string, flags: Flags) => {
-    const { write, json, quiet } = flags;
-    if (json === true && write === undefined)
-      throw Failure.usage('--json prints facts instead of the proof, expected it along with --write');
-    const effects = terminal.effects(quiet);
-    const source = await sourceAt(from, effects);
-    try {
-      const { text, sha256, sequence, index, origin } = await proofOf(path, source, effects.progress);
-      if (write === undefined) return terminal.say(text.slice(0, -1));
-      writing(`"${write}"`, () => writeFileSync(write, text));
-      const bytes = Buffer.byteLength(text);
-      const facts = { path, sha256, sequence, index, bytes, requests: source.requests() };
-      print(terminal, flags, facts, () => [
-        `${write} proves ${path} in signed snapshot ${sequence} of ${origin} (${size(bytes)})`,
-        `  verify it with a key that you have from elsewhere: ${programName(program)} verify-proof ${write} --key KEY`,
-      ]);
-    } finally {
-      source.close();
-    }
-  });
+    .examples(
+      'prove https://register.example /api/v1/group/45 --write group-45.tlog-proof',
+      "prove https://register.example '/api/v1/largest?limit=10' --write largest.tlog-proof",
+      'prove dist /group/45/history.json --write history.tlog-proof',
+    )
+    .with(...OUTPUT)
+    .action(async (from: string, path: string, flags: Flags) => {
+      const { write, json, quiet } = flags;
+      if (json === true && write === undefined)
+        throw Failure.usage('--json prints facts instead of the proof, expected it along with --write');
+      const effects = terminal.effects(quiet);
+      const source = await sourceAt(from, effects);
+      try {
+        const { text, sha256, sequence, index, origin } = await proofOf(path, source, effects.progress);
+        if (write === undefined) return terminal.say(text.slice(0, -1));
+        writing(`"${write}"`, () => writeFileSync(write, text));
+        const bytes = Buffer.byteLength(text);
+        const facts = { path, sha256, sequence, index, bytes, requests: source.requests() };
+        print(terminal, flags, facts, () => [
+          `${write} proves ${path} in signed snapshot ${sequence} of ${origin} (${size(bytes)})`,
+          `  verify it with a key that you have from elsewhere: ${programName(program)} verify-proof ${write} --key KEY`,
+        ]);
+      } finally {
+        source.close();
+      }
+    });
 }
 
 /** Where files of a published tree are read from. */

@@ -1,16 +1,17 @@
-import type { Command } from 'commander';
 import { rollback } from '../build/rollback.js';
 import { signingFor, wordsBy } from '../config/config.js';
 import { withLog } from '../log/sign.js';
 import { Tree } from '../tree/tree.js';
-import { signing } from './options.js';
-import type { Signs } from './options.js';
+import { signingOptions } from './options.js';
+import type { Signs, Program } from './options.js';
 import { asOfText } from './report.js';
 import { onTree, print } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
-export function addRollback(program: Command, terminal: Terminal): void {
-  signing(program.command('rollback'), 'for its "key", "witnesses" and "words"')
+export function addRollback(program: Program, terminal: Terminal): void {
+  program
+    .command('rollback')
+    .with(...signingOptions('for its "key", "witnesses" and "words"'))
     .description('Publish the previous snapshot again, as a new one.')
     .action(async (flags: Signs) => {
       const { out, state, operator, quiet } = flags;

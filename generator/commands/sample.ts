@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
 import { MOST_RECORDS, writeSample } from '../../data/sample.js';
 import { DEFAULTS } from '../config/config.js';
 import { Failure, messageOf } from '../errors.js';
 import { amountOf } from '../progress.js';
-import { OUTPUT, withOptions } from './options.js';
-import type { Common } from './options.js';
+import { OUTPUT } from './options.js';
+import type { Common, Program } from './options.js';
 import { size } from './report.js';
 import { print } from './terminal.js';
 import type { Terminal } from './terminal.js';
@@ -31,8 +30,8 @@ interface Flags extends Common {
   readonly ifMissing?: true;
 }
 
-export function addSample(program: Command, terminal: Terminal): void {
-  const command = program
+export function addSample(program: Program, terminal: Terminal): void {
+  program
     .command('sample')
     .description('Write a fictional register of any size, the same for the same size and seed.')
     .option('--out <file>', 'the register to write, which must not exist', DEFAULTS.register)
@@ -43,32 +42,33 @@ export function addSample(program: Command, terminal: Terminal): void {
       SAMPLE_RECORDS,
     )
     .option('--seed <n>', 'which of the many registers of this size', wholeUpTo(Number.MAX_SAFE_INTEGER), 1)
-    .option('--if-missing', 'do nothing where the file exists');
-  withOptions(command, ...OUTPUT).action(async (flags: Flags) => {
-    const { out: file, records, seed, ifMissing } = flags;
-    if (existsSync(file)) {
-      if (ifMissing === true) return;
-      throw Failure.environment(`"${file}" exists, expected a new file`);
-    }
-    const shown = terminal.progress(flags.quiet);
-    shown.start('writing a sample register', records, 'records');
-    let done = 0;
-    const summary = await writeSample({
-      file,
-      records,
-      seed,
-      onProgress: async (now) => {
-        const step = now - done;
-        done = now;
-        await shown.advance(step);
-      },
-    }).catch((error: unknown) => {
-      if (error instanceof Failure) throw error;
-      throw Failure.environment(`"${file}" can't be written: ${messageOf(error)}`);
+    .option('--if-missing', 'do nothing where the file exists')
+    .with(...OUTPUT)
+    .action(async (flags: Flags) => {
+      const { out: file, records, seed, ifMissing } = flags;
+      if (existsSync(file)) {
+        if (ifMissing === true) return;
+        throw Failure.environment(`"${file}" exists, expected a new file`);
+      }
+      const shown = terminal.progress(flags.quiet);
+      shown.start('writing a sample register', records, 'records');
+      let done = 0;
+      const summary = await writeSample({
+        file,
+        records,
+        seed,
+        onProgress: async (now) => {
+          const step = now - done;
+          done = now;
+          await shown.advance(step);
+        },
+      }).catch((error: unknown) => {
+        if (error instanceof Failure) throw error;
+        throw Failure.environment(`"${file}" can't be written: ${messageOf(error)}`);
+      });
+      shown.finish();
+      print(terminal, flags, { register: file, seed, ...summary }, () => [
+        `Wrote ${amountOf(records, 'fictional records')} (${amountOf(summary.rows, 'rows')}, ${size(summary.bytes)}) to ${file}`,
+      ]);
     });
-    shown.finish();
-    print(terminal, flags, { register: file, seed, ...summary }, () => [
-      `Wrote ${amountOf(records, 'fictional records')} (${amountOf(summary.rows, 'rows')}, ${size(summary.bytes)}) to ${file}`,
-    ]);
-  });
 }

@@ -1,9 +1,9 @@
-import type { Command } from 'commander';
 import { scaffold } from '../register/scaffold.js';
 import { programName, registerOption } from './options.js';
+import type { Program } from './options.js';
 import type { Terminal } from './terminal.js';
 
-export function addScaffold(program: Command, { say }: Terminal): void {
+export function addScaffold(program: Program, { say }: Terminal): void {
   program
     .command('scaffold')
     .description(

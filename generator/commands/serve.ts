@@ -1,8 +1,8 @@
-import type { Command } from 'commander';
 import { programName } from './options.js';
+import type { Program } from './options.js';
 
 /** Only listed here: cli.ts hands `serve` over to the proxy, which has the options. */
-export function addServe(program: Command): void {
+export function addServe(program: Program): void {
   program
     .command('serve')
     .description('Start the proxy, which serves the tree over HTTP.')

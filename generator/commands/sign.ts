@@ -1,18 +1,19 @@
-import type { Command } from 'commander';
 import { signingFor } from '../config/config.js';
 import { Failure } from '../errors.js';
 import { sign } from '../log/sign.js';
 import { amountOf } from '../progress.js';
 import { Tree } from '../tree/tree.js';
-import { examples, signing as signingOptions } from './options.js';
-import type { Signs } from './options.js';
+import { signingOptions } from './options.js';
+import type { Signs, Program } from './options.js';
 import { onTree, print } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
-export function addSign(program: Command, terminal: Terminal): void {
-  signingOptions(program.command('sign'), 'for its "key" and "witnesses"')
+export function addSign(program: Program, terminal: Terminal): void {
+  program
+    .command('sign')
+    .with(...signingOptions('for its "key" and "witnesses"'))
     .description('Sign the last snapshot of a tree that declares a log, if that was not done yet.')
-    .addHelpText('after', examples('build', 'sign --key /media/key/log.key'))
+    .examples('build', 'sign --key /media/key/log.key')
     .action(async (flags: Signs) => {
       const { out, state, quiet } = flags;
       const { signing } = signingFor(flags);

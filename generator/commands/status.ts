@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { Failure } from '../errors.js';
 import { readText } from '../files.js';
 import { newestIn } from '../log/log-files.js';
@@ -11,8 +10,8 @@ import { TABLES } from '../schema/index.js';
 import { parseSnapshot } from '../tree/snapshot-json.js';
 import type { Snapshot } from '../tree/snapshot-json.js';
 import { Tree } from '../tree/tree.js';
-import { OUTPUT, examples, outOption, withOptions } from './options.js';
-import type { Common } from './options.js';
+import { outOption, OUTPUT } from './options.js';
+import type { Common, Program } from './options.js';
 import { asOfText, recordsText } from './report.js';
 import { print } from './terminal.js';
 import type { Terminal } from './terminal.js';
@@ -21,17 +20,18 @@ interface Flags extends Common {
   readonly out: string;
 }
 
-export function addStatus(program: Command, terminal: Terminal): void {
-  const command = program
+export function addStatus(program: Program, terminal: Terminal): void {
+  program
     .command('status')
     .description(
       'Say what is published: which snapshot, of when, what is not measured, whether it is signed.',
     )
-    .addHelpText('after', examples('status --out dist', 'status --out dist --json'));
-  withOptions(command, outOption(), ...OUTPUT).action((flags: Flags) => {
-    const status = statusOf(new Tree(flags.out));
-    print(terminal, flags, status, () => [statusLine(status)]);
-  });
+    .examples('status --out dist', 'status --out dist --json')
+    .with(outOption(), ...OUTPUT)
+    .action((flags: Flags) => {
+      const status = statusOf(new Tree(flags.out));
+      print(terminal, flags, status, () => [statusLine(status)]);
+    });
 }
 
 /**

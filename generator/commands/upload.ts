@@ -1,12 +1,11 @@
-import type { Command } from 'commander';
 import { amountOf, number } from '../progress.js';
 import { Tree } from '../tree/tree.js';
 import { verifyRemote } from '../upload/compare.js';
 import type { RemoteReport, Untracked } from '../upload/compare.js';
 import { upload } from '../upload/upload.js';
 import type { Uploaded } from '../upload/upload.js';
-import { OUTPUT, examples, outOption, stateOption, waitOption, withOptions } from './options.js';
-import type { OnTree } from './options.js';
+import { outOption, OUTPUT, stateOption, waitOption } from './options.js';
+import type { OnTree, Program } from './options.js';
 import { costText, size } from './report.js';
 import type { RunCost } from './report.js';
 import { onTree, print } from './terminal.js';
@@ -17,36 +16,36 @@ interface Flags extends OnTree {
   readonly verify?: true;
 }
 
-export function addUpload(program: Command, terminal: Terminal): void {
+export function addUpload(program: Program, terminal: Terminal): void {
   const { warn, progress } = terminal;
-  const command = withOptions(program.command('upload'), outOption(), stateOption)
+  program
+    .command('upload')
+    .with(outOption(), stateOption)
     .description('Bring object storage (rclone) or a folder elsewhere (rsync) up to the tree.')
     .requiredOption(
       '--to <remote>',
       'NAME:BUCKET/PREFIX of the configuration of rclone, or rsync:DESTINATION',
     )
     .option('--verify', 'compare what is there with the tree, and change nothing')
-    .addHelpText(
-      'after',
-      examples(
-        'upload --out dist --to storage:bucket/prefix',
-        'upload --out dist --to rsync:host:/srv/copy',
-        'upload --out dist --to rsync:/srv/copy --verify',
-      ),
-    );
-  withOptions(command, waitOption, ...OUTPUT).action(async (flags: Flags) => {
-    const { out, state, to, verify, json, quiet } = flags;
-    const tree = new Tree(out, state);
-    if (verify === true) {
-      const found = await onTree(terminal, flags, () => verifyRemote(tree, to, progress(quiet)));
-      const differs = found.missing.length + found.different.length + found.extra.length > 0;
-      print(terminal, flags, found, () => remoteLines(found), !differs);
-      return;
-    }
-    const result = await onTree(terminal, flags, () => upload(tree, to, progress(quiet)));
-    print(terminal, flags, result, (cost) => uploadedLines(result, cost));
-    if (json !== true) for (const line of warningsOf(result)) warn(line);
-  });
+    .examples(
+      'upload --out dist --to storage:bucket/prefix',
+      'upload --out dist --to rsync:host:/srv/copy',
+      'upload --out dist --to rsync:/srv/copy --verify',
+    )
+    .with(waitOption, ...OUTPUT)
+    .action(async (flags: Flags) => {
+      const { out, state, to, verify, json, quiet } = flags;
+      const tree = new Tree(out, state);
+      if (verify === true) {
+        const found = await onTree(terminal, flags, () => verifyRemote(tree, to, progress(quiet)));
+        const differs = found.missing.length + found.different.length + found.extra.length > 0;
+        print(terminal, flags, found, () => remoteLines(found), !differs);
+        return;
+      }
+      const result = await onTree(terminal, flags, () => upload(tree, to, progress(quiet)));
+      print(terminal, flags, result, (cost) => uploadedLines(result, cost));
+      if (json !== true) for (const line of warningsOf(result)) warn(line);
+    });
 }
 
 /** How many files of a kind are shown. */

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
-import type { Command } from 'commander';
 import { Failure, messageOf, reading } from '../errors.js';
 import { parseVerifier } from '../keys.js';
 import type { Verifier } from '../keys.js';
 import { verifyProof } from '../log/proof.js';
 import type { VerifiedProof } from '../log/proof.js';
-import { OUTPUT, collect, examples, withOptions } from './options.js';
-import type { Common } from './options.js';
+import { collect, OUTPUT } from './options.js';
+import type { Common, Program } from './options.js';
 import { asOfText } from './report.js';
 import { print } from './terminal.js';
 import type { Terminal } from './terminal.js';
@@ -16,8 +15,8 @@ interface Flags extends Common {
   readonly body?: string;
 }
 
-export function addVerifyProof(program: Command, terminal: Terminal): void {
-  const command = program
+export function addVerifyProof(program: Program, terminal: Terminal): void {
+  program
     .command('verify-proof')
     .description('Verify a proof without any network: who published a document, in which snapshot.')
     .argument('<file>', 'a file that prove, or the page of a record, has written')
@@ -27,26 +26,24 @@ export function addVerifyProof(program: Command, terminal: Terminal): void {
       collect,
     )
     .option('--body <file>', 'the document, to compare it with the one that is proven')
-    .addHelpText(
-      'after',
-      examples(
-        'verify-proof group-45.tlog-proof --key register.pub',
-        'verify-proof largest.tlog-proof --key register.pub --body largest.json',
-      ),
-    );
-  withOptions(command, ...OUTPUT).action((file: string, flags: Flags) => {
-    const verifiers = flags.key.flatMap(verifiersOf);
-    const content = flags.body === undefined ? undefined : read(`"${flags.body}"`, flags.body);
-    const proof = verified(`"${file}"`, read(`"${file}"`, file).toString(), verifiers, content);
-    const { isBodyIncluded, ...facts } = proof;
-    const body = isBodyIncluded || content !== undefined;
-    print(terminal, flags, { ...facts, body }, () => [
-      `${file}: ${proof.path} was in snapshot ${proof.sequence} of ${proof.origin} (${asOfText(proof.asOf)})`,
-      `  content  SHA-256 ${proof.sha256}${body ? '' : ', which is not in the proof: compare the document with --body'}`,
-      `  entry    ${proof.index} of the log, counted from 0`,
-      `  signed   ${proof.signedBy.join(', ')}`,
-    ]);
-  });
+    .examples(
+      'verify-proof group-45.tlog-proof --key register.pub',
+      'verify-proof largest.tlog-proof --key register.pub --body largest.json',
+    )
+    .with(...OUTPUT)
+    .action((file: string, flags: Flags) => {
+      const verifiers = flags.key.flatMap(verifiersOf);
+      const content = flags.body === undefined ? undefined : read(`"${flags.body}"`, flags.body);
+      const proof = verified(`"${file}"`, read(`"${file}"`, file).toString(), verifiers, content);
+      const { isBodyIncluded, ...facts } = proof;
+      const body = isBodyIncluded || content !== undefined;
+      print(terminal, flags, { ...facts, body }, () => [
+        `${file}: ${proof.path} was in snapshot ${proof.sequence} of ${proof.origin} (${asOfText(proof.asOf)})`,
+        `  content  SHA-256 ${proof.sha256}${body ? '' : ', which is not in the proof: compare the document with --body'}`,
+        `  entry    ${proof.index} of the log, counted from 0`,
+        `  signed   ${proof.signedBy.join(', ')}`,
+      ]);
+    });
 }
 
 /** @throws Failure environment */

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { build } from '../build/build.js';
 import { buildConfig } from '../config/config.js';
 import type { BuildConfig } from '../config/config.js';
@@ -14,8 +13,8 @@ import type { VerifyReport } from '../verify/verify.js';
 import { check } from '../register/check.js';
 import { isPublishable } from '../register/findings.js';
 import { inThreads, stepsIn } from '../build/workers/threads.js';
-import { rendering, waitOption, witnessOption } from './options.js';
-import type { OnTree } from './options.js';
+import { RENDERING, waitOption, witnessOption } from './options.js';
+import type { OnTree, Program } from './options.js';
 import { onTree, print } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
@@ -24,8 +23,10 @@ interface Flags extends OnTree {
   readonly deleteUntracked?: boolean;
 }
 
-export function addVerify(program: Command, terminal: Terminal): void {
-  rendering(program.command('verify'))
+export function addVerify(program: Program, terminal: Terminal): void {
+  program
+    .command('verify')
+    .with(...RENDERING)
     .description('Check every file of the tree against its index and digest.')
     .option('--accept-removals', 'repair even if more would be lost than the removal guard lets pass')
     .option(
@@ -33,8 +34,7 @@ export function addVerify(program: Command, terminal: Terminal): void {
       'complete an interrupted commit, render what is damaged again, delete files that would be served',
     )
     .option('--delete-untracked', 'with --repair: also delete the files that no route leads to')
-    .addOption(witnessOption)
-    .addOption(waitOption)
+    .with(witnessOption, waitOption)
     .action(async (flags: Flags) => {
       const { out, state, quiet, deleteUntracked = false } = flags;
       if (deleteUntracked && flags.repair !== true)

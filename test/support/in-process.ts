@@ -1,6 +1,7 @@
 /** The command line in this process: as quick as a function, with exit code and output as a process has them. */
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import { COMMANDS } from '../../generator/commands/index.js';
+import { Program } from '../../generator/commands/options.js';
 import type { Terminal } from '../../generator/commands/terminal.js';
 import { EXIT, Failure } from '../../generator/errors.js';
 import { effectsAt, quiet } from './build.js';
@@ -21,7 +22,7 @@ export async function inProcess(...args: readonly string[]): Promise<Run> {
     cost: () => ({ seconds: 0, peakMemoryBytes: 0 }),
     exitWith: (code) => void (ended.code = code),
   };
-  const program = new Command('register-api').exitOverride().configureOutput({ writeErr, writeOut });
+  const program = new Program('register-api').exitOverride().configureOutput({ writeErr, writeOut });
   for (const add of COMMANDS) add(program, terminal);
   try {
     await program.parseAsync(args, { from: 'user' });
