@@ -5,7 +5,7 @@ import { HashFileWriter, NO_HASH } from '../tree/hash-file.js';
 import type { Progress } from '../progress.js';
 import { filler } from '../routes/index.js';
 import { CODINGS, COMPRESSED_FROM_BYTES } from '../tree/codings.js';
-import { indexDigest, summarise } from '../tree/digest.js';
+import { summarise, treeDigest } from '../tree/digest.js';
 import type { RouteSummary } from '../tree/index-json.js';
 import { writeIndex } from '../tree/index-json.js';
 import { measure } from '../tree/measure.js';
@@ -35,8 +35,7 @@ export async function rebuildIndex(
   const summaries: Record<string, RouteSummary> = {};
   for (const route of routes) {
     const { name } = route;
-    const path = join(tree.index, name);
-    const writer = new HashFileWriter(path);
+    const writer = new HashFileWriter(join(tree.index, name));
     const fileOf = filler(route.file);
     const found = isSnapshot ? (keys.get(name) ?? []) : keysOfAnyForm(keys, name);
     for (const key of found) {
@@ -48,9 +47,11 @@ export async function rebuildIndex(
       if (pause !== undefined) await pause;
     }
     sums[name] = writer.finish();
-    summaries[name] = summarise(path, route);
   }
-  const digest = indexDigest(tree.index, routes);
+  const digest = treeDigest(
+    routes,
+    (route) => (summaries[route.name] = summarise(join(tree.index, route.name), route)),
+  );
   writeIndex(tree.index, { digest, sums, routes: summaries, fingerprints: false, exports: {}, absent: [] });
   progress.finish();
   return digest;

@@ -4,6 +4,7 @@
  * Buffers are fixed, so ten million entries take no more memory than one.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import type { KeyRange } from '../cursor.js';
 import { ifExists } from '../files.js';
 import { HASH_BYTES } from './merkle.js';
 import { Sink } from './sink.js';
@@ -100,14 +101,14 @@ export class HashFileReader {
     this.#buffer = Buffer.allocUnsafe(Math.min(bufferEntries, this.size) * ENTRY_BYTES);
   }
 
-  /** @returns undefined if the file does not exist */
-  static open(path: string, bufferEntries = BUFFER_ENTRIES): HashFileReader | undefined {
-    const descriptor = ifExists(() => openSync(path, 'r'));
+  /** @returns undefined if there is no such file */
+  static open(path: string | undefined, bufferEntries = BUFFER_ENTRIES): HashFileReader | undefined {
+    const descriptor = path === undefined ? undefined : ifExists(() => openSync(path, 'r'));
     return descriptor === undefined ? undefined : new HashFileReader(descriptor, bufferEntries);
   }
 
   /** Restricts reading to the keys from `low` to `high`, inclusive, and moves to the first. */
-  restrict(low: number, high: number): void {
+  restrict({ low, high }: KeyRange): void {
     this.#next = this.#countBelow(low);
     this.#end = this.#countBelow(high + 1);
     this.#filled = 0;
@@ -166,14 +167,6 @@ export class HashFileReader {
     }
   }
 
-  /** All entries from the cursor on, each valid until the next is read. */
-  *entries(): Generator<Entry, void, undefined> {
-    for (let entry = this.peek(); entry !== undefined; entry = this.peek()) {
-      yield entry;
-      this.next();
-    }
-  }
-
   #fill(): boolean {
     const wanted = Math.min(this.#buffer.length, (this.#end - this.#next) * ENTRY_BYTES);
     this.#filled = 0;
@@ -194,11 +187,15 @@ export class HashFileReader {
   }
 }
 
-/** All entries of a file, or none if it does not exist; each is valid until the next is read. */
-export function* entriesIn(path: string): Generator<Entry, void, undefined> {
+/** The entries of a file, or none if it does not exist; each is valid until the next is read. */
+export function* entriesIn(path: string, range?: KeyRange): Generator<Entry, void, undefined> {
   const reader = HashFileReader.open(path);
   try {
-    if (reader !== undefined) yield* reader.entries();
+    if (range !== undefined) reader?.restrict(range);
+    for (let entry = reader?.peek(); entry !== undefined; entry = reader?.peek()) {
+      yield entry;
+      reader?.next();
+    }
   } finally {
     reader?.close();
   }

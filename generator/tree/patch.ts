@@ -13,20 +13,8 @@ export type Verdict = 'added' | 'changed' | 'unchanged';
 export const ALL_KEYS: KeyRange = { low: 0, high: Number.MAX_SAFE_INTEGER };
 
 /** The keys in a hash file or a patch, ascending. */
-export function* keysIn(
-  file: string,
-  { low, high }: KeyRange = ALL_KEYS,
-): Generator<number, void, undefined> {
-  const reader = HashFileReader.open(file);
-  try {
-    reader?.restrict(low, high);
-    for (let key = reader?.peekKey(); key !== undefined; key = reader?.peekKey()) {
-      yield key;
-      reader?.next();
-    }
-  } finally {
-    reader?.close();
-  }
+export function* keysIn(file: string, range?: KeyRange): Generator<number, void, undefined> {
+  for (const { key } of entriesIn(file, range)) yield key;
 }
 
 export interface PatchOptions {
@@ -50,8 +38,8 @@ export class PatchWriter {
   #last = -1;
 
   constructor({ old, patch, range = ALL_KEYS, onGone }: PatchOptions) {
-    this.#old = old === undefined ? undefined : HashFileReader.open(old);
-    this.#old?.restrict(range.low, range.high);
+    this.#old = HashFileReader.open(old);
+    this.#old?.restrict(range);
     this.#path = patch;
     this.#onGone = onGone;
   }
@@ -143,7 +131,7 @@ export function comparePatches(
   onPatched: OnPatched,
   keep?: (entries: Buffer) => void,
 ): void {
-  const before = old === undefined ? undefined : HashFileReader.open(old);
+  const before = HashFileReader.open(old);
   try {
     for (const patch of patches) {
       for (const entry of entriesIn(patch)) {

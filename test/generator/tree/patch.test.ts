@@ -147,7 +147,7 @@ describe('a hash file', () => {
           const bytes = readFileSync(file);
           const reader = open(file, buffer);
           const range = { low: Math.min(a, b), high: Math.max(a, b) };
-          reader.restrict(range.low, range.high);
+          reader.restrict(range);
           const keys = ascending(model).map(([key]) => key);
           const wanted = keys.filter((key) => isIn(range)([key, undefined]));
           let passed = 0;
@@ -178,7 +178,7 @@ describe('a hash file', () => {
   it('finds the entry of a key, wherever it is read', () => {
     const { file } = write(new Map([1, 3, 2 ** 40].map((key) => [key, DAMAGED])));
     const reader = open(file, 1);
-    reader.restrict(3, 3);
+    reader.restrict({ low: 3, high: 3 });
     const keys = [0, 1, 2, 3, 4, 2 ** 40, 2 ** 40 + 1].filter((key) => reader.find(key)?.key === key);
     expect(keys).toEqual([1, 3, 2 ** 40]);
     expect(reader.peekKey()).toBe(3);
