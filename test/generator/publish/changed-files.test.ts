@@ -1,20 +1,16 @@
 /** The lists of what each commit changed: they have exactly the files that differ. */
-import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createKey } from '../../../generator/log/key-file.js';
 import { changedFilesBetween, snapshotIdOf } from '../../../generator/publish/changed-files.js';
 import type { SnapshotId } from '../../../generator/publish/changed-files.js';
-import { recover } from '../../../generator/publish/recover.js';
 import { readManifest } from '../../../generator/tree/manifest.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { rollback } from '../../../generator/build/rollback.js';
-import { effectsAt, quiet } from '../../support/build.js';
+import { effectsAt } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { hashesOf } from '../../support/published.js';
-import { some } from '../../support/thorough.js';
-import { copyTree } from '../../support/tree.js';
-import { callsOf, deadFrom, survive, withFault } from './faults.js';
 import { LONG, publish, route } from './small.js';
 import type { Documents, Version } from './small.js';
 
@@ -62,12 +58,6 @@ const changedSince = (out: string, { hashes }: State): readonly string[] => {
     .toSorted();
 };
 
-function copied(out: string): string {
-  const copy = path('copy');
-  copyTree(out, copy);
-  return copy;
-}
-
 describe('the list of a commit', () => {
   it('has the files that it put or deleted, siblings and the log among them', async () => {
     const [out, key] = [path('dist'), path('key')];
@@ -96,28 +86,6 @@ describe('the list of a commit', () => {
     expect(listed(out, later)).toEqual(changedSince(out, later));
     await publish(out, version({ a: { 1: 'one' }, b: { 1: 'one' } }, [2, 3]));
     expect(listed(out, before)).toEqual(expect.arrayContaining(['a/2.json', 'a/3.json', 'changes/2.json']));
-  });
-
-  it('is there exactly if the commit took place, wherever that was killed', async () => {
-    const template = path('dist');
-    await publish(template, OLD);
-    const before = stateOf(template);
-    const finished = copied(template);
-    const calls = await callsOf(() => publish(finished, NEW));
-    const all = listed(finished, before);
-    let [completed, left] = [0, 0];
-    for (const { number } of some(calls, 12)) {
-      const out = copied(template);
-      await withFault(deadFrom(number), () => survive(publish(out, NEW)));
-      await recover(new Tree(out), quiet());
-      const isNew = idOf(out).sequence > before.id.sequence;
-      expect(listed(out, before), `dead from ${number}`).toEqual(isNew ? all : []);
-      expect(existsSync(join(new Tree(out).changedFiles, '2'))).toBe(isNew);
-      if (isNew) completed += 1;
-      else left += 1;
-      rmSync(out, { recursive: true });
-    }
-    expect(Math.min(completed, left)).toBeGreaterThan(2);
   });
 });
 

@@ -23,7 +23,6 @@ import { flush } from '../../../generator/publish/flush.js';
 import { isPrepared, writeJournal } from '../../../generator/publish/journal.js';
 import { completeCommit } from '../../../generator/publish/recover.js';
 import { stagePaths } from '../../../generator/publish/stage.js';
-import { Takedown, stageTakedown, takenDown } from '../../../generator/publish/takedown.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { quiet } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
@@ -166,14 +165,6 @@ describe('flush and writeJournal', () => {
     expect(isPrepared(tree)).toBe(false);
   });
 
-  it.skipIf(!hasDescriptors)('flushes the journal before it gets its name', async () => {
-    const tree = stage();
-    const { journal } = stagePaths(tree);
-    const events = await flushedBy(() => withSync('exit 0', () => prepareCommit(tree, 7)));
-    expect(events).toEqual([`${journal}.partial`, `renameSync ${journal}.partial`]);
-    expect(openIn(tree.stage)).toEqual([]);
-  });
-
   it.skipIf(!hasDescriptors)('flushes each file and folder of the stage where there is no sync', async () => {
     const tree = stage();
     const { journal } = stagePaths(tree);
@@ -182,28 +173,6 @@ describe('flush and writeJournal', () => {
     expect(events.slice(0, -2).toSorted()).toEqual(all);
     expect(events.slice(-2)).toEqual([`${journal}.partial`, `renameSync ${journal}.partial`]);
     expect(openIn(tree.stage)).toEqual([]);
-  });
-});
-
-describe('the note of a takedown', () => {
-  it('says that something was withheld, or may have been where the list before was lost', () => {
-    for (const [before, what] of [
-      [{ records: Array<string>(), names: Array<string>() }, 'was'],
-      [undefined, 'may have been'],
-    ] as const) {
-      const tree = stage();
-      expect(takenDown(tree)).toBeUndefined();
-      const paths = stagePaths(tree);
-      stageTakedown(paths, new Takedown(before));
-      cpSync(paths.withoutPrevious, tree.previous, { recursive: true });
-      expect(takenDown(tree)).toBe(`something ${what} withheld since, which going back would publish again`);
-    }
-  });
-
-  it('is no other file', () => {
-    const tree = stage();
-    mkdirSync(join(tree.previous, 'taken-down'), { recursive: true });
-    expect(() => takenDown(tree)).toThrow('EISDIR');
   });
 });
 
@@ -299,12 +268,6 @@ describe('apply', () => {
       await apply(copy, quiet());
       expect(wholeOf(copy)).toEqual(wholeOf(tree));
     }
-  });
-
-  it('refuses a journal without a sequence', async () => {
-    const tree = await prepared(SECOND, FIRST);
-    writeFileSync(stagePaths(tree).journal, '{"sequence":1.5}');
-    await expect(apply(tree, quiet())).rejects.toThrow('sequence');
   });
 });
 

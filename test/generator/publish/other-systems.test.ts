@@ -1,19 +1,10 @@
 /** File systems that answer with other errors than those of Linux: Windows, macOS, some network ones. */
-import fs, {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import fs, { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { flushOne, makePrivate } from '../../../generator/files.js';
 import { readKey } from '../../../generator/keys.js';
-import { createKey } from '../../../generator/log/key-file.js';
 import { deleteFile, move, moveFile } from '../../../generator/publish/moves.js';
 import { inProcess } from './support.js';
 import { temporary } from '../../support/folder.js';
@@ -169,13 +160,5 @@ describe('where modes are kept', () => {
   it.each(['EPERM', 'EIO'])('a folder that can’t be closed to others fails with %s', async (code) => {
     const root = folder();
     await expect(withError('chmodSync', code, () => makePrivate(root))).rejects.toThrow(code);
-  });
-
-  it('a key that others can read is refused', () => {
-    const key = join(folder(), 'log.key');
-    createKey('register.example/log', key);
-    fs.chmodSync(key, 0o640);
-    expect(() => readKey(key)).toThrow('can be read by others');
-    expect(statSync(key).mode & 0o777).toBe(0o640);
   });
 });

@@ -1,5 +1,5 @@
 /** Compressed siblings: beside which documents they stand, and that they hold one stream of the same. */
-import { appendFileSync, existsSync, readFileSync, readdirSync } from 'node:fs';
+import { appendFileSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
@@ -59,15 +59,6 @@ describe('compressed siblings', () => {
         expect(decoded.equals(readFileSync(join(out, file))), file + suffix).toBe(true);
       }
     }
-  });
-
-  it('follow their document when it changes, and go when it gets small', async () => {
-    const made = await site();
-    const file = join(made.out, 'group/1/history.json');
-    await made.build(`UPDATE groups SET name = 'renamed' WHERE id = 1`);
-    expect(gunzipSync(readFileSync(`${file}.gz`)).toString()).toContain('"renamed"');
-    await made.build(`DELETE FROM group_member_readings WHERE measured_at > '2026-11-02T05:00:00Z'`);
-    expect(['', ...SUFFIXES].map((suffix) => existsSync(file + suffix))).toEqual([true, false, false]);
   });
 
   it.each(CODINGS)('with anything but one stream in it is not decoded: %o', ({ encode, decode }) => {
