@@ -3,8 +3,10 @@
  * break any rule. Its files are written here, independently of the generator.
  */
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { digestOf, sha256 } from '../publish/support.js';
 import { MEMBERS } from '../tree/members.js';
@@ -12,15 +14,10 @@ import { MEMBERS } from '../tree/members.js';
 /** Bodies by URL path. */
 export type Documents = Readonly<Record<string, string | Buffer>>;
 
-const id = (name: string) => [{ name, in: 'path' as const, type: 'id', description: '' }];
-const limit = {
-  name: 'limit',
-  in: 'query' as const,
-  type: 'integer',
-  minimum: 1,
-  maximum: 3,
-  default: 2,
-  description: '',
+const id = [{ name: 'id', in: 'path' as const, type: 'id', description: '' }];
+export const limit = {
+  ...{ name: 'limit', in: 'query' as const, type: 'integer', description: '' },
+  ...{ minimum: 1, maximum: 3, default: 2 },
 };
 const route = (name: string, path: string, file: string, cacheClass: string, more: object = {}) => ({
   name,
@@ -41,7 +38,7 @@ const download = (name: string, file: string) =>
 const HTML = { type: 'text/html; charset=utf-8' };
 
 export const ROUTES = [
-  route('group', '/api/v1/group/{id}', 'api/v1/group/{id}.json', 'record', { parameters: id('id') }),
+  route('group', '/api/v1/group/{id}', 'api/v1/group/{id}.json', 'record', { parameters: id }),
   route('stats', '/api/v1/stats', 'api/v1/stats.json', 'summary'),
   route('largest', '/api/v1/largest', 'api/v1/largest/{limit}.json', 'summary', { parameters: [limit] }),
   route('own', '/brand.bin', 'brand.bin', 'summary', { type: 'application/octet-stream' }),
@@ -52,11 +49,7 @@ export const ROUTES = [
   route('snapshot', '/snapshot.json', 'snapshot.json', 'summary'),
   route('changes', '/changes/index.json', 'changes/index.json', 'summary'),
   // It has no files of its own.
-  route('group-page', '/group/{id}', 'index.html', 'page', {
-    parameters: id('id'),
-    requires: 'group',
-    ...HTML,
-  }),
+  route('group-page', '/group/{id}', 'index.html', 'page', { ...HTML, parameters: id, requires: 'group' }),
 ];
 export type MadeUpRoute = Omit<(typeof ROUTES)[number], 'description' | 'headers'>;
 
@@ -78,7 +71,6 @@ export const documentsOf = (groups: Readonly<Record<number, string>>, word = 'a'
 });
 
 const bytesOf = (body: string | Buffer): Buffer => (typeof body === 'string' ? Buffer.from(body) : body);
-const isPage = (path: string): boolean => path === '/';
 const isDownload = (path: string): boolean => path.startsWith('/downloads/');
 const isText = (body: string | Buffer): boolean =>
   typeof body === 'string' || body.equals(Buffer.from(body.toString('utf8')));
@@ -96,18 +88,8 @@ const zipped = (lines: readonly string[]): Buffer =>
     [lines.slice(0, 1), lines.slice(1)].map((part) => gzipSync(part.map((text) => `${text}\n`).join(''))),
   );
 
-const resource = (path: string, body: Buffer) => ({
-  path,
-  bytes: body.length,
-  hash: `sha256:${sha256(body)}`,
-});
-
-/** What is served at a path instead of what is there. */
-export type Instead = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  body: Buffer | undefined,
-) => boolean;
+/** What is served at a path instead of what is there; false for that. */
+export type Instead = (request: IncomingMessage, response: ServerResponse, body?: Buffer) => boolean;
 
 interface Published {
   readonly sequence: number;
@@ -136,18 +118,14 @@ export class MadeUpOrigin {
   }
 
   async start(port: number): Promise<string> {
-    await new Promise<void>((settle) => {
-      this.#server.listen(port, '127.0.0.1', settle);
-    });
+    await once(this.#server.listen(port, '127.0.0.1'), 'listening');
     const address = this.#server.address();
     return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : port}`;
   }
 
   stop(): Promise<void> {
     this.#server.closeAllConnections();
-    return new Promise((settle) => {
-      this.#server.close(() => settle());
-    });
+    return promisify(this.#server.close.bind(this.#server))();
   }
 
   /** Forgets everything, and has published nothing. */
@@ -184,21 +162,23 @@ export class MadeUpOrigin {
   #downloaded = { sequence: 1, digest: '' };
 
   #downloads(documents: Documents): Documents {
-    const groups = Object.entries(documents).filter(([path]) => path.startsWith('/api/v1/group/'));
-    const others = Object.entries(documents).filter(
-      ([path]) => !path.startsWith('/api/v1/group/') && !isPage(path),
+    const isGroup = (path: string): boolean => path.startsWith('/api/v1/group/');
+    const all = Object.entries(documents);
+    const lines = {
+      group: all.filter(([path]) => isGroup(path)).map(([, body]) => body.toString()),
+      other: all.filter(([path]) => !isGroup(path) && path !== '/').map(([path, body]) => line(path, body)),
+    };
+    const files = Object.entries(lines).map(
+      ([name, each]) => [`documents/${name}.ndjson.gz`, zipped(each)] as const,
     );
-    const group = zipped(groups.map(([, body]) => body.toString()));
-    const other = zipped(others.map(([path, body]) => line(path, body)));
+    const resources = files.map(([path, body]) => ({
+      path,
+      bytes: body.length,
+      hash: `sha256:${sha256(body)}`,
+    }));
     return {
-      '/downloads/documents/group.ndjson.gz': group,
-      '/downloads/documents/other.ndjson.gz': other,
-      '/downloads/datapackage.json': JSON.stringify({
-        resources: [
-          resource('documents/group.ndjson.gz', group),
-          resource('documents/other.ndjson.gz', other),
-        ],
-      }),
+      ...Object.fromEntries(files.map(([path, body]) => [`/downloads/${path}`, body])),
+      '/downloads/datapackage.json': JSON.stringify({ resources }),
     };
   }
 
@@ -207,7 +187,7 @@ export class MadeUpOrigin {
     for (const [path, body] of Object.entries(all)) this.files.set(path, bytesOf(body));
   }
 
-  /** Adds the list and the bundle from the last snapshot. */
+  /** Adds the list and the bundle that lead from the last snapshot. */
   #describe(last: Published | undefined): void {
     const [now] = this.history.slice(-1);
     if (now === undefined) return;
@@ -219,36 +199,16 @@ export class MadeUpOrigin {
       return;
     }
     const step = { from: last.sequence, from_digest: last.digest };
-    const header = {
-      tree: this.tree,
-      from: last.sequence,
-      to: sequence,
-      from_digest: last.digest,
-      to_digest: digest,
-    };
+    const header = { ...step, tree: this.tree, to: sequence, to_digest: digest };
     const put = Object.entries(all).filter(([path, body]) => !same(last.all[path], body));
     const gone = Object.keys(last.all).filter((path) => all[path] === undefined);
-    const bodies = [header, ...put, ...gone].map((each) => {
-      if (typeof each === 'string') return JSON.stringify({ path: each, deleted: true });
-      return Array.isArray(each) ? line(each[0], each[1]) : JSON.stringify(each);
-    });
-    const largest = put.filter(([path]) => path.startsWith('/api/v1/largest'));
-    const lines = largest.map(([path, body]) => `${sha256(bytesOf(body))}  ${path}\n`);
-    const size = largest.reduce((sum, [, body]) => sum + bytesOf(body).length, 0);
-    const listed = put
-      .filter((each) => !largest.includes(each))
-      .map(([path, body]): object => ({ path, sha256: sha256(bytesOf(body)), bytes: bytesOf(body).length }));
-    if (largest.length > 0)
-      listed.push({
-        path: '/api/v1/largest?limit={limit}',
-        documents: 3,
-        sha256: sha256(lines.join('')),
-        bytes: size,
-      });
-    const list = this.#add(
-      `/changes/${sequence}.json`,
-      Buffer.from(JSON.stringify({ ...header, put: listed, delete: gone })),
-    );
+    const bodies = [
+      JSON.stringify(header),
+      ...put.map(([path, body]) => line(path, body)),
+      ...gone.map((path) => JSON.stringify({ path, deleted: true })),
+    ];
+    // No mirror reads what a list says.
+    const list = this.#add(`/changes/${sequence}.json`, Buffer.from(JSON.stringify(header)));
     const bundle = this.#add(`/changes/${sequence}.ndjson.gz`, zipped(bodies));
     this.#changes.unshift({ ...common, ...step, ...list, bundle });
   }
@@ -349,8 +309,8 @@ export class MadeUpOrigin {
   }
 }
 
-const same = (one: string | Buffer | undefined, other: string | Buffer | undefined): boolean =>
-  one === other || (one !== undefined && other !== undefined && bytesOf(one).equals(bytesOf(other)));
+const same = (one: string | Buffer = '', other: string | Buffer = ''): boolean =>
+  bytesOf(one).equals(bytesOf(other));
 
 const ofDownloads = (all: Documents): Documents =>
   Object.fromEntries(Object.entries(all).filter(([path]) => isDownload(path)));

@@ -1,9 +1,10 @@
-/** Copies of a signed tree, by the command. */
+/** Copies of a signed tree: what they have of its log, what they believe of it, and what they never do. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { newKey } from '../log/naive.js';
+import type { Key } from '../log/naive.js';
 import { damageOf, inProcess, leftovers, sha256 } from '../publish/support.js';
 import { inState } from '../../support/tree.js';
 import { documentsOf } from './made-up.js';
@@ -66,41 +67,45 @@ describe('a copy of a signed tree', () => {
   it('has its log, follows it, and costs two requests while nothing is new', async () => {
     origin.publish(ONE);
     log.sign();
-    const [key] = log.keys;
     const first = await mirrored();
     expect(first).toMatchObject({
       fetched: 'everything',
       log: {
-        origin: key?.name,
+        origin: log.keys[0]?.name,
         size: 1,
-        signed_by: [key?.vkey],
+        signed_by: [log.keys[0]?.vkey],
         unknown_keys: [],
         is_signed: true,
         covers_manifest: true,
       },
     });
-    const entries = `${log.folder}/tile/entries/000.p`;
-    expect(first.asked.slice(0, 3)).toEqual(['/snapshot.json', `${log.folder}/checkpoint`, `${entries}/1`]);
+    const inOrder = ['/snapshot.json', `${log.folder}/checkpoint`, `${log.folder}/tile/entries/000.p/1`];
+    expect(first.asked.slice(0, 3)).toEqual(inOrder);
     expect(readFileSync(inLog('index/group/1.txt'), 'utf8')).toContain('  /api/v1/group/1\n');
-    const again = await mirrored();
-    expect([again.fetched, again.asked, again.log]).toEqual([
-      'nothing',
-      ['/snapshot.json', `${log.folder}/checkpoint`],
-      first.log,
-    ]);
-    origin.publish(TWO);
-    log.sign();
-    const next = await mirrored();
-    expect(next).toMatchObject({ fetched: 'changes', log: { size: 2 } });
-    expect(next.asked.filter((url) => url.startsWith('/log/'))).toEqual([
-      `${log.folder}/checkpoint`,
-      `${entries}/2`,
-    ]);
-    origin.publish(THREE);
-    log.fill(300);
-    log.sign();
-    expect(await mirrored()).toMatchObject({ log: { size: 303 } });
-    for (const file of ['tile/0/000.p', 'tile/entries/000.p/2']) expect(existsSync(inLog(file))).toBe(false);
+    const { fetched, asked, log: again } = await mirrored();
+    expect([fetched, asked, again]).toEqual(['nothing', inOrder.slice(0, 2), first.log]);
+  });
+
+  it('has its new entries fetched, and partial tiles go once the full ones are there', async () => {
+    for (const [size, bundles] of [
+      [254, ['000.p/254']],
+      [255, ['000.p/255']],
+      [256, ['000']],
+      [258, ['001.p/2']],
+      [600, ['001', '002.p/88']],
+    ] as const) {
+      origin.publish(documentsOf({ 1: `of ${size}` }));
+      log.fill(size - log.entries.length - 1);
+      log.sign();
+      const { asked, log: found } = await mirrored();
+      expect(found).toMatchObject({ size });
+      expect(asked.filter((url) => url.startsWith('/log/'))).toEqual([
+        `${log.folder}/checkpoint`,
+        ...bundles.map((file) => `${log.folder}/tile/entries/${file}`),
+      ]);
+      const partials = [254, 255].map((width) => existsSync(inLog(`tile/0/000.p/${width}`)));
+      expect(partials).toEqual([size < 256, size === 255]);
+    }
   });
 
   it('says who has signed', async () => {
@@ -150,6 +155,22 @@ describe('a copy of a signed tree', () => {
     expect(asked).toBe(2);
   });
 
+  it('has a snapshot that is not signed yet after five tries, if the one before is', async () => {
+    origin.publish(ONE);
+    log.sign();
+    origin.publish(TWO);
+    log.publish();
+    const { asked, log: found } = await mirrored();
+    expect(found).toMatchObject({ size: 1, is_signed: false });
+    expect(asked.filter((url) => url === '/snapshot.json')).toHaveLength(5);
+    origin.publish(THREE);
+    log.publish();
+    expect((await failing())[1]).toContain(': the newest entry of the log is of snapshot 1');
+    // An entry of the first version, which doesn't cover snapshot.json.
+    log.sign(log.entry());
+    expect(await mirrored()).toMatchObject({ log: { size: 2, is_signed: true, covers_manifest: false } });
+  });
+
   it('copies another tree of its origin only after its log was forgotten', async () => {
     origin.publish(ONE);
     log.sign();
@@ -176,48 +197,195 @@ describe('a copy of a signed tree', () => {
   });
 });
 
-describe('an origin that goes back on what it said', () => {
-  beforeEach(async () => {
+const signedText = (text: string): string =>
+  `${text}\n${log.keys.map((key) => key.signature(text)).join('')}`;
+const EMPTY = 'register.example\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n';
+
+describe('a log', () => {
+  beforeEach(() => {
     origin.publish(ONE);
     log.sign();
-    origin.publish(TWO);
+  });
+  const serve = (file: string, content: string | Buffer): void =>
+    void origin.files.set(`${log.folder}/${file}`, Buffer.from(content));
+  const signEntry = (change: (entry: string) => string): void => {
+    log.entries = [change(log.entry())];
+    log.publish();
+  };
+  const nameLog = (members: object): void =>
+    origin.announce({ log: { path: log.folder, origin: 'x', keys: [log.keys[0]?.vkey], ...members } });
+  const UNUSABLE = "snapshot.json of the origin can't be used";
+  const OTHER_ENTRY = 'the newest entry of the log is of snapshot';
+
+  it.each<[string, () => void, string]>([
+    ['of no entries', () => serve('checkpoint', signedText(EMPTY)), 'and of 0 entries, expected'],
+    [
+      'without end',
+      () => serve('checkpoint', signedText(log.body.replace('\n1\n', '\n9007199254740991\n'))),
+      'expected "register.example" as in its keys, and 1 to 16777216 entries',
+    ],
+    ['of an endless checkpoint', () => serve('checkpoint', Buffer.alloc(70_000, 0x61)), 'more than 65536'],
+    ['of an endless entry', () => serve('tile/entries/000.p/1', Buffer.alloc(70_000)), 'more than 65537'],
+    [
+      'of another tree',
+      () => signEntry((text) => text.replace(/tree \w+/, `tree ${'b'.repeat(16)}`)),
+      OTHER_ENTRY,
+    ],
+    [
+      'of another digest',
+      () => signEntry((text) => text.replace(/digest \w{8}/, 'digest 01234567')),
+      OTHER_ENTRY,
+    ],
+    ['of a later snapshot', () => signEntry((text) => text.replace('sequence 1', 'sequence 2')), OTHER_ENTRY],
+    ['of an unknown form', () => signEntry(() => 'register-api/snapshot@v2\n'), 'register-api/snapshot@v1'],
+    ['in the place of another', () => nameLog({ path: `/log/${'b'.repeat(16)}` }), UNUSABLE],
+    ['on another host', () => nameLog({ path: '//evil.example/log' }), UNUSABLE],
+    ['outside its folder', () => nameLog({ path: `${log.folder}/../x` }), UNUSABLE],
+    ['without keys', () => nameLog({ keys: [] }), UNUSABLE],
+    ['without a name', () => nameLog({ origin: '' }), UNUSABLE],
+    ['whose name says more', () => nameLog({ origin: 'x\u001B[2J' }), UNUSABLE],
+  ])('%s is refused', async (_, break_, message) => {
+    break_();
+    expect(await failing()).toEqual([1, expect.stringContaining(message)]);
+    // Its keys are believed once its checkpoint is that of its entries.
+    expect(existsSync(inState(out, 'mirror/log.json'))).toBe(/entry of the log|@v1/.test(message));
+  });
+
+  it('is refused if a bit of its checkpoint or entries is another', async () => {
+    for (const name of ['checkpoint', 'tile/entries/000.p/1']) {
+      const content = origin.files.get(`${log.folder}/${name}`)!;
+      for (let at = 0; at < content.length; at += 19) {
+        const changed = Buffer.from(content);
+        changed[at]! ^= 1 << (at % 8);
+        serve(name, changed);
+        expect((await failing())[0], `byte ${at} of ${name}`).toBe(1);
+      }
+      serve(name, content);
+    }
+    await mirrored();
+  });
+});
+
+describe('another history', () => {
+  it.each([
+    ['of the same size', 3, 3],
+    ['that goes on across tiles', 254, 300],
+    ['that goes on from full tiles and more', 300, 700],
+  ])('%s is refused, and both checkpoints are kept', async (_, before, after) => {
+    origin.publish(ONE);
+    log.fill(before - 1);
     log.sign();
+    await mirrored();
+    const { note } = log;
+    log.entries = log.entries.slice(0, after === before ? -2 : -1);
+    log.entries.push(log.entry({ sequence: 1, digest: 'f'.repeat(64) }));
+    log.fill(after - log.entries.length - 1);
+    log.sign();
+    // Again, and by a copy that lost its tree.
+    for (const isFirst of [true, false]) {
+      const [code, message] = await failing();
+      expect(code).toBe(1);
+      expect(message).toContain(
+        `the origin's log shows another history than before: its ${after} entries don't begin`,
+      );
+      expect(message).toContain('; the published tree is what it was');
+      const files = [...message.matchAll(/"([^"]+)"/g)].map(([, file = '']) => readFileSync(file, 'utf8'));
+      expect(files).toEqual([expect.stringContaining(JSON.stringify(note).slice(1, -1)), log.note]);
+      if (isFirst) rmSync(out, { recursive: true });
+    }
+  });
+
+  it('is not missed because the state is damaged', async () => {
+    origin.publish(ONE);
+    log.sign();
+    await mirrored();
+    for (const content of ['', '{}', '{"keys":[],"checkpoint":""}', '{"keys":["x"],"checkpoint":"x"}']) {
+      writeFileSync(inState(out, 'mirror/log.json'), content);
+      expect(await failing()).toEqual([3, expect.stringContaining('log.json" is damaged')]);
+    }
+  });
+});
+
+/** Signs with these keys from now on, and names them. */
+function use(...keys: readonly Key[]): void {
+  log.keys = keys;
+  log.name(keys);
+}
+/** Publishes a snapshot and signs it. */
+function signNext(): void {
+  origin.publish(documentsOf({ 1: `${origin.history.length}` }));
+  log.sign();
+}
+
+describe('the key of a log', () => {
+  beforeEach(async () => {
+    signNext();
     await mirrored();
   });
 
-  it('by another history is refused, and nothing is fetched', async () => {
-    log.entries[0] = log.entry({ sequence: 1, digest: 'f'.repeat(64) });
-    origin.publish(THREE);
-    log.sign();
+  it('stays trusted while both sign; the new one alone has to be given', async () => {
+    const [old] = log.keys;
+    const next = newKey('register.example', 1);
+    use(old!, next);
+    signNext();
+    expect((await mirrored()).log).toMatchObject({ signed_by: [old!.vkey], unknown_keys: [next.vkey] });
+    // Whoever serves the file can add a signature of any key, so this has not made it trusted.
+    use(next);
+    signNext();
     const [code, message] = await failing();
     expect(code).toBe(1);
-    expect(message).toContain(
-      "the origin's log shows another history than before: its 3 entries don't begin",
-    );
-    expect(message).toContain('; the published tree is what it was');
-    rmSync(out, { recursive: true });
-    expect((await failing())[0]).toBe(1);
+    expect(message).toMatch(/not signed by the expected key.*give the new one with --key/);
+    expect((await mirrored('--key', next.vkey)).log).toMatchObject({
+      signed_by: [next.vkey],
+      unknown_keys: [],
+    });
+    signNext();
+    expect((await mirrored()).log).toMatchObject({ size: 4, signed_by: [next.vkey] });
   });
 
-  it('by no longer signing is refused, and by another key', async () => {
-    const { members } = origin;
+  it('may be one of several, of which some are of an unknown kind or of witnesses', async () => {
+    const key = log.keys[0]!;
+    const witness = newKey('witness.example', 4);
+    const keys = ['register.example+0badc0de+BgAA', witness.vkey, key.vkey];
+    origin.members = { log: { path: log.folder, origin: key.name, keys } };
+    signNext();
+    const note = log.note + witness.cosignature(log.body, 1);
+    origin.files.set(`${log.folder}/checkpoint`, Buffer.from(note));
+    const { code, stdout } = await run('--json');
+    expect([code, resultSchema.parse(JSON.parse(stdout)).log]).toMatchObject([
+      0,
+      { signed_by: [key.vkey], unknown_keys: [] },
+    ]);
+    expect(checkpoint()).toBe(note);
+  });
+
+  it('of another name is another log, which must not take its place unnoticed', async () => {
+    const other = newKey('other.example', 1);
+    use(other);
+    signNext();
+    expect((await failing())[1]).toContain('not signed by the expected key');
+    const [, message] = await failing('--key', other.vkey);
+    expect(message).toContain('is "other.example" now and was "register.example"');
+    rmSync(/delete "([^"]+)"/.exec(message)?.[1] ?? '');
+    expect((await mirrored('--key', other.vkey)).log).toMatchObject({ origin: 'other.example' });
+  });
+});
+
+describe('an origin that no longer signs', () => {
+  beforeEach(async () => {
+    signNext();
+    await mirrored();
     origin.members = {};
     origin.publish(THREE);
+  });
+
+  it('is refused', async () => {
     expect((await failing())[1]).toContain('the origin has no signed log any more');
-    origin.members = members;
-    log.keys = [newKey('register.example', 1)];
-    log.name(log.keys);
-    origin.announce();
-    log.sign();
-    expect((await failing())[1]).toContain('give the new one with --key');
-    expect(await mirrored('--key', log.keys[0]!.vkey)).toMatchObject({ log: { size: 3 } });
-    expect(await mirrored()).toMatchObject({ fetched: 'nothing', log: { size: 3 } });
   });
 
-  it('but was confirmed to do without a log is copied without', async () => {
-    origin.members = {};
+  it('is copied without a log once that was confirmed', async () => {
     origin.routes = origin.routes.filter(({ name }) => !name.startsWith('log-'));
-    origin.publish(THREE);
+    origin.announce();
     const own = join(out, 'log/readme.txt');
     mkdirSync(dirname(own), { recursive: true });
     writeFileSync(own, 'not ours');
