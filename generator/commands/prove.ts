@@ -71,7 +71,7 @@ interface TreeSource {
   /**
    * The hash of a file, and its content up to `most` bytes; undefined if there is no such file.
    * @param file its path below the tree, if that is not the path of its URL
-   * @param longest how many bytes it may have at all
+   * @param longest how many bytes a response may have at all
    * @throws Failure environment: it can't be read; invalid: it is longer
    */
   readonly read: (
@@ -90,22 +90,33 @@ async function sourceAt(from: string, { generator, progress }: Effects): Promise
     if (!existsSync(join(from, 'snapshot.json')))
       throw Failure.environment(`"${from}" is no published tree and no http or https URL`);
     return {
-      read: ({ path, file = path }, ...bounds) => hashed(path, chunksIn(join(from, file)), ...bounds),
+      read: async ({ path, file = path }, most) => {
+        const place = join(from, file);
+        if (statSync(place, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+        const document = new Hashing(most);
+        for (const chunk of chunksOf(place)) document.write(chunk);
+        return document.hashed;
+      },
       requests: () => 0,
       close: () => progress.stop(),
     };
   }
   const base = baseUrlOf(from);
-  const { Client } = await import('../mirror/client.js');
+  const { Client, MovedOn } = await import('../mirror/client.js');
   const client = new Client(base, `${generator.name}/${generator.version} (prove)`, progress);
   progress.start(`asking ${from}`, 0, 'bytes');
   return {
-    read: ({ path, bucket }, ...bounds) =>
-      client.get(
+    read: async ({ path, bucket }, most, bytes) => {
+      const document = new Hashing(most);
+      try {
         // All files must be of one snapshot.
-        () => ({ path, bucket, headers: { 'Cache-Control': 'no-cache' } }),
-        ({ status, chunks }) => hashed(path, status === 200 ? chunks : undefined, ...bounds),
-      ),
+        await client.receive({ path, bucket, bytes }, document, { 'Cache-Control': 'no-cache' });
+        return document.hashed;
+      } catch (error) {
+        if (error instanceof MovedOn) return undefined;
+        throw error;
+      }
+    },
     requests: () => client.requests,
     close: () => {
       client.close();
@@ -114,28 +125,33 @@ async function sourceAt(from: string, { generator, progress }: Effects): Promise
   };
 }
 
-/** The content of a file; undefined if there is none. */
-const chunksIn = (file: string): Iterable<Buffer> | undefined =>
-  statSync(file, { throwIfNoEntry: false })?.isFile() === true ? chunksOf(file) : undefined;
+/** Hashes a document, and keeps it up to a size. */
+class Hashing {
+  readonly #most: number;
+  #hash = createHash('sha256');
+  #kept: Buffer[] = [];
+  #bytes = 0;
 
-async function hashed(
-  path: string,
-  chunks: Iterable<Buffer> | AsyncIterable<Buffer> | undefined,
-  most: number,
-  longest: number,
-): Promise<HashedDocument | undefined> {
-  if (chunks === undefined) return undefined;
-  const hash = createHash('sha256');
-  const kept: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    hash.update(chunk);
-    bytes += chunk.length;
-    if (bytes > longest) throw Failure.invalid(`${path} has more than ${longest} bytes`);
-    // A folder's chunks share one buffer.
-    if (bytes <= most) kept.push(Buffer.from(chunk));
+  constructor(most: number) {
+    this.#most = most;
   }
-  return { sha256: hash.digest('hex'), body: bytes <= most ? Buffer.concat(kept) : undefined };
+
+  restart(): void {
+    this.#hash = createHash('sha256');
+    [this.#kept, this.#bytes] = [[], 0];
+  }
+
+  write(chunk: Buffer): void {
+    this.#hash.update(chunk);
+    this.#bytes += chunk.length;
+    // A folder's chunks share one buffer.
+    if (this.#bytes <= this.#most) this.#kept.push(Buffer.from(chunk));
+  }
+
+  get hashed(): HashedDocument {
+    const body = this.#bytes <= this.#most ? Buffer.concat(this.#kept) : undefined;
+    return { sha256: this.#hash.digest('hex'), body };
+  }
 }
 
 /** Finds a document by the route table that the tree publishes, and proves it. */

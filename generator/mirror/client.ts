@@ -7,6 +7,7 @@ import { backoffMs } from '../portable.js';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
 import type { Bucket } from '../routes/index.js';
+import type { Snapshot } from '../tree/snapshot-json.js';
 import { RequestBudget } from './limits.js';
 
 /** A server that sends nothing for so long is given up: 60,000 ms (= 1 minute). */
@@ -38,21 +39,31 @@ const BOUNDS: Bounds = {
 /** How often all files of a tree may be received: for attempts that the origin makes void. */
 const COPIES = 4;
 
-interface Request {
+type Response = Awaited<ReturnType<Connection['request']>>;
+type RequestHeaders = Readonly<Record<string, string>>;
+
+/** A file of the origin. */
+export interface Wanted {
   readonly path: string;
   readonly bucket: Bucket;
-  /** Tokens of the limit of downloads; 1 by default. */
-  readonly cost?: number;
-  /** The first byte that is asked for; 0 by default. */
-  readonly start?: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly bytes: number;
+  /** Undefined if nothing says it; then `bytes` is the most that it can be. */
+  readonly sha256?: string | undefined;
+  /** Whether it is the page that a browser gets with a 404. */
+  readonly isOfNotFound?: boolean;
 }
 
-export interface OriginResponse {
-  /** 200, 206, 304, 404, 410 or 416. */
+/** Where a body goes. */
+interface Sink {
+  /** Forgets what was written: the body comes from its start. */
+  readonly restart: () => void;
+  readonly write: (chunk: Buffer) => void;
+}
+
+interface Received {
+  /** 200, 206, 304 if the condition holds, or 404 for the page of that. */
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly chunks: AsyncIterable<Buffer>;
+  readonly etag: string | undefined;
 }
 
 /** The origin publishes another snapshot meanwhile, or a cache is older than another. */
@@ -73,13 +84,13 @@ const toTransient = (error: unknown): never => {
 };
 
 export class Client {
-  readonly limits = new RequestBudget();
+  readonly budget = new RequestBudget();
   /** Sent and received so far. */
   requests = 0;
   bytes = 0;
   readonly #origin: string;
   readonly #connection: Connection;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly #headers: RequestHeaders;
   readonly #progress: Progress;
   readonly #bounds: Bounds;
   readonly #startedAt = performance.now();
@@ -103,9 +114,10 @@ export class Client {
     void this.#connection.destroy();
   }
 
-  /** Allows what a tree of so many bytes explains. */
-  allow(bytes: number): void {
-    this.#mostBytes = this.#bounds.bytes + COPIES * bytes;
+  /** Keeps to the limits of a tree, and allows the bytes that its size explains. */
+  copies({ limits, tree }: Pick<Snapshot, 'limits' | 'tree'>): void {
+    this.budget.limits = limits;
+    this.#mostBytes = this.#bounds.bytes + COPIES * tree.bytes;
   }
 
   /** Waits. @throws Failure environment: the run would take too long */
@@ -116,60 +128,73 @@ export class Client {
 
   /**
    * Fetches a small file.
-   * @param most the most bytes that it may have
-   * @param held the content that the response 304 stands for, if the headers permit it
-   * @throws MovedOn: it is not there; Failure invalid: it has more bytes
+   * @param conditions headers
+   * @returns no content with the status 304
+   * @throws see `receive`
    */
-  async fetch({
-    most,
-    held,
-    ...request
-  }: Request & { readonly most: number; readonly held?: Buffer | undefined }): Promise<{
-    readonly content: Buffer;
-    readonly etag: string | undefined;
-  }> {
-    const { path } = request;
-    return this.get(
-      () => request,
-      async ({ status, headers: { etag }, chunks }) => {
-        if (status === 304 && held !== undefined) return { content: held, etag };
-        if (status !== 200) throw new MovedOn(`${path} is not there (${status})`);
-        const content: Buffer[] = [];
-        let bytes = 0;
-        for await (const chunk of chunks) {
-          content.push(chunk);
-          bytes += chunk.length;
-          if (bytes > most) throw Failure.invalid(`${path} of the origin has more than ${most} bytes`);
-        }
-        return { content: Buffer.concat(content), etag };
-      },
-    );
+  async read(
+    wanted: Wanted,
+    conditions: RequestHeaders = {},
+  ): Promise<Received & { readonly content: Buffer }> {
+    let parts: Buffer[] = [];
+    const sink = { restart: () => void (parts = []), write: (chunk: Buffer) => void parts.push(chunk) };
+    const received = await this.receive(wanted, sink, conditions);
+    return { ...received, content: Buffer.concat(parts) };
   }
 
   /**
-   * Makes a request, and makes it again if the connection or the server fails.
-   * @param next called for each try, so that it can go on where the last one stopped: then it has
-   * all tries again
-   * @throws Failure environment: it failed too often; what `read` throws
+   * Fetches a file, and tries again if the connection or the server fails. Of one whose hash is known,
+   * only the rest is asked for, where that is safe.
+   * @throws MovedOn: it is not there, or has more bytes; Failure invalid: more bytes than permitted;
+   * environment: it failed too often
    */
-  async get<T>(next: () => Request, read: (response: OriginResponse) => Promise<T>): Promise<T> {
+  async receive(wanted: Wanted, sink: Sink, conditions: RequestHeaders = {}): Promise<Received> {
+    const { path, bucket, bytes, sha256, isOfNotFound = false } = wanted;
+    let received = 0;
+    let tag: string | undefined;
+    const read = async ({ statusCode: status, headers, body }: Response): Promise<Received> => {
+      const etag = headers.etag?.toString();
+      if (status === 304) return { status, etag };
+      if (!isRest(status, headers, received, bytes)) {
+        if (status !== 200 && !(isOfNotFound && status === 404))
+          throw new MovedOn(`${path} is not there (${status})`);
+        sink.restart();
+        received = 0;
+        // A weak tag permits no ranges (RFC 9110, section 13.1.5), and only a hash shows a mixture.
+        tag = sha256 !== undefined && etag?.startsWith('"') === true ? etag : undefined;
+      }
+      for await (const chunk of this.#chunks(body)) {
+        received += chunk.length;
+        if (received > bytes) {
+          const message = `${this.#origin}${path} has more than ${bytes} bytes`;
+          throw sha256 === undefined ? Failure.invalid(message) : new MovedOn(message);
+        }
+        sink.write(chunk);
+      }
+      return { status, etag };
+    };
     let furthest = 0;
     for (let tries = 1; ; tries += 1) {
-      const request = next();
-      const { path, start = 0 } = request;
+      const start = tag === undefined ? 0 : received;
       // What a try got counts only if the next goes on from there.
       if (start > furthest) [furthest, tries] = [start, 1];
+      const headers = {
+        ...conditions,
+        ...(start > 0 && tag !== undefined && { Range: `bytes=${start}-`, 'If-Range': tag }),
+        ...(isOfNotFound && { Accept: 'text/html' }),
+      };
       try {
-        return await this.#try(request, read);
+        const response = await this.#request(path, bucket, this.budget.costOf(bytes - start, bytes), headers);
+        // The connection can be used again if the response was read.
+        return await read(response).finally(() => response.body.destroy());
       } catch (error) {
         if (!(error instanceof TransientError)) throw error;
         if (tries >= TRIES)
           throw Failure.environment(`${this.#origin}${path}: ${error.message} (${tries} times)`);
-        const waitMs = error.waitMs ?? backoffMs(tries);
         // A wait that the server has asked for is no failure.
         if (tries === 1 && error.waitMs === undefined)
           this.#progress.note(`${this.#origin}${path}: ${error.message}; trying ${TRIES - 1} times more`);
-        await this.wait(waitMs);
+        await this.wait(error.waitMs ?? backoffMs(tries));
       }
     }
   }
@@ -185,43 +210,37 @@ export class Client {
     throw Failure.environment(`${this.#origin} would take longer than ${seconds} s, so it was given up`);
   }
 
-  async #try<T>(request: Request, read: (response: OriginResponse) => Promise<T>, redirects = 0): Promise<T> {
-    const { path, bucket, cost = 1, start = 0 } = request;
+  /** Makes a request, within the limits, and follows redirects within the origin. */
+  async #request(
+    path: string,
+    bucket: Bucket,
+    cost: number,
+    headers: RequestHeaders,
+    redirects = 0,
+  ): Promise<Response> {
     const url = this.#origin + path;
-    const waitMs = this.limits.take(bucket, cost);
+    const waitMs = this.budget.take(bucket, cost);
     if (waitMs > 0) await this.wait(waitMs);
     this.requests += 1;
-    const range = start > 0 ? { Range: `bytes=${start}-` } : {};
-    const sent = this.#connection.request({
-      path,
-      method: 'GET',
-      headers: { ...this.#headers, ...range, ...request.headers },
-    });
-    const { statusCode: status, headers, body } = await this.#heard(sent.catch(toTransient));
+    const sent = this.#connection.request({ path, method: 'GET', headers: { ...this.#headers, ...headers } });
+    const response = await this.#heard(sent.catch(toTransient));
+    const { statusCode: status, headers: fields, body } = response;
     // It is read by an iterator, which gets the error as well.
     body.on('error', () => undefined);
-    try {
-      this.limits.learn(String(headers['ratelimit-policy'] ?? ''));
-      if (status === 429 || status >= 500) {
-        const seconds = Number(headers['retry-after']);
-        const isGiven = seconds > 0 && seconds <= WAIT_SECONDS;
-        throw new TransientError(`the response is ${status}`, isGiven ? 1000 * seconds : undefined);
-      }
-      if ([301, 302, 307, 308].includes(status)) {
-        const location = String(headers.location ?? '');
-        const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
-        if (target?.origin !== this.#origin || redirects === REDIRECTS)
-          throw Failure.environment(`${url} redirects to "${location}", expected the document itself`);
-        body.destroy();
-        return await this.#try({ ...request, path: target.pathname + target.search }, read, redirects + 1);
-      }
-      if (![200, 206, 304, 404, 410, 416].includes(status))
-        throw Failure.environment(`${url}: the response is ${status}, expected 200`);
-      return await read({ status, headers, chunks: this.#chunks(body) });
-    } finally {
-      // The connection can be used again if the response was read.
-      body.destroy();
+    if ([200, 206, 304, 404, 410, 416].includes(status)) return response;
+    body.destroy();
+    if (status === 429 || status >= 500) {
+      const seconds = Number(fields['retry-after']);
+      const isGiven = seconds > 0 && seconds <= WAIT_SECONDS;
+      throw new TransientError(`the response is ${status}`, isGiven ? 1000 * seconds : undefined);
     }
+    if (![301, 302, 307, 308].includes(status))
+      throw Failure.environment(`${url}: the response is ${status}, expected 200`);
+    const location = String(fields.location ?? '');
+    const target = URL.canParse(location, url) ? new URL(location, url) : undefined;
+    if (target?.origin !== this.#origin || redirects === REDIRECTS)
+      throw Failure.environment(`${url} redirects to "${location}", expected the document itself`);
+    return this.#request(target.pathname + target.search, bucket, cost, headers, redirects + 1);
   }
 
   async *#chunks(body: AsyncIterable<unknown>): AsyncGenerator<Buffer, void, undefined> {
@@ -246,4 +265,10 @@ export class Client {
       yield value;
     }
   }
+}
+
+/** Whether a response has the bytes that follow those received. */
+function isRest(status: number, headers: IncomingHttpHeaders, received: number, bytes: number): boolean {
+  const [, from, size] = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers['content-range'] ?? '') ?? [];
+  return status === 206 && received > 0 && Number(from) === received && Number(size) === bytes;
 }

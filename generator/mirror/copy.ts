@@ -152,7 +152,7 @@ async function fetchIndex(
   { client, progress }: Run,
   { tree, sequence, digest }: Origin,
 ): Promise<ChangeIndex> {
-  const { content } = await client.fetch({ path: PATHS.changes, bucket: 'api', most: JSON_BYTES });
+  const { content } = await client.read({ path: PATHS.changes, bucket: 'api', bytes: JSON_BYTES });
   const index = await progress.blocking(() => parseChangeIndex(content));
   if (index.tree === tree.id && index.sequence === sequence && index.digest === digest) return index;
   throw new MovedOn(`${PATHS.changes} is of snapshot ${index.sequence}, expected ${sequence}`);

@@ -8,7 +8,8 @@ import { urlTemplate } from '../routes/index.js';
 import { FEEDS, documentFile } from '../routes/feeds.js';
 import { PATHS } from '../routes/paths.js';
 import { MovedOn } from './client.js';
-import type { Fetched, Run, Wanted } from './files.js';
+import type { Wanted } from './client.js';
+import type { Fetched, Run } from './files.js';
 import type { DocumentLines } from './lines.js';
 import { JSON_BYTES, parseDataPackage } from './origin.js';
 import type { Origin } from './origin.js';
@@ -29,21 +30,16 @@ interface BundleStep {
   readonly bundle: ChangeFile;
 }
 
-/** Fetches files one by one, and shows the bytes to come and the time that the limits make it take. */
+/** Fetches files one by one. */
 async function download<T extends Wanted>(
-  { client, files, progress }: Session,
+  { files, progress }: Session,
   wanted: readonly T[],
   take: (fetched: Fetched, wanted: T) => void | Promise<void>,
 ): Promise<void> {
   if (wanted.length === 0) return;
-  const missing = wanted
-    .filter((each) => files.known(each) === undefined)
-    .map(({ bucket, bytes, sha256 }) => ({ bucket, bytes: sha256 === undefined ? 0 : bytes }));
-  const seconds = client.limits.secondsFor(missing);
-  const [time, unit] =
-    seconds < 120 ? [seconds, 's'] : seconds < 7200 ? [seconds / 60, 'min'] : [seconds / 3600, 'h'];
+  const missing = wanted.filter((each) => files.known(each) === undefined && each.sha256 !== undefined);
   progress.start(
-    seconds === 0 ? 'downloading' : `downloading (at least ${Math.ceil(time)} ${unit} by the limits)`,
+    'downloading',
     missing.reduce((total, { bytes }) => total + bytes, 0),
     'bytes',
   );
@@ -67,7 +63,7 @@ export async function fetchDocuments(session: Session): Promise<DocumentFiles> {
       `no bundles lead from snapshot ${sequence}, which its downloads have, to ${origin.sequence}`,
     );
   const path = `${PATHS.bulk}/datapackage.json`;
-  const found = await files.fetch({ path, bucket: 'download', bytes: JSON_BYTES, sha256: undefined });
+  const found = await files.fetch({ path, bucket: 'download', bytes: JSON_BYTES });
   const contents = new Map([
     [path, { bytes: found.bytes, sha256: found.hash.toString('hex') }],
     ...parseDataPackage(readFileSync(found.file)).resources.map((each) => {
@@ -75,7 +71,7 @@ export async function fetchDocuments(session: Session): Promise<DocumentFiles> {
       return [`${PATHS.bulk}/${each.path}`, content] as const;
     }),
   ]);
-  const unknown = { bytes: origin.tree.bytes, sha256: undefined };
+  const unknown = { bytes: origin.tree.bytes };
   const single = origin.routes
     .filter((route) => isRendered(route) && !urlTemplate(route).includes('{'))
     .map((route) => ({
@@ -150,7 +146,7 @@ export async function fetchFeeds({ files }: Session): Promise<ReadonlyMap<string
   const put = new Map<string, string>();
   for (const format of ['atom', 'json'] as const) {
     const name = documentFile(FEEDS.snapshots, format);
-    const wanted = { path: `/${name}`, bucket: 'api', bytes: JSON_BYTES, sha256: undefined } as const;
+    const wanted = { path: `/${name}`, bucket: 'api', bytes: JSON_BYTES } as const;
     put.set(name, (await files.fetch(wanted)).file);
   }
   return put;

@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { makeFolder } from '../files.js';
 import { Lock } from '../lock.js';
 import type { Progress } from '../progress.js';
-import type { Bucket } from '../routes/index.js';
 import { measure } from '../tree/measure.js';
 import type { HashedContent } from '../tree/hash-file.js';
 import type { Tree } from '../tree/tree.js';
 import { MovedOn } from './client.js';
-import type { Client, OriginResponse } from './client.js';
+import type { Client, Wanted } from './client.js';
 
 /** What the attempts of a run have in common. */
 export interface Run {
@@ -17,17 +16,6 @@ export interface Run {
   readonly client: Client;
   readonly files: FetchedFiles;
   readonly progress: Progress;
-}
-
-/** A file of the origin. */
-export interface Wanted {
-  readonly path: string;
-  readonly bucket: Bucket;
-  readonly bytes: number;
-  /** Undefined if nothing says it; then `bytes` is the most that it can be. */
-  readonly sha256: string | undefined;
-  /** Whether it is the page that a browser gets with a 404. */
-  readonly isOfNotFound?: boolean;
 }
 
 export interface Fetched extends HashedContent {
@@ -60,7 +48,16 @@ export class FetchedFiles {
     const { path, bytes, sha256 } = wanted;
     makeFolder(this.#folder);
     const partial = join(this.#folder, 'partial');
-    await this.#receive(wanted, partial);
+    rmSync(partial, { force: true });
+    const descriptor = openSync(partial, 'a', 0o600);
+    try {
+      await this.#client.receive(wanted, {
+        restart: () => ftruncateSync(descriptor),
+        write: (chunk) => writeFileSync(descriptor, chunk),
+      });
+    } finally {
+      closeSync(descriptor);
+    }
     const received = measure(partial);
     const hex = received.hash.toString('hex');
     if (sha256 !== undefined && (hex !== sha256 || received.bytes !== bytes))
@@ -70,52 +67,6 @@ export class FetchedFiles {
     this.#fetched.set(hex, fetched);
     return fetched;
   }
-
-  /** Writes what is received. If the connection breaks, only the rest is asked for, where that is safe. */
-  async #receive(
-    { path, bucket, bytes, sha256, isOfNotFound = false }: Wanted,
-    partial: string,
-  ): Promise<void> {
-    rmSync(partial, { force: true });
-    const descriptor = openSync(partial, 'a', 0o600);
-    let received = 0;
-    let tag: string | undefined;
-    const next = () => {
-      const start = tag === undefined ? 0 : received;
-      const cost = this.#client.limits.costOf(bytes - start, bytes);
-      const headers = {
-        ...(start > 0 && tag !== undefined && { 'If-Range': tag }),
-        ...(isOfNotFound && { Accept: 'text/html' }),
-      };
-      return { path, bucket, cost, start, headers };
-    };
-    try {
-      await this.#client.get(next, async (response) => {
-        if (!isRest(response, received, bytes)) {
-          const isThere = response.status === 200 || (isOfNotFound && response.status === 404);
-          if (!isThere) throw new MovedOn(`${path} is not there (${response.status})`);
-          ftruncateSync(descriptor);
-          received = 0;
-          const { etag } = response.headers;
-          // A weak tag permits no ranges (RFC 9110, section 13.1.5), and only a hash shows a mixture.
-          tag = sha256 !== undefined && etag?.startsWith('"') === true ? etag : undefined;
-        }
-        for await (const chunk of response.chunks) {
-          received += chunk.length;
-          if (received > bytes) throw new MovedOn(`${path} has more than ${bytes} bytes`);
-          writeFileSync(descriptor, chunk);
-        }
-      });
-    } finally {
-      closeSync(descriptor);
-    }
-  }
-}
-
-/** Whether a response has the bytes that follow those received. */
-function isRest({ status, headers }: OriginResponse, received: number, bytes: number): boolean {
-  const [, from, size] = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers['content-range'] ?? '') ?? [];
-  return status === 206 && received > 0 && Number(from) === received && Number(size) === bytes;
 }
 
 /**

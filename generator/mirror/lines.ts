@@ -12,7 +12,8 @@ import type { Progress } from '../progress.js';
 import { openDatabase } from '../sqlite/index.js';
 import type { Database, Statement } from '../sqlite/index.js';
 import { MovedOn } from './client.js';
-import type { Fetched, Wanted } from './files.js';
+import type { Wanted } from './client.js';
+import type { Fetched } from './files.js';
 import { bundleHeader, bundleLine } from './origin.js';
 import type { Address } from './origin.js';
 

@@ -85,8 +85,8 @@ export async function fetchCheckpoint(
             `delete "${knownLogFile(tree)}" to copy it without`,
     );
   }
-  const file = { path: `${log.path}/checkpoint`, bucket: 'page', most: CHECKPOINT_BYTES } as const;
-  const { content: note } = await client.fetch(file);
+  const file = { path: `${log.path}/checkpoint`, bucket: 'page', bytes: CHECKPOINT_BYTES } as const;
+  const { content: note } = await client.read(file);
   // The keys in snapshot.json, which nobody has signed, are believed the first time only.
   const trusted = keys.length > 0 ? keys : (known?.keys ?? logKeys(log.keys));
   const signed = openTrusted(note, log.origin, trusted, keys.length === 0 && known !== undefined);
@@ -167,9 +167,9 @@ async function stageLog(
     for (let at = 0; at < checkpoint.size; at += TILE_WIDTH) {
       const width = Math.min(TILE_WIDTH, checkpoint.size - at);
       const file = `${folder}/${entriesPath(at / TILE_WIDTH, width)}`;
-      const most = Math.min(width * (2 + MAX_ENTRY_BYTES), left);
+      const bytes = Math.min(width * (2 + MAX_ENTRY_BYTES), left);
       const held = reuses ? ifExists(() => readFileSync(join(tree.out, file))) : undefined;
-      const bundle = held ?? (await client.fetch({ path: `/${file}`, bucket: 'page', most })).content;
+      const bundle = held ?? (await client.read({ path: `/${file}`, bucket: 'page', bytes })).content;
       if (held === undefined) left -= bundle.length;
       writer.write(file, bundle);
       await progress.advance(0);
