@@ -16,8 +16,13 @@ export type Documents = Readonly<Record<string, string | Buffer>>;
 
 const id = [{ name: 'id', in: 'path' as const, type: 'id', description: '' }];
 export const limit = {
-  ...{ name: 'limit', in: 'query' as const, type: 'integer', description: '' },
-  ...{ minimum: 1, maximum: 3, default: 2 },
+  name: 'limit',
+  in: 'query' as const,
+  type: 'integer',
+  minimum: 1,
+  maximum: 3,
+  default: 2,
+  description: '',
 };
 const route = (name: string, path: string, file: string, cacheClass: string, more: object = {}) => ({
   name,
@@ -71,6 +76,7 @@ export const documentsOf = (groups: Readonly<Record<number, string>>, word = 'a'
 });
 
 const bytesOf = (body: string | Buffer): Buffer => (typeof body === 'string' ? Buffer.from(body) : body);
+const isGroup = (path: string): boolean => path.startsWith('/api/v1/group/');
 const isDownload = (path: string): boolean => path.startsWith('/downloads/');
 const isText = (body: string | Buffer): boolean =>
   typeof body === 'string' || body.equals(Buffer.from(body.toString('utf8')));
@@ -162,7 +168,6 @@ export class MadeUpOrigin {
   #downloaded = { sequence: 1, digest: '' };
 
   #downloads(documents: Documents): Documents {
-    const isGroup = (path: string): boolean => path.startsWith('/api/v1/group/');
     const all = Object.entries(documents);
     const lines = {
       group: all.filter(([path]) => isGroup(path)).map(([, body]) => body.toString()),

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { originSchema, parseOrigin } from '../../../generator/mirror/origin.js';
 import { tableOf } from '../../../generator/routes/index.js';
-import { MadeUpOrigin, ROUTES, documentsOf } from './made-up.js';
+import { MadeUpOrigin, ROUTES, documentsOf, limit } from './made-up.js';
 
 const origin = new MadeUpOrigin();
 beforeEach(() => {
@@ -124,17 +124,10 @@ describe('a route', () => {
   });
 
   it('of a list with endless values is refused', () => {
-    const maximum = Number.MAX_SAFE_INTEGER;
-    const limit = {
-      name: 'limit',
-      in: 'query',
-      type: 'integer',
-      minimum: 1,
-      maximum,
-      default: 2,
-      description: '',
-    };
-    const routes = ROUTES.map((each) => (each.name === 'largest' ? { ...each, parameters: [limit] } : each));
+    const endless = { ...limit, maximum: Number.MAX_SAFE_INTEGER };
+    const routes = ROUTES.map((each) =>
+      each.name === 'largest' ? { ...each, parameters: [endless] } : each,
+    );
     expect(refusal({ routes })).toEqual(UNSAFE);
   });
 });

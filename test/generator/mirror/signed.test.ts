@@ -201,19 +201,20 @@ const signedText = (text: string): string =>
   `${text}\n${log.keys.map((key) => key.signature(text)).join('')}`;
 const EMPTY = 'register.example\n0\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n';
 
+const serve = (file: string, content: string | Buffer): void =>
+  void origin.files.set(`${log.folder}/${file}`, Buffer.from(content));
+const signEntry = (change: (entry: string) => string): void => {
+  log.entries = [change(log.entry())];
+  log.publish();
+};
+const nameLog = (members: object): void =>
+  origin.announce({ log: { path: log.folder, origin: 'x', keys: [log.keys[0]?.vkey], ...members } });
+
 describe('a log', () => {
   beforeEach(() => {
     origin.publish(ONE);
     log.sign();
   });
-  const serve = (file: string, content: string | Buffer): void =>
-    void origin.files.set(`${log.folder}/${file}`, Buffer.from(content));
-  const signEntry = (change: (entry: string) => string): void => {
-    log.entries = [change(log.entry())];
-    log.publish();
-  };
-  const nameLog = (members: object): void =>
-    origin.announce({ log: { path: log.folder, origin: 'x', keys: [log.keys[0]?.vkey], ...members } });
   const UNUSABLE = "snapshot.json of the origin can't be used";
   const OTHER_ENTRY = 'the newest entry of the log is of snapshot';
 
