@@ -1,17 +1,4 @@
-import {
-  array,
-  assert as check,
-  bigInt,
-  boolean,
-  constantFrom,
-  integer,
-  ipV4,
-  ipV6,
-  oneof,
-  property,
-  string,
-  tuple,
-} from 'fast-check';
+import * as fc from 'fast-check';
 import { IncomingMessage } from 'node:http';
 import { BlockList, isIP, Socket, SocketAddress } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -34,13 +21,15 @@ const RUNS = Number(process.env.IP_RUNS ?? 5_000);
 const ALL_BITS = (1n << 128n) - 1n;
 
 /** Numbers whose groups are often zero, so that "::" occurs in every place. */
-const ipv6Value = tuple(
-  array(constantFrom(0n, 0n, 0n, 1n, 0xan, 0xffffn, 0x2001n), { minLength: 8, maxLength: 8 }),
-  bigInt({ min: 0n, max: ALL_BITS }),
-  boolean(),
-).map(([groups, value, isSparse]) =>
-  isSparse ? groups.reduce<bigint>((sum, part) => (sum << 16n) | part, 0n) : value,
-);
+const ipv6Value = fc
+  .tuple(
+    fc.array(fc.constantFrom(0n, 0n, 0n, 1n, 0xan, 0xffffn, 0x2001n), { minLength: 8, maxLength: 8 }),
+    fc.bigInt({ min: 0n, max: ALL_BITS }),
+    fc.boolean(),
+  )
+  .map(([groups, value, isSparse]) =>
+    isSparse ? groups.reduce<bigint>((sum, part) => (sum << 16n) | part, 0n) : value,
+  );
 
 function spelled(value: bigint, family: 'ipv4' | 'ipv6'): string {
   const [groups, size] = family === 'ipv4' ? [4, 8n] : [8, 16n];
@@ -52,17 +41,17 @@ function spelled(value: bigint, family: 'ipv4' | 'ipv6'): string {
 }
 
 /** Addresses in all spellings, and what is nearly one. */
-const nearlyAddress = oneof(
-  ipV4(),
-  ipV6(),
+const nearlyAddress = fc.oneof(
+  fc.ipV4(),
+  fc.ipV6(),
   ipv6Value.map((value) => spelled(value, 'ipv6')),
-  tuple(ipV6(), constantFrom('%eth0', '%', '%1', '%a.b-c', '%%', '%a b', '%[')).map((parts) =>
-    parts.join(''),
-  ),
-  tuple(constantFrom('::ffff:', '::FFFF:0:', '::', '0:0:0:0:0:ffff:', '64:ff9b::', '::1:'), ipV4()).map(
-    (parts) => parts.join(''),
-  ),
-  string({ maxLength: 12 }),
+  fc
+    .tuple(fc.ipV6(), fc.constantFrom('%eth0', '%', '%1', '%a.b-c', '%%', '%a b', '%['))
+    .map((parts) => parts.join('')),
+  fc
+    .tuple(fc.constantFrom('::ffff:', '::FFFF:0:', '::', '0:0:0:0:0:ffff:', '64:ff9b::', '::1:'), fc.ipV4())
+    .map((parts) => parts.join('')),
+  fc.string({ maxLength: 12 }),
 );
 
 /** Without the zone that SocketAddress keeps in some versions of Node. */
@@ -84,17 +73,18 @@ describe('canonicalAddress', () => {
     expect(canonicalAddress('::192.0.2.7')).toBe('::c000:207');
   });
 
-  it.each([
-    ...' 1.2.3 1.2.3.4.5 1.2.3.256 01.2.3.4 0x7f.1 2130706433 ::: unknown _hidden :1:: 1::2::3'.split(' '),
-    ...'1:2:3:4:5:6:7::8 1:2:3:4:5:6::1.2.3.4 ::1%'.split(' '),
-  ])('is undefined for "%s"', (text) => {
-    expect(canonicalAddress(text)).toBeUndefined();
+  it('is undefined for what is none', () => {
+    const texts = [
+      ...' 1.2.3 1.2.3.4.5 1.2.3.256 01.2.3.4 0x7f.1 2130706433 ::: unknown _hidden :1:: 1::2::3'.split(' '),
+      ...'1:2:3:4:5:6:7::8 1:2:3:4:5:6::1.2.3.4 ::1%'.split(' '),
+    ];
+    expect(texts.filter((text) => canonicalAddress(text) !== undefined)).toEqual([]);
   });
 
   it(`accepts what node:net does, and means the same address, in ${RUNS} texts`, () => {
     const counts = { 0: 0, 4: 0, 6: 0 };
-    check(
-      property(nearlyAddress, (text) => {
+    fc.assert(
+      fc.property(nearlyAddress, (text) => {
         const version = isIP(text);
         const canonical = canonicalAddress(text);
         counts[version === 4 ? 4 : version === 6 ? 6 : 0] += 1;
@@ -109,8 +99,8 @@ describe('canonicalAddress', () => {
 
   it(`writes IPv6 as WHATWG's URL does (RFC 5952), over ${RUNS} addresses`, () => {
     let different = 0;
-    check(
-      property(ipv6Value, (value) => {
+    fc.assert(
+      fc.property(ipv6Value, (value) => {
         const text = spelled(value, 'ipv6');
         const canonical = canonicalAddress(text);
         const isMapped = value >> 32n === 0xffffn;
@@ -124,8 +114,8 @@ describe('canonicalAddress', () => {
 
 describe('forwardedAddress', () => {
   it('ignores the port that some load balancers add, and brackets', () => {
-    check(
-      property(ipV4(), ipV6(), integer({ min: 0, max: 65_535 }), (ipv4, ipv6, port) => {
+    fc.assert(
+      fc.property(fc.ipV4(), fc.ipV6(), fc.integer({ min: 0, max: 65_535 }), (ipv4, ipv6, port) => {
         expect(forwardedAddress(`${ipv4}:${port}`)).toBe(ipv4);
         const canonical = canonicalAddress(ipv6);
         for (const element of [`[${ipv6}]:${port}`, `[${ipv6}]`, ipv6, `[${ipv6}%eth0]:${port}`]) {
@@ -135,34 +125,27 @@ describe('forwardedAddress', () => {
     );
   });
 
-  it.each([
-    ...'1.2.3.4: 1.2.3.4:x 1.2.3.4:123456 [1.2.3.4 [] [::1]x [::1]80 [::1]: ::1]:80 ] - :80'.split(' '),
-    ...'for=1.2.3.4 "1.2.3.4"'.split(' '),
-  ])('is undefined for "%s"', (element) => {
-    expect(forwardedAddress(element)).toBeUndefined();
+  it('is undefined for anything else', () => {
+    const elements =
+      '1.2.3.4: 1.2.3.4:x 1.2.3.4:123456 [1.2.3.4 [] [::1]x [::1]80 [::1]: ::1]:80 ] - :80 for=1.2.3.4 "1.2.3.4"';
+    expect(elements.split(' ').filter((each) => forwardedAddress(each) !== undefined)).toEqual([]);
   });
 });
 
-describe('clientKey', () => {
-  it('puts clients that are gone into one bucket', () => {
-    expect(clientKey(undefined)).toBe('gone');
-  });
-
-  it('is the address itself for IPv4, and for what is no address', () => {
-    expect(['192.0.2.7', 'a:b'].map(clientKey)).toEqual(['192.0.2.7', 'a:b']);
-  });
-
-  it('is the /56 for IPv6: 256 networks of 64 bits share a bucket, the next does not', () => {
-    expect(clientKey('2001:db8:0:1200::1')).toBe('2001:db8:0:1200::/56');
-    expect(clientKey('2001:db8:0:12ff:ffff:ffff:ffff:ffff')).toBe('2001:db8:0:1200::/56');
-    expect(clientKey('2001:0db8:0000:1234::')).toBe('2001:db8:0:1200::/56');
-    expect(clientKey('2001:db8:0:1300::1')).toBe('2001:db8:0:1300::/56');
-    expect(clientKey('2001:db8:0:11ff::1')).toBe('2001:db8:0:1100::/56');
-  });
-
-  it('does not put an IPv4-compatible address into the bucket of that IPv4 address', () => {
-    expect(clientKey(canonicalAddress('::192.0.2.7'))).toBe('::/56');
-  });
+it('clientKey is the address itself for IPv4, the /56 for IPv6, and one for clients that are gone', () => {
+  for (const [address, key] of [
+    [undefined, 'gone'],
+    ['192.0.2.7', '192.0.2.7'],
+    ['a:b', 'a:b'],
+    ['2001:db8:0:1200::1', '2001:db8:0:1200::/56'],
+    ['2001:db8:0:12ff:ffff:ffff:ffff:ffff', '2001:db8:0:1200::/56'],
+    ['2001:0db8:0000:1234::', '2001:db8:0:1200::/56'],
+    ['2001:db8:0:1300::1', '2001:db8:0:1300::/56'],
+    ['2001:db8:0:11ff::1', '2001:db8:0:1100::/56'],
+    // IPv4-compatible: not the bucket of that IPv4 address.
+    [canonicalAddress('::192.0.2.7'), '::/56'],
+  ])
+    expect(clientKey(address)).toBe(key);
 });
 
 describe('anonymize', () => {
@@ -183,8 +166,8 @@ describe('anonymize', () => {
   });
 
   it('says the same for all addresses of a network', () => {
-    check(
-      property(ipv6Value, bigInt({ min: 0n, max: (1n << 80n) - 1n }), (value, low) => {
+    fc.assert(
+      fc.property(ipv6Value, fc.bigInt({ min: 0n, max: (1n << 80n) - 1n }), (value, low) => {
         if (value >> 80n === 0n) return;
         const other = spelled(((value >> 80n) << 80n) | low, 'ipv6');
         expect(anonymize(other)).toBe(anonymize(spelled(value, 'ipv6')));
@@ -195,33 +178,27 @@ describe('anonymize', () => {
 
 describe('parseRanges', () => {
   it.each([
-    ['true', 'anybody could choose the address they are limited by'],
-    ['*', 'anybody could choose the address they are limited by'],
-    ['0.0.0.0/0', 'anybody could choose the address they are limited by'],
-    ['10.0.0.0/8,::/0', 'anybody could choose the address they are limited by'],
+    ...['true', '*', '0.0.0.0/0', '10.0.0.0/8,::/0'].map((list) => [
+      list,
+      'anybody could choose the address they are limited by',
+    ]),
     ['1', 'a count of hops trusts whoever reaches this port by a shorter way'],
-    ['2', 'a count of hops'],
-    ['proxy.example', 'the name "proxy.example" is not looked up'],
-    ['localhost', 'the name "localhost" is not looked up'],
-    ['Loopback', 'the name "Loopback" is not looked up'],
+    ...['proxy.example', 'Loopback', 'fe80::1%eth0'].map((list) => [
+      list,
+      `the name "${list}" is not looked up`,
+    ]),
     ['uniquelocal', 'ranges in CIDR notation or loopback, linklocal, private, separated by commas'],
-    ['', 'not ""'],
     ['10.0.0.0/8,', 'not ""'],
-    ['10.0.0.0/8 192.0.2.1', 'not "10.0.0.0/8 192.0.2.1"'],
     ['0.0.0.0/1,128.0.0.0/1', 'narrower ranges than "0.0.0.0/1": anybody could choose the address'],
     ['2000::/3', 'narrower ranges than "2000::/3": anybody could choose the address'],
     ['10.0.0.0/33', 'a prefix of 1 to 32 bits in "10.0.0.0/33"'],
     ['fc00::/129', 'a prefix of 1 to 128 bits in "fc00::/129"'],
-    ['10.0.0.0/', 'not "10.0.0.0/"'],
-    ['10.0.0.0/-8', 'not "10.0.0.0/-8"'],
-    ['10.0.0.0/8/8', 'not "10.0.0.0/8/8"'],
-    ['10.0.0.0/255.0.0.0', 'not "10.0.0.0/255.0.0.0"'],
-    ['10/8', 'not "10/8"'],
-    ['010.0.0.0/8', 'not "010.0.0.0/8"'],
-    ['fe80::1%eth0', 'the name "fe80::1%eth0" is not looked up'],
+    ...'10.0.0.0/|10.0.0.0/-8|10.0.0.0/8/8|10.0.0.0/255.0.0.0|10/8|010.0.0.0/8|10.0.0.0/8 192.0.2.1|'
+      .split('|')
+      .map((list) => [list, `not "${list}"`]),
     ['::ffff:10.0.0.0/104', 'ranges of IPv4 written as IPv4, not as "::ffff:10.0.0.0/104"'],
   ])('refuses "%s" with the reason', (list, reason) => {
-    expect(() => parseRanges(list)).toThrow(reason);
+    expect(() => parseRanges(list ?? '')).toThrow(reason);
   });
 
   it('reads ranges, addresses and names, with spaces around the commas', () => {
@@ -263,17 +240,19 @@ describe('matcherOf', () => {
   });
 
   it(`agrees with node:net's BlockList, in ${RUNS / 4} lists of ranges`, () => {
-    const family = constantFrom<AddressRange['family']>('ipv4', 'ipv6');
-    const range = tuple(family, ipv6Value, integer({ min: 1, max: 128 })).map(([family, value, length]) => {
-      const width = family === 'ipv4' ? 32 : 128;
-      const prefix = ((length - 1) % width) + 1;
-      return { address: spelled(value & ((1n << BigInt(width)) - 1n), family), prefix, family };
-    });
+    const family = fc.constantFrom<AddressRange['family']>('ipv4', 'ipv6');
+    const range = fc
+      .tuple(family, ipv6Value, fc.integer({ min: 1, max: 128 }))
+      .map(([family, value, length]) => {
+        const width = family === 'ipv4' ? 32 : 128;
+        const prefix = ((length - 1) % width) + 1;
+        return { address: spelled(value & ((1n << BigInt(width)) - 1n), family), prefix, family };
+      });
     // A list, the range to be near to, and the bit to be away from it (or none).
-    const flipped = integer({ min: -1, max: 127 });
+    const flipped = fc.integer({ min: -1, max: 127 });
     const counts = { inside: 0, outside: 0 };
-    check(
-      property(array(range, { minLength: 1, maxLength: 4 }), flipped, (ranges, flip) => {
+    fc.assert(
+      fc.property(fc.array(range, { minLength: 1, maxLength: 4 }), flipped, (ranges, flip) => {
         const [{ address, family } = { address: '', family: 'ipv4' as const }] = ranges;
         const width = family === 'ipv4' ? 32 : 128;
         const near =
@@ -303,11 +282,7 @@ function valueOf(address: string, family: 'ipv4' | 'ipv6'): bigint {
 }
 
 /** What a proxy that trusts these ranges takes for the client, and what it logs. */
-function reader(ranges?: string): {
-  read: (peer: string | undefined, header?: string) => string | undefined;
-  log: string[];
-  advance: (ms: number) => void;
-} {
+function reader(ranges?: string) {
   const log: string[] = [];
   let nowMs = 0;
   const clientAddress = createClientAddress(matcherOf(ranges === undefined ? [] : parseRanges(ranges)), {
@@ -316,8 +291,8 @@ function reader(ranges?: string): {
   });
   return {
     log,
-    advance: (ms) => void (nowMs += ms),
-    read: (peer, header) => {
+    advance: (ms: number) => void (nowMs += ms),
+    read: (peer: string | undefined, header?: string) => {
       const socket = new Socket();
       Object.defineProperty(socket, 'remoteAddress', { value: peer });
       const request = new IncomingMessage(socket);
@@ -338,9 +313,7 @@ describe('createClientAddress', () => {
     expect(read('2001:db8::7')).toBe('2001:db8::7');
     expect(read('a socket file')).toBe('a socket file');
     expect(read(undefined, '198.51.100.1')).toBeUndefined();
-  });
-
-  it('returns the socket’s peer if that is none of the trusted proxies', () => {
+    // Nor if it is none of them.
     expect(reader('10.0.0.0/8').read('192.0.2.7', '198.51.100.1')).toBe('192.0.2.7');
   });
 
@@ -402,11 +375,8 @@ describe('createClientAddress', () => {
 
   it('does not warn where trusting it would change nothing', () => {
     const { read, log } = reader();
-    read('192.0.2.7', '192.0.2.7');
-    read('192.0.2.7', '::ffff:192.0.2.7');
-    read('192.0.2.7', 'unknown');
-    read('192.0.2.7', '');
-    read('192.0.2.7');
+    for (const header of ['192.0.2.7', '::ffff:192.0.2.7', 'unknown', '', undefined])
+      read('192.0.2.7', header);
     expect(log).toEqual([]);
   });
 });

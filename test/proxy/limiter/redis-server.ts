@@ -1,4 +1,5 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type NetConnectOpts } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,8 +16,6 @@ export interface TestRedis {
   readonly url: string;
   /** Its address in messages. */
   readonly name: string;
-  /** Whether the process runs. */
-  readonly isRunning: () => boolean;
   /** SIGSTOP freezes it with its connections open, SIGCONT wakes it. */
   readonly signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
   /** SIGKILL: the connections break, the data is gone. */
@@ -59,27 +58,22 @@ export async function startRedis(
   const restart = async (): Promise<void> => {
     const common = ['--port', String(port), ...place, '--dir', folder, '--save', '', '--appendonly', 'no'];
     child = spawn(program, [...common, ...settings], { stdio: 'ignore' });
-    for (let attempt = 0; attempt < 200; attempt += 1) {
-      if (await accepts(on === 'socket' ? { path: socket } : { host: '127.0.0.1', port })) return;
+    const address: NetConnectOpts = on === 'socket' ? { path: socket } : { host: '127.0.0.1', port };
+    for (let attempt = 0; !(await accepts(address)); attempt += 1) {
+      if (attempt === 200) throw new Error('redis-server does not listen');
       await pause(25);
     }
-    throw new Error('redis-server does not listen');
   };
   const kill = async (): Promise<void> => {
     const killed = child;
-    if (killed === undefined) return;
     child = undefined;
-    await new Promise((settle) => {
-      killed.once('exit', settle);
-      killed.kill('SIGKILL');
-    });
+    if (killed?.kill('SIGKILL') === true) await once(killed, 'exit');
   };
   await restart();
   return {
     port,
     url: on === 'socket' ? `unix:${socket}` : `redis://127.0.0.1:${port}`,
     name: on === 'socket' ? socket : `127.0.0.1:${port}`,
-    isRunning: () => child !== undefined && child.exitCode === null,
     signal: (signal) => void child?.kill(signal),
     kill,
     restart,

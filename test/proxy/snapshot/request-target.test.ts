@@ -46,38 +46,27 @@ describe('parseTarget', () => {
   });
 
   it('redirects once: what it redirects to is canonical, on this host, and means the same', () => {
-    expect(() =>
-      check(
-        property(TARGETS, (target) => {
-          const parsed = parseTarget(target);
-          if (parsed.kind !== 'redirect') return true;
-          const { path, location } = parsed;
-          const again = parseTarget(location);
-          return (
-            again.kind === 'target' &&
-            new URL(location, 'http://register.example').host === 'register.example' &&
-            segmentsOf(again.path).join('\n') === segmentsOf(path).join('\n')
-          );
-        }),
-        { numRuns: 5_000 },
-      ),
-    ).not.toThrow();
+    const redirected = property(TARGETS, (target) => {
+      const parsed = parseTarget(target);
+      if (parsed.kind !== 'redirect') return true;
+      const again = parseTarget(parsed.location);
+      return (
+        again.kind === 'target' &&
+        new URL(parsed.location, 'http://register.example').host === 'register.example' &&
+        segmentsOf(again.path).join('\n') === segmentsOf(parsed.path).join('\n')
+      );
+    });
+    expect(() => check(redirected, { numRuns: 3_000 })).not.toThrow();
   });
 
   it('has no two paths for the same segments', () => {
-    expect(() =>
-      check(
-        property(TARGETS, (target) => {
-          const parsed = parseTarget(target);
-          // Reserved characters may stay as they are, or escaped; all that is unreserved has one form.
-          return (
-            parsed.kind !== 'target' ||
-            !/%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/i.test(parsed.path)
-          );
-        }),
-        { numRuns: 5_000 },
-      ),
-    ).not.toThrow();
+    // Reserved characters may stay as they are, or escaped; all that is unreserved has one form.
+    const needless = /%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/i;
+    const canonical = property(TARGETS, (target) => {
+      const parsed = parseTarget(target);
+      return parsed.kind !== 'target' || !needless.test(parsed.path);
+    });
+    expect(() => check(canonical, { numRuns: 3_000 })).not.toThrow();
   });
 });
 
@@ -95,8 +84,7 @@ describe('uriReference', () => {
   });
 
   it('changes nothing that is one already', () => {
-    expect(() =>
-      check(property(TARGETS, (target) => uriReference(uriReference(target)) === uriReference(target))),
-    ).not.toThrow();
+    const same = property(TARGETS, (target) => uriReference(uriReference(target)) === uriReference(target));
+    expect(() => check(same)).not.toThrow();
   });
 });

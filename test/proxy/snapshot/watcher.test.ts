@@ -8,42 +8,34 @@ import { controlledDisk, emptyFolder, INLINE_DISK, publish, publishSnapshot, tre
 
 const NO_OVERRIDES: QuotaOverrides = { api: {}, download: {}, page: {} };
 
-function watch(
-  root: string,
-  { disk = INLINE_DISK, overrides = NO_OVERRIDES }: { disk?: Disk; overrides?: QuotaOverrides } = {},
-): { watcher: SnapshotWatcher; log: string[] } {
+function watch(root: string, { disk = INLINE_DISK, overrides = NO_OVERRIDES } = {}) {
   const log: string[] = [];
   const watcher = new SnapshotWatcher(root, overrides, disk, { log: (line) => void log.push(line) });
   onTestFinished(() => watcher.stop());
-  return { watcher, log };
+  return { root, watcher, log };
 }
 
-async function emptyWatch(): Promise<{ root: string; watcher: SnapshotWatcher; log: string[] }> {
-  const root = await emptyFolder();
-  return { root, ...watch(root) };
-}
+/** Watches an empty folder, or one with a snapshot. */
+const emptyWatch = async (overrides = NO_OVERRIDES) => watch(await emptyFolder(), { overrides });
+const started = async (disk = INLINE_DISK) => {
+  const watching = watch(await tree(), { disk });
+  await watching.watcher.start();
+  return watching;
+};
 
 /** Each read waits until it is let go. */
-function heldDisk(): { disk: Disk; letGo: () => void; reads: () => number } {
+function heldDisk() {
   const waiting: (() => void)[] = [];
   let count = 0;
-  return {
-    disk: {
-      read: async (request) => {
-        count += 1;
-        await new Promise<void>((settle) => {
-          waiting.push(settle);
-        });
-        return INLINE_DISK.read(request);
-      },
-      isHanging: false,
-      close: () => Promise.resolve(),
-    },
-    letGo: () => {
-      for (const settle of waiting.splice(0)) settle();
-    },
-    reads: () => count,
+  const read: Disk['read'] = async (request) => {
+    count += 1;
+    await new Promise<void>((settle) => void waiting.push(settle));
+    return INLINE_DISK.read(request);
   };
+  const letGo = (): void => {
+    for (const settle of waiting.splice(0)) settle();
+  };
+  return { disk: { ...INLINE_DISK, read }, letGo, reads: () => count };
 }
 
 describe('SnapshotWatcher.start', () => {
@@ -112,9 +104,7 @@ describe('SnapshotWatcher.confirm', () => {
   });
 
   it('counts an epoch for each new file, and none for the same one, and names a snapshot once', async () => {
-    const { root, watcher, log } = await emptyWatch();
-    await publishSnapshot(root);
-    await watcher.start();
+    const { root, watcher, log } = await started();
     const { epoch } = watcher.active;
     await watcher.confirm();
     expect(watcher.active.epoch).toBe(epoch);
@@ -131,8 +121,7 @@ describe('SnapshotWatcher.confirm', () => {
   });
 
   it('says which limits differ from the published ones when the first snapshot appears, and once', async () => {
-    const root = await emptyFolder();
-    const { watcher, log } = watch(root, { overrides: { ...NO_OVERRIDES, api: { burst: 5 } } });
+    const { root, watcher, log } = await emptyWatch({ ...NO_OVERRIDES, api: { burst: 5 } });
     await watcher.start();
     expect(log).toEqual(['no snapshot.json: responding 503 until there is a good one']);
     await publishSnapshot(root);
@@ -153,9 +142,7 @@ describe('SnapshotWatcher.confirm', () => {
   ])(
     'keeps the last good snapshot when the new one is %s, and says so once for each broken file',
     async (_name, text, message) => {
-      const { root, watcher, log } = await emptyWatch();
-      await publishSnapshot(root);
-      await watcher.start();
+      const { root, watcher, log } = await started();
       const { document } = watcher.active;
       await publish(root, 'snapshot.json', text);
       for (let count = 0; count < 3; count += 1) await watcher.confirm();
@@ -177,9 +164,7 @@ describe('SnapshotWatcher.confirm', () => {
   );
 
   it('keeps the last good snapshot when the file is gone, says so once, and takes it back', async () => {
-    const { root, watcher, log } = await emptyWatch();
-    await publishSnapshot(root);
-    await watcher.start();
+    const { root, watcher, log } = await started();
     const { epoch } = watcher.active;
     await rename(join(root, 'snapshot.json'), join(root, 'away'));
     for (let count = 0; count < 3; count += 1) await watcher.confirm();
@@ -194,10 +179,8 @@ describe('SnapshotWatcher.confirm', () => {
   });
 
   it('keeps it when the disk fails, and says with which error', async () => {
-    const root = await tree();
     const { disk, interfere } = controlledDisk();
-    const { watcher, log } = watch(root, { disk });
-    await watcher.start();
+    const { watcher, log } = await started(disk);
     interfere(() => Promise.reject(Object.assign(new Error('stale handle'), { code: 'ESTALE' })));
     for (let count = 0; count < 3; count += 1) await watcher.confirm();
     expect(watcher.isReadable).toBe(false);
