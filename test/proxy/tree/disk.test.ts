@@ -20,6 +20,20 @@ function disk(): Disk {
   return opened;
 }
 
+/** A disk that gives up after 100 ms, with a thread that blocks for half a second, as in a system call. */
+function hangingDisk(on: string, file: string): Disk {
+  const script = `import { openSync } from 'node:fs';
+    import { parentPort } from 'node:worker_threads';
+    parentPort.on('message', (batch) => {
+      const results = batch.map(() => ({ file: ${file} }));
+      if (batch.some(${on})) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+      parentPort.postMessage(results);
+    });`;
+  const opened = openDisk(new URL(`data:text/javascript,${encodeURIComponent(script)}`), 100);
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
 /** What is published in so many rounds: each of another length and letter. */
 function roundOf(round: number): string {
   return String.fromCharCode(97 + (round % 26)).repeat(10_000 + round);
@@ -37,7 +51,7 @@ function openFiles(): string[] {
 }
 
 describe('openDisk', () => {
-  it('reads what readNow reads, bytes and all', async () => {
+  it('reads what readNow reads, bytes and all, and says of a failure its code', async () => {
     const root = await emptyFolder();
     await publish(root, 'a.json', '{"a":1}');
     await publish(root, 'empty', '');
@@ -49,12 +63,6 @@ describe('openDisk', () => {
         now && { ...now, bytes: Buffer.from(now.bytes ?? 'x') },
       );
     }
-  });
-
-  it('says of absence undefined, and of a failure its code', async () => {
-    const root = await emptyFolder();
-    const { read } = disk();
-    expect(await read({ root, path: 'gone', maxBytes: MAX })).toBeUndefined();
     const failure: unknown = await read({ root: `/proc/${process.pid}`, path: 'mem', maxBytes: MAX }).catch(
       (error: unknown) => error,
     );
@@ -65,8 +73,7 @@ describe('openDisk', () => {
       code: undefined,
     });
     // The thread lives on.
-    await publish(root, 'a', 'x');
-    expect((await read({ root, path: 'a', maxBytes: MAX }))?.size).toBe(1);
+    expect((await read({ root, path: 'a.json', maxBytes: MAX }))?.size).toBe(7);
   });
 
   it('gives each of many reads its own result, in whatever turn it was asked for', async () => {
@@ -75,20 +82,14 @@ describe('openDisk', () => {
     const { read } = disk();
     const contentOf = async (index: number): Promise<string> => {
       for (let turn = 0; turn < index % 4; turn += 1) await new Promise(setImmediate);
-      if (index % 7 === 6) {
-        return read({ root: `/proc/${process.pid}`, path: 'mem', maxBytes: MAX }).then(
-          () => 'no error',
-          () => `error ${index}`,
-        );
-      }
+      const failing = { root: `/proc/${process.pid}`, path: 'mem', maxBytes: MAX };
+      if (index % 7 === 6) return read(failing).then(String, () => 'error');
       const file = await read({ root, path: String(index), maxBytes: MAX });
-      return file === undefined ? `none ${index}` : Buffer.from(file.bytes ?? []).toString();
+      return file === undefined ? 'none' : Buffer.from(file.bytes ?? []).toString();
     };
-    const contents = await Promise.all(Array.from({ length: 80 }, (_, index) => contentOf(index)));
-    expect(contents).toEqual(
-      Array.from({ length: 80 }, (_, index) =>
-        index % 7 === 6 ? `error ${index}` : index < 50 ? `file ${index}` : `none ${index}`,
-      ),
+    const indexes = [...Array.from({ length: 80 }).keys()];
+    expect(await Promise.all(indexes.map(contentOf))).toEqual(
+      indexes.map((index) => (index % 7 === 6 ? 'error' : index < 50 ? `file ${index}` : 'none')),
     );
   });
 
@@ -130,16 +131,7 @@ describe('openDisk', () => {
   });
 
   it('gives up on reads of a disk that hangs, refuses others at once, and goes on when it answers', async () => {
-    // A thread that blocks for half a second, as in a system call.
-    const script = `import { parentPort } from 'node:worker_threads';
-      parentPort.on('message', (batch) => {
-        if (batch.some(({ path }) => path === 'hangs')) {
-          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
-        }
-        parentPort.postMessage(batch.map(() => ({ file: undefined })));
-      });`;
-    const hanging = openDisk(new URL(`data:text/javascript,${encodeURIComponent(script)}`), 100);
-    onTestFinished(() => hanging.close());
+    const hanging = hangingDisk('({ path }) => path === "hangs"', 'undefined');
     const read = (path: string) => hanging.read({ root: '/', path, maxBytes: 1 });
     // A busy machine may take longer to start the thread.
     await expect.poll(() => read('starts').catch((error: unknown) => error)).toBeUndefined();
@@ -156,15 +148,7 @@ describe('openDisk', () => {
   });
 
   it('closes a file that was opened for a read it had given up', async () => {
-    const script = `import { openSync } from 'node:fs';
-      import { parentPort } from 'node:worker_threads';
-      parentPort.on('message', (batch) => {
-        const descriptor = openSync('/dev/zero');
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
-        parentPort.postMessage(batch.map(() => ({ file: { descriptor } })));
-      });`;
-    const slow = openDisk(new URL(`data:text/javascript,${encodeURIComponent(script)}`), 100);
-    onTestFinished(() => slow.close());
+    const slow = hangingDisk('() => true', '{ descriptor: openSync("/dev/zero") }');
     const opening = slow.read({ root: '/', path: 'x', maxBytes: 0, keepOpen: true });
     await expect(opening).rejects.toThrow(TimeoutError);
     // A busy machine may take longer to start the thread.

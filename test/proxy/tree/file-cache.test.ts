@@ -1,59 +1,45 @@
 import { closeSync, fstatSync } from 'node:fs';
-import { createHash, Hash } from 'node:crypto';
+import { Hash } from 'node:crypto';
 import { rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 
-import type { Disk } from '../../../proxy/tree/disk.js';
 import { FileCache, type CachedFile, type Epoch } from '../../../proxy/tree/file-cache.js';
-import { readChunks, type FileRead, type ReadRequest } from '../../../proxy/tree/files.js';
+import { readChunks, type FileRead } from '../../../proxy/tree/files.js';
 import { NO_DIGESTS, readPublishedDigests, type PublishedDigests } from '../../../proxy/tree/digests.js';
+import { sha256 } from '../../support/published.js';
 import { controlledDisk, emptyFolder, gate, INLINE_DISK, publish } from '../support.js';
 
 /** Files up to this size are held. 1 MiB. */
 const HELD_MAX_BYTES = 1024 * 1024;
 
-interface Setup {
-  readonly root: string;
-  readonly files: FileCache;
-  /** The tree in an epoch of this number. */
-  readonly at: (epoch: number) => Epoch;
-  readonly advance: (ms: number) => void;
-  /** What was asked of the disk. */
-  readonly reads: ReadRequest[];
-  /** Has the disk do something else from now on; undefined has it read again. */
-  readonly interfere: (read: Disk['read'] | undefined) => void;
-}
-
-/** @param content of files by their paths */
-async function setUp(content: Record<string, string | Buffer> = {}, maxBytes?: number): Promise<Setup> {
+/**
+ * A cache over a folder with these files by their paths; `at` is its tree in an epoch of some number, `reads` what was
+ * asked of the disk.
+ */
+async function setUp(content: Record<string, string | Buffer> = {}, maxBytes?: number) {
   const root = await emptyFolder();
   for (const [path, bytes] of Object.entries(content)) await publish(root, path, bytes);
   let nowMs = 0;
   const { disk, requests: reads, interfere } = controlledDisk();
-  return {
-    root,
-    files: new FileCache(disk, () => nowMs, maxBytes),
-    at: (epoch) => ({ epoch, root, digests: NO_DIGESTS }),
-    advance: (ms) => void (nowMs += ms),
-    reads,
-    interfere,
-  };
+  const files = new FileCache(disk, () => nowMs, maxBytes);
+  const at = (epoch: number): Epoch => ({ epoch, root, digests: NO_DIGESTS });
+  const advance = (ms: number): void => void (nowMs += ms);
+  return { root, files, at, advance, reads, interfere };
 }
 
-async function existing(file: Promise<CachedFile | undefined>): Promise<CachedFile> {
+async function existing<T>(file: Promise<T | undefined>): Promise<T> {
   const found = await file;
   if (found === undefined) throw new Error('expected the file to be there');
   return found;
 }
 
-const HANGS = (): Promise<never> => new Promise<never>(() => undefined);
+const textOf = (file: CachedFile | undefined): string | undefined => file?.bytes?.toString();
+const etagOf = (content: string | Buffer): string => `"${sha256(content).slice(0, 32)}"`;
 
-function sha256(content: string | Buffer): string {
-  return createHash('sha256').update(content).digest('hex');
-}
+const HANGS = (): Promise<never> => new Promise<never>(() => undefined);
 
 describe('FileCache.read', () => {
   it('throws what the file system says of a file that can not be read, and tries again', async () => {
@@ -70,7 +56,7 @@ describe('FileCache.read', () => {
     expect(await files.read('a.json', at(1))).toMatchObject({
       path: 'a.json',
       coding: undefined,
-      etag: `"${sha256('{"a":1}').slice(0, 32)}"`,
+      etag: etagOf('{"a":1}'),
       modifiedSeconds: 1_700_000_000,
       lastModified: new Date(1_700_000_000_000).toUTCString(),
       size: 7,
@@ -111,8 +97,7 @@ describe('FileCache.read', () => {
     const other = await emptyFolder();
     await publish(other, 'a.json', '{"a":2}');
     await files.read('a.json', at(1));
-    const { bytes } = await existing(files.read('a.json', { ...at(2), root: other }));
-    expect(String(bytes)).toBe('{"a":2}');
+    expect(textOf(await files.read('a.json', { ...at(2), root: other }))).toBe('{"a":2}');
   });
 });
 
@@ -128,59 +113,37 @@ describe('FileCache.get', () => {
     expect(reads.map(({ known }) => known)).toEqual([undefined, file.identity]);
   });
 
-  it('reads a replaced file anew in the next epoch, also one of the same size', async () => {
+  it('reads a replaced file in the next epoch, also one of the same size, and forgets a deleted one', async () => {
     const { root, files, at } = await setUp({ 'a.json': '{"a":1}' });
     await files.read('a.json', at(1));
     await publish(root, 'a.json', '{"a":2}');
-    expect(files.get('a.json', at(1))?.bytes?.toString()).toBe('{"a":1}');
-    expect((await files.read('a.json', at(2)))?.bytes?.toString()).toBe('{"a":2}');
-  });
-
-  it('forgets a deleted file in the next epoch', async () => {
-    const { root, files, at } = await setUp({ 'a.json': '{}' });
-    await files.read('a.json', at(1));
+    expect(textOf(files.get('a.json', at(1)))).toBe('{"a":1}');
+    expect(textOf(await files.read('a.json', at(2)))).toBe('{"a":2}');
     await rm(join(root, 'a.json'));
-    expect(await files.read('a.json', at(2))).toBeUndefined();
-    expect(files.get('a.json', at(1))).toBeUndefined();
-    expect(files.bytes).toBe(0);
+    expect(await files.read('a.json', at(3))).toBeUndefined();
+    expect([files.get('a.json', at(1)), files.bytes]).toEqual([undefined, 0]);
   });
 
-  it('is not deceived by a read that began in an older epoch and ends last', async () => {
-    const { root, files, at, interfere } = await setUp({ 'a.json': '{"a":1}' });
-    const { passed, letGo } = gate();
-    interfere(async (request) => {
-      const old = await INLINE_DISK.read(request);
-      await passed;
-      return old;
-    });
-    const ends: string[] = [];
-    const old = files.read('a.json', at(1)).then(() => ends.push('old'));
-    await new Promise(setImmediate);
-    interfere(undefined);
-    await publish(root, 'a.json', '{"a":2}');
-    await files.read('a.json', at(2)).then(() => ends.push('young'));
-    letGo();
-    await old;
-    expect(ends).toEqual(['young', 'old']);
-    expect(files.get('a.json', at(2))?.bytes?.toString()).toBe('{"a":2}');
-  });
-
-  it('is not deceived by an older read that found nothing, either', async () => {
-    const { root, files, at, interfere } = await setUp();
-    const { passed, letGo } = gate();
-    interfere(async () => {
-      await passed;
-      return undefined;
-    });
-    const old = files.read('a.json', at(1));
-    await new Promise(setImmediate);
-    interfere(undefined);
-    await publish(root, 'a.json', '{"a":2}');
-    await files.read('a.json', at(2));
-    letGo();
-    expect(await old).toBeUndefined();
-    expect(files.get('a.json', at(2))?.bytes?.toString()).toBe('{"a":2}');
-  });
+  it.each(['{"a":1}', undefined])(
+    'is not deceived by a read that began in an older epoch, ends last and found %j',
+    async (before) => {
+      const { root, files, at, interfere } = await setUp(before === undefined ? {} : { 'a.json': before });
+      const { passed, letGo } = gate();
+      interfere(async (request) => {
+        const old = await INLINE_DISK.read(request);
+        await passed;
+        return old;
+      });
+      const old = files.read('a.json', at(1));
+      await new Promise(setImmediate);
+      interfere(undefined);
+      await publish(root, 'a.json', '{"a":2}');
+      await files.read('a.json', at(2));
+      letGo();
+      expect(textOf(await old)).toBe(before);
+      expect(textOf(files.get('a.json', at(2)))).toBe('{"a":2}');
+    },
+  );
 });
 
 describe('FileCache within an epoch', () => {
@@ -239,15 +202,11 @@ describe('FileCache within an epoch', () => {
     });
     expect(await files.read('a.json', at(1))).toBe(old);
     letGo();
-    await expect.poll(() => files.get('a.json', at(1))?.bytes?.toString()).toBe('{"a":2}');
+    await expect.poll(() => textOf(files.get('a.json', at(1)))).toBe('{"a":2}');
   });
-});
 
-describe('FileCache siblings', () => {
-  const TEXT = 'x'.repeat(2_000);
-
-  it('are remembered as absent, but not when they could not be read', async () => {
-    const { files, at, interfere } = await setUp({ 'a.json': TEXT });
+  it('remembers siblings as absent, but not when they could not be read', async () => {
+    const { files, at, interfere } = await setUp({ 'a.json': 'x'.repeat(2_000) });
     const of = await existing(files.read('a.json', at(1)));
     interfere(() => Promise.reject(new Error('EMFILE')));
     expect(await files.readSibling(of, 'br', at(1))).toBe(of);
@@ -298,11 +257,7 @@ describe('FileCache memory', () => {
     await publish(root, 'large.csv', large);
     await publish(root, 'fits.csv', large.subarray(1));
     const file = await files.read('large.csv', at(1));
-    expect(file).toMatchObject({
-      etag: `"${sha256(large).slice(0, 32)}"`,
-      size: large.length,
-      bytes: undefined,
-    });
+    expect(file).toMatchObject({ etag: etagOf(large), size: large.length, bytes: undefined });
     expect(files.get('large.csv', at(1))).toBe(file);
     expect(files.bytes).toBeLessThan(10_000);
     expect((await files.read('fits.csv', at(1)))?.bytes?.length).toBe(HELD_MAX_BYTES);
@@ -310,55 +265,42 @@ describe('FileCache memory', () => {
 });
 
 describe('FileCache.open', () => {
-  it('opens the file that was hashed, which is read to its end though it is replaced meanwhile', async () => {
-    const { root, files, at } = await setUp();
-    const large = Buffer.alloc(HELD_MAX_BYTES + 1, 'old');
-    await publish(root, 'large.csv', large);
-    const opened = await files.open(await existing(files.read('large.csv', at(1))), at(1));
-    if (opened === undefined) throw new Error('expected the file to be open');
-    await publish(root, 'large.csv', Buffer.alloc(HELD_MAX_BYTES + 1, 'new'));
-    const chunks: Buffer[] = [];
-    for await (const chunk of readChunks(opened, { first: 0, last: large.length - 1 })) chunks.push(chunk);
-    expect(Buffer.concat(chunks).equals(large)).toBe(true);
-  });
+  const [OLD, NEW] = [Buffer.alloc(HELD_MAX_BYTES + 1, 'old'), Buffer.alloc(HELD_MAX_BYTES + 2, 'new')];
 
-  it('refuses a file that is another one by now, and has it read anew', async () => {
-    const { root, files, at } = await setUp({ 'large.csv': Buffer.alloc(HELD_MAX_BYTES + 1, 'old') });
+  it('opens the file that was hashed, which is read to its end though it is replaced meanwhile', async () => {
+    const { root, files, at } = await setUp({ 'large.csv': OLD });
     const file = await existing(files.read('large.csv', at(1)));
-    await publish(root, 'large.csv', Buffer.alloc(HELD_MAX_BYTES + 1, 'new'));
+    const opened = await existing(files.open(file, at(1)));
+    await publish(root, 'large.csv', NEW);
+    const chunks: Buffer[] = [];
+    for await (const chunk of readChunks(opened, { first: 0, last: OLD.length - 1 })) chunks.push(chunk);
+    expect(Buffer.concat(chunks).equals(OLD)).toBe(true);
+    // By now it is another one, which has to be read.
     expect(await files.open(file, at(1))).toBeUndefined();
-    const renewed = await files.read('large.csv', at(1));
-    expect(renewed?.etag).not.toBe(file.etag);
+    expect((await files.read('large.csv', at(1)))?.etag).toBe(etagOf(NEW));
   });
 
   it('describes a file that is replaced before its digest is known by one state alone', async () => {
-    const { root, files, at, interfere } = await setUp();
-    const next = Buffer.alloc(HELD_MAX_BYTES + 2, 'new');
-    await publish(root, 'large.csv', Buffer.alloc(HELD_MAX_BYTES + 1, 'old'));
+    const { root, files, at, interfere } = await setUp({ 'large.csv': OLD });
     interfere(async (request): Promise<FileRead | undefined> => {
-      if (request.keepOpen === true) return INLINE_DISK.read(request);
       const old = await INLINE_DISK.read(request);
-      await publish(root, 'large.csv', next);
+      if (request.keepOpen !== true) await publish(root, 'large.csv', NEW);
       return old;
     });
     const file = await existing(files.read('large.csv', at(1)));
-    expect(file).toMatchObject({ etag: `"${sha256(next).slice(0, 32)}"`, size: next.length });
-    const opened = await files.open(file, at(1));
-    if (opened === undefined) throw new Error('expected the file to be open');
-    expect(fstatSync(opened).size).toBe(next.length);
+    expect(file).toMatchObject({ etag: etagOf(NEW), size: NEW.length });
+    const opened = await existing(files.open(file, at(1)));
+    expect(fstatSync(opened).size).toBe(NEW.length);
     closeSync(opened);
   });
 });
-
-const etagOf = (digest: string): string => `"${digest.slice(0, 32)}"`;
 
 /** What a tree says of its downloads, in a datapackage.json that comes before its snapshot.json. */
 async function published(root: string, dataPackage: string): Promise<PublishedDigests> {
   await publish(root, 'downloads/datapackage.json', dataPackage);
   await publish(root, 'snapshot.json', '{}');
-  const document = await INLINE_DISK.read({ root, path: 'snapshot.json', maxBytes: 100 });
-  if (document === undefined) throw new Error('expected a snapshot.json');
-  return readPublishedDigests(document, INLINE_DISK);
+  const document = INLINE_DISK.read({ root, path: 'snapshot.json', maxBytes: 100 });
+  return readPublishedDigests(await existing(document), INLINE_DISK);
 }
 
 describe('the digest of a large file', () => {
@@ -386,30 +328,26 @@ describe('the digest of a large file', () => {
   it('is the published one, without reading the file', async () => {
     const { root, files, at } = await setUp({ 'downloads/large.csv': LARGE });
     const digests = await published(root, listing(CLAIMED));
-    const file = await existing(files.read('downloads/large.csv', { ...at(1), digests }));
-    expect(file.etag).toBe(etagOf(CLAIMED));
+    const { etag } = await existing(files.read('downloads/large.csv', { ...at(1), digests }));
+    expect(etag).toBe(`"${CLAIMED.slice(0, 32)}"`);
   });
 
   it.each(['another size', 'a later change', 'no such file'])(
     'is its own if the published one has %s',
     async (how) => {
-      const { root, files, at } = await setUp();
-      await publish(root, 'downloads/large.csv', LARGE);
-      if (how === 'no such file') await publish(root, 'downloads/other.csv', LARGE);
+      const path = how === 'no such file' ? 'downloads/other.csv' : 'downloads/large.csv';
+      const { root, files, at } = await setUp({ [path]: LARGE });
       const digests = await published(root, listing(CLAIMED, how === 'another size' ? 7 : undefined));
       await pause(20);
-      if (how === 'a later change') await publish(root, 'downloads/large.csv', LARGE);
-      const path = how === 'no such file' ? 'downloads/other.csv' : 'downloads/large.csv';
-      const file = await existing(files.read(path, { ...at(1), digests }));
-      expect(file.etag).toBe(etagOf(sha256(LARGE)));
+      if (how === 'a later change') await publish(root, path, LARGE);
+      const { etag } = await existing(files.read(path, { ...at(1), digests }));
+      expect(etag).toBe(etagOf(LARGE));
     },
   );
 
-  it.each(['', '{}', '{"resources":[{"path":"x"}]}', '[]'])(
-    'is its own if datapackage.json is %j',
-    async (text) => {
-      const { root } = await setUp();
+  it('is its own if datapackage.json says none', async () => {
+    const { root } = await setUp();
+    for (const text of ['', '{}', '{"resources":[{"path":"x"}]}', '[]'])
       expect(await published(root, text)).toBe(NO_DIGESTS);
-    },
-  );
+  });
 });
