@@ -78,7 +78,7 @@ export async function renderRest(work: RenderWork): Promise<Downloads> {
       hasFingerprints && next.indexFiles(FINGERPRINT_FILES, changedTables !== undefined, patch),
     ]),
   );
-  exports.start([await otherDocuments(publisher, buildKey.code)]);
+  exports.start([await otherDocuments(publisher, buildKey.code, last)]);
   const downloads = await exports.finish(overview, progress);
   await indexing;
   const firstKeys = next.firstKeys();
@@ -88,7 +88,7 @@ export async function renderRest(work: RenderWork): Promise<Downloads> {
 }
 
 /** The download with all documents that belong to no record, once all of them are staged. */
-async function otherDocuments(publisher: Publisher, code: string): Promise<DownloadJob> {
+async function otherDocuments(publisher: Publisher, code: string, last: LastDownloads): Promise<DownloadJob> {
   const { next, spec: stage } = publisher;
   const routes = nextRoutes(stage.routes).filter(isOther);
   const names = routes.map(({ name }) => name);
@@ -96,7 +96,7 @@ async function otherDocuments(publisher: Publisher, code: string): Promise<Downl
   await next.indexRoutes(names);
   const documents = names.reduce((sum, name) => sum + next.of(name).documents, 0);
   return otherPart(
-    { routes, stage },
+    { routes, stage, last: last.other() },
     documents,
     treeDigest(routes, ({ name }) => next.of(name)),
     code,

@@ -1,7 +1,7 @@
 /** What downloads are made from if few records changed: their last version, and the changed records. */
 import { join } from 'node:path';
 import type { Publisher } from '../publish/publisher.js';
-import { DATABASE, documentsFileOf, exportFile, exportRoute } from '../routes/exports.js';
+import { DATABASE, OTHER_DOCUMENTS, documentsFileOf, exportFile, exportRoute } from '../routes/exports.js';
 import type { BulkFile, ExportFormat } from '../routes/exports.js';
 import type { Kind, Resource } from '../schema/field.js';
 import { KINDS } from '../schema/field.js';
@@ -55,6 +55,11 @@ export class LastDownloads {
     const patches = KINDS.map((kind) => [kind, this.#patchesOf(kind)] as const);
     if (file === undefined || patches.some(([, each]) => each === undefined)) return undefined;
     return { file, patches: patches.map(([kind, each = []]) => [kind, each]) };
+  }
+
+  /** With the documents that belong to no record. */
+  other(): LastFile | undefined {
+    return this.#isOfPrevious(OTHER_DOCUMENTS.name) ? this.#file(OTHER_DOCUMENTS) : undefined;
   }
 
   #isOfPrevious(part: string): boolean {

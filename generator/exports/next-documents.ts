@@ -1,10 +1,8 @@
 /** The next version of a file of documents, from its last: inflated, with the changed lines put in. */
-import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import { HashFileReader } from '../tree/hash-file.js';
 import type { GzipFile } from '../publish/gzip.js';
 import type { Context } from '../register/context.js';
+import { inflated } from './last-file.js';
 import type { LastFile } from './last-file.js';
 
 /** The last version of a file of documents. */
@@ -27,14 +25,11 @@ export class NextDocuments {
   #kept = 0;
   rows = 0;
 
-  constructor({ file, index }: LastDocuments, next: GzipFile, advance: Context['advance']) {
+  constructor(last: LastDocuments, next: GzipFile, advance: Context['advance']) {
     this.#next = next;
     this.#advance = advance;
-    this.#index = HashFileReader.open(index);
-    const inflated = createGunzip({ chunkSize: 256 * 1024 });
-    // The callback keeps an error from being thrown twice; reading throws it.
-    pipeline(createReadStream(file), inflated, () => {});
-    this.#chunks = inflated[Symbol.asyncIterator]();
+    this.#index = HashFileReader.open(last.index);
+    this.#chunks = inflated(last)[Symbol.asyncIterator]();
   }
 
   /** Keeps the lines of the documents below a key. */
