@@ -10,7 +10,7 @@ import { EXIT, Failure, codeOf, messageOf } from './errors.js';
 import { codeIdentity } from './build/incremental/build-key.js';
 import { calledAs, readPackage, returnToUser } from './package.js';
 import { progressFor } from './progress.js';
-import type { Display, Progress } from './progress.js';
+import type { Progress } from './progress.js';
 import { ThreadPool } from './build/workers/pool.js';
 import type { Pool } from './build/workers/pool.js';
 
@@ -51,13 +51,14 @@ async function unheard<T>(work: () => T | Promise<T>): Promise<T> {
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const warn = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** Replaces the last line of a terminal. A signal may end the process at any moment, so the cursor stays visible. */
-const draw = (text: string): void =>
-  void process.stderr.write(`\r${text.slice(0, (process.stderr.columns || 80) - 1)}\u001B[K`);
-const display: Display = process.stderr.isTTY ? { write: warn, draw } : { write: warn };
+const shown = new Set<Progress>();
 
-const progress = (quiet = false): Progress =>
-  progressFor({ signal: stop.signal, unheard }, quiet ? undefined : display);
+function progress(quiet = false): Progress {
+  const mode = quiet ? 'quiet' : process.stderr.isTTY ? 'terminal' : 'plain';
+  const made = progressFor(mode, { signal: stop.signal, unheard }, warn);
+  shown.add(made);
+  return made;
+}
 
 /**
  * The versions of what renders. That of Unicode decides under which text a name is looked up, that
@@ -190,7 +191,7 @@ try {
   // It came too late to stop anything, but whoever goes on after this command must not.
   if (stoppedBy !== undefined) throw Failure.interrupted(`stopped by ${stoppedBy}, when all was done`);
 } catch (error) {
-  display.draw?.('');
+  for (const bar of shown) bar.stop();
   process.exitCode = failed(error);
   const signal = stoppedBy;
   // A thread inside SQLite can't be ended, and the process would wait for it.

@@ -1,5 +1,6 @@
 /** Progress of long work: a bar on a terminal, plain lines elsewhere, nothing if quiet. */
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import { SingleBar, Presets } from 'cli-progress';
 
 /** Progress of consecutive phases. */
 export interface Progress {
@@ -16,7 +17,7 @@ export interface Progress {
   /** Adds a line that stays. */
   note(line: string): void;
   finish(): void;
-  /** Removes the bar, finished or not, so that an error is readable. */
+  /** Removes the display, finished or not, so that an error is readable and the process can end. */
   stop(): void;
 }
 
@@ -28,7 +29,6 @@ const LINE_MS = 5000;
 const LEAST = 0.01;
 /** What takes longer than this, 2000 ms (= 2 seconds), shows how long it takes. */
 const LONG_MS = 2000;
-const BAR_CHARACTERS = 40;
 
 /** How a process handles the request to stop. */
 export interface Stop {
@@ -38,111 +38,153 @@ export interface Stop {
   readonly unheard?: <T>(work: () => T | Promise<T>) => Promise<T>;
 }
 
-/** Where progress is shown. */
-export interface Display {
-  /** Writes a line that stays. */
-  readonly write: (line: string) => void;
-  /** On a terminal: replaces what was drawn in its last line. */
-  readonly draw?: (text: string) => void;
-}
+/** Yields to the event loop at intervals, and then updates the display, of which there is none here. */
+class Paced implements Progress {
+  readonly #stop: Stop;
+  protected readonly write: (line: string) => void;
+  protected title = '';
+  protected unit = '';
+  protected total = 0;
+  protected done = 0;
+  protected startedAt = 0;
+  #turnAt = 0;
 
-interface Phase {
-  readonly title: string;
-  readonly unit: string;
-  readonly total: number;
-  readonly startedAt: number;
-  done: number;
-  /** When the next plain line is due, and what was done at the last one. */
-  lineAt: number;
-  shown: number;
-}
+  constructor(stop: Stop, write: (line: string) => void) {
+    this.#stop = stop;
+    this.write = write;
+  }
 
-/** @param display none to show nothing */
-export function progressFor(stop: Stop, display?: Display): Progress {
-  let phase: Phase | undefined;
-  let turnAt = 0;
-  const draw = display?.draw;
-  const lines = draw === undefined ? display?.write : undefined;
+  start(title: string, total: number, unit: string): void {
+    Object.assign(this, { title, total, unit, done: 0, startedAt: performance.now() });
+    this.begin();
+  }
 
-  const turn = async (): Promise<void> => {
+  advance(steps: number): Promise<void> | undefined {
+    this.done += steps;
+    const now = performance.now();
+    if (now < this.#turnAt) return undefined;
+    this.#turnAt = now + TURN_MS;
+    this.paint(now);
+    return this.#turn();
+  }
+
+  async #turn(): Promise<void> {
     await setImmediate();
-    stop.signal.throwIfAborted();
-  };
-  const paint = (now: number): void => {
-    if (phase === undefined) return;
-    draw?.(barOf(phase, now));
-    if (lines === undefined || now < phase.lineAt || phase.done === phase.shown) return;
-    phase.lineAt = now + LINE_MS;
-    phase.shown = phase.done;
-    lines(`${phase.title}: ${amountDone(phase)}${timeLeft(phase, now)}`);
-  };
-  return {
-    start(title, total, unit) {
-      const startedAt = performance.now();
-      phase = { title, total, unit, startedAt, done: 0, lineAt: startedAt + LINE_MS, shown: 0 };
-      paint(startedAt);
-    },
-    advance(steps) {
-      if (phase !== undefined) phase.done += steps;
-      const now = performance.now();
-      if (now < turnAt) return undefined;
-      turnAt = now + TURN_MS;
-      paint(now);
-      return turn();
-    },
-    async blocking(work, title) {
-      // A signal that came while this thread was busy would be lost with its listener: it has been
-      // handled after a whole turn of the event loop.
-      await setImmediate();
-      await turn();
-      if (title !== undefined) draw?.(title);
-      const startedAt = performance.now();
-      const result = await (stop.unheard?.(work) ?? work());
-      const ms = performance.now() - startedAt;
-      if (title !== undefined) draw?.('');
-      if (title !== undefined && ms >= LONG_MS) lines?.(`${title}: ${seconds(ms)}`);
-      await turn();
-      return result;
-    },
-    note(line) {
-      draw?.('');
-      display?.write(line);
-      paint(performance.now());
-    },
-    finish() {
-      if (phase === undefined) return;
-      const { title, unit, total, done, startedAt } = phase;
-      // The last steps were hardly ever painted, and a step may have done the work of many.
-      phase.done = Math.max(done, total);
-      draw?.(barOf(phase, performance.now()));
-      lines?.(`${title}: ${amountOf(done, unit)} in ${seconds(performance.now() - startedAt)}`);
-      this.stop();
-    },
-    stop() {
-      phase = undefined;
-      draw?.('');
-    },
-  };
+    this.#stop.signal.throwIfAborted();
+  }
+
+  async blocking<T>(work: () => T | Promise<T>, title?: string): Promise<T> {
+    // A signal that came while this thread was busy would be lost with its listener: it has been
+    // handled after a whole turn of the event loop.
+    await setImmediate();
+    await this.#turn();
+    if (title !== undefined) this.beginBlocking(title);
+    const startedAt = performance.now();
+    const result = await (this.#stop.unheard?.(work) ?? work());
+    if (title !== undefined) this.endBlocking(title, performance.now() - startedAt);
+    await this.#turn();
+    return result;
+  }
+
+  note(_line: string): void {}
+
+  /** `, 12 s left`, if enough is done to estimate it. */
+  protected left(now: number): string {
+    const elapsed = now - this.startedAt;
+    if (this.done < this.total * LEAST || this.done >= this.total || elapsed < LONG_MS) return '';
+    return `, ${Math.ceil((elapsed * (this.total - this.done)) / this.done / 1000)} s left`;
+  }
+
+  finish(): void {}
+  stop(): void {}
+
+  protected begin(): void {}
+  protected paint(_now: number): void {}
+  protected beginBlocking(_title: string): void {}
+  protected endBlocking(_title: string, _ms: number): void {}
 }
 
-/** `rendering [====    ] 50/100 files, 12 s left`, or `exporting 50 rows` if the total is unknown */
-function barOf(phase: Phase, now: number): string {
-  const { title, unit, total } = phase;
-  if (total === 0) return `${title} ${phase.done} ${unit}`;
-  const done = Math.min(phase.done, total);
-  const bar = '='.repeat(Math.floor((BAR_CHARACTERS * done) / total)).padEnd(BAR_CHARACTERS);
-  return `${title} [${bar}] ${done}/${total} ${unit}${timeLeft(phase, now)}`;
+class Bar extends Paced {
+  #bar: SingleBar | undefined;
+
+  protected override begin(): void {
+    this.#show(this.total === 0 ? '{title} {value} {unit}' : '{title} [{bar}] {value}/{total} {unit}{left}');
+  }
+
+  #show(format: string): void {
+    // A signal may end the process at any moment, and nothing would show the cursor again.
+    const options = { format, hideCursor: false, gracefulExit: false, clearOnComplete: true };
+    this.#bar = new SingleBar(options, Presets.shades_classic);
+    this.#bar.start(this.total, this.done, { title: this.title, unit: this.unit, left: '' });
+  }
+
+  override note(line: string): void {
+    const isShown = this.#bar !== undefined;
+    this.stop();
+    this.write(line);
+    if (isShown) this.begin();
+  }
+
+  protected override paint(now: number): void {
+    const done = this.total === 0 ? this.done : Math.min(this.done, this.total);
+    this.#bar?.update(done, { left: this.left(now) });
+  }
+
+  override finish(): void {
+    // The last steps were hardly ever painted, and a step may have done the work of many.
+    this.#bar?.update(this.total === 0 ? this.done : this.total, { left: '' });
+    this.stop();
+  }
+
+  protected override beginBlocking(title: string): void {
+    this.title = title;
+    this.#show('{title}');
+  }
+
+  protected override endBlocking(): void {
+    this.stop();
+  }
+
+  override stop(): void {
+    this.#bar?.stop();
+    this.#bar = undefined;
+  }
 }
 
-/** `1,000 of 4,000 files`. The total may be an estimate. */
-const amountDone = ({ done, total, unit }: Phase): string =>
-  total === 0 || done > total ? amountOf(done, unit) : `${number(done)} of ${amountOf(total, unit)}`;
+class PlainLines extends Paced {
+  #lineAt = 0;
+  /** What was done at the last line. */
+  #shown = 0;
 
-/** `, 12 s left`, if enough is done to estimate it. */
-function timeLeft({ done, total, startedAt }: Phase, now: number): string {
-  const elapsed = now - startedAt;
-  if (done < total * LEAST || done >= total || elapsed < LONG_MS) return '';
-  return `, ${Math.ceil((elapsed * (total - done)) / done / 1000)} s left`;
+  override note(line: string): void {
+    this.write(line);
+  }
+
+  protected override begin(): void {
+    this.#lineAt = this.startedAt + LINE_MS;
+    this.#shown = 0;
+  }
+
+  protected override paint(now: number): void {
+    if (now < this.#lineAt || this.done === this.#shown) return;
+    this.#lineAt = now + LINE_MS;
+    this.#shown = this.done;
+    const { done, total, unit } = this;
+    // The total may be an estimate.
+    const amount =
+      total === 0 || done > total ? amountOf(done, unit) : `${number(done)} of ${amountOf(total, unit)}`;
+    this.write(`${this.title}: ${amount}${this.left(now)}`);
+  }
+
+  override finish(): void {
+    this.write(
+      `${this.title}: ${amountOf(this.done, this.unit)} in ${seconds(performance.now() - this.startedAt)}`,
+    );
+  }
+
+  protected override endBlocking(title: string, ms: number): void {
+    if (ms >= LONG_MS) this.write(`${title}: ${seconds(ms)}`);
+  }
 }
 
 /**
@@ -191,3 +233,13 @@ export const number = (value: number): string => value.toLocaleString('en-US');
 /** `1 file`, `2 files`. @param unit in the plural */
 export const amountOf = (count: number, unit: string): string =>
   `${number(count)} ${count === 1 ? unit.replace(/ies$/, 'y').replace(/(?<=ss)es$|(?<=\w\w)s$/, '') : unit}`;
+
+/** The progress display for an output: quiet, a terminal, or a file or pipe. */
+export function progressFor(
+  mode: 'quiet' | 'terminal' | 'plain',
+  stop: Stop,
+  write: (line: string) => void,
+): Progress {
+  const Display = { quiet: Paced, terminal: Bar, plain: PlainLines }[mode];
+  return new Display(stop, write);
+}

@@ -13,7 +13,7 @@ function lined() {
   let now = 1_000_000;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   const pass = (seconds: number): void => void (now += seconds * 1000);
-  return { lines, pass, progress: progressFor(stop, { write: (line) => lines.push(line) }) };
+  return { lines, pass, progress: progressFor('plain', stop, (line) => lines.push(line)) };
 }
 
 afterEach(() => vi.restoreAllMocks());
@@ -65,22 +65,6 @@ describe('plain lines', () => {
   });
 });
 
-const bar = (done: number): string =>
-  `rendering [${'='.repeat(done)}${' '.repeat(40 - done)}] ${done}/40 files`;
-
-it('a terminal has a bar, which gives way to lines that stay, and goes when the work is done', async () => {
-  const shown: string[] = [];
-  const progress = progressFor(stop, {
-    write: (line) => shown.push(`line ${line}`),
-    draw: (text) => shown.push(text),
-  });
-  progress.start('rendering', 40, 'files');
-  await progress.advance(10);
-  progress.note('slow');
-  progress.finish();
-  expect(shown).toEqual([bar(0), bar(10), '', 'line slow', bar(10), bar(40), '']);
-});
-
 describe('work that may block', () => {
   // As the command line does, with a signal that comes while nothing can be handled.
   const script = `
@@ -92,7 +76,7 @@ describe('work that may block', () => {
       process.off('SIGINT', listener);
       return await work();
     };
-    const progress = progressFor({ signal: stop.signal, unheard });
+    const progress = progressFor('quiet', { signal: stop.signal, unheard }, () => undefined);
     setImmediate(async () => {
       process.kill(process.pid, 'SIGINT');
       await progress.blocking(() => console.log('begun')).catch(({ message }) => console.log(message));

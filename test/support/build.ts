@@ -18,7 +18,7 @@ import { LOOKUP_SECTIONS } from '../../generator/outputs/lookup/index.js';
 
 export const OPERATOR = join(PROJECT, 'test/system/golden/operator.json');
 
-export const quiet = () => progressFor({ signal: new AbortController().signal });
+export const quiet = () => progressFor('quiet', { signal: new AbortController().signal }, () => undefined);
 
 /** Threads can't be started from TypeScript. */
 export const WORKER = pathToFileURL(join(PROJECT, 'build/generator/build/workers/worker.js'));

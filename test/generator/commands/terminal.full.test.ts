@@ -1,4 +1,4 @@
-/** A build that is drawn on a terminal. */
+/** On a terminal the bar is drawn by a timer, which must not outlive the work. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

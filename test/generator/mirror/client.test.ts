@@ -40,7 +40,7 @@ const endless =
     send();
   };
 
-const quiet = () => progressFor(new AbortController());
+const quiet = () => progressFor('quiet', new AbortController(), () => undefined);
 const bounds = { ms: 1000, bytes: 1_000_000, slowMs: 200, bytesPerSecond: 1000 };
 const FILE = { path: '/x', bucket: 'api', bytes: 1e9 } as const;
 const read = async (base: string, more: Partial<typeof bounds> = {}): Promise<unknown> => {
@@ -116,7 +116,11 @@ describe('an endless snapshot.json', () => {
   it('is left alone within two seconds of an interrupt', async () => {
     const base = await serving(endless(Buffer.alloc(1, ' '), 10));
     const stop = new AbortController();
-    const client = new Client(new URL(base), 'test', progressFor(stop));
+    const client = new Client(
+      new URL(base),
+      'test',
+      progressFor('quiet', stop, () => undefined),
+    );
     const reading = client.read(FILE);
     setTimeout(() => stop.abort(new Error('stopped')), 200);
     const startedMs = performance.now();

@@ -23,7 +23,7 @@ function stoppedAt(at: number) {
     if (calls === at) stop.abort(Failure.interrupted('stopped by SIGINT'));
     return result;
   };
-  const progress = progressFor({ signal: stop.signal, unheard });
+  const progress = progressFor('quiet', { signal: stop.signal, unheard }, () => undefined);
   const copied = mirror(new URL(base), new Tree(out), { ...effectsAt('2026-12-02T00:00:00Z'), progress });
   return { copied, calls: () => calls };
 }

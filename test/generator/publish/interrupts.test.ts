@@ -38,7 +38,7 @@ function stopOnce(isTime: () => boolean) {
     if (isTime()) stop.abort(interrupted());
     return result;
   };
-  return progressFor({ signal: stop.signal, unheard });
+  return progressFor('quiet', { signal: stop.signal, unheard }, () => undefined);
 }
 
 const asView = ({ plural }: Resource): string =>
@@ -94,7 +94,7 @@ describe('an interrupt', () => {
         return await Promise.resolve(work()).finally(border);
       };
       const stop = { signal: new AbortController().signal, unheard };
-      const effects = { progress: progressFor(stop), startPool: startThreads };
+      const effects = { progress: progressFor('quiet', stop, () => undefined), startPool: startThreads };
       const spies = [vi.spyOn(Register.prototype, 'rows'), vi.spyOn(Register.prototype, 'integers')];
       await buildWith({ register, out }, effects);
       changeRegister(register, `UPDATE ${of === 'views' ? 'raw_' : ''}games SET description = 'x'`);

@@ -225,7 +225,7 @@ async function endEarly(
     return undefined;
   }
   const stop = new AbortController();
-  const progress = progressFor({ signal: stop.signal });
+  const progress = progressFor('quiet', { signal: stop.signal }, () => undefined);
   const signal = ({ number }: Call): undefined => {
     if (number === at) stop.abort(Failure.interrupted('stopped by SIGINT'));
   };
