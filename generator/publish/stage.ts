@@ -157,9 +157,8 @@ export function discardStage({ stage }: Tree, isWaitedFor: boolean): void {
 
 /** Leaves in the stage what the commit needs, and for a first snapshot nothing that was found. */
 export function finishStage({ index }: Tree, paths: StagePaths, isFirst: boolean, placed: number): void {
-  rmSync(paths.patches, { recursive: true, force: true });
-  rmSync(paths.bundle, { recursive: true, force: true });
-  rmSync(paths.scratch, { recursive: true, force: true });
+  for (const folder of [paths.patches, paths.bundle, paths.scratch])
+    rmSync(folder, { recursive: true, force: true });
   if (!isFirst) {
     reserveRoom(paths, placed);
     return;

@@ -60,11 +60,11 @@ export class Findings {
     skippable: boolean,
     example?: BrokenRow,
   ) {
-    const finding = { table, column, what, expected, hint: null, count: 1 };
-    const isShown = this.#of(finding).examples.length < SHOWN_EXAMPLES;
-    const examples = example !== undefined && isShown ? [example] : [];
+    const rule = { table, column, what, expected };
+    const shown = this.#findings.get(ruleOf(rule))?.examples.length ?? 0;
+    const examples = example !== undefined && shown < SHOWN_EXAMPLES ? [example] : [];
     const [hint = null] = examples.map(({ value }) => hintFor?.(value) ?? null);
-    this.#add({ ...finding, hint, examples });
+    this.#add({ ...rule, hint, count: 1, examples });
     this.#skippable &&= skippable;
   }
 
@@ -73,20 +73,13 @@ export class Findings {
     this.#skippable &&= skippable;
   }
 
-  #of(finding: Omit<Finding, 'examples'>): Finding {
-    return this.#findings.get(ruleOf(finding)) ?? { ...finding, count: 0, examples: [] };
-  }
-
   #add(finding: Finding): void {
-    const before = this.#of(finding);
+    const before = this.#findings.get(ruleOf(finding)) ?? { ...finding, count: 0, examples: [] };
     this.#findings.set(ruleOf(finding), {
       ...before,
       hint: joined(before.hint, finding.hint),
       count: before.count + finding.count,
-      examples:
-        before.examples.length < SHOWN_EXAMPLES
-          ? [...before.examples, ...finding.examples].slice(0, SHOWN_EXAMPLES)
-          : before.examples,
+      examples: [...before.examples, ...finding.examples].slice(0, SHOWN_EXAMPLES),
     });
   }
 

@@ -16,7 +16,7 @@ const CANONICAL = /^'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ'$/;
 const SLASHED = /^'\d{4}\/\d\d\/\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?'$/i;
 const DAY_FIRST = /^'\d\d\.\d\d\.\d{4}(?: \d\d:\d\d(?::\d\d)?)?'$/;
 const DATE = /^'\d{4}-\d\d-\d\d'$/;
-const WORDS = /^'(?:(true|yes|t|y|on)|false|no|f|n|off)'$/i;
+const WORDS = /^'(?:true|yes|t|y|on|false|no|f|n|off)'$/i;
 
 /**
  * A hint for the maintainer; undefined if the cause is not known.
@@ -24,24 +24,12 @@ const WORDS = /^'(?:(true|yes|t|y|on)|false|no|f|n|off)'$/i;
  */
 export function hintFor(column: Column, value: string): string | undefined {
   const { name, type } = column;
+  if (type === 'text' || type === 'enum') return undefined;
   const [, digits] = NUMBER.exec(value) ?? [];
-  switch (type) {
-    case 'time':
-      return digits === undefined ? timeHint(name, value) : unixHint(name, Number(digits));
-    case 'boolean': {
-      const isText = value.startsWith("'");
-      if (isText && WORDS.test(value))
-        return `a boolean stored as text: CASE ${name} WHEN … THEN 1 WHEN … THEN 0 END`;
-      return digits === undefined ? undefined : numberHint(column, value, digits);
-    }
-    case 'id':
-    case 'ordinal':
-    case 'count':
-      return digits === undefined ? undefined : numberHint(column, value, digits);
-    case 'text':
-    case 'enum':
-      return undefined;
-  }
+  if (type === 'time') return digits === undefined ? timeHint(name, value) : unixHint(name, Number(digits));
+  if (type === 'boolean' && WORDS.test(value))
+    return `a boolean stored as text: CASE ${name} WHEN … THEN 1 WHEN … THEN 0 END`;
+  return digits === undefined ? undefined : numberHint(column, value, digits);
 }
 
 const isUnixTime = (seconds: number): boolean => seconds >= UNIX_SECONDS.least && seconds < UNIX_SECONDS.most;

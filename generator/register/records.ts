@@ -1,11 +1,11 @@
 /** Every record and its history: an ordered pass over the records, merged with one per history. */
-import type { Document, Resource } from '../schema/field.js';
+import type { DerivedField, Document, ListField, Resource } from '../schema/field.js';
 import { documentsOf } from '../schema/index.js';
 import type { Register } from './database.js';
 import { HistoryCursor, NO_ENTRIES } from './history-cursor.js';
 import type { ListedEntries } from './history-cursor.js';
-import { historyQuery, partsOf, recordsQuery } from './sql.js';
-import type { DocumentPart, Scope } from './sql.js';
+import { historyQuery, objectOf, recordsQuery } from './sql.js';
+import type { PlainField, Scope } from './sql.js';
 
 /** A document of a record. */
 export interface RecordDocument {
@@ -15,8 +15,8 @@ export interface RecordDocument {
   readonly body: string;
 }
 
-/** A document's parts, with the column of each SQL part. */
-type Piece = { readonly column: number } | { readonly gap: Exclude<DocumentPart, { sql: string }> };
+/** A part of a document: the column of a JSON object, or a field computed from a history. */
+type Piece = { readonly column: number } | { readonly gap: ListField | DerivedField };
 
 /** The documents of a kind's published records, ordered by id. */
 export function* records(
@@ -44,10 +44,21 @@ export function* records(
   }
 }
 
+/** Splits a document into maximal runs of plain fields, each a column, and the fields between them. */
 function plan({ route, fields }: Document, columns: string[]): { route: string; pieces: readonly Piece[] } {
-  const pieces = partsOf(fields).map((part): Piece =>
-    'sql' in part ? { column: columns.push(part.sql) - 1 } : { gap: part },
-  );
+  const pieces: Piece[] = [];
+  let run: PlainField[] = [];
+  const close = (): void => {
+    if (run.length > 0) pieces.push({ column: columns.push(objectOf(run)) - 1 });
+    run = [];
+  };
+  for (const field of fields) {
+    if (field.is === 'list' || field.is === 'derived') {
+      close();
+      pieces.push({ gap: field });
+    } else run.push(field);
+  }
+  close();
   return { route, pieces };
 }
 
@@ -56,7 +67,7 @@ function assemble(
   row: readonly (number | string)[],
   entries: ReadonlyMap<string, ListedEntries>,
 ): string {
-  // The whole document is a single SQL part.
+  // The whole document is a single column.
   const [only] = pieces;
   if (pieces.length === 1 && only !== undefined && 'column' in only) return String(row[only.column]);
   const members = pieces.map((piece) => {

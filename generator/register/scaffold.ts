@@ -136,23 +136,17 @@ function columnsOf({ table, columns }: Gaps): readonly string[] {
 const meaning = (column: Column): string =>
   `${typeOf(column)}; ${column.nullable ? 'may be NULL' : 'required'}. ${column.description}`;
 
-function typeOf({ type, values = [] }: Column): string {
-  switch (type) {
-    case 'id':
-    case 'ordinal':
-      return 'INTEGER from 1';
-    case 'count':
-      return 'INTEGER from 0';
-    case 'boolean':
-      return '0 or 1';
-    case 'time':
-      return 'a time such as 2026-11-20T08:00:00Z';
-    case 'text':
-      return 'TEXT';
-    case 'enum':
-      return values.map(literal).join(', ');
-  }
-}
+const TYPES: Readonly<Record<Exclude<Column['type'], 'enum'>, string>> = {
+  id: 'INTEGER from 1',
+  ordinal: 'INTEGER from 1',
+  count: 'INTEGER from 0',
+  boolean: '0 or 1',
+  time: 'a time such as 2026-11-20T08:00:00Z',
+  text: 'TEXT',
+};
+
+const typeOf = ({ type, values = [] }: Column): string =>
+  type === 'enum' ? values.map(literal).join(', ') : TYPES[type];
 
 const DECLARED = `PRAGMA user_version = ${CONTRACT_VERSION};`;
 

@@ -8,14 +8,11 @@ import type {
   Column,
   ColumnType,
   EntryField,
-  Field,
   History,
   Kind,
   LinksField,
-  ListField,
   Reference,
   Resource,
-  DerivedField,
 } from '../schema/field.js';
 import { resourceOf } from '../schema/index.js';
 import { ROUTES, halves, routeNamed } from '../routes/index.js';
@@ -125,7 +122,7 @@ const asJson = (type: ColumnType, sql: string): string =>
   type === 'boolean' ? `CASE ${sql} WHEN 1 THEN json('true') WHEN 0 THEN json('false') END` : sql;
 
 /** A field that is one SQL expression. */
-type PlainField = EntryField | LinksField;
+export type PlainField = EntryField | LinksField;
 
 function fieldValue(field: PlainField): string {
   switch (field.is) {
@@ -173,27 +170,6 @@ const jsonObject = (members: readonly (readonly [string, string])[]): string =>
 /** SQL for the JSON object of some fields. */
 export const objectOf = (fields: readonly PlainField[]): string =>
   jsonObject(fields.map((field) => [field.name, fieldValue(field)]));
-
-/** A part of a document: a JSON object in SQL, or a field computed from the histories. */
-export type DocumentPart = { readonly sql: string } | ListField | DerivedField;
-
-/** Splits a document's fields into maximal runs of plain fields, and the fields between them. */
-export function partsOf(fields: readonly Field[]): DocumentPart[] {
-  const parts: DocumentPart[] = [];
-  let run: PlainField[] = [];
-  const close = (): void => {
-    if (run.length > 0) parts.push({ sql: objectOf(run) });
-    run = [];
-  };
-  for (const field of fields) {
-    if (field.is === 'list' || field.is === 'derived') {
-      close();
-      parts.push(field);
-    } else run.push(field);
-  }
-  close();
-  return parts;
-}
 
 /** The published rows of a history in order, with values of neighbouring rows if needed. */
 function historyRows(kind: Kind, history: History, scope: Scope, page?: string): string {

@@ -1,14 +1,10 @@
 /** A register that is slow for want of an index: `check` and `build` say so while SQLite is at it. */
-import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { buildArgs, start, until } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
-import { leaveOut } from '../../support/programs.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 
 const path = temporary();
-const hasScript = spawnSync('script', ['--version']).status === 0;
-if (!hasScript) leaveOut('a slow check on a terminal', 'no `script` of util-linux');
 const register = path('clubs.sqlite');
 
 /** Each row of the view reads all counts: three thousand million rows, which takes a minute or more. */
