@@ -8,6 +8,8 @@ import { LineWriter, linesOf, replaceFile } from '../files.js';
 import { listFiles } from './stage.js';
 import type { Tree } from '../tree/tree.js';
 
+const ALWAYS_URLS = ALWAYS_FILES.map((file) => `/${file}`);
+
 /**
  * Writes the lists of everything done since the last successful build, including an interrupted
  * commit that this build completed.
@@ -15,21 +17,11 @@ import type { Tree } from '../tree/tree.js';
  */
 export function writeLists(tree: Tree, baseUrl: string, { purgeList, filesFrom, deleteFrom }: Lists): void {
   const isThere = (file: string): boolean => existsSync(join(tree.out, file));
-  if (purgeList !== undefined) {
-    const always = ALWAYS_FILES.map((file) => `/${file}`);
-    write(
-      purgeList,
-      listed(tree, 'urls', () => true, always),
-      baseUrl,
-    );
-  }
-  if (filesFrom !== undefined) write(filesFrom, listed(tree, 'files', isThere, ALWAYS_FILES));
+  const isGone = (file: string): boolean => !isThere(file);
+  write(purgeList, listed(tree, 'urls', ALWAYS_URLS), baseUrl);
+  write(filesFrom, listed(tree, 'files', ALWAYS_FILES, isThere));
   // A later commit may have added the file again.
-  if (deleteFrom !== undefined)
-    write(
-      deleteFrom,
-      listed(tree, 'removed', (file) => !isThere(file), []),
-    );
+  write(deleteFrom, listed(tree, 'removed', [], isGone));
   for (const folder of tree.allUnreported()) rmSync(folder, { recursive: true });
 }
 
@@ -37,8 +29,8 @@ export function writeLists(tree: Tree, baseUrl: string, { purgeList, filesFrom, 
 function* listed(
   tree: Tree,
   list: 'files' | 'urls' | 'removed',
-  isWritten: (line: string) => boolean,
   always: readonly string[],
+  isWritten: (line: string) => boolean = () => true,
 ): Generator<string> {
   for (const folder of tree.allUnreported())
     for (const file of listFiles(folder, list))
@@ -46,8 +38,9 @@ function* listed(
   yield* always;
 }
 
-/** Writes a file atomically, since a script may wait for it. */
-function write(file: string, lines: Iterable<string>, prefix = ''): void {
+/** Writes a file, if it is asked for, atomically, since a script may wait for it. */
+function write(file: string | undefined, lines: Iterable<string>, prefix = ''): void {
+  if (file === undefined) return;
   try {
     replaceFile(file, (partial) => {
       const writer = new LineWriter(partial);

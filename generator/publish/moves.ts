@@ -36,7 +36,8 @@ const isNotEmpty = (error: unknown): boolean => ['ENOTEMPTY', 'EEXIST'].includes
  * is read until it is empty.
  */
 function* draining(path: string): Generator<Dirent, void, undefined> {
-  for (let folder = opened(path); folder !== undefined; folder = opened(path)) {
+  const opened = (): Dir | undefined => ifExists(() => opendirSync(path));
+  for (let folder = opened(); folder !== undefined; folder = opened()) {
     try {
       for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) yield entry;
     } finally {
@@ -48,15 +49,6 @@ function* draining(path: string): Generator<Dirent, void, undefined> {
     } catch (error) {
       if (!isNotEmpty(error)) throw error;
     }
-  }
-}
-
-function opened(path: string): Dir | undefined {
-  try {
-    return opendirSync(path);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
   }
 }
 

@@ -12,7 +12,7 @@ import type { Content } from '../tree/sink.js';
 import { ALL_KEYS, PatchWriter } from '../tree/patch.js';
 import type { KeyRange } from '../cursor.js';
 import { filler } from '../routes/index.js';
-import { codingOf, namesOf, siblingsFrom } from '../tree/codings.js';
+import { CODINGS, namesOf, siblingsFrom } from '../tree/codings.js';
 import { FileWriter } from '../files.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
@@ -236,7 +236,7 @@ export class RouteWriter {
       const source = sourceOf?.();
       this.#lists.put(entry, files, replaced, () => read(source));
       for (const [index, file] of files.entries()) {
-        const coding = codingOf(file, files[0]);
+        const coding = CODINGS[index - 1];
         const isReplacing = replaced.includes(file) && this.#keep(file);
         const [writer, path] = isReplacing ? [this.#replacing, flattened(file)] : [this.#added, file];
         if (index === 0 && source !== undefined) writer.link(path, source);

@@ -107,14 +107,10 @@ export const siblingsFrom = (
   bytes = COMPRESSED_FROM_BYTES,
 ): number => (isCompressed(cacheClass) ? bytes : Number.POSITIVE_INFINITY);
 
-/** The file names of a document of this size: its own and those of its siblings. */
+/** The file names of a document of this size: its own and those of its siblings, in the order of `CODINGS`. */
 export const namesOf = (
   file: string,
   bytes: number,
   compressedFrom: number,
 ): readonly [string, ...string[]] =>
   bytes < compressedFrom ? [file] : [file, ...CODINGS.map(({ suffix }) => file + suffix)];
-
-/** The coding of a file name of a document; undefined if the name is the document's own. */
-export const codingOf = (name: string, file: string): Coding | undefined =>
-  CODINGS.find(({ suffix }) => name === file + suffix);
