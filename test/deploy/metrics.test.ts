@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { Metrics } from '../../proxy/ops/metrics.js';
 import { PROJECT } from '../support/folder.js';
 
@@ -31,16 +30,6 @@ async function exposed(): Promise<ReadonlySet<string>> {
   return new Set([...families].map(([, name = '']) => name));
 }
 
-const dashboardSchema = z.object({
-  panels: z.array(
-    z.object({
-      id: z.number(),
-      gridPos: z.object({ x: z.number(), y: z.number(), w: z.number(), h: z.number() }),
-      targets: z.array(z.object({ refId: z.string(), expr: z.string() })).min(1),
-    }),
-  ),
-});
-
 describe('The alerts and the dashboard', () => {
   it.each(['prometheus-alerts.yml', 'grafana-dashboard.json'])(
     '%s names metrics that exist',
@@ -56,14 +45,5 @@ describe('The alerts and the dashboard', () => {
     const used = namesIn(read('grafana-dashboard.json'));
     const ours = [...(await exposed())].filter((name) => name.startsWith('register_proxy_'));
     expect(ours.filter((name) => !used.has(name))).toEqual([]);
-  });
-
-  it('have panels that neither overlap nor share an id', () => {
-    const { panels } = dashboardSchema.parse(JSON.parse(read('grafana-dashboard.json')));
-    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
-    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
-      Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)} ${y + Math.floor(cell / w)}`),
-    );
-    expect(new Set(cells).size).toBe(cells.length);
   });
 });

@@ -131,12 +131,6 @@ describe.skipIf(!HAS_TOOLS)('purge.sh', () => {
     expect(bodies(bucket.received)).toEqual([{ files: [`${BASE}/group`] }]);
   });
 
-  it('sends URLs where the snapshot has no tags', async () => {
-    const untagged = groups(250).map((each) => each.replace('group', 'unknown'));
-    const { received } = await purge('cloudflare', untagged);
-    expect(bodies(received)).toHaveLength(3);
-  });
-
   it('sends all URLs where the origin, such as a bucket, sends no tags', async () => {
     const urls = groups(250).map((each) => BASE + each);
     const cloudflare = await purge('cloudflare', groups(250), { headers: {} });

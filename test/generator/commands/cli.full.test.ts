@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { openDatabase } from '../../../generator/sqlite/index.js';
 import { OPERATOR, published } from '../../support/build.js';
 import { inputs, snapshot } from '../../support/cli.js';
@@ -20,7 +21,7 @@ import { PROJECT, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { SCHEMA, changeRegister, writeRegister } from '../../support/register.js';
 import { json, readTree, stamps } from '../../support/tree.js';
-import { matching } from '../../support/values.js';
+import { fields, matching } from '../../support/values.js';
 import { startWriter } from '../../support/writer.js';
 
 const path = temporary();
@@ -378,12 +379,15 @@ describe.concurrent('snapshot build', () => {
   });
 });
 
-interface Moment {
-  readonly group: unknown;
-  readonly history: { readonly members: readonly unknown[]; readonly names: readonly unknown[] };
-}
-const isMoment = (value: unknown): value is Moment['history'] =>
-  typeof value === 'object' && value !== null && 'members' in value && 'names' in value;
+/** Where documents say what the writer counts up in every table. */
+const COUNTED: Readonly<Record<string, (document: Record<string, unknown>) => unknown>> = {
+  'group/7/history.json': ({ members }) => z.array(z.unknown()).parse(members).length,
+  'api/v1/group/7.json': ({ member_count }) => member_count,
+  'api/v1/user/7.json': ({ username_count }) => username_count,
+  'api/v1/item/7.json': ({ favourites }) => favourites,
+  'api/v1/largest/1.json': ({ groups }) => z.tuple([z.looseObject({})]).parse(groups)[0]['member_count'],
+  'api/v1/stats.json': ({ histories }) => fields(histories)['member_readings'],
+};
 
 describe('a register that a writer is busy with (WAL)', () => {
   it('is published as one transaction left it', async () => {
@@ -397,33 +401,10 @@ describe('a register that a writer is busy with (WAL)', () => {
         const result = await snapshot(['build', ...inputs(register, out), '--quiet']);
         expect([result.code, result.stderr]).toEqual([0, '']);
         const tree = readTree(out);
-        const history = json(tree, 'group/7/history.json');
-        if (!isMoment(history)) throw new TypeError('not a history');
-        const n = history.members.length;
-        const time = new Date(Date.UTC(2026, 0, 1) + n * 1000).toISOString().replace('.000Z', 'Z');
-        const names = { name: String(n), first_measured_at: time };
-        expect(history.names).toHaveLength(n);
-        expect(history).toMatchObject({ name: String(n) });
-        expect(history.members.at(-1)).toEqual({ measured_at: time, member_count: n });
-        expect(history.names.at(-1)).toMatchObject(names);
-        expect(json(tree, 'api/v1/group/7.json')).toMatchObject({
-          member_count: n,
-          measured_at: time,
-          measurements: n,
-        });
-        expect(json(tree, 'api/v1/user/7.json')).toMatchObject({ username: String(n), username_count: n });
-        expect(json(tree, 'api/v1/game/7.json')).toMatchObject({ visits: n, measured_at: time });
-        expect(json(tree, 'api/v1/item/7.json')).toMatchObject({ favourites: n, measured_at: time });
+        const n = Number(fields(json(tree, 'api/v1/game/7.json'))['visits']);
+        for (const [file, counted] of Object.entries(COUNTED))
+          expect(Number(counted(fields(json(tree, file)))), file).toBe(n);
         expect(tree.get('downloads/games.csv')?.text).toContain(`,${n},`);
-        expect(json(tree, 'api/v1/largest/1.json')).toMatchObject({
-          as_of: time,
-          groups: [{ member_count: n }],
-        });
-        expect(json(tree, 'api/v1/stats.json')).toMatchObject({
-          as_of: time,
-          games: { visits: { total: n } },
-          histories: { member_readings: n, name_changes: n - 1, username_changes: n - 1 },
-        });
         seen.push(n);
       }
     } finally {

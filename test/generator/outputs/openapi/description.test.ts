@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../../../data/sample.js';
-import { RESOURCES } from '../../../../generator/schema/index.js';
 import { ROUTES } from '../../../../generator/routes/index.js';
 import { published } from '../../../support/build.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
@@ -13,7 +12,6 @@ import type { Tree } from '../../../support/tree.js';
 import { fields } from '../../../support/values.js';
 import {
   judge,
-  parameterOf,
   placesIn,
   placesOf,
   readDescription,
@@ -68,8 +66,6 @@ function* documents(): Generator<readonly [file: string, schema: string, value: 
   }
 }
 
-const linksAt = (at: string) => responseOf(description, at, 200).links;
-
 describe('the description', () => {
   it('is valid OpenAPI 3.1, of JSON Schema’s own dialect', async () => {
     expect(await new Validator().validate(fields(json(tree, 'api/v1/openapi.json')))).toEqual({
@@ -98,19 +94,6 @@ describe('the description', () => {
       new Set(description.tags.map(({ name }) => name)),
     );
   });
-
-  it('links each record and history to what belongs to it', () => {
-    const byId = { id: '$response.body#/id' };
-    expect(linksAt('/api/v1/group/{id}')).toEqual({
-      history: { operationId: 'getGroupHistory', parameters: byId },
-      owner: { operationId: 'getUser', parameters: { id: '$response.body#/owner/id' } },
-    });
-    // A creator is of one of two kinds, so there is no one operation.
-    expect(linksAt('/api/v1/game/{id}')).toBeUndefined();
-    expect(linksAt('/user/{id}/usernames.json')).toEqual({
-      user: { operationId: 'getUser', parameters: byId },
-    });
-  });
 });
 
 describe('every document of the tree', () => {
@@ -138,43 +121,7 @@ describe('every document of the tree', () => {
   });
 });
 
-describe('every field of a resource', () => {
-  const shown = RESOURCES.flatMap(({ record, history, histories }) =>
-    [record, ...(history === undefined ? [] : [history])].map((document) => ({ ...document, histories })),
-  );
-
-  it.each(shown)(
-    'of $route stands in its schema, in its order, with unit and meaning',
-    ({ route, fields: own }) => {
-      const at = ROUTES.find(({ name }) => name === route)?.path ?? '';
-      const schema = fields(description.components.schemas[schemaNameOf(description, at) ?? '']);
-      const properties = fields(schema['properties']);
-      expect(Object.keys(properties)).toEqual(own.map(({ name }) => name));
-      expect(schema['required']).toEqual(own.map(({ name }) => name));
-      for (const field of own) {
-        if (field.is !== 'column') continue;
-        const { description: meaning, unit, example, nullable, nullMeans, values = [] } = field.column;
-        const property = fields(properties[field.name]);
-        const text = String(property['description']);
-        expect(text.startsWith(unit === undefined ? meaning : `${meaning} Unit: ${unit}.`)).toBe(true);
-        expect(text.endsWith(` Null: ${nullMeans}.`)).toBe(nullable);
-        for (const word of values) expect(text).toMatch(new RegExp(`\\b${word}\` [(][a-z ,]{9,}[)]`));
-        expect(text.includes('Others may be added.')).toBe(values.length > 0);
-        expect(property['examples']).toEqual([example]);
-        const takesNull = validator().compile({ ...property, description: '' });
-        expect(takesNull(null)).toBe(nullable);
-      }
-    },
-  );
-});
-
 describe('every example', () => {
-  it('of a parameter is declared by the field that has its value', () => {
-    const record = description.paths['/api/v1/group/{id}']?.get;
-    const { properties } = fields(description.components.schemas['Group']);
-    expect([record && parameterOf(record)?.example]).toEqual(fields(fields(properties)['id'])['examples']);
-  });
-
   it('of a value in a schema is one that the schema allows', () => {
     const ajv = validator();
     const wrong: string[] = [];

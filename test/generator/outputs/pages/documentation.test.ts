@@ -36,7 +36,6 @@ beforeAll(async () => {
 
 afterAll(() => site.proxy.stop());
 
-const developers = (): string => pages.get('/developers') ?? '';
 /** All pages of the documentation. */
 const documentation = (): string => DOCUMENTATION_PAGES.map((page) => pages.get(page) ?? '').join('');
 /** The same, asked of the service under test instead of where it says that it is. */
@@ -156,30 +155,6 @@ describe('every sample', () => {
       const answer: unknown = await (await site.proxy.get(url)).json();
       expect(readSample(text), url).toEqual(cutLike(answer, readSample(text)));
     }
-  });
-});
-
-describe('a table of fields', () => {
-  it('names the members of its document, in their order', async () => {
-    const [url = ''] = samples().find(([each]) => each.includes('/api/v1/group/')) ?? [];
-    const mark = '<section class="endpoint"';
-    const [section = ''] = between(documentation(), `${mark} aria-labelledby="endpoint-group">`, mark);
-    const named = [...section.matchAll(/<div id="field-[\w-]+">\s*<dt>(.*?)<\/dt>/g)].map(
-      ([, term = '']) => textOf(term).split(' ')[0] ?? '',
-    );
-    expect(named.filter((place) => !/[.[]/.test(place))).toEqual(
-      Object.keys(fields(await (await site.proxy.get(url)).json())),
-    );
-  });
-});
-
-describe('the errors', () => {
-  it('are those of the proxy, each at its anchor', () => {
-    const told = between(developers(), '<div id="error-', '</dt>').map((html) =>
-      textOf(html.slice(html.indexOf('<dt>'))).trim(),
-    );
-    expect(told).toEqual(PROBLEMS.map(({ code, status, title }) => `${code} ${status} ${title}`));
-    for (const { code } of PROBLEMS) expect(developers()).toContain(`id="error-${code}"`);
   });
 });
 

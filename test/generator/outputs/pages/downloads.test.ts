@@ -39,18 +39,6 @@ const cellsOf = (table: string): string[] =>
 const recordsOf = (table: string): readonly (readonly unknown[])[] =>
   parseCsv(readFileSync(join(folder, `${table}.csv`), 'utf8')).slice(1);
 
-/** The newest measurement in a table of records. */
-const newest = (table: string): string => {
-  const [names = [], ...rows] = parseCsv(readFileSync(join(folder, `${table}.csv`), 'utf8'));
-  const at = names.findIndex((name) => name === 'measured_at');
-  return (
-    rows
-      .map((row) => String(row[at]))
-      .toSorted()
-      .at(-1) ?? ''
-  );
-};
-
 const TABLES = [
   ['groups', 'group_member_readings', 'group_names', 'group_owners', 'users', 'usernames', 'games'],
   ['items'],
@@ -104,24 +92,5 @@ describe('the downloads page', () => {
       .split('\n')
       .filter((line) => !DESCRIBING.some((name) => line.endsWith(` ${name}`)));
     expect(shown.split('\n')).toEqual(sums);
-  });
-
-  it('has columns with their types in JSON and SQL, null as a mark, unit and meaning', () => {
-    const [groups = ''] = between(html, '<summary><code>groups</code>', '</table>');
-    const rows = between(groups, '<tr><th scope="row">', '</tr>').map((row) =>
-      textOf(row).replaceAll(/\s+/g, ' '),
-    );
-    expect(rows.find((row) => row.includes('member_count'))).toMatch(
-      /integer · INTEGER null.*Unit: members\./,
-    );
-    expect(rows.find((row) => row.includes('measured_at'))).toMatch(/string · TEXT.*RFC 3339, in UTC\./);
-  });
-
-  it('has the newest measurement of each kind', () => {
-    const shown = between(html, '<tr class="kind">', '</tr>').map((row) => [
-      between(row, '<span class="kicker">', '</span>')[0],
-      between(row, '<time datetime="', '"')[0],
-    ]);
-    expect(shown).toEqual(['groups', 'users', 'games', 'items'].map((kind) => [kind, newest(kind)]));
   });
 });

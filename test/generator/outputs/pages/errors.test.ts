@@ -2,7 +2,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { inProcess } from '../../publish/support.js';
 import { OPERATOR } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
@@ -65,26 +64,5 @@ describe('the page of an error', () => {
     const slower = path('slower');
     await built(slower, { api: { tokens: 5, refill_seconds: 60 } });
     expect(textOf(page('429.html', slower))).toContain('Wait 1 minute, then');
-  });
-
-  it('is named by snapshot.json, with the paths that have none', () => {
-    const snapshot = z
-      .object({
-        errors: z.record(z.string(), z.object({ page: z.string().optional() })),
-        problems_below: z.array(z.string()),
-        routes: z.array(z.looseObject({ path: z.string(), file: z.string(), class: z.string() })),
-      })
-      .parse(JSON.parse(page('snapshot.json')));
-    const named = Object.entries(snapshot.errors).flatMap(([code, { page: url }]) =>
-      url ? [[code, url]] : [],
-    );
-    expect(named).toEqual([
-      ['not_found', '/404'],
-      ['rate_limited', '/429'],
-    ]);
-    expect(snapshot.routes).toContainEqual(
-      expect.objectContaining({ path: '/404', file: '404.html', class: 'page' }),
-    );
-    expect(snapshot.problems_below).toEqual(['/api', '/changes', '/downloads', '/feeds', '/.well-known']);
   });
 });

@@ -7,7 +7,7 @@ import { inProcess } from '../../publish/support.js';
 import { OPERATOR } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
 import { fields } from '../../../support/values.js';
-import { between, textOf } from './site.js';
+import { textOf } from './site.js';
 import { CLUBS, writeClubs } from '../../../system/pages/clubs.js';
 
 const path = temporary();
@@ -40,19 +40,6 @@ const seen = (html: string): string =>
       .replaceAll(/<(pre|script|code)\b[^]*?<\/\1>/g, '')
       .replaceAll(/<[^>]*?\b(?:content|aria-label|title)="([^"]*)"[^>]*>/g, ' $1 '),
   );
-const record = z.object({
-  fields: z.array(z.object({ name: z.string(), description: z.string() })),
-  paths: z.record(z.string(), z.string()),
-});
-
-/** What the page of a kind has for its script. */
-const dataOf = ({ page }: Built, file: string) =>
-  record.parse(
-    JSON.parse(
-      between(page(file), '<script type="application/json" id="record-data">', '</script>')[0] ?? '',
-    ),
-  );
-
 describe('a register of clubs, players and islands', () => {
   let site: Built;
   beforeAll(async () => {
@@ -129,19 +116,5 @@ describe('a register of clubs, players and islands', () => {
     const start = words(site.page('developers.html'));
     expect(start).not.toMatch(/is an experience|universe id|changed_after|history of one group/);
     expect(site.page('api/v1/openapi.json')).not.toMatch(/price_state|name and ownership/);
-  });
-
-  it('has the fields that it measures in the pages of records, and no history of what it doesn’t read', () => {
-    const group = dataOf(site, 'group.html');
-    expect(group.fields.map(({ name }) => name)).toEqual(
-      'id name owner_state owner member_count peak change first_measured_at measured_at measurements links'.split(
-        ' ',
-      ),
-    );
-    expect(group.fields[0]?.description).toBe('Stable numeric id of the club.');
-    expect(group.paths).toHaveProperty('history');
-    expect(group.paths).not.toHaveProperty('feed');
-    expect(dataOf(site, 'user.html').paths).not.toHaveProperty('history');
-    expect(dataOf(site, 'game.html').paths).toHaveProperty('feed', '/feeds/games.atom');
   });
 });
