@@ -30,14 +30,7 @@ const schema = z.object({
     z.object({
       what: z.enum(['added', 'changed', 'removed']),
       url: z.string(),
-      fields: z
-        .array(
-          z.union([
-            z.strictObject({ field: z.string(), removed: z.array(z.unknown()), added: z.array(z.unknown()) }),
-            z.strictObject({ field: z.string(), from: z.unknown(), to: z.unknown() }),
-          ]),
-        )
-        .optional(),
+      fields: z.unknown().optional(),
     }),
   ),
 });

@@ -1,6 +1,5 @@
 /** One builder for each tree: while the first lives nobody else touches it, and a dead one hinders nobody. */
-import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
@@ -129,17 +128,6 @@ describe('a tree of which somebody deleted', () => {
     const repaired = await snapshot(['verify', '--repair', '--quiet', ...inputs(both.registers[1], out)]);
     expect([repaired.code, repaired.stderr]).toEqual([0, '']);
     expect(differing(contentOf(out), both.trees[1])).toEqual([]);
-    await expectAtRest(out);
-  });
-
-  it('its snapshot.json alone becomes exactly what the register says, and its change lists lead nowhere', async () => {
-    const out = await twoSnapshots();
-    rmSync(join(out, 'snapshot.json'));
-    await buildWith({ register: both.registers[0], out });
-    expect(differing(contentOf(out), both.trees[0])).toEqual([]);
-    const { sequence } = manifestOf(out);
-    expect(indexOf(out)).toMatchObject({ sequence, oldest: sequence });
-    expect(readdirSync(join(out, 'changes'))).toEqual(['index.json']);
     await expectAtRest(out);
   });
 });

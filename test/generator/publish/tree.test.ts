@@ -16,7 +16,7 @@ import { Lock } from '../../../generator/lock.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { effectsAt, published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
-import { stateOf } from '../../support/published.js';
+import { indexOf, stateOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { buildWith, failureOf, site } from '../../support/site.js';
 import { differing, inState } from '../../support/tree.js';
@@ -88,6 +88,7 @@ describe('a folder with a state next to it', () => {
     const { register, out } = await linked();
     rmSync(join(out, 'snapshot.json'));
     expect(await buildWith({ register, out })).toMatchObject({ published: true });
+    expect(indexOf(out)).toMatchObject({ sequence: 2, oldest: 2, changes: [{ sequence: 2 }] });
     expect(await damageOf(out)).toEqual([]);
     rmSync(out, { recursive: true });
     expect(await buildWith({ register, out })).toMatchObject({ published: true });
