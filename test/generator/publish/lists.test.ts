@@ -2,19 +2,9 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { COMPRESSED_FROM_BYTES } from '../../../generator/tree/codings.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
-import {
-  bytesOf,
-  filesOf,
-  hashesOf,
-  listOf,
-  manifestOf,
-  mirrorOf,
-  stateOf,
-  urlsOf,
-} from '../../support/published.js';
+import { filesOf, hashesOf, listOf, manifestOf, mirrorOf, stateOf, urlsOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { buildWith, failureOf, pair, site } from '../../support/site.js';
 import type { Pair } from '../../support/site.js';
@@ -28,24 +18,29 @@ beforeAll(async () => {
   both = await pair(path);
 });
 
-interface Lists {
-  readonly purged: readonly string[];
-  readonly files: readonly string[];
-}
-
 /** The lines of a list. */
 const lines = (file: string): string[] => {
   const text = readFileSync(file, 'utf8');
-  expect(text.endsWith('\n')).toBe(true);
   expect(existsSync(`${file}.partial`)).toBe(false);
-  return text.slice(0, -1).split('\n');
+  // Each ends with a newline.
+  const found = text.split('\n');
+  expect(found.pop()).toBe('');
+  return found;
 };
 
-/** Builds, and reads both lists, which end with a newline and hold nothing twice. */
-async function build(register: string, out: string): Promise<Lists> {
-  const lists = { purgeList: path('purge.txt'), filesFrom: path('files.txt') };
+/** Builds, and reads the lists. */
+async function build(register: string, out: string) {
+  const lists = {
+    purgeList: path('purge.txt'),
+    filesFrom: path('files.txt'),
+    deleteFrom: path('delete.txt'),
+  };
   await buildWith({ register, out, ...lists });
-  return { purged: lines(lists.purgeList), files: lines(lists.filesFrom) };
+  return {
+    purged: lines(lists.purgeList),
+    files: lines(lists.filesFrom),
+    deleted: lines(lists.deleteFrom),
+  };
 }
 
 const ALWAYS = ['/changes/index.json', '/snapshot.json'];
@@ -53,23 +48,13 @@ const ALWAYS = ['/changes/index.json', '/snapshot.json'];
 const TOLD = ['/feeds/snapshots.atom', '/feeds/snapshots.json'];
 const absolute = (paths: Iterable<string>): string[] => [...paths].map((each) => BASE + each).toSorted();
 
-/**
- * Copies the listed files into another tree, as rsync --files-from does, deletes what the change lists delete, and
- * compressed siblings with their document or when it has become too small for them, which no list tells.
- */
-function copy(out: string, to: string, files: readonly string[], gone: readonly string[] = []): void {
+/** Copies the listed files into another tree, as rsync --files-from does, and deletes those that are to be deleted. */
+function copy(out: string, to: string, files: readonly string[], deleted: readonly string[]): void {
   for (const file of files) {
     mkdirSync(dirname(join(to, file)), { recursive: true });
     cpSync(join(out, file), join(to, file));
   }
-  const urlOf = urlsOf(out);
-  for (const file of [...filesOf(to).keys()].filter((each) => !isSibling(each))) {
-    if (gone.includes(urlOf(file) ?? '')) rmSync(join(to, file));
-  }
-  for (const file of [...filesOf(to).keys()].filter(isSibling)) {
-    const document = join(to, file.replace(/\.(gz|br)$/, ''));
-    if (!existsSync(document) || bytesOf(document) < COMPRESSED_FROM_BYTES) rmSync(join(to, file));
-  }
+  for (const file of deleted) rmSync(join(to, file));
 }
 
 /** What the listed files answer; compressed siblings answer nothing of their own. */
@@ -105,7 +90,7 @@ describe('the lists of', () => {
 
   it('a later build hold what the change list holds and the bookkeeping, no more', async () => {
     const { out, twin } = twins();
-    const { purged, files } = await build(both.registers[1], out);
+    const { purged, files, deleted } = await build(both.registers[1], out);
     const { put, delete: gone } = listOf(out, 2);
     const puts = put.map((each) => each.path);
     // The pages of records that were added or removed, but not those of records that changed.
@@ -114,7 +99,7 @@ describe('the lists of', () => {
     expect(documentUrls(out, files)).toEqual(
       [...puts, '/changes/2.json', '/changes/2.ndjson.gz', ...ALWAYS, ...TOLD].toSorted(),
     );
-    copy(out, twin, files, gone);
+    copy(out, twin, files, deleted);
     expect(differing(hashesOf(twin), hashesOf(out))).toEqual([]);
     // Without lists, a build leaves nothing to those of a later one that changes nothing.
     await buildWith({ register: both.registers[0], out });
