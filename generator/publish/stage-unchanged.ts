@@ -36,7 +36,6 @@ export function stageUnchanged(
   { paths, takedown, index: next, manifest }: Staged,
   snapshotFeed: RenderSnapshotFeed,
 ): readonly Operation[] {
-  const operations: Operation[] = [];
   const changes = readChangeIndex(tree);
   // If that is unreadable, a repair starts a new one.
   const feed = changes === undefined ? [] : snapshotFeed(changes.changes);
@@ -46,18 +45,17 @@ export function stageUnchanged(
   const relabelled = changes && { ...changes, ...downloadsOf(manifest) };
   if (relabelled !== undefined && !isDeepStrictEqual(changes, relabelled))
     files.write(INDEX_FILE, Buffer.from(JSON.stringify(relabelled)));
-  operations.push({ put: 'tree', at: '' });
   const { assets, snapshotFeed: before } = index ?? {};
   const sums = changes === undefined ? before : sumsOf(feed);
   const described = { ...next, ...(assets && { assets }), ...(sums && { snapshotFeed: sums }) };
-  if (isDeepStrictEqual(index, described)) rmSync(paths.index, { recursive: true });
-  else {
-    writeIndex(paths.index, described);
-    operations.push({ replace: 'index', by: 'index', keep: 'outdated-index' });
-  }
-  if (takedown.isOne) {
-    stageTakedown(paths, takedown);
-    operations.push(replacePrevious('without-previous'));
-  }
-  return [...operations, { put: 'snapshot.json', at: 'snapshot.json' }];
+  const isSame = isDeepStrictEqual(index, described);
+  if (isSame) rmSync(paths.index, { recursive: true });
+  else writeIndex(paths.index, described);
+  if (takedown.isOne) stageTakedown(paths, takedown);
+  return [
+    { put: 'tree', at: '' },
+    ...(isSame ? [] : [{ replace: 'index', by: 'index', keep: 'outdated-index' }]),
+    ...(takedown.isOne ? [replacePrevious('without-previous')] : []),
+    { put: 'snapshot.json', at: 'snapshot.json' },
+  ];
 }

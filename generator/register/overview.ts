@@ -51,11 +51,10 @@ function namesInReferences({ name: table, columns }: Table): readonly Naming[] {
   const references = new Set(columns.flatMap(({ identifies }) => identifies ?? []));
   return [...references].flatMap(({ id, name: column, kind }) =>
     REFERRED.filter((to) => kind === to || kind !== 'user').map((to) => {
-      const others = REFERRED.filter((other) => other !== to);
+      const other = literal(to === 'user' ? 'group' : 'user');
       // If the kind was not measured, the reference may be to either.
-      const conditions =
-        kind === 'user' ? ['TRUE'] : others.map((other) => `${name(kind.column)} IS NOT ${literal(other)}`);
-      return { kind: to, table, id, column, isOfKind: conditions.join(' AND ') };
+      const isOfKind = kind === 'user' ? 'TRUE' : `${name(kind.column)} IS NOT ${other}`;
+      return { kind: to, table, id, column, isOfKind };
     }),
   );
 }
