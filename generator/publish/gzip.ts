@@ -18,28 +18,38 @@ const PIECE_BYTES = 256 * 1024;
 /** Section 2.3: magic number, DEFLATE, no flags, no time, no extra flags, unknown system. */
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 
+export interface WrittenFile extends Content {
+  /** Lines, or rows of all tables. */
+  readonly rows: number;
+}
+
 /**
- * Compresses pieces of one size, so the bytes don't depend on how the content was written, but only
- * on the content, the version of zlib, and the processor. Each piece refers to the end of the one
- * before, and ends at a byte.
+ * A file that is compressed and hashed as it is written, in pieces of one size, so the bytes don't
+ * depend on how the content was written, but only on the content, the version of zlib, and the
+ * processor. Each piece refers to the end of the one before, and ends at a byte.
  */
-export class GzipEncoder {
-  readonly #put: (bytes: Uint8Array) => void;
+export class GzipFile {
+  readonly #sink: Sink;
   /** The end of the last piece, then what is not compressed yet. */
   readonly #buffer = new Uint8Array(WINDOW_BYTES + PIECE_BYTES);
   #filled = 0;
   #checkSum = 0;
-  #bytes = 0;
+  #compressed = 0;
+  #lines = 0;
 
-  /** @param put called with each part of the file */
-  constructor(put: (bytes: Uint8Array) => void) {
-    this.#put = put;
-    put(HEADER);
+  constructor(file: string) {
+    this.#sink = new Sink(file);
+    this.#sink.write(HEADER);
   }
 
-  /** How many bytes were written. */
+  /** The size so far, before compression. */
+  get raw(): number {
+    return this.#compressed + this.#filled;
+  }
+
+  /** The size of what is compressed so far. */
   get bytes(): number {
-    return this.#bytes + this.#filled;
+    return this.#sink.bytes;
   }
 
   write(bytes: Uint8Array): void {
@@ -52,65 +62,30 @@ export class GzipEncoder {
     }
   }
 
+  /** Writes a line. @param text has no line break */
+  line(text: string): void {
+    this.write(Buffer.from(`${text}\n`));
+    this.#lines += 1;
+  }
+
   /** @param finishFlush how the output ends: at a byte, or with the last block */
   #compress(finishFlush: number): void {
     const piece = this.#buffer.subarray(WINDOW_BYTES, WINDOW_BYTES + this.#filled);
-    const before = this.#bytes === 0 ? {} : { dictionary: this.#buffer.subarray(0, WINDOW_BYTES) };
-    this.#put(deflateRawSync(piece, { level: LEVEL, memLevel: 9, finishFlush, ...before }));
+    const before = this.#compressed === 0 ? {} : { dictionary: this.#buffer.subarray(0, WINDOW_BYTES) };
+    this.#sink.write(deflateRawSync(piece, { level: LEVEL, memLevel: 9, finishFlush, ...before }));
     this.#checkSum = crc32(piece, this.#checkSum);
-    this.#bytes += piece.length;
+    this.#compressed += piece.length;
     this.#buffer.copyWithin(0, piece.length);
     this.#filled = 0;
   }
 
-  finish(): void {
+  finish(rows = this.#lines): WrittenFile {
     this.#compress(constants.Z_FINISH);
     const trailer = Buffer.alloc(8);
     trailer.writeUInt32LE(this.#checkSum, 0);
     // Modulo 2^32, as specified.
-    trailer.writeUInt32LE(this.#bytes % 2 ** 32, 4);
-    this.#put(trailer);
-  }
-}
-
-export interface WrittenFile extends Content {
-  /** Lines, or rows of all tables. */
-  readonly rows: number;
-}
-
-/** A compressed file of lines, hashed as it is written. */
-export class GzipFile {
-  readonly #sink: Sink;
-  readonly #gzip: GzipEncoder;
-  #lines = 0;
-
-  constructor(file: string) {
-    this.#sink = new Sink(file);
-    this.#gzip = new GzipEncoder((bytes) => this.#sink.write(bytes));
-  }
-
-  /** The size so far, before compression. */
-  get raw(): number {
-    return this.#gzip.bytes;
-  }
-
-  /** The size of what is compressed so far. */
-  get bytes(): number {
-    return this.#sink.bytes;
-  }
-
-  write(bytes: Uint8Array): void {
-    this.#gzip.write(bytes);
-  }
-
-  /** Writes a line. @param text has no line break */
-  line(text: string): void {
-    this.#gzip.write(Buffer.from(`${text}\n`));
-    this.#lines += 1;
-  }
-
-  finish(rows = this.#lines): WrittenFile {
-    this.#gzip.finish();
+    trailer.writeUInt32LE(this.#compressed % 2 ** 32, 4);
+    this.#sink.write(trailer);
     return { ...this.#sink.finish(), rows };
   }
 
