@@ -245,16 +245,16 @@ describe('ParquetEncoder', () => {
   });
 });
 
-describe('GzipFile', () => {
-  /** The file that is written in these pieces. */
-  function compressed(pieces: readonly Uint8Array[]): Buffer {
-    const file = path('file.gz');
-    const gzip = new GzipFile(file);
-    for (const piece of pieces) gzip.write(piece);
-    gzip.finish();
-    return readFileSync(file);
-  }
+/** The file that is written in these pieces. */
+function compressed(pieces: readonly Uint8Array[]): Buffer {
+  const file = path('file.gz');
+  const gzip = new GzipFile(file);
+  for (const piece of pieces) gzip.write(piece);
+  gzip.finish();
+  return readFileSync(file);
+}
 
+describe('GzipFile', () => {
   it('compresses pieces of any size to what gunzip makes whole again, and always to the same bytes', () => {
     const pieces = fc.array(fc.tuple(fc.nat({ max: 150_000 }), fc.nat({ max: 255 })), { maxLength: 6 });
     fc.assert(
