@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
@@ -7,8 +8,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { has } from '../support/programs.js';
 import { hasRedis, startRedis } from './limiter/redis-server.js';
-import { load, total } from './load.js';
-import { listening, type Process } from './process.js';
+import { load, type Tally } from './load.js';
+import { listening } from './process.js';
 import { ask, emptyFolder, tree } from './support.js';
 import { freePort } from '../support/ports.js';
 
@@ -42,12 +43,7 @@ http {
 `;
 
 /** Two proxies with one Redis on a socket, after nginx. */
-async function balanced(): Promise<{
-  port: number;
-  proxies: readonly Process[];
-  /** Starts the first proxy again, on its port. */
-  restart: () => Promise<Process>;
-}> {
+async function balanced() {
   const redis = await startRedis([], 'socket');
   onTestFinished(redis.remove);
   const flags = ['--dist', await tree(), '--redis', redis.url, '--trust-proxy', '127.0.0.1'];
@@ -57,9 +53,7 @@ async function balanced(): Promise<{
   const ports = proxies.map((proxy) => proxy.port);
   await writeFile(file, configuration(port, ports));
   const nginx = spawn('nginx', ['-p', folder, '-c', file], { stdio: 'ignore' });
-  const ended = new Promise((settle) => {
-    nginx.once('close', settle);
-  });
+  const ended = once(nginx, 'close');
   onTestFinished(async () => {
     nginx.kill('SIGTERM');
     await ended;
@@ -69,7 +63,8 @@ async function balanced(): Promise<{
       timeout: 5_000,
     })
     .toBe(200);
-  const restart = (): Promise<Process> => listening([...flags, '--port', String(ports[0])]);
+  /** Starts the first proxy again, on its port. */
+  const restart = () => listening([...flags, '--port', String(ports[0])]);
   return { port, proxies, restart };
 }
 
@@ -93,8 +88,9 @@ describe.skipIf(![hasRedis(FILE), has(FILE, 'nginx')].every(Boolean))('Two proxi
     const over = new AbortController();
     const startedMs = performance.now();
     const CLIENTS = 16;
+    const tally: Tally = {};
     const clients = Array.from({ length: CLIENTS }, (_, index) =>
-      load(port, { agent: index % 2 === 0 && agent, from: '127.0.0.3' }, over.signal),
+      load(port, tally, over.signal, { agent: index % 2 === 0 && agent, from: '127.0.0.3' }),
     );
     await pause(1_000);
     proxies[0]?.child.kill('SIGKILL');
@@ -105,7 +101,8 @@ describe.skipIf(![hasRedis(FILE), has(FILE, 'nginx')].every(Boolean))('Two proxi
     proxies[1]?.child.kill('SIGKILL');
     await pause(1_000);
     over.abort();
-    const { 200: allowed = 0, 429: refused = 0, ...failed } = total(await Promise.all(clients));
+    await Promise.all(clients);
+    const { 200: allowed = 0, 429: refused = 0, ...failed } = tally;
     const seconds = (performance.now() - startedMs) / 1_000;
     // nginx sends a request without a response to the other proxy.
     expect(failed).toEqual({});

@@ -4,18 +4,18 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { checkVariables, OPTIONS, resolveConfig, type Config } from '../../proxy/config.js';
 
 /** The settings that flags (by the name that commander gives them) and variables make. */
-function resolve(flags: Record<string, string | boolean>, variables: Record<string, string>): Config {
+function resolve(flags: Record<string, string | true>, variables: Record<string, string> = {}): Config {
   const command = new Command().exitOverride();
   for (const option of OPTIONS) command.addOption(option);
   const environment = { ...variables };
   checkVariables(environment);
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   const options = new Map(OPTIONS.map((option) => [option.attributeName(), option.long ?? '']));
-  const parts = Object.entries(flags).map(([key, value]) => [options.get(key) ?? key, value]);
-  command.parse(
-    parts.flat().filter((part) => typeof part === 'string'),
-    { from: 'user' },
-  );
+  const parts = Object.entries(flags).flatMap(([key, value]) => [
+    options.get(key) ?? key,
+    ...(value === true ? [] : [value]),
+  ]);
+  command.parse(parts, { from: 'user' });
   return resolveConfig(command);
 }
 
@@ -46,22 +46,17 @@ const VALUES: Readonly<Record<string, string>> = {
 
 describe('resolveConfig', () => {
   it.each([
-    ['port', '--port', ['65536', '-1', '80.5', 'http', '', ' 80', '1e3', '0x50']],
-    ['apiTokens', '--api-tokens', ['0', '1.5', '1000001', 'many']],
-    ['pageTokens', '--page-tokens', ['0', '-1']],
-    ['downloadRefillSeconds', '--download-refill-seconds', ['0', '0.0001', '-1', '86401', '1e3', '1s', '.5']],
-    ['pageRefillSeconds', '--page-refill-seconds', ['0', '0.0005']],
-    ['dist', '--dist', ['']],
-    ['maxConnections', '--max-connections', ['0', '-1', 'many', '1000001']],
-    ['maxConnectionsPerClient', '--max-connections-per-client', ['0', 'all']],
-    ['adminPort', '--admin-port', ['65536', 'localhost:9000', '']],
-    ['adminHost', '--admin-host', ['']],
-    ['readyMaxAge', '--ready-max-age', ['0', '1h', '1.5']],
-    ['accessLog', '--access-log', ['yes', '']],
+    ['port', '--port', '65536|-1|80.5|http|| 80|1e3|0x50'],
+    ['apiTokens', '--api-tokens', '0|1.5|1000001|many'],
+    ['downloadRefillSeconds', '--download-refill-seconds', '0|0.0001|-1|86401|1e3|1s|.5'],
+    ['dist', '--dist', ''],
+    ['maxConnections', '--max-connections', '0|-1|many|1000001'],
+    ['adminHost', '--admin-host', ''],
+    ['readyMaxAge', '--ready-max-age', '0|1h|1.5'],
+    ['accessLog', '--access-log', 'yes|'],
   ])('names a %s that it can not use, and what it expected', (key, flag, values) => {
-    for (const value of values) {
-      expect(() => resolve({ [key]: value }, {})).toThrow(`${flag} "${value}": expected `);
-    }
+    for (const value of values.split('|'))
+      expect(() => resolve({ [key]: value })).toThrow(`${flag} "${value}": expected `);
   });
 
   it('names the variable if the value came from there', () => {
@@ -80,16 +75,13 @@ describe('resolveConfig', () => {
     'unix:/run/redis.sock?password=pa55word&db=x unix:/run/redis.sock?password=pa55word&host=other ' +
     'unix:/run/redis.sock?pass=pa55word unix:/run/redis.sock?password=pa55word#1 ' +
     '/run/redis.sock?password=pa55word';
-  it.each([...redisUrls.split(' '), ...socketUrls.split(' ')])(
-    'refuses "%s" as the URL of Redis without repeating it: it can hold a password',
-    (url) => {
-      const attempts = [() => resolve({ redis: url }, {}), () => resolve({}, { PROXY_REDIS: url })];
-      for (const attempt of attempts) {
-        expect(attempt).toThrow(/^(--redis|PROXY_REDIS): expected a URL such as /);
+  it('refuses what is no URL of Redis without repeating it: it can hold a password', () => {
+    for (const url of [...redisUrls.split(' '), ...socketUrls.split(' ')])
+      for (const attempt of [() => resolve({ redis: url }), () => resolve({}, { PROXY_REDIS: url })]) {
+        expect(attempt, url).toThrow(/^(--redis|PROXY_REDIS): expected a URL such as /);
         expect(attempt).toThrow(expect.not.stringContaining('pa55word'));
       }
-    },
-  );
+  });
 
   it.each([
     ['redis://h', 'redis://h'],
@@ -103,11 +95,11 @@ describe('resolveConfig', () => {
     ['unix:/run/a b.sock?db=1', '/run/a b.sock?db=1'],
     ['unix:/r.sock?db=1&username=u&password=p%26%23', '/r.sock?db=1&username=u&password=p%26%23'],
   ])('takes "%s" as the URL of Redis', (url, expected) => {
-    expect(resolve({ redis: url }, {}).redis).toBe(expected);
+    expect(resolve({ redis: url }).redis).toBe(expected);
   });
 
   it('has the defaults of the contract', () => {
-    expect(resolve({}, {})).toEqual({
+    expect(resolve({})).toEqual({
       dist: 'dist',
       port: 8080,
       host: '127.0.0.1',
@@ -149,53 +141,45 @@ describe('resolveConfig', () => {
       readyMaxAgeMs: 10_000,
       accessLog: { hasFullAddresses: true, hasDetails: true },
     };
-    expect(resolve(VALUES, {})).toMatchObject(expected);
-    const environment = OPTIONS.map(
-      (option) => [option.envVar ?? '', VALUES[option.attributeName()] ?? ''] as const,
-    );
-    expect(resolve({}, Object.fromEntries(environment))).toMatchObject(expected);
-  });
-
-  it('names flag and variable alike', () => {
-    for (const { long = '', envVar } of OPTIONS) {
+    expect(resolve(VALUES)).toMatchObject(expected);
+    const variables = OPTIONS.map(({ long = '', envVar = '' }, index): [string, string] => {
       expect(envVar).toBe(`PROXY_${long.slice(2).replaceAll('-', '_').toUpperCase()}`);
-    }
+      return [envVar, Object.values(VALUES)[index] ?? ''];
+    });
+    const environment: Record<string, string> = Object.fromEntries(variables);
+    expect(resolve({}, environment)).toMatchObject(expected);
   });
 
   it('takes flags without a value, and words for them from the environment', () => {
     const short = { hasFullAddresses: false, hasDetails: false };
-    expect(resolve({ accessLog: true }, {}).accessLog).toEqual(short);
+    expect(resolve({ accessLog: true }).accessLog).toEqual(short);
     expect(resolve({}, { PROXY_ACCESS_LOG: '1' }).accessLog).toEqual(short);
     const off = { PROXY_ACCESS_LOG: 'false', PROXY_ACCESS_LOG_DETAILS: '0' };
     expect(resolve({}, off).accessLog).toBeUndefined();
   });
 
-  it.each([
+  it.each<[string, string, Record<string, string | true>]>([
     ['--access-log-full-addresses', '--access-log', { accessLogFullAddresses: true }],
     ['--access-log-details', '--access-log', { accessLogDetails: true }],
     ['--ready-max-age', '--admin-port', { readyMaxAge: '60' }],
     ['--admin-host', '--admin-port', { adminHost: '0.0.0.0' }],
   ])('refuses %s without %s', (flag, required, flags) => {
-    expect(() => resolve(flags, {})).toThrow(`${flag}: expected ${required} with it`);
+    expect(() => resolve(flags)).toThrow(`${flag}: expected ${required} with it`);
   });
 
-  it.each(['PROXY_PRT', 'PROXY_MAX_AGE', 'PROXY_', 'PROXY_COFFEE'])(
-    'refuses the unknown variable %s',
-    (name) => {
+  it('refuses unknown variables of its own, and leaves others alone', () => {
+    for (const name of ['PROXY_PRT', 'PROXY_MAX_AGE', 'PROXY_']) {
       expect(() => resolve({}, { [name]: '1' })).toThrow(
         `${name}: no such setting; --help lists the variables`,
       );
       expect(() => resolve({}, { [name]: '' })).not.toThrow();
-    },
-  );
-
-  it('leaves other variables alone', () => {
+    }
     const environment = { HTTP_PROXY: 'http://x', npm_config_proxy: 'x', PROXYPORT: '1', proxy_port: 'x' };
     expect(resolve({}, environment).port).toBe(8080);
   });
 
   it('freezes what it returns', () => {
-    const config = resolve({ accessLog: true }, {});
+    const config = resolve({ accessLog: true });
     const parts = [config, config.quotas, config.quotas.api, config.trustProxy, config.accessLog];
     expect(parts.every(Object.isFrozen)).toBe(true);
   });

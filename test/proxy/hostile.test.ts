@@ -13,31 +13,23 @@ import { ask, emptyFolder, listenOn } from './support.js';
 /** The same for everybody who runs the tests; the long run (test/system/soak) takes any. */
 const SEED = 1;
 
-describe('attack', () => {
-  it('notices what it is there to notice', async () => {
-    const tree = makeTree(await emptyFolder());
-    const heads =
-      'Date: x\r\nAccess-Control-Allow-Origin: *\r\nRateLimit-Policy: x\r\nX-Content-Type-Options: x\r\n';
-    const faultOf = async (answer: string): Promise<string | undefined> => {
-      const server = createServer((socket) => void socket.end(answer));
-      const port = await listenOn(server);
-      return (await attack(port, { kind: 'x', packets: [Buffer.from('GET / HTTP/1.1\r\n\r\n')] }, tree))
-        .fault;
-    };
-    expect(await faultOf(`HTTP/1.1 200 OK\r\n${heads}Content-Length: 8\r\n\r\n{"id":7}`)).toBeUndefined();
-    expect(await faultOf(`HTTP/1.1 200 OK\r\n${heads}Content-Length: 8\r\n\r\n{"id":9}`)).toContain(
-      'not published',
-    );
-    expect(
-      await faultOf(`HTTP/1.1 404 X\r\n${heads}Content-Length: 20\r\n\r\ncanary-3-in-the-mine`),
-    ).toContain('leaked');
-    expect(await faultOf(`HTTP/1.1 500 X\r\n${heads}Content-Length: 0\r\n\r\n`)).toContain('500');
-    expect(await faultOf(`HTTP/1.1 404 X\r\nContent-Length: 0\r\n\r\n`)).toBe('404 without date');
-    expect(await faultOf(`HTTP/1.1 200 OK\r\n${heads}Content-Length: 9\r\n\r\n{"id":7}`)).toContain(
-      'incomplete',
-    );
-    expect(await faultOf('<h1>Bad Request</h1>\r\n\r\n')).toContain('status line');
-  });
+it('attack notices what it is there to notice', async () => {
+  const tree = makeTree(await emptyFolder());
+  const heads =
+    'Date: x\r\nAccess-Control-Allow-Origin: *\r\nRateLimit-Policy: x\r\nX-Content-Type-Options: x\r\n';
+  const faultOf = async (answer: string): Promise<string | undefined> => {
+    const port = await listenOn(createServer((socket) => void socket.end(answer)));
+    return (await attack(port, { kind: 'x', packets: [Buffer.from('GET / HTTP/1.1\r\n\r\n')] }, tree)).fault;
+  };
+  const answer = (status: string, length: number, body: string): string =>
+    `HTTP/1.1 ${status} X\r\n${heads}Content-Length: ${length}\r\n\r\n${body}`;
+  expect(await faultOf(answer('200', 8, '{"id":7}'))).toBeUndefined();
+  expect(await faultOf(answer('200', 8, '{"id":9}'))).toContain('not published');
+  expect(await faultOf(answer('404', 20, 'canary-3-in-the-mine'))).toContain('leaked');
+  expect(await faultOf(answer('500', 0, ''))).toContain('500');
+  expect(await faultOf(answer('404', 0, '').replace(heads, ''))).toBe('404 without date');
+  expect(await faultOf(answer('200', 9, '{"id":7}'))).toContain('incomplete');
+  expect(await faultOf('<h1>Bad Request</h1>\r\n\r\n')).toContain('status line');
 });
 
 describe('the proxy as a process, under attack', () => {
@@ -53,8 +45,9 @@ describe('the proxy as a process, under attack', () => {
     expect(child.exitCode).toBeNull();
     expect(output.stderr).not.toContain('defect');
     // All clients are gone, and so are their connections.
+    const metrics = async (): Promise<string> => (await fetch(`${adminOf(proxy)}/metrics`)).text();
     await expect
-      .poll(async () => (await fetch(`${adminOf(proxy)}/metrics`)).text(), { timeout: 10_000, interval: 500 })
+      .poll(metrics, { timeout: 10_000, interval: 500 })
       .toContain('\nregister_proxy_connections 0\n');
   });
 

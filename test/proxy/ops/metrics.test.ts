@@ -19,21 +19,12 @@ function sources(changes: Partial<MetricSources> = {}): MetricSources {
   };
 }
 
-/** The samples of a scrape, by name and labels as printed. */
-async function scrape(metrics: Metrics, changes?: Partial<MetricSources>): Promise<Map<string, string>> {
+/** Our samples of a scrape, by name without the prefix and labels as printed. */
+async function scrape(metrics: Metrics, changes?: Partial<MetricSources>) {
   metrics.watch(sources(changes));
-  return samplesOf(await metrics.read());
+  const samples = (await metrics.read()).matchAll(/^register_proxy_(\S+) (\S+)$/gm);
+  return Object.fromEntries([...samples].map(([, name = '', value]) => [name, value]));
 }
-
-function samplesOf(text: string): Map<string, string> {
-  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return new Map(
-    lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), line.slice(line.lastIndexOf(' ') + 1)]),
-  );
-}
-
-const ours = (samples: ReadonlyMap<string, string>): Record<string, string> =>
-  Object.fromEntries([...samples].filter(([name]) => name.startsWith('register_proxy_')));
 
 describe('Metrics', () => {
   it('counts what is recorded', async () => {
@@ -47,31 +38,34 @@ describe('Metrics', () => {
     metrics.cacheHit();
     metrics.cacheMiss();
     metrics.connectionDropped('client');
-    expect(ours(await scrape(metrics))).toMatchObject({
-      'register_proxy_requests_total{class="record",status="200"}': '2',
-      'register_proxy_requests_total{class="record",status="304"}': '1',
-      'register_proxy_requests_total{class="unrouted",status="404"}': '1',
-      'register_proxy_response_bytes_total{class="record"}': '150',
-      'register_proxy_response_bytes_total{class="unrouted"}': '7',
-      'register_proxy_limiter_refusals_total{limiter="api"}': '0',
-      'register_proxy_limiter_refusals_total{limiter="download"}': '1',
-      register_proxy_cache_hits_total: '2',
-      register_proxy_cache_misses_total: '1',
-      'register_proxy_connections_dropped_total{reason="total"}': '0',
-      'register_proxy_connections_dropped_total{reason="client"}': '1',
+    expect(await scrape(metrics)).toMatchObject({
+      'requests_total{class="record",status="200"}': '2',
+      'requests_total{class="record",status="304"}': '1',
+      'requests_total{class="unrouted",status="404"}': '1',
+      'response_bytes_total{class="record"}': '150',
+      'response_bytes_total{class="unrouted"}': '7',
+      'limiter_refusals_total{limiter="api"}': '0',
+      'limiter_refusals_total{limiter="download"}': '1',
+      cache_hits_total: '2',
+      cache_misses_total: '1',
+      'connections_dropped_total{reason="total"}': '0',
+      'connections_dropped_total{reason="client"}': '1',
     });
   });
 
   it('has a histogram of durations whose buckets are cumulative and include their bound', async () => {
     const metrics = new Metrics();
-    metrics.watch(sources());
     for (const seconds of [0.0001, 0.0005, 0.0006, 61]) metrics.responded('page', 200, seconds, 0);
-    const samples = samplesOf(await metrics.read());
-    const bucket = (bound: string): string | undefined =>
-      samples.get(`register_proxy_request_duration_seconds_bucket{le="${bound}"}`);
-    expect(['0.0005', '0.001', '60', '+Inf'].map(bucket)).toEqual(['2', '3', '3', '4']);
-    expect(samples.get('register_proxy_request_duration_seconds_count')).toBe('4');
-    expect(Number(samples.get('register_proxy_request_duration_seconds_sum'))).toBeCloseTo(61.0012);
+    const samples = await scrape(metrics);
+    const bounds = ['0.0005', '0.001', '60', '+Inf'];
+    expect(bounds.map((bound) => samples[`request_duration_seconds_bucket{le="${bound}"}`])).toEqual([
+      '2',
+      '3',
+      '3',
+      '4',
+    ]);
+    expect(samples['request_duration_seconds_count']).toBe('4');
+    expect(Number(samples['request_duration_seconds_sum'])).toBeCloseTo(61.0012);
   });
 
   it('reads the rest where it is kept, at each scrape', async () => {
@@ -81,36 +75,34 @@ describe('Metrics', () => {
     metrics.watch(sources({ connections }));
     expect(await metrics.read()).toContain('\nregister_proxy_connections 1\n');
     expect(await metrics.read()).toContain('\nregister_proxy_connections 2\n');
-    expect(ours(await scrape(new Metrics()))).toMatchObject({
-      register_proxy_cache_bytes: '4096',
-      'register_proxy_limiter_entries{limiter="page"}': '2',
-      'register_proxy_limiter_evictions_total{limiter="api"}': '1',
-      register_proxy_snapshot_sequence: '3',
-      register_proxy_snapshot_as_of_timestamp_seconds: String(Date.parse(READ) / 1000),
-      register_proxy_snapshot_built_timestamp_seconds: String(Date.parse(BUILT) / 1000),
-      register_proxy_snapshot_readable: '1',
-      'register_proxy_build_info{version="1.2.3",node="20.0.0"}': '1',
+    expect(await scrape(new Metrics())).toMatchObject({
+      cache_bytes: '4096',
+      'limiter_entries{limiter="page"}': '2',
+      'limiter_evictions_total{limiter="api"}': '1',
+      snapshot_sequence: '3',
+      snapshot_as_of_timestamp_seconds: String(Date.parse(READ) / 1000),
+      snapshot_built_timestamp_seconds: String(Date.parse(BUILT) / 1000),
+      snapshot_readable: '1',
+      'build_info{version="1.2.3",node="20.0.0"}': '1',
     });
   });
 
-  it('says NaN where there is no value, and nothing of Redis where there is none', async () => {
-    const none = await scrape(new Metrics(), {
-      watcher: { active: { snapshot: undefined }, isReadable: false },
+  it('says NaN where there is no value, and of Redis only if there is one', async () => {
+    const watcher = { active: { snapshot: undefined }, isReadable: false };
+    const none = await scrape(new Metrics(), { watcher });
+    expect(none).toMatchObject({
+      snapshot_sequence: 'Nan',
+      snapshot_built_timestamp_seconds: 'Nan',
+      snapshot_readable: '0',
     });
-    for (const name of ['snapshot_sequence', 'snapshot_built_timestamp_seconds']) {
-      expect(none.get(`register_proxy_${name}`)).toBe('Nan');
-    }
-    expect(none.has('register_proxy_redis_up')).toBe(false);
-    expect(none.get('register_proxy_snapshot_readable')).toBe('0');
+    expect(none).not.toHaveProperty('redis_up');
     const empty = { active: { snapshot: { ...SNAPSHOT, as_of: null } }, isReadable: true };
-    const samples = await scrape(new Metrics(), { watcher: empty });
-    expect(samples.get('register_proxy_snapshot_as_of_timestamp_seconds')).toBe('Nan');
-  });
-
-  it('says whether Redis keeps the limits, and how often it did not', async () => {
-    const samples = await scrape(new Metrics(), { redis: { isUp: false, fallbacks: 12 } });
-    expect(samples.get('register_proxy_redis_up')).toBe('0');
-    expect(samples.get('register_proxy_redis_fallbacks_total')).toBe('12');
+    const samples = await scrape(new Metrics(), { watcher: empty, redis: { isUp: false, fallbacks: 12 } });
+    expect(samples).toMatchObject({
+      snapshot_as_of_timestamp_seconds: 'Nan',
+      redis_up: '0',
+      redis_fallbacks_total: '12',
+    });
   });
 
   it('follows the conventions that promtool checks', async () => {
