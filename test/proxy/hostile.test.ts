@@ -3,12 +3,11 @@ import { describe, expect, it } from 'vitest';
 
 import { KNOWN_ATTACKS } from '../system/soak/known.js';
 import { hostileRequest } from '../system/soak/requests.js';
-import { attack } from '../system/soak/session.js';
+import { attack, volley } from '../system/soak/session.js';
 import { makeTree } from '../system/soak/tree.js';
-import { volley } from '../system/soak/volley.js';
 import { adminOf, UNLIMITED } from '../support/proxy.js';
 import { listening } from './process.js';
-import { ask, emptyFolder, listenOn } from './support.js';
+import { emptyFolder, listenOn } from './support.js';
 
 /** The same for everybody who runs the tests; the long run (test/system/soak) takes any. */
 const SEED = 1;
@@ -63,15 +62,5 @@ describe('the proxy as a process, under attack', () => {
     expect(outcomes).toEqual(
       KNOWN_ATTACKS.map(({ kind, statuses }) => ({ kind, statuses, fault: undefined })),
     );
-  });
-
-  it('believes no X-Forwarded-For without --trust-proxy', async () => {
-    const tree = makeTree(await emptyFolder());
-    const slow = ['--api-tokens', '1', '--api-refill-seconds', '600'];
-    const { port } = await listening(['--dist', tree.dist, ...slow]);
-    const statuses: number[] = [];
-    for (const client of ['198.51.100.1', '198.51.100.2'])
-      statuses.push((await ask(port, '/api/v1', { headers: { 'X-Forwarded-For': client } })).status);
-    expect(statuses).toEqual([200, 429]);
   });
 });

@@ -1,14 +1,6 @@
 /** The package as others install it: its programs by name, from any folder, and its npm scripts. */
 import { spawn, spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { returnToUser } from '../../../generator/package.js';
@@ -49,17 +41,12 @@ beforeAll(() => {
 
 /** `npm start` as a process group of its own, gone after the test. */
 function start(environment: Record<string, string>) {
-  const child = spawn('npm', ['start'], {
-    cwd: root,
-    env: { ...process.env, ...environment },
-    detached: true,
-  });
+  const env = { ...process.env, ...environment };
+  const child = spawn('npm', ['start'], { cwd: root, env, detached: true });
   let heard = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (data: Buffer) => (heard += data.toString('utf8')));
-  const ended = new Promise<number | null>((settle) => {
-    child.on('close', settle);
-  });
+  const ended = new Promise<number | null>((settle) => child.on('close', settle));
   onTestFinished(() => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
   });
@@ -68,6 +55,8 @@ function start(environment: Record<string, string>) {
 
 describe('the package', () => {
   it('has programs that run by name through links, in the folder of the user', () => {
+    // And no tests.
+    expect(readdirSync(join(root, 'build')).toSorted()).toEqual(['assets', 'data', 'generator', 'proxy']);
     const user = path('user');
     mkdirSync(join(user, 'data'), { recursive: true });
     const program = join(bin, 'register-api');
@@ -79,10 +68,6 @@ describe('the package', () => {
     for (const name of ['register-api', 'register-api-proxy'])
       expect(run(user, join(bin, name), '--version')).toMatchObject({ code: 0, stdout: '0.1.0\n' });
   });
-
-  it('holds no tests', () => {
-    expect(readdirSync(join(root, 'build')).toSorted()).toEqual(['assets', 'data', 'generator', 'proxy']);
-  });
 });
 
 describe('the npm scripts', () => {
@@ -92,19 +77,13 @@ describe('the npm scripts', () => {
     const { stdout } = script(user, 'snapshot', 'sample', '--records', '20', '--out', 'typed.sqlite');
     expect(stdout).toMatch(/ to typed\.sqlite\n$/);
     expect(existsSync(join(user, 'typed.sqlite'))).toBe(true);
+    const { code, stderr } = script(user, 'proxy', '--dist', 'typed.sqlite', '--port', '0');
+    expect([code, stderr]).toEqual([3, 'register-api proxy: --dist "typed.sqlite": expected a folder\n']);
     const missing = script(join(root, 'docs'), 'snapshot', 'check', '--register', '../none.sqlite');
     expect(missing).toMatchObject({ code: 3, stderr: 'error: register "../none.sqlite" does not exist\n' });
     const sample = script(join(root, 'docs'), 'snapshot', 'sample', '--records', '20');
     expect(sample.stdout).toMatch(/ to \.\.\/data\/register\.sqlite\n$/);
     expect(existsSync(join(root, 'data/register.sqlite'))).toBe(true);
-  });
-
-  it('take the folder to serve from there, too', () => {
-    const user = path('user');
-    mkdirSync(user);
-    writeFileSync(join(user, 'typed'), '');
-    const { code, stderr } = script(user, 'proxy', '--dist', 'typed', '--port', '0');
-    expect([code, stderr]).toEqual([3, 'register-api proxy: --dist "typed": expected a folder\n']);
   });
 
   it('start: the pages name the port of PROXY_PORT, the banner the front page and the documentation first', async () => {
@@ -143,28 +122,25 @@ const at = (cwd: string, env: Record<string, string>, back = returnToUser) => {
   return { base: back(folders, { root: '/p' }), cwd: folders.cwd() };
 };
 
-describe.each([
+it.each([
   ['generator', 'snapshot', returnToUser],
   ['proxy', 'proxy', returnToUserOfProxy],
-] as const)('returnToUser of the %s', (_, script, back) => {
-  const OURS = {
+] as const)('returnToUser of the %s goes back to where npm was called, and else stays', (_, script, back) => {
+  const ours = {
     INIT_CWD: '/home/user',
     npm_lifecycle_event: script,
     npm_package_json: '/p/package.json',
   };
-  it('goes back to where npm was called, from where the package has another path', () => {
-    expect(at('/p', OURS, back)).toEqual({ base: '../../p', cwd: '/home/user' });
-    expect(at('/p', { ...OURS, INIT_CWD: '/p/data' }, back)).toEqual({ base: '..', cwd: '/p/data' });
-    expect(at('/p', { ...OURS, INIT_CWD: '/p' }, back)).toEqual({ base: '', cwd: '/p' });
-  });
-
-  it.each([
-    ['a shell', '/p', {}],
-    ['npx', '/p', { ...OURS, npm_lifecycle_event: 'npx' }],
-    ['the tests', '/p', { ...OURS, npm_lifecycle_event: 'test' }],
-    ['a script of another package', '/p', { ...OURS, npm_package_json: '/other/package.json' }],
-    ['a script that changed the folder', '/tmp', OURS],
-  ])('stays where %s started it', (__, cwd, env) => {
+  expect(at('/p', ours, back)).toEqual({ base: '../../p', cwd: '/home/user' });
+  expect(at('/p', { ...ours, INIT_CWD: '/p/data' }, back)).toEqual({ base: '..', cwd: '/p/data' });
+  expect(at('/p', { ...ours, INIT_CWD: '/p' }, back)).toEqual({ base: '', cwd: '/p' });
+  // A shell, npx, the tests, a script of another package, and one that changed the folder.
+  for (const [cwd, env] of [
+    ['/p', {}],
+    ['/p', { ...ours, npm_lifecycle_event: 'npx' }],
+    ['/p', { ...ours, npm_lifecycle_event: 'test' }],
+    ['/p', { ...ours, npm_package_json: '/other/package.json' }],
+    ['/tmp', ours],
+  ] as const)
     expect(at(cwd, env, back)).toEqual({ base: '', cwd });
-  });
 });

@@ -1,8 +1,10 @@
 /** Edge servers as processes, each with the configuration that `edge` writes. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { createConnection } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { snapshot } from '../../support/cli.js';
 import { freePort } from '../../support/ports.js';
 
@@ -21,7 +23,9 @@ export async function startNginx(
   const port = await freePort();
   mkdirSync(folder);
   const file = `${folder}/nginx.conf`;
-  await write(['edge', 'nginx', '--out', out, '--listen', `127.0.0.1:${port}`, ...options, '--write', file]);
+  const place = ['--out', out, '--listen', `127.0.0.1:${port}`, '--write', file];
+  const { code, stderr } = await snapshot(['edge', 'nginx', ...place, ...options]);
+  if (code !== 0) throw new Error(`edge nginx ended with ${code}: ${stderr}`);
   return await serve(port, folder, file);
 }
 
@@ -44,35 +48,21 @@ export async function startVarnish(folder: string, backend: number): Promise<Edg
   return await serving(port, spawn('varnishd', options, { stdio: 'pipe' }));
 }
 
-async function write(args: readonly string[]): Promise<void> {
-  const { code, stderr } = await snapshot(args);
-  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`);
-}
-
 /** Waits until a server accepts connections. */
 export async function serving(port: number, child: ChildProcess): Promise<EdgeServer> {
   let said = '';
-  child.stdout?.on('data', (data: Buffer) => (said += data.toString()));
-  child.stderr?.on('data', (data: Buffer) => (said += data.toString()));
-  let ended = false;
-  const end = new Promise<void>((settle) => {
-    child.once('close', () => {
-      ended = true;
-      settle();
-    });
-  });
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (data: Buffer) => (said += data.toString()));
+  const end = once(child, 'close');
   while (!(await accepts(port))) {
-    if (ended) throw new Error(`${child.spawnfile} ended: ${said}`);
-    await new Promise((settle) => setTimeout(settle, 50));
+    if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended: ${said}`);
+    await pause(50);
   }
-  return {
-    port,
-    base: `http://127.0.0.1:${port}`,
-    stop: () => {
-      child.kill('SIGTERM');
-      return end;
-    },
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    await end;
   };
+  return { port, base: `http://127.0.0.1:${port}`, stop };
 }
 
 const accepts = (port: number): Promise<boolean> =>

@@ -95,6 +95,17 @@ export async function accessibilityOf(page: Page): Promise<string[]> {
   return violations.parse(found).map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
 }
 
+/** All that is wrong with a page that is open, what is folded away included. */
+export async function faultsOf({ page, complaints, outside }: Watched): Promise<string[]> {
+  await page.evaluate('for (const part of document.querySelectorAll("details")) part.open = true');
+  const wider = Number(await sidewaysOf(page));
+  const found = [...(await accessibilityOf(page)), ...complaints, ...outside];
+  return wider === 0 ? found : [...found, `${wider} pixels wider than the window`];
+}
+
+/** As a browser at an address of http: it hashes nothing. */
+export const NO_HASHES = 'Object.defineProperty(crypto, "subtle", { value: undefined });';
+
 /** By how many pixels a page is wider than the window. */
 export const sidewaysOf = (page: Page): Promise<unknown> =>
   page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');

@@ -6,12 +6,13 @@ import { z } from 'zod';
 import { temporary } from '../../support/folder.js';
 import { listenOn } from '../../support/ports.js';
 import { startProxy } from '../../support/proxy.js';
-import { fields } from '../../support/values.js';
+import { matching } from '../../support/values.js';
 import {
   COUNT_SHIFTS,
   SCREENS,
   accessibilityOf,
   browsing,
+  faultsOf,
   inChromium,
   openIn,
   sidewaysOf,
@@ -33,26 +34,21 @@ const open = (url: string, options: BrowserContextOptions = {}, base = site.prox
 
 inChromium.each(PAGES)('the page %s', (url) => {
   it.each(SCREENS)('is in order on %s', async (_, screen) => {
-    const { page, complaints, outside } = await open(url, screen);
-    // What is folded away counts, too.
-    await page.evaluate('for (const part of document.querySelectorAll("details")) part.open = true');
-    expect(await accessibilityOf(page)).toEqual([]);
-    expect(await sidewaysOf(page)).toBe(0);
-    expect(complaints).toEqual([]);
-    expect(outside).toEqual([]);
+    expect(await faultsOf(await open(url, screen))).toEqual([]);
   });
 });
 
 inChromium('these checks', () => {
   it('see a breach of the policy, what comes from elsewhere, and what can’t be used', async () => {
-    const { page, complaints, outside } = await open('/feeds');
-    await page.evaluate(
+    const watched = await open('/feeds');
+    await watched.page.evaluate(
       `document.body.insertAdjacentHTML('beforeend', '<img src="http://127.0.0.1:9/x.png"><p style="color: red">');
       document.querySelector('h1').insertAdjacentHTML('afterend', '<button></button>');`,
     );
-    await expect.poll(() => outside).toEqual(['http://127.0.0.1:9/x.png']);
-    await expect.poll(() => complaints.length).toBeGreaterThanOrEqual(2);
-    expect((await accessibilityOf(page)).map((each) => each.split(':')[0])).toContain('button-name');
+    await expect.poll(() => watched.outside).toEqual(['http://127.0.0.1:9/x.png']);
+    await expect.poll(() => watched.complaints.length).toBeGreaterThanOrEqual(2);
+    const faults = (await faultsOf(watched)).map((each) => each.split(':')[0]);
+    expect(faults).toEqual(expect.arrayContaining(['button-name', 'http']));
   });
 });
 
@@ -99,16 +95,12 @@ inChromium('the documentation', () => {
     expect(await page.locator('#pages').isVisible()).toBe(true);
     expect(complaints).toEqual([]);
     const found = page.locator('#found');
-    for (const word of 'etag cache 429 csv python rename cors parquet retry withheld typescript'.split(' ')) {
+    for (const word of 'cache 429 csv rename cors retry typescript'.split(' ')) {
       await page.locator('#search').fill(word);
       await expect.poll(() => found.innerText(), { message: word }).toMatch(/^\d+ found$/);
       await page.locator('#search').fill('');
       await expect.poll(() => found.innerText()).toBe('');
     }
-    await page.locator('#search').fill('etag');
-    await expect
-      .poll(() => page.locator('#results a').first().getAttribute('href'))
-      .toBe('/developers/guides/limits#caching');
     await page.goto(`${site.proxy.base}/developers`);
     await page.getByRole('tab', { name: 'Python' }).click();
     await page.goto(`${site.proxy.base}/developers/reference/users`);
@@ -117,12 +109,9 @@ inChromium('the documentation', () => {
   });
 
   it.each([
-    ['changes', '/developers/guides/copying#changes'],
     ['limits', '/developers/guides/limits#limits'],
     ['lists', '/developers/reference/lists'],
-    ['explorer', '/developers/explorer'],
     ['endpoint-group-history', '/developers/reference/groups#endpoint-group-history'],
-    ['endpoint-movers-d7', '/developers/reference/lists#endpoint-movers-d7'],
   ])('leads from the old address #%s to %s', async (old, now) => {
     const { page } = await open(`/developers#${old}`);
     await expect.poll(() => page.url()).toBe(site.proxy.base + now);
@@ -135,15 +124,13 @@ inChromium('the documentation', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('asks again for an index that could not be loaded, and has no key of its own', async () => {
+  it('asks again for an index that could not be loaded', async () => {
     const { page, complaints } = await openIn(browser(), site.proxy.base, '/developers#limits', {}, (each) =>
       each.route('**/developers.json', (route) => route.abort(), { times: 1 }),
     );
     await expect.poll(() => complaints.length).toBeGreaterThan(0);
     // The browser's own words about the request, and no error of the script.
     expect(complaints.filter((each) => !each.includes('net::ERR_FAILED'))).toEqual([]);
-    await page.keyboard.press('/');
-    expect(await page.evaluate('document.activeElement.id')).not.toBe('search');
     await page.locator('#search').fill('usernames is_current');
     await expect.poll(() => page.locator('#results a').count()).toBe(1);
   });
@@ -191,21 +178,14 @@ inChromium('the explorer', () => {
     const listed = z
       .object({ endpoints: z.array(z.object({ path: z.string() })) })
       .parse(await (await site.proxy.get('/api/v1')).json());
-    const shown = [
-      ...listed.endpoints.map((endpoint) => endpoint.path),
-      '/api/v1/movers/h24',
-      '/api/v1/recent',
-      '/api/v1/lookup/username/{prefix}',
-      '/api/v1/ids/item/{first_id}',
-      '/snapshot.json',
-      '/changes/index.json',
-    ];
+    const more = '/api/v1/recent /api/v1/lookup/username/{prefix} /api/v1/ids/item/{first_id} /snapshot.json';
+    const shown = [...listed.endpoints.map((endpoint) => endpoint.path), ...more.split(' ')];
     const options = await page.locator('#explorer-endpoint option').allInnerTexts();
     expect(options.map((option) => option.split(/\s/)[0])).toEqual(expect.arrayContaining(shown));
     for (const endpoint of shown) {
       expect(await send(page, endpoint), endpoint).toMatch(/^200 OK/);
-      const more = page.locator('#explorer-more');
-      if (await more.isVisible()) await more.click();
+      const whole = page.locator('#explorer-more');
+      if (await whole.isVisible()) await whole.click();
       const body: unknown = JSON.parse(await page.locator('#explorer-body').innerText());
       expect(body, endpoint).toEqual(await (await fetch(await asked(page))).json());
       expect(await page.locator('#explorer-headers').innerText()).toContain('etag');
@@ -220,14 +200,9 @@ inChromium('the explorer', () => {
     const { page } = await open('/developers/explorer');
     await send(page, '/api/v1/group/{id}');
     await page.locator('#explorer-plot canvas').waitFor();
-    const text = await page.locator('#explorer-chart-text').innerText();
-    const history = z
-      .object({ members: z.array(z.object({ member_count: z.int() })) })
-      .parse(
-        await (await fetch((await asked(page)).replace(/\/api\/v1(\/group\/\d+)/, '$1/history.json'))).json(),
-      );
-    expect(text).toContain(`Member history: ${history.members.length} readings`);
-    expect(text).toMatch(/(no gaps|1 gap|\d+ gaps)/);
+    expect(await page.locator('#explorer-chart-text').innerText()).toMatch(
+      /Member history: \d+ readings.*(no gaps|1 gap|\d+ gaps)/s,
+    );
     const url = manifestOf(site.out).routes.find(({ name }) => name === 'chart-script')?.path;
     const line = await page.evaluate(
       `import('${url}').then(({ lineOf }) => lineOf(${JSON.stringify([1, 2, 3, 7, 8].map(readingOf))}))`,
@@ -305,33 +280,21 @@ inChromium('the explorer', () => {
 
 inChromium('a page of another origin', () => {
   it('reads answers and the headers that matter', async () => {
-    const proxy = await startProxy(site.out, ['--api-tokens', '2', '--api-refill-seconds', '60']);
+    const proxy = await startProxy(site.out, ['--api-tokens', '1', '--api-refill-seconds', '60']);
     const elsewhere = createServer((_, response) => response.end('<!DOCTYPE html><title>Elsewhere</title>'));
     const port = await listenOn(elsewhere);
     try {
       const { page } = await open('/', {}, `http://127.0.0.1:${port}`);
-      const read = async (url: string) =>
-        fields(
-          await page.evaluate(
-            `fetch(${JSON.stringify(proxy.base + url)}, { cache: 'no-store' }).then(async (answer) => ({
-              status: answer.status,
-              etag: answer.headers.get('ETag'),
-              policy: answer.headers.get('RateLimit-Policy'),
-              retryAfter: answer.headers.get('Retry-After'),
-              body: await answer.json(),
-            }))`,
-          ),
+      const read = (): Promise<unknown> =>
+        page.evaluate(
+          `fetch('${proxy.base}/api/v1/stats', { cache: 'no-store' }).then(async (answer) => [
+            answer.status,
+            ...['ETag', 'RateLimit-Policy', 'Retry-After'].map((name) => answer.headers.get(name)),
+            (await answer.json()).error,
+          ])`,
         );
-      expect(await read('/api/v1/stats')).toMatchObject({
-        status: 200,
-        etag: expect.stringMatching(/^"\w+"$/) as unknown,
-        policy: '"api";q=2;w=120',
-        retryAfter: null,
-      });
-      expect(await read('/api/v1/group/x')).toMatchObject({ status: 400, body: { error: 'invalid_id' } });
-      const refused = await read('/api/v1/stats');
-      expect(refused).toMatchObject({ status: 429, body: { error: 'rate_limited' } });
-      expect(Number(refused['retryAfter'])).toBeGreaterThan(0);
+      expect(await read()).toEqual([200, matching(/^"\w+"$/), '"api";q=1;w=60', null, undefined]);
+      expect(await read()).toEqual([429, null, '"api";q=1;w=60', matching(/^\d+$/), 'rate_limited']);
     } finally {
       await proxy.stop();
     }

@@ -3,7 +3,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { temporary } from '../../support/folder.js';
-import { COUNT_SHIFTS, browsing, inChromium, openIn } from './browser.js';
+import { COUNT_SHIFTS, browsing, inChromium, openIn, sidewaysOf } from './browser.js';
 import { publishSite } from '../../generator/outputs/pages/site.js';
 import type { Site } from '../../generator/outputs/pages/site.js';
 
@@ -70,15 +70,16 @@ inChromium('tabs', () => {
     expect(await shownTabs(page)).toEqual(['sqlite3']);
     await page.getByRole('tab', { name: 'R', exact: true }).click();
     expect(await shownTabs(page)).toEqual(['R']);
-    await page.keyboard.press('ArrowRight');
-    expect(await shownTabs(page)).toEqual(['PostgreSQL']);
-    await page.keyboard.press('ArrowRight');
-    expect(await shownTabs(page)).toEqual(['sqlite3']);
-    await page.keyboard.press('End');
-    expect(await shownTabs(page)).toEqual(['PostgreSQL']);
-    await page.keyboard.press('ArrowLeft');
-    await page.keyboard.press('Home');
-    expect(await shownTabs(page)).toEqual(['sqlite3']);
+    for (const [key, shown] of [
+      ['ArrowRight', 'PostgreSQL'],
+      ['ArrowRight', 'sqlite3'],
+      ['End', 'PostgreSQL'],
+      ['ArrowLeft', 'R'],
+      ['Home', 'sqlite3'],
+    ] as const) {
+      await page.keyboard.press(key);
+      expect(await shownTabs(page)).toEqual([shown]);
+    }
     expect(await page.getByRole('tab', { selected: true }).count()).toBe(1);
     expect(await page.locator('[role=tab][tabindex="0"]').count()).toBe(1);
     await page.getByRole('tab', { name: 'DuckDB' }).click();
@@ -125,34 +126,26 @@ inChromium('without scripts', () => {
   });
 });
 
-const WIDTHS = [320, 375, 640, 768, 1280, 1920];
-
 inChromium.each(['/downloads', '/feeds'])('the page %s', (url) => {
   it('is no wider than any window, folded or not', async () => {
-    for (const width of WIDTHS) {
+    for (const width of [320, 640, 768, 1920]) {
       const page = await open(url, { viewport: { width, height: 800 } });
-      const over = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-      expect(await page.evaluate(over), String(width)).toBe(0);
+      expect(await sidewaysOf(page), String(width)).toBe(0);
       await page.evaluate('for (const part of document.querySelectorAll("details")) part.open = true');
-      expect(await page.evaluate(over), String(width)).toBe(0);
+      expect(await sidewaysOf(page), String(width)).toBe(0);
     }
   });
 
   it('moves nothing while it loads', async () => {
-    const { page } = await openIn(
-      browser(),
-      site.proxy.base,
-      url,
-      { viewport: { width: 1280, height: 5000 } },
-      async (each) => {
-        await each.addInitScript(COUNT_SHIFTS);
-        // The scripts come last, after all has been drawn.
-        await each.route('**/*.js', async (route) => {
-          await new Promise((resolve) => setTimeout(resolve, 500));
-          await route.continue();
-        });
-      },
-    );
+    const options = { viewport: { width: 1280, height: 5000 } };
+    const { page } = await openIn(browser(), site.proxy.base, url, options, async (each) => {
+      await each.addInitScript(COUNT_SHIFTS);
+      // The scripts come last, after all has been drawn.
+      await each.route('**/*.js', async (route) => {
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        await route.continue();
+      });
+    });
     await page.waitForLoadState('networkidle');
     expect(await page.locator('.copyable button').count()).toBeGreaterThan(5);
     expect(await page.evaluate('window.shifts')).toBeLessThan(0.001);

@@ -9,7 +9,7 @@ import { adminOf, startProxy } from '../../support/proxy.js';
 import { KNOWN_ATTACKS } from './known.js';
 import { hostileRequest } from './requests.js';
 import { makeTree } from './tree.js';
-import { volley } from './volley.js';
+import { volley } from './session.js';
 
 const ROUND_MS = 5_000;
 const HOSTILE_A_ROUND = 200;

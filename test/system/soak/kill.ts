@@ -1,15 +1,13 @@
 /** Builds that are killed at random moments, and what must be true of the tree afterwards. */
-import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hashes, inState, lasting, readTree } from '../../support/tree.js';
+import { start } from '../../support/cli.js';
+import { inState } from '../../support/tree.js';
 
-/** Both the tests and the long run start in the project's folder. */
-const CLI = resolve('build/generator/cli.js');
 const POLL_MS = 1;
 
-/** Where a build is, as the tree tells it. */
+/** Where a build is, as the tree says. */
 export type Phase = 'before the commit' | 'within the commit' | 'after the commit';
 
 export interface Kill {
@@ -23,28 +21,14 @@ const sequenceOf = (out: string): string =>
 
 const journal = (out: string): string => inState(out, 'stage/COMMIT');
 
+const startBuild = (register: string, out: string, more: readonly string[] = []) =>
+  start(['build', '--register', register, '--out', out, '--quiet', '--accept-removals', ...more]);
+
 /** Runs a build to its end. */
 export async function buildWhole(register: string, out: string): Promise<void> {
-  const child = start(register, out);
-  const code = await ended(child);
-  if (code !== 0) throw new Error(`build of ${register} ended with ${code}: ${child.messages.join('')}`);
+  const { code, stderr } = await startBuild(register, out).done;
+  if (code !== 0) throw new Error(`build of ${register} ended with ${code}: ${stderr}`);
 }
-
-function start(register: string, out: string, more: readonly string[] = []) {
-  const child = spawn(
-    process.execPath,
-    [CLI, 'build', '--register', register, '--out', out, '--quiet', '--accept-removals', ...more],
-    {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    },
-  );
-  const messages: string[] = [];
-  child.stderr.setEncoding('utf8').on('data', (text: string) => messages.push(text));
-  return Object.assign(child, { messages });
-}
-
-const ended = (child: ReturnType<typeof start>): Promise<number | null> =>
-  new Promise((resolve) => child.on('close', resolve));
 
 /**
  * Starts a build and sends it a signal.
@@ -60,8 +44,7 @@ export async function killBuild(
   signal: NodeJS.Signals = 'SIGKILL',
 ): Promise<Kill> {
   const before = sequenceOf(out);
-  const child = start(register, out, more);
-  const done = ended(child);
+  const { child, done } = startBuild(register, out, more);
   if (inCommit) {
     while (!existsSync(journal(out)) && child.exitCode === null) await sleep(POLL_MS);
   }
@@ -71,7 +54,3 @@ export async function killBuild(
   if (existsSync(journal(out))) return { phase: 'within the commit', killed };
   return { phase: sequenceOf(out) === before ? 'before the commit' : 'after the commit', killed };
 }
-
-/** The published files but those that tell of the build itself. */
-export const published = (out: string): Map<string, string> =>
-  new Map(Object.entries(hashes(lasting(readTree(out)))));

@@ -1,35 +1,22 @@
 /** Load on the proxy while builds alternate between two registers. */
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { Dice } from '../../../data/sample/dice.js';
 import { startProxy } from '../../support/proxy.js';
-import { buildWhole, published } from './kill.js';
+import { filesByUrl, sha256 } from '../../support/published.js';
+import { isOfTheBuild } from '../../support/tree.js';
+import { buildWhole } from './kill.js';
 
 const CLIENTS = 8;
-const manifest = z.object({ routes: z.array(z.object({ path: z.string(), file: z.string() })) });
-
-/** The URLs of all that a tree has. */
-function urlsOf(out: string): Set<string> {
-  const { routes } = manifest.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
-  const fixed = routes.filter(({ path }) => !path.includes('{'));
-  const own = new Map(fixed.map(({ path, file }) => [file, path]));
-  const urls = [...published(out).keys()].map((file) => {
-    const limit = /^api\/v1\/largest\/(\d+)\.json$/.exec(file)?.[1];
-    if (limit !== undefined) return `/api/v1/largest?limit=${limit}`;
-    return own.get(file) ?? `/${file.startsWith('api/') ? file.replace(/\.json$/, '') : file}`;
-  });
-  return new Set(urls);
-}
+/** The URLs of all that a tree has, but for what is of the build. */
+const urlsOf = (out: string): Set<string> =>
+  new Set(filesByUrl(out).flatMap(([url, file]) => (isOfTheBuild(file.slice(1)) ? [] : [url])));
 
 /** What is wrong with a body; undefined if it is whole. */
 function tornBy(response: Response, body: Buffer): string | undefined {
-  const digest = createHash('sha256').update(body).digest('hex').slice(0, 32);
-  if (response.headers.get('etag') !== `"${digest}"`) return 'the ETag of other bytes';
-  if (response.headers.get('content-type')?.startsWith('application/json') !== true) return undefined;
+  if (response.headers.get('etag') !== `"${sha256(body).slice(0, 32)}"`) return 'the ETag of other bytes';
   try {
-    JSON.parse(body.toString('utf8'));
+    if (response.headers.get('content-type')?.startsWith('application/json') === true)
+      JSON.parse(String(body));
     return undefined;
   } catch {
     return 'no JSON';

@@ -1,7 +1,6 @@
 import { Dice, type Choices } from '../../../data/sample/dice.js';
 import type { HostileRequest } from './session.js';
-import { bytes, request, TARGET_RECIPES, type Make } from './targets.js';
-import { ENDS, METHODS, TARGETS, words } from './words.js';
+import { bytes, ENDS, METHODS, request, TARGET_RECIPES, TARGETS, words, type Make } from './targets.js';
 
 /** Hostile requests by chance, the same for the same seed. */
 
@@ -38,20 +37,9 @@ const RECIPES: Readonly<Record<string, Make>> = {
     return [...lines, '', ''].join('\r\n');
   },
   'duplicate fields': (dice) => {
-    const field = dice.pick([
-      'Range: bytes=0-1',
-      'If-None-Match: *',
-      'Content-Length: 0',
-      'Content-Length: 5',
-      'If-Range: "x"',
-    ]);
-    const other = dice.pick([
-      'Range: bytes=1-',
-      'Transfer-Encoding: chunked',
-      'Content-Length: 0',
-      'Host: y',
-      'Accept-Encoding: br',
-    ]);
+    const lengths = ['Content-Length: 0', 'Content-Length: 5', 'Transfer-Encoding: chunked'] as const;
+    const field = dice.pick(['Range: bytes=0-1', 'If-None-Match: *', 'If-Range: "x"', dice.pick(lengths)]);
+    const other = dice.pick(['Range: bytes=1-', 'Host: y', 'Accept-Encoding: br', dice.pick(lengths)]);
     const fields = Array.from({ length: 1 + dice.below(60) }, () => (dice.once(2) ? field : other));
     return request('GET', dice.pick(TARGETS), ...fields);
   },

@@ -1,9 +1,8 @@
+/** Hostile requests on connections of their own, one or many. */
 import { connect } from 'node:net';
 
 import { faultOf, parseAnswers, type RawAnswer } from './answers.js';
 import type { HostileTree } from './tree.js';
-
-/** One hostile request on a connection of its own. */
 
 export interface HostileRequest {
   readonly kind: string;
@@ -54,43 +53,77 @@ export async function attack(
 /**
  * Sends all, then waits for an answer or for silence, then for the end.
  *
- * @param isAnswered told each chunk; whether the answers so far are whole ones
+ * @param isAnswered gets each chunk; whether the answers so far are whole ones
  * @returns whether the server closed the connection in time
  */
-async function converse(
+function converse(
   port: number,
   packets: readonly Buffer[],
   isAnswered: (chunk: Buffer) => boolean,
 ): Promise<boolean> {
   return new Promise((settle) => {
     const socket = connect(port, '127.0.0.1');
-    const patience = setTimeout(() => {
-      socket.destroy();
-      settle(false);
-    }, PATIENCE_MS);
     let quiet: NodeJS.Timeout | undefined;
+    const end = (isClosed: boolean): void => {
+      clearTimeout(patience);
+      clearTimeout(quiet);
+      socket.destroy();
+      settle(isClosed);
+    };
+    const patience = setTimeout(end, PATIENCE_MS, false);
     const endAfter = (ms: number): void => {
       clearTimeout(quiet);
       quiet = setTimeout(() => socket.end(), ms);
     };
+    const sendFrom = (index: number): void => {
+      const packet = packets[index];
+      if (packet !== undefined && socket.writable) socket.write(packet);
+      if (index + 1 < packets.length) setTimeout(sendFrom, 2, index + 1);
+      else endAfter(QUIET_MS);
+    };
+    socket.on('connect', () => sendFrom(0));
     socket.on('data', (chunk) => endAfter(isAnswered(chunk) ? 5 : QUIET_MS));
     // A reset is one way to close.
     socket.on('error', () => undefined);
-    socket.on('close', () => {
-      clearTimeout(patience);
-      clearTimeout(quiet);
-      settle(true);
-    });
-    const sendFrom = (index: number): void => {
-      const packet = packets[index];
-      if (packet === undefined) {
-        endAfter(QUIET_MS);
-      } else {
-        if (!socket.destroyed && socket.writable) socket.write(packet);
-        if (index + 1 < packets.length) setTimeout(sendFrom, 2, index + 1);
-        else endAfter(QUIET_MS);
-      }
-    };
-    socket.on('connect', () => sendFrom(0));
+    socket.on('close', () => end(true));
   });
+}
+
+/** What came of many hostile requests. */
+export interface Volley {
+  /** How many requests of each kind came to which statuses; 0 for no answer. */
+  readonly statuses: ReadonlyMap<string, ReadonlyMap<number, number>>;
+  /** What went wrong, with the request. */
+  readonly faults: readonly string[];
+}
+
+const AT_ONCE = 64;
+
+/** Sends so many hostile requests, some at a time. */
+export async function volley(
+  port: number,
+  tree: HostileTree,
+  count: number,
+  requestAt: (index: number) => HostileRequest,
+): Promise<Volley> {
+  const statuses = new Map<string, Map<number, number>>();
+  const faults: string[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < count) {
+      const index = next++;
+      const request = requestAt(index);
+      const { answers, fault } = await attack(port, request, tree);
+      const ofKind = statuses.get(request.kind) ?? new Map<number, number>();
+      statuses.set(request.kind, ofKind);
+      const [status = 0] = answers.map((answer) => answer.status);
+      ofKind.set(status, (ofKind.get(status) ?? 0) + 1);
+      if (fault !== undefined) {
+        const sent = Buffer.concat(request.packets).toString('latin1');
+        faults.push(`${index} (${request.kind}): ${fault} to ${JSON.stringify(sent.slice(0, 500))}`);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return { statuses, faults };
 }
