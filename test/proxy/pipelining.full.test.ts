@@ -8,8 +8,8 @@ import { listening } from './process.js';
 import { ask, tree } from './support.js';
 
 const CONNECTIONS = 250;
-/** 30 s. */
-const DURATION_MS = 30_000;
+/** 15 s. */
+const DURATION_MS = 15_000;
 /** What docs/operating.md states for each connection: 1 MiB. */
 const CONNECTION_MAX_KIB = 1024;
 const RESIDENT_MAX_KIB = 400 * 1024;

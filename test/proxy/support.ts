@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders, type Server } from 'node:http';
+import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -66,21 +66,6 @@ export async function tree(changes: Record<string, unknown> = {}): Promise<strin
   return root;
 }
 
-export interface TestProxy {
-  readonly root: string;
-  readonly port: number;
-  readonly server: Server;
-  readonly connections: () => number;
-  readonly stop: (boundMs: number) => Promise<boolean>;
-  readonly log: string[];
-  readonly watcher: SnapshotWatcher;
-  /** Moves the proxy's clock. */
-  readonly advance: (ms: number) => void;
-  /** Has the proxy look for a new snapshot, as it does by itself each second. */
-  readonly look: () => Promise<void>;
-  readonly ask: (target: string, options?: AskOptions) => Promise<Answer>;
-}
-
 export interface TestOptions extends Partial<Pick<AppOptions, 'isTrusted' | 'redis'>> {
   readonly quotas?: Partial<QuotaOverrides>;
   readonly server?: Partial<ServerOptions>;
@@ -97,9 +82,7 @@ export const INLINE_DISK: Disk = {
 /** Something that is waited for until it is let go. */
 export function gate(): { readonly passed: Promise<void>; readonly letGo: () => void } {
   let settle: (() => void) | undefined;
-  const passed = new Promise<void>((resolve) => {
-    settle = resolve;
-  });
+  const passed = new Promise<void>((resolve) => (settle = resolve));
   return { passed, letGo: () => settle?.() };
 }
 
@@ -126,11 +109,8 @@ export function failingDisk(path: string, code = 'EIO'): Disk {
 }
 
 /** So many requests that no test meets the limit. */
-export const UNLIMITED = {
-  api: { burst: 1_000_000 },
-  download: { burst: 1_000_000 },
-  page: { burst: 1_000_000 },
-};
+const ample = { burst: 1_000_000 };
+export const UNLIMITED = { api: ample, download: ample, page: ample };
 
 export interface AskOptions {
   readonly method?: string;
@@ -148,17 +128,13 @@ export interface Answer {
 }
 
 /** The whole proxy except for the process around it, on a free port, stopped after the test. */
-export async function startProxy(root: string, options: TestOptions = {}): Promise<TestProxy> {
+export async function startProxy(root: string, options: TestOptions = {}) {
   let nowMs = Date.UTC(2100, 0, 1);
   const log: string[] = [];
   const dependencies = { clock: () => nowMs, log: (line: string) => void log.push(line) };
   const { disk = INLINE_DISK, quotas, isTrusted = () => false, redis } = options;
-  const watcher = new SnapshotWatcher(
-    root,
-    { api: {}, download: {}, page: {}, ...quotas },
-    disk,
-    dependencies,
-  );
+  const overrides = { api: {}, download: {}, page: {}, ...quotas };
+  const watcher = new SnapshotWatcher(root, overrides, disk, dependencies);
   await watcher.start();
   const metrics = new Metrics();
   const app = createApp({ ...dependencies, watcher, disk, metrics, isTrusted, redis });
@@ -180,13 +156,15 @@ export async function startProxy(root: string, options: TestOptions = {}): Promi
     stop,
     log,
     watcher,
-    advance: (ms) => {
-      nowMs += ms;
-    },
+    /** Moves the proxy's clock. */
+    advance: (ms: number) => void (nowMs += ms),
+    /** Has the proxy look for a new snapshot, as it does by itself each second. */
     look: () => watcher.confirm(),
-    ask: (target, options) => ask(port, target, options),
+    ask: (target: string, options?: AskOptions) => ask(port, target, options),
   };
 }
+
+export type TestProxy = Awaited<ReturnType<typeof startProxy>>;
 
 /** A proxy of the standard tree with these files. */
 export async function serving(
@@ -207,17 +185,9 @@ const NODES_OWN = new Set(['date', 'connection', 'keep-alive', 'transfer-encodin
 export async function ask(port: number, target: string, options: AskOptions = {}): Promise<Answer> {
   const { method = 'GET', headers = {}, from = '127.0.0.1' } = options;
   return new Promise((settle, reject) => {
-    const outgoing = request({
-      port,
-      host: '127.0.0.1',
-      path: target,
-      method,
-      headers,
-      localAddress: from,
-      agent: false,
-    });
-    outgoing.on('error', reject);
-    outgoing.on('response', (response) => {
+    const place = { port, host: '127.0.0.1', path: target, localAddress: from };
+    const outgoing = request({ ...place, method, headers, agent: false });
+    outgoing.on('error', reject).on('response', (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
@@ -246,10 +216,7 @@ export async function open(port: number, options: { from?: string; allowHalfOpen
   const { from: localAddress = '127.0.0.1', allowHalfOpen = false } = options;
   let heard = '';
   const socket = connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen });
-  socket.on('error', () => undefined);
-  socket.on('data', (data) => {
-    heard += data.toString('latin1');
-  });
+  socket.on('error', () => undefined).on('data', (data) => (heard += data.toString('latin1')));
   const closed = once(socket, 'close');
   await once(socket, 'connect');
   onTestFinished(() => void socket.destroy());

@@ -86,14 +86,12 @@ describe('MemoryStore memory', () => {
     }
   });
 
-  it('stays bounded and quick under 300,000 clients', () => {
-    const { store } = makeStore(100_000);
+  it('stays bounded and quick under 30,000 clients', () => {
+    const { store } = makeStore(10_000);
     const startedMs = performance.now();
-    for (let client = 0; client < 300_000; client += 1)
-      store.increment(`10.${client >> 16}.${client >> 8}.${client}`);
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
-    expect(store.size).toBe(100_000);
-    expect(store.evictions).toBe(200_000);
+    for (let client = 0; client < 30_000; client += 1) store.increment(`10.0.${client >> 8}.${client & 255}`);
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    expect([store.size, store.evictions]).toEqual([10_000, 20_000]);
   });
 
   it('keeps no header in memory that a client’s address is a part of', () => {
