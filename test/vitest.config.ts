@@ -11,7 +11,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, FULL],
     environment: 'node',
-    globalSetup: ['test/support/memory.ts', 'test/support/left-out.ts'],
+    globalSetup: ['test/support/setup.ts'],
     // One more than there are processors: some tests wait.
     maxWorkers: availableParallelism() + 1,
     // Test files share what they import, which takes longer than most tests.

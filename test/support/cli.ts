@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OPERATOR } from './build.js';
-import { PROJECT } from './folder.js';
+import { PROJECT } from './project.js';
 
 export interface Run {
   readonly code: number | null;

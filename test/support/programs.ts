@@ -28,7 +28,7 @@ const PROGRAMS = {
   xmllint: { command: ['xmllint', '--version'], package: 'libxml2-utils' },
 } as const;
 
-/** Notes tests that are left out; the end of the run names them (see left-out.ts). */
+/** Notes tests that are left out; the end of the run names them (see setup.ts). */
 export function leaveOut(tests: string, why: string): void {
   const file = process.env['TEST_LEFT_OUT'];
   if (file !== undefined) appendFileSync(file, `${tests}: ${why}\n`);

@@ -1,23 +1,19 @@
 /** What a tree publishes, read back by its documentation, with no code of the generator's. */
 import { createHash } from 'node:crypto';
-import { readFileSync, readdirSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { z } from 'zod';
-import { isOfTheBuild, isSibling } from './tree.js';
+import { isOfTheBuild, isSibling, pathsBelow } from './tree.js';
 
 /** Every published file, the compressed siblings too, with its hash and with what tells whether it was touched. */
-export function filesOf(out: string): Map<string, { readonly hash: string; readonly stamp: string }> {
-  const files = readdirSync(out, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(out, join(entry.parentPath, entry.name)));
-  return new Map(
-    files.toSorted().map((file) => {
+export const filesOf = (out: string): Map<string, { readonly hash: string; readonly stamp: string }> =>
+  new Map(
+    pathsBelow(out, (entry) => entry.isFile()).map((file) => {
       const { ino, mtimeNs } = statSync(join(out, file), { bigint: true });
       return [file, { hash: sha256(readFileSync(join(out, file))), stamp: `${ino} ${mtimeNs}` }];
     }),
   );
-}
 
 /** Path -> SHA-256 of all published files. */
 export const hashesOf = (out: string): Record<string, string> =>
@@ -32,9 +28,6 @@ export const stateOf = (out: string): Record<string, string> =>
   Object.fromEntries([...filesOf(out)].map(([file, { stamp, hash }]) => [file, `${stamp} ${hash}`]));
 
 const count = z.strictObject({ added: z.int(), changed: z.int(), removed: z.int() });
-
-const file = { file: z.string(), bytes: z.int(), sha256: z.string() };
-
 const indexSchema = z.strictObject({
   tree: z.string().regex(/^[0-9a-f]{16}$/),
   sequence: z.int(),
@@ -53,36 +46,25 @@ const indexSchema = z.strictObject({
       file: z.string().nullable(),
       bytes: z.int().nullable(),
       sha256: z.string().nullable(),
-      bundle: z.strictObject(file).nullable(),
+      bundle: z.strictObject({ file: z.string(), bytes: z.int(), sha256: z.string() }).nullable(),
     }),
   ),
 });
 
-const step = {
-  tree: z.string(),
-  from: z.int(),
-  to: z.int(),
-  from_digest: z.string(),
-  to_digest: z.string(),
-};
+const digests = { from_digest: z.string(), to_digest: z.string() };
+const step = { tree: z.string(), from: z.int(), to: z.int(), ...digests };
+const document = { path: z.string(), sha256: z.string(), bytes: z.int() };
 
 const listSchema = z.strictObject({
   ...step,
-  put: z.array(
-    z.strictObject({
-      path: z.string(),
-      documents: z.int().optional(),
-      sha256: z.string(),
-      bytes: z.int(),
-    }),
-  ),
+  put: z.array(z.strictObject({ ...document, documents: z.int().optional() })),
   delete: z.array(z.string()),
 });
 
 const bundleSchema = z.tuple(
   [z.strictObject(step)],
   z.union([
-    z.strictObject({ path: z.string(), sha256: z.string(), bytes: z.int(), body: z.string().optional() }),
+    z.strictObject({ ...document, body: z.string().optional() }),
     z.strictObject({ path: z.string(), deleted: z.literal(true) }),
   ]),
 );
@@ -234,23 +216,19 @@ export function endsChunk(key: bigint): boolean {
   return (mixed ** 3n % prime) % 256n === 0n;
 }
 
+const hash = (...parts: readonly (Buffer | string)[]): Buffer =>
+  createHash('sha256')
+    .update(Buffer.concat(parts.map((part) => Buffer.from(part))))
+    .digest();
+
 /** RFC 6962, section 2.1, as it is written there. */
 export function treeHead(leaves: readonly string[]): Buffer {
-  const digest = createHash('sha256');
   const [leaf] = leaves;
-  if (leaf === undefined) return digest.digest();
-  if (leaves.length === 1)
-    return digest
-      .update(Buffer.from([0]))
-      .update(leaf)
-      .digest();
+  if (leaf === undefined) return hash();
+  if (leaves.length === 1) return hash(Buffer.from([0]), leaf);
   let half = 1;
   while (half * 2 < leaves.length) half *= 2;
-  const children = Buffer.concat([treeHead(leaves.slice(0, half)), treeHead(leaves.slice(half))]);
-  return digest
-    .update(Buffer.from([1]))
-    .update(children)
-    .digest();
+  return hash(Buffer.from([1]), treeHead(leaves.slice(0, half)), treeHead(leaves.slice(half)));
 }
 
 export const bytesOf = (file: string): number => statSync(file).size;

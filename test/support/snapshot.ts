@@ -43,10 +43,7 @@ export const HEADERS: DeclaredHeaders = {
     download: lifetime('public, max-age=3600, stale-if-error=86400', 'max-age=3600, stale-if-error=86400'),
     feed: lifetime('public, max-age=900, stale-if-error=86400', 'max-age=900, stale-if-error=86400'),
     page: {
-      ...lifetime(
-        'public, max-age=300, stale-if-error=86400',
-        'max-age=300, stale-while-revalidate=3600, stale-if-error=86400',
-      ),
+      ...lifetime('public, max-age=300, stale-if-error=86400', 'max-age=300, stale-while-revalidate=3600'),
       'Content-Security-Policy': "default-src 'self'",
     },
     asset: lifetime('public, max-age=31536000, immutable'),
@@ -65,10 +62,7 @@ export const ERRORS = {
   invalid_request: error(400),
   not_found: error(404),
   method_not_allowed: error(405),
-  precondition_failed: {
-    ...error(412),
-    detail: 'the document is not the version that If-Match or If-Unmodified-Since requires',
-  },
+  precondition_failed: { ...error(412), detail: 'the document is not the version that If-Match requires' },
   uri_too_long: error(414),
   range_not_satisfiable: error(416),
   rate_limited: error(429),
@@ -150,20 +144,14 @@ export function snapshotJson(changes: Record<string, unknown> = {}): Record<stri
     sequence: 3,
     as_of: '2026-11-20T08:00:00Z',
     built_at: '2026-11-20T09:00:00Z',
-    generator: {
-      name: 'register-api',
-      version: '0.1.0',
-    },
+    generator: { name: 'register-api', version: '0.1.0' },
     service: SERVICE,
     limits: LIMITS,
     headers: HEADERS,
     errors: ERRORS,
     routes: ROUTES,
     counts: { groups: 2 },
-    tree: {
-      files: 8,
-      bytes: 100,
-    },
+    tree: { files: 8, bytes: 100 },
     ...changes,
   };
 }

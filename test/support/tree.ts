@@ -1,6 +1,6 @@
 /** A published folder as a value. */
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, readdirSync, rmSync, statSync, type Dirent } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { Tree as PublishedTree } from '../../generator/tree/tree.js';
 
@@ -30,18 +30,22 @@ export const inState = (out: string, part = ''): string => join(new PublishedTre
 
 export type Tree = ReadonlyMap<string, TreeFile>;
 
-/**
- * Every file of a folder by its path, sorted, without the compressed siblings, which hold the same. A missing folder is empty.
- */
+/** Every file of a folder by its path, sorted, but for compressed siblings. A missing folder is empty. */
 export function readTree(folder: string): Tree {
   if (!existsSync(folder)) return new Map();
-  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .filter((path) => !isSibling(path))
-    .toSorted();
+  const paths = pathsBelow(folder, (entry) => entry.isFile()).filter((path) => !isSibling(path));
   return new Map(paths.map((path) => [path, fileAt(join(folder, path))]));
 }
+
+/** The paths of some entries below a folder, sorted. */
+export const pathsBelow = (folder: string, isWanted: (entry: Dirent) => boolean): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(isWanted)
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .toSorted();
+
+/** Every folder below a folder. */
+export const foldersOf = (folder: string): string[] => pathsBelow(folder, (entry) => entry.isDirectory());
 
 /** Whether a file is a compressed sibling, which has no URL of its own; what is a download or bundle is no sibling. */
 export const isSibling = (path: string): boolean => /(?<!\.(csv|ndjson|sqlite))\.gz$|\.br$/.test(path);
@@ -52,12 +56,8 @@ export const isDownload = (path: string): boolean => path.startsWith('downloads/
 function fileAt(path: string): TreeFile {
   const content = readFileSync(path);
   const { ino, mtimeNs } = statSync(path, { bigint: true });
-  return {
-    text: content.toString('utf8'),
-    bytes: content.length,
-    sha256: createHash('sha256').update(content).digest('hex'),
-    stamp: `${ino} ${mtimeNs}`,
-  };
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  return { text: content.toString('utf8'), bytes: content.length, sha256, stamp: `${ino} ${mtimeNs}` };
 }
 
 /** What decisions.md lets differ between two builds of one register: the time of the build, and what follows from it. */
@@ -69,10 +69,7 @@ export const isOfTheBuild = (path: string): boolean =>
 /** Whether a file is for finding records: pages of ids, names and owners. */
 export const isForFinding = (path: string): boolean => /^api\/v1\/(ids|lookup|owners)[./]/.test(path);
 
-/**
- * Whether a file answers one of the API's endpoints, as opposed to what is made of them: pages and documents for
- * finding records, for example.
- */
+/** Whether a file answers one of the API's endpoints, and isn't made of them, as pages are. */
 export const isEndpoint = (path: string): boolean =>
   /^(api\/v1\.json$|api\/v1\/(?!openapi\.json$)|group\/|user\/)/.test(path) && !isForFinding(path);
 
@@ -87,14 +84,6 @@ export const hashes = (tree: Tree): Record<string, string> =>
 export const stamps = (tree: Tree): Record<string, string> =>
   Object.fromEntries([...tree].map(([path, { stamp }]) => [path, stamp]));
 
-/** Every folder below a folder. */
-export function foldersOf(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    .toSorted();
-}
-
 /** The JSON of a file of the tree. */
 export function json(tree: Tree, path: string): unknown {
   const file = tree.get(path);
@@ -102,25 +91,14 @@ export function json(tree: Tree, path: string): unknown {
   return JSON.parse(file.text);
 }
 
-const SHOWN_DIFFERENCES = 12;
+type Hashes = Readonly<Record<string, string>>;
 
 /** The names under which two records differ. */
-export const namesThatDiffer = (
-  found: Readonly<Record<string, string>>,
-  expected: Readonly<Record<string, string>>,
-): string[] =>
-  [...new Set([...Object.keys(expected), ...Object.keys(found)])].filter(
-    (name) => found[name] !== expected[name],
-  );
+export const namesThatDiffer = (found: Hashes, expected: Hashes): string[] =>
+  Object.keys({ ...expected, ...found }).filter((name) => found[name] !== expected[name]);
 
 /** How two records differ, in words; nobody reads hundreds of them. */
-export const differing = (
-  found: Readonly<Record<string, string>>,
-  expected: Readonly<Record<string, string>>,
-): string[] =>
+export const differing = (found: Hashes, expected: Hashes): string[] =>
   namesThatDiffer(found, expected)
-    .map(
-      (name) =>
-        `${name} is ${found[name] === undefined ? 'missing' : name in expected ? 'another' : 'extra'}`,
-    )
-    .slice(0, SHOWN_DIFFERENCES);
+    .slice(0, 12)
+    .map((name) => `${name} is ${!(name in found) ? 'missing' : name in expected ? 'another' : 'extra'}`);
