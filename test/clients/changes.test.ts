@@ -89,18 +89,6 @@ describe('changes of a real tree', () => {
     expect(statuses).toEqual([200, 304]);
   });
 
-  thorough('go on where the copy was when it stopped', async () => {
-    const { client } = await proxied(out);
-    let stored = at(1);
-    for await (const change of changesSince(client, stored)) {
-      if (change.kind !== 'reached') continue;
-      stored = { tree: change.tree, sequence: change.sequence, digest: change.digest };
-      if (stored.sequence === 3) break;
-    }
-    expect(stored).toEqual(at(3));
-    expect(reachedIn(await changesOf(client, stored)).at(-1)).toBe(5);
-  });
-
   thorough('stop at an abort', async () => {
     const { client } = await proxied(out);
     const controller = new AbortController();

@@ -240,16 +240,13 @@ const endless: RequestListener = (_, response) =>
   response.writeHead(200, { 'content-type': 'application/json' }).write('{');
 
 describe('a lost connection', () => {
-  it('is tried again', async () => {
-    const { client, statuses } = await served(answering(lost, HERE));
+  it.each([
+    ['', lost, [200]],
+    [' within a document', cut, [200, 200]],
+  ])('is tried again%s', async (_, ending, expected) => {
+    const { client, statuses } = await served(answering(ending, HERE));
     expect((await client.get('/api/v1')).name).toBe('here');
-    expect(statuses).toEqual([200]);
-  });
-
-  it('is tried again if it ends within a document', async () => {
-    const { client, statuses } = await served(answering(cut, HERE));
-    expect((await client.get('/api/v1')).name).toBe('here');
-    expect(statuses).toEqual([200, 200]);
+    expect(statuses).toEqual(expected);
   });
 
   it('is an error in the end', async () => {

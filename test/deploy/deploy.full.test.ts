@@ -65,17 +65,6 @@ describe.skipIf(!HAS_SYSTEMD)('the units', () => {
       expect.stringMatching(/^[01]\.\d OK|^2\.0 OK/),
     ]);
   });
-
-  it('all set the same limits to what a process may do, but for V8, which makes code writable', () => {
-    const confinements = UNITS.filter((name) => name.endsWith('.service')).map((name) =>
-      read(name)
-        .split('\n')
-        .filter((line) =>
-          /^(Protect|Private|Restrict|SystemCall|Lock|NoNew|Capab|Remove|ProcSubset)/.test(line),
-        ),
-    );
-    for (const confinement of confinements) expect(confinement).toEqual(confinements[0]);
-  });
 });
 
 const HAS_PROMTOOL = has('the alerts of deploy/', 'promtool');

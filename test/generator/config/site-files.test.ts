@@ -167,16 +167,6 @@ describe('the operator’s own files', () => {
     ]);
     await expectAtRest(made.out);
   });
-
-  it('are linked from every page if they are the imprint or the privacy notice', async () => {
-    const made = site({ 'imprint.html': '', 'legal/privacy.html': '' });
-    await published(made);
-    for (const file of ['index.html', 'developers.html', 'downloads.html', 'feeds.html']) {
-      const html = readFileSync(join(made.out, file), 'utf8');
-      expect(html).toContain('<a href="/imprint.html">Imprint</a>');
-      expect(html).not.toContain('privacy.html');
-    }
-  });
 });
 
 /** What a build says that ends with exit code 2 and publishes nothing. */

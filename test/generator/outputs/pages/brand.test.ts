@@ -173,8 +173,6 @@ describe('an operator file', () => {
     const files = {
       'logo.svg': svg('viewBox="0 0 1 1"'),
       'note.txt': 'x',
-      'bare.svg': svg('height="5"'),
-      'flat.svg': svg('viewBox="0 0 10 0"'),
       'cut.png': PNG.subarray(0, 20),
     };
     const { code, stderr, operator } = await built(keys, files);
