@@ -8,7 +8,7 @@ import { survive } from '../publish/faults.js';
 import { inState } from '../../support/tree.js';
 import { failureOf, hashesOf, sha256, temporary } from '../publish/support.js';
 import { logFolder } from '../log/published.js';
-import { NEW, OLD, publishSigned, tilesOf, writeLog } from './log.js';
+import { CHANGED, NEW, OLD, publishSigned, tilesOf, writeLog } from './log.js';
 import type { Version } from './log.js';
 import { memorySite } from './memory.js';
 
@@ -33,15 +33,10 @@ describe.each(EACH)('an upload of a signed tree as %s', (_, hasHeaders) => {
     expect(run.wrong()).toEqual([]);
     expect(written).toBe(run.remote.files.size);
     const calls = run.calls();
-    const index = [
-      ['a/1', 'a/5', 'a/9', 'a/chunks-0', 'a/chunks-1', 'a/chunks', 'archive/2026-11'],
-      ['archive/chunks-0', 'archive/chunks', 'b/chunks', 'routes'],
-    ]
-      .flat()
-      .map((name) => `put LOG/index/${name}.txt`);
+    const index = Object.keys(OLD.index).map((name) => `put LOG/index/${name}.txt`);
     const end = calls.slice(-2 - index.length);
     expect([end[0], end.at(-1)]).toEqual(['put snapshot.json', 'put LOG/checkpoint']);
-    expect(end.slice(1, -1).toSorted()).toEqual(index);
+    expect(end.slice(1, -1).toSorted()).toEqual(index.toSorted());
     const tiles = [...tilesOf(254), ...tilesOf(255)].map((file) => `put LOG/${file}`);
     expect(calls.slice(0, tiles.length).toSorted()).toEqual(tiles.toSorted());
     expect(await run.upload()).toMatchObject({ compared: false, written: 0, deleted: 0 });
@@ -64,8 +59,7 @@ describe.each(EACH)('an upload of a signed tree as %s', (_, hasHeaders) => {
     const partials = [...tilesOf(254), ...tilesOf(255)].map((file) => `delete LOG/${file}`);
     const end = calls.length - partials.length;
     expect(calls.slice(end).toSorted()).toEqual(partials.toSorted());
-    const index = ['a/5.txt', 'a/chunks-0.txt', 'a/chunks.txt', 'routes.txt'];
-    const late = ['snapshot.json', ...index.map((file) => `LOG/index/${file}`), 'LOG/checkpoint'];
+    const late = ['snapshot.json', ...CHANGED.map((name) => `LOG/index/${name}.txt`), 'LOG/checkpoint'];
     const start = end - late.length;
     expect([calls[start], calls[end - 1]]).toEqual(['put snapshot.json', 'put LOG/checkpoint']);
     expect(calls.slice(start, end).toSorted()).toEqual(late.map((file) => `put ${file}`).toSorted());
@@ -86,7 +80,7 @@ describe.each(EACH)('an upload of a signed tree as %s', (_, hasHeaders) => {
     await run.upload();
     run.calls();
     const before = hashesOf(run.out);
-    writeLog(run.out, 256, OLD.chunks);
+    writeLog(run.out, 256, OLD.index);
     const after = hashesOf(run.out);
     const changed = Object.keys({ ...before, ...after }).filter((file) => before[file] !== after[file]);
     addChangedFiles(new Tree(run.out), 1, changed);
@@ -122,7 +116,7 @@ describe.each(EACH)('an upload of a signed tree as %s', (_, hasHeaders) => {
     const log = logFolder(run.out);
     const sizes = new Map(
       [512, 511, 257, 256, 255].map((size) => {
-        writeLog(run.out, size, OLD.chunks, [254]);
+        writeLog(run.out, size, OLD.index, [254]);
         return [sha256(readFileSync(join(run.out, log, 'checkpoint'))), size];
       }),
     );

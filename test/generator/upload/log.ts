@@ -1,6 +1,5 @@
 /** Adds a log to a published tree by hand: files as they are named there, of contents that change. */
 import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { Tree } from '../../../generator/tree/tree.js';
 import { LOG_ROUTES } from '../../../generator/routes/index.js';
@@ -11,12 +10,12 @@ import { logFolder } from '../log/published.js';
 import { hashesOf, manifestOf, sha256 } from '../publish/support.js';
 import { MEMBERS } from '../tree/members.js';
 
-/** Documents of each chunk by route, by the key of the first as in its URL. */
-export type Chunks = Readonly<Record<string, Readonly<Record<string, string>>>>;
+/** The texts of the log's index, by name: uploads don't read them. */
+type Index = Readonly<Record<string, string>>;
 
 const typed = <T extends object>(one: T) => ({ bucket: 'api', ...one, type: 'application/json' });
 const month = { name: 'month', in: 'path', type: 'month', description: '' } as const;
-export const UNSIGNED = [
+const UNSIGNED = [
   route('a', '/a/{id}', 'a/{id}.json'),
   { ...route('archive', '/archive/{month}', 'archive/{month}.json'), parameters: [month] },
   // It has no documents, so its list of chunks is empty.
@@ -31,7 +30,7 @@ export const UNSIGNED = [
 const ROUTES = [...UNSIGNED, ...LOG_ROUTES];
 
 const CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset', 'checkpoint', 'tile'];
-export const members = {
+const members = {
   headers: {
     ...MEMBERS.headers,
     content: Object.fromEntries(CLASSES.map((name) => [name, { 'Cache-Control': `as ${name}` }])),
@@ -39,28 +38,31 @@ export const members = {
 };
 
 const NOVEMBER = 20261199999;
-/** Documents, and chunks that go with them. */
 export interface Version {
   readonly documents: Documents;
-  readonly chunks: Chunks;
+  readonly index: Index;
 }
 export const OLD: Version = {
   documents: { a: { 1: 'one', 5: 'five', 9: 'nine' }, archive: { [NOVEMBER]: 'x' }, page: { 0: 'p' } },
-  chunks: {
-    a: { 1: 'lines from 1', 5: 'lines from 5', 9: 'lines from 9' },
-    archive: { '2026-11': 'a line' },
-    b: {},
-  },
+  index: Object.fromEntries(
+    [
+      ...['a/1', 'a/5', 'a/9', 'a/chunks-0', 'a/chunks-1', 'a/chunks', 'archive/2026-11', 'archive/chunks-0'],
+      ...['archive/chunks', 'b/chunks', 'routes'],
+    ].map((name) => [name, name]),
+  ),
 };
+const { 'a/9': _, 'a/chunks-1': __, ...kept } = OLD.index;
+/** What changed of the index. */
+export const CHANGED = ['a/5', 'a/chunks-0', 'a/chunks', 'routes'];
 export const NEW: Version = {
   documents: { ...OLD.documents, a: { 1: 'one', 5: 'other' } },
-  chunks: { ...OLD.chunks, a: { 1: 'lines from 1', 5: 'more lines' } },
+  index: { ...kept, ...Object.fromEntries(CHANGED.map((name) => [name, 'changed'])) },
 };
 
 /** Publishes a version with a log of so many snapshots. @param kept see `writeLog` */
 export async function publishSigned(
   out: string,
-  { documents, chunks }: Version,
+  { documents, index }: Version,
   size: number,
   kept?: readonly number[],
 ): Promise<void> {
@@ -68,7 +70,7 @@ export async function publishSigned(
   // Without its key, no snapshot could be added to a log.
   rmSync(join(out, 'log'), { recursive: true, force: true });
   await publish(out, { routes: ROUTES, documents, members });
-  writeLog(out, size, chunks, kept);
+  writeLog(out, size, index, kept);
   const after = hashesOf(out);
   const changed = Object.keys({ ...before, ...after }).filter(
     (file) => file.startsWith('log/') && before[file] !== after[file],
@@ -82,19 +84,11 @@ export async function publishSigned(
   writeFileSync(list, [...others, ...changed, ''].join('\n'));
 }
 
-/** How many chunks a list has at most: fewer than in real trees. */
-const PAGE = 2;
-
-const base64 = (...parts: readonly (string | Uint8Array)[]): string =>
-  createHash('sha256')
-    .update(Buffer.concat(parts.map((part) => Buffer.from(part))))
-    .digest('base64');
-
 /**
  * Writes the log of some snapshots.
  * @param kept sizes at which there was a checkpoint, too, so that their partial tiles stay
  */
-export function writeLog(out: string, size: number, chunks: Chunks, kept: readonly number[] = []): void {
+export function writeLog(out: string, size: number, index: Index, kept: readonly number[] = []): void {
   const folder = join(out, logFolder(out));
   rmSync(folder, { recursive: true, force: true });
   const write = (file: string, content: string): void => {
@@ -106,21 +100,7 @@ export function writeLog(out: string, size: number, chunks: Chunks, kept: readon
   };
   for (const each of [...kept, size])
     for (const file of tilesOf(each)) write(file, `${file.replace(/\.p.*/, '')} `.repeat(each % 256 || 256));
-  const roots = Object.entries(chunks).map(([name, texts]) => {
-    const lines = Object.entries(texts).map(([first, text]) => {
-      write(`index/${name}/${first}.txt`, text);
-      return `${first} ${base64(Buffer.of(0), text)}\n`;
-    });
-    const pages = [];
-    for (let at = 0; at < lines.length; at += PAGE) {
-      const page = lines.slice(at, at + PAGE);
-      write(`index/${name}/chunks-${at / PAGE}.txt`, page.join(''));
-      pages.push(`${page[0]?.split(' ')[0]} ${page.length} ${base64(...page)}\n`);
-    }
-    write(`index/${name}/chunks.txt`, pages.join(''));
-    return `${name} ${lines.length} ${base64(...pages)}\n`;
-  });
-  write('index/routes.txt', roots.join(''));
+  for (const [name, text] of Object.entries(index)) write(`index/${name}.txt`, text);
   write('checkpoint', `register.example\n${size}\n${sha256(`${size}`)}\n\n\u2014 register.example AAAA\n`);
 }
 
