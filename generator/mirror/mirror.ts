@@ -61,7 +61,12 @@ export async function mirror(
   const client = new Client(base, `${generator.name}/${generator.version} (mirror)`, progress);
   const run = { tree, client, files: new FetchedFiles(tree, client), progress };
   try {
-    return await addUnchangedNote(untilEqual(base.origin, run, keys).finally(() => deleteFetched(tree)));
+    const copied = untilEqual(base.origin, run, keys).catch((error: unknown) => {
+      throw error instanceof MovedOn
+        ? Failure.invalid(`no copy equals ${base.origin}: ${error.message}`)
+        : error;
+    });
+    return await addUnchangedNote(copied.finally(() => deleteFetched(tree)));
   } catch (error) {
     if (isSqliteError(error))
       throw Failure.environment(
@@ -73,7 +78,7 @@ export async function mirror(
   }
 }
 
-/** Copies the snapshot that is published, and begins again if there is another one by then. */
+/** Copies the snapshot that is published, and begins again if there is another one by then. @throws also MovedOn */
 async function untilEqual(base: string, run: Run, keys: readonly Verifier[]): Promise<Mirrored> {
   const { tree, client, progress } = run;
   const held = ifExists(() => readFileSync(tree.manifest));
@@ -105,8 +110,7 @@ async function untilEqual(base: string, run: Run, keys: readonly Verifier[]): Pr
       progress.stop();
       failures += 1;
       const isLast = failures >= (error instanceof NotSignedYet ? TRIES_UNSIGNED : TRIES_UNCHANGED);
-      if (tries >= TRIES || (isLast && startsOver))
-        throw Failure.invalid(`no copy equals ${base}: ${error.message}`);
+      if (tries >= TRIES || (isLast && startsOver)) throw error;
       startsOver ||= isLast;
       last = content;
       // An older response may come from a cache.

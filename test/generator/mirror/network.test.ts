@@ -13,7 +13,7 @@ import { damageOf, inProcess, sha256 } from '../publish/support.js';
 import { documentsOf } from './made-up.js';
 import { copying } from './copies.js';
 
-const { path, origin, out, waits, run } = await copying();
+const { path, origin, base, out, waits, run } = await copying();
 
 const ONE = documentsOf({ 1: 'one', 2: 'two' });
 const GROUPS = '/downloads/documents/group.ndjson.gz';
@@ -169,7 +169,11 @@ it.each(['/changes/../../outside', '/api/v1/stats'])(
   },
 );
 
-it('a page in the place of snapshot.json is refused', async () => {
+it('an origin that publishes nothing, or a page in the place of snapshot.json, is refused', async () => {
+  expect(await failing()).toEqual([
+    1,
+    expect.stringContaining(`no copy equals ${base}: /snapshot.json is not there`),
+  ]);
   origin.files.set('/snapshot.json', Buffer.from('<html>'));
   expect(await failing()).toEqual([1, expect.stringMatching(/snapshot\.json of the origin can't be used/)]);
 });
