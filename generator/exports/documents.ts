@@ -1,7 +1,6 @@
 /** Writes the documents of records again, all of a route in one file: a line is a document's body. */
 import { join } from 'node:path';
-import { changedRecords } from '../register/changed-records.js';
-import { records } from '../register/records.js';
+import { changedRecords, records } from '../register/records.js';
 import { GzipFile } from '../publish/gzip.js';
 import type { WrittenFile } from '../publish/gzip.js';
 import { documentsFileOf } from '../routes/exports.js';

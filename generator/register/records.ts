@@ -4,7 +4,7 @@ import { documentsOf } from '../schema/index.js';
 import type { Register } from './database.js';
 import { HistoryCursor, NO_ENTRIES } from './history-cursor.js';
 import type { ListedEntries } from './history-cursor.js';
-import { historyQuery, objectOf, recordsQuery } from './sql.js';
+import { historyQuery, objectOf, rangesOf, recordsQuery } from './sql.js';
 import type { PlainField, Scope } from './sql.js';
 
 /** A document of a record. */
@@ -41,6 +41,36 @@ export function* records(
     }
   } finally {
     for (const cursor of cursors.values()) cursor.close();
+  }
+}
+
+/** A record that changed, with its documents; without any if it is gone. */
+export interface ChangedRecord {
+  readonly key: number;
+  readonly documents: readonly RecordDocument[];
+}
+
+/**
+ * The documents of records that changed, one record after the other.
+ * @param changed ids of a kind, ascending; read twice
+ */
+export function* changedRecords(
+  register: Register,
+  resource: Resource,
+  changed: () => Iterable<number>,
+): Generator<ChangedRecord, void, undefined> {
+  register.scope('changed', rangesOf(resource.kind, changed()));
+  const outputs = records(register, resource, 'changed');
+  try {
+    let next = outputs.next();
+    for (const key of changed()) {
+      const documents: RecordDocument[] = [];
+      for (; next.done !== true && next.value.key === key; next = outputs.next()) documents.push(next.value);
+      yield { key, documents };
+    }
+  } finally {
+    // A connection can't be closed while a query is open.
+    outputs.return(undefined);
   }
 }
 

@@ -3,8 +3,7 @@
  * stages their documents.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { changedRecords } from '../../register/changed-records.js';
-import { records } from '../../register/records.js';
+import { changedRecords, records } from '../../register/records.js';
 import type { RecordDocument } from '../../register/records.js';
 import type { StageSpec, StageWriter } from '../../publish/stage-writer.js';
 import { checkRecords } from '../../register/check.js';
