@@ -81,17 +81,20 @@ const LOOKUP = new Set(LOOKUP_SECTIONS.map(({ name }) => name));
  * Counts the documents of records, and reports no steps of those for finding records, all of which
  * are rendered if a record changed.
  */
-class CountedPool extends InlinePool {
-  documents = 0;
+export class CountedPool extends InlinePool {
+  /** The jobs that were run, and how many documents of records each rendered. */
+  readonly jobs: { readonly name: JobName; documents: number }[] = [];
 
   override run<Name extends JobName>(
     name: Name,
     input: Input<Name>,
     options?: PoolOptions,
   ): Promise<JobOutput<Name>> {
+    const job = { name, documents: 0 };
+    this.jobs.push(job);
     const isLookup = 'section' in Object(input) && LOOKUP.has(String(Reflect.get(Object(input), 'section')));
     if (name !== 'shard') return super.run(name, input, isLookup ? {} : options);
-    return super.run(name, input, { ...options, onProgress: (steps) => (this.documents += steps) });
+    return super.run(name, input, { ...options, onProgress: (steps) => (job.documents += steps) });
   }
 }
 
@@ -126,5 +129,8 @@ export async function counted(options: Options, code = 'test'): Promise<Publishe
     generator,
   });
   if (!result.published) throw new Error(`refused: ${JSON.stringify(result.report)}`);
-  return { ...result, rendered: rendered + (pool?.documents ?? 0) };
+  return {
+    ...result,
+    rendered: (pool?.jobs ?? []).reduce((sum, { documents }) => sum + documents, rendered),
+  };
 }
