@@ -1,5 +1,5 @@
 /** Small trees of documents that a test makes up, published without a register. */
-import type { AroundCommit, Plan } from '../../../generator/publish/plan.js';
+import type { Plan } from '../../../generator/publish/plan.js';
 import { Publisher } from '../../../generator/publish/publisher.js';
 import type { PublishedRoute } from '../../../generator/tree/published-routes.js';
 import { Tree } from '../../../generator/tree/tree.js';
@@ -7,7 +7,6 @@ import { snapshotLog } from '../../../generator/outputs/snapshot.js';
 import { LOG_ROUTES } from '../../../generator/routes/index.js';
 import { withLog } from '../../../generator/log/sign.js';
 import { signingOf } from '../../../generator/config/signing.js';
-import type { Signing } from '../../../generator/config/signing.js';
 import { RECORD_ROUTES } from '../../../generator/build/removal-guard.js';
 import { quiet } from '../../support/build.js';
 import { MEMBERS } from '../tree/members.js';
@@ -45,56 +44,43 @@ export const route = (
 });
 
 /** @param keys files of keys that sign it */
-export async function publish(out: string, version: Version, ...keys: readonly string[]): Promise<void> {
-  const signing = signingOf(keys, []);
-  const effects = { warn: () => undefined, progress: quiet() };
-  await withLog({ log: signing, signing }, effects, (around) =>
-    publishWith(new Tree(out), version, signing, around),
-  );
-}
-
-async function publishWith(
-  tree: Tree,
+export async function publish(
+  out: string,
   { routes: own, documents, withheld, members, bundleBytes }: Version,
-  signing: Signing | undefined,
-  around: AroundCommit,
+  ...keys: readonly string[]
 ): Promise<void> {
+  const signing = signingOf(keys, []);
   const routes = [...own, ...(signing === undefined ? [] : LOG_ROUTES)];
-  const publisher = await Publisher.open(
-    tree,
-    {
-      routes: () => routes,
-      ...around,
-      ...(bundleBytes !== undefined && { bundleBytes }),
-    },
-    quiet(),
-  );
-  const plan = await planned(publisher, documents, withheld).catch((error: unknown) => {
-    publisher.abort();
-    throw error;
-  });
-  const manifest = ({ treeId, sequence, digest, files, bytes }: Plan): string =>
-    JSON.stringify({
-      format: 4,
-      sequence,
-      as_of: null,
-      built_at: '2026-12-01T00:00:00Z',
-      ...MEMBERS,
-      digest,
-      counts: {},
-      tree: { id: treeId, files, bytes },
-      downloads: { sequence: 1, digest: '0'.repeat(64) },
-      compressed_from: 4096,
-      ...(signing && { log: snapshotLog(signing, treeId) }),
-      routes,
-      ...members,
+  const effects = { warn: () => undefined, progress: quiet() };
+  await withLog({ log: signing, signing }, effects, async (around) => {
+    const opening = { routes: () => routes, ...around, ...(bundleBytes !== undefined && { bundleBytes }) };
+    const publisher = await Publisher.open(new Tree(out), opening, quiet());
+    const plan = await planned(publisher, documents, withheld).catch((error: unknown) => {
+      publisher.abort();
+      throw error;
     });
-  const announcement = {
-    manifest,
-    kinds: RECORD_ROUTES,
-    snapshotFeed: () => [{ file: 'feeds/snapshots.json', body: String(plan.sequence) }],
-  };
-  await publisher.commit(plan, announcement, quiet());
+    const announcement = {
+      manifest: ({ treeId, sequence, digest, files, bytes }: Plan) =>
+        JSON.stringify({
+          format: 4,
+          sequence,
+          as_of: null,
+          built_at: '2026-12-01T00:00:00Z',
+          ...MEMBERS,
+          digest,
+          counts: {},
+          tree: { id: treeId, files, bytes },
+          downloads: { sequence: 1, digest: '0'.repeat(64) },
+          compressed_from: 4096,
+          ...(signing && { log: snapshotLog(signing, treeId) }),
+          routes,
+          ...members,
+        }),
+      kinds: RECORD_ROUTES,
+      snapshotFeed: () => [{ file: 'feeds/snapshots.json', body: String(plan.sequence) }],
+    };
+    await publisher.commit(plan, announcement, quiet());
+  });
 }
 
 async function planned(

@@ -14,12 +14,11 @@ import { buildWith } from '../../support/site.js';
 import { differing, inState, isDownload, isSibling, namesThatDiffer } from '../../support/tree.js';
 import { Killed } from './faults.js';
 
-export { errorsOf, start, startBuild, until } from '../../support/cli.js';
+export { start, until } from '../../support/cli.js';
 export { temporary } from '../../support/folder.js';
 export { inProcess } from '../../support/in-process.js';
 export * from '../../support/published.js';
-export { ROWS, STEP, buildWith, failureOf, fresh, pair, site, sites } from '../../support/site.js';
-export type { Pair } from '../../support/site.js';
+export { ROWS, STEP, buildWith, failureOf } from '../../support/site.js';
 
 /** 40 groups of 5,000 readings each: soon rendered, and a second's work for the thread that writes the downloads. */
 export function slowToExport(file: string): string {
