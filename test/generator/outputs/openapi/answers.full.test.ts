@@ -178,7 +178,7 @@ function expectBody(answer: Answer, said: Response, at: string, what: string): v
   if (answer.status === 206 || answer.status === 304) return;
   const schema = answer.status === 200 ? schemaNameOf(description, at) : 'Problem';
   if (schema === undefined) return;
-  expect(judge(description, true)(schema, JSON.parse(answer.text)), what).toEqual([]);
+  expect(judge(description)(schema, JSON.parse(answer.text)), what).toEqual([]);
 }
 
 const PATHS = TABLE.filter(

@@ -43,7 +43,7 @@ beforeAll(async () => {
   await published({ register, out, operator, acceptRemovals: true });
   tree = readTree(out);
   description = readDescription(out);
-  strictly = judge(description, true);
+  strictly = judge(description);
 });
 
 /** The route of a path that the description names. */

@@ -61,7 +61,7 @@ const description = z.strictObject({
 
 export type Description = z.infer<typeof description>;
 export type Response = z.infer<typeof response>;
-export type Parameter = z.infer<typeof parameter>;
+type Parameter = z.infer<typeof parameter>;
 type Operation = z.infer<typeof operation>;
 
 /** The description in a tree. */
@@ -109,7 +109,7 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The same schema, allowing only what it names: clients must bear new fields, tests must not. */
-export function closed(schema: unknown): unknown {
+function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (!isObject(schema)) return schema;
   if (Array.isArray(schema['anyOf'])) return closedWords(schema);
@@ -136,15 +136,13 @@ export type Judge = (schema: string, value: unknown) => readonly string[];
 export function validator(): Ajv2020 {
   const ajv = new Ajv2020({ allErrors: true, strict: false });
   formats.default(ajv);
-  // As the description says: an integer that JSON readers keep exact.
   return ajv;
 }
 
-/** Judges by the published schemas, or by these allowing only what they name. */
-export function judge(description: Description, strictly: boolean): Judge {
+/** Judges by the published schemas, allowing only what they name. */
+export function judge(description: Description): Judge {
   const ajv = validator();
-  const schemas = strictly ? closed(description.components.schemas) : description.components.schemas;
-  ajv.addSchema({ $id: 'openapi', components: { schemas } });
+  ajv.addSchema({ $id: 'openapi', components: { schemas: closed(description.components.schemas) } });
   const compiled = new Map<string, ValidateFunction>();
   return (schema, value) => {
     const validate = compiled.get(schema) ?? ajv.compile({ $ref: `openapi#/components/schemas/${schema}` });
