@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
 import type { Command } from 'commander';
-import { COMMANDS } from './commands/index.js';
+import { addCommands } from './commands/index.js';
 import { KEY_VARIABLE, Program } from './commands/options.js';
 import type { Terminal } from './commands/terminal.js';
 import { DEFAULTS } from './config/config.js';
@@ -131,7 +131,8 @@ Examples
   $ ${command.name()} prove https://register.example /api/v1/group/45 --write group-45.tlog-proof`,
   );
 
-for (const add of COMMANDS) add(program, terminal);
+const [, , first = ''] = process.argv;
+await addCommands(program, terminal, first);
 
 /** Most commands take options only. @throws CommanderError naming the option that an argument may be meant for */
 function refuseArguments(command: Command): void {
@@ -176,7 +177,6 @@ process.stdout.on('error', (error) => {
 
 /** The arguments; after an unknown command that one alone, since commander prints help for --help first. */
 function commandLine(): readonly string[] {
-  const [, , first = ''] = process.argv;
   // The former letter of --version.
   if (first === '-V') return [...process.argv.slice(0, 2), '-v'];
   const isKnown = first === 'help' || program.commands.some((command) => command.name() === first);

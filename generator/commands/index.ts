@@ -1,36 +1,31 @@
 /** All commands, in the order of `--help`. */
-import { addBuild } from './build.js';
-import { addCheck } from './check.js';
-import { addDiff } from './diff.js';
-import { addEdge } from './edge.js';
-import { addKeygen } from './keygen.js';
-import { addMirror } from './mirror.js';
-import { addProve } from './prove.js';
-import { addRollback } from './rollback.js';
-import { addSample } from './sample.js';
-import { addScaffold } from './scaffold.js';
-import { addServe } from './serve.js';
-import { addSign } from './sign.js';
-import { addStatus } from './status.js';
-import { addUpload } from './upload.js';
-import { addVerify } from './verify.js';
-import { addVerifyProof } from './verify-proof.js';
+import type { Program } from './options.js';
+import type { Terminal } from './terminal.js';
 
-export const COMMANDS = [
-  addBuild,
-  addCheck,
-  addScaffold,
-  addDiff,
-  addServe,
-  addStatus,
-  addVerify,
-  addRollback,
-  addKeygen,
-  addSign,
-  addUpload,
-  addMirror,
-  addProve,
-  addVerifyProof,
-  addEdge,
-  addSample,
-] as const;
+type Add = (program: Program, terminal: Terminal) => void;
+
+const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
+  build: async () => (await import('./build.js')).addBuild,
+  check: async () => (await import('./check.js')).addCheck,
+  scaffold: async () => (await import('./scaffold.js')).addScaffold,
+  diff: async () => (await import('./diff.js')).addDiff,
+  serve: async () => (await import('./serve.js')).addServe,
+  status: async () => (await import('./status.js')).addStatus,
+  verify: async () => (await import('./verify.js')).addVerify,
+  rollback: async () => (await import('./rollback.js')).addRollback,
+  keygen: async () => (await import('./keygen.js')).addKeygen,
+  sign: async () => (await import('./sign.js')).addSign,
+  upload: async () => (await import('./upload.js')).addUpload,
+  mirror: async () => (await import('./mirror.js')).addMirror,
+  prove: async () => (await import('./prove.js')).addProve,
+  'verify-proof': async () => (await import('./verify-proof.js')).addVerifyProof,
+  edge: async () => (await import('./edge.js')).addEdge,
+  sample: async () => (await import('./sample.js')).addSample,
+};
+
+/** Adds the command of a name without loading the others, or all if none has it. */
+export async function addCommands(program: Program, terminal: Terminal, name: string): Promise<void> {
+  const all = Object.entries(COMMANDS);
+  const named = all.filter(([each]) => each === name);
+  for (const [, load] of named.length === 0 ? all : named) (await load())(program, terminal);
+}

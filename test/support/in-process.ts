@@ -1,6 +1,6 @@
 /** The command line in this process: as quick as a function, with exit code and output as a process has them. */
 import { CommanderError } from 'commander';
-import { COMMANDS } from '../../generator/commands/index.js';
+import { addCommands } from '../../generator/commands/index.js';
 import { Program } from '../../generator/commands/options.js';
 import type { Terminal } from '../../generator/commands/terminal.js';
 import { EXIT, Failure } from '../../generator/errors.js';
@@ -23,7 +23,7 @@ export async function inProcess(...args: readonly string[]): Promise<Run> {
     exitWith: (code) => void (ended.code = code),
   };
   const program = new Program('register-api').exitOverride().configureOutput({ writeErr, writeOut });
-  for (const add of COMMANDS) add(program, terminal);
+  await addCommands(program, terminal, args[0] ?? '');
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
