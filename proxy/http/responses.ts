@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 import { errorPageOf } from '../snapshot/error-pages.js';
 import { errorOf } from '../snapshot/snapshot.js';
@@ -52,25 +52,11 @@ export function downloadCost(length: number, size: number, tokenBytes: number): 
   return Math.max(LEAST_DOWNLOAD_COST, length / Math.max(size, tokenBytes));
 }
 
-/** 304: the client's copy is current. */
-export function notModified(
-  active: ActiveSnapshot,
-  route: Route,
-  representation: Representation,
-): HttpResponse {
-  return {
-    status: 304,
-    headers: headersOf(active, route, representation, NO_HEADERS),
-    body: undefined,
-    downloadCost: 0,
-  };
-}
-
 /**
  * 200, or 206 with a part of the content. A 206 repeats all headers even with If-Range, where RFC
  * 9110 §15.3.7 would permit fewer: an intermediate cache may not have them.
  */
-export function content(
+function content(
   active: ActiveSnapshot,
   route: Route,
   representation: Representation,
@@ -186,13 +172,16 @@ export function problem(
 /** The response with a file: 200, 206, 304, 412 or 416. */
 export function respondWith(
   context: RequestContext,
-  { method, headers }: { readonly method?: string | undefined; readonly headers: IncomingHttpHeaders },
+  { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
   route: Route,
   representation: Representation,
 ): HttpResponse {
   const { file } = representation;
   const outcome = evaluatePreconditions(headers, file);
-  if (outcome === 'not_modified') return notModified(context.active, route, representation);
+  if (outcome === 'not_modified') {
+    const described = headersOf(context.active, route, representation, NO_HEADERS);
+    return { status: 304, headers: described, body: undefined, downloadCost: 0 };
+  }
   if (outcome === 'failed') return problem(context, 'precondition_failed');
   // Range is defined only for GET (RFC 9110 §14.2).
   const isRanged = headers.range !== undefined && method === 'GET' && isRangeCurrent(headers, file);

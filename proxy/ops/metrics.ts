@@ -34,24 +34,26 @@ const PREFIX = 'register_proxy_';
 
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #requests = this.#counter('requests_total', 'Responses by class of route and status', [
+  readonly #requests = this.#counter(
+    'requests_total',
+    'Responses by class of route and status',
     'class',
     'status',
-  ]);
-  readonly #bytes = this.#counter('response_bytes_total', 'Content handed to connections', ['class']);
+  );
+  readonly #bytes = this.#counter('response_bytes_total', 'Content handed to connections', 'class');
   readonly #durations = new Histogram({
     name: `${PREFIX}request_duration_seconds`,
     help: 'Time to the end of a response',
     buckets: DURATION_BUCKETS,
     registers: [this.#registry],
   });
-  readonly #refusals = this.#counter('limiter_refusals_total', 'Requests refused by a limit', ['limiter']);
+  readonly #refusals = this.#counter('limiter_refusals_total', 'Requests refused by a limit', 'limiter');
   readonly #hits = this.#counter('cache_hits_total', 'Files served from memory');
   readonly #misses = this.#counter('cache_misses_total', 'Files that the disk was asked for');
   readonly #drops = this.#counter(
     'connections_dropped_total',
     'Connections closed without a response: too many in total, or of one client',
-    ['reason'],
+    'reason',
   );
 
   constructor() {
@@ -86,44 +88,32 @@ export class Metrics {
   }
 
   /** Adds what Node and others count; it is read on each scrape. */
-  watch({ watcher, files, limiter, connections, redis, build }: MetricSources): void {
+  watch({ watcher, files, limiter: { local }, connections, redis, build }: MetricSources): void {
     // CPU, memory, descriptors, garbage collection, event-loop delay (nodejs_eventloop_lag_…).
     collectDefaultMetrics({ register: this.#registry });
-    this.#gauge('cache_bytes', 'Memory that the file cache takes', () => files.bytes);
-    this.#byLimiter(
-      'limiter_entries',
-      'Clients in the local store of a limit',
-      (name) => limiter.local[name].size,
-    );
+    const snapshot = () => watcher.active.snapshot;
+    this.#read('cache_bytes', 'Memory that the file cache takes', () => files.bytes);
+    this.#byLimiter('limiter_entries', 'Clients in the local store of a limit', (name) => local[name].size);
     this.#byLimiter(
       'limiter_evictions_total',
       'Clients evicted although their bucket was not full',
-      (name) => limiter.local[name].evictions,
+      (name) => local[name].evictions,
     );
     if (redis !== undefined) {
-      this.#gauge('redis_up', '1 if Redis keeps the limits, 0 if this process does', () =>
-        Number(redis.isUp),
-      );
-      const fallbacks = this.#counter('redis_fallbacks_total', 'Requests decided without Redis', [], () => {
-        fallbacks.reset();
-        fallbacks.inc(redis.fallbacks);
-      });
+      this.#read('redis_up', '1 if Redis keeps the limits, 0 if this process does', () => Number(redis.isUp));
+      this.#read('redis_fallbacks_total', 'Requests decided without Redis', () => redis.fallbacks);
     }
-    this.#gauge('connections', 'Open connections', connections);
-    this.#gauge(
-      'snapshot_sequence',
-      'Sequence of the snapshot in service',
-      () => watcher.active.snapshot?.sequence,
-    );
-    this.#gauge(
+    this.#read('connections', 'Open connections', connections);
+    this.#read('snapshot_sequence', 'Sequence of the snapshot in service', () => snapshot()?.sequence);
+    this.#read(
       'snapshot_as_of_timestamp_seconds',
       'Time of the newest measurement in the snapshot in service',
-      () => secondsOf(watcher.active.snapshot?.as_of),
+      () => secondsOf(snapshot()?.as_of),
     );
-    this.#gauge('snapshot_built_timestamp_seconds', 'Time at which the snapshot in service was built', () =>
-      secondsOf(watcher.active.snapshot?.built_at),
+    this.#read('snapshot_built_timestamp_seconds', 'Time at which the snapshot in service was built', () =>
+      secondsOf(snapshot()?.built_at),
     );
-    this.#gauge('snapshot_readable', '0 if snapshot.json was missing or refused at the last look', () =>
+    this.#read('snapshot_readable', '0 if snapshot.json was missing or refused at the last look', () =>
       Number(watcher.isReadable),
     );
     new Gauge({
@@ -143,42 +133,34 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  #counter<L extends string>(
+  #counter<L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> {
+    return new Counter({ name: PREFIX + name, help, labelNames, registers: [this.#registry] });
+  }
+
+  /** A counter if it is a total, otherwise a gauge. @param read undefined for no value, which is NaN */
+  #read(name: string, help: string, read: () => number | undefined): void {
+    this.#readEach(name, help, [[{}, read]]);
+  }
+
+  #byLimiter(name: string, help: string, read: (name: BucketName) => number): void {
+    const values = BUCKETS.map((limiter) => [{ limiter }, () => read(limiter)] as const);
+    this.#readEach(name, help, values);
+  }
+
+  #readEach(
     name: string,
     help: string,
-    labelNames: L[] = [],
-    collect?: () => void,
-  ): Counter<L> {
-    return new Counter({
-      name: PREFIX + name,
-      help,
-      labelNames,
-      registers: [this.#registry],
-      ...(collect && { collect }),
-    });
-  }
-
-  /** @param read undefined for no value, which is NaN */
-  #gauge(name: string, help: string, read: () => number | undefined): void {
-    const gauge: Gauge = new Gauge({
-      name: PREFIX + name,
-      help,
-      registers: [this.#registry],
-      collect: () => gauge.set(read() ?? Number.NaN),
-    });
-  }
-
-  /** A counter if it is a total, otherwise a gauge, for each limit. */
-  #byLimiter(name: string, help: string, read: (name: BucketName) => number): void {
+    values: readonly (readonly [labels: Record<string, string>, read: () => number | undefined])[],
+  ): void {
     const Metric = name.endsWith('_total') ? Counter : Gauge;
     const metric: Counter | Gauge = new Metric({
       name: PREFIX + name,
       help,
-      labelNames: ['limiter'],
+      labelNames: Object.keys(values[0]?.[0] ?? {}),
       registers: [this.#registry],
       collect: () => {
         metric.reset();
-        for (const limiter of BUCKETS) metric.inc({ limiter }, read(limiter));
+        for (const [labels, read] of values) metric.inc(labels, read() ?? Number.NaN);
       },
     });
   }

@@ -71,17 +71,11 @@ export interface Refusal {
 /** The result for a request target. `path` is the path as received, for the error's `instance`. */
 export type RouteMatch = FileMatch | Refusal | RedirectedTarget;
 
-/** A path that leads to another one, at no cost. */
-export interface Redirect {
-  readonly path: string;
-  readonly to: string;
-}
-
 /** The routes of a snapshot. */
 export interface Router {
   readonly root: RouteNode;
-  /** By path. */
-  readonly redirects: ReadonlyMap<string, Redirect>;
+  /** Paths that lead to others, at no cost. */
+  readonly redirects: ReadonlyMap<string, string>;
   /**
    * Recent matches, since parsing a target costs a tenth of a request. Errors, which clients can
    * produce in any number, and long targets are not kept.
@@ -116,7 +110,7 @@ function resolveTarget(target: string, root: RouteNode, redirects: Router['redir
   const parsed = parseTarget(target);
   if (parsed.kind !== 'target') return parsed;
   const { path, segments, query } = parsed;
-  const location = redirects.get(path)?.to;
+  const location = redirects.get(path);
   if (location !== undefined) return { kind: 'redirect', path, location, isFree: true };
   const route = findRoute(root, segments, 0);
   if (route === undefined) return { kind: 'refusal', path, code: 'not_found', detail: NOTHING_HERE };
@@ -172,9 +166,9 @@ const PARAMETER = /^([^{}]*)\{([a-z][a-z_]*)\}([^{}]*)$/;
 /** @throws Error naming the route and what is wrong with it */
 export function createRouter(
   declarations: readonly RouteDeclaration[],
-  redirects: readonly Redirect[],
+  redirects: readonly { readonly path: string; readonly to: string }[],
 ): Router {
-  const router = { ...emptyRouter(), redirects: new Map(redirects.map((each) => [each.path, each])) };
+  const router = { ...emptyRouter(), redirects: new Map(redirects.map(({ path, to }) => [path, to])) };
   for (const declaration of declarations) {
     try {
       addRoute(router.root, declaration, declarations);
@@ -199,19 +193,7 @@ function emptyNode(): RouteNode {
 }
 
 function addRoute(root: RouteNode, declaration: RouteDeclaration, table: readonly RouteDeclaration[]): void {
-  const {
-    name,
-    path,
-    file,
-    class: cacheClass,
-    bucket,
-    type,
-    attachment,
-    headers,
-    absent,
-    parameters,
-    requires,
-  } = declaration;
+  const { name, path, type, attachment, parameters, requires } = declaration;
   const inPath = parameters.filter((parameter) => parameter.in === 'path');
   const inQuery = parameters.filter((parameter) => parameter.in === 'query');
   const pathParameters: Route['pathParameters'][number][] = [];
@@ -244,21 +226,19 @@ function addRoute(root: RouteNode, declaration: RouteDeclaration, table: readonl
     attachment === undefined ? [] : ['Content-Disposition', `attachment; filename="${attachment}"`];
   node[end] = {
     name,
-    class: cacheClass,
-    bucket,
-    contentHeaders: ['Content-Type', type, ...disposition, ...Object.entries(headers).flat()],
+    class: declaration.class,
+    bucket: declaration.bucket,
+    contentHeaders: ['Content-Type', type, ...disposition, ...Object.entries(declaration.headers).flat()],
     pathParameters,
     queryParameters: inQuery.map((parameter) => ({ ...parameter, code: refusalCode(parameter) })),
-    file: compileFile(file, known),
+    file: compileFile(declaration.file, known),
     required: requires === undefined ? undefined : compileRequired(requires, table, known),
-    absent: compileTemplate(absent ?? NOTHING_HERE),
+    absent: compileTemplate(declaration.absent ?? NOTHING_HERE),
   };
 }
 
 function literalChild(node: RouteNode, literal: string): RouteNode {
-  const existing = node.literals.get(literal);
-  if (existing !== undefined) return existing;
-  const child = emptyNode();
+  const child = node.literals.get(literal) ?? emptyNode();
   node.literals.set(literal, child);
   return child;
 }

@@ -210,6 +210,7 @@ describe('a refusal', () => {
         'access-control-allow-origin': '*',
         'content-type': 'application/problem+json',
       });
+      expect(headers).not.toHaveProperty('x-ratelimit-limit');
     }
   });
 

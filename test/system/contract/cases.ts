@@ -49,11 +49,13 @@ export interface Answer {
   readonly body: Buffer;
 }
 
+interface Options {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+}
+
 /** Sends a request as it is, from a client that no limit knows yet. */
-export type Send = (
-  path: string,
-  options?: { method?: string; headers?: Record<string, string> },
-) => Promise<Answer>;
+export type Send = (path: string, options?: Options) => Promise<Answer>;
 
 export interface Case {
   readonly name: string;
@@ -101,11 +103,8 @@ const differences = (answer: Answer, { status, headers = {}, body }: Expected): 
     const fits = expected instanceof RegExp ? expected.test(value ?? '') : value === (expected ?? undefined);
     if (!fits) found.push(`${name}: ${value}, expected ${expected ?? 'none'}`);
   }
-  if (body !== undefined && !answer.body.equals(body)) {
-    found.push(
-      `body of ${answer.body.length} bytes, expected ${body.length}${answer.body.length === body.length ? ' others' : ''}`,
-    );
-  }
+  if (body !== undefined && !answer.body.equals(body))
+    found.push(`body of ${answer.body.length} bytes, expected ${body.length} others`);
   return found;
 };
 
@@ -163,6 +162,14 @@ function logFiles(
   });
 }
 
+const minuteLater = (date: string): string => new Date(Date.parse(date) + 60_000).toUTCString();
+
+/** What a tree for these cases must have. */
+function found<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('the tree has no group, page, summary or download');
+  return value;
+}
+
 /** @param dist the tree that is served, or an equal one */
 export function contractCases(dist: string): readonly Case[] {
   const read = (file: string): Buffer => readFileSync(join(dist, file));
@@ -186,7 +193,7 @@ export function contractCases(dist: string): readonly Case[] {
   const one = (
     name: string,
     path: string,
-    options: Parameters<Send>[1],
+    options: Options,
     expected: Expected,
     more: (answer: Answer) => string[] = () => [],
   ): void =>
@@ -218,52 +225,34 @@ export function contractCases(dist: string): readonly Case[] {
     path: string,
     code: string,
     {
-      method,
-      headers,
       detail,
       extra = {},
-    }: {
-      method?: string;
-      headers?: Record<string, string>;
-      detail?: RegExp;
-      extra?: Expected['headers'];
-    } = {},
+      ...options
+    }: Options & { readonly detail?: RegExp; readonly extra?: Expected['headers'] } = {},
   ): void => {
     const { status, title } = errors[code] ?? { status: 0, title: '' };
-    const sort = status === 404 ? published.not_found : published.error;
-    one(
-      name,
-      path,
-      { ...(method === undefined ? {} : { method }), ...(headers === undefined ? {} : { headers }) },
-      {
-        status,
-        headers: {
-          ...published.all,
-          ...sort,
-          ...extra,
-          'Content-Type': 'application/problem+json',
-          ETag: null,
-          'Content-Encoding': null,
-          'RateLimit-Policy': /^"\w+";q=\d+;w=\d+/,
-        },
-      },
-      ({ body }) => {
-        const parsed = problem.safeParse(jsonOf(body));
-        if (!parsed.success) return [`body: no problem details (${parsed.error.issues[0]?.message})`];
-        const { type, instance, ...rest } = parsed.data;
-        const expectedType = `${service.base_url}${service.docs}#error-${code}`;
-        return [
-          ...(type === expectedType ? [] : [`type ${type}, expected ${expectedType}`]),
-          ...(rest.title === title && rest.status === status && rest.error === code
-            ? []
-            : [`error ${rest.error} (${rest.status}), expected ${code} (${status})`]),
-          ...(instance === instanceOf(path) ? [] : [`instance ${instance}, expected the path`]),
-          ...(detail === undefined || detail.test(rest.detail)
-            ? []
-            : [`detail "${rest.detail}", expected ${detail}`]),
-        ];
-      },
-    );
+    const headers = {
+      ...published.all,
+      ...(status === 404 ? published.not_found : published.error),
+      ...extra,
+      'Content-Type': 'application/problem+json',
+      ETag: null,
+      'Content-Encoding': null,
+      'RateLimit-Policy': /^"\w+";q=\d+;w=\d+/,
+    };
+    one(name, path, options, { status, headers }, ({ body }) => {
+      const parsed = problem.safeParse(jsonOf(body));
+      if (!parsed.success) return [`body: no problem details (${parsed.error.issues[0]?.message})`];
+      const { type, instance, ...rest } = parsed.data;
+      const expectedType = `${service.base_url}${service.docs}#error-${code}`;
+      const isSame = rest.title === title && rest.status === status && rest.error === code;
+      return [
+        ...(type === expectedType ? [] : [`type ${type}, expected ${expectedType}`]),
+        ...(isSame ? [] : [`error ${rest.error} (${rest.status}), expected ${code} (${status})`]),
+        ...(instance === instanceOf(path) ? [] : [`instance ${instance}, expected the path`]),
+        ...(detail?.test(rest.detail) === false ? [`detail "${rest.detail}", expected ${detail}`] : []),
+      ];
+    });
   };
 
   // The files of a signed log, if there is one.
@@ -306,8 +295,13 @@ export function contractCases(dist: string): readonly Case[] {
       ? []
       : [{ route, ...example, size: statSync(join(dist, example.file)).size }];
   });
-  const largestOf = (cacheClass: string) =>
-    examples.filter(({ route }) => route.class === cacheClass).toSorted((a, b) => b.size - a.size)[0];
+  const exampleFor = (name: string) => found(examples.find(({ route }) => route.name === name));
+  const group = exampleFor('group');
+  const groupPage = exampleFor('group-page');
+  const summary = exampleFor('largest');
+  const download = exampleFor('download-groups-csv');
+  const pages = examples.filter(({ route }) => route.class === 'page');
+  const page = found(pages.toSorted((a, b) => b.size - a.size)[0]);
 
   for (const { route, path, file } of examples) {
     const body = read(file);
@@ -315,29 +309,9 @@ export function contractCases(dist: string): readonly Case[] {
     const headers = { ...contentHeaders(route, path), ...length };
     one(`content: ${route.name}`, path, {}, { status: 200, headers, body });
   }
-  const group = examples.find(({ route }) => route.name === 'group');
-  const groupPage = examples.find(({ route }) => route.name === 'group-page');
-  const page = largestOf('page');
-  const summary = examples.find(({ route }) => route.name === 'largest');
-  const download = examples.find(({ route }) => route.name === 'download-groups-csv');
-  if (
-    group === undefined ||
-    groupPage === undefined ||
-    page === undefined ||
-    summary === undefined ||
-    download === undefined
-  ) {
-    throw new Error('the tree has no group, page, summary or download');
-  }
-  const documents = examples.find(({ route }) => route.name === 'download-documents-other');
-  for (const { route, path, file } of [
-    group,
-    groupPage,
-    page,
-    download,
-    ...(documents === undefined ? [] : [documents]),
-    ...examples.filter(({ route: { class: name } }) => name === 'feed').slice(0, 1),
-  ]) {
+  const feed = examples.filter(({ route }) => route.class === 'feed').slice(0, 1);
+  const documents = examples.filter(({ route }) => route.name === 'download-documents-other');
+  for (const { route, path, file } of [group, groupPage, page, download, ...documents, ...feed]) {
     const headers = { ...contentHeaders(route, path), 'Content-Length': String(read(file).length) };
     one(`HEAD: ${route.name}`, path, { method: 'HEAD' }, { status: 200, headers, body: EMPTY });
   }
@@ -371,27 +345,21 @@ export function contractCases(dist: string): readonly Case[] {
           body: expected === 200 ? read(file) : EMPTY,
         });
       });
+    const LATER = 'Fri, 01 Jan 2100 00:00:00 GMT';
+    const EARLIER = 'Sat, 01 Jan 2000 00:00:00 GMT';
     conditional('its ETag', (etag) => ({ 'If-None-Match': etag }), 304);
     conditional('its ETag among others', (etag) => ({ 'If-None-Match': `"x", ${etag}` }), 304);
     conditional('its ETag as a weak one', (etag) => ({ 'If-None-Match': `W/${etag}` }), 304);
     conditional('any ETag', () => ({ 'If-None-Match': '*' }), 304);
     conditional('another ETag', () => ({ 'If-None-Match': '"x"' }), 200);
     conditional('its date', (_, date) => ({ 'If-Modified-Since': date }), 304);
-    conditional('an earlier date', () => ({ 'If-Modified-Since': 'Sat, 01 Jan 2000 00:00:00 GMT' }), 200);
-    conditional(
-      'a date a minute later',
-      (_, date) => ({ 'If-Modified-Since': new Date(Date.parse(date) + 60_000).toUTCString() }),
-      200,
-    );
-    conditional('a later date', () => ({ 'If-Modified-Since': 'Fri, 01 Jan 2100 00:00:00 GMT' }), 200);
+    conditional('an earlier date', () => ({ 'If-Modified-Since': EARLIER }), 200);
+    conditional('a date a minute later', (_, date) => ({ 'If-Modified-Since': minuteLater(date) }), 200);
+    conditional('a later date', () => ({ 'If-Modified-Since': LATER }), 200);
     conditional('If-Match with its ETag', (etag) => ({ 'If-Match': etag }), 200);
     conditional('If-Match with another', () => ({ 'If-Match': '"x"' }), 412);
     conditional('If-Unmodified-Since with its date', (_, date) => ({ 'If-Unmodified-Since': date }), 200);
-    conditional(
-      'If-Unmodified-Since with an earlier date',
-      () => ({ 'If-Unmodified-Since': 'Sat, 01 Jan 2000 00:00:00 GMT' }),
-      412,
-    );
+    conditional('If-Unmodified-Since with an earlier date', () => ({ 'If-Unmodified-Since': EARLIER }), 412);
   }
 
   // Codings
@@ -621,33 +589,24 @@ export function contractCases(dist: string): readonly Case[] {
         detail: detailOf('log-tile', path),
       });
     }
-    refused('log: no file of the index', `${base}/index/group/no.txt`, 'not_found', {
-      detail: detailOf('log-index', 'group/no.txt'),
-    });
-    refused('log: none of another tree', `/log/${other}/checkpoint`, 'not_found', {
-      detail: detailOf('log-checkpoint', '', other),
-    });
-    refused('log: no tile of another tree', `/log/${other}/tile/0/000`, 'not_found', {
-      detail: detailOf('log-tile', '0/000', other),
-    });
+    for (const [what, name, path, id] of [
+      ['no file of the index', 'log-index', 'index/group/no.txt', tree.id],
+      ['none of another tree', 'log-checkpoint', 'checkpoint', other],
+      ['no tile of another tree', 'log-tile', 'tile/0/000', other],
+    ] as const)
+      refused(`log: ${what}`, `/log/${id}/${path}`, 'not_found', {
+        detail: detailOf(name, path.replace(/^\w+\//, ''), id),
+      });
     const nothing = [
       ...[`A${tree.id.slice(1)}`, tree.id.slice(1), `${tree.id}0`, 'x'].flatMap((id) => [
         `/log/${id}/checkpoint`,
         `/log/${id}/tile/0/000`,
       ]),
       '/log',
-      base,
-      `${base}/tile`,
-      `${base}/index`,
-      `${base}/checkpoint/0`,
-      `${base}/checkpoint.gz`,
-      `${base}/tile/.hidden`,
-      `${base}/tile/0/.p/5`,
-      `${base}/tile//000`,
-      `${base}/tile/0//000`,
-      `${base}/tile/0/00%200`,
-      `${base}/tile/0/000~`,
-      `${base}/tile/%252e%252e/checkpoint`,
+      ...['', '/tile', '/index', '/checkpoint/0', '/checkpoint.gz'].map((path) => base + path),
+      ...'.hidden 0/.p/5 /000 0//000 0/00%200 0/000~ %252e%252e/checkpoint'
+        .split(' ')
+        .map((path) => `${base}/tile/${path}`),
       `${base}/other/0/000`,
     ];
     for (const path of nothing) {
@@ -729,21 +688,18 @@ export function contractCases(dist: string): readonly Case[] {
     const route = routes.find((candidate) => candidate.path === own);
     if (route === undefined) throw new Error(`the tree has no page for "${code}"`);
     const body = read(route.file);
-    return {
-      status,
-      headers: {
-        ...published.all,
-        ...(status === 404 ? published.not_found : published.error),
-        ...VARIES,
-        'Content-Security-Policy': policy,
-        'Content-Type': route.type,
-        'Content-Length': String(body.length),
-        'Content-Encoding': null,
-        ETag: null,
-        'RateLimit-Policy': /^"\w+";q=\d+;w=\d+/,
-      },
-      body,
+    const headers = {
+      ...published.all,
+      ...(status === 404 ? published.not_found : published.error),
+      ...VARIES,
+      'Content-Security-Policy': policy,
+      'Content-Type': route.type,
+      'Content-Length': String(body.length),
+      'Content-Encoding': null,
+      ETag: null,
+      'RateLimit-Policy': /^"\w+";q=\d+;w=\d+/,
     };
+    return { status, headers, body };
   };
   for (const path of ['/nothing', '/404', '/nothing/here', '/v1.0/nothing', '/nothing?x=y.json', '/API/v1']) {
     one(`error page: of a browser, ${path}`, path, { headers: { Accept: BROWSER } }, paged('not_found'));
@@ -772,16 +728,15 @@ export function contractCases(dist: string): readonly Case[] {
       extra: { Vary: null, 'Content-Security-Policy': null },
     });
   }
-  for (const [index, [path, accept, form]] of (
-    [
-      ['/', BROWSER, 'page'],
-      ['/', '*/*', 'problem'],
-      ['/nothing', BROWSER, 'page'],
-      ['/nothing', '*/*', 'problem'],
-      ['/nothing.json', BROWSER, 'only problem'],
-      ['/api/nothing', BROWSER, 'only problem'],
-    ] as const
-  ).entries()) {
+  const refusals = [
+    ['/', BROWSER, 'page'],
+    ['/', '*/*', 'problem'],
+    ['/nothing', BROWSER, 'page'],
+    ['/nothing', '*/*', 'problem'],
+    ['/nothing.json', BROWSER, 'only problem'],
+    ['/api/nothing', BROWSER, 'only problem'],
+  ] as const;
+  for (const [index, [path, accept, form]] of refusals.entries()) {
     add(`error page: a 429 at ${path} for ${accept}, ${form}`, async (send) => {
       const answer = await limited(send, path, `198.19.0.${index + 1}`, accept);
       const found = differences(answer, {
@@ -812,11 +767,8 @@ export function contractCases(dist: string): readonly Case[] {
 
   // Every response
   add('no response names the software', async (send) => {
-    const answers = await Promise.all([
-      send(group.path),
-      send('/nothing'),
-      send(group.path, { method: 'POST' }),
-    ]);
+    const requests = [send(group.path), send('/nothing'), send(group.path, { method: 'POST' })];
+    const answers = await Promise.all(requests);
     return answers.flatMap(({ headers }) =>
       ['server', 'x-powered-by', 'via'].flatMap((name) =>
         headers[name] === undefined ? [] : [`${name}: ${headers[name]}, expected none`],

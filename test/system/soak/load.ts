@@ -7,9 +7,13 @@ import { isOfTheBuild } from '../../support/tree.js';
 import { buildWhole } from './kill.js';
 
 const CLIENTS = 8;
-/** The URLs of all that a tree has, but for what is of the build. */
+/** The URLs of all that a tree has, but for what is of the build, and for the page of a 404. */
 const urlsOf = (out: string): Set<string> =>
-  new Set(filesByUrl(out).flatMap(([url, file]) => (isOfTheBuild(file.slice(1)) ? [] : [url])));
+  new Set(
+    filesByUrl(out).flatMap(([url, file]) =>
+      ['', '/404'].includes(url) || isOfTheBuild(file.slice(1)) ? [] : [url],
+    ),
+  );
 
 /** What is wrong with a body; undefined if it is whole. */
 function tornBy(response: Response, body: Buffer): string | undefined {
@@ -34,7 +38,7 @@ export async function load(
   await buildWhole(b, out);
   const inB = urlsOf(out);
   const all = [...new Set([...inA, ...inB])];
-  const fast = ['--api-refill-seconds', '0.001', '--download-refill-seconds', '0.001'];
+  const fast = ['api', 'download', 'page'].map((bucket) => `--${bucket}-refill-seconds=0.001`);
   const proxy = await startProxy(out, fast);
   const faults: string[] = [];
   const latenciesMs: number[] = [];
