@@ -47,14 +47,15 @@ export async function writeOtherDocuments(
     for (const route of routes) {
       const path = filler(urlTemplate(route));
       const filesOf = documentFiles(stage, route);
-      const before = lines && stage.routes.get(route.name)?.index;
-      const olds = before === undefined ? undefined : entriesIn(before);
-      let old = olds?.next().value;
+      // The last version has a line for each of these, in their order.
+      const olds = entriesIn(lines && stage.routes.get(route.name)?.index);
+      let old = olds.next().value;
       for (const { key, bytes, hash: entry } of entriesIn(join(stage.paths.index, route.name))) {
         const sha256 = entry.toString('hex');
         const start = JSON.stringify({ path: path(key), sha256, bytes }).slice(0, -1);
         let line: Buffer | undefined;
-        for (; old && old.key <= key; old = olds?.next().value) line = (await lines?.next())?.value;
+        for (; old && old.key <= key; old = olds.next().value) line = (await lines?.next())?.value;
+        // The hash identifies the rest.
         if (line?.subarray(0, Buffer.byteLength(start)).toString() === start) file.write(line);
         else {
           const body = read(filesOf(key), sha256);
@@ -64,7 +65,7 @@ export async function writeOtherDocuments(
         rows += 1;
         advance(1);
       }
-      for (; old; old = olds?.next().value) await lines?.next();
+      for (; old; old = olds.next().value) await lines?.next();
     }
     return file.finish(rows);
   } finally {

@@ -187,8 +187,8 @@ export class HashFileReader {
   }
 }
 
-/** The entries of a file, or none if it does not exist; each is valid until the next is read. */
-export function* entriesIn(path: string, range?: KeyRange): Generator<Entry, void, undefined> {
+/** The entries of a file, or none if there is no such file; each is valid until the next is read. */
+export function* entriesIn(path: string | undefined, range?: KeyRange): Generator<Entry, void, undefined> {
   const reader = HashFileReader.open(path);
   try {
     if (range !== undefined) reader?.restrict(range);
