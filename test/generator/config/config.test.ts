@@ -178,19 +178,16 @@ describe('what an operator file says on pages', () => {
       { source_url: 'git@git.example:register-api' },
       'source_url: expected an http or https URL, got "git@git.example:register-api"',
     ],
-    [{ introduction: 5 }, 'introduction: expected text that is not empty, got 5'],
     [
       { words: { groups: { one: 'club', many: 'clubs' } } },
       'words: unknown key "groups" (did you mean "group"?)',
     ],
     [{ words: { group: { one: 'club' } } }, `words.group.many is missing, ${WORD}`],
-    [{ words: { group: { one: '', many: 'clubs' } } }, `words.group.one: ${WORD}, got ""`],
     [{ words: { item: { one: 'pet', many: ' pets' } } }, `words.item.many: ${WORD}, got " pets"`],
     [
       { words: { game: { one: 'x'.repeat(41), many: 'xs' } } },
       `words.game.one: ${WORD}, got "${'x'.repeat(41)}"`,
     ],
-    [{ words: { user: 'player' } }, 'words.user: expected an object, got "player"'],
   ])('is refused: %j', (changes, message) => {
     expect(fails(changed(changes))).toMatchObject({ exitCode: 2, message: containing(message) });
   });
