@@ -53,8 +53,8 @@ for file in sys.argv[1:]:
             'related': [link.href for link in entry.links if link.rel == 'related'],
         })
     feeds.append({
-        'bozo': str(feed.get('bozo_exception', '')), 'version': feed.version, 'title': feed.feed.title,
-        'subtitle': feed.feed.subtitle, 'author': feed.feed.author_detail.name, 'updated': feed.feed.updated,
+        'bozo': str(feed.get('bozo_exception', '')), 'title': feed.feed.title,
+        'author': feed.feed.author_detail.name, 'updated': feed.feed.updated,
         'links': {link.rel: link.href for link in feed.feed.links}, 'entries': entries,
     })
 json.dump(feeds, sys.stdout)
@@ -64,9 +64,7 @@ const links = z.record(z.string(), z.string());
 const parsed = z.array(
   z.object({
     bozo: z.string(),
-    version: z.string(),
     title: z.string(),
-    subtitle: z.string(),
     author: z.string(),
     updated: z.string(),
     links,

@@ -84,7 +84,7 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
   });
 
   it('say field, from, to, and between which readings, with links to the page, the record and its history', async () => {
-    const { entries } = await site.subscriber.atom('/feeds/groups.atom');
+    const [{ entries } = { entries: [] }] = await site.subscriber.atoms(['/feeds/groups.atom']);
     const facts = entries.map((entry) => entry.facts);
     expect(facts[0]).toEqual({
       Changed: 'group name',

@@ -21,7 +21,6 @@ const jsonFeed = z.object({
 export type JsonFeed = z.infer<typeof jsonFeed>;
 
 export interface Fetched extends Parsed {
-  readonly file: string;
   readonly text: string;
 }
 
@@ -34,15 +33,9 @@ export class Subscriber {
     this.#path = path;
   }
 
-  async atom(url: string): Promise<Fetched> {
-    const [document] = await this.atoms([url]);
-    return document!;
-  }
-
   /** @param urls paths, or URLs of the register as its feeds have them */
   async atoms(urls: readonly string[]): Promise<readonly Fetched[]> {
-    const texts = await Promise.all(urls.map((url) => this.#text(url)));
-    return this.#read(texts);
+    return this.#read(await Promise.all(urls.map((url) => this.#text(url))));
   }
 
   /** The current document and all archive documents, newest first, each linked to the next both ways. */
@@ -81,7 +74,7 @@ export class Subscriber {
     });
     return read(files).map((parsed, index) => {
       if (parsed.bozo !== '') throw new Error(`feedparser finds fault with ${files[index]}: ${parsed.bozo}`);
-      return { ...parsed, file: files[index]!, text: texts[index]! };
+      return { ...parsed, text: texts[index]! };
     });
   }
 }
