@@ -26,8 +26,11 @@ const MISSING_MOST = 10_000;
 const SCHEMA = `
   PRAGMA journal_mode = OFF;
   PRAGMA synchronous = OFF;
-  CREATE TABLE document (route TEXT, key INTEGER, body BLOB, PRIMARY KEY (route, key)) WITHOUT ROWID;
+  CREATE TABLE line (route TEXT, key INTEGER, body BLOB);
   BEGIN`;
+/** Once all lines are there. Of each key, the body is that of the last line. */
+const INDEX = 'CREATE INDEX IF NOT EXISTS place ON line (route, key)';
+const ROWS = 'SELECT key, body, max(rowid) FROM line WHERE route = ? GROUP BY key ORDER BY key';
 
 /** The lines of a file are not what they should be. */
 export class Damaged extends MovedOn {
@@ -68,7 +71,7 @@ export class DocumentLines {
   ) {
     rmSync(file, { force: true });
     this.#database = openDatabase(file).exec(SCHEMA);
-    this.#put = this.#database.prepare('REPLACE INTO document VALUES (?, ?, ?)');
+    this.#put = this.#database.prepare('INSERT INTO line VALUES (?, ?, ?)');
     this.#mostBytes = mostBytes;
     this.#addressOf = addressOf;
     this.#progress = progress;
@@ -137,10 +140,10 @@ export class DocumentLines {
     }
   }
 
-  /** The documents of a route in ascending order of their keys. */
+  /** The documents of a route in ascending order of their keys, once all lines are added. */
   *rows(route: string): Generator<DocumentRow, void, undefined> {
-    const select = 'SELECT key, body FROM document WHERE route = ? ORDER BY key';
-    for (const { key, body } of this.#database.prepare<[string], Row>(select).iterate(route))
+    this.#database.exec(INDEX);
+    for (const { key, body } of this.#database.prepare<[string], Row>(ROWS).iterate(route))
       yield { key, body: body ?? undefined, missing: this.#missing.get(`${route} ${key}`) };
   }
 
