@@ -127,15 +127,6 @@ export function* namesIn(path: string): Generator<string, void, undefined> {
 /** How many created folders a writer remembers. */
 const FOLDERS_KNOWN = 1024;
 
-/** Creates a folder. Usually only the last is missing, and a recursive mkdir is slower by half. */
-function makeMissing(folder: string): void {
-  try {
-    mkdirSync(folder);
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') mkdirSync(folder, { recursive: true });
-  }
-}
-
 /** Closes a folder to others, unless its file system keeps no modes (FAT, Windows, some network ones). */
 export function makePrivate(folder: string): void {
   try {
@@ -187,7 +178,7 @@ export class FileWriter {
     const folder = path.slice(0, path.lastIndexOf('/'));
     if (this.#made.has(folder)) return path;
     if (this.#made.size === FOLDERS_KNOWN) this.#made.clear();
-    makeMissing(folder);
+    makeFolder(folder);
     this.#made.add(folder);
     return path;
   }
