@@ -17,6 +17,8 @@ import { ROUTES } from '../../../generator/routes/index.js';
 import { OPERATOR, counted, published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
+import { writeFiles, writeOperator } from '../../support/operator.js';
+import type { Files } from '../../support/operator.js';
 import {
   contentOf,
   digestOf,
@@ -29,7 +31,7 @@ import {
 import { writeRegister } from '../../support/register.js';
 import { ROWS } from '../../support/site.js';
 import { namesThatDiffer } from '../../support/tree.js';
-import { containing, fields } from '../../support/values.js';
+import { containing } from '../../support/values.js';
 import { DOCUMENTATION_FILES } from '../outputs/pages/site.js';
 import { damageOf, expectAtRest } from '../publish/support.js';
 
@@ -48,7 +50,7 @@ const HOLDING = ['documents/other.ndjson.gz', 'datapackage.json', 'SHA256SUMS', 
 /** The pages that name it. */
 const NAMING = ['downloads.html', 'index.html'];
 
-const FILES: Readonly<Record<string, string | Buffer>> = {
+const FILES: Files = {
   'privacy.html': `<p>${'what we keep, '.repeat(400)}</p>`,
   'google0123.html': 'google-site-verification: google0123.html',
   'brand/logo.png': PNG,
@@ -67,23 +69,10 @@ interface Site {
   readonly folder: string;
 }
 
-function put(folder: string, files: Readonly<Record<string, string | Buffer>>): void {
-  for (const [file, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, file)), { recursive: true });
-    writeFileSync(join(folder, file), content);
-  }
-}
-
 /** An operator file that names a folder next to it. */
 function site(files = FILES, key = 'site'): Site {
   const root = path('root');
-  mkdirSync(join(root, 'site'), { recursive: true });
-  const operator = join(root, 'operator.json');
-  writeFileSync(
-    operator,
-    JSON.stringify({ ...fields(JSON.parse(readFileSync(OPERATOR, 'utf8'))), files: key }),
-  );
-  put(join(root, 'site'), files);
+  const operator = writeOperator(root, { files: key }, files);
   const register = writeRegister(path('register.sqlite'), ROWS);
   return { register, out: join(root, 'dist'), operator, folder: join(root, 'site') };
 }
@@ -146,7 +135,7 @@ describe('the operator’s own files', () => {
     expect(same.changes).toMatchObject({ added: 0, changed: 0, removed: 0 });
     const untouched = expect.not.arrayContaining(Object.keys(FILES)) as unknown;
     expect(namesThatDiffer(stateOf(made.out), before)).toEqual(untouched);
-    put(made.folder, { 'google0123.html': 'another', 'new.txt': 'new' });
+    writeFiles(made.folder, { 'google0123.html': 'another', 'new.txt': 'new' });
     rmSync(join(made.folder, 'brand'), { recursive: true });
     const { stdout } = await command('diff', made);
     for (const line of ['added /new.txt', 'changed /google0123.html', 'removed /brand/logo.png'])
@@ -248,13 +237,13 @@ describe('a folder of the operator’s files is refused with exit 2', () => {
     ['openapi.json', '/openapi.json, which leads to /api/v1/openapi.json'],
   ])('for %s, which collides with %s', (file, url) => {
     const folder = path('folder');
-    put(folder, { [file]: '' });
+    writeFiles(folder, { [file]: '' });
     expect(() => siteFiles(folder)).toThrow(`"${join(folder, file)}" collides with ${url}`);
   });
 
   it('for too many files', () => {
     const folder = path('folder');
-    put(folder, Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`${index}.txt`, ''])));
+    writeFiles(folder, Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`${index}.txt`, ''])));
     expect(() => siteFiles(folder)).toThrow('there are more than 200 files');
     rmSync(join(folder, '7.txt'));
     expect(siteFiles(folder)).toHaveLength(200);
@@ -299,7 +288,7 @@ describe('a front page and a robots.txt of one’s own', () => {
     const made = site({});
     await published(made);
     const [before, { routes }] = [contentOf(made.out), manifestOf(made.out)];
-    put(made.folder, OWN);
+    writeFiles(made.folder, OWN);
     const diff = async (): Promise<unknown> => JSON.parse((await command('diff', made, '--json')).stdout);
     expect(await diff()).toMatchObject({
       by_route: { 'front-page': { changed: 1 }, robots: { changed: 1 } },
@@ -318,7 +307,7 @@ describe('a front page and a robots.txt of one’s own', () => {
 
 it('a file in the place of a signed log is refused, if there is one; no route of ours has the prefix of theirs', () => {
   const folder = path('with-log');
-  put(folder, { 'log/efd62e2505583bf5/tile/0/000': 'x' });
+  writeFiles(folder, { 'log/efd62e2505583bf5/tile/0/000': 'x' });
   expect(siteFiles(folder)).toHaveLength(1);
   expect(() => siteFiles(folder, { files: [], isSigned: true })).toThrow(
     'collides with /log/{tree}/tile/{path}',

@@ -1,6 +1,6 @@
 /** The downloads that hold everything in few files: the documents themselves, and one database. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect } from 'vitest';
@@ -11,6 +11,8 @@ import { OPERATOR, published } from '../../support/build.js';
 import type { Options } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { NASTY_REGISTER, TIME } from '../../support/nasty.js';
+import { writeOperator } from '../../support/operator.js';
+import type { Files } from '../../support/operator.js';
 import { has } from '../../support/programs.js';
 import { sha256 } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
@@ -25,10 +27,10 @@ const nasty = path('nasty');
 const usual = path('usual');
 const register = path('usual.sqlite');
 const nastyRegister = path('nasty.sqlite');
-const operator = path('operator.json');
+const operator = join(path('site'), 'operator.json');
 
 const BINARY = Buffer.from([0xff, 0xfe, 0, 1]);
-const SITE: Readonly<Record<string, string | Buffer>> = {
+const SITE: Files = {
   'imprint.html': '\ufeff<p>Imprint\u2028\u0000',
   'key.bin': BINARY,
 };
@@ -44,13 +46,7 @@ beforeAll(async () => {
   await published({ register: file, out: nasty });
   await writeSample({ file: register, records: isThorough ? 500 : 250, seed: 8 });
   changeRegister(register, WITHHELD);
-  for (const [name, content] of Object.entries(SITE)) {
-    const place = join(dirname(operator), 'site', name);
-    mkdirSync(dirname(place), { recursive: true });
-    writeFileSync(place, content);
-  }
-  const facts = fields(JSON.parse(readFileSync(OPERATOR, 'utf8')));
-  writeFileSync(operator, JSON.stringify({ ...facts, files: 'site' }));
+  writeOperator(dirname(operator), { files: 'site' }, SITE);
   await published({ register, out: usual, operator });
 });
 

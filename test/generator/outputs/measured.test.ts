@@ -1,14 +1,14 @@
 /** What a register doesn't measure is null or absent in the API, never empty or zero. */
-import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect } from 'vitest';
 import { always, it, some, thorough } from '../../support/thorough.js';
 import { writeSample } from '../../../data/sample.js';
-import { OPERATOR, published } from '../../support/build.js';
+import { published } from '../../support/build.js';
 import { inProcess } from '../publish/support.js';
 import { z } from 'zod';
 import { temporary } from '../../support/folder.js';
+import { writeOperator } from '../../support/operator.js';
 import { changeRegister } from '../../support/register.js';
-import { containing, fields } from '../../support/values.js';
+import { containing } from '../../support/values.js';
 import { hashes, json, lasting, readTree } from '../../support/tree.js';
 import type { Tree } from '../../support/tree.js';
 
@@ -39,12 +39,8 @@ async function lacking(tables: readonly string[] = ABSENT): Promise<string> {
 }
 
 /** An operator file that says that something is not measured. */
-function operator(...notMeasured: readonly string[]): string {
-  const file = path('operator.json');
-  const content: unknown = JSON.parse(readFileSync(OPERATOR, 'utf8'));
-  writeFileSync(file, JSON.stringify({ ...fields(content), not_measured: notMeasured }));
-  return file;
-}
+const operator = (...notMeasured: readonly string[]): string =>
+  writeOperator(path('site'), { not_measured: notMeasured });
 
 const contentOf = (out: string): Record<string, string> => hashes(lasting(readTree(out)));
 

@@ -1,12 +1,11 @@
 /** The pages of records in Debian's Chromium, over a register that measures little. */
-import { readFileSync, writeFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
-import { OPERATOR, published } from '../../support/build.js';
+import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
+import { writeOperator } from '../../support/operator.js';
 import { startProxy } from '../../support/proxy.js';
 import type { RunningProxy } from '../../support/proxy.js';
-import { fields } from '../../support/values.js';
 import { browsing, faultsOf, inChromium, openIn } from './browser.js';
 import { CLUBS, writeClubs } from './clubs.js';
 
@@ -15,11 +14,7 @@ let proxy: RunningProxy;
 
 const browser = browsing(
   async () => {
-    const [operator, out] = [path('operator.json'), path('dist')];
-    writeFileSync(
-      operator,
-      JSON.stringify({ ...fields(JSON.parse(readFileSync(OPERATOR, 'utf8'))), ...CLUBS }),
-    );
+    const [operator, out] = [writeOperator(path('site'), CLUBS), path('dist')];
     await published({ register: writeClubs(path('register.sqlite')), operator, out });
     proxy = await startProxy(out);
   },

@@ -1,13 +1,13 @@
 /** What operator.json says about the look of the pages: accent, logo, links to imprint and privacy notice. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PAPER, contrast } from '../../../../generator/config/brand.js';
 import { digestOf, inProcess, manifestOf, mirrorOf } from '../../publish/support.js';
-import { OPERATOR } from '../../../support/build.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
+import { writeOperator } from '../../../support/operator.js';
+import type { Files } from '../../../support/operator.js';
 import { writeRegister } from '../../../support/register.js';
-import { fields } from '../../../support/values.js';
 
 const path = temporary();
 const PAGES = ['index.html', 'developers.html', 'downloads.html', 'feeds.html'];
@@ -21,8 +21,6 @@ const PNG = Buffer.concat([
 const svg = (attributes: string): string =>
   `<?xml version="1.0"?>\n<!-- <svg> -->\n<svg xmlns="http://www.w3.org/2000/svg" ${attributes}><rect x="1" width="3" height="9"/></svg>`;
 
-type Files = Readonly<Record<string, string | Buffer>>;
-
 let register = '';
 beforeAll(() => {
   register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
@@ -30,15 +28,7 @@ beforeAll(() => {
 
 /** Builds by the command line, with these keys in operator.json. */
 async function built(keys: object, files: Files = {}, out = path('dist')) {
-  const root = path('root');
-  mkdirSync(join(root, 'site'), { recursive: true });
-  for (const [file, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, 'site', file)), { recursive: true });
-    writeFileSync(join(root, 'site', file), content);
-  }
-  const operator = join(root, 'operator.json');
-  const all = { ...fields(JSON.parse(readFileSync(OPERATOR, 'utf8'))), files: 'site', ...keys };
-  writeFileSync(operator, JSON.stringify(all, null, 2));
+  const operator = writeOperator(path('root'), { files: 'site', ...keys }, files);
   const args = ['--register', register, '--out', out, '--operator', operator];
   const { code, stderr } = await inProcess('build', '--quiet', ...args);
   return { out, operator, code, stderr, page: (name: string) => readFileSync(join(out, name), 'utf8') };

@@ -1,12 +1,11 @@
 /** The pages that browsers get instead of the problem documents of 404 and 429. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { inProcess } from '../../publish/support.js';
-import { OPERATOR } from '../../../support/build.js';
+import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
+import { writeOperator } from '../../../support/operator.js';
 import { writeRegister } from '../../../support/register.js';
-import { fields } from '../../../support/values.js';
 import { textOf } from './site.js';
 
 const path = temporary();
@@ -15,18 +14,7 @@ const page = (file: string, from = out): string => readFileSync(join(from, file)
 
 async function built(to: string, limits?: object): Promise<void> {
   const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
-  const operator = path('operator.json');
-  writeFileSync(operator, JSON.stringify({ ...fields(JSON.parse(readFileSync(OPERATOR, 'utf8'))), limits }));
-  const { code, stderr } = await inProcess(
-    'build',
-    '--register',
-    register,
-    '--out',
-    to,
-    '--operator',
-    operator,
-  );
-  if (code !== 0) throw new Error(stderr);
+  await published({ register, out: to, operator: writeOperator(path('site'), { limits }) });
 }
 
 beforeAll(async () => {

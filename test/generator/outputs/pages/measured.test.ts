@@ -1,11 +1,11 @@
 /** Pages and texts of a register that measures little, in the words of its operator. */
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { inProcess } from '../../publish/support.js';
-import { OPERATOR } from '../../../support/build.js';
+import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
+import { writeOperator } from '../../../support/operator.js';
 import { fields } from '../../../support/values.js';
 import { textOf } from './site.js';
 import { CLUBS, writeClubs } from '../../../system/pages/clubs.js';
@@ -14,18 +14,13 @@ const path = temporary();
 
 interface Built {
   readonly out: string;
-  readonly operator: string;
   readonly page: (name: string) => string;
 }
 
-async function built(register: string, keys: object = {}): Promise<Built> {
-  const operator = path('operator.json');
+async function built(register: string, keys: object): Promise<Built> {
   const out = path('dist');
-  writeFileSync(operator, JSON.stringify({ ...fields(JSON.parse(readFileSync(OPERATOR, 'utf8'))), ...keys }));
-  const args = ['--register', register, '--operator', operator, '--out', out];
-  const { code, stderr } = await inProcess('build', '--quiet', ...args);
-  expect([code, stderr]).toEqual([0, '']);
-  return { out, operator, page: (name) => readFileSync(join(out, name), 'utf8') };
+  await published({ register, out, operator: writeOperator(path('site'), keys) });
+  return { out, page: (name) => readFileSync(join(out, name), 'utf8') };
 }
 
 const words = (html: string): string => textOf(html).replaceAll(/\s+/g, ' ').trim();
