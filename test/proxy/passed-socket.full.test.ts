@@ -109,14 +109,12 @@ describe.skipIf(!has(FILE, 'python3'))('A passed socket', () => {
   );
 });
 
-describe('A socket passed to another process', () => {
-  it('is ignored with a line, as by a script that starts the proxy without exec', async () => {
-    const variables = { LISTEN_FDS: '1', LISTEN_PID: '1' };
-    const { port, output } = await listening(['--dist', await tree()], variables);
-    expect(output.stderr).toContain('ignoring LISTEN_FDS: LISTEN_PID is "1", ');
-    expect(output.stdout).not.toContain('systemd');
-    expect((await ask(port, '/api/v1')).status).toBe(200);
-  });
+it('A socket passed to another process is ignored with a line, as by a script that starts the proxy without exec', async () => {
+  const variables = { LISTEN_FDS: '1', LISTEN_PID: '1' };
+  const { port, output } = await listening(['--dist', await tree()], variables);
+  expect(output.stderr).toContain('ignoring LISTEN_FDS: LISTEN_PID is "1", ');
+  expect(output.stdout).not.toContain('systemd');
+  expect((await ask(port, '/api/v1')).status).toBe(200);
 });
 
 describe.skipIf(!has(FILE, 'systemd'))('systemd-socket-activate', () => {

@@ -125,109 +125,101 @@ describe('createApp: errors', () => {
   });
 });
 
-describe('createApp: no snapshot', () => {
-  it('responds 503 with Retry-After to every GET and HEAD, and to every wrong method', async () => {
-    const { ask } = await startProxy(await emptyFolder());
-    for (const [method, target] of [
-      ...'/ /api/v1/ /api/v1/group/x /%00 /snapshot.json //a@b#'
-        .split(' ')
-        .map((each) => ['GET', each] as const),
-      ['POST', '/api/v1'] as const,
-    ]) {
-      const answer = await ask(target, { method });
-      expect(answer.status).toBe(503);
-      expect(answer.headers).toMatchObject({
-        'cache-control': 'no-store',
-        'content-type': 'application/problem+json',
-        'ratelimit-policy': '"api";q=60;w=60',
-        'retry-after': '10',
-      });
-      expectCommon(answer);
-      expect(answer.headers.ratelimit ?? '').toMatch(method === 'GET' ? /^"api";r=\d+;t=\d+$/ : /^$/);
-      expect(answer.headers.link).toBeUndefined();
-      expect(problemOf(answer)).toMatchObject({
-        type: '/developers#error-no_snapshot',
-        title: 'No snapshot yet',
-        status: 503,
-        detail: 'nothing has been published yet',
-        error: 'no_snapshot',
-      });
-    }
-    expect((await ask('/api/v1', { method: 'HEAD' })).status).toBe(503);
-    const preflight = await ask('/api/v1', { method: 'OPTIONS' });
-    expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([204, '*']);
-    expect(preflight.headers.allow).toBe('GET, HEAD, OPTIONS');
-  });
+it('createApp without a snapshot responds 503 with Retry-After to every GET and HEAD, and to every wrong method', async () => {
+  const { ask } = await startProxy(await emptyFolder());
+  for (const [method, target] of [
+    ...'/ /api/v1/ /api/v1/group/x /%00 /snapshot.json //a@b#'
+      .split(' ')
+      .map((each) => ['GET', each] as const),
+    ['POST', '/api/v1'] as const,
+  ]) {
+    const answer = await ask(target, { method });
+    expect(answer.status).toBe(503);
+    expect(answer.headers).toMatchObject({
+      'cache-control': 'no-store',
+      'content-type': 'application/problem+json',
+      'ratelimit-policy': '"api";q=60;w=60',
+      'retry-after': '10',
+    });
+    expectCommon(answer);
+    expect(answer.headers.ratelimit ?? '').toMatch(method === 'GET' ? /^"api";r=\d+;t=\d+$/ : /^$/);
+    expect(answer.headers.link).toBeUndefined();
+    expect(problemOf(answer)).toMatchObject({
+      type: '/developers#error-no_snapshot',
+      title: 'No snapshot yet',
+      status: 503,
+      detail: 'nothing has been published yet',
+      error: 'no_snapshot',
+    });
+  }
+  expect((await ask('/api/v1', { method: 'HEAD' })).status).toBe(503);
+  const preflight = await ask('/api/v1', { method: 'OPTIONS' });
+  expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([204, '*']);
+  expect(preflight.headers.allow).toBe('GET, HEAD, OPTIONS');
 });
 
-describe('createApp: content', () => {
-  it('evaluates conditions before ranges, and none on what is missing', async () => {
-    const { ask } = await startProxy(await tree());
-    const target = '/downloads/groups.csv';
-    const { headers } = await ask(target);
-    const [etag, modified] = [String(headers.etag), String(headers['last-modified'])];
-    const earlier = new Date(Date.parse(modified) - 1_000).toUTCString();
-    for (const [conditions, status, method] of [
-      [{ 'If-None-Match': `"x", W/${etag}` }, 304],
-      [{ 'If-None-Match': '"x"', 'If-Modified-Since': modified }, 200, 'HEAD'],
-      [{ 'If-Modified-Since': modified, Range: 'bytes=0-3' }, 304],
-      [{ 'If-Match': `W/${etag}`, Range: 'bytes=0-3' }, 412, 'HEAD'],
-      [{ 'If-Match': etag, Range: 'bytes=0-3' }, 206],
-      [{ 'If-Match': etag, Range: 'bytes=0-3' }, 200, 'HEAD'],
-      [{ 'If-Unmodified-Since': earlier, Range: 'bytes=999-' }, 412],
-    ] as const) {
-      const answer = await ask(target, { method: method ?? 'GET', headers: conditions });
-      expect([answer.status, conditions]).toEqual([status, conditions]);
-      expectCommon(answer);
-      if (status !== 304) continue;
-      expect(answer.text + answer.headers.etag).toBe(etag);
-      expect(answer.names.filter((name) => name.startsWith('Content-'))).toEqual([]);
-    }
-    for (const name of ['If-None-Match', 'If-Match']) {
-      expect((await ask('/api/v1/group/9', { headers: { [name]: '*' } })).status).toBe(404);
-      expect((await ask('/api/v1/', { headers: { [name]: '"x"' } })).status).toBe(308);
-    }
-  });
+it('createApp evaluates conditions before ranges, and none on what is missing', async () => {
+  const { ask } = await startProxy(await tree());
+  const target = '/downloads/groups.csv';
+  const { headers } = await ask(target);
+  const [etag, modified] = [String(headers.etag), String(headers['last-modified'])];
+  const earlier = new Date(Date.parse(modified) - 1_000).toUTCString();
+  for (const [conditions, status, method] of [
+    [{ 'If-None-Match': `"x", W/${etag}` }, 304],
+    [{ 'If-None-Match': '"x"', 'If-Modified-Since': modified }, 200, 'HEAD'],
+    [{ 'If-Modified-Since': modified, Range: 'bytes=0-3' }, 304],
+    [{ 'If-Match': `W/${etag}`, Range: 'bytes=0-3' }, 412, 'HEAD'],
+    [{ 'If-Match': etag, Range: 'bytes=0-3' }, 206],
+    [{ 'If-Match': etag, Range: 'bytes=0-3' }, 200, 'HEAD'],
+    [{ 'If-Unmodified-Since': earlier, Range: 'bytes=999-' }, 412],
+  ] as const) {
+    const answer = await ask(target, { method: method ?? 'GET', headers: conditions });
+    expect([answer.status, conditions]).toEqual([status, conditions]);
+    expectCommon(answer);
+    if (status !== 304) continue;
+    expect(answer.text + answer.headers.etag).toBe(etag);
+    expect(answer.names.filter((name) => name.startsWith('Content-'))).toEqual([]);
+  }
+  for (const name of ['If-None-Match', 'If-Match']) {
+    expect((await ask('/api/v1/group/9', { headers: { [name]: '*' } })).status).toBe(404);
+    expect((await ask('/api/v1/', { headers: { [name]: '"x"' } })).status).toBe(308);
+  }
 });
 
-describe('createApp: large files', () => {
-  it('survives clients that leave in the middle, and logs nothing', async () => {
-    const LARGE = Buffer.alloc(HELD_MAX_BYTES * 3 + 17, '0123456789abcdef!');
-    const { ask, port, log } = await serving({ 'downloads/groups.csv': LARGE }, { quotas: UNLIMITED });
-    await ask('/downloads/groups.csv');
-    const leave = async (afterMs: number): Promise<void> => {
-      const { socket } = await open(port);
-      socket.write(GET('/downloads/groups.csv'));
-      await pause(afterMs);
-      socket.resetAndDestroy();
-    };
-    await Promise.all(Array.from({ length: 200 }, (_, index) => leave(index / 5)));
-    expect((await ask('/downloads/groups.csv')).text.length).toBe(LARGE.length);
-    expect(log.slice(2)).toEqual([]);
-  });
+it('createApp survives clients that leave in the middle, and logs nothing', async () => {
+  const LARGE = Buffer.alloc(HELD_MAX_BYTES * 3 + 17, '0123456789abcdef!');
+  const { ask, port, log } = await serving({ 'downloads/groups.csv': LARGE }, { quotas: UNLIMITED });
+  await ask('/downloads/groups.csv');
+  const leave = async (afterMs: number): Promise<void> => {
+    const { socket } = await open(port);
+    socket.write(GET('/downloads/groups.csv'));
+    await pause(afterMs);
+    socket.resetAndDestroy();
+  };
+  await Promise.all(Array.from({ length: 200 }, (_, index) => leave(index / 5)));
+  expect((await ask('/downloads/groups.csv')).text.length).toBe(LARGE.length);
+  expect(log.slice(2)).toEqual([]);
 });
 
-describe('createApp: a new snapshot', () => {
-  it('follows its routes, its limits and its headers', async () => {
-    const { ask, root, look } = await startProxy(await tree());
-    await publish(root, 'new.json', '{}');
-    const service = { base_url: 'https://moved.example/register', docs: '/help' };
-    const route = { ...BROKEN, name: 'new', path: '/new', file: 'new.json' };
-    const limit = { tokens: 2, refill_seconds: 5 };
-    const limits = { api: limit, download: limit, page: limit };
-    const record = { 'Cache-Control': 'max-age=1', Link: '<https://l.example>; rel="license"' };
-    const headers = { ...HEADERS, content: { ...HEADERS.content, record } };
-    await publishSnapshot(root, { sequence: 4, service, limits, headers, routes: [route] });
-    expect(JSON.parse((await ask('/snapshot.json')).text)).toMatchObject({ sequence: 3 });
-    await look();
-    const answer = await ask('/new');
-    expect(answer.status).toBe(200);
-    expect(answer.headers['ratelimit-policy']).toBe('"api";q=2;w=10');
-    expect(answer.headers.link).toBe('<https://l.example>; rel="license"');
-    expect(answer.headers['cache-control']).toBe('max-age=1');
-    expect(problemOf(await ask('/api/v1')).type).toBe('https://moved.example/register/help#error-not_found');
-    expect((await ask('/new')).status).toBe(429);
-  });
+it('createApp follows a new snapshot: its routes, its limits and its headers', async () => {
+  const { ask, root, look } = await startProxy(await tree());
+  await publish(root, 'new.json', '{}');
+  const service = { base_url: 'https://moved.example/register', docs: '/help' };
+  const route = { ...BROKEN, name: 'new', path: '/new', file: 'new.json' };
+  const limit = { tokens: 2, refill_seconds: 5 };
+  const limits = { api: limit, download: limit, page: limit };
+  const record = { 'Cache-Control': 'max-age=1', Link: '<https://l.example>; rel="license"' };
+  const headers = { ...HEADERS, content: { ...HEADERS.content, record } };
+  await publishSnapshot(root, { sequence: 4, service, limits, headers, routes: [route] });
+  expect(JSON.parse((await ask('/snapshot.json')).text)).toMatchObject({ sequence: 3 });
+  await look();
+  const answer = await ask('/new');
+  expect(answer.status).toBe(200);
+  expect(answer.headers['ratelimit-policy']).toBe('"api";q=2;w=10');
+  expect(answer.headers.link).toBe('<https://l.example>; rel="license"');
+  expect(answer.headers['cache-control']).toBe('max-age=1');
+  expect(problemOf(await ask('/api/v1')).type).toBe('https://moved.example/register/help#error-not_found');
+  expect((await ask('/new')).status).toBe(429);
 });
 
 it('createApp has a new checkpoint of a log within a second, though no snapshot.json comes with it', async () => {
@@ -291,48 +283,44 @@ describe('createApp: the tree is gone', () => {
   });
 });
 
-describe('createApp: links', () => {
-  it('serves a root that is a link, and the tree that it is switched to after the next look', async () => {
-    const [old, next, links] = [await tree(), await tree({ sequence: 4 }), await emptyFolder()];
-    await publish(next, 'api/v1/group/7.json', '{"id":7,"name":"next"}');
-    await publish(next, 'api/v1/group/5.json', '{"id":5}');
-    const link = join(links, 'dist');
-    await symlink(old, link);
-    const { ask, look } = await startProxy(link);
-    expect((await ask('/api/v1/group/7')).text).toBe(FILES['api/v1/group/7.json']);
-    await symlink(next, `${link}.new`);
-    await rename(`${link}.new`, link);
-    // Not half of one and half of the other.
-    expect((await ask('/group/7/history.json')).text).toBe(FILES['group/7/history.json']);
-    expect((await ask('/api/v1/group/7')).text).toBe(FILES['api/v1/group/7.json']);
-    await look();
-    expect((await ask('/api/v1/group/7')).text).toBe('{"id":7,"name":"next"}');
-    expect((await ask('/api/v1/group/5')).text).toBe('{"id":5}');
-    expect(JSON.parse((await ask('/snapshot.json')).text)).toMatchObject({ sequence: 4 });
-  });
+it('createApp serves a root that is a link, and the tree that it is switched to after the next look', async () => {
+  const [old, next, links] = [await tree(), await tree({ sequence: 4 }), await emptyFolder()];
+  await publish(next, 'api/v1/group/7.json', '{"id":7,"name":"next"}');
+  await publish(next, 'api/v1/group/5.json', '{"id":5}');
+  const link = join(links, 'dist');
+  await symlink(old, link);
+  const { ask, look } = await startProxy(link);
+  expect((await ask('/api/v1/group/7')).text).toBe(FILES['api/v1/group/7.json']);
+  await symlink(next, `${link}.new`);
+  await rename(`${link}.new`, link);
+  // Not half of one and half of the other.
+  expect((await ask('/group/7/history.json')).text).toBe(FILES['group/7/history.json']);
+  expect((await ask('/api/v1/group/7')).text).toBe(FILES['api/v1/group/7.json']);
+  await look();
+  expect((await ask('/api/v1/group/7')).text).toBe('{"id":7,"name":"next"}');
+  expect((await ask('/api/v1/group/5')).text).toBe('{"id":5}');
+  expect(JSON.parse((await ask('/snapshot.json')).text)).toMatchObject({ sequence: 4 });
 });
 
-describe('createApp: a disk that hangs', () => {
-  it('is a 503 with Retry-After for what is not in memory, and unready; memory is served', async () => {
-    const { disk, interfere } = controlledDisk();
-    const { ask, look, watcher, log } = await startProxy(await tree(), { disk, quotas: UNLIMITED });
-    expect((await ask('/api/v1/group/7')).status).toBe(200);
-    interfere(() => Promise.reject(new TimeoutError('the disk did not answer within 5000 ms')));
-    for (const target of ['/api/v1/group/8', '/downloads/groups.csv', '/api/v1/group/9']) {
-      const answer = await ask(target);
-      expect(answer.status).toBe(503);
-      expect(answer.headers).toMatchObject({ 'retry-after': '10', 'cache-control': 'no-store' });
-      expect(problemOf(answer).detail).toBe('the published tree does not respond at present');
-    }
-    expect(log.at(-1)).toContain('the disk did not answer within 5000 ms');
-    expect((await ask('/api/v1/group/7')).status).toBe(200);
-    await look();
-    expect(watcher.isReadable).toBe(false);
-    interfere(undefined);
-    await look();
-    expect(watcher.isReadable).toBe(true);
-    expect((await ask('/api/v1/group/8')).status).toBe(200);
-  });
+it('a disk that hangs is a 503 with Retry-After for what is not in memory, and unready; memory is served', async () => {
+  const { disk, interfere } = controlledDisk();
+  const { ask, look, watcher, log } = await startProxy(await tree(), { disk, quotas: UNLIMITED });
+  expect((await ask('/api/v1/group/7')).status).toBe(200);
+  interfere(() => Promise.reject(new TimeoutError('the disk did not answer within 5000 ms')));
+  for (const target of ['/api/v1/group/8', '/downloads/groups.csv', '/api/v1/group/9']) {
+    const answer = await ask(target);
+    expect(answer.status).toBe(503);
+    expect(answer.headers).toMatchObject({ 'retry-after': '10', 'cache-control': 'no-store' });
+    expect(problemOf(answer).detail).toBe('the published tree does not respond at present');
+  }
+  expect(log.at(-1)).toContain('the disk did not answer within 5000 ms');
+  expect((await ask('/api/v1/group/7')).status).toBe(200);
+  await look();
+  expect(watcher.isReadable).toBe(false);
+  interfere(undefined);
+  await look();
+  expect(watcher.isReadable).toBe(true);
+  expect((await ask('/api/v1/group/8')).status).toBe(200);
 });
 
 describe('createApp: the disk', () => {

@@ -14,18 +14,16 @@ function makeStore(maxClients = 100) {
   return { store, hits, advance: (ms: number) => void (nowMs += ms), now: () => nowMs };
 }
 
-describe('keyOf and parseKey', () => {
-  it('carry the cost with the client, which is in (0, 1]', () => {
-    expect(keyOf('192.0.2.7', 1)).toBe('192.0.2.7');
-    expect(keyOf('198.51.100.7', 0.25)).toBe('198.51.100.7@0.25');
-    for (const client of ['2001:db8::/56', '192.0.2.7', '']) {
-      for (const cost of [1, 0.01, 1 / 3, 1e-9]) {
-        expect(parseKey(keyOf(client, cost))).toEqual({ client, cost });
-      }
+it('keyOf and parseKey carry the cost with the client, which is in (0, 1]', () => {
+  expect(keyOf('192.0.2.7', 1)).toBe('192.0.2.7');
+  expect(keyOf('198.51.100.7', 0.25)).toBe('198.51.100.7@0.25');
+  for (const client of ['2001:db8::/56', '192.0.2.7', '']) {
+    for (const cost of [1, 0.01, 1 / 3, 1e-9]) {
+      expect(parseKey(keyOf(client, cost))).toEqual({ client, cost });
     }
-    expect(parseKey('192.0.2.7@1')).toEqual({ client: '192.0.2.7', cost: 1 });
-    for (const cost of ['', '0', '-1', '1.5', 'x']) expect(() => parseKey(`a@${cost}`)).toThrow(RangeError);
-  });
+  }
+  expect(parseKey('192.0.2.7@1')).toEqual({ client: '192.0.2.7', cost: 1 });
+  for (const cost of ['', '0', '-1', '1.5', 'x']) expect(() => parseKey(`a@${cost}`)).toThrow(RangeError);
 });
 
 describe('MemoryStore.increment', () => {

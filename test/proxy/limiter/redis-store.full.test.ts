@@ -350,16 +350,14 @@ async function storeOn(url: string) {
   return { store, local, redis, hits };
 }
 
-describe('RedisStore without Redis', () => {
-  it('is the local store', async () => {
-    const { store, local, redis, hits } = await storeOn(`redis://127.0.0.1:${await freePort()}`);
-    expect([await hits('a'), await hits('a@0.5')]).toEqual([[1], [2]]);
-    expect(local.increment('a').totalHits).toBe(3);
-    await store.decrement('a');
-    expect(await hits('a')).toEqual([3]);
-    expect(redis.fallbacks).toBe(3);
-    expect(() => store.resetKey()).toThrow('DEL');
-  });
+it('RedisStore without Redis is the local store', async () => {
+  const { store, local, redis, hits } = await storeOn(`redis://127.0.0.1:${await freePort()}`);
+  expect([await hits('a'), await hits('a@0.5')]).toEqual([[1], [2]]);
+  expect(local.increment('a').totalHits).toBe(3);
+  await store.decrement('a');
+  expect(await hits('a')).toEqual([3]);
+  expect(redis.fallbacks).toBe(3);
+  expect(() => store.resetKey()).toThrow('DEL');
 });
 
 describe.skipIf(!HAS_REDIS)('RedisStore with a real Redis', () => {

@@ -193,20 +193,18 @@ describe('SnapshotWatcher.confirm', () => {
   });
 });
 
-describe('SnapshotWatcher.active', () => {
-  it('has the limits of the snapshot, but for those that are set by hand', async () => {
-    const limits = {
-      api: { tokens: 5, refill_seconds: 0.25 },
-      download: { tokens: 6, refill_seconds: 7 },
-      page: { tokens: 8, refill_seconds: 0.0015 },
-    };
-    const overrides = { api: { burst: 9 }, download: {}, page: { emissionIntervalMs: 3 } };
-    const { watcher } = watch(await tree({ limits }), { overrides });
-    await watcher.start();
-    expect(watcher.active.quotas).toEqual({
-      api: { burst: 9, emissionIntervalMs: 250 },
-      download: { burst: 6, emissionIntervalMs: 7_000 },
-      page: { burst: 8, emissionIntervalMs: 3 },
-    });
+it('SnapshotWatcher.active has the limits of the snapshot, but for those that are set by hand', async () => {
+  const limits = {
+    api: { tokens: 5, refill_seconds: 0.25 },
+    download: { tokens: 6, refill_seconds: 7 },
+    page: { tokens: 8, refill_seconds: 0.0015 },
+  };
+  const overrides = { api: { burst: 9 }, download: {}, page: { emissionIntervalMs: 3 } };
+  const { watcher } = watch(await tree({ limits }), { overrides });
+  await watcher.start();
+  expect(watcher.active.quotas).toEqual({
+    api: { burst: 9, emissionIntervalMs: 250 },
+    download: { burst: 6, emissionIntervalMs: 7_000 },
+    page: { burst: 8, emissionIntervalMs: 3 },
   });
 });

@@ -53,21 +53,19 @@ function start(environment: Record<string, string>) {
   return { heard: () => heard, ended, stop: () => child.kill('SIGTERM') };
 }
 
-describe('the package', () => {
-  it('has programs that run by name through links, in the folder of the user', () => {
-    // And no tests.
-    expect(readdirSync(join(root, 'build')).toSorted()).toEqual(['assets', 'data', 'generator', 'proxy']);
-    const user = path('user');
-    mkdirSync(join(user, 'data'), { recursive: true });
-    const program = join(bin, 'register-api');
-    const sample = run(user, program, 'sample', '--records', '20', '--quiet');
-    expect(sample).toEqual({ code: 0, stdout: '', stderr: '' });
-    const operator = join(root, 'data/operator.json');
-    expect(run(user, program, 'build', '--quiet', '--operator', operator).code).toBe(0);
-    expect(existsSync(join(user, 'dist/downloads/groups.parquet'))).toBe(true);
-    for (const name of ['register-api', 'register-api-proxy'])
-      expect(run(user, join(bin, name), '--version')).toMatchObject({ code: 0, stdout: '0.1.0\n' });
-  });
+it('the package has programs that run by name through links, in the folder of the user', () => {
+  // And no tests.
+  expect(readdirSync(join(root, 'build')).toSorted()).toEqual(['assets', 'data', 'generator', 'proxy']);
+  const user = path('user');
+  mkdirSync(join(user, 'data'), { recursive: true });
+  const program = join(bin, 'register-api');
+  const sample = run(user, program, 'sample', '--records', '20', '--quiet');
+  expect(sample).toEqual({ code: 0, stdout: '', stderr: '' });
+  const operator = join(root, 'data/operator.json');
+  expect(run(user, program, 'build', '--quiet', '--operator', operator).code).toBe(0);
+  expect(existsSync(join(user, 'dist/downloads/groups.parquet'))).toBe(true);
+  for (const name of ['register-api', 'register-api-proxy'])
+    expect(run(user, join(bin, name), '--version')).toMatchObject({ code: 0, stdout: '0.1.0\n' });
 });
 
 describe('the npm scripts', () => {

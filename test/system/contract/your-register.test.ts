@@ -176,23 +176,21 @@ const TIMES = [...section('### Times').matchAll(/^- `([^`]+)`[^`]*: [^`]*`([^`]+
   ([, value = '', sql = '']): [string, string] => [value, sql.replaceAll(/\s+/g, ' ')],
 );
 
-describe('the times of its recipes', () => {
-  it('become the same time, each by its expression', async () => {
-    expect(TIMES).toHaveLength(8);
-    const queries = TIMES.map(([value, sql]) => {
-      const call = sql.startsWith('strftime') ? sql : `strftime(F, ${sql}, 'utc')`;
-      const at = /^\d+$/.test(value) ? value : `'${value}'`;
-      return `SELECT ${call} FROM (SELECT ${at} AS at, '%Y-%m-%dT%H:%M:%SZ' AS F)`;
-    });
-    const script = `const { openDatabase } = await import('${PROJECT}/build/generator/sqlite/index.js');
-      const database = openDatabase(':memory:');
-      console.log(JSON.stringify(${JSON.stringify(queries)}.map((sql) => database.prepare(sql).pluck().get())));`;
-    const command = [process.execPath, '--input-type=module', '-e', script] as const;
-    const { output } = await run(command, { TZ: 'Europe/Berlin' });
-    const expected = TIMES.map(([value]) => {
-      if (value === '2025/07/06') return '2025-07-06T00:00:00Z';
-      return `2025-07-06T11:06${/^\d+$|:06:40/.test(value) ? ':40' : ':00'}Z`;
-    });
-    expect(JSON.parse(output)).toEqual(expected);
+it('the times of its recipes become the same time, each by its expression', async () => {
+  expect(TIMES).toHaveLength(8);
+  const queries = TIMES.map(([value, sql]) => {
+    const call = sql.startsWith('strftime') ? sql : `strftime(F, ${sql}, 'utc')`;
+    const at = /^\d+$/.test(value) ? value : `'${value}'`;
+    return `SELECT ${call} FROM (SELECT ${at} AS at, '%Y-%m-%dT%H:%M:%SZ' AS F)`;
   });
+  const script = `const { openDatabase } = await import('${PROJECT}/build/generator/sqlite/index.js');
+    const database = openDatabase(':memory:');
+    console.log(JSON.stringify(${JSON.stringify(queries)}.map((sql) => database.prepare(sql).pluck().get())));`;
+  const command = [process.execPath, '--input-type=module', '-e', script] as const;
+  const { output } = await run(command, { TZ: 'Europe/Berlin' });
+  const expected = TIMES.map(([value]) => {
+    if (value === '2025/07/06') return '2025-07-06T00:00:00Z';
+    return `2025-07-06T11:06${/^\d+$|:06:40/.test(value) ? ':40' : ':00'}Z`;
+  });
+  expect(JSON.parse(output)).toEqual(expected);
 });
