@@ -42,14 +42,6 @@ const etagOf = (content: string | Buffer): string => `"${sha256(content).slice(0
 const HANGS = (): Promise<never> => new Promise<never>(() => undefined);
 
 describe('FileCache.read', () => {
-  it('throws what the file system says of a file that can not be read, and tries again', async () => {
-    const { files, at, interfere } = await setUp({ 'a.json': '{}' });
-    interfere(() => Promise.reject(new Error('EIO')));
-    await expect(files.read('a.json', at(1))).rejects.toThrow('EIO');
-    interfere(undefined);
-    expect(await files.read('a.json', at(1))).toMatchObject({ size: 2 });
-  });
-
   it('makes the ETag from the content alone, and Last-Modified from the time of the file', async () => {
     const { root, files, at } = await setUp({ 'a.json': '{"a":1}' });
     await utimes(join(root, 'a.json'), 1_700_000_000.9, 1_700_000_000.9);
@@ -90,14 +82,6 @@ describe('FileCache.read', () => {
     expect([reads.length, files.bytes]).toEqual([1, 0]);
     await publish(root, 'a.json', '{}');
     expect(await files.read('a.json', at(1))).toMatchObject({ size: 2 });
-  });
-
-  it('reads from the root of its epoch', async () => {
-    const { files, at } = await setUp({ 'a.json': '{"a":1}' });
-    const other = await emptyFolder();
-    await publish(other, 'a.json', '{"a":2}');
-    await files.read('a.json', at(1));
-    expect(textOf(await files.read('a.json', { ...at(2), root: other }))).toBe('{"a":2}');
   });
 });
 

@@ -1,7 +1,7 @@
 /** The pages in Debian's Chromium: what people see and use, with nothing loaded from elsewhere. */
 import { createServer } from 'node:http';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { temporary } from '../../support/folder.js';
 import { listenOn } from '../../support/ports.js';
@@ -248,18 +248,15 @@ inChromium('the explorer', () => {
 
   it('at a 429 says when the next request passes, and then it does', async () => {
     const proxy = await startProxy(site.out, ['--api-tokens', '20', '--api-refill-seconds', '3']);
-    try {
-      const { page } = await open('/developers/explorer', {}, proxy.base);
-      while ((await proxy.get('/api/v1/stats')).status !== 429);
-      expect(await send(page, '/api/v1/stats')).toMatch(/^429 Too many requests/);
-      expect(await page.locator('#explorer-wait').innerText()).toMatch(/allowed in [123] s/);
-      const button = page.locator('#explorer button[type=submit]');
-      expect(await button.isDisabled()).toBe(true);
-      await expect.poll(() => button.isDisabled(), { timeout: 5000 }).toBe(false);
-      expect(await send(page, '/api/v1/stats')).toMatch(/^200 OK/);
-    } finally {
-      await proxy.stop();
-    }
+    onTestFinished(async () => void (await proxy.stop()));
+    const { page } = await open('/developers/explorer', {}, proxy.base);
+    while ((await proxy.get('/api/v1/stats')).status !== 429);
+    expect(await send(page, '/api/v1/stats')).toMatch(/^429 Too many requests/);
+    expect(await page.locator('#explorer-wait').innerText()).toMatch(/allowed in [123] s/);
+    const button = page.locator('#explorer button[type=submit]');
+    expect(await button.isDisabled()).toBe(true);
+    await expect.poll(() => button.isDisabled(), { timeout: 5000 }).toBe(false);
+    expect(await send(page, '/api/v1/stats')).toMatch(/^200 OK/);
   });
 
   it('says so when there is no answer', async () => {
@@ -281,22 +278,18 @@ inChromium('the explorer', () => {
 inChromium('a page of another origin', () => {
   it('reads answers and the headers that matter', async () => {
     const proxy = await startProxy(site.out, ['--api-tokens', '1', '--api-refill-seconds', '60']);
+    onTestFinished(async () => void (await proxy.stop()));
     const elsewhere = createServer((_, response) => response.end('<!DOCTYPE html><title>Elsewhere</title>'));
-    const port = await listenOn(elsewhere);
-    try {
-      const { page } = await open('/', {}, `http://127.0.0.1:${port}`);
-      const read = (): Promise<unknown> =>
-        page.evaluate(
-          `fetch('${proxy.base}/api/v1/stats', { cache: 'no-store' }).then(async (answer) => [
-            answer.status,
-            ...['ETag', 'RateLimit-Policy', 'Retry-After'].map((name) => answer.headers.get(name)),
-            (await answer.json()).error,
-          ])`,
-        );
-      expect(await read()).toEqual([200, matching(/^"\w+"$/), '"api";q=1;w=60', null, undefined]);
-      expect(await read()).toEqual([429, null, '"api";q=1;w=60', matching(/^\d+$/), 'rate_limited']);
-    } finally {
-      await proxy.stop();
-    }
+    const { page } = await open('/', {}, `http://127.0.0.1:${await listenOn(elsewhere)}`);
+    const read = (): Promise<unknown> =>
+      page.evaluate(
+        `fetch('${proxy.base}/api/v1/stats', { cache: 'no-store' }).then(async (answer) => [
+          answer.status,
+          ...['ETag', 'RateLimit-Policy', 'Retry-After'].map((name) => answer.headers.get(name)),
+          (await answer.json()).error,
+        ])`,
+      );
+    expect(await read()).toEqual([200, matching(/^"\w+"$/), '"api";q=1;w=60', null, undefined]);
+    expect(await read()).toEqual([429, null, '"api";q=1;w=60', matching(/^\d+$/), 'rate_limited']);
   });
 });
