@@ -23,7 +23,10 @@ import type { StageSpec } from './stage-writer.js';
 
 /** What is staged of the next snapshot. */
 export interface NextSnapshot {
+  readonly tree: Tree;
   readonly treeId: string;
+  /** The snapshot that is followed; undefined for the first. */
+  readonly previous: Manifest | undefined;
   readonly manifest: Manifest;
   readonly spec: StageSpec;
   readonly next: Pick<NextIndex, 'changesByRoute' | 'total'>;
@@ -35,22 +38,17 @@ export interface NextSnapshot {
 export const sumsOf = (files: readonly FeedFile[]): Record<string, string> =>
   Object.fromEntries(files.map(({ file, body }) => [file, hash('sha256', body)]));
 
-/**
- * Stages those of a build.
- * @param previous the snapshot that is followed; undefined for the first
- * @returns the hashes of the feed, for the index
- */
+/** Stages those of a build. @returns the hashes of the feed, for the index */
 export async function stageMade(
-  tree: Tree,
-  previous: Manifest | undefined,
   snapshot: NextSnapshot,
   lists: ListWriter,
   { kinds, snapshotFeed }: Announcement,
   progress: Progress,
 ): Promise<Record<string, string>> {
-  const { paths } = snapshot.spec;
+  const { tree, previous, spec } = snapshot;
+  const { paths } = spec;
   if (previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
-  const changes = await stageChanges(tree, previous, snapshot, kinds, progress);
+  const changes = await stageChanges(snapshot, kinds, progress);
   for (const { file } of filesIn(changes.slice(0, 1))) lists.add('files', file.slice(1));
   for (const file of untrackedFiles(tree, changes)) {
     lists.add('removed', file);
@@ -68,13 +66,11 @@ export async function stageMade(
 
 /** Stages list, bundle and index. @returns the changes in the index, newest first */
 async function stageChanges(
-  tree: Tree,
-  previous: Manifest | undefined,
   snapshot: NextSnapshot,
   kinds: Announcement['kinds'],
   progress: Progress,
 ): Promise<readonly Change[]> {
-  const { treeId, manifest, spec, next, isTakedown } = snapshot;
+  const { tree, treeId, previous, manifest, spec, next, isTakedown } = snapshot;
   const { sequence, digest, as_of, built_at } = manifest;
   const published = readChangeIndex(tree);
   // Only an unbroken chain is useful; if the index was lost, a new one starts here.

@@ -232,8 +232,8 @@ export class Publisher {
 
   #stageMade({ treeId }: Plan, manifest: Manifest, announcement: Announcement, progress: Progress) {
     const { tree, previous, spec, next, takedown } = this;
-    const snapshot = { treeId, manifest, spec, next, isTakedown: takedown.isOne };
-    return stageMade(tree, previous, snapshot, this.#lists, announcement, progress);
+    const snapshot = { tree, treeId, previous, manifest, spec, next, isTakedown: takedown.isOne };
+    return stageMade(snapshot, this.#lists, announcement, progress);
   }
 
   #nextIndex({ treeId, sequence, digest, files }: Plan, { as_of: asOf }: Manifest, manifest: string): Index {
