@@ -8,11 +8,9 @@ import { ConfigError, EnvironmentError } from './errors.js';
 import { createApp } from './http/app.js';
 import { createHttpServer, type HttpServer } from './http/server.js';
 import { matcherOf } from './limiter/client-ip.js';
-import type { RedisBuckets } from './limiter/redis-store.js';
 import { baseOf, listen, passedSocket } from './listen.js';
 import { errorCode } from './log.js';
 import { createAdminServer, readinessOf } from './ops/admin.js';
-import type { Metrics } from './ops/metrics.js';
 import { calledAs, readPackage, returnToUser, type Package } from './package.js';
 import { openDisk } from './tree/disk.js';
 import { SnapshotError, titleOf, type Snapshot } from './snapshot/snapshot.js';
@@ -104,8 +102,12 @@ async function serve(config: Config, version: string): Promise<void> {
     throw new EnvironmentError(`--dist "${dist}": ${error.message}`);
   });
   const isTrusted = matcherOf(trustProxy);
-  const redis = config.redis === undefined ? undefined : await openRedis(config.redis);
-  const metrics = adminPort === undefined ? undefined : await createMetrics();
+  // The libraries of Redis, of metrics and of the access log are loaded only where they are used.
+  const redis =
+    config.redis === undefined
+      ? undefined
+      : new (await import('./limiter/redis-store.js')).RedisBuckets(config.redis, log);
+  const metrics = adminPort === undefined ? undefined : new (await import('./ops/metrics.js')).Metrics();
   const app = createApp({ watcher, disk, metrics, isTrusted, redis, clock, log });
   const output = config.accessLog && (await openAccessLog());
   const accessLog =
@@ -163,18 +165,6 @@ async function checkFolder(dist: string): Promise<void> {
 }
 
 type Output = ReturnType<typeof destination>;
-
-// The libraries of Redis, of metrics and of the access log are loaded only where they are used.
-
-async function createMetrics(): Promise<Metrics> {
-  const { Metrics } = await import('./ops/metrics.js');
-  return new Metrics();
-}
-
-async function openRedis(url: string): Promise<RedisBuckets> {
-  const { RedisBuckets } = await import('./limiter/redis-store.js');
-  return new RedisBuckets(url, log);
-}
 
 /** Writes to stdout asynchronously. */
 async function openAccessLog(): Promise<Output> {

@@ -100,26 +100,28 @@ function headersOf(
   ];
 }
 
+const withoutBody = (status: number, headers: string[]): HttpResponse => ({
+  status,
+  headers,
+  body: undefined,
+  downloadCost: 0,
+});
+
 /** 308: the method is preserved (RFC 9110 §15.4.9). */
-export function redirect({ active, bucket }: RequestContext, location: string): HttpResponse {
-  const headers = [...active.headers.notFound[bucket], 'Location', location, 'Content-Length', '0'];
-  return { status: 308, headers, body: undefined, downloadCost: 0 };
-}
+export const redirect = ({ active, bucket }: RequestContext, location: string): HttpResponse =>
+  withoutBody(308, [...active.headers.notFound[bucket], 'Location', location, 'Content-Length', '0']);
 
 /** 204 to OPTIONS, for CORS preflights and other clients. */
-export function options({ active, bucket }: RequestContext): HttpResponse {
-  return { status: 204, headers: [...active.headers.options[bucket]], body: undefined, downloadCost: 0 };
-}
+export const options = ({ active, bucket }: RequestContext): HttpResponse =>
+  withoutBody(204, [...active.headers.options[bucket]]);
 
 /** A protocol error without a request: no body, and the connection is closed. */
-export function protocolError({ headers }: ActiveSnapshot, status: number, extra = NO_HEADERS): HttpResponse {
-  return {
-    status,
-    headers: [...headers.error.api, ...extra, 'Content-Length', '0', 'Connection', 'close'],
-    body: undefined,
-    downloadCost: 0,
-  };
-}
+export const protocolError = (
+  { headers }: ActiveSnapshot,
+  status: number,
+  extra = NO_HEADERS,
+): HttpResponse =>
+  withoutBody(status, [...headers.error.api, ...extra, 'Content-Length', '0', 'Connection', 'close']);
 
 const PROBLEM_HEADERS: HeaderList = ['Content-Type', 'application/problem+json'];
 /** On both forms of an error that also has a page. */
@@ -178,10 +180,8 @@ export function respondWith(
 ): HttpResponse {
   const { file } = representation;
   const outcome = evaluatePreconditions(headers, file);
-  if (outcome === 'not_modified') {
-    const described = headersOf(context.active, route, representation, NO_HEADERS);
-    return { status: 304, headers: described, body: undefined, downloadCost: 0 };
-  }
+  if (outcome === 'not_modified')
+    return withoutBody(304, headersOf(context.active, route, representation, NO_HEADERS));
   if (outcome === 'failed') return problem(context, 'precondition_failed');
   // Range is defined only for GET (RFC 9110 §14.2).
   const isRanged = headers.range !== undefined && method === 'GET' && isRangeCurrent(headers, file);

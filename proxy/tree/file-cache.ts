@@ -185,11 +185,11 @@ export class FileCache {
       maxBytes: CACHED_FILE_MAX_BYTES,
     });
     if (read === undefined) {
-      this.#forget(path, epoch);
+      this.#update(path, epoch, undefined);
       return undefined;
     }
     const file = read.identity === known?.identity ? known : await this.#describe(path, read, epoch);
-    if (file !== undefined) this.#remember(path, file, undefined, epoch);
+    if (file !== undefined) this.#update(path, epoch, { file, of: undefined });
     return file;
   }
 
@@ -223,23 +223,19 @@ export class FileCache {
     const isSame = read !== undefined && read.identity === known?.identity;
     const isForm = read?.digest !== undefined && of.etag === `"${read.digest}"`;
     const file = isSame ? known : isForm ? formOf(of, path, coding, read) : undefined;
-    this.#remember(path, file, of.etag, epoch);
+    this.#update(path, epoch, { file, of: of.etag });
     return file;
   }
 
-  #remember(path: string, file: CachedFile | undefined, of: string | undefined, { epoch }: Epoch): void {
-    if (this.#isOutdated(path, epoch)) return;
-    this.#entries.set(path, { file, of, epoch, checkedAtMs: this.#clock() });
-  }
-
-  #forget(path: string, { epoch }: Epoch): void {
-    if (!this.#isOutdated(path, epoch)) this.#entries.delete(path);
-  }
-
-  /** The result of a read from an older epoch must not replace a newer one. */
-  #isOutdated(path: string, epoch: number): boolean {
+  /**
+   * Remembers an entry, or forgets a file that is gone. The result of a read from an older epoch must
+   * not replace a newer one.
+   */
+  #update(path: string, { epoch }: Epoch, entry: Pick<Entry, 'file' | 'of'> | undefined): void {
     const present = this.#entries.get(path);
-    return present !== undefined && present.epoch > epoch;
+    if (present !== undefined && present.epoch > epoch) return;
+    if (entry === undefined) this.#entries.delete(path);
+    else this.#entries.set(path, { ...entry, epoch, checkedAtMs: this.#clock() });
   }
 }
 
