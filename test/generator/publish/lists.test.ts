@@ -44,8 +44,8 @@ async function build(register: string, out: string) {
 }
 
 const ALWAYS = ['/changes/index.json', '/snapshot.json'];
-/** What each snapshot tells of itself. */
-const TOLD = ['/feeds/snapshots.atom', '/feeds/snapshots.json'];
+/** Each snapshot changes them. */
+const SNAPSHOT_FEEDS = ['/feeds/snapshots.atom', '/feeds/snapshots.json'];
 const absolute = (paths: Iterable<string>): string[] => [...paths].map((each) => BASE + each).toSorted();
 
 /** Copies the listed files into another tree, as rsync --files-from does, and deletes those that are to be deleted. */
@@ -83,7 +83,7 @@ describe('the lists of', () => {
     expect(records).toHaveLength(20 + 20 + 11 + 12);
     const pages = records.map((url) => url.replace('/api/v1', ''));
     expect(purged.toSorted()).toEqual(
-      absolute([...mirrorOf(out).keys(), ...pages, '/api/v1/largest', ...ALWAYS, ...TOLD]),
+      absolute([...mirrorOf(out).keys(), ...pages, '/api/v1/largest', ...ALWAYS, ...SNAPSHOT_FEEDS]),
     );
     expect(files.toSorted()).toEqual([...filesOf(out).keys()]);
   });
@@ -95,9 +95,9 @@ describe('the lists of', () => {
     const puts = put.map((each) => each.path);
     // The pages of records that were added or removed, but not those of records that changed.
     const pages = ['/game/4', '/item/6', '/item/77', '/user/9007', '/user/500007'];
-    expect(purged.toSorted()).toEqual(absolute([...puts, ...gone, ...pages, ...ALWAYS, ...TOLD]));
+    expect(purged.toSorted()).toEqual(absolute([...puts, ...gone, ...pages, ...ALWAYS, ...SNAPSHOT_FEEDS]));
     expect(documentUrls(out, files)).toEqual(
-      [...puts, '/changes/2.json', '/changes/2.ndjson.gz', ...ALWAYS, ...TOLD].toSorted(),
+      [...puts, '/changes/2.json', '/changes/2.ndjson.gz', ...ALWAYS, ...SNAPSHOT_FEEDS].toSorted(),
     );
     copy(out, twin, files, deleted);
     expect(differing(hashesOf(twin), hashesOf(out))).toEqual([]);

@@ -70,7 +70,7 @@ describe('a hint', () => {
   it.each([
     ['seconds', `strftime('%Y-%m-%dT%H:%M:%SZ', created_at, 'unixepoch')`, '1751800000.9'],
     ['an offset', `strftime('%Y-%m-%dT%H:%M:%SZ', created_at)`, `'2026-11-20 10:00:00+02:00'`],
-  ])('that is followed mends %s', async (_, call, value) => {
+  ])('that is followed corrects %s', async (_, call, value) => {
     const sql = `${ITEM} UPDATE items SET created_at = ${value}; UPDATE items SET created_at = ${call};`;
     const register = writeRegister(path('register.sqlite'), sql, 'untyped');
     expect((await inProcess('check', '--register', register)).code).toBe(0);
