@@ -18,13 +18,13 @@ import { z } from 'zod';
 import { inProcess, indexOf, manifestOf, mirrorOf, sha256 } from '../publish/support.js';
 import { OPERATOR } from '../../support/build.js';
 import { startProxy } from '../../support/proxy.js';
-import { changeRegister } from '../../support/register.js';
 import { inState, removeTree } from '../../support/tree.js';
 import { runVerifier } from './go-verifier.js';
 import { base64, publicKeyOf, rootOf, tilesOf } from './naive.js';
 import type { Key } from './naive.js';
 import { checkpointIn, entriesOf, logFolder, logOf } from './published.js';
 import { checkpointOf, entryOf, filesOfLog, manifestHash } from './signed.js';
+import { Site } from './site.js';
 import { Witness, consistency } from './witness-server.js';
 
 /** The record that attacks are about. */
@@ -35,36 +35,28 @@ const object = z.looseObject({});
 export const readObject = (file: string) => object.parse(JSON.parse(readFileSync(file, 'utf8')));
 
 /** A publisher, and clients that keep what they have seen. */
-export class Scene {
-  readonly folder: string;
-  readonly key: string;
-  readonly out: string;
+export class Scene extends Site {
   /** The notes that the witness has cosigned. */
   cosigned: readonly string[] = [];
 
   constructor(folder: string) {
-    this.folder = folder;
-    [this.key, this.out] = [join(folder, 'key'), join(folder, 'dist')];
+    super((name) => join(folder, name), folder, OPERATOR);
   }
 
   file(name: string): string {
     return join(this.folder, name);
   }
 
-  get vkey(): string {
-    return readFileSync(`${this.key}.pub`, 'utf8').trimEnd();
-  }
-
   get note(): string {
-    return readFileSync(join(logOf(this.out), 'checkpoint'), 'utf8');
+    return readFileSync(join(this.log, 'checkpoint'), 'utf8');
   }
 
   get entries(): string[] {
-    return entriesOf(logOf(this.out), checkpointIn(join(logOf(this.out), 'checkpoint')).size);
+    return entriesOf(this.log, checkpointIn(join(this.log, 'checkpoint')).size);
   }
 
   /** The same once more, with all that the clients keep. */
-  copy(folder: string): Scene {
+  copyTo(folder: string): Scene {
     cpSync(this.folder, folder, { recursive: true });
     const scene = new Scene(folder);
     scene.cosigned = this.cosigned;
@@ -86,27 +78,12 @@ export class Scene {
     this.cosigned = [...this.cosigned, this.note];
   }
 
-  /** Builds. @returns what it warns of */
+  /** Builds with the publisher's key and its KEY.last. @returns what it warns of */
   async build(sql: string, ...options: readonly string[]): Promise<string> {
-    changeRegister(this.file('register.sqlite'), sql);
-    const { code, stderr } = await inProcess(...this.building(), ...options);
+    this.change(sql);
+    const { code, stderr } = await this.run('build', '--key', this.key, ...options);
     if (code !== 0) throw new Error(stderr);
     return stderr;
-  }
-
-  /** A build with the publisher's key and its KEY.last. */
-  building(): string[] {
-    const args = [
-      '--out',
-      this.out,
-      '--operator',
-      OPERATOR,
-      '--key',
-      this.key,
-      '--accept-removals',
-      '--quiet',
-    ];
-    return ['build', '--register', this.file('register.sqlite'), ...args];
   }
 
   /** The clients look at the tree, and keep what they keep. */
@@ -304,8 +281,9 @@ function first(...attempts: readonly Attempt[]): Noticed {
 }
 
 /** The reason of a command that fails, or its warning. */
-async function reasonOf(...args: string[]): Promise<string | undefined> {
-  const { code, stdout, stderr } = await inProcess(...args);
+const reasonOf = async (...args: string[]): Promise<string | undefined> => reasonIn(await inProcess(...args));
+
+function reasonIn({ code, stdout, stderr }: Awaited<ReturnType<typeof inProcess>>): string | undefined {
   if (code === 1) return stderr + stdout;
   if (code === 0) return stderr === '' ? undefined : stderr;
   throw new Error(stderr);
@@ -348,7 +326,7 @@ export async function noticedBy(
       'saved proof': first(['kept proof', saved]),
       witness: first(['kept checkpoint', noticedByWitness(scene, note)]),
       ...(go !== undefined && { 'verifier of others': noticedByGo(scene, go) }),
-      'next build': first(['kept checkpoint', await reasonOf(...scene.building())]),
+      'next build': first(['kept checkpoint', reasonIn(await scene.run('build', '--key', scene.key))]),
     };
   } finally {
     await proxy.stop();

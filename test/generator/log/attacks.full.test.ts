@@ -154,7 +154,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   },
   'a fork, to a reader who is shown one side': {
     attack: async (scene) => {
-      const other = base.copy(path('other-side'));
+      const other = base.copyTo(path('other-side'));
       await other.publish(price(40));
       await scene.build(price(50));
       scene.cosigned = other.cosigned;
@@ -164,7 +164,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   },
   'a fork, to a reader who has seen the other side': {
     attack: async (scene) => {
-      const other = base.copy(path('other-side'));
+      const other = base.copyTo(path('other-side'));
       await other.build(price(50));
       await scene.publish(price(40));
       await scene.look();
@@ -236,12 +236,12 @@ beforeAll(async () => {
   await inProcess('keygen', '--name', NAME, '--write', base.key);
   await base.publish(price(10));
   await base.publish(price(20));
-  old = base.copy(path('old'));
+  old = base.copyTo(path('old'));
   await base.publish(price(30));
   await base.look();
   // Most of the time goes by while clients wait for the next snapshot.
   const all = Object.entries(TABLE).map(async ([name, { attack, document }]) => {
-    const scene = base.copy(path('attacked'));
+    const scene = base.copyTo(path('attacked'));
     await attack(scene);
     return [name, await noticedBy(scene, go, document)] as const;
   });
@@ -261,7 +261,7 @@ describe.each(Object.entries(TABLE))('%s', (name, { noticed }) => {
 
 describe('what follows', () => {
   it('a build signs what somebody has put into the tree and its state', async () => {
-    const scene = base.copy(path('signed'));
+    const scene = base.copyTo(path('signed'));
     forge(scene);
     await scene.build(price(40));
     const proof = scene.file('forged.tlog-proof');
@@ -272,7 +272,7 @@ describe('what follows', () => {
   });
 
   it('a build signs nothing of files that were edited, and verify goes on to name them', async () => {
-    const scene = base.copy(path('edited'));
+    const scene = base.copyTo(path('edited'));
     edit(scene);
     await scene.build(price(40));
     expect((await inProcess('prove', scene.out, RECORD)).stderr).toContain(
@@ -283,8 +283,8 @@ describe('what follows', () => {
   });
 
   it('a copy that took a forged snapshot, which was not signed, is repaired by the next signed one', async () => {
-    const scene = base.copy(path('forged'));
-    const honest = base.copy(path('honest'));
+    const scene = base.copyTo(path('forged'));
+    const honest = base.copyTo(path('honest'));
     forge(scene, 4);
     const copy = scene.file('copy');
     const mirror = async (): Promise<string> => {
@@ -310,7 +310,7 @@ describe('what follows', () => {
   });
 
   it('a witness that has cosigned one side of a fork leaves the other without a cosignature', async () => {
-    const [scene, other] = [base.copy(path('side')), base.copy(path('other-side'))];
+    const [scene, other] = [base.copyTo(path('side')), base.copyTo(path('other-side'))];
     const witness = await new Witness(publicKeyOf(base.vkey)).start(0);
     const asking = ['--witness', `${witness.url} ${witness.key.vkey}`];
     try {
