@@ -4,8 +4,8 @@ import type { Server as HttpServer } from 'node:http';
 import { createServer, type Server } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** Has a server listen on a free port of 127.0.0.1. */
-async function listening(server: Server): Promise<number> {
+/** Has a server listen on a free port of 127.0.0.1. @returns the port */
+export async function listening(server: Server | HttpServer): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -13,12 +13,17 @@ async function listening(server: Server): Promise<number> {
   return address.port;
 }
 
+/** Ends a server and its connections. */
+export async function ended(server: Server | HttpServer): Promise<void> {
+  const isClosed = once(server, 'close');
+  if ('closeAllConnections' in server) server.closeAllConnections();
+  server.close();
+  await isClosed;
+}
+
 /** Has a server listen on a free port of 127.0.0.1 until the test ends. */
 export async function listenOn(server: Server | HttpServer): Promise<number> {
-  onTestFinished(() => {
-    if ('closeAllConnections' in server) server.closeAllConnections();
-    server.close();
-  });
+  onTestFinished(() => void ended(server));
   return await listening(server);
 }
 

@@ -311,7 +311,7 @@ describe('what follows', () => {
 
   it('a witness that has cosigned one side of a fork leaves the other without a cosignature', async () => {
     const [scene, other] = [base.copyTo(path('side')), base.copyTo(path('other-side'))];
-    const witness = await new Witness(publicKeyOf(base.vkey)).start(0);
+    const witness = await new Witness(publicKeyOf(base.vkey)).start();
     const asking = ['--witness', `${witness.url} ${witness.key.vkey}`];
     try {
       expect(await scene.build(price(40), ...asking)).toBe('');

@@ -1,5 +1,4 @@
 /** Proofs of documents, checked by an implementation of the specifications that has none of the generator's code. */
-import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
@@ -8,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashed, prove } from '../../../generator/log/prove.js';
 import type { ProofRequest, ProofSource, Proven } from '../../../generator/log/prove.js';
 import { published } from '../../support/build.js';
+import { listening } from '../../support/ports.js';
 import { writeRegister } from '../../support/register.js';
 import { filesByUrl, inProcess, manifestOf, sha256, temporary } from '../publish/support.js';
 import { newKey } from './naive.js';
@@ -289,10 +289,8 @@ describe('the command prove over HTTP', () => {
         : (files.get(url) ?? (url === '/snapshot.json' ? url : undefined));
       if (file === undefined || !existsSync(join(out, file))) response.writeHead(404).end();
       else response.end(readFileSync(join(out, file)));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    base = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+    });
+    base = `http://127.0.0.1:${await listening(server)}`;
   });
   afterAll(() => server.close());
 

@@ -4,6 +4,7 @@
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { ended, listening } from '../../support/ports.js';
 import { isSignedBy, newKey, nodeOf, rootOf, splitOf } from './naive.js';
 import type { PublicKey } from './naive.js';
 
@@ -93,20 +94,12 @@ export class Witness {
     this.#server = createServer((request, response) => this.#respond(request, response));
   }
 
-  async start(port: number): Promise<this> {
-    await new Promise<void>((settle) => this.#server.listen(port, '127.0.0.1', settle));
-    const address = this.#server.address();
-    const actual = typeof address === 'object' && address !== null ? address.port : port;
-    this.url = `http://127.0.0.1:${actual}/prefix`;
+  async start(): Promise<this> {
+    this.url = `http://127.0.0.1:${await listening(this.#server)}/prefix`;
     return this;
   }
 
-  stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    return new Promise((settle) => {
-      this.#server.close(() => settle());
-    });
-  }
+  stop = (): Promise<void> => ended(this.#server);
 
   #respond(request: IncomingMessage, response: ServerResponse): void {
     let text = '';

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const witness of running.splice(0)) await witness.stop();
 });
 async function started(...logs: readonly Key[]): Promise<Witness> {
-  const witness = await new Witness(...logs).start(0);
+  const witness = await new Witness(...logs).start();
   running.push(witness);
   return witness;
 }

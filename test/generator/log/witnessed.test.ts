@@ -15,7 +15,7 @@ let witnesses: readonly [Witness, Witness];
 beforeEach(async () => {
   site = newSite(path);
   const log = publicKeyOf(site.vkey);
-  witnesses = [await new Witness(log).start(0), await new Witness(log).start(0)];
+  witnesses = [await new Witness(log).start(), await new Witness(log).start()];
 });
 afterEach(async () => {
   for (const witness of witnesses) await witness.stop();

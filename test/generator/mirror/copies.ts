@@ -1,21 +1,40 @@
-/** A made-up origin and a copy of it, for each test of a file. */
+/** A made-up origin and a copy of it, for each test of a file, by a mirror that doesn't wait. */
 import { existsSync } from 'node:fs';
-import { afterAll, afterEach, beforeEach } from 'vitest';
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { removeTree } from '../../support/tree.js';
 import { hashesOf, inProcess, temporary } from '../publish/support.js';
-import { impatient } from './impatient.js';
 import { MadeUpOrigin } from './made-up.js';
+
+function replaceTimer(wait: (ms: number) => unknown): void {
+  Reflect.set(timers, 'setTimeout', wait);
+  syncBuiltinESMExports();
+}
 
 /** Call it at the top of a test file. */
 export async function copying() {
   const path = temporary();
-  const waits = impatient();
+  const waits: number[] = [];
+  const { setTimeout } = timers;
   const origin = new MadeUpOrigin();
-  const base = await origin.start(0);
+  const base = await origin.start();
   const out = path('copy');
-  beforeEach(() => origin.reset());
+  beforeAll(() =>
+    replaceTimer((ms) => {
+      waits.push(ms);
+      return setTimeout(1);
+    }),
+  );
+  beforeEach(() => {
+    origin.reset();
+    waits.length = 0;
+  });
   afterEach(() => removeTree(out));
-  afterAll(() => origin.stop());
+  afterAll(() => {
+    replaceTimer(setTimeout);
+    return origin.stop();
+  });
   return {
     path,
     origin,

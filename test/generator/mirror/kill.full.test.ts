@@ -16,7 +16,7 @@ const path = temporary();
 it('a mirror of a signed tree that is killed at any call that changes the disk leaves a log that can be read', async () => {
   const origin = new MadeUpOrigin();
   const log = new SignedLog(origin);
-  const base = new URL(await origin.start(0));
+  const base = new URL(await origin.start());
   const out = path('copy');
   const run = () => mirrorTree(base, new Tree(out), effectsAt('2026-12-01T00:00:00Z'));
   const notes = new Map<string, readonly string[]>();

@@ -3,11 +3,10 @@
  * break any rule. Its files are written here, independently of the generator.
  */
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { ended, listening } from '../../support/ports.js';
 import { digestOf, sha256 } from '../publish/support.js';
 import { MEMBERS } from '../tree/members.js';
 
@@ -123,16 +122,9 @@ export class MadeUpOrigin {
     this.#server = createServer((request, response) => this.#respond(request, response));
   }
 
-  async start(port: number): Promise<string> {
-    await once(this.#server.listen(port, '127.0.0.1'), 'listening');
-    const address = this.#server.address();
-    return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : port}`;
-  }
-
-  stop(): Promise<void> {
-    this.#server.closeAllConnections();
-    return promisify(this.#server.close.bind(this.#server))();
-  }
+  /** @returns its URL */
+  start = async (): Promise<string> => `http://127.0.0.1:${await listening(this.#server)}`;
+  stop = (): Promise<void> => ended(this.#server);
 
   /** Forgets everything, and has published nothing. */
   reset(): void {

@@ -5,6 +5,7 @@ import { createServer, request } from 'node:http';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { PROJECT } from '../../support/folder.js';
+import { listening } from '../../support/ports.js';
 import { sha256 } from '../publish/support.js';
 
 const PROGRAM = join(PROJECT, 'node_modules/s3rver/bin/s3rver.js');
@@ -55,10 +56,8 @@ export function storage(folder: string): Storage {
       incoming.on('error', () => outgoing.destroy());
       incoming.pipe(outgoing);
     });
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    port = await listening(proxy);
     stops.push(() => proxy.close());
-    const address = proxy.address();
-    port = typeof address === 'object' && address !== null ? address.port : 0;
     configure(port);
   });
   afterAll(() => {

@@ -170,7 +170,7 @@ async function signed(register: string): Promise<unknown[]> {
 
 async function mirrored(): Promise<unknown> {
   const origin = new MadeUpOrigin();
-  const base = await origin.start(0);
+  const base = await origin.start();
   onTestFinished(() => origin.stop());
   origin.publish(documentsOf({ 1: 'one' }));
   return print('mirror', base, '--out', path('copy'));
