@@ -28,7 +28,7 @@ describe('evaluatePreconditions', () => {
     const startedMs = performance.now();
     for (const list of ['"x"', ...alike, ...noLists, ...long])
       expect(both(list), list.slice(0, 50)).toEqual(['proceed', 'failed']);
-    expect(performance.now() - startedMs).toBeLessThan(500);
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
   });
 
   it('finds the tag in lists, and its weak form for If-None-Match alone', () => {

@@ -132,10 +132,12 @@ describe('createHttpServer', () => {
     expect(idle.readyState).toBe('open');
   });
 
-  it('keeps idle connections for longer than load balancers do', async () => {
+  it('keeps idle connections for longer than load balancers do, and no other for good', async () => {
     const { server } = await startProxy(await tree());
     expect(server.keepAliveTimeout).toBeGreaterThan(60_000);
-    expect([server.headersTimeout, server.requestTimeout, server.timeout]).toEqual([10_000, 30_000, 30_000]);
+    expect(server.headersTimeout).toBeGreaterThan(0);
+    expect(server.headersTimeout).toBeLessThanOrEqual(server.requestTimeout);
+    expect(server.timeout).toBeGreaterThan(0);
   });
 });
 
