@@ -114,6 +114,9 @@ describe('writeSample', () => {
     }
     expect(digests[1]).toBe(digests[0]);
     expect(new Set(digests).size).toBe(3);
+    const file = inFolder('by the command.sqlite');
+    await inProcess('sample', '--out', file, '--records', '1500', '--seed', '8', '--quiet');
+    expect(sha256(file)).toBe(digests[2]);
   });
 
   it.each([
