@@ -136,6 +136,16 @@ export class MadeUpOrigin {
     [this.#changes, this.#oldest] = [[], 1];
   }
 
+  /** Responds otherwise to the first requests for a file that is there. */
+  atFirst(file: string, times: number, respond: (response: ServerResponse, body: Buffer) => void): void {
+    let count = 0;
+    this.instead = ({ url }, response, body) => {
+      if (url !== file || body === undefined || (count += 1) > times) return false;
+      respond(response, body);
+      return true;
+    };
+  }
+
   /** The paths asked for since the last call. */
   asked(): string[] {
     return this.log.splice(0);

@@ -134,25 +134,7 @@ describe('a copy that follows', () => {
   });
 });
 
-/** Serves nothing at a path. */
-const without = (...paths: readonly string[]): void => {
-  origin.instead = ({ url = '' }, response) => {
-    if (!paths.includes(url)) return false;
-    response.writeHead(404).end();
-    return true;
-  };
-};
-
-/** Changes a response for as long as it says. */
-const altered = (file: string, alter: (body: Buffer) => Buffer, times = Number.POSITIVE_INFINITY): void => {
-  let count = 0;
-  origin.instead = ({ url }, response, body) => {
-    if (url !== file || body === undefined || (count += 1) > times) return false;
-    response.writeHead(200).end(alter(body));
-    return true;
-  };
-};
-
+const BUNDLE = '/changes/3.ndjson.gz';
 const flipped = (body: Buffer): Buffer => Buffer.from(body.map((byte, at) => (at === 12 ? byte ^ 1 : byte)));
 
 /** Runs it in vain: the copy stays what it was. */
@@ -172,8 +154,8 @@ describe('without a usable bundle', () => {
   });
 
   it.each([
-    ['missing', () => without('/changes/3.ndjson.gz')],
-    ['damaged', () => altered('/changes/3.ndjson.gz', flipped)],
+    ['missing', () => origin.atFirst(BUNDLE, 9, (response) => response.writeHead(404).end())],
+    ['damaged', () => origin.atFirst(BUNDLE, 9, (response, body) => response.end(flipped(body)))],
     ['none, since it would be too large', () => origin.dropBundle()],
   ])('that is %s, the copy takes the documents in the downloads', async (_, break_) => {
     origin.publish(THREE);
@@ -239,21 +221,16 @@ it('an origin that was begun again is copied from the start, with whatever numbe
 /** Publishes as soon as a path is asked for. */
 const publishing = (file: string, documents: ReturnType<typeof documentsOf>): void => {
   origin.instead = ({ url }) => {
-    if (url === file) {
-      origin.instead = () => false;
-      origin.publish(documents);
-    }
+    if (url !== file) return false;
+    origin.instead = () => false;
+    origin.publish(documents);
     return false;
   };
 };
 
 it('nothing of what a failed run fetched is kept', async () => {
   origin.publish(ONE);
-  origin.instead = ({ url }, response) => {
-    if (url !== '/feeds/snapshots.atom') return false;
-    response.writeHead(403).end();
-    return true;
-  };
+  origin.atFirst('/feeds/snapshots.atom', 9, (response) => response.writeHead(403).end());
   expect(await failed()).toMatchObject({ code: 3 });
   expect(origin.asked()).toContain('/brand.bin');
   expect(readdirSync(inState(out, 'mirror'))).toEqual([]);

@@ -22,20 +22,6 @@ const LONG = documentsOf(
   Object.fromEntries(Array.from({ length: 4000 }, (_, at) => [at + 1, sha256(`group ${at}`)])),
 );
 
-/** Does something at the first requests for a path. */
-function atFirst(
-  file: string,
-  times: number,
-  respond: (response: ServerResponse, body: Buffer) => void,
-): void {
-  let count = 0;
-  origin.instead = ({ url }, response, body) => {
-    if (url !== file || body === undefined || (count += 1) > times) return false;
-    respond(response, body);
-    return true;
-  };
-}
-
 /** Sends the first half and closes the connection. */
 const cut = (etag?: string) => (response: ServerResponse, body: Buffer) => {
   response.writeHead(200, { 'content-length': body.length, ...(etag !== undefined && { etag }) });
@@ -60,7 +46,7 @@ describe('a connection that breaks', () => {
   it('is taken up where it broke', async () => {
     origin.publish(LONG);
     const body = origin.files.get(GROUPS) ?? Buffer.alloc(0);
-    atFirst(GROUPS, 1, cut(`"${createHash('sha1').update(body).digest('hex')}"`));
+    origin.atFirst(GROUPS, 1, cut(`"${createHash('sha1').update(body).digest('hex')}"`));
     await expectCopy();
     const [first, second] = origin.log.filter((each) => each.startsWith(GROUPS));
     expect(first).toBe(GROUPS);
@@ -69,7 +55,7 @@ describe('a connection that breaks', () => {
 
   it('begins again if the file is another by now', async () => {
     origin.publish(LONG);
-    atFirst(GROUPS, 1, cut('"another"'));
+    origin.atFirst(GROUPS, 1, cut('"another"'));
     await expectCopy();
     const asked = origin.log.filter((each) => each.startsWith(GROUPS));
     expect(asked).toEqual([GROUPS, expect.stringContaining(`${GROUPS} bytes=`)]);
@@ -79,7 +65,9 @@ describe('a connection that breaks', () => {
 describe('a server', () => {
   it.each([429, 503])('that responds %i is asked again when it says', async (status) => {
     origin.publish(ONE);
-    atFirst('/brand.bin', 1, (response) => response.writeHead(status, { 'retry-after': '2' }).end('later'));
+    origin.atFirst('/brand.bin', 1, (response) =>
+      response.writeHead(status, { 'retry-after': '2' }).end('later'),
+    );
     await expectCopy();
     expect(waits).toContain(2000);
     expect(origin.log.filter((each) => each === '/brand.bin')).toHaveLength(2);
@@ -87,18 +75,20 @@ describe('a server', () => {
 
   it('that redirects within itself is followed, to another host never', async () => {
     origin.publish(ONE);
-    atFirst('/brand.bin', 1, (response) => response.writeHead(308, { location: '/brand.bin?' }).end());
+    origin.atFirst('/brand.bin', 1, (response) => response.writeHead(308, { location: '/brand.bin?' }).end());
     origin.files.set('/brand.bin?', origin.files.get('/brand.bin') ?? Buffer.alloc(0));
     await expectCopy();
     removeTree(out);
-    atFirst('/snapshot.json', 9, (response) =>
+    origin.atFirst('/snapshot.json', 9, (response) =>
       response.writeHead(302, { location: 'http://localhost:1/snapshot.json' }).end(),
     );
     expect(await failing()).toEqual([
       3,
       expect.stringMatching(/redirects to "http:\/\/localhost:1\/snapshot\.json"/),
     ]);
-    atFirst('/snapshot.json', 9, (response) => response.writeHead(302, { location: '/snapshot.json' }).end());
+    origin.atFirst('/snapshot.json', 9, (response) =>
+      response.writeHead(302, { location: '/snapshot.json' }).end(),
+    );
     expect(await failing()).toEqual([3, expect.stringMatching(/redirects to/)]);
   });
 
@@ -248,7 +238,7 @@ describe('a folder', () => {
 
   it('in which a mirror failed can be built into, again and again, and is left alone then', async () => {
     origin.publish(ONE);
-    atFirst('/', 9, (response) => response.writeHead(403).end());
+    origin.atFirst('/', 9, (response) => response.writeHead(403).end());
     expect(await failing()).toEqual([3, expect.stringContaining('the response is 403')]);
     expect(existsSync(inState(out, 'mirror'))).toBe(true);
     for (const _ of [1, 2]) expect(await built()).toMatchObject({ code: 0, stderr: '' });
