@@ -85,21 +85,30 @@ interface Logo {
 /** 1.5rem. */
 const LOGO_HEIGHT = 24;
 
-/** Refuses the value of a key of operator.json. @throws Failure usage */
-export type Refuse = (key: string, message: string) => never;
+/** A key of operator.json, and what is wrong with its value. */
+export interface Mistake {
+  readonly key: string;
+  readonly message: string;
+}
 
-/** @param accent the style sheet of the accent, if there is one */
+/**
+ * @param accent the style sheet of the accent, if there is one
+ * @param mistakes gets what is wrong with the paths
+ */
 export function brandOf(
   { logo, imprint, privacy }: Pick<OperatorFile, 'logo' | 'imprint' | 'privacy'>,
   files: readonly SiteFile[],
   accent: SiteFile | undefined,
-  refuse: Refuse,
+  mistakes: Mistake[],
 ): Brand {
   const byPath = new Map(files.map((file) => [file.route.path, file]));
-  const found = (key: string, path: string): SiteFile => {
+  const found = (key: string, path: string): SiteFile | undefined => {
+    const file = byPath.get(path);
+    if (file !== undefined) return file;
     const meant = closest(path, [...byPath.keys()]);
     const hint = meant === undefined ? '' : ` (did you mean "${meant}"?)`;
-    return byPath.get(path) ?? refuse(key, `expected the path of a file of your own, got "${path}"${hint}`);
+    mistakes.push({ key, message: `expected the path of a file of your own, got "${path}"${hint}` });
+    return undefined;
   };
   const link = (key: string, name: string, url: string | undefined): Brand['legal'] => {
     const usual = `/${key}.html`;
@@ -107,15 +116,15 @@ export function brandOf(
     if (url.startsWith('/')) found(key, url.replace(/#.*/, ''));
     return [[url, name]];
   };
-  const sized = (path: string): Logo => {
-    const width =
-      widthOf(found('logo', path)) ??
-      refuse('logo', `expected a PNG, or an SVG with a viewBox or a width and a height, got "${path}"`);
-    return { path, width, height: LOGO_HEIGHT };
-  };
+  const logoFile = logo === undefined ? undefined : found('logo', logo);
+  const width = logoFile && widthOf(logoFile);
+  if (logoFile !== undefined && width === undefined) {
+    const message = `expected a PNG, or an SVG with a viewBox or a width and a height, got "${logo}"`;
+    mistakes.push({ key: 'logo', message });
+  }
   return {
     style: accent?.route.path,
-    logo: logo === undefined ? undefined : sized(logo),
+    logo: logo === undefined || width === undefined ? undefined : { path: logo, width, height: LOGO_HEIGHT },
     legal: [...link('imprint', 'Imprint', imprint), ...link('privacy', 'Privacy', privacy)],
   };
 }

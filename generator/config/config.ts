@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 import { accentStyle, brandOf } from './brand.js';
-import type { Brand } from './brand.js';
+import type { Brand, Mistake } from './brand.js';
 import { Failure } from '../errors.js';
 import { baseUrl, describe, readOperator, text } from './operator-file.js';
 import type { Operator, OperatorFile } from './operator-file.js';
@@ -108,7 +108,9 @@ export function buildConfig(flags: unknown): BuildConfig {
   requireApart(given, folder, signed.signing?.keys.map((key) => key.path) ?? []);
   const isSigned = signed.log !== undefined;
   const own = folder === undefined ? [] : siteFiles(folder, { files: generated, isSigned });
-  const brand = brandOf(content, own, style, refuse);
+  const mistakes: Mistake[] = [];
+  const brand = brandOf(content, own, style, mistakes);
+  refuse(mistakes);
   return Object.freeze({
     register,
     out,
@@ -166,20 +168,32 @@ function requireApart(
   keys: readonly string[],
 ): void {
   const lists = [purgeList, filesFrom, deleteFrom].filter((list) => list !== undefined);
-  requireOutside(out, [register, ...keys, ...lists, ...(files === undefined ? [] : [files])]);
-  if (files !== undefined) requireOutside(files, [register, operator, ...keys, out]);
+  const folders = files === undefined ? [] : [files];
+  requireOutside('inside the output folder', out, { register: [register], list: lists, folder: folders });
+  requireOutside('in the folder', out, { key: keys });
+  for (const folder of folders) {
+    const inputs = { register: [register], key: keys, 'operator file': [operator], 'output folder': [out] };
+    requireOutside('in the folder', folder, inputs);
+  }
   const taken = [register, operator, ...keys, ...lists].map(realPath);
   const list = lists.find((each) => taken.filter((path) => path === realPath(each)).length > 1);
   if (list !== undefined)
     throw Failure.usage(`list "${list}" would replace an input or another list, expected a file of its own`);
 }
 
-function requireOutside(folder: string, paths: readonly string[]): void {
-  const inside = paths.find((path) => liesIn(realPath(path), realPath(folder)));
-  if (inside !== undefined)
-    throw Failure.usage(
-      `"${inside}" lies in the folder "${folder}", which is published: expected it outside`,
-    );
+/** @param inputs paths, by what they are */
+function requireOutside(
+  where: string,
+  folder: string,
+  inputs: Readonly<Record<string, readonly string[]>>,
+): void {
+  for (const [input, paths] of Object.entries(inputs)) {
+    const inside = paths.find((path) => liesIn(realPath(path), realPath(folder)));
+    if (inside !== undefined)
+      throw Failure.usage(
+        `${input} "${inside}" lies ${where} "${folder}", which is published, expected it outside`,
+      );
+  }
 }
 
 function readFlags(flags: unknown): BuildFlags {

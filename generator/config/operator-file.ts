@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { accentColour } from './brand.js';
-import type { Refuse } from './brand.js';
+import type { Mistake } from './brand.js';
 import { closest } from '../closest.js';
 import type { Limit } from './config.js';
 import { Failure, reading } from '../errors.js';
@@ -137,12 +137,12 @@ export type Operator = OperatorFile['operator'];
 
 /**
  * Reads and checks the file.
- * @returns its content, and a function that refuses what only another file shows to be a mistake
+ * @returns its content, and a function that refuses what only other files show to be mistakes
  * @throws Failure usage: it is invalid (all mistakes are named); environment: it is unreadable
  */
 export function readOperator(file: string): {
   readonly content: OperatorFile;
-  readonly refuse: Refuse;
+  readonly refuse: (mistakes: readonly Mistake[]) => void;
 } {
   const content = reading(`operator file "${file}"`, () => readFileSync(file, 'utf8'), ' (--operator)');
   const json = content.replace(/^\uFEFF/, '');
@@ -155,8 +155,12 @@ export function readOperator(file: string): {
   }
   const result = operatorFile.safeParse(JSON.parse(json), { reportInput: true });
   if (result.success) {
-    const refuse: Refuse = (key, message) => {
-      throw unusable(file, [{ place: places.of([key]), message: `${key}: ${message}` }]);
+    const refuse = (mistakes: readonly Mistake[]): void => {
+      if (mistakes.length === 0) return;
+      throw unusable(
+        file,
+        mistakes.map(({ key, message }) => ({ place: places.of([key]), message: `${key}: ${message}` })),
+      );
     };
     return { content: result.data, refuse };
   }

@@ -30,16 +30,19 @@ interface BundleStep {
   readonly bundle: ChangeFile;
 }
 
-/** Fetches files one by one. */
+/** Fetches files one by one, and shows the bytes to come and the time that the limits make it take. */
 async function download<T extends Wanted>(
-  { files, progress }: Session,
+  { client, files, progress }: Session,
   wanted: readonly T[],
   take: (fetched: Fetched, wanted: T) => void | Promise<void>,
 ): Promise<void> {
   if (wanted.length === 0) return;
-  const missing = wanted.filter((each) => files.known(each) === undefined && each.sha256 !== undefined);
+  const missing = wanted
+    .filter((each) => files.known(each) === undefined)
+    .map(({ bucket, bytes, sha256 }) => ({ bucket, bytes: sha256 === undefined ? 0 : bytes }));
+  const minutes = Math.ceil(client.budget.msFor(missing) / 60_000);
   progress.start(
-    'downloading',
+    minutes === 0 ? 'downloading' : `downloading (at least ${minutes} min by the limits)`,
     missing.reduce((total, { bytes }) => total + bytes, 0),
     'bytes',
   );

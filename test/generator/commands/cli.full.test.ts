@@ -240,7 +240,7 @@ describe('a build that can’t be done', () => {
     symlinkSync(dirname(register), link);
     for (const folder of [register, dirname(register), link])
       expect(await refused(2, { register, out: folder })).toBe(
-        `error: "${register}" lies in the folder "${folder}", which is published: expected it outside`,
+        `error: register "${register}" lies inside the output folder "${folder}", which is published, expected it outside`,
       );
     expect(readFileSync(register).subarray(0, 15).toString()).toBe('SQLite format 3');
   });

@@ -263,7 +263,7 @@ describe('a folder of the operator’s files is refused with exit 2', () => {
     const inside = site({}, join(tree.out, 'inside'));
     expect(await command('build', { ...inside, out: tree.out })).toMatchObject({
       code: 2,
-      stderr: containing(`lies in the folder "${tree.out}", which is published`),
+      stderr: containing(`lies inside the output folder "${tree.out}", which is published`),
     });
   });
 

@@ -140,6 +140,9 @@ describe('the limits', () => {
     expect(costs.map(([bytes, size]) => budget.costOf(bytes, size))).toEqual([1, 0.5, 0.25, 0.01]);
     expect([1, 0.5].map((cost) => budget.take('download', cost))).toEqual([0, 0]);
     // Half a token is left of two, and one of three.
+    const download = { bucket: 'download', bytes: 100 } as const;
+    expect(budget.msFor([download, download])).toBe(1_000_000);
+    expect(budget.msFor([{ ...download, bytes: 400 }])).toBe(50_000);
     expect([1, 0.01].map((cost) => budget.take('download', cost))).toEqual([50_000, 1_000_000]);
     vi.advanceTimersByTime(1_000_000);
     expect(budget.take('api', 1)).toBe(1_000_000);
