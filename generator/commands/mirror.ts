@@ -1,5 +1,6 @@
 import { Failure } from '../errors.js';
 import type { Verifier } from '../keys.js';
+import { mirror } from '../mirror/mirror.js';
 import type { Mirrored } from '../mirror/mirror.js';
 import { amountOf } from '../progress.js';
 import { Tree } from '../tree/tree.js';
@@ -35,8 +36,6 @@ export function addMirror(program: Program, terminal: Terminal): void {
     .action(async (base: URL, flags: Flags) => {
       const { out, state, key = [], json, quiet } = flags;
       const keys = key.flatMap(logKeysOf);
-      // The HTTP client takes 100 ms to load, which the other commands save.
-      const { mirror } = await import('../mirror/mirror.js');
       const result = await onTree(terminal, flags, () =>
         mirror(base, new Tree(out, state), terminal.effects(quiet), keys),
       );

@@ -159,7 +159,8 @@ const relativeToOperator = (operator: string, path: string): string =>
   isAbsolute(path) ? path : join(dirname(operator), path);
 
 /**
- * Nothing that is read or kept may lie in a folder that is published, nor be overwritten by a list.
+ * Inputs, keys and lists must lie outside the folders that are published, and a list must not overwrite
+ * another file.
  * @param files the folder of the operator's files
  */
 function requireApart(

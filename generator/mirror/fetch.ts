@@ -40,9 +40,10 @@ async function download<T extends Wanted>(
   const missing = wanted
     .filter((each) => files.known(each) === undefined)
     .map(({ bucket, bytes, sha256 }) => ({ bucket, bytes: sha256 === undefined ? 0 : bytes }));
-  const minutes = Math.ceil(client.budget.msFor(missing) / 60_000);
+  const seconds = client.budget.msFor(missing) / 1000;
+  const [time, unit] = seconds < 120 ? [seconds, 's'] : [seconds / 60, 'min'];
   progress.start(
-    minutes === 0 ? 'downloading' : `downloading (at least ${minutes} min by the limits)`,
+    seconds === 0 ? 'downloading' : `downloading (at least ${Math.ceil(time)} ${unit} by the limits)`,
     missing.reduce((total, { bytes }) => total + bytes, 0),
     'bytes',
   );

@@ -337,7 +337,7 @@ describe.concurrent('a mistake in the command line ends with 2, and says', () =>
 });
 
 describe.concurrent('snapshot', () => {
-  it('sample writes a register of a seed, and never over what is there', async () => {
+  it('sample writes the register of a seed, and never over another file', async () => {
     const file = path('sample.sqlite');
     const args = ['sample', '--out', file, '--records', '200', '--quiet'];
     const written = await snapshot([...args, '--json']);

@@ -93,7 +93,7 @@ const zipped = (lines: readonly string[]): Buffer =>
     [lines.slice(0, 1), lines.slice(1)].map((part) => gzipSync(part.map((text) => `${text}\n`).join(''))),
   );
 
-/** What is served at a path instead of what is there; false for that. */
+/** What is served at a path in place of its file; false for the file. */
 export type Instead = (request: IncomingMessage, response: ServerResponse, body?: Buffer) => boolean;
 
 interface Published {

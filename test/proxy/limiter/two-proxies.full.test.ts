@@ -25,7 +25,7 @@ async function pair(on: 'port' | 'socket' = 'port') {
   return { redis, proxies, as };
 }
 
-/** How many of so many requests each status gets. */
+/** Sends requests, and counts their statuses. */
 async function burst(as: As, client: string, count: number): Promise<Record<string, number>> {
   const statuses: Record<string, number> = {};
   const left = new Set(Array.from({ length: count }).keys());

@@ -15,7 +15,7 @@ export const run = promisify(execFile);
 
 const generate = (...args: string[]) => run(process.execPath, [compiled('generator/cli.js'), ...args]);
 
-/** A register to measure with: a fictional one of so many records if none is given. */
+/** A register to measure with: the given one, or a fictional one of this size. */
 export async function registerOf({ register, folder, say }: Context, records: number): Promise<string> {
   if (register !== undefined) return register;
   const made = join(folder, 'register.sqlite');

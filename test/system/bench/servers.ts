@@ -82,7 +82,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' ? (address?.port ?? 0) : 0;
 }
 
-/** So many tokens that nobody is refused: the limiter counts as ever. */
+/** Enough tokens that nobody is refused; the limiter counts all the same. */
 const AMPLE = ['api', 'download'].flatMap((bucket) => [
   `--${bucket}-tokens=1000000`,
   `--${bucket}-refill-seconds=0.001`,

@@ -99,7 +99,7 @@ export interface Volley {
 
 const AT_ONCE = 64;
 
-/** Sends so many hostile requests, some at a time. */
+/** Sends a number of hostile requests, several at a time. */
 export async function volley(
   port: number,
   tree: HostileTree,
