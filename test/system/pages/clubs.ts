@@ -14,8 +14,8 @@ export const CLUBS = {
   },
 };
 
-const MEASURED = 'first_measured_at TEXT NOT NULL, measured_at TEXT NOT NULL, measurements INT NOT NULL';
-const READ = `'2026-10-01T08:00:00Z', '2026-11-20T08:00:00Z', 2`;
+export const MEASURED = 'first_measured_at TEXT NOT NULL, measured_at TEXT NOT NULL, measurements INT NOT NULL';
+export const READ = `'2026-10-01T08:00:00Z', '2026-11-20T08:00:00Z', 2`;
 
 /** @param without tables to leave out */
 export function writeClubs(file: string, without: readonly string[] = []): string {
