@@ -268,11 +268,26 @@ describe('the command prove', () => {
     ['/group/3', 'did you mean /api/v1/group/3?'],
     ['/api/v1/group/03', `${NOWHERE} "/api/v1/group/03"`],
     ['/../state', `${NOWHERE} "/../state"`],
+    ['/api/v1/largest', 'did you mean /api/v1/largest?limit=100?'],
     ['/api/v1/group/4', 'error: signed snapshot 1 has no document /api/v1/group/4\n', 1],
   ])('refuses the path %s', async (document, message, expected = 2) => {
     const { code, stderr } = await inProcess('prove', out, document);
     expect(stderr).toContain(message);
     expect(code).toBe(expected);
+  });
+
+  it('refuses facts without a file for the proof, and a folder without a tree', async () => {
+    const facts = await inProcess('prove', out, '/api/v1/stats', '--json');
+    expect(facts).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('along with --write') as unknown,
+    });
+    const folder = path('nothing');
+    expect(await inProcess('prove', folder, '/api/v1/stats')).toMatchObject({
+      code: 3,
+      stderr: `error: "${folder}" is no published tree and no http or https URL\n`,
+    });
   });
 });
 
@@ -303,6 +318,14 @@ describe('the command prove over HTTP', () => {
     expect(JSON.parse(stdout)).toMatchObject({ requests: asked.length });
     expect(asked.length).toBeLessThanOrEqual(12);
     for (const each of asked) expect(each).toMatch(/ test\/0\.0\.0 \(prove\)$/);
+  });
+
+  it('says where there is no tree', async () => {
+    const empty = createServer((_, response) => response.writeHead(404).end());
+    const origin = `http://127.0.0.1:${await listening(empty)}`;
+    const { code, stderr } = await inProcess('prove', origin, '/api/v1/stats');
+    empty.close();
+    expect([code, stderr]).toEqual([3, 'error: /snapshot.json is not there, expected a published tree\n']);
   });
 });
 
@@ -338,6 +361,16 @@ describe('the command verify-proof', () => {
     expect(await inProcess('verify-proof', file, ...args)).toMatchObject({ code: 0 });
   });
 
+  it('says of a proof without the content how that is compared', async () => {
+    const icon = path('icon.tlog-proof');
+    writeFileSync(icon, await provenBy('/favicon.ico'));
+    const args = ['verify-proof', icon, '--key', key.vkey];
+    expect((await inProcess(...args)).stdout).toContain(
+      'not in the proof: compare the document with --body\n',
+    );
+    expect((await inProcess(...args, '--body', join(out, 'favicon.ico'))).stdout).not.toContain('--body');
+  });
+
   it('refuses a proof by another key in one line', async () => {
     const { code, stderr, stdout } = await inProcess('verify-proof', file, '--key', newKey(ORIGIN, 1).vkey);
     expect(stderr).toMatch(/^error: ".*" proves nothing: .*\n$/);
@@ -357,5 +390,11 @@ describe('the command verify-proof', () => {
     expect(await inProcess(...args)).toMatchObject({ code: 2 });
     expect(await inProcess(...args, '--key', 'a+0123abcd+x')).toMatchObject({ code: 2 });
     expect(await inProcess(...args, '--key', '/nowhere/at/all')).toMatchObject({ code: 3 });
+    const empty = path('empty');
+    writeFileSync(empty, '\n');
+    expect(await inProcess(...args, '--key', empty)).toMatchObject({
+      code: 2,
+      stderr: `error: "${empty}" (--key) has no key, expected NAME+ID+BASE64\n`,
+    });
   });
 });

@@ -6,6 +6,8 @@ import { createKey } from '../../../generator/log/key-file.js';
 import { STEP, buildWith, damageOf, inProcess, manifestOf, stateOf, temporary } from '../publish/support.js';
 import { OPERATOR } from '../../support/build.js';
 import { differing } from '../../support/tree.js';
+import { fields } from '../../support/values.js';
+import { newKey } from './naive.js';
 import { sequencesOf } from './published.js';
 import { ORIGIN } from './signed.js';
 import { newSite } from './site.js';
@@ -95,4 +97,58 @@ it('a tree without a log is not signed', async () => {
   expect(`${code} ${stderr}`).toMatch(/^2 .*declares no log, expected "log" in the operator file/);
   const without = await inProcess('sign', '--out', out, '--operator', OPERATOR);
   expect(`${without.code} ${without.stderr}`).toMatch(/^2 .*expected one \(--key, SNAPSHOT_KEY or "key"\)/);
+});
+
+describe('a build is refused, before it reads the register,', () => {
+  const other = path('other.key');
+  const witness = newKey('witness.example', 4).vkey;
+  const refusals: readonly (readonly [what: string, options: () => readonly string[], message: string])[] = [
+    ['a key twice', () => ['--key', unsigned.key, '--key', unsigned.key], 'a key is given twice'],
+    [
+      'keys of two names',
+      () => ['--key', unsigned.key, '--key', other],
+      `key "${other}" is named "other.example/log", expected "${ORIGIN}" as "`,
+    ],
+    [
+      'a witness without a key',
+      () => ['--witness', `https://witness.example ${witness}`],
+      'expected a key as well (--key)',
+    ],
+    [
+      'a witness without its key',
+      () => ['--witness', 'https://witness.example'],
+      'witness "https://witness.example": expected a URL,',
+    ],
+    [
+      'a witness that is no URL',
+      () => ['--witness', `witness.example ${witness}`],
+      `expected a URL, a space and the verifier key`,
+    ],
+    [
+      'a witness with more',
+      () => ['--witness', `https://witness.example ${witness} x`],
+      'expected a URL, a space',
+    ],
+    [
+      'the key of a log as that of a witness',
+      () => ['--witness', `https://witness.example ${unsigned.vkey}`],
+      '(that is the key of a log)',
+    ],
+  ];
+  it.each(refusals)('for %s', async (_, options, message) => {
+    if (!existsSync(other)) createKey('other.example/log', other);
+    const args = ['--register', path('none.sqlite'), '--out', path('dist'), '--operator', OPERATOR];
+    const { code, stderr } = await inProcess('build', ...args, ...options());
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  it.each([
+    ['of two names', (log: string[]) => [...log, newKey('other.example/log', 1).vkey], 'has keys named'],
+    ['of a witness', () => [witness], 'log.0 of the operator file is the key of a witness'],
+  ])('for an operator file with keys %s', async (_, change, message) => {
+    const of = unsigned.copy();
+    const operator = fields(JSON.parse(readFileSync(of.operator, 'utf8')));
+    writeFileSync(of.operator, JSON.stringify({ ...operator, log: change([of.vkey]) }));
+    expect(await of.refusal(of.run('build'))).toContain(message);
+  });
 });
