@@ -14,7 +14,8 @@ export const CLUBS = {
   },
 };
 
-export const MEASURED = 'first_measured_at TEXT NOT NULL, measured_at TEXT NOT NULL, measurements INT NOT NULL';
+export const MEASURED =
+  'first_measured_at TEXT NOT NULL, measured_at TEXT NOT NULL, measurements INT NOT NULL';
 export const READ = `'2026-10-01T08:00:00Z', '2026-11-20T08:00:00Z', 2`;
 
 /** @param without tables to leave out */
