@@ -308,3 +308,29 @@ describe.each([
     expect(begun.length).toBeGreaterThan(5);
   });
 });
+
+it('no file is missing before any call of a commit that changes the disk, and none of the new snapshot once snapshot.json names it', async () => {
+  const { out } = await treeOf(SECOND);
+  const manifest = readFileSync(join(out, 'snapshot.json'));
+  const before = Object.keys(hashesOf(out));
+  const seen: { readonly isNew: boolean; readonly files: ReadonlySet<string> }[] = [];
+  await withFault(
+    () => {
+      const isThere = existsSync(join(out, 'snapshot.json'));
+      const isNew = isThere && !readFileSync(join(out, 'snapshot.json')).equals(manifest);
+      seen.push({ isNew, files: new Set(Object.keys(hashesOf(out))) });
+      return undefined;
+    },
+    () => publish(out, THIRD),
+  );
+  const after = Object.keys(hashesOf(out));
+  const both = before.filter((file) => after.includes(file));
+  const missing = seen.flatMap(({ isNew, files }, call) =>
+    (isNew ? after : both)
+      .filter((file) => !files.has(file))
+      .map((file) => `${file} before call ${call + 1}`),
+  );
+  expect(missing).toEqual([]);
+  expect(both.length).toBeGreaterThan(3);
+  expect(new Set(seen.map(({ isNew }) => isNew)).size).toBe(2);
+});

@@ -12,7 +12,7 @@ import { temporary } from '../../support/folder.js';
 import { always, isThorough, some } from '../../support/thorough.js';
 import { differing, inState, isOfTheBuild } from '../../support/tree.js';
 import { SWEEP, callsOf, deadFrom, fullFrom, survive, withFault, withoutSync } from './faults.js';
-import { LONG, publish, route } from './small.js';
+import { LONG, publish, route, styleRoute } from './small.js';
 import type { Version } from './small.js';
 import { contentOf, hashesOf, manifestOf, sha256, stateOf } from '../../support/published.js';
 import { damageOf, errorOf, leftovers } from './support.js';
@@ -41,19 +41,11 @@ const RENAMED: Version = {
   documents: { a: { 1: 'one', 2: LONG }, c: { 1: 'one', 7: LONG } },
 };
 
-/** A version with an asset of this content, whose name says so. */
-function withStyle(body: string): Version {
-  const file = `assets/style-${sha256(body).slice(0, 10)}.css`;
-  const style = {
-    name: 'style',
-    path: `/${file}`,
-    file,
-    class: 'asset' as const,
-    bucket: 'page',
-    type: 'text/css',
-  };
-  return { routes: [...ROUTES, style], documents: { ...NEW.documents, style: { 0: body } } };
-}
+/** A version with a style sheet of this content. */
+const withStyle = (body: string): Version => ({
+  routes: [...ROUTES, styleRoute(body)],
+  documents: { ...NEW.documents, style: { 0: body } },
+});
 const [SECOND, THIRD] = ['second', LONG];
 const STYLES = ['first', SECOND, THIRD, 'fourth'].map(withStyle);
 

@@ -16,18 +16,17 @@ import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ThreadPool } from '../../../generator/build/workers/pool.js';
 import type { Pool } from '../../../generator/build/workers/pool.js';
-import { openDatabase } from '../../../generator/sqlite/index.js';
-import { WORKER, published } from '../../support/build.js';
+import { WORKER, published, startThreads } from '../../support/build.js';
 import { buildArgs, errorsOf, inputs, snapshot } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { leaveOut } from '../../support/programs.js';
 import { contentOf, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
-import { ROWS, buildWith, failureOf, fresh, pair, site } from '../../support/site.js';
+import { ROWS, STEP, buildWith, failureOf, fresh, pair, site } from '../../support/site.js';
 import type { Pair } from '../../support/site.js';
-import { differing, inState } from '../../support/tree.js';
-import { SWEEP, callsOf, fullFrom, kindOf, likeOf, ofEveryKind, withFault } from './faults.js';
-import type { Call, Fault } from './faults.js';
+import { differing } from '../../support/tree.js';
+import { SWEEP, fullFrom, withFault } from './faults.js';
+import type { Fault } from './faults.js';
 import { did, empty, fillUpTo, flush, mayMount, mountAt, mountExt4, unmountAfterwards } from './mount.js';
 import { damageOf, errorOf, expectAtRest, leftovers, progressThat } from './support.js';
 
@@ -45,48 +44,6 @@ const buildOf = (register: string, out: string) => snapshot(buildArgs(register, 
 const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 describe('a disk that is full from any call on', () => {
-  it(
-    'leaves the tree as it was or completes it, and says so; with room again the build passes',
-    SWEEP,
-    async () => {
-      const out = both.tree();
-      const [a, b] = both.registers;
-      // Both ways find a snapshot that is kept for a rollback.
-      for (const register of [b, a]) await buildWith({ register, out });
-      const growing = async (register: string): Promise<readonly Call[]> =>
-        (await callsOf(() => buildWith({ register, out }))).filter(({ grows }) => grows);
-      const toB = await growing(b);
-      const toA = await growing(a);
-      const chosen = ofEveryKind(toB, out, 4);
-      expect(chosen.length).toBeGreaterThanOrEqual(25);
-      const problems: string[] = [];
-      let at: 0 | 1 = 0;
-      for (const call of chosen) {
-        const to: 0 | 1 = at === 0 ? 1 : 0;
-        const before = stateOf(out);
-        const flags = { register: both.registers[to], out };
-        const where = `${call.number}, ${kindOf(call, out)}`;
-        const { number } = to === 1 ? call : likeOf(call, toB, toA, out);
-        const error = await errorOf(withFault(fullFrom(number), () => buildWith(flags)));
-        const state = stateOf(out);
-        const isOld = JSON.stringify(state) === JSON.stringify(before);
-        const isNew = JSON.stringify(contentOf(out)) === JSON.stringify(both.trees[to]);
-        if (!isOld && !isNew) problems.push(`${where}: a third state`);
-        if (error !== undefined && (!isFull(error) || !isOld)) {
-          const exit = isFull(error) ? 'exit 3' : `no exit 3 but ${said(error)}`;
-          problems.push(`${where}: ${exit}, tree ${isOld ? 'old' : 'new'}`);
-        }
-        if (error !== undefined && isOld && leftovers(out).length > 0)
-          problems.push(`${where}: left ${leftovers(out).join(', ')}`);
-        await buildWith(flags);
-        expect(differing(contentOf(out), both.trees[to]), `at ${where}`).toEqual([]);
-        await expectAtRest(out);
-        at = to;
-      }
-      expect(problems).toEqual([]);
-    },
-  );
-
   it('of the commit does not matter, even in a tree whose folders somebody has deleted', async () => {
     const out = both.tree();
     const [a, b] = both.registers;
@@ -221,23 +178,9 @@ describe.skipIf(!mountable)('a small disk', () => {
     expect(existsSync(join(out, 'api/v1/item/3000.json'))).toBe(true);
   });
 
-  it('with no room at all ends a build with exit 3', async () => {
-    const disk = mountAt(path('disk'), '-t', 'tmpfs', '-o', 'size=8m', 'tmpfs') ?? '';
-    const out = join(disk, 'dist');
-    await published({ register: both.registers[0], out });
-    const before = stateOf(out);
-    fillUpTo(disk, 0);
-    const full = await buildOf(both.registers[1], out);
-    expect([full.code, full.stderr]).toEqual([3, expect.stringContaining('the disk is full')]);
-    empty(disk);
-    expect(differing(stateOf(out), before)).toEqual([]);
-    expect((await buildOf(both.registers[1], out)).code).toBe(0);
-    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
-  });
-
   it('of every fill level leaves the old tree or the new one', async () => {
     const disk = mountAt(path('disk'), '-t', 'tmpfs', '-o', 'size=8m', 'tmpfs') ?? '';
-    const levels = range(9).map((at) => 130 * at - 127);
+    const levels = range(9).map((at) => 130 * (at - 1));
     expect(await atEveryLevel(disk, levels, both)).toEqual([]);
   });
 
@@ -301,68 +244,6 @@ describe.skipIf(!mountable)('a small disk', () => {
   });
 });
 
-const immutable = (() => {
-  const file = path('immutable');
-  writeFileSync(file, '');
-  return did('chattr', '+i', file) && did('chattr', '-i', file);
-})();
-
-if (!immutable) leaveOut('an output folder that can’t be changed', 'no chattr here');
-
-describe.skipIf(!immutable)('an output folder that can’t be changed', () => {
-  it('ends the build with exit 3, and when it can be again the next build completes', async () => {
-    const { registers, trees } = both;
-    const out = both.tree();
-    const before = contentOf(out);
-    const locked = [join(out, 'api/v1/item'), join(out, 'api/v1/user')];
-    try {
-      for (const folder of locked) expect(did('chattr', '+i', folder)).toBe(true);
-      const { code, stderr } = await buildOf(registers[1], out);
-      expect.soft(code).toBe(3);
-      // What is published now is not the old tree, so the message has to say what is to be done.
-      const isOld = JSON.stringify(contentOf(out)) === JSON.stringify(before);
-      expect.soft(stderr).toContain(isOld ? 'the published tree is what it was' : 'the next build');
-    } finally {
-      for (const folder of locked) did('chattr', '-i', folder);
-    }
-    expect((await buildOf(registers[1], out)).code).toBe(0);
-    expect(differing(contentOf(out), trees[1])).toEqual([]);
-    await expectAtRest(out);
-  });
-});
-
-describe('an output folder', () => {
-  it('that is a file is refused with exit 3, and stays', async () => {
-    const out = path('dist');
-    writeFileSync(out, 'mine');
-    for (const args of [
-      ['build', ...inputs(both.registers[0], out)],
-      ['verify', '--out', out],
-      ['rollback', '--out', out],
-    ]) {
-      const { code, stderr } = await snapshot(args);
-      expect.soft([args[0], code, errorsOf({ stderr }).length]).toEqual([args[0], 3, 1]);
-    }
-    expect(statSync(out).size).toBe(4);
-  });
-
-  it('below a file, or of somebody else, is refused with exit 3, and nothing is written', async () => {
-    const [file, folder] = [path('file'), path('folder')];
-    writeFileSync(file, 'mine');
-    mkdirSync(folder);
-    writeFileSync(join(folder, 'thesis.tex'), 'mine');
-    for (const [out, message] of [
-      [join(file, 'dist'), 'not a folder'],
-      [folder, 'thesis.tex'],
-    ] as const) {
-      const error = await failureOf(buildWith({ register: both.registers[0], out }));
-      expect([error.exitCode, error.message]).toEqual([3, expect.stringContaining(message)]);
-    }
-    expect(Object.keys(stateOf(folder))).toEqual(['thesis.tex']);
-    expect(existsSync(inState(folder))).toBe(false);
-  });
-});
-
 describe('a published folder', () => {
   it('that leads to itself ends a build with the name of a file that it can no longer keep', async () => {
     const groups = range(200).map((id) => ({ id, name: `group ${id}` }));
@@ -408,19 +289,16 @@ describe('a register that breaks while it is rendered', () => {
   });
 
   it.each([
-    ['replaced by another file', (register: string) => void did('mv', both.registers[1], register)],
-    [
-      'locked by a writer',
-      (register: string) =>
-        void openDatabase(register, { timeout: 0 }).exec('BEGIN IMMEDIATE; DELETE FROM items'),
-    ],
-  ])('or is %s is rendered as it was when the build began', async (_, change) => {
+    ['replaced by another file', 'DELETE', (register: string) => void did('mv', both.registers[1], register)],
+    ['changed by a writer', 'WAL', (register: string) => changeRegister(register, STEP)],
+  ])('or is %s is rendered by all threads as it was when the build began', async (_, mode, change) => {
     const { register } = await site(path);
+    changeRegister(register, `PRAGMA journal_mode = ${mode}`);
     const out = path('dist');
     const { progress, steps } = progressThat('rendering records', (step) => {
       if (step === 1) change(register);
     });
-    await buildWith({ register, out }, { progress });
+    await buildWith({ register, out }, { progress, startPool: startThreads });
     expect(steps()).toBeGreaterThanOrEqual(1);
     expect(differing(contentOf(out), both.trees[0])).toEqual([]);
     expect(await damageOf(out)).toEqual([]);

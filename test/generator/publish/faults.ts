@@ -6,7 +6,6 @@ import childProcess from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { afterAll, beforeAll } from 'vitest';
-import { inState } from '../../support/tree.js';
 
 const GROWING = ['writeFileSync', 'writeSync', 'mkdirSync', 'linkSync'] as const;
 const SHRINKING = ['renameSync', 'unlinkSync', 'rmdirSync', 'rmSync', 'fsyncSync'] as const;
@@ -73,38 +72,6 @@ export function spread(calls: readonly Call[], count: number): Call[] {
   const last = calls.length - 1;
   const places = Array.from({ length: count }, (_, index) => Math.round((index * last) / (count - 1)));
   return [...new Set(places)].flatMap((place) => calls[place] ?? []);
-}
-
-/** What is called where, in words that all calls of one sort share: `renameSync stage/tree`. */
-export function kindOf({ name, path }: Call, out: string): string {
-  // Calls on a descriptor have a number there.
-  const below = (folder: string, depth: number): string | undefined =>
-    path.startsWith(`${folder}/`)
-      ? path
-          .slice(folder.length + 1)
-          .split('/')
-          .slice(0, depth)
-          .join('/')
-      : undefined;
-  const place = below(out, 1) ?? below(inState(out), 2);
-  return place === undefined ? name : `${name} ${place}`;
-}
-
-/** The first and the last call of each kind, and so many evenly spread over all, in order. */
-export function ofEveryKind(calls: readonly Call[], out: string, count: number): Call[] {
-  const kinds = calls.map((call) => kindOf(call, out));
-  const chosen = new Set(spread(calls, count));
-  return calls.filter((call, index) => {
-    const kind = kinds[index] ?? '';
-    return chosen.has(call) || kinds.indexOf(kind) === index || kinds.lastIndexOf(kind) === index;
-  });
-}
-
-/** The call among others that does what this one does among its own: of the same kind, after as many of it. */
-export function likeOf(call: Call, calls: readonly Call[], others: readonly Call[], out: string): Call {
-  const alike = (each: Call): boolean => kindOf(each, out) === kindOf(call, out);
-  const theirs = others.filter(alike);
-  return theirs[Math.min(calls.filter(alike).indexOf(call), theirs.length - 1)] ?? call;
 }
 
 /** Many builds, on a machine that may have much else to do: 180000 ms (= 3 minutes). */

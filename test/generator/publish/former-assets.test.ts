@@ -1,11 +1,15 @@
 /** Assets of earlier snapshots: they stay for two commits, so that cached pages keep their style. */
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect } from 'vitest';
-import { ROUTES } from '../../../generator/routes/index.js';
-import { buildArgs } from '../../support/cli.js';
+import { describe, expect, it } from 'vitest';
+import { rollback } from '../../../generator/build/rollback.js';
+import { linesOf } from '../../../generator/files.js';
+import { listFiles } from '../../../generator/publish/stage.js';
+import { FORMER_ASSETS } from '../../../generator/routes/pages.js';
+import { Tree } from '../../../generator/tree/tree.js';
+import { verify } from '../../../generator/verify/verify.js';
+import { effectsAt, quiet } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
-import { inProcess } from '../../support/in-process.js';
 import { startProxy } from '../../support/proxy.js';
 import {
   contentOf,
@@ -16,139 +20,104 @@ import {
   mirrorOf,
   sha256,
 } from '../../support/published.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
-import { ROWS, fresh } from '../../support/site.js';
-import { always, it, some } from '../../support/thorough.js';
-import { copyTree, differing } from '../../support/tree.js';
-import { otherVersion, type OtherVersion } from './other-version.js';
-import { damageOf } from './support.js';
+import { always, some } from '../../support/thorough.js';
+import { LONG, publish, route, styleRoute } from './small.js';
+import type { Version } from './small.js';
 
 const path = temporary();
-let historic: OtherVersion;
-/** A tree by that version, and its register. */
-let [register, first] = ['', ''];
-/** The style sheets of both versions, below the tree. */
-let [old, current] = ['', ''];
 
-const styleOf = (routes: readonly { readonly name: string; readonly file: string }[]): string =>
-  routes.find(({ name }) => name === 'style')?.file ?? '';
+const [OLD, CURRENT] = [LONG, `${LONG} of another version`];
+const [old, current] = [styleRoute(OLD).file, styleRoute(CURRENT).file];
 const siblings = (file: string): string[] => [file, `${file}.br`, `${file}.gz`];
 
-beforeAll(async () => {
-  historic = await otherVersion(path('program'));
-  [register, first] = [writeRegister(path('a.sqlite'), ROWS), path('first')];
-  await historic.build(register, first);
-  [old, current] = [styleOf(manifestOf(first).routes), styleOf(ROUTES)];
-  if (old === current) throw new Error('the historic style sheet is the current one');
-}, 60_000);
+/** A version with this style sheet, and with a document of this content. */
+const version = (style: string, item = 'x'): Version => ({
+  routes: [route('a', '/a/{id}', 'a/{id}.json'), styleRoute(style), ...FORMER_ASSETS],
+  documents: { a: { 1: item }, style: { 0: style } },
+});
 
-async function build(out: string, source = register, ...more: string[]): Promise<void> {
-  const { code, stderr } = await inProcess(...buildArgs(source, out, ...more));
-  expect([code, stderr]).toEqual([0, '']);
-}
-
-/** A register in which one record differs. */
-function changed(price: number): string {
-  const file = path('b.sqlite');
-  cpSync(register, file);
-  changeRegister(file, `UPDATE items SET price = ${price} WHERE id = 3`);
-  return file;
-}
-
-/** The tree of the other version, with builds of this one on top. */
-async function tree(...sources: readonly string[]): Promise<string> {
+/** A tree of several versions. */
+async function treeOf(...versions: readonly Version[]): Promise<string> {
   const out = path('dist');
-  copyTree(first, out);
-  for (const source of sources) await build(out, source);
+  for (const each of versions) await publish(out, each);
   return out;
 }
 
-const stylesIn = (out: string): string[] =>
-  Object.keys(hashesOf(out)).filter((file) => /^assets\/style-\w+\.css$/.test(file));
-/** The tree is whole, nothing in it is untracked, and these are its style sheets. */
-async function expectStyles(out: string, present: string, ...former: readonly string[]): Promise<void> {
-  expect(await damageOf(out)).toEqual([]);
-  const { stdout } = await inProcess('verify', '--out', out, '--json');
-  expect(JSON.parse(stdout)).toMatchObject({ total: 0, untracked: { total: 0 } });
-  expect(styleOf(manifestOf(out).routes)).toBe(present);
-  expect(stylesIn(out)).toEqual([present, ...former].toSorted());
-  const gone = [old, current].filter((file) => ![present, ...former].includes(file));
-  expect(gone.flatMap(siblings).filter((file) => existsSync(join(out, file)))).toEqual([]);
+/** The tree is whole, and these are its style sheets. */
+async function expectStyles(out: string, ...present: readonly string[]): Promise<void> {
+  const { damage, untracked } = await verify(new Tree(out), quiet());
+  expect([damage, untracked.files]).toEqual([[], []]);
+  expect(Object.keys(hashesOf(out)).filter((file) => file.startsWith('assets/'))).toEqual(
+    present.flatMap(siblings).toSorted(),
+  );
 }
 
-describe('a build with other assets', () => {
+describe('a snapshot with other assets', () => {
   it('leaves those of the snapshot before, outside digest and changes, and serves them', async () => {
-    const out = await tree(register);
+    const [out, fresh] = [await treeOf(version(OLD), version(CURRENT)), await treeOf(version(CURRENT))];
     await expectStyles(out, current, old);
-    const from = contentOf(out);
-    for (const file of siblings(old)) delete from[file];
-    const nothing = path('nothing');
-    expect(differing(from, await fresh(register, nothing))).toEqual([]);
-    const { digest, routes, tree: size } = manifestOf(out);
-    const other = manifestOf(nothing);
-    const [files, bytes] = [other.tree['files'], other.tree['bytes']];
-    expect([digest, size['files'], size['bytes']]).toEqual([other.digest, files, bytes]);
-    expect(digest).toBe(digestOf(mirrorOf(nothing), routes));
-    expect(listOf(out, 2).delete).toContain(`/${old}`);
-    expect(routes).toEqual(other.routes);
+    const { [old]: kept, [`${old}.br`]: _, [`${old}.gz`]: __, ...others } = contentOf(out);
+    expect([others, kept]).toEqual([contentOf(fresh), sha256(OLD)]);
+    const { digest, routes, tree } = manifestOf(out);
+    expect({ digest, tree, routes }).toEqual({
+      digest: digestOf(mirrorOf(fresh), routes),
+      tree: { ...manifestOf(fresh).tree, id: tree.id },
+      routes: manifestOf(fresh).routes,
+    });
+    expect(listOf(out, 2).delete).toEqual([`/${old}`]);
     const proxy = await startProxy(out);
     try {
       const response = await proxy.get(`/${old}`, { headers: { 'Accept-Encoding': 'br' } });
-      expect(sha256(await response.text())).toBe(hashesOf(first)[old]);
+      expect(sha256(await response.text())).toBe(sha256(OLD));
       expect(response.headers.get('content-type')).toBe('text/css; charset=utf-8');
       expect(response.headers.get('cache-control')).toContain('immutable');
       expect(response.headers.get('content-encoding')).toBe('br');
-      for (const none of [
-        'style-0123456789.css',
-        'style.css',
-        'STYLE-0123456789.css',
-        'style-0123456789.txt',
-      ])
-        expect((await proxy.get(`/assets/${none}`)).status).toBe(404);
+      const none = ['style-0123456789.css', 'style.css', 'STYLE-0123456789.css', 'style-0123456789.txt'];
+      for (const name of none) expect((await proxy.get(`/assets/${name}`)).status).toBe(404);
     } finally {
       await proxy.stop();
     }
   });
 
-  it('lists them for nobody until they are dropped', async () => {
-    const out = await tree();
-    const lists = ['--purge-list', '--files-from', '--delete-from'].map(
-      (flag) => [flag, path(flag)] as const,
-    );
-    const listed = async (source: string): Promise<readonly string[][]> => {
-      await build(out, source, '--base-url', 'https://api.example', ...lists.flat());
-      return lists.map(([, file]) =>
-        readFileSync(file, 'utf8')
-          .split('\n')
-          .filter((line) => line.includes(old)),
+  it('lists them for nobody until they are dropped, after two more', async () => {
+    const out = await treeOf(version(OLD));
+    const listed = async (item: string): Promise<string[]> => {
+      await publish(out, version(CURRENT, item));
+      const lists = new Tree(out).unreported(manifestOf(out).sequence);
+      return (['files', 'removed', 'urls'] as const).flatMap((name) =>
+        listFiles(lists, name)
+          .flatMap((list) => [...linesOf(list)])
+          .filter((line) => line.includes(old))
+          .map((line) => `${name}: ${line}`),
       );
     };
-    for (const source of [register, register, changed(7)]) expect(await listed(source)).toEqual([[], [], []]);
-    const [purged, put, deleted] = await listed(changed(8));
-    expect([purged, put]).toEqual([[`https://api.example/${old}`], []]);
-    expect(deleted?.toSorted()).toEqual(siblings(old));
+    expect([await listed('a'), await listed('b')]).toEqual([[], []]);
+    await expectStyles(out, current, old);
+    expect((await listed('c')).toSorted()).toEqual(
+      [...siblings(old).map((file) => `removed: ${file}`), `urls: /${old}`].toSorted(),
+    );
+    await expectStyles(out, current);
   });
 
   always.each(some(['', '.br'], 1))(
     'does not keep one whose content%s is not what its name says',
     async (suffix) => {
-      const out = await tree();
+      const out = await treeOf(version(OLD));
       writeFileSync(join(out, old + suffix), 'altered');
-      await build(out);
+      await publish(out, version(CURRENT));
       await expectStyles(out, current);
     },
   );
 });
 
-describe('a rollback', () => {
-  it('swaps the assets of both snapshots', async () => {
-    const out = await tree(register);
-    for (const [present, former] of [
-      [old, current],
-      [current, old],
-    ] as const) {
-      expect(await inProcess('rollback', '--out', out)).toMatchObject({ code: 0 });
-      await expectStyles(out, present, former);
-    }
-  });
+it('a rollback swaps the assets of both snapshots', async () => {
+  const out = await treeOf(version(OLD), version(CURRENT));
+  for (const styles of [
+    [old, current],
+    [current, old],
+  ]) {
+    await rollback(new Tree(out), effectsAt('2026-12-02T00:00:00Z'));
+    await expectStyles(out, ...styles);
+    expect(manifestOf(out).routes.find(({ name }) => name === 'style')?.file).toBe(styles[0]);
+  }
 });

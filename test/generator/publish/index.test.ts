@@ -1,16 +1,16 @@
 /** The index: what the digest is computed from, relied on only if it is whole, and otherwise rebuilt. */
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { HashFileWriter } from '../../../generator/tree/hash-file.js';
 import { isSound, writeIndex } from '../../../generator/tree/index-json.js';
 import { temporary } from '../../support/folder.js';
-import { contentOf, digestOf, manifestOf, mirrorOf, stateOf } from '../../support/published.js';
+import { digestOf, manifestOf, mirrorOf, stateOf } from '../../support/published.js';
 import { fresh, site } from '../../support/site.js';
 import { always, it, some } from '../../support/thorough.js';
-import { differing, inState, isEndpoint, isSibling, namesThatDiffer } from '../../support/tree.js';
-import { damageOf, expectAtRest, expectTouched } from './support.js';
+import { differing, inState } from '../../support/tree.js';
+import { damageOf, expectAtRest } from './support.js';
 
 const path = temporary();
 
@@ -93,26 +93,6 @@ describe('a tree whose index is', () => {
       await expectAtRest(out);
     },
   );
-
-  it('of another snapshot is rebuilt, and only what changed is written', async () => {
-    const made = await site(path);
-    const { register, out } = made;
-    const old = path('index');
-    cpSync(inState(out, 'index'), old, { recursive: true });
-    await made.build('UPDATE items SET price = 50 WHERE id = 1');
-    rmSync(inState(out, 'index'), { recursive: true });
-    cpSync(old, inState(out, 'index'), { recursive: true });
-    const before = stateOf(out);
-    const content = contentOf(out);
-    const { changes } = await made.build('UPDATE items SET price = 51 WHERE id = 2');
-    const changed = namesThatDiffer(await fresh(register, path('fresh')), content);
-    expect(changed).toContain('downloads/items.csv');
-    expect(changed.filter((file) => isEndpoint(file))).toEqual(['api/v1/item/2.json']);
-    const documents = changed.filter((file) => !isSibling(file)).length;
-    expect(changes).toMatchObject({ added: 0, changed: documents, removed: 0 });
-    expectTouched(out, before, 3, changed);
-    await expectAtRest(out);
-  });
 
   it('missing where files are damaged too is rebuilt, and they are repaired, by the next build', async () => {
     const made = await site(path);

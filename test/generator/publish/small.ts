@@ -9,6 +9,7 @@ import { withLog } from '../../../generator/log/sign.js';
 import { signingOf } from '../../../generator/config/signing.js';
 import { RECORD_ROUTES } from '../../../generator/build/removal-guard.js';
 import { quiet } from '../../support/build.js';
+import { sha256 } from '../../support/published.js';
 import { MEMBERS } from '../tree/members.js';
 
 /** Documents by route and key. */
@@ -42,6 +43,19 @@ export const route = (
   class: 'record',
   parameters: [{ name: /\{(\w+)\}/.exec(url)?.[1] ?? 'id', in: 'path', type: 'id', description: '' }],
 });
+
+/** The route of a style sheet of this content, whose name says so. */
+export function styleRoute(body: string) {
+  const file = `assets/style-${sha256(body).slice(0, 10)}.css`;
+  return {
+    name: 'style',
+    path: `/${file}`,
+    file,
+    class: 'asset' as const,
+    bucket: 'page',
+    type: 'text/css',
+  };
+}
 
 /** @param keys files of keys that sign it */
 export async function publish(

@@ -12,14 +12,13 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { rollback } from '../../../generator/build/rollback.js';
-import { Lock } from '../../../generator/lock.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { effectsAt, published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
-import { indexOf, stateOf } from '../../support/published.js';
+import { indexOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { buildWith, failureOf, site } from '../../support/site.js';
-import { differing, inState } from '../../support/tree.js';
+import { inState } from '../../support/tree.js';
 import { damageOf } from './support.js';
 
 const path = temporary();
@@ -37,18 +36,6 @@ async function linked() {
 const placesOf = ({ lock, state }: Tree): readonly string[] => [lock, state];
 
 describe('a tree that is reached through a symbolic link', () => {
-  it('is not built by two processes at once', async () => {
-    const { register, out, link } = await linked();
-    const before = stateOf(out);
-    const lock = Lock.take(new Tree(out).lock);
-    try {
-      expect((await failureOf(buildWith({ register, out: link }))).exitCode).toBe(75);
-    } finally {
-      lock.release();
-    }
-    expect(differing(stateOf(out), before)).toEqual([]);
-  });
-
   it('has the same state: a build goes on from it, and a rollback sees a takedown', async () => {
     const { register, out, link } = await linked();
     changeRegister(register, `INSERT INTO withheld VALUES ('group', 1, '${SINCE}')`);

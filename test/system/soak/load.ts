@@ -1,10 +1,10 @@
 /** Load on the proxy while builds alternate between two registers. */
 import { join } from 'node:path';
 import { Dice } from '../../../data/sample/dice.js';
+import { start } from '../../support/cli.js';
 import { startProxy } from '../../support/proxy.js';
 import { filesByUrl, sha256 } from '../../support/published.js';
 import { isOfTheBuild } from '../../support/tree.js';
-import { buildWhole } from './kill.js';
 
 const CLIENTS = 8;
 /** The URLs of all that a tree has, but for what is of the build, and for the page of a 404. */
@@ -14,6 +14,12 @@ const urlsOf = (out: string): Set<string> =>
       ['', '/404'].includes(url) || isOfTheBuild(file.slice(1)) ? [] : [url],
     ),
   );
+
+async function build(register: string, out: string): Promise<void> {
+  const args = ['build', '--register', register, '--out', out, '--quiet', '--accept-removals'];
+  const { code, stderr } = await start(args).done;
+  if (code !== 0) throw new Error(`build of ${register} ended with ${code}: ${stderr}`);
+}
 
 /** What is wrong with a body; undefined if it is whole. */
 function tornBy(response: Response, body: Buffer): string | undefined {
@@ -33,9 +39,9 @@ export async function load(
   say: (line: string) => void,
 ): Promise<readonly string[]> {
   const out = join(folder, 'dist');
-  await buildWhole(a, out);
+  await build(a, out);
   const inA = urlsOf(out);
-  await buildWhole(b, out);
+  await build(b, out);
   const inB = urlsOf(out);
   const all = [...new Set([...inA, ...inB])];
   const fast = ['api', 'download', 'page'].map((bucket) => `--${bucket}-refill-seconds=0.001`);
@@ -60,7 +66,7 @@ export async function load(
   };
   let builds = 0;
   const maintainer = async (): Promise<void> => {
-    for (; performance.now() < until; builds += 1) await buildWhole(builds % 2 === 0 ? a : b, out);
+    for (; performance.now() < until; builds += 1) await build(builds % 2 === 0 ? a : b, out);
   };
   await Promise.all([maintainer(), ...Array.from({ length: CLIENTS }, (_, seed) => client(seed + 1))]);
   await proxy.stop();
