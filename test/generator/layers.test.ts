@@ -1,6 +1,30 @@
-/** The rooms of the generator: each imports only from those below it. */
+/** The rooms of the generator, each of which imports only from those below it, and who else may import whom. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { PROJECT } from '../support/folder.js';
 import { sourcesIn } from '../support/sources.js';
+import { fields } from '../support/values.js';
+
+/** Runs after the compiler. */
+const BUNDLER = 'generator/outputs/pages/bundle.ts';
+/** Files of the log that browsers use too. */
+const SHARED = /^generator\/log\/(?:text|chunk-text|subtrees|prove|web-merkle)\.ts$/;
+const generator = sourcesIn('generator');
+const proxy = sourcesIn('proxy');
+
+/** `a.ts imports b.js`, for each import that leads from the folder to where it may not. */
+const trespasses = (folder: string, allowed: (path: string) => boolean): string[] =>
+  [...generator, ...proxy]
+    .filter(({ file }) => file.startsWith(folder))
+    .flatMap(({ file, imports }) =>
+      imports.filter((path) => !allowed(path)).map((path) => `${file} imports ${path}`),
+    );
+
+const isIn =
+  (...folders: readonly string[]) =>
+  (path: string): boolean =>
+    folders.some((folder) => path.startsWith(folder));
 
 /** From the top; the rooms of one row do not know each other. */
 const ROWS = [
@@ -49,7 +73,7 @@ function roomOf(path: string): Room {
 
 const rowOf = (room: Room): number => ROWS.findIndex((row) => row.some((each) => each === room));
 
-const imports = sourcesIn('generator').flatMap(({ file, imports: imported }) =>
+const arrows = generator.flatMap(({ file, imports: imported }) =>
   imported
     .filter((path) => path.startsWith('generator/'))
     .map((path) => ({ file, from: roomOf(file), to: roomOf(path) })),
@@ -60,12 +84,105 @@ const isUpwards = ({ from, to }: { readonly from: Room; readonly to: Room }): bo
 
 describe('imports between rooms', () => {
   it('lead downwards', () => {
-    const upwards = imports.filter(isUpwards).map(({ file, to }) => `${file} -> ${to}`);
+    const upwards = arrows.filter(isUpwards).map(({ file, to }) => `${file} -> ${to}`);
     expect(upwards).toEqual([]);
   });
 
   it('of tree/ lead to what does not depend on a register', () => {
-    const rooms = new Set(imports.filter(({ from }) => from === 'tree').map(({ to }) => to));
+    const rooms = new Set(arrows.filter(({ from }) => from === 'tree').map(({ to }) => to));
     expect([...rooms].toSorted()).toEqual(['base', 'routes', 'tree']);
+  });
+});
+
+describe('the client in TypeScript', () => {
+  it('imports nothing but its own files, so that they can be copied', () => {
+    const files = sourcesIn('clients/typescript');
+    expect(files.map(({ file }) => file)).toContain('clients/typescript/client.ts');
+    const specifiers = files.flatMap(({ code }) =>
+      [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g)].map(([, specifier]) => specifier),
+    );
+    expect(specifiers.filter((specifier) => specifier?.startsWith('./') !== true)).toEqual([]);
+  });
+});
+
+describe('imports', () => {
+  it('are seen by this test', () => {
+    const cli = generator.find(({ file }) => file === 'generator/program.ts');
+    const some = ['generator/commands/index.js', 'generator/errors.js', 'generator/progress.js'];
+    expect(cli?.imports).toEqual(expect.arrayContaining(some));
+  });
+
+  it('of the proxy stay in the proxy: it knows the generator by snapshot.json alone', () => {
+    expect(trespasses('proxy/', isIn('proxy/'))).toEqual([]);
+  });
+
+  it('of the generator never lead into the proxy, and into data only for the sample command', () => {
+    expect(trespasses('generator/', isIn('generator/', 'data/'))).toEqual([]);
+    const data = trespasses('generator/', (path) => !path.startsWith('data/'));
+    expect(data).toEqual(['generator/commands/sample.ts imports data/sample.js']);
+  });
+
+  // What the rows leave open, and parts of a room.
+  it.each([
+    ['build/incremental', ['outputs', 'exports', 'build/workers']],
+    ['publish', ['register', 'schema']],
+    ['log', ['register', 'outputs', 'exports', 'build']],
+  ])('of %s/ never lead into %j', (folder, foreign) => {
+    const isForeign = isIn(...foreign.map((each) => `generator/${each}/`));
+    expect(trespasses(`generator/${folder}/`, (path) => !isForeign(path))).toEqual([]);
+  });
+});
+
+describe('what pages share with the log', () => {
+  it('is free of Node, and imports nothing that is not', () => {
+    const shared = [
+      'generator/errors.ts',
+      'generator/portable.ts',
+      'generator/routes/tile-keys.ts',
+      ...generator.map(({ file }) => file).filter((file) => SHARED.test(file)),
+    ];
+    expect(shared).toHaveLength(8);
+    const files = generator.filter(({ file }) => shared.includes(file));
+    const ofNode = files.filter(({ code }) => /from '(?!\.)|\bBuffer\b/.test(code));
+    expect(ofNode.map(({ file }) => file)).toEqual([]);
+    const imported = files.flatMap(({ imports }) => imports.map((path) => path.replace(/\.js$/, '.ts')));
+    expect(imported.filter((path) => !shared.includes(path))).toEqual([]);
+  });
+});
+
+describe('the bundler', () => {
+  it('is a program of its own, so that no other one needs what is installed for compilation alone', () => {
+    const { devDependencies } = fields(JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')));
+    const packages = new RegExp(
+      `^(?!import type).*from '(?:${Object.keys(fields(devDependencies)).join('|')})['/]`,
+      'm',
+    );
+    const users = [...generator, ...proxy].filter(({ code }) => packages.test(code));
+    expect(users.map(({ file }) => file)).toEqual([BUNDLER]);
+    expect(trespasses('', (path) => path !== BUNDLER.replace('.ts', '.js'))).toEqual([]);
+  });
+});
+
+describe('every source file', () => {
+  it('leaves the process to the command lines', () => {
+    const touching = [...generator, ...proxy].filter(({ code }) => /\bprocess\s*[.[]/.test(code));
+    expect(touching.map(({ file }) => file)).toEqual(
+      ['generator/cli.ts', BUNDLER, 'generator/program.ts', 'generator/start.ts', 'proxy/main.ts'].filter(
+        (file) => existsSync(join(PROJECT, file)),
+      ),
+    );
+    const imported = [...generator, ...proxy].filter(({ code }) => /from '(node:)?process'/.test(code));
+    // For the pid, which tells who holds a tree, and for the version of Node.
+    expect(imported.map(({ file }) => file)).toEqual(['generator/lock.ts', 'generator/sqlite/index.ts']);
+  });
+
+  it('has 300 lines at most', () => {
+    const long = [...generator, ...proxy].filter(({ lines }) => lines > 300);
+    expect(long.map(({ file, lines }) => `${file}: ${lines}`)).toEqual([]);
+  });
+
+  it('reads the clock only where it comes in, as an effect or to pace messages', () => {
+    const reading = generator.filter(({ code }) => /\bnew Date\(\)|\bDate\.now\(/.test(code));
+    expect(reading.map(({ file }) => file)).toEqual(['generator/program.ts']);
   });
 });

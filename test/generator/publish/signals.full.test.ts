@@ -1,19 +1,16 @@
 /** SIGINT and SIGTERM: at once, with one line that says what state the tree is in, and nothing left behind. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
-import { rollback } from '../../../generator/build/rollback.js';
-import { Failure } from '../../../generator/errors.js';
-import { Tree } from '../../../generator/tree/tree.js';
-import { OPERATOR, effectsAt } from '../../support/build.js';
+import { OPERATOR } from '../../support/build.js';
 import { errorsOf, start, startBuild, until } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
-import { ROWS, buildWith, failureOf, pair } from '../../support/site.js';
+import { ROWS, buildWith, pair } from '../../support/site.js';
 import type { Pair } from '../../support/site.js';
 import { differing, inState } from '../../support/tree.js';
-import { damageOf, expectAtRest, progressThat, slowToExport, waitsForExports } from './support.js';
+import { damageOf, expectAtRest, slowToExport, waitsForExports } from './support.js';
 
 const path = temporary();
 const big = path('big.sqlite');
@@ -114,33 +111,4 @@ describe('a query that takes minutes', { retry: 2 }, () => {
       await expectAtRest(out);
     },
   );
-});
-
-describe('a stop says what state the tree is in, also', () => {
-  it.each([
-    ['looking through the tree', 20],
-    ['rebuilding the index', 20],
-    ['rendering records', 1],
-    ['rendering', 2],
-    ['exporting', 1],
-    ['rolling back', 20],
-  ])('while %s, at step %i', async (title, step) => {
-    const out = both.tree();
-    const isRollback = title === 'rolling back';
-    if (isRollback) await buildWith({ register: both.registers[1], out });
-    if (step === 20 && !isRollback) rmSync(inState(out, 'index'), { recursive: true });
-    const before = stateOf(out);
-    const { progress, steps } = progressThat(title, (at) => {
-      if (at === step) throw Failure.interrupted('stopped by SIGINT');
-    });
-    const effects = { ...effectsAt('2026-12-02T00:00:00Z'), progress };
-    const work = isRollback
-      ? rollback(new Tree(out), effects)
-      : buildWith({ register: both.registers[1], out }, { progress });
-    const { message, exitCode } = await failureOf(work);
-    expect([exitCode, steps(), message]).toEqual([130, step, `stopped by SIGINT; ${AS_IT_WAS}`]);
-    expect(differing(stateOf(out), before)).toEqual([]);
-    await buildWith({ register: both.registers[1], out });
-    await expectAtRest(out);
-  });
 });

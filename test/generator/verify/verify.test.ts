@@ -285,10 +285,11 @@ describe('an interrupted commit', () => {
 });
 
 describe('verify', () => {
-  it('of a folder without a tree ends with 3', async () => {
-    const folder = path('folder');
+  it('of a folder without a tree, or of a file, ends with 3', async () => {
+    const [folder, file] = [path('folder'), path('file')];
     mkdirSync(folder);
-    for (const out of [folder, path('nowhere')]) expect((await verifyTree(out)).code).toBe(3);
+    writeFileSync(file, '');
+    for (const out of [folder, file, path('nowhere')]) expect((await verifyTree(out)).code).toBe(3);
   });
 
   it('--repair from a register that is missing or breaks the contract changes nothing', async () => {
