@@ -12,7 +12,6 @@ import { fresh, sites } from '../../support/site.js';
 import { always, isThorough, it } from '../../support/thorough.js';
 import {
   foldersOf,
-  hashes,
   isEndpoint,
   isSibling,
   json,
@@ -40,17 +39,6 @@ const site = sites(path, {
 
 const LISTS = Array.from({ length: 200 }, (_, index) => `api/v1/largest/${index + 1}.json`);
 const withoutManifest = (tree: Tree): Tree => new Map([...tree].filter(([file]) => file !== 'snapshot.json'));
-
-it('two builds of one register give the same bytes in different folders on different days', async () => {
-  const { register, out } = await site();
-  const other = join(path('two'), 'with', 'longer path');
-  await published({ register, out: other, at: '2030-06-15T12:34:56Z' });
-  const tree = readTree(other);
-  expect(hashes(lasting(tree))).toEqual(hashes(lasting(readTree(out))));
-  expect(json(tree, 'snapshot.json')).toHaveProperty('built_at', '2030-06-15T12:34:56Z');
-  for (const { text } of tree.values())
-    for (const name of [other, register]) expect(text).not.toContain(name);
-});
 
 it('a second build of an unchanged register touches nothing but the time in snapshot.json', async () => {
   const made = await site();

@@ -3,10 +3,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect } from 'vitest';
 import { rollback } from '../../../generator/build/rollback.js';
-import { apply } from '../../../generator/publish/commit.js';
-import { completeCommit } from '../../../generator/publish/recover.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { effectsAt, quiet } from '../../support/build.js';
+import { effectsAt } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import {
@@ -20,17 +18,9 @@ import {
 } from '../../support/published.js';
 import { Site, buildWith, copyOf, failureOf, pair } from '../../support/site.js';
 import type { Pair } from '../../support/site.js';
-import { always, it, some, thorough } from '../../support/thorough.js';
+import { always, it, some } from '../../support/thorough.js';
 import { differing, inState, namesThatDiffer } from '../../support/tree.js';
-import { Killed, survive } from '../publish/faults.js';
-import {
-  damageOf,
-  expectAtRest,
-  expectTouched,
-  flat,
-  interruptCommit,
-  progressThat,
-} from '../publish/support.js';
+import { damageOf, expectAtRest, expectTouched, flat, interruptCommit } from '../publish/support.js';
 
 const path = temporary();
 let both: Pair;
@@ -98,23 +88,6 @@ describe('a rollback', () => {
     expect(await buildWith({ register: both.registers[1], out })).toMatchObject({ sequence: 5 });
     expect(differing(contentOf(out), both.trees[1])).toEqual([]);
     await expectAtRest(out);
-  });
-
-  thorough('does not miss what a thread deletes that outlives an interrupted commit', async () => {
-    const out = two();
-    await interruptCommit({ register: both.registers[0], out }, 1);
-    const { progress } = progressThat('committing', () => {
-      throw new Killed('dead within the commit');
-    });
-    progress.start('committing', 0, 'moves');
-    const late: string[] = [];
-    await survive(apply(new Tree(out), progress, async (folder) => void late.push(folder)));
-    expect(late.length).toBeGreaterThan(0);
-    await completeCommit(new Tree(out), quiet());
-    for (const folder of late) rmSync(folder, { recursive: true, force: true });
-    expect(await back(out)).toMatchObject({ contentOf: 2 });
-    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
-    expect(await damageOf(out)).toEqual([]);
   });
 
   it('after a first build is refused with 1, and of a folder without a tree with 3', async () => {

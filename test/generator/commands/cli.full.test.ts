@@ -81,10 +81,7 @@ function expectOneLine({ stderr, stdout }: Run): string {
   return lines[0] ?? '';
 }
 
-const operatorWith = (from: string, to: string): string =>
-  fileWith(readFileSync(OPERATOR, 'utf8').replace(from, to), 'operator.json');
-
-/** What the three inputs of a build may be; in messages `$` stands for the one that is wrong. */
+/** What register and output folder of a build may be; in messages `$` stands for the one that is wrong. */
 type Refusal = readonly [what: string, make: () => string, code: number, message: string];
 
 const UNREADABLE = 'register "$" is not an SQLite database, or is encrypted';
@@ -179,17 +176,6 @@ const OUTPUTS: readonly Refusal[] = [
   ['below a file', () => join(fileWith('x'), 'dist'), 3, 'output folder "$"'],
 ];
 
-const OPERATORS: readonly Refusal[] = [
-  ['missing', () => path('operator.json'), 3, 'operator file "$" does not exist (--operator)'],
-  ['no JSON', () => fileWith('{'), 2, 'operator file "$" is not JSON: expected "}" at line 1, column 2'],
-  [
-    'without a good URL',
-    () => operatorWith('https://golden.example"', 'golden.example"'),
-    2,
-    'line 3, column 3: url: expected an http or https URL, got "golden.example"',
-  ],
-];
-
 describe('a build that can’t be done', () => {
   const out = path('dist');
   let before: Record<string, string>;
@@ -231,11 +217,6 @@ describe('a build that can’t be done', () => {
         `error: register "${register}" lies inside the output folder "${folder}", which is published, expected it outside`,
       );
     expect(readFileSync(register).subarray(0, 15).toString()).toBe('SQLite format 3');
-  });
-
-  it.each(OPERATORS)('for its operator file, which is %s', async (_, make, code, message) => {
-    const operator = make();
-    expect(await refused(code, { operator })).toContain(message.replaceAll('$', operator));
   });
 
   it.skipIf(!mayBeOther)(

@@ -6,7 +6,6 @@ import {
   openSync,
   rmSync,
   statSync,
-  symlinkSync,
   truncateSync,
   writeFileSync,
   writeSync,
@@ -241,21 +240,6 @@ describe.skipIf(!mountable)('a small disk', () => {
     }
     const verified = await snapshot(['verify', '--quiet', '--out', out]);
     expect.soft(verified).toEqual({ code: 0, stdout: '', stderr: '' });
-  });
-});
-
-describe('a published folder', () => {
-  it('that leads to itself ends a build with the name of a file that it can no longer keep', async () => {
-    const groups = range(200).map((id) => ({ id, name: `group ${id}` }));
-    const register = writeRegister(path('loop.sqlite'), { groups });
-    const out = path('loop');
-    expect(await buildOf(register, out)).toMatchObject({ code: 0 });
-    rmSync(join(out, 'api/v1/group'), { recursive: true });
-    symlinkSync('group', join(out, 'api/v1/group'));
-    changeRegister(register, `UPDATE groups SET name = name || '!'`);
-    const { code, stderr } = await buildOf(register, out);
-    expect(code).toBe(3);
-    expect(stderr).toMatch(/^error: "api\/v1\/group\/\d+\.json" can't be written: .*ELOOP.*what it was\n$/);
   });
 });
 

@@ -1,10 +1,8 @@
 /** The declarations and data/schema.sql say the same, both ways. */
 import { openDatabase } from '../../../generator/sqlite/index.js';
 import { describe, expect, it } from 'vitest';
-import { columnsOf } from '../../../generator/schema/field.js';
 import type { Column, ColumnType } from '../../../generator/schema/field.js';
-import { RESOURCES, TABLES } from '../../../generator/schema/index.js';
-import { ROUTES } from '../../../generator/routes/index.js';
+import { TABLES } from '../../../generator/schema/index.js';
 import { SCHEMA } from '../../support/register.js';
 
 interface SchemaColumn {
@@ -111,27 +109,4 @@ describe('every declared column', () => {
   it('has a unit exactly where it counts something', () => {
     expect(declared.filter(({ type, unit }) => (type === 'count') !== (unit !== undefined))).toEqual([]);
   });
-
-  it('is compared with columns that exist', () => {
-    for (const resource of RESOURCES) {
-      const record = columnsOf(resource.record.fields).map(({ name }) => name);
-      expect(record).toEqual(expect.arrayContaining([...resource.totals]));
-      for (const history of resource.histories) {
-        const entry = columnsOf(history.fields).map(({ name }) => name);
-        expect(entry).toEqual(expect.arrayContaining(Object.keys(history.agrees)));
-        expect(record).toEqual(expect.arrayContaining(Object.values(history.agrees)));
-      }
-    }
-  });
-});
-
-it('every document has a route of its own, and links to routes that exist', () => {
-  const documents = RESOURCES.flatMap(({ record, history }) => (history ? [record, history] : [record]));
-  const names = new Set(ROUTES.map(({ name }) => name));
-  const linked = documents.flatMap(({ fields }) =>
-    fields.flatMap((field) => (field.is === 'links' ? Object.values(field.targets) : [])),
-  );
-  const routes = linked.flatMap((target) => (typeof target === 'string' ? [target] : []));
-  expect(routes.length).toBeLessThan(linked.length);
-  expect([...documents.map(({ route }) => route), ...routes].filter((name) => !names.has(name))).toEqual([]);
 });

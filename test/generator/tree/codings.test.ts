@@ -1,19 +1,12 @@
 /** Compressed siblings: beside which documents they stand, and that they hold one stream of the same. */
-import { appendFileSync, readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { codeOf } from '../../../generator/errors.js';
 import { CODINGS, COMPRESSED_FROM_BYTES } from '../../../generator/tree/codings.js';
-import { Tree } from '../../../generator/tree/tree.js';
-import { upload } from '../../../generator/upload/upload.js';
-import { quiet } from '../../support/build.js';
-import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
-import { inProcess } from '../../support/in-process.js';
-import { failureOf, sites } from '../../support/site.js';
-import { MemoryRemote } from '../upload/memory.js';
-import { damageOf } from '../publish/support.js';
+import { sites } from '../../support/site.js';
 import { isOfTheBuild, isSibling, readTree } from '../../support/tree.js';
 
 const path = temporary();
@@ -85,20 +78,4 @@ describe('compressed siblings', () => {
     expect(outcome(content.length, nothing, stream)).not.toBe('the content');
     expect(outcome(content.length - 1, stream)).toBe('refused');
   });
-
-  it.each(SUFFIXES)(
-    'that has bytes after it (%s) is found, refused by an upload, and repaired',
-    async (suffix) => {
-      const { register, out } = await site();
-      const file = `group/1/history.json${suffix}`;
-      const whole = readFileSync(join(out, file));
-      appendFileSync(join(out, file), suffix === '.gz' ? Buffer.alloc(9) : 'garbage');
-      expect(await damageOf(out)).toEqual([{ file, what: 'altered' }]);
-      const uploading = upload(new Tree(out), 'memory', quiet(), () => new MemoryRemote(out, false));
-      expect((await failureOf(uploading)).message).toContain(`"${file}" of the tree is missing or damaged`);
-      expect((await inProcess('verify', '--repair', ...inputs(register, out))).code).toBe(0);
-      expect(readFileSync(join(out, file)).equals(whole)).toBe(true);
-      expect(await damageOf(out)).toEqual([]);
-    },
-  );
 });

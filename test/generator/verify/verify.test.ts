@@ -1,5 +1,6 @@
 /** `verify` names whatever is wrong with a tree, and `--repair` leads back to what the register says. */
 import {
+  appendFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -86,9 +87,13 @@ const HARMS: readonly Harm[] = [
   ],
   ['a missing sibling', (out) => rmSync(join(out, `${ITEM}.gz`)), missing(`${ITEM}.gz`)],
   [
-    'a sibling of a document that is too small for one',
-    (out) => copyWithin(out, `${ITEM}.gz`, 'api/v1/item/12.json.gz'),
-    extra('api/v1/item/12.json.gz'),
+    'siblings with bytes after their content, and one of a document that is too small for one',
+    (out) => {
+      copyWithin(out, `${ITEM}.gz`, 'api/v1/item/12.json.gz');
+      appendFileSync(join(out, `${ITEM}.gz`), Buffer.alloc(9));
+      appendFileSync(join(out, `${ITEM}.br`), 'garbage');
+    },
+    [...altered(`${ITEM}.br`, `${ITEM}.gz`), ...extra('api/v1/item/12.json.gz')],
   ],
   [
     'a file of a record that is not in the index',
