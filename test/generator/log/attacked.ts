@@ -19,13 +19,11 @@ import { inProcess, indexOf, manifestOf, mirrorOf, sha256 } from '../publish/sup
 import { OPERATOR } from '../../support/build.js';
 import { startProxy } from '../../support/proxy.js';
 import { inState, removeTree } from '../../support/tree.js';
-import { runVerifier } from './go-verifier.js';
-import { base64, publicKeyOf, rootOf, tilesOf } from './naive.js';
+import { tilesOf } from './naive.js';
 import type { Key } from './naive.js';
 import { checkpointIn, entriesOf, logFolder, logOf } from './published.js';
 import { checkpointOf, entryOf, filesOfLog, manifestHash } from './signed.js';
 import { Site } from './site.js';
-import { Witness, consistency } from './witness-server.js';
 
 /** The record that attacks are about. */
 export const RECORD = '/api/v1/group/5';
@@ -36,19 +34,12 @@ export const readObject = (file: string) => object.parse(JSON.parse(readFileSync
 
 /** A publisher, and clients that keep what they have seen. */
 export class Scene extends Site {
-  /** The notes that the witness has cosigned. */
-  cosigned: readonly string[] = [];
-
   constructor(folder: string) {
     super((name) => join(folder, name), folder, OPERATOR);
   }
 
   file(name: string): string {
     return join(this.folder, name);
-  }
-
-  get note(): string {
-    return readFileSync(join(this.log, 'checkpoint'), 'utf8');
   }
 
   get entries(): string[] {
@@ -59,7 +50,6 @@ export class Scene extends Site {
   copyTo(folder: string): Scene {
     cpSync(this.folder, folder, { recursive: true });
     const scene = new Scene(folder);
-    scene.cosigned = this.cosigned;
     for (const tree of ['dist', 'copy']) forgetPlace(scene.file(tree));
     return scene;
   }
@@ -72,37 +62,24 @@ export class Scene extends Site {
     forgetPlace(this.out);
   }
 
-  /** Publishes a snapshot, which the witness cosigns. */
-  async publish(sql: string): Promise<void> {
-    await this.build(sql);
-    this.cosigned = [...this.cosigned, this.note];
-  }
-
-  /** Builds with the publisher's key and its KEY.last. @returns what it warns of */
-  async build(sql: string, ...options: readonly string[]): Promise<string> {
+  /** Builds with the publisher's key and its KEY.last. */
+  build(sql: string): Promise<void> {
     this.change(sql);
-    const { code, stderr } = await this.run('build', '--key', this.key, ...options);
-    if (code !== 0) throw new Error(stderr);
-    return stderr;
+    return this.built();
   }
 
   /** The clients look at the tree, and keep what they keep. */
   async look(): Promise<void> {
     const proxy = await startProxy(this.out, ['--page-tokens', '1000000']);
     try {
-      const saved = ['--write', this.file('saved.tlog-proof')];
-      for (const args of [
-        ['mirror', proxy.base, '--out', this.file('copy'), '--key', this.vkey],
-        ['prove', proxy.base, RECORD, ...saved],
-        ['verify', '--out', this.out],
-      ]) {
+      const copied = ['mirror', proxy.base, '--out', this.file('copy'), '--key', this.vkey];
+      for (const args of [copied, ['verify', '--out', this.out]]) {
         const { code, stderr } = await inProcess(...args);
         if (code !== 0 || stderr !== '') throw new Error(stderr);
       }
     } finally {
       await proxy.stop();
     }
-    cpSync(join(logOf(this.out), 'checkpoint'), this.file('checkpoint'));
     cpSync(inState(this.out, 'checkpoint'), this.file('verified'));
   }
 }
@@ -263,11 +240,10 @@ export function entryNow({ out }: Scene): string {
 }
 
 /** What a client had kept when it noticed an attack; `warned` if it took the tree all the same. */
-export type When = 'at once' | 'kept key' | 'kept checkpoint' | 'kept proof' | 'warned' | 'no';
+export type When = 'at once' | 'kept key' | 'kept checkpoint' | 'warned' | 'no';
 /** And what it says. */
 export type Noticed = readonly [when: When, why: string];
-export type Client =
-  'verify' | 'new copy' | 'copy' | 'prove' | 'saved proof' | 'witness' | 'verifier of others' | 'next build';
+export type Client = 'verify' | 'new copy' | 'copy' | 'prove' | 'next build';
 
 /** What a client kept, and the reason why it refuses. */
 type Attempt = readonly [When, string | undefined];
@@ -289,17 +265,9 @@ function reasonIn({ code, stdout, stderr }: Awaited<ReturnType<typeof inProcess>
   throw new Error(stderr);
 }
 
-/**
- * What each client notices of the tree as it is now.
- * @param go the verifier of others, if it is installed
- * @param document what a proof is asked for
- */
-export async function noticedBy(
-  scene: Scene,
-  go: string | undefined,
-  document = RECORD,
-): Promise<Partial<Record<Client, Noticed>>> {
-  const { out, vkey, note } = scene;
+/** What each client notices of the tree as it is now. */
+export async function noticedBy(scene: Scene): Promise<Readonly<Record<Client, Noticed>>> {
+  const { out, vkey } = scene;
   const proxy = await startProxy(out, ['--page-tokens', '1000000']);
   const mirror = (to: string, ...options: string[]) =>
     reasonOf('mirror', proxy.base, '--out', scene.file(to), ...options);
@@ -310,74 +278,23 @@ export async function noticedBy(
       mirror('new'),
       mirror('new-by-key', '--key', vkey),
       mirror('copy'),
-      reasonOf('prove', proxy.base, document, '--write', proof, '--quiet'),
+      reasonOf('prove', proxy.base, RECORD, '--write', proof, '--quiet'),
     ]);
     const verified = proven ?? (await reasonOf('verify-proof', proof, '--key', vkey));
     rmSync(inState(out, 'checkpoint'), { force: true });
     const unknowing = await reasonOf('verify', '--out', out);
     cpSync(scene.file('verified'), inState(out, 'checkpoint'));
     const knowing = await reasonOf('verify', '--out', out);
-    const saved = await noticedBySavedProof(scene);
     return {
       verify: first(['at once', unknowing], ['kept checkpoint', knowing]),
       'new copy': first(['at once', copied], ['kept key', copiedByKey]),
       copy: first(['kept checkpoint', followed]),
       prove: first(['at once', proven], ['kept key', verified]),
-      'saved proof': first(['kept proof', saved]),
-      witness: first(['kept checkpoint', noticedByWitness(scene, note)]),
-      ...(go !== undefined && { 'verifier of others': noticedByGo(scene, go) }),
       'next build': first(['kept checkpoint', reasonIn(await scene.run('build', '--key', scene.key))]),
     };
   } finally {
     await proxy.stop();
   }
-}
-
-/** A saved proof still holds; the reader compares the document and the log with what it says. */
-async function noticedBySavedProof(scene: Scene): Promise<string | undefined> {
-  const { out, vkey, entries } = scene;
-  const saved = scene.file('saved.tlog-proof');
-  const { code, stdout } = await inProcess('verify-proof', saved, '--key', vkey, '--json');
-  if (code !== 0) throw new Error('a saved proof must stay valid');
-  const { sequence } = z.looseObject({ sequence: z.int() }).parse(JSON.parse(stdout));
-  const body = ['--body', join(out, RECORD_FILE)];
-  const isSameSnapshot = manifestOf(out).sequence === sequence;
-  const other = isSameSnapshot ? await reasonOf('verify-proof', saved, '--key', vkey, ...body) : undefined;
-  if (other !== undefined) return other;
-  const [, size = '', root = ''] = readFileSync(saved, 'utf8').split('\n\n')[1]?.split('\n') ?? [];
-  const isThere = base64(rootOf(entries.slice(0, Number(size)))) === root;
-  return isThere ? undefined : 'the log has not the entries of the proof';
-}
-
-/** Asks for a cosignature of what is served now, if there is none. */
-function noticedByWitness({ vkey, cosigned, entries }: Scene, note: string): string | undefined {
-  // Those of an old checkpoint stay good.
-  if (cosigned.includes(note)) return undefined;
-  const witness = new Witness(publicKeyOf(vkey));
-  const [name = '', size = '', root = ''] = cosigned.at(-1)?.split('\n') ?? [];
-  witness.seen.set(name, { size: Number(size), root: Buffer.from(root, 'base64') });
-  const old = Math.min(Number(size), entries.length);
-  const proof = consistency(entries, old).map((hash) => `${hash}\n`);
-  const { status, body } = witness.reply(`old ${old}\n${proof.join('')}\n${note}`);
-  return status === 200 ? undefined : `${status} ${body}`;
-}
-
-function noticedByGo(scene: Scene, go: string): Noticed {
-  const { out, vkey } = scene;
-  const log = logOf(out);
-  const now = join(log, 'checkpoint');
-  const [named = ''] = z
-    .object({ log: z.object({ keys: z.array(z.string()) }) })
-    .parse(readObject(join(out, 'snapshot.json'))).log.keys;
-  const reason = (key: string, ...files: readonly string[]): string | undefined => {
-    const { status, reason: why } = runVerifier(go, key, log, files);
-    return status === 0 ? undefined : why;
-  };
-  return first(
-    ['at once', reason(named, now)],
-    ['kept key', reason(vkey, now)],
-    ['kept checkpoint', reason(vkey, scene.file('checkpoint'), now)],
-  );
 }
 
 /** Alters what snapshot.json says of limits, and no document. */
