@@ -25,22 +25,6 @@ const of = ({ url, key }: Witness) => ({ url, key: key.vkey });
 const from = (entries: readonly string[]) => (old: number) => consistency(entries, old);
 
 describe('an honest witness', () => {
-  it('cosigns the first checkpoint, and those of longer logs with a proof', async () => {
-    const witness = await started(log);
-    let previous: string | undefined;
-    for (const size of [1, 2, 3, 7, 8, 20, 40]) {
-      const entries = ALL.slice(0, size);
-      const options = previous === undefined ? {} : { previous };
-      const { note, missing } = await cosignAll(signed(entries), [of(witness)], from(entries), options);
-      expect(missing).toEqual([]);
-      const cosignature = witness.key.cosignature(bodyOf(entries), witness.time);
-      expect(note).toBe(signed(entries) + cosignature);
-      previous = note;
-    }
-    // It was known what it had, so each took one request.
-    expect(witness.asked).toEqual([0, 1, 2, 3, 7, 8, 20].map((old) => [old, 200]));
-  });
-
   it('is asked once more from the size that it names, if it has another than is known', async () => {
     const witness = await started(log);
     witness.seen.set(log.name, { size: 7, root: rootOf(ALL.slice(0, 7)) });
