@@ -1,5 +1,4 @@
 /** What a mirror makes of a network that fails, limits, and origins that are broken or hostile. */
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -23,8 +22,8 @@ const LONG = documentsOf(
 );
 
 /** Sends the first half and closes the connection. */
-const cut = (etag?: string) => (response: ServerResponse, body: Buffer) => {
-  response.writeHead(200, { 'content-length': body.length, ...(etag !== undefined && { etag }) });
+const cut = (response: ServerResponse, body: Buffer) => {
+  response.writeHead(200, { 'content-length': body.length, etag: '"another"' });
   response.write(body.subarray(0, body.length / 2), () => response.destroy());
 };
 
@@ -42,24 +41,12 @@ const failing = async () => {
   return [code, stderr];
 };
 
-describe('a connection that breaks', () => {
-  it('is taken up where it broke', async () => {
-    origin.publish(LONG);
-    const body = origin.files.get(GROUPS) ?? Buffer.alloc(0);
-    origin.atFirst(GROUPS, 1, cut(`"${createHash('sha1').update(body).digest('hex')}"`));
-    await expectCopy();
-    const [first, second] = origin.log.filter((each) => each.startsWith(GROUPS));
-    expect(first).toBe(GROUPS);
-    expect(Number(/bytes=(\d+)-$/.exec(second ?? '')?.[1])).toBeGreaterThan(1000);
-  });
-
-  it('begins again if the file is another by now', async () => {
-    origin.publish(LONG);
-    origin.atFirst(GROUPS, 1, cut('"another"'));
-    await expectCopy();
-    const asked = origin.log.filter((each) => each.startsWith(GROUPS));
-    expect(asked).toEqual([GROUPS, expect.stringContaining(`${GROUPS} bytes=`)]);
-  });
+it('a download whose connection broke begins again if the file is another by now', async () => {
+  origin.publish(LONG);
+  origin.atFirst(GROUPS, 1, cut);
+  await expectCopy();
+  const asked = origin.log.filter((each) => each.startsWith(GROUPS));
+  expect(asked).toEqual([GROUPS, expect.stringContaining(`${GROUPS} bytes=`)]);
 });
 
 describe('a server', () => {

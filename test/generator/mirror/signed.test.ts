@@ -372,29 +372,21 @@ describe('the key of a log', () => {
   });
 });
 
-describe('an origin that no longer signs', () => {
-  beforeEach(async () => {
-    signNext();
-    await mirrored();
-    origin.members = {};
-    origin.publish(THREE);
-  });
-
-  it('is refused', async () => {
-    expect((await failing())[1]).toContain('the origin has no signed log any more');
-  });
-
-  it('is copied without a log once that was confirmed', async () => {
-    origin.routes = origin.routes.filter(({ name }) => !name.startsWith('log-'));
-    origin.announce();
-    const own = join(out, 'log/readme.txt');
-    mkdirSync(dirname(own), { recursive: true });
-    writeFileSync(own, 'not ours');
-    rmSync(inState(out, 'mirror/log.json'));
-    const { code, stdout } = await run('--json');
-    expect([code, resultSchema.parse(JSON.parse(stdout)).log]).toEqual([0, null]);
-    expect(Object.keys(published()).filter((file) => file.startsWith('log/'))).toEqual(['log/readme.txt']);
-  });
+it('an origin that no longer signs is refused, and copied without a log once that was confirmed', async () => {
+  signNext();
+  await mirrored();
+  origin.members = {};
+  origin.publish(THREE);
+  expect((await failing())[1]).toContain('the origin has no signed log any more');
+  origin.routes = origin.routes.filter(({ name }) => !name.startsWith('log-'));
+  origin.announce();
+  const own = join(out, 'log/readme.txt');
+  mkdirSync(dirname(own), { recursive: true });
+  writeFileSync(own, 'not ours');
+  rmSync(inState(out, 'mirror/log.json'));
+  const { code, stdout } = await run('--json');
+  expect([code, resultSchema.parse(JSON.parse(stdout)).log]).toEqual([0, null]);
+  expect(Object.keys(published()).filter((file) => file.startsWith('log/'))).toEqual(['log/readme.txt']);
 });
 
 describe('--key', () => {
@@ -421,10 +413,8 @@ describe('--key', () => {
     ]);
   });
 
-  it.each([
-    ['of a witness', () => newKey('w.example', 4).vkey, 2, 'has the key of a witness'],
-    ['of another name', () => log.keys[0]!.vkey.replace('register', 'other'), 2, 'its id is of another key'],
-  ])('refuses a key %s', async (_, key, code, message) => {
-    expect(await failing('--key', key())).toEqual([code, expect.stringContaining(message)]);
+  it('refuses a key of a witness', async () => {
+    const { vkey } = newKey('w.example', 4);
+    expect(await failing('--key', vkey)).toEqual([2, expect.stringContaining('has the key of a witness')]);
   });
 });
