@@ -1,17 +1,24 @@
-/** A stop in whatever a mirror does at one go: the copy stays as it was, and the next run completes it. */
+/** A mirror that is stopped or killed: the copy can be read, and the next run completes it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { Failure } from '../../../generator/errors.js';
 import { mirror } from '../../../generator/mirror/mirror.js';
 import { progressFor } from '../../../generator/progress.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { effectsAt } from '../../support/build.js';
+import { always as it, thorough } from '../../support/thorough.js';
+import { tilesOf } from '../log/naive.js';
+import { deadFrom, survive, withFault } from '../publish/faults.js';
 import { damageOf, failureOf } from '../publish/support.js';
 import { copying } from './copies.js';
 import { documentsOf } from './made-up.js';
+import { SignedLog } from './signed-log.js';
 
 const { origin, base, out } = await copying();
+
+const run = (effects: object = {}) =>
+  mirror(new URL(base), new Tree(out), { ...effectsAt('2026-12-02T00:00:00Z'), ...effects });
 
 /** Copies, with a signal during the work of this number that may block the thread. */
 function stoppedAt(at: number) {
@@ -24,8 +31,7 @@ function stoppedAt(at: number) {
     return result;
   };
   const progress = progressFor('quiet', { signal: stop.signal, unheard }, () => undefined);
-  const copied = mirror(new URL(base), new Tree(out), { ...effectsAt('2026-12-02T00:00:00Z'), progress });
-  return { copied, calls: () => calls };
+  return { copied: run({ progress }), calls: () => calls };
 }
 
 const published = (): string | undefined =>
@@ -59,3 +65,49 @@ it('a mirror can be stopped while it reads what its origin says, while it plans 
   // Before them, the index of the copy.
   expect(await stops()).toBe(7);
 });
+
+thorough(
+  'a mirror of a signed tree that is killed at any call that changes the disk leaves a log that can be read',
+  async () => {
+    const log = new SignedLog(origin);
+    const notes = new Map<string, readonly string[]>();
+    const sign = (): void => {
+      log.sign();
+      notes.set(log.note, [...tilesOf(log.entries).keys()]);
+    };
+    const inLog = (file: string): string => join(out, 'log', origin.tree, file);
+    const has = (tile: string): boolean =>
+      existsSync(inLog(tile)) || existsSync(inLog(tile.replace(/\.p.*/, '')));
+    origin.publish(documentsOf({ 1: 'first' }));
+    log.fill(250);
+    sign();
+    await run();
+    let isDone = false;
+    // From 251 entries on, so that tiles become full on the way.
+    for (let last = 1; !isDone; last += last < 40 ? 3 : 7) {
+      origin.publish(documentsOf({ 1: `dead from call ${last}` }));
+      sign();
+      let calls = 0;
+      await withFault(
+        (call) => {
+          calls = call.number;
+          return deadFrom(last)(call);
+        },
+        () => survive(run()),
+      );
+      isDone = calls < last;
+      const note = readFileSync(inLog('checkpoint'), 'utf8');
+      expect(
+        notes.get(note)?.filter((tile) => !has(tile)),
+        `dead from call ${last}`,
+      ).toEqual([]);
+      expect((await run()).log).toMatchObject({ size: log.entries.length, isSigned: true });
+      expect(readFileSync(inLog('checkpoint'), 'utf8')).toBe(log.note);
+      for (const [file, content] of tilesOf(log.entries))
+        expect(readFileSync(inLog(file)).equals(content), file).toBe(true);
+      expect(await damageOf(out)).toEqual([]);
+    }
+    expect(log.entries.length).toBeGreaterThan(256);
+  },
+  300_000,
+);
