@@ -39,13 +39,8 @@ describe.each(EACH)('an upload of a signed tree as %s', (_, hasHeaders) => {
     expect(end.slice(1, -1).toSorted()).toEqual(index.toSorted());
     const tiles = [...tilesOf(254), ...tilesOf(255)].map((file) => `put LOG/${file}`);
     expect(calls.slice(0, tiles.length).toSorted()).toEqual(tiles.toSorted());
-    expect(await run.upload()).toMatchObject({ compared: false, written: 0, deleted: 0 });
-    expect(await run.verify()).toMatchObject({
-      missing: [],
-      different: [],
-      extra: [],
-      untracked: { total: 0 },
-    });
+    const clean = { missing: [], different: [], extra: [], untracked: { total: 0 } };
+    expect(await run.verify()).toMatchObject(clean);
   });
 
   it('writes what changed, and deletes partial tiles once the checkpoint is there', async () => {
