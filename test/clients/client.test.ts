@@ -31,16 +31,21 @@ beforeAll(async () => {
   await published({ register, out });
 });
 
-/** Answers with a status until it is the turn of the last, then with JSON. */
-const refusing = (times: number, status: number, headers: () => Record<string, string>): RequestListener => {
-  let refused = 0;
-  return (_, response) => {
-    if (refused === times)
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"name":"here"}');
-    else response.writeHead(status, headers()).end('<h1>busy</h1>');
-    refused = Math.min(times, refused + 1);
+/** Answers each request with the next of these; the last again and again. */
+function answering(...answers: readonly RequestListener[]): RequestListener {
+  let turn = 0;
+  return (request, response) => {
+    answers[Math.min(turn++, answers.length - 1)]?.(request, response);
   };
-};
+}
+const answer =
+  (status: number, type: string, body: string, headers: Record<string, string> = {}): RequestListener =>
+  (_, response) =>
+    response.writeHead(status, { 'content-type': type, ...headers }).end(body);
+const HERE = answer(200, 'application/json', '{"name":"here"}');
+const lost: RequestListener = (request) => request.socket.destroy();
+const refusal = (status: number, headers: Record<string, string> = {}): RequestListener =>
+  answer(status, 'text/html', '<h1>busy</h1>', headers);
 
 /** Requests that are compiled, and not made. */
 export const uncalled = (client: RegisterClient) => [
@@ -155,20 +160,6 @@ describe('get', () => {
 
 const LIMITED = ['--api-tokens', '2', '--api-refill-seconds', '1'];
 
-/** Answers each request with the next of these; the last again and again. */
-function answering(...answers: readonly RequestListener[]): RequestListener {
-  let turn = 0;
-  return (request, response) => {
-    answers[Math.min(turn++, answers.length - 1)]?.(request, response);
-  };
-}
-const answer =
-  (status: number, type: string, body: string, headers: Record<string, string> = {}): RequestListener =>
-  (_, response) =>
-    response.writeHead(status, { 'content-type': type, ...headers }).end(body);
-const HERE = answer(200, 'application/json', '{"name":"here"}');
-const lost: RequestListener = (request) => request.socket.destroy();
-
 describe('a refused request', () => {
   it('is repeated after Retry-After, and no other is sent before', async () => {
     const { client, statuses } = await proxied(out, LIMITED);
@@ -191,10 +182,7 @@ describe('a refused request', () => {
     expect(refused).toHaveLength(2);
     expect(refused[1]).toMatchObject({ reason: { status: 429, code: 'rate_limited' } });
     expect(statuses.toSorted((one, other) => one - other)).toEqual([200, 200, 429, 429]);
-    const busy = await served(
-      refusing(9, 503, () => ({ 'retry-after': '0' })),
-      { retries: 2 },
-    );
+    const busy = await served(refusal(503, { 'retry-after': '0' }), { retries: 2 });
     const error = await rejectionOf(busy.client.get('/api/v1'));
     expect(error).toBeInstanceOf(ResponseError);
     expect(error).not.toBeInstanceOf(ProblemError);
@@ -203,14 +191,14 @@ describe('a refused request', () => {
   });
 
   it('waits for seconds, until a date, or a second if neither is given', async () => {
-    const cases: readonly [number, () => Record<string, string>][] = [
-      [429, () => ({ 'retry-after': '1' })],
-      [503, () => ({ 'retry-after': new Date(Date.now() + 2000).toUTCString() })],
-      [502, () => ({})],
-      [504, () => ({})],
+    const cases: readonly [number, Record<string, string>][] = [
+      [429, { 'retry-after': '1' }],
+      [503, { 'retry-after': new Date(Date.now() + 2500).toUTCString() }],
+      [502, {}],
+      [504, {}],
     ];
     const waited = cases.map(async ([status, headers]) => {
-      const { client, statuses } = await served(refusing(1, status, headers));
+      const { client, statuses } = await served(answering(refusal(status, headers), HERE));
       const start = performance.now();
       const { name } = await client.get('/api/v1');
       return [name, performance.now() - start > 900, statuses];
@@ -219,10 +207,9 @@ describe('a refused request', () => {
   });
 
   it('is an error at once if it would have to wait for too long', async () => {
-    const { client, statuses } = await served(
-      refusing(1, 429, () => ({ 'retry-after': '61' })),
-      { maxWaitSeconds: 60 },
-    );
+    const { client, statuses } = await served(answering(refusal(429, { 'retry-after': '61' }), HERE), {
+      maxWaitSeconds: 60,
+    });
     const error = await rejectionOf(client.get('/api/v1'));
     expect(error).toMatchObject({ status: 429, retryAfter: 61 });
     expect(error instanceof ResponseError && error.headers.get('retry-after')).toBe('61');
@@ -317,7 +304,7 @@ describe('the base URL', () => {
 
 describe('an abort', () => {
   it('ends a wait at once, and that of a request in the queue, and nothing else', async () => {
-    const { client, statuses } = await served(refusing(1, 429, () => ({ 'retry-after': '2' })));
+    const { client, statuses } = await served(answering(refusal(429, { 'retry-after': '2' }), HERE));
     const waiting = new AbortController();
     const queued = new AbortController();
     const start = performance.now();
@@ -343,7 +330,7 @@ describe('an abort', () => {
   });
 
   it('before a request sends none', async () => {
-    const { client, statuses } = await served(refusing(0, 500, () => ({})));
+    const { client, statuses } = await served(HERE);
     const aborted = AbortSignal.abort();
     expect(await rejectionOf(client.get('/api/v1', {}, { signal: aborted }))).toMatchObject({
       name: 'AbortError',
