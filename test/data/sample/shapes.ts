@@ -92,29 +92,6 @@ export const SHAPES: Findings = {
   ...each(['group', 'user', 'game', 'item'], (kind) => ({
     [`a ${kind} is withheld`]: `withheld JOIN records USING (kind, id) WHERE kind = '${kind}'`,
   })),
-  'emoji beyond the BMP': `texts WHERE name GLOB ${anyOf(0x1f300, 0x1faff)}`,
-  'emoji joined to one': 'texts WHERE instr(name, char(0x1F469, 0x200D))',
-  Arabic: `texts WHERE name GLOB ${anyOf(0x620, 0x64a)}`,
-  Hebrew: `texts WHERE name GLOB ${anyOf(0x5d0, 0x5ea)}`,
-  'a right-to-left override': 'texts WHERE instr(name, char(0x202E))',
-  'Chinese characters': `texts WHERE name GLOB ${anyOf(0x4e00, 0x9fff)}`,
-  'combining marks': `texts WHERE name GLOB ${anyOf(0x300, 0x36f)}`,
-  'double quotes': `texts WHERE name LIKE '"%"'`,
-  'single quotes': "texts WHERE name LIKE '%''%'",
-  'a line break': 'texts WHERE instr(name, char(10))',
-  'a tab inside': 'texts WHERE instr(rtrim(name, char(9)), char(9))',
-  'a tab at the end': "texts WHERE name LIKE '%' || char(9)",
-  'outer spaces': "texts WHERE name LIKE ' %' AND name LIKE '% ' AND trim(name) <> ''",
-  'a tag': "texts WHERE name LIKE '<b>%</b>'",
-  'a character reference': "texts WHERE name LIKE '%&amp;%'",
-  'the end of a script': "texts WHERE name LIKE '%</script>%'",
-  ...each(['=', '+', '-', '@'], (sign) => ({ [`a leading ${sign}`]: `texts WHERE name LIKE '${sign}%'` })),
-  'digits only': "texts WHERE name <> '' AND name NOT GLOB '*[^0-9]*'",
-  commas: "texts WHERE name LIKE '%,%'",
-  semicolons: "texts WHERE name LIKE '%;%'",
-  backslashes: "texts WHERE name LIKE '%\\%'",
-  '200 characters': 'texts WHERE length(name) >= 200',
-  'a control character': 'texts WHERE instr(name, char(1))',
   'a name that another group had before':
     'groups g JOIN group_names n ON n.name = g.name AND n.group_id <> g.id',
 };
@@ -124,9 +101,4 @@ function changedWithin(days: number): string {
   const ago = (factor: number) =>
     `strftime('%Y-%m-%dT%H:%M:%SZ', n.measured_at, '-${24 * days * factor} hours')`;
   return `newest_readings n JOIN readings r ON r.group_id = n.group_id AND r.measured_at BETWEEN ${ago(1.5)} AND ${ago(1)}`;
-}
-
-/** A GLOB pattern for a character between the two. */
-function anyOf(from: number, to: number): string {
-  return `'*[' || char(${from}) || '-' || char(${to}) || ']*'`;
 }

@@ -36,16 +36,6 @@ it.each([
   expect(await ended).toBe(0);
 });
 
-it('serve is listed by --help, and has the options of the proxy', async () => {
-  expect((await inProcess('--help')).stdout).toMatch(/^ {2}serve +Start the proxy/m);
-  expect((await inProcess('help', 'serve')).stdout).toContain('"register-api serve --help" lists');
-  const { stdout, code } = await snapshot(['serve', '--help']);
-  expect(code).toBe(0);
-  expect(stdout).toContain('Usage: register-api serve [options]');
-  expect(stdout).toContain('  register-api serve --out dist --port 8080');
-  expect(stdout).toContain('--trust-proxy');
-});
-
 it('a process prints results to standard output, messages to standard error, and ends with their code', async () => {
   const [register, out] = [writeRegister(path('process.sqlite'), GROUP), path('process')];
   const build = (...more: string[]) => snapshot(['build', ...inputs(register, out), ...more]);

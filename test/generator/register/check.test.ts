@@ -436,15 +436,6 @@ const lineOf = async (sql: string): Promise<string> => {
 describe('a finding', () => {
   it.each<[string, string, readonly string[]]>([
     [
-      'is where, how often and what was expected; then which row has what',
-      `UPDATE items SET price = -1;`,
-      [
-        'items.price: 1 place, expected an integer from 0 to 9007199254740991, or NULL',
-        '  id = 30: -1',
-        '  hint: a negative number; if it means "not measured": nullif(price, -1)',
-      ],
-    ],
-    [
       'names a wrong id once',
       `UPDATE items SET id = -4;`,
       [`items.id: 1 place, expected ${ID}`, '  id = -4'],

@@ -1,21 +1,27 @@
-/** Registers that are not STRICT tables: read by ranges of ids where that is safe, as a whole where it is not. */
-import { renameSync } from 'node:fs';
+/**
+ * Builds that follow another one render only what changed: registers of any shape are read by ranges of ids where that
+ * is safe, as a whole where it is not.
+ */
+import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../../../data/sample.js';
 import { openDatabase } from '../../../../generator/sqlite/index.js';
-import { counted } from '../../../support/build.js';
+import { counted, published, run } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
 import { inProcess } from '../../../support/in-process.js';
 import { contentOf } from '../../../support/published.js';
-import { SCHEMA, changeRegister } from '../../../support/register.js';
+import { SCHEMA, changeRegister, writeRegister } from '../../../support/register.js';
 import { fresh } from '../../../support/site.js';
-import { differing } from '../../../support/tree.js';
+import { differing, inState } from '../../../support/tree.js';
 import { containing } from '../../../support/values.js';
+import { damageOf } from '../../publish/support.js';
 
 const path = temporary();
 
 /** Index, statistics, the way to look up and the 200 lists of the largest are rendered by each build. */
 const SUMMARIES = 203;
+
+const MEASURED = `'2026-11-20T07:00:00Z', '2026-11-20T07:00:00Z'`;
 
 /** Holds a tree against the one that a fresh build gives. */
 async function expectAsFresh(register: string, tree: string): Promise<void> {
@@ -106,6 +112,7 @@ it('names of tables and columns in capitals give the same tree', async () => {
 
 describe('a build that follows another', () => {
   it.each<[string, (file: string) => string, string]>([
+    ['tables', (file) => file, ''],
     ['views of two halves', (file) => withViews(file, halvesWith('UNION ALL')), 'raw_'],
     ['views of two halves without doubles', (file) => withViews(file, halvesWith('UNION')), 'raw_'],
     ['tables without types', (file) => copied(file, UNTYPED), ''],
@@ -131,7 +138,55 @@ describe('a build that follows another', () => {
     const one = await after('items', 1);
     expect((await after('items', 3)) - one).toBe(2);
     expect(one).toBeLessThan(SUMMARIES + 10);
+    changeRegister(
+      register,
+      `DELETE FROM ${prefix}items WHERE id = (SELECT id FROM ${prefix}items ORDER BY id LIMIT 1 OFFSET 20)`,
+    );
+    // No neighbour of it, but what is recent, and in two formats the feeds of new items and of all, and its month.
+    expect((await counted({ register, out })).rendered).toBe(SUMMARIES + 7);
     await expectAsFresh(register, out);
+  });
+
+  it('keeps what the next build compares with, also where it renders nothing, and renders everything once where that was lost', async () => {
+    const made = { register: await sample(), out: path('dist') };
+    const { register, out } = made;
+    await published(made);
+    const known = (): readonly string[] => readdirSync(inState(out, 'index'));
+    const first = known();
+    expect(first).toContain('inputs-feed-groups-archive');
+    await published(made);
+    expect(known()).toEqual(first);
+    changeRegister(register, `UPDATE users SET measurements = measurements + 1`);
+    await published({ register, out, keepDownloads: true });
+    expect(known()).toEqual(first);
+    // The downloads alone are written.
+    const isWritten = async (): Promise<boolean> =>
+      Object.values((await published(made)).exports).some(({ written }) => written);
+    expect([await isWritten(), await isWritten()]).toEqual([true, false]);
+    rmSync(inState(out, 'index'), { recursive: true });
+    expect((await counted(made)).rendered).toBeGreaterThan(2 * SUMMARIES);
+    expect((await counted(made)).rendered).toBe(SUMMARIES);
+    expect(await damageOf(out)).toEqual([]);
+  });
+
+  it('refuses records of one id, where no key forbids them, and a history whose record is gone', async () => {
+    const [games = ''] = /CREATE TABLE games[^;]*;/.exec(SCHEMA) ?? [];
+    const add = `INSERT INTO games (id, first_measured_at, measured_at, measurements) VALUES (9, ${MEASURED}, 1);`;
+    const out = path('dist');
+    const register = writeRegister(
+      path('register.sqlite'),
+      `INSERT INTO users (id, username, first_measured_at, measured_at, measurements) VALUES (7, 'high', ${MEASURED}, 1);
+       INSERT INTO usernames VALUES (7, 1, 'low', NULL, ${MEASURED}), (7, 2, 'high', NULL, ${MEASURED});
+       DROP TABLE games; ${games.replace(' PRIMARY KEY', '')} CREATE INDEX ids ON games (id); ${add}`,
+    );
+    await published({ register, out });
+    changeRegister(register, add.repeat(40));
+    const doubled = await inProcess('build', '--register', register, '--out', out, '--quiet');
+    const message = 'games.id: 1 place, expected one row for each key\n  id = 9: 41 rows';
+    expect([doubled.code, doubled.stderr]).toEqual([1, containing(message)]);
+    changeRegister(register, `DELETE FROM games; ${add} DELETE FROM users`);
+    const { findings } = (await run({ register, out })).report;
+    expect(findings[0]).toMatchObject({ table: 'usernames', column: 'user_id' });
   });
 
   it.each<[string, View]>([
@@ -166,7 +221,6 @@ describe('a build that follows another', () => {
 });
 
 describe('what is no id, in a table that does not forbid it,', () => {
-  const MEASURED = `'2026-11-20T07:00:00Z', '2026-11-20T07:00:00Z'`;
   const register = path('untyped.sqlite');
   const out = path('dist');
   const command = (name: string, ...args: string[]) =>
