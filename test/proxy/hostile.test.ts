@@ -7,7 +7,7 @@ import { attack, volley } from '../system/soak/session.js';
 import { makeTree } from '../system/soak/tree.js';
 import { adminOf, UNLIMITED } from '../support/proxy.js';
 import { listening } from './process.js';
-import { ask, emptyFolder, listenOn } from './support.js';
+import { emptyFolder, listenOn } from './support.js';
 
 /** The same for everybody who runs the tests; the long run (test/system/soak) takes any. */
 const SEED = 1;
@@ -62,12 +62,5 @@ describe('the proxy as a process, under attack', () => {
     expect(outcomes).toEqual(
       KNOWN_ATTACKS.map(({ kind, statuses }) => ({ kind, statuses, fault: undefined })),
     );
-  });
-
-  it('believes no X-Forwarded-For without --trust-proxy', async () => {
-    const { dist } = makeTree(await emptyFolder());
-    const { port } = await listening(['--dist', dist, '--api-tokens', '1', '--api-refill-seconds', '600']);
-    const as = (client: string) => ask(port, '/api/v1', { headers: { 'X-Forwarded-For': client } });
-    expect([(await as('198.51.100.1')).status, (await as('198.51.100.2')).status]).toEqual([200, 429]);
   });
 });

@@ -124,16 +124,4 @@ describe('pipelined requests', () => {
       for (const status of [200, 200, 429]) expect((await ask('/api/v1')).status).toBe(status);
     }
   });
-
-  it('that stay unread leave the connections of others alone', async () => {
-    const { port, ask, connections } = await startProxy(await tree(), { quotas: UNLIMITED });
-    const clients = await Promise.all(Array.from({ length: 20 }, () => open(port)));
-    for (const { socket } of clients) {
-      socket.pause();
-      socket.write(GET('/api/v1').repeat(20_000));
-    }
-    for (let count = 0; count < 20; count += 1) expect((await ask('/api/v1')).status).toBe(200);
-    for (const { socket } of clients) socket.destroy();
-    await expect.poll(connections, { timeout: 10_000 }).toBe(0);
-  });
 });

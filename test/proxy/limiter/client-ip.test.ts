@@ -356,6 +356,9 @@ describe('createClientAddress', () => {
     expect(log.slice(1)).toEqual([
       `X-Forwarded-For comes from 2001:db8:1::/48, ${WARNING} (and 3 more since the last such line)`,
     ]);
+    advance(60_000);
+    read('203.0.113.8', '198.51.100.3');
+    expect(log.slice(2)).toEqual([`X-Forwarded-For comes from 203.0.113.0/24, ${WARNING}`]);
   });
 
   it('does not warn where trusting it would change nothing', () => {

@@ -1,7 +1,7 @@
 import { array, assert as check, constantFrom, oneof, property, string as anyString } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { MAX_PATH_BYTES, parseTarget, uriReference } from '../../../proxy/snapshot/request-target.js';
+import { parseTarget, uriReference } from '../../../proxy/snapshot/request-target.js';
 
 /** Targets with more than their share of what makes a difference. */
 const TARGETS = array(
@@ -20,31 +20,6 @@ function segmentsOf(path: string): string[] {
 }
 
 describe('parseTarget', () => {
-  it('takes path, segments and query apart, and decodes the segments alone', () => {
-    expect(parseTarget('/a/b%3A%C3%A9?c=%61&d')).toEqual({
-      kind: 'target',
-      path: '/a/b%3A%C3%A9',
-      segments: ['a', 'b:é'],
-      query: 'c=%61&d',
-    });
-    expect(parseTarget('/')).toEqual({ kind: 'target', path: '/', segments: [''], query: undefined });
-    expect(parseTarget('/?')).toMatchObject({ path: '/', query: '' });
-    expect(parseTarget('HTTP://a.example:80/x?y')).toMatchObject({ path: '/x', query: 'y' });
-  });
-
-  it('keeps the path as received for the error, cut before the query', () => {
-    expect(parseTarget('/%zz?x')).toMatchObject({ kind: 'refusal', path: '/%zz' });
-    expect(parseTarget('//a@b#?x')).toMatchObject({ kind: 'refusal', path: '//a@b#' });
-    expect(parseTarget('*')).toMatchObject({ kind: 'refusal', path: '*' });
-  });
-
-  it('says how long a path is that is too long', () => {
-    expect(parseTarget(`/${'a'.repeat(MAX_PATH_BYTES)}?x`)).toMatchObject({
-      code: 'uri_too_long',
-      detail: 'the path is 2049 bytes long: expected at most 2048',
-    });
-  });
-
   it('redirects once: what it redirects to is canonical, on this host, and means the same', () => {
     const redirected = property(TARGETS, (target) => {
       const parsed = parseTarget(target);

@@ -9,7 +9,7 @@ import {
 } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { emptyRouter, matchRoute, type Router } from '../../../proxy/snapshot/router.js';
+import { matchRoute, type Router } from '../../../proxy/snapshot/router.js';
 import { parseSnapshot } from '../../../proxy/snapshot/snapshot.js';
 import { ROUTES, snapshotJson } from '../support.js';
 
@@ -293,15 +293,6 @@ describe('matchRoute', () => {
     for (const text of others.split(' ')) expect(fileOf(`/feeds/${text}.atom`), text).toBe('not_found');
   });
 
-  it('has the 404 of a route name what is not there', () => {
-    const match = matchRoute('/api/v1/group/999', router);
-    expect(match.kind === 'file' && match.route.absent(match.values)).toBe('no group 999 in this register');
-    const index = matchRoute('/api/v1', router);
-    expect(index.kind === 'file' && index.route.absent(index.values)).toBe(
-      'nothing is published at this path',
-    );
-  });
-
   it('says of a file how it is to be sent and counted', () => {
     const download = { class: 'download', bucket: 'download' };
     const more = { attachment: 'x.csv', headers: { 'Cache-Tag': 'download' } };
@@ -328,10 +319,5 @@ describe('matchRoute', () => {
       route: { name: 'group' },
     });
     expect(matchRoute('/nothing', router)).not.toHaveProperty('route');
-  });
-
-  it('finds nothing in an empty router, and still refuses what is no path', () => {
-    expect(matchRoute('/', emptyRouter())).toMatchObject({ code: 'not_found' });
-    expect(matchRoute('/%00', emptyRouter())).toMatchObject({ code: 'invalid_path' });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { ERROR_CODES } from '../../../proxy/snapshot/headers.js';
-import { errorOf, parseSnapshot, SnapshotError, titleOf } from '../../../proxy/snapshot/snapshot.js';
+import { parseSnapshot, SnapshotError, titleOf } from '../../../proxy/snapshot/snapshot.js';
 import { HOSTILE_TEXTS } from '../../generator/tree/hostile.js';
 import { ERRORS, HEADERS, ROUTES, SERVICE, snapshotJson } from '../support.js';
 
@@ -194,11 +194,6 @@ describe('parseSnapshot', () => {
     const service = { ...SERVICE, base_url: 'https://register.example/' };
     expect(parse({ service }).service.base_url).toBe('https://register.example');
   });
-});
-
-it('errorOf is what the snapshot says, or 503 without one', () => {
-  expect(errorOf(parse({}), 'not_found')).toEqual({ status: 404, title: 'Title of 404' });
-  expect(errorOf(undefined, 'not_found')).toEqual({ status: 503, title: 'No snapshot yet' });
 });
 
 it('titleOf names sequence and date, and an empty register, whose as_of is null', () => {
