@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
@@ -7,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { has } from '../support/programs.js';
+import { serve } from '../system/contract/servers.js';
 import { hasRedis, startRedis } from './limiter/redis-server.js';
 import { load, type Tally } from './load.js';
 import { listening } from './process.js';
@@ -19,7 +18,6 @@ const FILE = 'balancer.full.test.ts';
 const configuration = (port: number, proxies: readonly number[]): string => `
 daemon off;
 pid nginx.pid;
-error_log stderr;
 events { worker_connections 1024; }
 http {
   access_log off;
@@ -52,17 +50,8 @@ async function balanced() {
   const file = join(folder, 'nginx.conf');
   const ports = proxies.map((proxy) => proxy.port);
   await writeFile(file, configuration(port, ports));
-  const nginx = spawn('nginx', ['-p', folder, '-c', file], { stdio: 'ignore' });
-  const ended = once(nginx, 'close');
-  onTestFinished(async () => {
-    nginx.kill('SIGTERM');
-    await ended;
-  });
-  await expect
-    .poll(async () => (await ask(port, '/', { from: '127.0.0.9' }).catch(() => undefined))?.status, {
-      timeout: 5_000,
-    })
-    .toBe(200);
+  const nginx = await serve(port, folder, file);
+  onTestFinished(() => nginx.stop());
   /** Starts the first proxy again, on its port. */
   const restart = () => listening([...flags, '--port', String(ports[0])]);
   return { port, proxies, restart };

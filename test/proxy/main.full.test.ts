@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { errorCode } from '../../proxy/log.js';
 import { PROJECT } from '../support/project.js';
 import { adminOf } from '../support/proxy.js';
+import { has } from '../support/programs.js';
 import { LIMITS } from '../support/snapshot.js';
 import { listening, MAIN, start } from './process.js';
 import {
@@ -247,6 +248,8 @@ describe('main: signals', () => {
   });
 });
 
+const HAS_PROMTOOL = has('the names of metrics', 'promtool');
+
 describe('main: operations', () => {
   it('says that the process lives, and when it is ready: not beyond --ready-max-age, nor while stopping', async () => {
     const root = await emptyFolder();
@@ -291,6 +294,10 @@ describe('main: operations', () => {
     expect(text).toMatch(/^register_proxy_response_bytes_total\{class="record"\} [1-9]/m);
     expect(text).toMatch(/^register_proxy_build_info\{version="\d+\.\d+\.\d+",node="\d+\.\d+\.\d+"\} 1$/m);
     expect(text).not.toContain('redis_up ');
+    // Three of Node's own have names against the conventions.
+    const input = text.replaceAll(/^(# \w+ )?nodejs_.*\n/gm, '');
+    const complaints = HAS_PROMTOOL ? execFileSync('promtool', ['check', 'metrics'], { input }) : '';
+    expect(complaints.toString()).toBe('');
   });
 
   it('listens on this machine alone unless --admin-host says otherwise', async () => {

@@ -1,30 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { closeSync, readdirSync, readlinkSync } from 'node:fs';
 import { mkdir, realpath, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
-import { digestOf, readChunks, readNow, shorten } from '../../../proxy/tree/files.js';
+import { digestOf, readChunks, readNow } from '../../../proxy/tree/files.js';
 import { emptyFolder, publish } from '../support.js';
 
 const MAX = 1_000;
 
 describe('readNow', () => {
-  it('reads a file, with its identity, its digest and the folder it is in', async () => {
-    const root = await emptyFolder();
-    await publish(root, 'a/b.json', '{"a":1}');
-    const file = readNow({ root, path: 'a/b.json', maxBytes: MAX });
-    expect(Buffer.from(file?.bytes ?? []).toString()).toBe('{"a":1}');
-    expect(file).toMatchObject({
-      root: await realpath(root),
-      size: 7,
-      digest: shorten(createHash('sha256').update('{"a":1}').digest('hex')),
-    });
-    expect(file?.identity).toBe(identityOf(root, 'a/b.json'));
-  });
-
   it('does not read what is known or too large', async () => {
     const root = await emptyFolder();
     await publish(root, 'a', '1234');
