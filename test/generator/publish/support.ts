@@ -9,7 +9,6 @@ import { verify } from '../../../generator/verify/verify.js';
 import type { Damage } from '../../../generator/verify/verify.js';
 import { quiet } from '../../support/build.js';
 import { hashesOf, stateOf } from '../../support/published.js';
-import { writeRegister } from '../../support/register.js';
 import { buildWith } from '../../support/site.js';
 import { differing, inState, isDownload, isSibling, namesThatDiffer } from '../../support/tree.js';
 import { Killed } from './faults.js';
@@ -20,28 +19,8 @@ export { inProcess } from '../../support/in-process.js';
 export * from '../../support/published.js';
 export { ROWS, STEP, buildWith, failureOf } from '../../support/site.js';
 
-/** 40 groups of 5,000 readings each: soon rendered, and a second's work for the thread that writes the downloads. */
-export function slowToExport(file: string): string {
-  return writeRegister(
-    file,
-    `INSERT INTO items (id, first_measured_at, measured_at, measurements)
-       VALUES (1, '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2);
-     WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 40)
-       INSERT INTO groups (id, member_count, first_measured_at, measured_at, measurements)
-       SELECT id, 4999, '2026-01-01T00:00:00Z', '2026-11-20T08:00:00Z', 5000 FROM n;
-     WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4999)
-       INSERT INTO group_member_readings
-       SELECT id, strftime('%Y-%m-%dT%H:%M:%SZ', 1767225600 + 3600 * i, 'unixepoch'), i FROM groups, n`,
-  );
-}
-
 /** Where a file waits in the bookkeeping that takes the place of a published one, or is kept that gave way. */
 export const flat = (route: string, file: string): string => `${route}/${encodeURIComponent(file)}`;
-
-/** Whether a build into a tree with another item 1 has rendered all records of such a register and waits for the thread. */
-export const waitsForExports = (out: string): boolean =>
-  existsSync(inState(out, `stage/replacing/${flat('item', 'api/v1/item/1.json')}`)) &&
-  existsSync(inState(out, 'stage/scratch/downloads/group_member_readings.csv'));
 
 /** That a commit has touched these documents, what it says of itself, and no other file. @param before see `stateOf` */
 export function expectTouched(

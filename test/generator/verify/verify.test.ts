@@ -230,23 +230,18 @@ describe('files that no route leads to', () => {
     expect(reportSchema.parse(JSON.parse(json.stdout))).toMatchObject({ damage: [], total: 0, untracked });
   });
 
-  thorough('are left alone by --repair, which deletes what would be served', async () => {
-    const made = await treeWith([...UNTRACKED, 'api/v1/group/777.json']);
-    const before = wholeOf(made.out);
-    const { code, stdout } = await repair(made, '--json');
-    expect([code, untrackedIn({ stdout })]).toEqual([0, { files: UNTRACKED, total: 5 }]);
-    const after = wholeOf(made.out);
-    for (const file of UNTRACKED) expect(after[file]).toBe(before[file]);
-    expect(existsSync(join(made.out, 'api/v1/group/777.json'))).toBe(false);
-    expect(await damageOf(made.out)).toEqual([]);
-  });
-
   always.each(some(['a tree without snapshot.json', 'a whole tree'], 1))(
-    'of %s are deleted by --repair --delete-untracked',
+    'of %s are left alone by --repair, which deletes what would be served, and deleted with --delete-untracked',
     async (which) => {
-      const made = await treeWith(UNTRACKED);
-      const whole = contentOf(made.out);
+      const served = 'api/v1/group/777.json';
+      const made = await treeWith([...UNTRACKED, served]);
       if (which !== 'a whole tree') rmSync(join(made.out, 'snapshot.json'));
+      const before = wholeOf(made.out);
+      const repaired = await repair(made, '--json');
+      expect([repaired.code, untrackedIn(repaired)]).toEqual([0, { files: UNTRACKED, total: 5 }]);
+      expect(existsSync(join(made.out, served))).toBe(false);
+      for (const file of UNTRACKED) expect(wholeOf(made.out)[file]).toBe(before[file]);
+      const whole = contentOf(made.out);
       const { code, stdout } = await repair(made, '--delete-untracked', '--json');
       expect([code, untrackedIn({ stdout })]).toEqual([0, { files: UNTRACKED, total: 5 }]);
       for (const file of UNTRACKED) Reflect.deleteProperty(whole, file);
