@@ -10,6 +10,7 @@ const PROGRAMS: Readonly<Record<string, readonly [option: string, debian: string
   nginx: ['-v', 'nginx-light'],
   taskset: ['-V', 'util-linux'],
   tar: ['--version', 'tar'],
+  time: ['--version', 'time'],
   sqlite3: ['-version', 'sqlite3'],
 };
 
@@ -32,7 +33,7 @@ export const missingPrograms = (names: readonly string[], suite: string): string
     .map((name) => `suite "${suite}" needs ${name}: apt-get install ${PROGRAMS[name]?.[1] ?? name}`);
 
 /** Packages whose speed shows in a figure. */
-const PACKAGES = 'express express-rate-limit router better-sqlite3';
+const PACKAGES = 'express express-rate-limit router better-sqlite3 csv-stringify hyparquet-writer feed';
 
 function packageVersion(name: string): string {
   const file = `node_modules/${name}/package.json`;

@@ -4,10 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { generatorSuite } from './generator-suite.js';
 import { machine, missingPrograms } from './machine.js';
-import { proxySuite } from './proxy-suite.js';
 import { interleave, resultOf, table, type Result, type Suite } from './suite.js';
+import { SUITES } from './suites.js';
 
 interface Options {
   readonly runs: number;
@@ -15,10 +14,8 @@ interface Options {
   readonly folder: string;
   readonly register?: string;
   readonly registerNext?: string;
+  readonly tree?: string;
 }
-
-/** In the order in which `npm run bench` takes them. */
-const SUITES: readonly Suite[] = [generatorSuite, proxySuite];
 
 const HELP = `
 Suites:
@@ -45,6 +42,7 @@ const program = new Command('bench')
   .option('--folder <folder>', 'where to work: a folder for each suite is made in it and removed', tmpdir())
   .option('--register <file>', 'a register to measure with instead of a fictional one')
   .option('--register-next <file>', 'the same register with some changes')
+  .option('--tree <folder>', 'a published tree to measure with instead of one made for it')
   .addHelpText('after', HELP);
 
 /** The results of a suite, and its section of the page. */
@@ -53,8 +51,8 @@ async function run(suite: Suite, options: Options): Promise<[readonly Result[], 
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.on('exit', remove);
   say(`suite ${suite.name}: ${suite.description}`);
-  const { register, registerNext } = options;
-  const { contenders, notes } = await suite.prepare({ folder, register, registerNext, say });
+  const { register, registerNext, tree } = options;
+  const { contenders, notes } = await suite.prepare({ folder, register, registerNext, tree, say });
   const values = await interleave(contenders, options.runs, say);
   remove();
   const results = suite.figures.map((figure) => resultOf(figure, values));

@@ -99,7 +99,7 @@ async function prepare(context: Context): Promise<Prepared> {
           p99: ok.p99,
           rps304: notModified.requests / notModified.seconds,
           p99of304: notModified.p99,
-          rss: memoryOf(pid),
+          rss: memoryOf(pid).now,
           wrk: Math.max(ok.cpu, notModified.cpu),
         };
       }),

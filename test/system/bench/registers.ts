@@ -24,8 +24,9 @@ export async function registerOf({ register, folder, say }: Context, records: nu
   return made;
 }
 
-/** The tree of the register, or of a fictional one. */
+/** The tree that is given, or that of the register, or of a fictional one. */
 export async function treeOf(context: Context): Promise<string> {
+  if (context.tree !== undefined) return context.tree;
   const register = await registerOf(context, RECORDS);
   const dist = join(context.folder, 'dist');
   context.say(`building the tree of ${register}`);
@@ -36,7 +37,7 @@ export async function treeOf(context: Context): Promise<string> {
 const KINDS = ['group', 'user', 'game', 'item'];
 
 /** URL paths of the records of a tree, of a kind after the other. @param most of each kind */
-export const recordPaths = (dist: string, most: number): string[] =>
+export const recordPaths = (dist: string, most = Infinity): string[] =>
   KINDS.flatMap((kind) =>
     readdirSync(join(dist, 'api/v1', kind))
       .filter((file) => file.endsWith('.json'))

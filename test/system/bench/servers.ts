@@ -6,11 +6,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
-import { freePort } from '../../support/ports.js';
 import { ENVIRONMENT } from './machine.js';
 
 const SERVER_CORE = '0';
@@ -71,6 +71,15 @@ export async function withServer<T>(
   } finally {
     await server.stop();
   }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  return typeof address === 'object' ? (address?.port ?? 0) : 0;
 }
 
 /** Enough tokens that nobody is refused; the limiter counts all the same. */
@@ -149,10 +158,27 @@ function familyOf(pid: number): number[] {
   return [pid, ...(children === '' ? [] : children.split(' ').map(Number))];
 }
 
-/** Resident memory of a server in MB. What its processes share counts for each. */
-export function memoryOf(pid: number): number {
+/** Resident memory of a server in MB: now, and at its highest so far. What its processes share counts for each. */
+export function memoryOf(pid: number): { readonly now: number; readonly peak: number } {
   const statuses = familyOf(pid).map((member) => readFileSync(`/proc/${member}/status`, 'utf8'));
-  return statuses
-    .map((status) => (Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) * 1024) / 1e6)
-    .reduce((a, b) => a + b);
+  const sum = (field: string): number =>
+    statuses
+      .map((status) => (Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1]) * 1024) / 1e6)
+      .reduce((a, b) => a + b);
+  return { now: sum('VmRSS'), peak: sum('VmHWM') };
+}
+
+/** Clock ticks in which Linux counts processor time, on every architecture Node runs on. */
+const TICKS_A_SECOND = 100;
+
+/** Processor time a server has taken so far. */
+export function cpuSecondsOf(pid: number): number {
+  const ticks = familyOf(pid).map((member) => {
+    // Fields after the command's name, which may hold spaces: utime and stime are the 14th and 15th of all.
+    const fields = readFileSync(`/proc/${member}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return Number(fields[11]) + Number(fields[12]);
+  });
+  return ticks.reduce((a, b) => a + b) / TICKS_A_SECOND;
 }

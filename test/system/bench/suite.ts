@@ -55,6 +55,8 @@ export interface Context {
   /** A register to measure with, and the same with some changes; undefined for a fictional one. */
   readonly register: string | undefined;
   readonly registerNext: string | undefined;
+  /** A published tree to measure with. */
+  readonly tree: string | undefined;
   /** One line of progress. */
   readonly say: (line: string) => void;
 }
