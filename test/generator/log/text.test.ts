@@ -4,8 +4,6 @@ import { describe, expect, it } from 'vitest';
 import {
   base64Of,
   bytesOfBase64,
-  chunkLine,
-  pageLine,
   parseChunks,
   parsePages,
   parseRoutes,
@@ -17,7 +15,6 @@ import {
   parseEntry,
   splitEntries,
 } from '../../../generator/log/text.js';
-import { routeLine } from '../../../generator/tree/digest.js';
 import { flips, refusal } from './support.js';
 
 const HASH = 'CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=';
@@ -96,54 +93,23 @@ describe('the text of an entry', () => {
 });
 
 describe('lists', () => {
-  const lists = [
-    { parse: parseRoutes, line: routeLine, item: { name: 'group-history', count: 7, root: HASH } },
-    { parse: parseChunks, line: chunkLine, item: { first: '2026-11', leaf: HASH } },
-    { parse: parsePages, line: pageLine, item: { first: '45', count: 256, head: HASH } },
-  ] as const;
-
-  it('are parsed as they are written', () => {
-    expect(routeLine(lists[0].item)).toBe(`group-history 7 ${HASH}\n`);
-    expect(chunkLine(lists[1].item)).toBe(`2026-11 ${HASH}\n`);
-    expect(pageLine(lists[2].item)).toBe(`45 256 ${HASH}\n`);
-    expect(parseRoutes(routeLine(lists[0].item))).toEqual([lists[0].item]);
-    const two = [lists[1].item, { first: '2026-12', leaf: HASH }];
-    expect(parseChunks(two.map(chunkLine).join(''))).toEqual(two);
-    expect(parsePages(pageLine(lists[2].item))).toEqual([lists[2].item]);
-    for (const { parse } of lists) expect(parse('')).toEqual([]);
-  });
-
   it.each(
     [
       ['\n', ' \n', 'x\n', `45 256 ${HASH}`, `45 ${HASH} \n`, `../x 1 ${HASH}\n`, `.x 1 ${HASH}\n`],
       [`a 01 ${HASH}\n`],
     ].flat(),
   )('are refused with %j', (text) => {
-    for (const { parse } of lists) expect(refusal(() => parse(text))).toMatch(/expected/);
+    for (const parse of [parseRoutes, parseChunks, parsePages])
+      expect(refusal(() => parse(text))).toMatch(/expected/);
   });
 });
 
-describe('a bundle of entries', () => {
-  it('is split where the lengths say', () => {
-    const long = Buffer.alloc(65_535, 'x');
-    const bundle = Buffer.concat([
-      Buffer.from('00036f6e650000000174', 'hex'),
-      Buffer.from('ffff', 'hex'),
-      long,
-    ]);
-    expect(splitEntries(bundle).map((entry) => Buffer.from(entry).toString())).toEqual([
-      'one',
-      '',
-      't',
-      long.toString(),
-    ]);
-    expect(splitEntries(Buffer.alloc(0))).toEqual([]);
-  });
-
-  it.each(['00', '0001', '00036f6e', '00036f6e6500', '0000ff'])('is refused if it is cut: %s', (hex) => {
+it.each(['00', '0001', '00036f6e', '00036f6e6500', '0000ff'])(
+  'a bundle of entries is refused if it is cut: %s',
+  (hex) => {
     expect(refusal(() => splitEntries(Buffer.from(hex, 'hex')))).toBe('the bundle of entries is cut');
-  });
-});
+  },
+);
 
 describe('base64', () => {
   it('is that of Node, both ways', () => {

@@ -15,15 +15,6 @@ describe('the key of a tile', () => {
     expect(tileText(tileKey(text))).toBe(text);
   });
 
-  it('is another for each', () => {
-    const texts = ['entries', '0', '1', '11'].flatMap((level) =>
-      ['000', '001', '256', 'x001/000'].flatMap((n) =>
-        ['', '.p/1', '.p/255'].map((partial) => `${level}/${n}${partial}`),
-      ),
-    );
-    expect(new Set(texts.map(tileKey)).size).toBe(texts.length);
-  });
-
   it.each(
     [
       ['', '000', '0/0', '0/0000', '0/001/000', '0/x000/000', '0/x001', '00/000', '12/000', '99/000'],

@@ -1,27 +1,12 @@
 /**
  * The signed log of a made-up origin, after C2SP tlog-tiles and docs/log.md, by definitions and not
- * by the code of the generator.
+ * by the code of the generator, but for its routes.
  */
 import { newKey, tilesOf } from '../log/naive.js';
 import type { Key } from '../log/naive.js';
+import { LOG_ROUTES } from '../../../generator/routes/index.js';
 import { checkpointOf, entryOf, manifestHash } from '../log/signed.js';
 import type { MadeUpOrigin } from './made-up.js';
-
-const parameter = (name: 'tree' | 'path') => ({ name, in: 'path', type: name, description: '' });
-const route = (name: string, path: string, cacheClass: string, names: readonly ('tree' | 'path')[]) => ({
-  name,
-  path,
-  file: path.slice(1),
-  class: cacheClass,
-  bucket: 'page',
-  type: cacheClass === 'tile' ? 'application/octet-stream' : 'text/plain; charset=utf-8',
-  parameters: names.map(parameter),
-});
-export const LOG_ROUTES = [
-  route('log-checkpoint', '/log/{tree}/checkpoint', 'checkpoint', ['tree']),
-  route('log-tile', '/log/{tree}/tile/{path}', 'tile', ['tree', 'path']),
-  route('log-index', '/log/{tree}/index/{path}', 'checkpoint', ['tree', 'path']),
-];
 
 export class SignedLog {
   readonly origin: MadeUpOrigin;
