@@ -163,6 +163,9 @@ describe('a copy of a signed tree', () => {
     const { asked, log: found } = await mirrored();
     expect(found).toMatchObject({ size: 1, is_signed: false });
     expect(asked.filter((url) => url === '/snapshot.json')).toHaveLength(5);
+    expect((await run('--quiet')).stderr).toBe(
+      'warning: snapshot 2 is not in the signed log yet, only the one before it is\n',
+    );
     origin.publish(THREE);
     log.publish();
     expect((await failing())[1]).toContain(': the newest entry of the log is of snapshot 1');
