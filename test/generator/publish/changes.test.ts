@@ -298,6 +298,8 @@ describe('change lists', () => {
       const mirror = new Map(before);
       for (const put of listOf(out, sequence).put) mirror.set(put.path, put.sha256);
       expect(differing(record(mirror), record(mirrorOf(out)))).toEqual([]);
+      // Of several chunks.
+      expect(manifestOf(out).digest).toBe(digestOf(mirror, routes));
       expect(await damageOf(out)).toEqual([]);
       return { sequence, oldest, bundle: changes[0]?.bundle };
     };

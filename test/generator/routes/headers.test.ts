@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildConfig } from '../../../generator/config/config.js';
 import { publishedHeaders } from '../../../generator/routes/headers.js';
-import { pageLimitText, rateLimitText } from '../../../generator/outputs/api-index.js';
 import { policyText } from '../../../generator/outputs/openapi/headers.js';
 import { PROBLEMS } from '../../../generator/outputs/openapi/problems.js';
 import { CACHE_CLASSES, ROUTES, routeNamed, tableOf } from '../../../generator/routes/index.js';
@@ -141,18 +140,8 @@ it('the errors have the codes and statuses of the decisions', () => {
   );
 });
 
-describe('the limits in words', () => {
+describe('the limits', () => {
   const { limits } = buildConfig({ operator: OPERATOR });
-
-  it('are those of the specification by default', () => {
-    expect(rateLimitText(limits)).toBe(
-      '60 requests per minute per IP address, refilled continuously at about 1 request per second. ' +
-        'Bulk downloads: 12 downloads at once per IP address, refilled continuously at about 1 download per minute.',
-    );
-    expect(pageLimitText(limits)).toBe(
-      'Pages and their assets: 240 requests at once per IP address, refilled continuously at about 4 requests per second.',
-    );
-  });
 
   it('are a policy for each limit that counts: how much at once, and whole seconds until all is back', () => {
     expect(policyText('api', limits)).toBe('"api";q=60;w=60');
