@@ -112,10 +112,4 @@ describe('Range on a file that is streamed', () => {
     const next = await ask(CSV, rest);
     expect([next.status, next.text === `${LARGE}8,y\r\n`]).toEqual([200, true]);
   });
-
-  it('finds nothing in an empty file but the whole', async () => {
-    const { ask } = await serving({ 'downloads/groups.csv': '' });
-    expect((await ask(CSV, { headers: { Range: 'bytes=0-' } })).status).toBe(416);
-    expect((await ask(CSV, { headers: { Range: 'bytes=-1' } })).status).toBe(200);
-  });
 });

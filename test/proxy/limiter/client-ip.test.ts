@@ -58,16 +58,6 @@ function binary(text: string): string {
 }
 
 describe('canonicalAddress', () => {
-  it('writes each address in one way', () => {
-    const same =
-      '2001:db8::7 2001:DB8:0:0::7 2001:0db8:0000:0000:0000:0000:0000:0007 2001:db8::7%eth0 2001:db8::7%br_lan ' +
-      '2001:db8::0.0.0.7';
-    expect(new Set(same.split(' ').map(canonicalAddress))).toEqual(new Set(['2001:db8::7']));
-    const mapped = ['192.0.2.7', '::ffff:192.0.2.7', '::FFFF:c000:207', '0:0:0:0:0:ffff:192.0.2.7'];
-    expect(new Set(mapped.map(canonicalAddress))).toEqual(new Set(['192.0.2.7']));
-    expect(canonicalAddress('::192.0.2.7')).toBe('::c000:207');
-  });
-
   it('is undefined for what is none', () => {
     const texts = [
       ...' 1.2.3 1.2.3.4.5 1.2.3.256 01.2.3.4 0x7f.1 2130706433 ::: unknown _hidden :1:: 1::2::3'.split(' '),
@@ -153,16 +143,6 @@ describe('anonymize', () => {
     ['somebody', 'unknown'],
   ])('of %s is %s', (address, network) => {
     expect(anonymize(address)).toBe(network);
-  });
-
-  it('says the same for all addresses of a network', () => {
-    const low = fc.bigInt({ min: 0n, max: (1n << 80n) - 1n });
-    const isSame = fc.property(ipv6Value, low, (value, bits) => {
-      const network = value >> 80n;
-      const addresses = [value, (network << 80n) | bits].map((each) => spelled(each, 'ipv6'));
-      return network === 0n || new Set(addresses.map(anonymize)).size === 1;
-    });
-    expect(() => fc.assert(isSame)).not.toThrow();
   });
 });
 

@@ -34,15 +34,6 @@ describe('MemoryStore.increment', () => {
     expect(hits('a a')).toEqual([3, 4]);
   });
 
-  it('counts tokens in use as an integer of at least 1, also between two refills', () => {
-    const { hits, advance } = makeStore();
-    expect(hits('a')).toEqual([1]);
-    advance(400);
-    expect(hits('a')).toEqual([2]);
-    advance(10_000);
-    expect(hits('a')).toEqual([1]);
-  });
-
   it('takes the cost that the key names, from the bucket of the client', () => {
     const { store, hits } = makeStore();
     expect(hits('a@0.25 a@0.25 a@0.25 a@0.25 a a a')).toEqual([1, 1, 1, 1, 2, 3, 4]);

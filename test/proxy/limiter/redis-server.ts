@@ -27,7 +27,7 @@ export interface TestRedis {
 }
 
 /** The program, or undefined on a machine without. */
-export const REDIS_PROGRAM = ['redis-server', 'valkey-server'].find(
+const REDIS_PROGRAM = ['redis-server', 'valkey-server'].find(
   (program) => spawnSync(program, ['--version']).status === 0,
 );
 
@@ -47,8 +47,7 @@ export async function startRedis(
   settings: readonly string[] = [],
   on: 'port' | 'socket' = 'port',
 ): Promise<TestRedis> {
-  const program = REDIS_PROGRAM;
-  if (program === undefined) throw new Error('no redis-server in PATH');
+  if (REDIS_PROGRAM === undefined) throw new Error('no redis-server in PATH');
   const folder = mkdtempSync(join(tmpdir(), 'proxy-test-redis-'));
   const socket = join(folder, 'redis.sock');
   const port = on === 'socket' ? 0 : await freePort();
@@ -57,7 +56,7 @@ export async function startRedis(
 
   const restart = async (): Promise<void> => {
     const common = ['--port', String(port), ...place, '--dir', folder, '--save', '', '--appendonly', 'no'];
-    child = spawn(program, [...common, ...settings], { stdio: 'ignore' });
+    child = spawn(REDIS_PROGRAM, [...common, ...settings], { stdio: 'ignore' });
     const address: NetConnectOpts = on === 'socket' ? { path: socket } : { host: '127.0.0.1', port };
     for (let attempt = 0; !(await accepts(address)); attempt += 1) {
       if (attempt === 200) throw new Error('redis-server does not listen');

@@ -318,20 +318,6 @@ describe.skipIf(!HAS_REDIS)('RedisBuckets with a real Redis', () => {
     expect(await adminOf(url).exists('a')).toBe(1);
     expect([wrong, none, right, there].flatMap(({ log }) => log).join()).not.toMatch(/wr0ng|pa55/);
   });
-
-  it('closes its connection, and says nothing about it', async () => {
-    const redis = await server();
-    const admin = adminOf(redis.url);
-    const { buckets, log } = await started(redis.url);
-    const named = async (): Promise<number> =>
-      String(await admin.client('LIST')).split('name=register-api').length - 1;
-    expect(await named()).toBe(1);
-    buckets.close();
-    await expect.poll(named, { timeout: 1_000 }).toBe(0);
-    await pause(1_200);
-    expect(await named()).toBe(0);
-    expect(log).toEqual([up(redis.port)]);
-  });
 });
 
 /** A limit as the proxy makes it, on a Redis that may be none. */

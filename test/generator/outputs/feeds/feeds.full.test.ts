@@ -10,9 +10,8 @@ import { startProxy } from '../../../support/proxy.js';
 import type { RunningProxy } from '../../../support/proxy.js';
 import { writeRegister } from '../../../support/register.js';
 import { readTree } from '../../../support/tree.js';
-import { HAS_CHECKERS, validate } from './checkers.js';
 import { NASTY } from './nasty.js';
-import { BASE, Subscriber } from './subscriber.js';
+import { BASE, HAS_CHECKERS, Subscriber, validate } from './subscriber.js';
 import type { Fetched, JsonFeed } from './subscriber.js';
 
 const path = temporary();

@@ -1,16 +1,42 @@
 /** The documents for finding records, against a script in another language that knows the documentation alone. */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { it, thorough } from '../../../support/thorough.js';
 import { writeSample } from '../../../../data/sample.js';
 import { digitsFor } from '../../../../generator/outputs/lookup/digits.js';
-import { temporary } from '../../publish/support.js';
+import { inProcess } from '../../publish/support.js';
+import { buildArgs } from '../../../support/cli.js';
+import { PROJECT, temporary } from '../../../support/folder.js';
 import { has } from '../../../support/programs.js';
 import { changeRegister, writeRegister } from '../../../support/register.js';
 import type { Rows } from '../../../support/register.js';
-import { build, builtIn, expected, found } from './support.js';
+import { isForFinding, isSibling, readTree } from '../../../support/tree.js';
 
 const path = temporary();
-const built = (register: string): Promise<string> => builtIn(path('dist'), register);
+
+/** Builds a tree, or the next snapshot of one. */
+async function built(register: string, out = path('dist')): Promise<string> {
+  expect(await inProcess(...buildArgs(register, out))).toMatchObject({ code: 0, stderr: '' });
+  return out;
+}
+
+/** URL path -> body, of all documents for finding records. */
+function found(out: string): Record<string, string> {
+  const documents = [...readTree(out)].filter(([file]) => isForFinding(file) && !isSibling(file));
+  return Object.fromEntries(documents.map(([file, { text }]) => [`/${file.replace(/\.json$/, '')}`, text]));
+}
+
+/** What a script in Python expects of them. */
+function expected(register: string): Record<string, string> {
+  const script = join(PROJECT, 'test/generator/outputs/lookup/expected.py');
+  const env = { ...process.env, PYTHONIOENCODING: 'utf-8' };
+  const options = { encoding: 'utf8', env, maxBuffer: 1e9 } as const;
+  const lines = execFileSync('python3', [script, register], options).trimEnd().split('\n');
+  return Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf('\t')), line.slice(line.indexOf('\t') + 1)]),
+  );
+}
 
 /** Spellings that fold to the same, and some that do not though they look so. */
 const SPELLINGS = [
@@ -112,7 +138,7 @@ describe.runIf(hasPython)('a sample with two digits and several pages', () => {
        DELETE FROM items WHERE id IN (SELECT id FROM items ORDER BY id LIMIT 3);
        INSERT INTO withheld SELECT 'user', owner_id, '2026-11-20T08:00:00Z' FROM groups WHERE owner_id IS NOT NULL LIMIT 1`,
     );
-    await build(register, out);
+    await built(register, out);
     const after = found(out);
     expect(after).toEqual(expected(register));
     expect(after).not.toEqual(before);

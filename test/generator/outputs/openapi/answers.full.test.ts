@@ -1,6 +1,7 @@
 /** The running proxy answers as the description says: statuses, headers, bodies, and what errors tell. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { writeSample } from '../../../../data/sample.js';
@@ -14,6 +15,7 @@ import { PROJECT, temporary } from '../../../support/folder.js';
 import { startProxy } from '../../../support/proxy.js';
 import type { RunningProxy } from '../../../support/proxy.js';
 import { changeRegister } from '../../../support/register.js';
+import { fields } from '../../../support/values.js';
 import { judge, named, parameterOf, readDescription, responseOf, schemaNameOf } from './support.js';
 import type { Description, Response } from './support.js';
 
@@ -105,36 +107,20 @@ function ofLog(at: string, value?: string): string {
 }
 
 /** Brings about an answer of a status at a path. */
-function provoke(at: string, status: string): Promise<Answer> {
-  switch (status) {
-    case '200':
-      return asStranger(whole, urlOf(at));
-    case '206':
-      return asStranger(whole, urlOf(at), { headers: { Range: 'bytes=0-3' } });
-    case '304':
-      return asStranger(whole, urlOf(at), { headers: { 'If-None-Match': '*' } });
-    case '400':
-      return asStranger(whole, urlOf(at, 'xyz'));
-    case '404':
-      return asStranger(whole, urlOf(at, '9007199254740991'));
-    case '412':
-      return asStranger(whole, urlOf(at), { headers: { 'If-Match': '"another"' } });
-    case '414':
-      return asStranger(whole, urlOf(at, '1'.repeat(MAX_PATH_BYTES)));
-    case '416':
-      return asStranger(whole, urlOf(at), { headers: { Range: 'bytes=99999999-' } });
-    case '429':
-      return asked429(urlOf(at));
-    case '500':
-      return askBroken(urlOf(at));
-    case '503':
-      return asStranger(empty, urlOf(at));
-    case 'default':
-      return asStranger(whole, urlOf(at), { method: 'POST' });
-    default:
-      throw new Error(`no way is known to status ${status}`);
-  }
-}
+const PROVOKED: Readonly<Record<string, (at: string) => Promise<Answer>>> = {
+  200: (at) => asStranger(whole, urlOf(at)),
+  206: (at) => asStranger(whole, urlOf(at), { headers: { Range: 'bytes=0-3' } }),
+  304: (at) => asStranger(whole, urlOf(at), { headers: { 'If-None-Match': '*' } }),
+  400: (at) => asStranger(whole, urlOf(at, 'xyz')),
+  404: (at) => asStranger(whole, urlOf(at, '9007199254740991')),
+  412: (at) => asStranger(whole, urlOf(at), { headers: { 'If-Match': '"another"' } }),
+  414: (at) => asStranger(whole, urlOf(at, '1'.repeat(MAX_PATH_BYTES))),
+  416: (at) => asStranger(whole, urlOf(at), { headers: { Range: 'bytes=99999999-' } }),
+  429: (at) => asked429(urlOf(at)),
+  500: (at) => askBroken(urlOf(at)),
+  503: (at) => asStranger(empty, urlOf(at)),
+  default: (at) => asStranger(whole, urlOf(at), { method: 'POST' }),
+};
 
 /** What HTTP itself has on any answer, and OpenAPI in other places. */
 const PLAIN = new Set(['content-type', 'date', 'connection', 'keep-alive']);
@@ -181,6 +167,13 @@ function expectBody(answer: Answer, said: Response, at: string, what: string): v
   expect(judge(description)(schema, JSON.parse(answer.text)), what).toEqual([]);
 }
 
+it('the description is valid OpenAPI, and the log in it has a tag', async () => {
+  const described = fields(JSON.parse(readFileSync(join(out, 'api/v1/openapi.json'), 'utf8')));
+  expect(await new Validator().validate(described)).toEqual({ valid: true });
+  const ofLog = Object.entries(description.paths).filter(([at]) => at.startsWith('/log/'));
+  expect(ofLog.map(([, { get }]) => get.tags)).toEqual([['Log'], ['Log'], ['Log']]);
+});
+
 const PATHS = TABLE.filter(
   ({ class: cacheClass, name }) => !['page', 'asset'].includes(cacheClass) || name === 'openapi',
 ).map((route) => route.path);
@@ -195,7 +188,8 @@ describe('the proxy', () => {
       // This one is in memory as long as it is in service.
       if (status === '500' && at === '/snapshot.json') continue;
       const what = `${status} ${at}`;
-      const answer = await provoke(at, status);
+      const answer = await PROVOKED[status]?.(at);
+      if (answer === undefined) throw new Error(`no way is known to ${what}`);
       expect(String(answer.status), what).toBe(status === 'default' ? '405' : status);
       const said = responseOf(description, at, status === 'default' ? status : Number(status));
       expectHeaders(answer, said, what);

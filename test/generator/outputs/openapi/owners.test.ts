@@ -1,7 +1,7 @@
 /** What words mean, and `owner_state` along with `owner`: the same in all that is said. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../../../generator/schema/index.js';
 import { published } from '../../../support/build.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
@@ -12,12 +12,10 @@ import { readDescription } from './support.js';
 
 const path = temporary();
 
-async function built(): Promise<string> {
-  const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1 }] });
-  const out = path('dist');
-  await published({ register, out });
-  return out;
-}
+const out = path('dist');
+beforeAll(() =>
+  published({ register: writeRegister(path('register.sqlite'), { groups: [{ id: 1 }] }), out }),
+);
 
 /** The rows of a table in Markdown: `owner_state`, and what it means with an object and with null. */
 const rowsIn = (markdown: string, first = '`owner_state`'): string[][] => {
@@ -32,8 +30,7 @@ const rowsIn = (markdown: string, first = '`owner_state`'): string[][] => {
 };
 
 describe('owner_state and owner', () => {
-  it('stand in the same table in the description, in the reference and in the docs', async () => {
-    const out = await built();
+  it('stand in the same table in the description, in the reference and in the docs', () => {
     const described = rowsIn(String(readDescription(out).info['description']));
     expect(described.map(([state]) => state)).toEqual(['`owned`', '`none`', '`null`']);
     // A group that has no owner can't have this one; all else may be.
@@ -52,8 +49,7 @@ describe('owner_state and owner', () => {
 });
 
 describe('the words of a field', () => {
-  it('stand in the docs, the description and in the reference with the same meanings', async () => {
-    const out = await built();
+  it('stand in the docs, the description and in the reference with the same meanings', () => {
     const { schemas } = readDescription(out).components;
     const tree = readTree(out);
     const page = RESOURCES.map(({ plural }) => tree.get(`developers/reference/${plural}.html`)?.text).join(

@@ -64,15 +64,6 @@ describe('an accent', () => {
     });
     expect(digest).toBe(digestOf(mirrorOf(out), routes));
   });
-
-  it('keeps a file of the operator from that place', async () => {
-    const accent = { light: '#000000', dark: '#ffffff' };
-    const files = { 'operator.css': 'a {}' };
-    const { code, stderr } = await built({ accent }, files);
-    expect(code).toBe(2);
-    expect(stderr).toContain('collides with /operator.css (Accent colours of the operator)');
-    expect(await built({}, files)).toMatchObject({ code: 0 });
-  });
 });
 
 it('the colours that accents are compared with are those of the style sheet', () => {

@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import { gapsBefore } from '../../../../generator/outputs/pages/gaps.js';
 import { levelsOf, lineChart, ticksOf } from '../../../../generator/outputs/pages/line-chart.js';
-import { sample } from '../../../../generator/outputs/pages/sample.js';
 import { sparkline } from '../../../../generator/outputs/pages/sparkline.js';
 import {
   amount,
@@ -41,10 +40,6 @@ const reading = (day: number, member_count: number) => ({
 });
 
 describe('sparkline', () => {
-  it('goes from the lower left to the upper right where a group grows', () => {
-    expect(sparkline([reading(1, 0), reading(2, 10), reading(3, 20)])).toBe('M2 26L60 14L118 2');
-  });
-
   it('breaks at a gap, and shows a reading alone between two gaps as a dot', () => {
     const days = [1, 2, 3, 9, 15, 16, 17, 18];
     const path = sparkline(days.map((day) => reading(day, day))) ?? '';
@@ -60,15 +55,6 @@ describe('sparkline', () => {
     const path = sparkline(many) ?? '';
     expect(path.split(/[ML]/).length).toBeLessThan(250);
     for (const [, level] of path.matchAll(/[ML][\d.]+ ([\d.]+)/g)) expect(['2', '26']).toContain(level);
-  });
-});
-
-describe('a sample', () => {
-  it('shows short lists whole, and says how many entries of longer ones are left out', () => {
-    expect(sample('{"a":[1,2,3],"b":[],"c":{}}')).toBe(
-      '{\n  "a": [\n    1,\n    2,\n    3\n  ],\n  "b": [],\n  "c": {}\n}',
-    );
-    expect(sample('[1,2,3,4]')).toBe('[\n  1,\n  2,\n  … 2 more\n]');
   });
 });
 
