@@ -6,11 +6,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
-import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
+import { freePort } from '../../support/ports.js';
 import { ENVIRONMENT } from './machine.js';
 
 const SERVER_CORE = '0';
@@ -71,15 +71,6 @@ export async function withServer<T>(
   } finally {
     await server.stop();
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return typeof address === 'object' ? (address?.port ?? 0) : 0;
 }
 
 /** Enough tokens that nobody is refused; the limiter counts all the same. */

@@ -3,7 +3,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { temporary } from '../../support/folder.js';
-import { COUNT_SHIFTS, browsing, inChromium, openIn, sidewaysOf } from './browser.js';
+import { browsing, inChromium, openIn } from './browser.js';
 import { publishSite } from '../../generator/outputs/pages/site.js';
 import type { Site } from '../../generator/outputs/pages/site.js';
 
@@ -123,32 +123,6 @@ inChromium('without scripts', () => {
       expect(await headings.count()).toBe(url === '/feeds' ? 0 : 6);
       for (const heading of await headings.all()) expect(await heading.isVisible()).toBe(true);
     }
-  });
-});
-
-inChromium.each(['/downloads', '/feeds'])('the page %s', (url) => {
-  it('is no wider than any window, folded or not', async () => {
-    for (const width of [320, 640, 768, 1920]) {
-      const page = await open(url, { viewport: { width, height: 800 } });
-      expect(await sidewaysOf(page), String(width)).toBe(0);
-      await page.evaluate('for (const part of document.querySelectorAll("details")) part.open = true');
-      expect(await sidewaysOf(page), String(width)).toBe(0);
-    }
-  });
-
-  it('moves nothing while it loads', async () => {
-    const options = { viewport: { width: 1280, height: 5000 } };
-    const { page } = await openIn(browser(), site.proxy.base, url, options, async (each) => {
-      await each.addInitScript(COUNT_SHIFTS);
-      // The scripts come last, after all has been drawn.
-      await each.route('**/*.js', async (route) => {
-        await new Promise((resolve) => setTimeout(resolve, 500));
-        await route.continue();
-      });
-    });
-    await page.waitForLoadState('networkidle');
-    expect(await page.locator('.copyable button').count()).toBeGreaterThan(5);
-    expect(await page.evaluate('window.shifts')).toBeLessThan(0.001);
   });
 });
 

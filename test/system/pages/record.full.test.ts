@@ -484,14 +484,6 @@ inChromium('the field that finds records', () => {
     expect(new URL(page.url()).search).toBe('?kind=user&q=quick_hill');
   });
 
-  it('seeks nothing that the address of a record adds', async () => {
-    const { page } = await openRecord('/group/4?q=7');
-    await page.locator('.another').scrollIntoViewIfNeeded();
-    await page.locator('.lookup').waitFor();
-    expect(await page.getByLabel('Id, address or name').inputValue()).toBe('');
-    expect(new URL(page.url()).pathname).toBe('/group/4');
-  });
-
   it('says no longer that it opens a record, back from there', async () => {
     const { page } = await opened('/group');
     await page.route('**/group/1', (route) => route.fulfill({ status: 204 }));

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { EntryMaker } from '../../../../generator/outputs/feeds/entries.js';
 import { NAMES, OWNERS } from '../../../../generator/outputs/feeds/changes.js';
 import { ROUTES } from '../../../../generator/routes/index.js';
-import { IMPRINT } from './nasty-document.js';
+import { IMPRINT } from './imprint.js';
 
 it.each([
   ['that the platform dates before its reading', '2026-05-26T08:00:00Z', '2026-05-26T08:00:00Z'],
