@@ -8,8 +8,7 @@ import { has } from '../support/programs.js';
 import { serve } from '../system/contract/servers.js';
 import { hasRedis, startRedis } from './limiter/redis-server.js';
 import { load, type Tally } from './load.js';
-import { listening } from './process.js';
-import { ask, emptyFolder, tree } from './support.js';
+import { ask, emptyFolder, listening, tree } from './support.js';
 import { freePort } from '../support/ports.js';
 
 const FILE = 'balancer.full.test.ts';

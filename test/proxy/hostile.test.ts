@@ -6,8 +6,7 @@ import { hostileRequest } from '../system/soak/requests.js';
 import { attack, volley } from '../system/soak/session.js';
 import { makeTree } from '../system/soak/tree.js';
 import { adminOf, UNLIMITED } from '../support/proxy.js';
-import { listening } from './process.js';
-import { emptyFolder, listenOn } from './support.js';
+import { emptyFolder, listenOn, listening } from './support.js';
 
 /** The same for everybody who runs the tests; the long run (test/system/soak) takes any. */
 const SEED = 1;

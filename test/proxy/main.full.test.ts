@@ -7,19 +7,20 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { errorCode } from '../../proxy/log.js';
 import { PROJECT } from '../support/project.js';
-import { adminOf } from '../support/proxy.js';
+import { MAIN, adminOf } from '../support/proxy.js';
 import { has } from '../support/programs.js';
 import { LIMITS } from '../support/snapshot.js';
-import { listening, MAIN, start } from './process.js';
 import {
+  GET,
   ask,
   emptyFolder,
-  GET,
   listenOn,
+  listening,
   problemOf,
   publish,
   publishSnapshot,
   stalled,
+  start,
   tree,
 } from './support.js';
 

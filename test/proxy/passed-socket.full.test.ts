@@ -7,9 +7,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { has } from '../support/programs.js';
 import { load, type Tally } from './load.js';
-import { listening, MAIN } from './process.js';
 import { ask, tree } from './support.js';
 import { freePort } from '../support/ports.js';
+import { MAIN } from '../support/proxy.js';
 
 const FILE = 'passed-socket.full.test.ts';
 /** So many requests that no test meets the limit, and connections for the load. */
@@ -107,14 +107,6 @@ describe.skipIf(!has(FILE, 'python3'))('A passed socket', () => {
     },
     60_000,
   );
-});
-
-it('A socket passed to another process is ignored with a line, as by a script that starts the proxy without exec', async () => {
-  const variables = { LISTEN_FDS: '1', LISTEN_PID: '1' };
-  const { port, output } = await listening(['--dist', await tree()], variables);
-  expect(output.stderr).toContain('ignoring LISTEN_FDS: LISTEN_PID is "1", ');
-  expect(output.stdout).not.toContain('systemd');
-  expect((await ask(port, '/api/v1')).status).toBe(200);
 });
 
 describe.skipIf(!has(FILE, 'systemd'))('systemd-socket-activate', () => {

@@ -4,8 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { listening } from './process.js';
-import { ask, tree } from './support.js';
+import { ask, listening, tree } from './support.js';
 
 const CONNECTIONS = 250;
 /** 15 s. */

@@ -14,6 +14,7 @@ import type { Disk } from '../../proxy/tree/disk.js';
 import { readNow, type ReadRequest } from '../../proxy/tree/files.js';
 import { SnapshotWatcher, type QuotaOverrides } from '../../proxy/snapshot/watcher.js';
 import { listenOn } from '../support/ports.js';
+import { portOf, spawnProxy, type ProxyProcess } from '../support/proxy.js';
 import { snapshotJson } from '../support/snapshot.js';
 
 /** Hand-made trees, and the proxy on a port of its own with a clock that only moves when told to. */
@@ -239,6 +240,22 @@ export async function askRaw(port: number, bytes: string, quietMs = 500): Promis
   socket.write(Buffer.from(bytes, 'latin1'));
   await closed;
   return heard();
+}
+
+/** The compiled proxy as a process that ends with the test; `npm test` compiles first. */
+export function start(args: readonly string[], environment: Record<string, string> = {}): ProxyProcess {
+  const started = spawnProxy(args, environment);
+  onTestFinished(() => void started.child.kill('SIGKILL'));
+  return started;
+}
+
+/** Starts on a free port and waits until it says so. */
+export async function listening(
+  args: readonly string[],
+  environment?: Record<string, string>,
+): Promise<ProxyProcess & { port: number }> {
+  const started = start(['--port', '0', ...args], environment);
+  return { ...started, port: await portOf(started) };
 }
 
 /** The body of an error. */

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { listening, start, type Process } from '../process.js';
-import { ask, tree, type Answer } from '../support.js';
+import { ask, listening, start, tree, type Answer } from '../support.js';
 import { hasRedis, startRedis } from './redis-server.js';
 import { freePort } from '../../support/ports.js';
+import type { ProxyProcess } from '../../support/proxy.js';
 
 const HAS_REDIS = hasRedis('two-proxies.full.test.ts');
 
@@ -41,7 +41,7 @@ async function burst(as: As, client: string, count: number): Promise<Record<stri
   return statuses;
 }
 
-const redisLines = ({ output }: Process): string[] =>
+const redisLines = ({ output }: ProxyProcess): string[] =>
   [...output.stderr.matchAll(/register-api proxy: Redis at \S+ (.*)\n/g)].map(([, line = '']) =>
     line.replace(/ \(.*\)/, ''),
   );
