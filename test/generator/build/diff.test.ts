@@ -1,6 +1,6 @@
 /** `diff`: what a build would do, said without doing anything. */
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { beforeAll, describe, expect, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
@@ -9,7 +9,6 @@ import { contentOf, documentsOf, indexOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { ROWS, buildWith, pair } from '../../support/site.js';
 import type { Pair } from '../../support/site.js';
-import { it, thorough } from '../../support/thorough.js';
 import { differing, inState, isEndpoint, isForFinding, namesThatDiffer } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
 import { interruptCommit, wholeOf } from '../publish/support.js';
@@ -130,7 +129,7 @@ describe('a diff', () => {
     expect((await json(register, out, '--skip-invalid')).changes).toMatchObject({ removed: 1 });
   });
 
-  thorough('of a tree whose commit was interrupted, or without an index, says what helps', async () => {
+  it('of a tree whose commit was interrupted, or without an index, says what helps', async () => {
     const flags = { register: both.registers[1], out: both.tree() };
     const repairable = { code: 1, stderr: containing('verify --repair') };
     await interruptCommit(flags);

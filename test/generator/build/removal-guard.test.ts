@@ -15,7 +15,7 @@ import { PROJECT, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import type { Rows } from '../../support/register.js';
-import { always, it, some, thorough } from '../../support/thorough.js';
+import { always, it, some } from '../../support/thorough.js';
 import { inState } from '../../support/tree.js';
 import { containing, fields } from '../../support/values.js';
 
@@ -257,7 +257,7 @@ async function warningsOf(sql: string): Promise<string> {
 }
 
 describe('a build that publishes', () => {
-  thorough('other ids warns of them, also if everything was measured since', async () => {
+  it('other ids warns of them, also if everything was measured since', async () => {
     prepare({ sql: `UPDATE games SET ${FIRST}` });
     await command('build');
     expect(await warningsOf(measured(0))).toBe('');
@@ -269,25 +269,22 @@ describe('a build that publishes', () => {
     );
   });
 
-  thorough(
-    'counts in another unit or names of others warns of them, also if everything was measured since',
-    async () => {
-      prepare({ sql: `UPDATE games SET visits = 7000 + id, playing = 0, name = 'game ' || id` });
-      await command('build');
-      expect(await warningsOf(`UPDATE games SET visits = 99 * visits, playing = 5; ${measured(0)}`)).toBe('');
-      expect(await warningsOf(`UPDATE games SET visits = 1000 * visits; ${measured(1)}`)).toBe(
-        'warning: games.visits differs from what is published in 100 of 100 records that were looked at:' +
-          ' a count at least 100 times as large or small\n',
-      );
-      const rotated = `UPDATE games SET name = 'game ' || (1 + id % 100) WHERE id`;
-      expect(await warningsOf(`${rotated} <= 49; ${measured(2)}`)).toBe('');
-      expect(await warningsOf(`${rotated} > 49; ${measured(3)}`)).toBe(
-        'warning: games.name differs from what is published in 51 of 100 records that were looked at: another name\n',
-      );
-    },
-  );
+  it('counts in another unit or names of others warns of them, also if everything was measured since', async () => {
+    prepare({ sql: `UPDATE games SET visits = 7000 + id, playing = 0, name = 'game ' || id` });
+    await command('build');
+    expect(await warningsOf(`UPDATE games SET visits = 99 * visits, playing = 5; ${measured(0)}`)).toBe('');
+    expect(await warningsOf(`UPDATE games SET visits = 1000 * visits; ${measured(1)}`)).toBe(
+      'warning: games.visits differs from what is published in 100 of 100 records that were looked at:' +
+        ' a count at least 100 times as large or small\n',
+    );
+    const rotated = `UPDATE games SET name = 'game ' || (1 + id % 100) WHERE id`;
+    expect(await warningsOf(`${rotated} <= 49; ${measured(2)}`)).toBe('');
+    expect(await warningsOf(`${rotated} > 49; ${measured(3)}`)).toBe(
+      'warning: games.name differs from what is published in 51 of 100 records that were looked at: another name\n',
+    );
+  });
 
-  thorough('a time in the future warns of it, however few records have one', async () => {
+  it('a time in the future warns of it, however few records have one', async () => {
     prepare({ sql: `UPDATE games SET measured_at = '2062-03-07T00:00:00Z' WHERE id = 7` });
     const tree = ['--register', register, '--out', out, '--operator', operator];
     const { code, stderr } = await inProcess('build', ...tree);
@@ -316,7 +313,7 @@ describe('what a build would lose', () => {
     );
   });
 
-  thorough('is noticed though the index is lost, and where --skip-invalid leaves it out', async () => {
+  it('is noticed though the index is lost, and where --skip-invalid leaves it out', async () => {
     prepare({ sql: 'DELETE FROM games WHERE id <= 11' });
     rmSync(inState(out, 'index'), { recursive: true });
     expect(await command('build')).toMatchObject({ code: 1, stderr: containing('11 of 100 games') });

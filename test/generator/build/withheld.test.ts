@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rollback } from '../../../generator/build/rollback.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { effectsAt, published } from '../../support/build.js';
@@ -20,7 +20,6 @@ import { inProcess } from '../../support/in-process.js';
 import { listOf, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { buildWith, failureOf } from '../../support/site.js';
-import { it, thorough } from '../../support/thorough.js';
 import { copyTree, inState } from '../../support/tree.js';
 import { damageOf, expectAtRest, interruptCommit } from '../publish/support.js';
 
@@ -95,7 +94,7 @@ describe('a build that withholds a record', () => {
     },
   );
 
-  thorough('leaves nothing of it where it had been removed before', async () => {
+  it('leaves nothing of it where it had been removed before', async () => {
     const made = await withholding();
     changeRegister(
       made.register,
@@ -126,23 +125,20 @@ describe('a build that withholds a record', () => {
     expect(await damageOf(made.out)).toEqual([]);
   });
 
-  thorough(
-    'leaves nothing of it where snapshot.json was lost, and a document but for its compressed form',
-    async () => {
-      const made = await withholding();
-      const copy = (from: string, to: string) => cpSync(join(made.out, from), join(made.out, to));
-      copy('api/v1/group/1.json', 'api/v1/group/1.json.gz');
-      rmSync(join(made.out, 'api/v1/group/1.json'));
-      copy('api/v1/group/2.json', 'api/v1/group/3.json.br');
-      rmSync(join(made.out, 'snapshot.json'));
-      const { sequence } = await published(made);
-      expect(sequence).toBe(3);
-      expect(filesThatHold(made.out)).toEqual([]);
-      await expectAtRest(made.out);
-    },
-  );
+  it('leaves nothing of it where snapshot.json was lost, and a document but for its compressed form', async () => {
+    const made = await withholding();
+    const copy = (from: string, to: string) => cpSync(join(made.out, from), join(made.out, to));
+    copy('api/v1/group/1.json', 'api/v1/group/1.json.gz');
+    rmSync(join(made.out, 'api/v1/group/1.json'));
+    copy('api/v1/group/2.json', 'api/v1/group/3.json.br');
+    rmSync(join(made.out, 'snapshot.json'));
+    const { sequence } = await published(made);
+    expect(sequence).toBe(3);
+    expect(filesThatHold(made.out)).toEqual([]);
+    await expectAtRest(made.out);
+  });
 
-  thorough('may be the one that withholds it, as far as is known where the state was lost', async () => {
+  it('may be the one that withholds it, as far as is known where the state was lost', async () => {
     const made = await withholding();
     await published(made);
     rmSync(inState(made.out), { recursive: true });
@@ -219,20 +215,17 @@ describe('the state of a tree', () => {
     expect([existsSync(state), existsSync(made.out)]).toEqual([false, false]);
   });
 
-  thorough(
-    'of an earlier version is moved out of the tree, with the way back and what was interrupted',
-    async () => {
-      const made = site();
-      await published(made);
-      changeRegister(made.register, `UPDATE groups SET description = 'another';`);
-      await interruptCommit(made, 3);
-      renameSync(inState(made.out), join(made.out, '.snapshot'));
-      const { sequence } = await published(made);
-      expect(sequence).toBe(2);
-      expect(existsSync(join(made.out, '.snapshot'))).toBe(false);
-      await expectAtRest(made.out);
-      await rollback(new Tree(made.out), effectsAt(SINCE));
-      expect(await damageOf(made.out)).toEqual([]);
-    },
-  );
+  it('of an earlier version is moved out of the tree, with the way back and what was interrupted', async () => {
+    const made = site();
+    await published(made);
+    changeRegister(made.register, `UPDATE groups SET description = 'another';`);
+    await interruptCommit(made, 3);
+    renameSync(inState(made.out), join(made.out, '.snapshot'));
+    const { sequence } = await published(made);
+    expect(sequence).toBe(2);
+    expect(existsSync(join(made.out, '.snapshot'))).toBe(false);
+    await expectAtRest(made.out);
+    await rollback(new Tree(made.out), effectsAt(SINCE));
+    expect(await damageOf(made.out)).toEqual([]);
+  });
 });

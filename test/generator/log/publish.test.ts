@@ -2,7 +2,7 @@
 import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { beforeAll, describe, expect } from 'vitest';
-import { always, it, some, thorough } from '../../support/thorough.js';
+import { always, it, some } from '../../support/thorough.js';
 import { STEP, damageOf, inProcess, manifestOf, stateOf, temporary } from '../publish/support.js';
 import { differing, inState } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
@@ -128,7 +128,7 @@ describe('no second history is signed', () => {
     expect(existsSync(of.out)).toBe(false);
   });
 
-  thorough('if KEY.last is missing or damaged', async () => {
+  it('if KEY.last is missing or damaged', async () => {
     const of = withTwo.copy();
     const last = of.last;
     rmSync(`${of.key}.last`);
@@ -141,7 +141,7 @@ describe('no second history is signed', () => {
     expect(of.signed()).toEqual([1, 2, 3]);
   });
 
-  thorough('if the id of the tree is lost', async () => {
+  it('if the id of the tree is lost', async () => {
     const of = withTwo.copy();
     rmSync(join(of.out, 'snapshot.json'));
     rmSync(join(of.out, 'changes'), { recursive: true });

@@ -23,7 +23,7 @@ import { contentOf, listOf, manifestOf, stateOf } from '../../support/published.
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { ROWS, Site, buildWith, copyOf, fresh, pair, site } from '../../support/site.js';
 import type { Pair } from '../../support/site.js';
-import { always, it, some, thorough } from '../../support/thorough.js';
+import { always, it, some } from '../../support/thorough.js';
 import { differing, inState } from '../../support/tree.js';
 import { damageOf, expectAtRest, interruptCommit, wholeOf } from '../publish/support.js';
 
@@ -154,7 +154,7 @@ describe('a tree of two snapshots', () => {
     expect(await damageOf(out)).toEqual([]);
   });
 
-  thorough('of which more is damaged than is shown says how much, and is repaired as a whole', async () => {
+  it('of which more is damaged than is shown says how much, and is repaired as a whole', async () => {
     const made = copyOf(pristine, path);
     rmSync(join(made.out, 'api/v1/largest'), { recursive: true });
     const { code, stdout } = await verifyTree(made.out, '--quiet');
@@ -168,7 +168,7 @@ describe('a tree of two snapshots', () => {
   });
 
   describe('verify finds and --repair repairs', () => {
-    always.each(some(HARMS, 4))('%s', async (_, harm, damage) => {
+    it.each(HARMS)('%s', async (_, harm, damage) => {
       const made = copyOf(pristine, path);
       const { out } = made;
       harm(out);
@@ -230,7 +230,7 @@ describe('files that no route leads to', () => {
     expect(reportSchema.parse(JSON.parse(json.stdout))).toMatchObject({ damage: [], total: 0, untracked });
   });
 
-  always.each(some(['a tree without snapshot.json', 'a whole tree'], 1))(
+  it.each(['a tree without snapshot.json', 'a whole tree'])(
     'of %s are left alone by --repair, which deletes what would be served, and deleted with --delete-untracked',
     async (which) => {
       const served = 'api/v1/group/777.json';
@@ -319,20 +319,17 @@ describe('verify', () => {
     expect(listOf(made.out, 2).delete).toContain('/api/v1/item/1');
   });
 
-  thorough(
-    'says of a snapshot.json that is none what it is; --repair goes by the register, unless that is empty',
-    async () => {
-      const made = await site(path);
-      const { out } = made;
-      const before = contentOf(out);
-      truncateSync(join(out, 'snapshot.json'), 50);
-      const { code, stdout, stderr } = await verifyTree(out, '--quiet');
-      expect([code, stdout + stderr]).toEqual([1, expect.stringContaining('snapshot.json')]);
-      const empty = writeRegister(path('empty.sqlite'), {});
-      expect((await repair({ register: empty, out })).code).toBe(1);
-      expect(differing(contentOf(out), before)).toEqual([]);
-      expect((await repair(made)).code).toBe(0);
-      expect(differing(contentOf(out), before)).toEqual([]);
-    },
-  );
+  it('says of a snapshot.json that is none what it is; --repair goes by the register, unless that is empty', async () => {
+    const made = await site(path);
+    const { out } = made;
+    const before = contentOf(out);
+    truncateSync(join(out, 'snapshot.json'), 50);
+    const { code, stdout, stderr } = await verifyTree(out, '--quiet');
+    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining('snapshot.json')]);
+    const empty = writeRegister(path('empty.sqlite'), {});
+    expect((await repair({ register: empty, out })).code).toBe(1);
+    expect(differing(contentOf(out), before)).toEqual([]);
+    expect((await repair(made)).code).toBe(0);
+    expect(differing(contentOf(out), before)).toEqual([]);
+  });
 });
