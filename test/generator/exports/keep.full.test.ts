@@ -1,5 +1,4 @@
 /** Downloads that are kept while the documents go on: what is said of them, and when they are written again. */
-import { hash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -13,7 +12,7 @@ import { effectsAt, published, quiet } from '../../support/build.js';
 import { inputs, snapshot } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { changeRegister } from '../../support/register.js';
-import { copyOf } from '../../support/site.js';
+import { Site, copyOf } from '../../support/site.js';
 import { hashes, inState, isDownload, json, lasting, readTree, stamps } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
 import { damageOf } from '../publish/support.js';
@@ -37,43 +36,26 @@ const HOLDING = [
 const OUTDATED = [...CHANGED, ...HOLDING];
 const MORE = `UPDATE games SET visits = 12345 WHERE id = ${middle('games')}`;
 
-interface Site {
-  readonly register: string;
-  readonly out: string;
-  /** The newest measurement when the downloads were written. */
-  readonly asOf: string | null;
-}
-
 /** What the sites of the tests are copies of: as it was first built, and behind a change of the register. */
-const first: Site[] = [];
-const late: Site[] = [];
+let first: Site;
+let late: Site;
+/** The newest measurement when the downloads were written. */
+let asOf: string | null;
+
+const keep = (made: Site, sql = ''): Promise<Published> => made.build(sql, { keepDownloads: true });
 
 beforeAll(async () => {
   const register = path('register.sqlite');
   await writeSample({ file: register, records: 120, seed: 3 });
-  changeRegister(register, `INSERT INTO withheld SELECT 'user', max(id), '${LATER}' FROM users`);
-  const out = path('dist');
-  const { asOf } = await published({ register, out });
-  first.push({ register, out, asOf });
-  const changed = site();
-  changeRegister(changed.register, CHANGE);
-  const { downloads } = await keep(changed);
-  if (downloads.kept.length !== OUTDATED.length) throw new Error(`kept ${downloads.kept.join()}`);
-  late.push(changed);
+  first = new Site(register, path('dist'));
+  ({ asOf } = await first.build(`INSERT INTO withheld SELECT 'user', max(id), '${LATER}' FROM users`));
+  late = site();
+  await keep(late, CHANGE);
 });
 
-function copied([made]: readonly Site[]): Site {
-  if (made === undefined) throw new Error('nothing was built');
-  const { register, out } = copyOf(made, path);
-  return { ...made, register, out };
-}
-
-const site = (): Site => copied(first);
+const site = (): Site => copyOf(first, path);
 /** A site with a change that its downloads don't have. */
-const behind = (): Site => copied(late);
-
-const keep = ({ register, out }: Site): Promise<Published> =>
-  published({ register, out, keepDownloads: true, acceptRemovals: true });
+const behind = (): Site => copyOf(late, path);
 
 const whole = (out: string): Record<string, string> => hashes(lasting(readTree(out)));
 /** The downloads, and what describes them. */
@@ -98,16 +80,10 @@ const digestShape = z.object({ digest: z.string(), downloads: z.object({ digest:
 const snapshotOf = (out: string): unknown => json(readTree(out), 'snapshot.json');
 const routesOf = (out: string) => routesShape.parse(snapshotOf(out)).routes;
 
-/** Trees of first builds, which no download was kept for, by the register's hash. */
-const freshTrees = new Map<string, string>();
-
+/** The tree of a first build, which no download was kept for. */
 async function fresh({ register }: Site): Promise<string> {
-  const key = hash('sha256', readFileSync(register));
-  const known = freshTrees.get(key);
-  if (known !== undefined) return known;
   const out = path('fresh');
   await published({ register, out });
-  freshTrees.set(key, out);
   return out;
 }
 
@@ -121,10 +97,9 @@ async function expectFresh(made: Site): Promise<void> {
 describe('downloads that are kept', () => {
   it('are not touched, while the documents are those of the register', async () => {
     const made = site();
-    const { register, out, asOf } = made;
+    const { out } = made;
     const before = downloadsOf(stamps(readTree(out)));
-    changeRegister(register, CHANGE);
-    const result = await keep(made);
+    const result = await keep(made, CHANGE);
     expect(downloadsOf(stamps(readTree(out)))).toEqual(before);
     expect(result.sequence).toBe(2);
     expect(writtenBy(result)).toEqual([]);
@@ -135,11 +110,10 @@ describe('downloads that are kept', () => {
 
   it('name the snapshot that they are of, for clients that follow the changes from there', async () => {
     const made = behind();
-    const { register, out, asOf } = made;
-    const { digest } = digestShape.parse(snapshotOf(first[0]?.out ?? ''));
+    const { out } = made;
+    const { digest } = digestShape.parse(snapshotOf(first.out));
     expect(snapshotOf(out)).toMatchObject({ sequence: 2, downloads: { as_of: asOf, sequence: 1, digest } });
-    changeRegister(register, MORE);
-    await keep(made);
+    await keep(made, MORE);
     expect(snapshotOf(out)).toMatchObject({ sequence: 3, downloads: { as_of: asOf, sequence: 1, digest } });
     expect([text(out, 'changes/2.json'), text(out, 'changes/3.json')]).toEqual([
       containing('"/api/v1/item/'),
@@ -155,17 +129,19 @@ describe('downloads that are kept', () => {
 
 it('a build without --keep-downloads writes only what is behind, and leaves the tree of a fresh build', async () => {
   const made = behind();
-  const { exports, downloads, asOf } = await published(made);
-  expect(Object.keys(exports).filter((name) => exports[name]?.written)).toEqual(OUTDATED);
-  expect(downloads).toEqual({ asOf, kept: [] });
+  const result = await published(made);
+  expect(writtenBy(result)).toEqual(OUTDATED);
+  expect(result.downloads).toEqual({ asOf: result.asOf, kept: [] });
   await expectFresh(made);
 });
 
 it('a table is written again where only places in a history differ, which no document says', async () => {
   const made = site();
   const group = `(SELECT min(group_id) FROM group_names)`;
-  changeRegister(made.register, `UPDATE group_names SET position = position + 100 WHERE group_id = ${group}`);
-  expect(writtenBy(await published(made))).toContain('group_names');
+  const result = await made.build(
+    `UPDATE group_names SET position = position + 100 WHERE group_id = ${group}`,
+  );
+  expect(writtenBy(result)).toContain('group_names');
   await expectFresh(made);
 });
 
@@ -182,8 +158,8 @@ describe('with --keep-downloads', () => {
   ])('the downloads are written where %s', async (_, happen) => {
     const made = behind();
     await happen(made);
-    const { downloads, asOf } = await keep(made);
-    expect(downloads).toEqual({ asOf, kept: [] });
+    const result = await keep(made);
+    expect(result.downloads).toEqual({ asOf: result.asOf, kept: [] });
     await expectFresh(made);
   });
 
@@ -207,13 +183,13 @@ it('the command line says what was kept, and as of when, and a diff what is behi
   changeRegister(register, CHANGE);
   const { code, stdout } = await command('build', '--keep-downloads');
   expect(code).toBe(0);
-  const [, asOf = ''] = /downloads {2}0 written, 18 unchanged, 14 kept as of (\S+)\n/.exec(stdout) ?? [];
-  expect(json(readTree(out), 'downloads/datapackage.json')).toMatchObject({ as_of: asOf });
+  const [, said = ''] = /downloads {2}0 written, 18 unchanged, 14 kept as of (\S+)\n/.exec(stdout) ?? [];
+  expect(json(readTree(out), 'downloads/datapackage.json')).toMatchObject({ as_of: said });
   const second = await command('build', '--keep-downloads', '--json');
   expect(JSON.parse(second.stdout)).toMatchObject({
     as_of: LATER,
     exports: { items: { written: false }, users: { written: false } },
-    downloads: { as_of: asOf, kept: OUTDATED },
+    downloads: { as_of: said, kept: OUTDATED },
   });
   const diff = await command('diff');
   const message = `A build would rewrite 8 of the bulk downloads: ${OUTDATED.join(', ')}\n`;

@@ -92,15 +92,20 @@ describe('the text of an entry', () => {
   });
 });
 
+const LISTS = [parseRoutes, parseChunks, parsePages];
+
 describe('lists', () => {
+  it('may be empty', () => {
+    for (const parse of LISTS) expect(parse('')).toEqual([]);
+  });
+
   it.each(
     [
       ['\n', ' \n', 'x\n', `45 256 ${HASH}`, `45 ${HASH} \n`, `../x 1 ${HASH}\n`, `.x 1 ${HASH}\n`],
       [`a 01 ${HASH}\n`],
     ].flat(),
   )('are refused with %j', (text) => {
-    for (const parse of [parseRoutes, parseChunks, parsePages])
-      expect(refusal(() => parse(text))).toMatch(/expected/);
+    for (const parse of LISTS) expect(refusal(() => parse(text))).toMatch(/expected/);
   });
 });
 
