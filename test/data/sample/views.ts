@@ -13,9 +13,6 @@ export const VIEWS = `
     SELECT 'user', id, first_measured_at, measured_at, measurements FROM users UNION ALL
     SELECT 'game', id, first_measured_at, measured_at, measurements FROM games UNION ALL
     SELECT 'item', id, first_measured_at, measured_at, measurements FROM items;
-  CREATE TEMP VIEW texts AS
-    SELECT name FROM groups UNION ALL SELECT display_name FROM users UNION ALL
-    SELECT name FROM games UNION ALL SELECT name FROM items;
   CREATE TEMP VIEW descriptions AS
     SELECT description FROM groups UNION ALL SELECT description FROM games UNION ALL SELECT description FROM items;
   CREATE TEMP VIEW known AS

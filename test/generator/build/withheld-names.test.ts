@@ -1,4 +1,4 @@
-/** Names and ids of withheld records: which names are found, and which ids are reported. */
+/** Names of withheld records: which are found. */
 import { expect, it } from 'vitest';
 import { Register } from '../../../generator/register/database.js';
 import { markWithheld } from '../../../generator/register/overview.js';
@@ -7,9 +7,7 @@ import { object, text, id } from '../../../generator/schema/field.js';
 import type { Kind, Reference, Resource } from '../../../generator/schema/field.js';
 import { RESOURCES } from '../../../generator/schema/index.js';
 import { item } from '../../../generator/schema/item.js';
-import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
-import { inProcess } from '../../support/in-process.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 
 const path = temporary();
@@ -55,21 +53,4 @@ it('the names of a withheld user are those of the user and of every declared ref
   const sold: Resource = { ...item, record: { ...item.record, fields: [...item.record.fields, seller] } };
   const resources = RESOURCES.map((resource) => (resource === item ? sold : resource));
   expect(namesOf(file, 'user', resources)).toEqual([...names, 'as seller'].toSorted());
-});
-
-it('a withheld id without a row in the register is named by check and build', async () => {
-  const file = writeRegister(path('register.sqlite'), { groups: [{ id: 1 }], users: [{ id: 5 }] });
-  changeRegister(
-    file,
-    `INSERT INTO withheld VALUES ('group', 1, '${SINCE}'), ('group', 7, '${SINCE}'), ('game', 8, '${SINCE}'),
-       ('game', 9, '${SINCE}')`,
-  );
-  const check = await inProcess('check', '--register', file);
-  const build = await inProcess('build', ...inputs(file, path('dist')));
-  expect([check.code, build.code]).toEqual([0, 0]);
-  for (const text of [check.stdout, build.stderr])
-    expect(text.split('\n').filter((line) => line.startsWith('warning: withheld'))).toEqual([
-      'warning: withheld.id has ids without a row in groups: 1, such as id = 7',
-      'warning: withheld.id has ids without a row in games: 2, such as id = 8; id = 9',
-    ]);
 });

@@ -11,6 +11,7 @@ import { rollback } from '../../../generator/build/rollback.js';
 import { effectsAt } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { hashesOf } from '../../support/published.js';
+import { namesThatDiffer } from '../../support/tree.js';
 import { LONG, publish, route } from './small.js';
 import type { Documents, Version } from './small.js';
 
@@ -51,12 +52,8 @@ const listed = (out: string, { id }: State): readonly string[] | undefined => {
   return files && [...new Set(files)].toSorted();
 };
 
-const changedSince = (out: string, { hashes }: State): readonly string[] => {
-  const now = hashesOf(out);
-  return Object.keys({ ...hashes, ...now })
-    .filter((file) => hashes[file] !== now[file])
-    .toSorted();
-};
+const changedSince = (out: string, { hashes }: State): readonly string[] =>
+  namesThatDiffer(hashesOf(out), hashes).toSorted();
 
 describe('the list of a commit', () => {
   it('has the files that it put or deleted, siblings and the log among them', async () => {

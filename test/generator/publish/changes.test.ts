@@ -380,6 +380,7 @@ describe('an index of changes that is', () => {
       await made.build('DELETE FROM users WHERE id = 1007');
       expect(JSON.stringify(bundleOf(out, '2'))).toContain('Marlow');
       const file = join(out, 'changes/index.json');
+      const { tree } = indexOf(out);
       for (const [sequence, sql] of [
         [4, 'UPDATE items SET price = 52 WHERE id = 1'],
         [5, `INSERT INTO withheld VALUES ('user', 1007, '2026-11-20T08:00:00Z')`],
@@ -387,7 +388,7 @@ describe('an index of changes that is', () => {
         damage(file);
         await made.build(sql);
         const found = indexOf(out);
-        expect([found.sequence, found.oldest]).toEqual([sequence, sequence - 1]);
+        expect([found.tree, found.sequence, found.oldest]).toEqual([tree, sequence, sequence - 1]);
         expect(found.changes.map((change) => change.sequence)).toEqual([sequence]);
         expect.soft(await damageOf(out)).toEqual([]);
         // No list that no index names: nobody would ever delete it.
