@@ -177,4 +177,10 @@ describe('resolveConfig', () => {
     const environment = { HTTP_PROXY: 'http://x', npm_config_proxy: 'x', PROXYPORT: '1', proxy_port: 'x' };
     expect(resolve({}, environment).port).toBe(8080);
   });
+
+  it('freezes what it returns', () => {
+    const config = resolve({ accessLog: true });
+    const parts = [config, config.quotas, config.quotas.api, config.trustProxy, config.accessLog];
+    expect(parts.every(Object.isFrozen)).toBe(true);
+  });
 });

@@ -1,7 +1,7 @@
 /** Load on the proxy while builds alternate between two registers. */
 import { join } from 'node:path';
 import { Dice } from '../../../data/sample/dice.js';
-import { start } from '../../support/cli.js';
+import { startBuild } from '../../support/cli.js';
 import { startProxy } from '../../support/proxy.js';
 import { filesByUrl, sha256 } from '../../support/published.js';
 import { isOfTheBuild } from '../../support/tree.js';
@@ -16,8 +16,7 @@ const urlsOf = (out: string): Set<string> =>
   );
 
 async function build(register: string, out: string): Promise<void> {
-  const args = ['build', '--register', register, '--out', out, '--quiet', '--accept-removals'];
-  const { code, stderr } = await start(args).done;
+  const { code, stderr } = await startBuild(register, out).done;
   if (code !== 0) throw new Error(`build of ${register} ended with ${code}: ${stderr}`);
 }
 

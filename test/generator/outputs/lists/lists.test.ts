@@ -201,7 +201,7 @@ describe('what is recent', () => {
   });
 });
 
-it('movers are 200 of each sort, cut between equal changes by id, and so many are recent', async () => {
+it('lists of gains and losses end after 200 entries, ties by ascending id; recent ones after as many', async () => {
   const many = path('many.sqlite');
   const tree = path('many');
   // Groups 2n - 1 and 2n gain n members, and as many groups lose as many. The first 203 were renamed, and each game
