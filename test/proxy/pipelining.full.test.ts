@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-
+import { UNLIMITED } from '../support/proxy.js';
 import { ask, listening, tree } from './support.js';
 
 const CONNECTIONS = 250;
@@ -25,7 +25,7 @@ describe.runIf(process.platform === 'linux')('a process with a heap of 256 MB', 
     'lives through connections that pipeline %s requests without reading, and serves others',
     async (_name, field) => {
       const { child, port } = await listening(
-        ['--dist', await tree(), '--page-tokens', '1000000', '--max-connections-per-client', '300'],
+        ['--dist', await tree(), ...UNLIMITED, '--max-connections-per-client', '300'],
         { NODE_OPTIONS: '--max-old-space-size=256' },
       );
       await ask(port, '/', { from: '127.0.0.9' });

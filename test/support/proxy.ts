@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { PROJECT } from './project.js';
 
 export const MAIN = join(PROJECT, 'build/proxy/main.js');
-/** So many requests that nobody meets the limits of the API and of downloads. */
-export const UNLIMITED = ['--api-tokens', '1000000', '--download-tokens', '1000000'];
+/** So many requests that nobody meets a limit. */
+export const UNLIMITED = ['api', 'download', 'page'].flatMap((quota) => [`--${quota}-tokens`, '1000000']);
 
 export interface ProxyProcess {
   readonly child: ChildProcess;

@@ -50,7 +50,7 @@ function serve(site: Site, { out }: Site): void {
 
 /** The clients look at the tree, and keep what they keep. */
 async function look(site: Site): Promise<void> {
-  const proxy = await startProxy(site.out, ['--page-tokens', '1000000']);
+  const proxy = await startProxy(site.out);
   const copying = ['mirror', proxy.base, '--out', kept(site, 'copy'), '--key', site.vkey];
   for (const args of [copying, ['verify', '--out', site.out]])
     expect(await inProcess(...args)).toMatchObject({ code: 0, stderr: '' });
@@ -104,7 +104,7 @@ function first(...attempts: readonly (readonly [When, string | undefined])[]): N
 /** What each client notices of the tree as it is now. */
 async function noticedBy(site: Site): Promise<Readonly<Record<Client, Noticed>>> {
   const { out, vkey } = site;
-  const proxy = await startProxy(out, ['--page-tokens', '1000000']);
+  const proxy = await startProxy(out);
   const command = (...args: string[]) => reasonOf(inProcess(...args));
   const mirror = (to: string, ...options: string[]) =>
     command('mirror', proxy.base, '--out', kept(site, to), ...options);

@@ -14,7 +14,7 @@ const path = temporary();
 const out = path('copy');
 
 async function serving(tree: string): Promise<RunningProxy> {
-  const proxy = await startProxy(tree, ['--page-tokens', '1000000']);
+  const proxy = await startProxy(tree);
   onTestFinished(() => void proxy.stop());
   return proxy;
 }
