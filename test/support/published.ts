@@ -4,6 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { z } from 'zod';
+import { rootOf } from '../generator/log/naive.js';
 import { isOfTheBuild, isSibling, pathsBelow } from './tree.js';
 
 /** Every published file, the compressed siblings too, with its hash and with what tells whether it was touched. */
@@ -192,7 +193,7 @@ export function digestOf(mirror: ReadonlyMap<string, string>, routes: readonly D
         if (chunks.length === 0 || endsChunk(key)) chunks.push(line);
         else chunks.push(`${chunks.pop()}${line}`);
       }
-      return `${route.name} ${documents.length} ${treeHead(chunks).toString('base64')}\n`;
+      return `${route.name} ${documents.length} ${rootOf(chunks).toString('base64')}\n`;
     });
   return sha256(lines.join(''));
 }
@@ -214,21 +215,6 @@ export function endsChunk(key: bigint): boolean {
   const prime = 67_108_859n;
   const mixed = ((key % prime) * 41_475_557n + (key / prime) * 25_214_903n) % prime;
   return (mixed ** 3n % prime) % 256n === 0n;
-}
-
-const hash = (...parts: readonly (Buffer | string)[]): Buffer =>
-  createHash('sha256')
-    .update(Buffer.concat(parts.map((part) => Buffer.from(part))))
-    .digest();
-
-/** RFC 6962, section 2.1, as it is written there. */
-export function treeHead(leaves: readonly string[]): Buffer {
-  const [leaf] = leaves;
-  if (leaf === undefined) return hash();
-  if (leaves.length === 1) return hash(Buffer.from([0]), leaf);
-  let half = 1;
-  while (half * 2 < leaves.length) half *= 2;
-  return hash(Buffer.from([1]), treeHead(leaves.slice(0, half)), treeHead(leaves.slice(half)));
 }
 
 export const bytesOf = (file: string): number => statSync(file).size;
