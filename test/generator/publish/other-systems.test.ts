@@ -1,30 +1,28 @@
 /** File systems that answer with other errors than those of Linux: Windows, macOS, some network ones. */
-import fs, { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { flushOne, makePrivate } from '../../../generator/files.js';
 import { readKey } from '../../../generator/keys.js';
 import { deleteFile, move, moveFile } from '../../../generator/publish/moves.js';
-import { inProcess } from './support.js';
 import { temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
+import { writeFiles } from '../../support/operator.js';
 import { withFault } from './faults.js';
 
 const path = temporary();
 
 /** Does work in which the first call of this name fails with this error. */
 async function withError(name: string, code: string, work: () => void): Promise<void> {
-  let isFirst = true;
+  let calls = 0;
   await withFault(
-    (call) => {
-      if (call.name !== name || !isFirst) return undefined;
-      isFirst = false;
-      return Object.assign(new Error(code), { code });
-    },
+    (call) =>
+      call.name === name && (calls += 1) === 1 ? Object.assign(new Error(code), { code }) : undefined,
     async () => work(),
     ['chmodSync'],
   );
-  expect(isFirst).toBe(false);
+  expect(calls).toBeGreaterThan(0);
 }
 
 /** Does work on a file system that keeps no modes: others may read everything. */
@@ -44,19 +42,11 @@ async function withoutModes<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** A new folder. */
-function folder(): string {
+/** A new folder with these files, each of which holds its name. */
+function folder(...files: readonly string[]): string {
   const made = path('folder');
-  mkdirSync(made);
+  writeFiles(made, Object.fromEntries(files.map((file) => [file, file])));
   return made;
-}
-
-/** Writes a file in a folder, which is made. */
-function written(root: string, name: string): string {
-  const file = join(root, name);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, name);
-  return file;
 }
 
 describe('to flush', () => {
@@ -65,100 +55,83 @@ describe('to flush', () => {
   });
 
   it('a file is opened for writing where reading is not enough', async () => {
-    const file = written(folder(), 'file');
+    const file = join(folder('file'), 'file');
     await expect(withError('fsyncSync', 'EPERM', () => flushOne(file))).resolves.toBeUndefined();
   });
 
   it.each(['EIO', 'ENOSPC'])('fails with %s', async (code) => {
-    const root = folder();
-    for (const place of [root, written(root, 'file')])
+    const root = folder('file');
+    for (const place of [root, join(root, 'file')])
       await expect(withError('fsyncSync', code, () => flushOne(place))).rejects.toThrow(code);
   });
 });
 
-describe.each(['EISDIR', 'EPERM', 'EACCES'])('where a folder is in the way, and the answer is %s', (code) => {
-  it('puts a file in its place', async () => {
-    const root = folder();
-    const file = written(root, 'new');
-    written(root, 'target/deep');
-    await withError('renameSync', code, () => moveFile(file, join(root, 'target')));
+describe.each(['EISDIR', 'EPERM', 'EACCES'])('where the answer is %s', (code) => {
+  it('a folder in the way is replaced by a file, or deleted in place of one', async () => {
+    const root = folder('new', 'target/deep', 'other/deep');
+    await withError('renameSync', code, () => moveFile(join(root, 'new'), join(root, 'target')));
     expect(readFileSync(join(root, 'target'), 'utf8')).toBe('new');
+    await withError('unlinkSync', code, () => deleteFile(root, 'other'));
+    expect(readdirSync(root)).toEqual(['target']);
   });
 
-  it('deletes the folder in place of a file', async () => {
-    const root = folder();
-    written(root, 'target/deep');
-    await withError('unlinkSync', code, () => deleteFile(root, 'target'));
-    expect(existsSync(join(root, 'target'))).toBe(false);
-  });
-
-  it('keeps a file that cannot be deleted', async () => {
-    const root = folder();
-    const file = written(root, 'file');
+  it('a file that cannot be deleted stays', async () => {
+    const root = folder('file');
     await expect(withError('unlinkSync', code, () => deleteFile(root, 'file'))).rejects.toThrow(code);
-    expect(existsSync(file)).toBe(true);
+    expect(existsSync(join(root, 'file'))).toBe(true);
   });
 });
+
+function moveAll(root: string): void {
+  for (const _ of move(join(root, 'from'), join(root, 'to')));
+}
 
 it.each(['ENOTEMPTY', 'EEXIST', 'EPERM', 'EACCES'])(
   'files join those of a folder that is there, where the answer is %s',
   async (code) => {
-    const root = folder();
-    written(root, 'from/kind/1.json');
-    written(root, 'to/kind/2.json');
-    await withError('renameSync', code, () => {
-      for (const _ of move(join(root, 'from'), join(root, 'to')));
-    });
+    const root = folder('from/kind/1.json', 'to/kind/2.json');
+    await withError('renameSync', code, () => moveAll(root));
     expect(readdirSync(join(root, 'to/kind'))).toEqual(['1.json', '2.json']);
     expect(existsSync(join(root, 'from'))).toBe(false);
   },
 );
 
 it('a folder that can’t be moved where nothing is in the way says why', async () => {
-  const root = folder();
-  written(root, 'from/kind/1.json');
+  const root = folder('from/kind/1.json');
   mkdirSync(join(root, 'to'));
-  const moving = withError('renameSync', 'EACCES', () => {
-    for (const _ of move(join(root, 'from'), join(root, 'to')));
-  });
-  await expect(moving).rejects.toThrow('EACCES');
+  await expect(withError('renameSync', 'EACCES', () => moveAll(root))).rejects.toThrow('EACCES');
 });
 
 it('a link in the place of a folder is replaced, and nothing is written where it leads', () => {
-  const [root, elsewhere] = [folder(), folder()];
-  written(root, 'from/kind/1.json');
+  const [root, elsewhere] = [folder('from/kind/1.json'), folder()];
   mkdirSync(join(root, 'to'));
   symlinkSync(elsewhere, join(root, 'to/kind'));
-  for (const _ of move(join(root, 'from'), join(root, 'to')));
+  moveAll(root);
   expect(readdirSync(join(root, 'to/kind'))).toEqual(['1.json']);
   expect(readdirSync(elsewhere)).toEqual([]);
 });
 
-describe('without modes', () => {
-  it.each(['EPERM', 'ENOTSUP', 'ENOSYS'])(
-    'a folder is left open to a system that answers %s',
-    async (code) => {
-      const root = folder();
-      await withoutModes(() => withError('chmodSync', code, () => makePrivate(root)));
-      expect(readdirSync(root)).toEqual([]);
-    },
-  );
+it.each(['EPERM', 'ENOTSUP', 'ENOSYS'])(
+  'a folder is left open to a system without modes that answers %s',
+  async (code) => {
+    const root = folder();
+    await withoutModes(() => withError('chmodSync', code, () => makePrivate(root)));
+    expect(readdirSync(root)).toEqual([]);
+  },
+);
 
-  it('a key is used, with a warning', async () => {
-    const key = join(folder(), 'log.key');
-    const { stderr } = await withoutModes(() =>
-      inProcess('keygen', '--name', 'register.example/log', '--write', key),
-    );
-    expect(stderr).toBe(`warning: key "${key}" can be read by others: its file system keeps no modes\n`);
-    expect(await withoutModes(() => readKey(key).isOpen)).toBe(true);
-    expect(readKey(key).isOpen).toBe(false);
-    expect(readdirSync(dirname(key)).toSorted()).toEqual(['log.key', 'log.key.last', 'log.key.pub']);
-  });
+it.each(['EPERM', 'EIO'])('a folder that can’t be closed to others fails with %s', async (code) => {
+  const root = folder();
+  await expect(withError('chmodSync', code, () => makePrivate(root))).rejects.toThrow(code);
 });
 
-describe('where modes are kept', () => {
-  it.each(['EPERM', 'EIO'])('a folder that can’t be closed to others fails with %s', async (code) => {
-    const root = folder();
-    await expect(withError('chmodSync', code, () => makePrivate(root))).rejects.toThrow(code);
-  });
+it('a key is used without modes, with a warning', async () => {
+  const key = join(folder(), 'log.key');
+  const { stderr } = await withoutModes(() =>
+    inProcess('keygen', '--name', 'register.example/log', '--write', key),
+  );
+  expect(stderr).toBe(`warning: key "${key}" can be read by others: its file system keeps no modes\n`);
+  expect(await withoutModes(() => readKey(key).isOpen)).toBe(true);
+  expect(readKey(key).isOpen).toBe(false);
+  expect(readdirSync(dirname(key)).toSorted()).toEqual(['log.key', 'log.key.last', 'log.key.pub']);
 });
