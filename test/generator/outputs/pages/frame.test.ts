@@ -1,21 +1,43 @@
-/** What all pages have in common: their head, their fonts, the icons and the map of the site. */
+/** What all pages have in common: their head, what they load, the map of the site; and the pages of errors. */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { published } from '../../../support/build.js';
-import { temporary } from '../../../support/folder.js';
+import { assets as presentAssets } from '../../../../generator/assets.js';
+import { buildConfig } from '../../../../generator/config/config.js';
+import { bundled } from '../../../../generator/outputs/pages/bundle.js';
+import { tooManyPage } from '../../../../generator/outputs/pages/errors.js';
+import { OPERATOR, published } from '../../../support/build.js';
+import { PROJECT, temporary } from '../../../support/folder.js';
+import { writeOperator } from '../../../support/operator.js';
 import { writeRegister } from '../../../support/register.js';
-import { between, manifestOf } from './site.js';
+import { readTree } from '../../../support/tree.js';
+import type { Tree } from '../../../support/tree.js';
+import { between, manifestOf, textOf } from './site.js';
 
 const path = temporary();
-const out = path('dist');
 const BASE = 'https://register.example';
-const bytesOf = (file: string): Buffer => readFileSync(join(out, file));
-const text = (file: string): string => bytesOf(file).toString('utf8');
-const routes = (): ReturnType<typeof manifestOf>['routes'] => manifestOf(out).routes;
+let tree: Tree;
+let routes: ReturnType<typeof manifestOf>['routes'];
+const text = (file: string): string => tree.get(file)?.text ?? '';
 /** The pages with an address of their own; those of errors have none. */
 const pages = () =>
-  routes().filter(({ path: url, file }) => file.endsWith('.html') && !/[{]|^\/4\d\d$/.test(url));
+  routes.filter(({ path: url, file }) => file.endsWith('.html') && !/[{]|^\/4\d\d$/.test(url));
+const hashes = (all: ReadonlyMap<string, { path: string; body: Uint8Array | string }>): object =>
+  Object.fromEntries(
+    [...all.values()].map(({ path: url, body }) => [url, createHash('sha256').update(body).digest('hex')]),
+  );
+const assets = (): string[] =>
+  routes.flatMap((r) => (r.class === 'asset' && !r.file.includes('{') ? r.file : []));
+
+beforeAll(async () => {
+  const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
+  const out = path('dist');
+  const operator = writeOperator(path('site'), { limits: { page: { tokens: 5, refill_seconds: 29.5 } } });
+  await published({ register, out, operator, baseUrl: BASE });
+  tree = readTree(out);
+  ({ routes } = manifestOf(out));
+});
 
 /** The `meta` elements of a page, by name. */
 const metaOf = (html: string): Record<string, string> =>
@@ -24,11 +46,6 @@ const metaOf = (html: string): Record<string, string> =>
       ([, name = '', content = '']) => [name, content],
     ),
   );
-
-beforeAll(async () => {
-  const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
-  await published({ register, out, baseUrl: BASE });
-});
 
 describe('the head of every page', () => {
   it('has a title and a description of its own, and what a link to it shows elsewhere', () => {
@@ -54,7 +71,7 @@ describe('the head of every page', () => {
       });
       expect(meta['og:image:alt'], file).not.toBe('');
       // The page of a record is at the URLs of all records, so its file can't name one.
-      const isShared = routes().some((route) => route.file === file && route.path.includes('{'));
+      const isShared = routes.some((route) => route.file === file && route.path.includes('{'));
       expect(between(html, '<link rel="canonical" href="', '"'), file).toEqual(isShared ? [] : [BASE + url]);
       expect(meta['og:url'], file).toBe(isShared ? undefined : BASE + url);
     }
@@ -63,17 +80,70 @@ describe('the head of every page', () => {
   });
 });
 
-describe('the sitemap', () => {
-  it('is XML with the absolute address of every page, and of nothing else', () => {
-    expect(text('sitemap.xml').trim().split('\n')).toEqual([
-      '<?xml version="1.0" encoding="UTF-8"?>',
-      '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
-      ...pages().map(({ path: url }) => `<url><loc>${BASE}${url}</loc></url>`),
-      '</urlset>',
-    ]);
+it('the sitemap is XML with the absolute address of every page and of nothing else, and robots.txt names it', () => {
+  expect(text('sitemap.xml').trim().split('\n')).toEqual([
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
+    ...pages().map(({ path: url }) => `<url><loc>${BASE}${url}</loc></url>`),
+    '</urlset>',
+  ]);
+  expect(text('robots.txt')).toContain(`\nSitemap: ${BASE}/sitemap.xml\n`);
+});
+
+describe('every asset', () => {
+  it('has the hash of its content in its name, and is all there is below /assets/', () => {
+    expect(assets().length).toBeGreaterThan(0);
+    for (const file of assets()) {
+      const [, digits] = /^assets\/[a-z\d-]+-([0-9a-f]{10})\.(?:css|js|woff2)$/.exec(file) ?? [];
+      expect(digits, file).toBe(tree.get(file)?.sha256.slice(0, 10));
+    }
+    const below = [...tree.keys()].filter((file) => file.startsWith('assets/'));
+    expect(below.toSorted()).toEqual(assets().toSorted());
   });
 
-  it('is named by robots.txt', () => {
-    expect(text('robots.txt')).toContain(`\nSitemap: ${BASE}/sitemap.xml\n`);
+  it('that a page or a script names is there', () => {
+    const named = [...pages().map(({ file }) => file), ...assets()].flatMap((file) =>
+      [...text(file).matchAll(/["'(]\/(assets\/[^"')]*)["')]/g)].map(([, url = '']) => url),
+    );
+    expect(new Set(named).size).toBe(assets().length);
+    for (const url of named) expect(tree.has(url), url).toBe(true);
+  });
+
+  it('has the same bytes whenever it is made, and is what was made last', async () => {
+    const made = await bundled();
+    expect([...(await bundled())]).toEqual([...made]);
+    expect(hashes(made)).toEqual(hashes(presentAssets()));
+  });
+
+  it('that has a library in it has the notice that its licence requires, and no other comment', () => {
+    const licence = readFileSync(join(PROJECT, 'node_modules/uplot/LICENSE'), 'utf8');
+    const chart = text(assets().find((file) => /chart-\w+\.js$/.test(file)) ?? '');
+    expect(chart.startsWith(`/*!\n${licence}*/\n`)).toBe(true);
+    expect(chart.split('/*')).toHaveLength(2);
+  });
+});
+
+describe('the page of an error', () => {
+  it.each(['404.html', '429.html'])('%s is no content of the site, and leads on without a script', (file) => {
+    const html = text(file);
+    expect(html).toContain('<meta name="robots" content="noindex">');
+    expect(html).not.toMatch(/rel="canonical"|og:url/);
+    const [, main = ''] = /<main[^>]*>([^]*)<\/main>/.exec(html) ?? [];
+    const links = [...main.matchAll(/<a href="([^"]*)"/g)].map(([, url]) => url);
+    expect(new Set(links)).toEqual(new Set(['/', '/developers', '/downloads']));
+    // It stands for addresses of any depth.
+    expect(html).not.toMatch(/(?:href|src)="(?!\/|#|https:|mailto:)/);
+  });
+
+  it('of a 429 says how long to wait, by the limits', () => {
+    const shown = textOf(text('429.html'));
+    expect(shown).toContain('Wait 30 seconds, then load this page again.');
+    expect(shown).toContain(
+      'Pages and their assets: 5 requests at once per IP address, refilled continuously at about 1 request every 29.5 seconds.',
+    );
+    const { limits } = buildConfig({ operator: OPERATOR });
+    expect(tooManyPage(limits).lede).toContain('Wait a few seconds, then');
+    const slow = { ...limits, api: { tokens: 5, refillSeconds: 60 } };
+    expect(tooManyPage(slow).lede).toContain('Wait 1 minute, then');
   });
 });
