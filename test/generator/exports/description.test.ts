@@ -1,6 +1,5 @@
-/** What describes the bulk downloads says what is so. */
+/** What describes the bulk downloads, their page included, says what is so. */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -11,6 +10,8 @@ import { EXPORTS } from '../../../generator/exports/tables.js';
 import { published } from '../../support/build.js';
 import { parseCsv } from '../../support/csv.js';
 import { PROJECT, temporary } from '../../support/folder.js';
+import { sha256 } from '../../support/published.js';
+import { between, textOf } from '../outputs/pages/site.js';
 
 const path = temporary();
 const out = path('dist');
@@ -37,7 +38,7 @@ const resourceShape = z.object({
   name: z.string(),
   path: z.string(),
   bytes: z.int(),
-  hash: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  hash: z.string(),
   rows: z.int(),
   as_of: z.string().optional(),
   mediatype: z.string(),
@@ -101,10 +102,7 @@ describe('datapackage.json', () => {
     expect(new Set(resources.map(({ name }) => name)).size).toBe(32);
     for (const { path: name, bytes, hash } of resources) {
       expect(statSync(join(folder, name)).size).toBe(bytes);
-      const sum = createHash('sha256')
-        .update(readFileSync(join(folder, name)))
-        .digest('hex');
-      expect(hash).toBe(`sha256:${sum}`);
+      expect(hash).toBe(`sha256:${sha256(readFileSync(join(folder, name)))}`);
     }
   });
 
@@ -136,8 +134,50 @@ describe('datapackage.json', () => {
         .split('\n');
       expect(rows.get(name), name).toBe(lines.length - 1);
     }
-    const all = [...rows].reduce((sum, [name, count]) => sum + (name.endsWith('.csv') ? count : 0), 0);
-    expect(rows.get('register.sqlite.gz')).toBe(all);
+    expect(rows.get('register.sqlite.gz')).toBe(allRows());
+  });
+});
+
+/** The rows of all tables. */
+const allRows = (): number =>
+  read().resources.reduce((sum, { path: name, rows }) => sum + (name.endsWith('.csv') ? rows : 0), 0);
+
+const DESCRIBING = ['README.txt', 'SHA256SUMS', 'datapackage.json'];
+const html = (): string => readFileSync(join(out, 'downloads.html'), 'utf8');
+const numberOf = (text = ''): number => Number(textOf(text).replaceAll(/\D/g, ''));
+const firstNumberIn = (part = ''): number => numberOf(between(part, '<td class="number">', '</td>')[0]);
+
+describe('the downloads page', () => {
+  it('links each file once, with its exact size', () => {
+    const { resources } = read();
+    for (const name of [...resources.map((resource) => resource.path), ...DESCRIBING])
+      expect(html().split(`href="/downloads/${name}"`), name).toHaveLength(2);
+    for (const { path: name, bytes } of resources) {
+      const link = name.startsWith('register') ? '<p class="figure size"' : `href="/downloads/${name}"`;
+      expect(numberOf(between(html(), `${link} title="`, ' bytes"')[0]), name).toBe(bytes);
+    }
+  });
+
+  it('has the rows of each table and file of documents, and of all tables', () => {
+    const counted = read().resources.filter(({ path: name }) => !name.startsWith('register'));
+    for (const { path: name, rows } of counted) {
+      const row = name.startsWith('documents/')
+        ? html()
+            .split('<tr>')
+            .find((each) => each.includes(`href="/downloads/${name}"`))
+        : between(html(), `<tr id="${name.split('.')[0]}">`, '</tr>')[0];
+      expect(firstNumberIn(row), name).toBe(rows);
+    }
+    expect(firstNumberIn(between(html(), '<tfoot>', '</tfoot>')[0])).toBe(allRows());
+    expect(html()).toContain(`<dd>${allRows().toLocaleString('en')} in 8 tables</dd>`);
+  });
+
+  it('has the checksums of all files, as in SHA256SUMS', () => {
+    const [shown = ''] = between(html(), '<pre class="code sums"><code>', '</code>');
+    const sums = readFileSync(join(folder, 'SHA256SUMS'), 'utf8')
+      .split('\n')
+      .filter((line) => !DESCRIBING.some((name) => line.endsWith(` ${name}`)));
+    expect(shown.split('\n')).toEqual(sums);
   });
 });
 
