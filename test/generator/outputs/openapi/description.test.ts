@@ -1,9 +1,11 @@
-/** The description itself: valid, complete, and true of every document and example in the tree. */
+/** The description itself: valid, complete, true of every document and example in the tree, and what other texts say. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../../../data/sample.js';
 import { ROUTES } from '../../../../generator/routes/index.js';
+import { RESOURCES } from '../../../../generator/schema/index.js';
 import { published } from '../../../support/build.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { changeRegister } from '../../../support/register.js';
@@ -46,13 +48,6 @@ beforeAll(async () => {
   strictly = judge(description);
 });
 
-/** The route of a path that the description names. */
-const routeAt = (at: string) => {
-  const route = ROUTES.find((candidate) => candidate.path === at);
-  if (route === undefined) throw new Error(`no route at ${at}`);
-  return route;
-};
-
 const pattern = (file: string): RegExp =>
   new RegExp(`^${file.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[0-9a-f]+')}$`);
 
@@ -61,7 +56,7 @@ function* documents(): Generator<readonly [file: string, schema: string, value: 
   for (const at of Object.keys(description.paths)) {
     const schema = schemaNameOf(description, at);
     if (schema === undefined) continue;
-    const { file } = routeAt(at);
+    const file = ROUTES.find(({ path: url }) => url === at)?.file ?? '';
     for (const name of tree.keys()) if (pattern(file).test(name)) yield [name, schema, json(tree, name)];
   }
 }
@@ -123,23 +118,76 @@ describe('every document of the tree', () => {
   });
 });
 
-describe('every example', () => {
-  it('of a value in a schema is one that the schema allows', () => {
-    const ajv = validator();
-    const wrong: string[] = [];
-    const walk = (schema: unknown): void => {
-      if (Array.isArray(schema)) for (const one of schema) walk(one);
-      if (typeof schema !== 'object' || schema === null) return;
-      const { examples, ...rest } = fields(schema);
-      if (Array.isArray(examples)) {
-        const allows = ajv.compile(rest);
-        wrong.push(
-          ...examples.filter((one: unknown) => !allows(one)).map((one) => JSON.stringify([rest, one])),
-        );
+it('every example of a value in a schema is one that the schema allows', () => {
+  const ajv = validator();
+  const wrong: string[] = [];
+  const walk = (schema: unknown): void => {
+    if (Array.isArray(schema)) for (const one of schema) walk(one);
+    if (typeof schema !== 'object' || schema === null) return;
+    const { examples, ...rest } = fields(schema);
+    if (Array.isArray(examples)) {
+      const allows = ajv.compile(rest);
+      wrong.push(
+        ...examples.filter((one: unknown) => !allows(one)).map((one) => JSON.stringify([rest, one])),
+      );
+    }
+    for (const member of Object.values(rest)) walk(member);
+  };
+  walk(description.components.schemas);
+  expect(wrong).toEqual([]);
+});
+
+/** The rows of a table in Markdown: `owner_state`, and what it means with an object and with null. */
+function rowsIn(markdown: string, first = '`owner_state`'): string[][] {
+  const [, table = ''] = new RegExp(`\n(\\| ${first}[^\n]+\n(?:\\|[^\n]+\n)+)`).exec(markdown) ?? [];
+  const rows = table.trimEnd().split('\n').slice(2);
+  return rows.map((row) =>
+    row
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim()),
+  );
+}
+
+describe('the reference and the docs', () => {
+  it('have the same table of owner_state and owner as the description', () => {
+    const described = rowsIn(String(description.info['description']));
+    expect(described.map(([state]) => state)).toEqual(['`owned`', '`none`', '`null`']);
+    // A group that has no owner can't have this one; all else may be.
+    expect(described.map(([, ...cells]) => cells.map((cell) => cell === 'impossible'))).toEqual([
+      [false, false],
+      [true, false],
+      [false, false],
+    ]);
+    expect(rowsIn(readFileSync(join(PROJECT, 'docs/api-clients.md'), 'utf8'))).toEqual(described);
+    const page = tree.get('developers/reference/groups.html')?.text ?? '';
+    for (const [state = '', ...cells] of described)
+      expect(page).toContain(
+        `<tr><th scope="row"><code>${state.replaceAll('`', '')}</code></th>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`,
+      );
+  });
+
+  it('have the words of each field as the description has them, with the same meanings', () => {
+    const pages = RESOURCES.map(({ plural }) => tree.get(`developers/reference/${plural}.html`)?.text);
+    const page = pages.join('');
+    const rows = rowsIn(readFileSync(join(PROJECT, 'docs/api-clients.md'), 'utf8'), 'Field');
+    const listed = new Map<string, string[]>();
+    for (const [field = '', word = '', meaning = ''] of rows) {
+      listed.set(field, [...(listed.get(field) ?? []), `${word} (${meaning})`]);
+      expect(page).toContain(`<code class="word">${word.replaceAll('`', '')}</code> (${meaning})`);
+    }
+    const described = new Map<string, string[]>();
+    for (const name of ['Group', 'User', 'Game', 'Item']) {
+      for (const [field, property] of Object.entries(
+        fields(description.components.schemas[name]?.['properties']),
+      )) {
+        const text = String(fields(property)['description']);
+        const [, words] = / Words: (.+)\. Others may be added\./.exec(text) ?? [];
+        if (words !== undefined) described.set(`${name.toLowerCase()}: \`${field}\``, words.split(/, (?=`)/));
       }
-      for (const member of Object.values(rest)) walk(member);
-    };
-    walk(description.components.schemas);
-    expect(wrong).toEqual([]);
+    }
+    expect(listed).toEqual(described);
+    expect(listed.size).toBe(7);
+    expect(page).toContain('Others may be added.');
   });
 });
