@@ -2,15 +2,25 @@
 import { existsSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { z } from 'zod';
 import { removeTree } from '../../support/tree.js';
-import { hashesOf, inProcess, temporary } from '../publish/support.js';
+import { hashesOf, inProcess, leftovers, temporary } from '../publish/support.js';
 import { MadeUpOrigin } from './made-up.js';
 
 function replaceTimer(wait: (ms: number) => unknown): void {
   Reflect.set(timers, 'setTimeout', wait);
   syncBuiltinESMExports();
 }
+
+const resultSchema = z.looseObject({
+  sequence: z.int(),
+  fetched: z.string(),
+  requests: z.int(),
+  bytes: z.int(),
+  changes: z.unknown(),
+  log: z.unknown(),
+});
 
 /** Call it at the top of a test file. */
 export async function copying() {
@@ -35,6 +45,9 @@ export async function copying() {
     replaceTimer(setTimeout);
     return origin.stop();
   });
+  const run = (...options: string[]) => inProcess('mirror', base, '--out', out, ...options);
+  /** The hash of each file of the copy. */
+  const published = (): Record<string, string> => (existsSync(out) ? hashesOf(out) : {});
   return {
     path,
     origin,
@@ -44,8 +57,24 @@ export async function copying() {
     out,
     /** How long the mirror would have waited, in ms, in the test so far. */
     waits,
-    run: (...options: string[]) => inProcess('mirror', base, '--out', out, ...options),
-    /** The hash of each file of the copy. */
-    published: (): Record<string, string> => (existsSync(out) ? hashesOf(out) : {}),
+    run,
+    published,
+    /** Runs it to a good end. @returns its result, and what it asked for */
+    copied: async (...options: string[]) => {
+      origin.asked();
+      const { code, stdout, stderr } = await run('--json', ...options);
+      expect([code, stderr]).toEqual([0, '']);
+      const [result, asked] = [resultSchema.parse(JSON.parse(stdout)), origin.asked()];
+      expect(asked).toHaveLength(result.requests);
+      expect(leftovers(out)).toEqual([]);
+      return { ...result, asked };
+    },
+    /** Runs it in vain: the copy must stay what it was. @returns its exit code and message */
+    refused: async (...options: string[]): Promise<[number | null, string]> => {
+      const before = published();
+      const { code, stdout, stderr } = await run(...options);
+      expect([stdout, published()]).toEqual(['', before]);
+      return [code, stderr];
+    },
   };
 }

@@ -2,9 +2,8 @@
  * An origin of made-up documents, as docs/format.md describes one and no builder makes it: it can
  * break any rule. Its files are written here, independently of the generator.
  */
-import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { ended, listening } from '../../support/ports.js';
 import { digestOf, sha256 } from '../publish/support.js';
@@ -23,42 +22,38 @@ export const limit = {
   default: 2,
   description: '',
 };
-const route = (name: string, path: string, file: string, cacheClass: string, more: object = {}) => ({
+const GZIP = { type: 'application/gzip' };
+const HTML = { type: 'text/html; charset=utf-8', file: 'index.html' };
+const route = (name: string, path: string, cacheClass: string, more: object = {}) => ({
   name,
   path,
-  file,
+  file: /\.\w+$/.test(path) ? path.slice(1) : `${path.slice(1)}.json`,
   class: cacheClass,
-  bucket: cacheClass === 'page' ? 'page' : 'api',
+  bucket: ['page', 'download'].includes(cacheClass) ? cacheClass : 'api',
   type: 'application/json; charset=utf-8',
   description: '',
   headers: {},
   ...more,
 });
-const download = (name: string, file: string) =>
-  route(name, `/downloads/${file}`, `downloads/${file}`, 'download', {
-    bucket: 'download',
-    type: 'application/gzip',
-  });
-const HTML = { type: 'text/html; charset=utf-8' };
 
 export const ROUTES = [
-  route('group', '/api/v1/group/{id}', 'api/v1/group/{id}.json', 'record', { parameters: id }),
-  route('stats', '/api/v1/stats', 'api/v1/stats.json', 'summary'),
-  route('largest', '/api/v1/largest', 'api/v1/largest/{limit}.json', 'summary', { parameters: [limit] }),
-  route('own', '/brand.bin', 'brand.bin', 'summary', { type: 'application/octet-stream' }),
-  download('documents-group', 'documents/group.ndjson.gz'),
-  download('documents-other', 'documents/other.ndjson.gz'),
-  route('datapackage', '/downloads/datapackage.json', 'downloads/datapackage.json', 'download'),
-  route('front-page', '/', 'index.html', 'page', HTML),
-  route('snapshot', '/snapshot.json', 'snapshot.json', 'summary'),
-  route('changes', '/changes/index.json', 'changes/index.json', 'summary'),
+  route('group', '/api/v1/group/{id}', 'record', { parameters: id }),
+  route('stats', '/api/v1/stats', 'summary'),
+  route('largest', '/api/v1/largest', 'summary', {
+    file: 'api/v1/largest/{limit}.json',
+    parameters: [limit],
+  }),
+  route('own', '/brand.bin', 'summary', { type: 'application/octet-stream' }),
+  route('documents-group', '/downloads/documents/group.ndjson.gz', 'download', GZIP),
+  route('documents-other', '/downloads/documents/other.ndjson.gz', 'download', GZIP),
+  route('datapackage', '/downloads/datapackage.json', 'download'),
+  route('front-page', '/', 'page', HTML),
+  route('snapshot', '/snapshot.json', 'summary'),
+  route('changes', '/changes/index.json', 'summary'),
   // It has no files of its own.
-  route('group-page', '/group/{id}', 'index.html', 'page', { ...HTML, parameters: id, requires: 'group' }),
+  route('group-page', '/group/{id}', 'page', { ...HTML, parameters: id, requires: 'group' }),
 ];
 export type MadeUpRoute = Omit<(typeof ROUTES)[number], 'description' | 'headers'>;
-
-/** Bytes that are no UTF-8 text. */
-const BINARY = Buffer.from([0xff, 0x00, 0xfe, 0x80]);
 
 /** The documents of a register with these groups, without its downloads. */
 export const documentsOf = (groups: Readonly<Record<number, string>>, word = 'a'): Documents => ({
@@ -70,28 +65,43 @@ export const documentsOf = (groups: Readonly<Record<number, string>>, word = 'a'
   ),
   '/api/v1/stats': JSON.stringify({ groups: Object.keys(groups).length, word }),
   ...Object.fromEntries([1, 2, 3].map((n) => [`/api/v1/largest?limit=${n}`, JSON.stringify({ n, word })])),
-  '/brand.bin': Buffer.concat([BINARY, Buffer.from(word)]),
+  // No UTF-8 text.
+  '/brand.bin': Buffer.concat([Buffer.from([0xff, 0x00, 0xfe, 0x80]), Buffer.from(word)]),
   '/': `<h1>${word} ünïcode</h1>`,
 });
 
-const bytesOf = (body: string | Buffer): Buffer => (typeof body === 'string' ? Buffer.from(body) : body);
 const isGroup = (path: string): boolean => path.startsWith('/api/v1/group/');
 const isDownload = (path: string): boolean => path.startsWith('/downloads/');
-const isText = (body: string | Buffer): boolean =>
-  typeof body === 'string' || body.equals(Buffer.from(body.toString('utf8')));
 
-const line = (path: string, body: string | Buffer, hasBody = isText(body)) =>
-  JSON.stringify({
-    path,
-    sha256: sha256(bytesOf(body)),
-    bytes: bytesOf(body).length,
-    ...(hasBody && !isDownload(path) && { body: body.toString() }),
-  });
+/** The line of a document in a bundle or download; what is no text or a download has no body there. */
+const line = (path: string, content: Buffer): string => {
+  const body = content.toString();
+  const hasBody = !isDownload(path) && content.equals(Buffer.from(body));
+  return JSON.stringify({ path, sha256: sha256(content), bytes: content.length, ...(hasBody && { body }) });
+};
 const zipped = (lines: readonly string[]): Buffer =>
   // Two members, as a builder that works in parts writes.
   Buffer.concat(
     [lines.slice(0, 1), lines.slice(1)].map((part) => gzipSync(part.map((text) => `${text}\n`).join(''))),
   );
+
+type Bodies = Readonly<Record<string, Buffer>>;
+
+function downloadsOf(documents: Bodies): Bodies {
+  const all = Object.entries(documents);
+  const others = all.filter(([path]) => !isGroup(path) && path !== '/');
+  const files = {
+    'documents/group.ndjson.gz': zipped(all.flatMap(([path, body]) => (isGroup(path) ? String(body) : []))),
+    'documents/other.ndjson.gz': zipped(others.map(([path, body]) => line(path, body))),
+  };
+  const resources = Object.entries(files).map(([path, body]) => ({
+    path,
+    bytes: body.length,
+    hash: `sha256:${sha256(body)}`,
+  }));
+  const described = { ...files, 'datapackage.json': Buffer.from(JSON.stringify({ resources })) };
+  return Object.fromEntries(Object.entries(described).map(([path, body]) => [`/downloads/${path}`, body]));
+}
 
 /** What is served at a path in place of its file; false for the file. */
 export type Instead = (request: IncomingMessage, response: ServerResponse, body?: Buffer) => boolean;
@@ -99,7 +109,7 @@ export type Instead = (request: IncomingMessage, response: ServerResponse, body?
 interface Published {
   readonly sequence: number;
   readonly digest: string;
-  readonly all: Documents;
+  readonly all: Bodies;
 }
 
 export class MadeUpOrigin {
@@ -107,19 +117,20 @@ export class MadeUpOrigin {
   readonly files = new Map<string, Buffer>();
   /** The paths that were asked for, each with the range if there is one. */
   readonly log: string[] = [];
-  instead: Instead = () => false;
-  routes: readonly MadeUpRoute[] = ROUTES;
-  tree = 'a'.repeat(16);
-  limits = { tokens: 1_000_000, refill_seconds: 0.001 };
-  /** Further members of snapshot.json. */
-  members: object = {};
   readonly history: Published[] = [];
-  #changes: object[] = [];
-  #oldest = 1;
-  readonly #server: Server;
+  instead!: Instead;
+  routes!: readonly MadeUpRoute[];
+  tree!: string;
+  limits!: { tokens: number; refill_seconds: number };
+  /** Further members of snapshot.json. */
+  members!: object;
+  /** As the index of the changes has them, the newest first. */
+  #changes!: readonly object[];
+  #downloaded = { sequence: 1, digest: '' };
+  readonly #server = createServer((request, response) => this.#respond(request, response));
 
   constructor() {
-    this.#server = createServer((request, response) => this.#respond(request, response));
+    this.reset();
   }
 
   /** @returns its URL */
@@ -133,7 +144,7 @@ export class MadeUpOrigin {
     this.instead = () => false;
     [this.routes, this.tree, this.members] = [ROUTES, 'a'.repeat(16), {}];
     this.limits = { tokens: 1_000_000, refill_seconds: 0.001 };
-    [this.#changes, this.#oldest] = [[], 1];
+    this.#changes = [];
   }
 
   /** Responds otherwise to the first requests for a file that is there. */
@@ -154,70 +165,38 @@ export class MadeUpOrigin {
   /** Publishes a snapshot. @param keepsDownloads whether they stay those of an earlier snapshot */
   publish(documents: Documents, keepsDownloads = false): void {
     const last = this.history.at(-1);
-    const downloads =
-      keepsDownloads && last !== undefined ? ofDownloads(last.all) : this.#downloads(documents);
-    const all = { ...documents, ...downloads };
-    const hashes = new Map(Object.entries(all).map(([path, body]) => [path, sha256(bytesOf(body))]));
-    const digest = digestOf(hashes, this.routes);
-    const sequence = (last?.sequence ?? 0) + 1;
+    const own: Bodies = Object.fromEntries(
+      Object.entries(documents).map(([path, body]) => [path, Buffer.from(body)]),
+    );
+    const kept = Object.entries(last?.all ?? {}).filter(([path]) => isDownload(path));
+    const all: Bodies = { ...own, ...(keepsDownloads ? Object.fromEntries(kept) : downloadsOf(own)) };
+    const hashes = new Map(Object.entries(all).map(([path, body]) => [path, sha256(body)]));
+    const [sequence, digest] = [(last?.sequence ?? 0) + 1, digestOf(hashes, this.routes)];
     if (!keepsDownloads) this.#downloaded = { sequence, digest };
     this.history.push({ sequence, digest, all });
-    this.#serve(all);
-    this.#describe(last);
+    for (const path of this.files.keys()) if (!path.startsWith('/changes/')) this.files.delete(path);
+    for (const [path, body] of Object.entries(all)) this.files.set(path, body);
+    this.#describe({ sequence, digest, all }, last);
     this.announce();
   }
 
-  #downloaded = { sequence: 1, digest: '' };
-
-  #downloads(documents: Documents): Documents {
-    const all = Object.entries(documents);
-    const lines = {
-      group: all.filter(([path]) => isGroup(path)).map(([, body]) => body.toString()),
-      other: all.filter(([path]) => !isGroup(path) && path !== '/').map(([path, body]) => line(path, body)),
-    };
-    const files = Object.entries(lines).map(
-      ([name, each]) => [`documents/${name}.ndjson.gz`, zipped(each)] as const,
-    );
-    const resources = files.map(([path, body]) => ({
-      path,
-      bytes: body.length,
-      hash: `sha256:${sha256(body)}`,
-    }));
-    return {
-      ...Object.fromEntries(files.map(([path, body]) => [`/downloads/${path}`, body])),
-      '/downloads/datapackage.json': JSON.stringify({ resources }),
-    };
-  }
-
-  #serve(all: Documents): void {
-    for (const path of this.files.keys()) if (!path.startsWith('/changes/')) this.files.delete(path);
-    for (const [path, body] of Object.entries(all)) this.files.set(path, bytesOf(body));
-  }
-
   /** Adds the list and the bundle that lead from the last snapshot. */
-  #describe(last: Published | undefined): void {
-    const [now] = this.history.slice(-1);
-    if (now === undefined) return;
-    const { sequence, digest, all } = now;
+  #describe({ sequence, digest, all }: Published, last?: Published): void {
     const common = { sequence, digest, as_of: null, built_at: '2026-12-01T00:00:00Z', counts: {} };
     if (last === undefined) {
-      const none = { from: null, from_digest: null, file: null, bytes: null, sha256: null, bundle: null };
-      this.#changes = [{ ...common, ...none }];
+      this.#changes = [{ ...common, from: null, from_digest: null, ...NO_FILES }];
       return;
     }
     const step = { from: last.sequence, from_digest: last.digest };
-    const header = { ...step, tree: this.tree, to: sequence, to_digest: digest };
-    const put = Object.entries(all).filter(([path, body]) => !same(last.all[path], body));
+    const header = JSON.stringify({ ...step, tree: this.tree, to: sequence, to_digest: digest });
+    const put = Object.entries(all).filter(([path, body]) => last.all[path]?.equals(body) !== true);
     const gone = Object.keys(last.all).filter((path) => all[path] === undefined);
-    const bodies = [
-      JSON.stringify(header),
-      ...put.map(([path, body]) => line(path, body)),
-      ...gone.map((path) => JSON.stringify({ path, deleted: true })),
-    ];
+    const deleted = gone.map((path) => JSON.stringify({ path, deleted: true }));
     // No mirror reads what a list says.
-    const list = this.#add(`/changes/${sequence}.json`, Buffer.from(JSON.stringify(header)));
-    const bundle = this.#add(`/changes/${sequence}.ndjson.gz`, zipped(bodies));
-    this.#changes.unshift({ ...common, ...step, ...list, bundle });
+    const list = this.#add(`/changes/${sequence}.json`, Buffer.from(header));
+    const lines = [header, ...put.map(([path, body]) => line(path, body)), ...deleted];
+    const bundle = this.#add(`/changes/${sequence}.ndjson.gz`, zipped(lines));
+    this.#changes = [{ ...common, ...step, ...list, bundle }, ...this.#changes];
   }
 
   #add(file: string, content: Buffer) {
@@ -225,41 +204,25 @@ export class MadeUpOrigin {
     return { file, bytes: content.length, sha256: sha256(content) };
   }
 
-  /** Has another bundle to the newest snapshot. */
-  putBundle(content: Buffer): void {
+  /** Has another bundle to the newest snapshot, or none, as if it were too large. */
+  putBundle(content: Buffer | null): void {
     const [newest, ...older] = this.#changes;
-    const bundle = this.#add(`/changes/${this.history.length}.ndjson.gz`, content);
+    const bundle = content && this.#add(`/changes/${this.history.length}.ndjson.gz`, content);
     this.#changes = [{ ...newest, bundle }, ...older];
     this.announce();
   }
 
-  /** Has no bundle to the newest snapshot, as if it were too large. */
-  dropBundle(): void {
-    const [newest, ...older] = this.#changes;
-    this.#changes = [{ ...newest, bundle: null }, ...older];
-    this.#oldest = this.history.at(-1)?.sequence ?? 1;
-    this.files.delete(`/changes/${this.#oldest}.ndjson.gz`);
-    this.announce();
-  }
-
-  /** Deletes all lists and bundles but the newest, as a takedown does. */
+  /** Has no lists and bundles but the newest, as after a takedown. */
   takeDown(): void {
-    const [newest] = this.#changes;
-    const none = { file: null, bytes: null, sha256: null, bundle: null };
-    this.#changes = this.#changes.map((change) => (change === newest ? change : { ...change, ...none }));
-    this.#oldest = (this.history.at(-1)?.sequence ?? 1) - 1;
-    const kept = new Set([`/changes/${this.#oldest + 1}.json`, `/changes/${this.#oldest + 1}.ndjson.gz`]);
-    for (const path of this.files.keys())
-      if (path.startsWith('/changes/') && !kept.has(path)) this.files.delete(path);
+    const [newest = {}, ...older] = this.#changes;
+    this.#changes = [newest, ...older.map((change) => ({ ...change, ...NO_FILES }))];
     this.announce();
   }
 
   /** Writes snapshot.json and the index of the changes. @param members what to say instead */
   announce(members: object = {}, builtAt = '2026-12-01T00:00:00Z'): void {
-    const now = this.history.at(-1);
-    if (now === undefined) return;
-    const { sequence, digest, all } = now;
-    const bytes = Object.values(all).reduce((sum, body) => sum + bytesOf(body).length, 0);
+    const { sequence, digest, all } = this.history.at(-1) ?? { sequence: 0, digest: '', all: {} };
+    const bytes = Object.values(all).reduce((sum, body) => sum + body.length, 0);
     const { routes, limits, tree } = this;
     const snapshot = {
       format: 4,
@@ -276,15 +239,9 @@ export class MadeUpOrigin {
       ...this.members,
       ...members,
     };
+    const [downloads, changes] = [this.#downloaded, this.#changes];
+    const index = { tree, sequence, digest, oldest: 1, downloads, changes };
     this.files.set('/snapshot.json', Buffer.from(JSON.stringify(snapshot)));
-    const index = {
-      tree,
-      sequence,
-      digest,
-      oldest: this.#oldest,
-      downloads: this.#downloaded,
-      changes: this.#changes,
-    };
     this.files.set('/changes/index.json', Buffer.from(JSON.stringify(index)));
     for (const format of ['atom', 'json'])
       this.files.set(`/feeds/snapshots.${format}`, Buffer.from(`feed ${sequence}`));
@@ -292,32 +249,18 @@ export class MadeUpOrigin {
 
   #respond(request: IncomingMessage, response: ServerResponse): void {
     const { url = '', headers } = request;
-    const { range } = headers;
-    this.log.push(range === undefined ? url : `${url} ${range}`);
+    this.log.push(headers.range === undefined ? url : `${url} ${headers.range}`);
     if (this.instead(request, response, this.files.get(url))) return;
+    // It may have published.
     const body = this.files.get(url);
     if (body === undefined) {
       response.writeHead(404).end('not found');
       return;
     }
-    const etag = `"${createHash('sha1').update(body).digest('hex')}"`;
-    if (headers['if-none-match'] === etag) {
-      response.writeHead(304, { etag }).end();
-      return;
-    }
-    const start = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0);
-    if (start > 0 && headers['if-range'] === etag) {
-      const part = body.subarray(start);
-      const content = `bytes ${start}-${body.length - 1}/${body.length}`;
-      response.writeHead(206, { etag, 'content-range': content, 'content-length': part.length }).end(part);
-      return;
-    }
-    response.writeHead(200, { etag, 'content-length': body.length }).end(body);
+    const etag = `"${sha256(body)}"`;
+    if (headers['if-none-match'] === etag) response.writeHead(304, { etag }).end();
+    else response.writeHead(200, { etag, 'content-length': body.length }).end(body);
   }
 }
 
-const same = (one: string | Buffer = '', other: string | Buffer = ''): boolean =>
-  bytesOf(one).equals(bytesOf(other));
-
-const ofDownloads = (all: Documents): Documents =>
-  Object.fromEntries(Object.entries(all).filter(([path]) => isDownload(path)));
+const NO_FILES = { file: null, bytes: null, sha256: null, bundle: null };

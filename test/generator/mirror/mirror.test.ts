@@ -2,34 +2,17 @@
 import { existsSync, linkSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { differing, inState } from '../../support/tree.js';
-import { inProcess, leftovers, sha256 } from '../publish/support.js';
+import { inProcess, sha256 } from '../publish/support.js';
 import { documentsOf } from './made-up.js';
 import { copying } from './copies.js';
 
-const { origin, base, out, run, published } = await copying();
+const { origin, base, out, copied, published, refused } = await copying();
 
-const resultSchema = z.object({
-  origin: z.string(),
-  sequence: z.int(),
-  digest: z.string(),
-  fetched: z.string(),
-  requests: z.int(),
-  bytes: z.int(),
-  changes: z.unknown(),
-});
-
-async function mirrored(...options: string[]) {
-  origin.asked();
-  const { code, stdout, stderr } = await run('--json', ...options);
-  expect([code, stderr]).toEqual([0, '']);
-  const result = resultSchema.parse(JSON.parse(stdout));
-  const asked = origin.asked();
-  expect(asked).toHaveLength(result.requests);
+async function mirrored() {
+  const result = await copied();
   expectEqual();
-  expect(leftovers(out)).toEqual([]);
-  return { ...result, asked };
+  return result;
 }
 
 const fileOf = (url: string): string => {
@@ -54,12 +37,7 @@ function expectEqual(): void {
 }
 const changes = (): string[] => Object.keys(published()).filter((file) => file.startsWith('changes/'));
 
-const held = z.looseObject({
-  oldest: z.int(),
-  sequence: z.int(),
-  changes: z.array(z.looseObject({ sequence: z.int(), file: z.string().nullable(), bundle: z.unknown() })),
-});
-const index = () => held.parse(JSON.parse(readFileSync(join(out, 'changes/index.json'), 'utf8')));
+const index = (): unknown => JSON.parse(readFileSync(join(out, 'changes/index.json'), 'utf8'));
 
 /** What is asked for by a first copy, and by one of changes that reach the downloads. */
 const ALWAYS = [
@@ -96,7 +74,7 @@ describe('a first copy', () => {
     expect(asked).toEqual(expect.arrayContaining(['/changes/2.ndjson.gz', '/changes/3.ndjson.gz']));
     // Its newest bodies are in the bundles.
     expect(asked).not.toContain('/');
-    expect(index().oldest).toBe(1);
+    expect(index()).toMatchObject({ oldest: 1 });
     expect(changes()).toEqual([
       'changes/2.json',
       'changes/2.ndjson.gz',
@@ -128,15 +106,6 @@ it('a copy that is up to date costs one request', async () => {
 const BUNDLE = '/changes/3.ndjson.gz';
 const flipped = (body: Buffer): Buffer => Buffer.from(body.map((byte, at) => (at === 12 ? byte ^ 1 : byte)));
 
-/** Runs it in vain: the copy stays what it was. */
-async function failed() {
-  const before = published();
-  const { code, stderr, stdout } = await run('--json');
-  expect(published()).toEqual(before);
-  expect(stdout).toBe('');
-  return { code, message: stderr.trim() };
-}
-
 describe('without a usable bundle', () => {
   beforeEach(async () => {
     origin.publish(ONE);
@@ -147,7 +116,7 @@ describe('without a usable bundle', () => {
   it.each([
     ['missing', () => origin.atFirst(BUNDLE, 9, (response) => response.writeHead(404).end())],
     ['damaged', () => origin.atFirst(BUNDLE, 9, (response, body) => response.end(flipped(body)))],
-    ['none, since it would be too large', () => origin.dropBundle()],
+    ['none, since it would be too large', () => origin.putBundle(null)],
   ])('that is %s, the copy takes the documents in the downloads', async (_, break_) => {
     origin.publish(THREE);
     break_();
@@ -161,16 +130,16 @@ describe('without a usable bundle', () => {
 
   it('and with downloads of before, it stays as it is until there are newer ones', async () => {
     origin.publish(THREE, true);
-    origin.dropBundle();
-    expect(await failed()).toEqual({
-      code: 1,
-      message: `error: no copy equals ${base}: no bundles lead from snapshot 2, which its downloads have, to 3; the published tree is what it was`,
-    });
+    origin.putBundle(null);
+    expect(await refused()).toEqual([
+      1,
+      `error: no copy equals ${base}: no bundles lead from snapshot 2, which its downloads have, to 3; the published tree is what it was\n`,
+    ]);
     origin.publish(FOUR);
     const { asked, fetched } = await mirrored();
     expect(fetched).toBe('everything');
     expect(asked).toContain('/downloads/documents/other.ndjson.gz');
-    expect(index().oldest).toBe(4);
+    expect(index()).toMatchObject({ oldest: 4 });
   });
 });
 
@@ -222,7 +191,7 @@ const publishing = (file: string, documents: ReturnType<typeof documentsOf>): vo
 it('nothing of what a failed run fetched is kept', async () => {
   origin.publish(ONE);
   origin.atFirst('/feeds/snapshots.atom', 9, (response) => response.writeHead(403).end());
-  expect(await failed()).toMatchObject({ code: 3 });
+  expect((await refused())[0]).toBe(3);
   expect(origin.asked()).toContain('/brand.bin');
   expect(readdirSync(inState(out, 'mirror'))).toEqual([]);
 });
@@ -275,6 +244,5 @@ it('a copy that would not be equal is not published in part, even if an earlier 
   const index = String(origin.files.get('/changes/index.json'));
   const other = index.replaceAll(origin.history.at(-1)?.digest ?? '', digest);
   origin.files.set('/changes/index.json', Buffer.from(other));
-  const { code, message } = await failed();
-  expect([code, message]).toEqual([1, expect.stringContaining('no copy equals')]);
+  expect(await refused()).toEqual([1, expect.stringContaining('no copy equals')]);
 });
