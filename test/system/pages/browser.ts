@@ -6,6 +6,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { z } from 'zod';
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import { has } from '../../support/programs.js';
+import type { RunningProxy } from '../../support/proxy.js';
 
 const CHROMIUM = '/usr/bin/chromium';
 const HAS_CHROMIUM = has('pages in a browser', 'chromium');
@@ -17,32 +18,6 @@ const FLAGS =
   '--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking ' +
   '--disable-component-update --disable-sync';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/**
- * Call it at the top of a test file: one browser for the file, whose pages are closed after each test.
- * @param prepare what the pages need, with the browser
- * @param end ends that
- */
-export function browsing(prepare: () => Promise<unknown>, end: () => Promise<unknown>): () => Browser {
-  let browser: Browser | undefined;
-  beforeAll(async () => {
-    if (!HAS_CHROMIUM) return;
-    const launched = chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(' ') });
-    await Promise.all([prepare(), launched.then((started) => (browser = started))]);
-  });
-  afterEach(async () => {
-    for (const context of browser?.contexts() ?? []) await context.close();
-  });
-  afterAll(async () => {
-    if (browser === undefined) return;
-    await browser.close();
-    await end();
-  });
-  return () => {
-    if (browser === undefined) throw new Error('the browser has not been started');
-    return browser;
-  };
-}
 
 /** A phone by day and a desktop by night. */
 export const SCREENS = [
@@ -63,28 +38,49 @@ export interface Watched {
   readonly outside: string[];
 }
 
-/** Opens a page in a context of its own. */
-export async function openIn(
-  browser: Browser,
-  base: string,
-  url: string,
-  options: BrowserContextOptions = {},
-  prepare: (page: Page) => Promise<unknown> = () => Promise.resolve(),
-): Promise<Watched> {
-  const context = await browser.newContext(options);
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  const outside: string[] = [];
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+/** How a page is opened. */
+export interface Opening extends BrowserContextOptions {
+  /** Of another site than that of the file. */
+  readonly base?: string;
+  /** What is done with the page before it loads. */
+  readonly prepare?: (page: Page) => Promise<unknown>;
+}
+
+/**
+ * Call it at the top of a test file: one browser and one site for the file, whose pages are closed after each test.
+ * @returns opens a page in a context of its own
+ */
+export function browsing(serve: () => Promise<RunningProxy>) {
+  let browser: Browser | undefined;
+  let site: RunningProxy | undefined;
+  beforeAll(async () => {
+    if (!HAS_CHROMIUM) return;
+    const launched = chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(' ') });
+    [site, browser] = await Promise.all([serve(), launched]);
   });
-  page.on('pageerror', ({ message }) => complaints.push(message));
-  page.on('request', (request) => {
-    if (!request.url().startsWith(`${base}/`)) outside.push(request.url());
+  afterEach(async () => {
+    for (const context of browser?.contexts() ?? []) await context.close();
   });
-  await prepare(page);
-  await page.goto(base + url, { waitUntil: 'load' });
-  return { page, complaints, outside };
+  afterAll(async () => {
+    await browser?.close();
+    await site?.stop();
+  });
+  return async (url: string, { base = site?.base, prepare, ...options }: Opening = {}): Promise<Watched> => {
+    if (browser === undefined) throw new Error('the browser has not been started');
+    const page = await (await browser.newContext(options)).newPage();
+    const complaints: string[] = [];
+    const outside: string[] = [];
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    });
+    page.on('pageerror', ({ message }) => complaints.push(message));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`${base}/`)) outside.push(request.url());
+    });
+    await prepare?.(page);
+    await page.goto(base + url, { waitUntil: 'load' });
+    return { page, complaints, outside };
+  };
 }
 
 const violations = z.array(z.object({ id: z.string(), nodes: z.array(z.object({ html: z.string() })) }));

@@ -1,6 +1,6 @@
 /** The pages in Debian's Chromium: what people see and use, with nothing loaded from elsewhere. */
 import { createServer } from 'node:http';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { temporary } from '../../support/folder.js';
@@ -14,23 +14,24 @@ import {
   browsing,
   faultsOf,
   inChromium,
-  openIn,
   sidewaysOf,
 } from './browser.js';
-import type { Watched } from './browser.js';
 import { PAGES, publishSite } from '../../generator/outputs/pages/site.js';
 import type { Site } from '../../generator/outputs/pages/site.js';
 
 const path = temporary();
 let site: Site;
 
-const browser = browsing(
-  async () => (site = await publishSite(path)),
-  () => site.proxy.stop(),
-);
+const open = browsing(async () => (site = await publishSite(path)).proxy);
 
-const open = (url: string, options: BrowserContextOptions = {}, base = site.proxy.base): Promise<Watched> =>
-  openIn(browser(), base, url, options);
+/** Counts the shifts of a page whose scripts come last, after all has been drawn. */
+async function drawnFirst(page: Page): Promise<void> {
+  await page.addInitScript(COUNT_SHIFTS);
+  await page.route('**/*.js', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await route.continue();
+  });
+}
 
 inChromium.each(PAGES)('the page %s', (url) => {
   it.each(SCREENS)('is in order on %s', async (_, screen) => {
@@ -43,15 +44,7 @@ inChromium.each(PAGES)('the page %s', (url) => {
   ])(
     'moves nothing while it loads, %i pixels wide, and is no wider than any window',
     async (loaded, most) => {
-      const options = { viewport: { width: loaded, height: 5000 } };
-      const { page } = await openIn(browser(), site.proxy.base, url, options, async (each) => {
-        await each.addInitScript(COUNT_SHIFTS);
-        // The scripts come last, after all has been drawn.
-        await each.route('**/*.js', async (route) => {
-          await new Promise((resolve) => setTimeout(resolve, 500));
-          await route.continue();
-        });
-      });
+      const { page } = await open(url, { viewport: { width: loaded, height: 5000 }, prepare: drawnFirst });
       await page.waitForLoadState('networkidle');
       expect(await page.evaluate('window.shifts')).toBeLessThan(most);
       await page.evaluate('for (const part of document.querySelectorAll("details")) part.open = true');
@@ -150,9 +143,9 @@ inChromium('the documentation', () => {
   });
 
   it('asks again for an index that could not be loaded', async () => {
-    const { page, complaints } = await openIn(browser(), site.proxy.base, '/developers#limits', {}, (each) =>
-      each.route('**/developers.json', (route) => route.abort(), { times: 1 }),
-    );
+    const { page, complaints } = await open('/developers#limits', {
+      prepare: (each) => each.route('**/developers.json', (route) => route.abort(), { times: 1 }),
+    });
     await expect.poll(() => complaints.length).toBeGreaterThan(0);
     // The browser's own words about the request, and no error of the script.
     expect(complaints.filter((each) => !each.includes('net::ERR_FAILED'))).toEqual([]);
@@ -262,7 +255,7 @@ inChromium('the explorer', () => {
   it('at a 429 says when the next request passes, and then it does', async () => {
     const proxy = await startProxy(site.out, ['--api-tokens', '20', '--api-refill-seconds', '3']);
     onTestFinished(async () => void (await proxy.stop()));
-    const { page } = await open('/developers/explorer', {}, proxy.base);
+    const { page } = await open('/developers/explorer', { base: proxy.base });
     while ((await proxy.get('/api/v1/stats')).status !== 429);
     expect(await send(page, '/api/v1/stats')).toMatch(/^429 Too many requests/);
     expect(await page.locator('#explorer-wait').innerText()).toMatch(/allowed in [123] s/);
@@ -293,7 +286,7 @@ inChromium('a page of another origin', () => {
     const proxy = await startProxy(site.out, ['--api-tokens', '1', '--api-refill-seconds', '60']);
     onTestFinished(async () => void (await proxy.stop()));
     const elsewhere = createServer((_, response) => response.end('<!DOCTYPE html><title>Elsewhere</title>'));
-    const { page } = await open('/', {}, `http://127.0.0.1:${await listenOn(elsewhere)}`);
+    const { page } = await open('/', { base: `http://127.0.0.1:${await listenOn(elsewhere)}` });
     const read = (): Promise<unknown> =>
       page.evaluate(
         `fetch('${proxy.base}/api/v1/stats', { cache: 'no-store' }).then(async (answer) => [

@@ -1,22 +1,19 @@
 /** Downloads and feeds in Debian's Chromium: copy buttons, tabs, sizes, and what is there without script. */
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { temporary } from '../../support/folder.js';
-import { browsing, inChromium, openIn } from './browser.js';
+import { browsing, inChromium } from './browser.js';
+import type { Opening } from './browser.js';
 import { publishSite } from '../../generator/outputs/pages/site.js';
 import type { Site } from '../../generator/outputs/pages/site.js';
 
 const path = temporary();
 let site: Site;
 
-const browser = browsing(
-  async () => (site = await publishSite(path)),
-  () => site.proxy.stop(),
-);
+const openPage = browsing(async () => (site = await publishSite(path)).proxy);
 
-const open = async (url: string, options: BrowserContextOptions = {}): Promise<Page> =>
-  (await openIn(browser(), site.proxy.base, url, options)).page;
+const open = async (url: string, opening?: Opening): Promise<Page> => (await openPage(url, opening)).page;
 
 const clipboard = async (page: Page): Promise<string> =>
   z.string().parse(await page.evaluate('navigator.clipboard.readText()'));

@@ -5,24 +5,19 @@ import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { writeOperator } from '../../support/operator.js';
 import { startProxy } from '../../support/proxy.js';
-import type { RunningProxy } from '../../support/proxy.js';
-import { browsing, faultsOf, inChromium, openIn } from './browser.js';
+import { browsing, faultsOf, inChromium } from './browser.js';
 import { CLUBS, writeClubs } from './clubs.js';
 
 const path = temporary();
-let proxy: RunningProxy;
 
-const browser = browsing(
-  async () => {
-    const [operator, out] = [writeOperator(path('site'), CLUBS), path('dist')];
-    await published({ register: writeClubs(path('register.sqlite')), operator, out });
-    proxy = await startProxy(out);
-  },
-  () => proxy.stop(),
-);
+const openPage = browsing(async () => {
+  const [operator, out] = [writeOperator(path('site'), CLUBS), path('dist')];
+  await published({ register: writeClubs(path('register.sqlite')), operator, out });
+  return startProxy(out);
+});
 
 const open = async (url: string, wanted: string, width = 375) => {
-  const watched = await openIn(browser(), proxy.base, url, { viewport: { width, height: 800 } });
+  const watched = await openPage(url, { viewport: { width, height: 800 } });
   await watched.page.locator(wanted).first().waitFor();
   return watched;
 };
@@ -67,7 +62,7 @@ inChromium('the pages of records', () => {
     await published({ register, out: without });
     const other = await startProxy(without);
     onTestFinished(async () => void (await other.stop()));
-    const { page } = await openIn(browser(), other.base, '/group/4');
+    const { page } = await openPage('/group/4', { base: other.base });
     await page.locator('#facts').waitFor();
     expect(await page.locator('.byline').innerText()).toBe('Owner: user 7');
     expect(await page.locator('.byline a').count()).toBe(0);

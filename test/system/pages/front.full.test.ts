@@ -1,22 +1,20 @@
 /** The front page in Debian's Chromium: what is on the first screen, and names of any length. */
-import type { BrowserContextOptions, Page } from 'playwright-core';
-import { expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { startProxy } from '../../support/proxy.js';
 import type { RunningProxy } from '../../support/proxy.js';
 import { writeRegister } from '../../support/register.js';
-import { accessibilityOf, browsing, inChromium, openIn } from './browser.js';
+import { accessibilityOf, browsing, inChromium } from './browser.js';
+import type { Opening } from './browser.js';
 import { publishSite } from '../../generator/outputs/pages/site.js';
-import type { Site } from '../../generator/outputs/pages/site.js';
 
 const PHONE = { width: 375, height: 812 };
 const DESKTOP = { width: 1280, height: 800 };
 
 const path = temporary();
-let site: Site;
-let hard: RunningProxy;
 
 /** As many members as six groups can have together. */
 const most = (index: number): number => 1_400_000_000_000_000 - index;
@@ -53,15 +51,10 @@ async function publishHard(): Promise<RunningProxy> {
   return startProxy(out);
 }
 
-const browser = browsing(
-  async () => {
-    [site, hard] = await Promise.all([publishSite(path), publishHard()]);
-  },
-  () => Promise.all([site.proxy.stop(), hard.stop()]),
-);
+const openPage = browsing(async () => (await publishSite(path)).proxy);
 
-async function open(options: BrowserContextOptions, base = site.proxy.base): Promise<Page> {
-  const { page } = await openIn(browser(), base, '/', options);
+async function open(opening: Opening): Promise<Page> {
+  const { page } = await openPage('/', opening);
   await page.waitForLoadState('networkidle');
   return page;
 }
@@ -96,24 +89,27 @@ inChromium('the front page', () => {
     expect(await page.locator('.largest tbody tr').count()).toBe(10);
   });
 
-  it.each([
-    [375, 'light'],
-    [768, 'dark'],
-    [1280, 'light'],
-    [1920, 'dark'],
-  ] as const)(
-    'keeps in order, with names of any length and direction, at %s pixels',
-    async (width, colorScheme) => {
-      const page = await open({ viewport: { width, height: 800 }, colorScheme }, hard.base);
-      expect(await page.evaluate(STICKING_OUT)).toEqual([]);
-      expect(await accessibilityOf(page)).toEqual([]);
-    },
-  );
-
   it('draws its lines in forced colours', async () => {
     const page = await open({ viewport: DESKTOP, forcedColors: 'active' });
     const strokes = await page.evaluate(`[...document.querySelectorAll('.plot .line, .spark path')]
       .map((path) => getComputedStyle(path).stroke === getComputedStyle(document.body).color)`);
     expect(new Set(z.array(z.boolean()).parse(strokes))).toEqual(new Set([true]));
+  });
+});
+
+inChromium('the front page of names of any length and direction', () => {
+  let hard: RunningProxy;
+  beforeAll(async () => (hard = await publishHard()));
+  afterAll(() => hard.stop());
+
+  it.each([
+    [375, 'light'],
+    [768, 'dark'],
+    [1280, 'light'],
+    [1920, 'dark'],
+  ] as const)('keeps in order at %s pixels', async (width, colorScheme) => {
+    const page = await open({ viewport: { width, height: 800 }, colorScheme, base: hard.base });
+    expect(await page.evaluate(STICKING_OUT)).toEqual([]);
+    expect(await accessibilityOf(page)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /** Proofs on the pages of records, made in Debian's Chromium, and the guide to the signed log. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { publicKeyOf } from '../../generator/log/naive.js';
 import type { PublicKey } from '../../generator/log/naive.js';
@@ -11,8 +11,8 @@ import { published } from '../../support/build.js';
 import { startProxy } from '../../support/proxy.js';
 import type { RunningProxy } from '../../support/proxy.js';
 import { writeRegister } from '../../support/register.js';
-import { NO_HASHES, SCREENS, accessibilityOf, browsing, faultsOf, inChromium, openIn } from './browser.js';
-import type { Watched } from './browser.js';
+import { NO_HASHES, SCREENS, accessibilityOf, browsing, faultsOf, inChromium } from './browser.js';
+import type { Opening, Watched } from './browser.js';
 
 const path = temporary();
 let key: PublicKey;
@@ -32,30 +32,20 @@ const ROWS = {
   items: [{ id: 8, name: 'Copper Diving Helmet', price: 5 }],
 };
 
-const browser = browsing(
-  async () => {
-    const register = writeRegister(path('register.sqlite'), ROWS);
-    const file = path('key');
-    await inProcess('keygen', '--name', ORIGIN, '--write', file);
-    key = publicKeyOf(readFileSync(`${file}.pub`, 'utf8').trimEnd());
-    await published({ register, out, key: [file] });
-    proxy = await startProxy(out);
-  },
-  () => proxy.stop(),
-);
-
-const openPage = (url: string, options: BrowserContextOptions = {}): Promise<Watched> =>
-  openIn(browser(), proxy.base, url, options);
+const open = browsing(async () => {
+  const register = writeRegister(path('register.sqlite'), ROWS);
+  const file = path('key');
+  await inProcess('keygen', '--name', ORIGIN, '--write', file);
+  key = publicKeyOf(readFileSync(`${file}.pub`, 'utf8').trimEnd());
+  await published({ register, out, key: [file] });
+  return (proxy = await startProxy(out));
+});
 
 const proofButton = (page: Page) => page.getByRole('button', { name: 'Proof' });
 
 /** Opens the proofs of a record, and waits until each is made. */
-async function openProofs(
-  url: string,
-  documents: number,
-  options: BrowserContextOptions = {},
-): Promise<Watched> {
-  const watched = await openPage(url, options);
+async function openProofs(url: string, documents: number, opening?: Opening): Promise<Watched> {
+  const watched = await open(url, opening);
   await watched.page.locator('#facts').waitFor();
   await proofButton(watched.page).click();
   await expect.poll(() => watched.page.locator('#proof a[download]').count()).toBe(documents);
@@ -64,7 +54,7 @@ async function openProofs(
 
 /** Opens a record of which the service sends another document than it lists, some times. */
 async function openAltered(url: string, from: string, to: string, times = 100): Promise<Page> {
-  const { page } = await openIn(browser(), proxy.base, url, {}, async (each) => {
+  const prepare = async (each: Page): Promise<void> => {
     await each.clock.install();
     await each.route(
       `**/api/v1${url}`,
@@ -74,7 +64,8 @@ async function openAltered(url: string, from: string, to: string, times = 100): 
       },
       { times },
     );
-  });
+  };
+  const { page } = await open(url, { prepare });
   await proofButton(page).click();
   return page;
 }
@@ -109,7 +100,7 @@ inChromium('the page of a record in a signed tree', () => {
   });
 
   it('asks for nothing of the log before somebody asks, and then for few files', async () => {
-    const { page } = await openPage('/group/45');
+    const { page } = await open('/group/45');
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
     await page.locator('.lookup').waitFor();
@@ -145,7 +136,7 @@ inChromium('the page of a record in a signed tree', () => {
   });
 
   it('says when the limit is reached, and tries again', async () => {
-    const { page } = await openPage('/item/8');
+    const { page } = await open('/item/8');
     await page.route(
       '**/log/**/checkpoint',
       (route) => route.fulfill({ status: 429, headers: { 'Retry-After': '7' } }),
@@ -158,9 +149,7 @@ inChromium('the page of a record in a signed tree', () => {
   });
 
   it('has the command where browsers hash nothing', async () => {
-    const { page } = await openIn(browser(), proxy.base, '/group/45', {}, (each) =>
-      each.addInitScript(NO_HASHES),
-    );
+    const { page } = await open('/group/45', { prepare: (each) => each.addInitScript(NO_HASHES) });
     await proofButton(page).click();
     await page.locator('#proof code').first().waitFor();
     expect(await page.locator('#proof code').allInnerTexts()).toEqual([
@@ -175,7 +164,7 @@ inChromium('the page of a record in a signed tree', () => {
 
 inChromium('the guide to the signed log', () => {
   it.each(SCREENS)('is in order on %s', async (_, screen) => {
-    const watched = await openPage(GUIDE, screen);
+    const watched = await open(GUIDE, screen);
     expect(await faultsOf(watched)).toEqual([]);
     const code = await watched.page.locator('main code').allInnerTexts();
     expect(code).toEqual(expect.arrayContaining([key.vkey, key.name]));

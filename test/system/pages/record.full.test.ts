@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
 import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
@@ -17,10 +17,9 @@ import {
   browsing,
   faultsOf,
   inChromium,
-  openIn,
   sidewaysOf,
 } from './browser.js';
-import type { Watched } from './browser.js';
+import type { Opening, Watched } from './browser.js';
 
 const path = temporary();
 const out = path('dist');
@@ -113,29 +112,24 @@ const REGISTER = {
   ],
 };
 
-const browser = browsing(
-  async () => {
-    const register = writeRegister(path('register.sqlite'), REGISTER);
-    await published({ register, out });
-    proxy = await startProxy(out);
-  },
-  () => proxy.stop(),
-);
+const openPage = browsing(async () => {
+  const register = writeRegister(path('register.sqlite'), REGISTER);
+  await published({ register, out });
+  return (proxy = await startProxy(out));
+});
 
-const open = (
-  url: string,
-  options: BrowserContextOptions = {},
-  prepare: (page: Page) => Promise<unknown> = () => Promise.resolve(),
-  base = proxy.base,
-): Promise<Watched> =>
-  openIn(browser(), base, url, options, async (page) => {
-    await page.addInitScript(COUNT_SHIFTS);
-    await prepare(page);
+const open = (url: string, { prepare, ...opening }: Opening = {}): Promise<Watched> =>
+  openPage(url, {
+    ...opening,
+    prepare: async (page) => {
+      await page.addInitScript(COUNT_SHIFTS);
+      await prepare?.(page);
+    },
   });
 
 /** Opens a record's page and waits until all of it is there. */
-async function openRecord(url: string, options: BrowserContextOptions = {}): Promise<Watched> {
-  const watched = await open(url, options);
+async function openRecord(url: string, opening?: Opening): Promise<Watched> {
+  const watched = await open(url, opening);
   await watched.page.locator('#facts').waitFor();
   return watched;
 }
@@ -331,9 +325,10 @@ inChromium('the pages of other kinds', () => {
 
 /** A record that the service refuses with this status. */
 const failing = (status: number) =>
-  open('/group/4', {}, (each) =>
-    each.route('**/api/v1/group/4', (route) => route.fulfill({ status, body: '{"error":"not_found"}' })),
-  );
+  open('/group/4', {
+    prepare: (each) =>
+      each.route('**/api/v1/group/4', (route) => route.fulfill({ status, body: '{"error":"not_found"}' })),
+  });
 
 inChromium('what goes wrong', () => {
   it('a record that has gone since is said to be gone, and of an error of the service what to do', async () => {
@@ -351,7 +346,7 @@ inChromium('what goes wrong', () => {
     const strict = await startProxy(out, ['--api-tokens', '4', '--api-refill-seconds', '2']);
     onTestFinished(async () => void (await strict.stop()));
     while ((await strict.get('/api/v1/stats')).status !== 429);
-    const { page } = await open('/group/3', {}, undefined, strict.base);
+    const { page } = await open('/group/3', { base: strict.base });
     await page.locator('.problem').waitFor();
     expect(await textOf(page, '.problem')).toContain('Too many requests came from your network.');
     expect(await page.locator('.problem button').isDisabled()).toBe(true);
@@ -359,9 +354,9 @@ inChromium('what goes wrong', () => {
   });
 
   it('a broken history leaves the record, and can be asked for again', async () => {
-    const { page } = await open('/group/4', {}, (each) =>
-      each.route('**/history.json', (route) => route.abort(), { times: 1 }),
-    );
+    const { page } = await open('/group/4', {
+      prepare: (each) => each.route('**/history.json', (route) => route.abort(), { times: 1 }),
+    });
     await expect.poll(() => textOf(page, '.problem')).toContain('The history could not be loaded.');
     expect(await page.locator('#facts').isVisible()).toBe(true);
     await page.getByRole('button', { name: 'Try again' }).click();
@@ -373,9 +368,9 @@ inChromium('what goes wrong', () => {
     ['cite', 'The sentence to cite could not be loaded.', '#citation bdi'],
     ['lookup', 'The field could not be loaded.', '.lookup'],
   ])('the script of a part that did not load is asked for again: %s', async (script, words, then) => {
-    const { page, complaints } = await open('/group/1', {}, (each) =>
-      each.route(`**/assets/${script}-*.js`, (route) => route.abort(), { times: 1 }),
-    );
+    const { page, complaints } = await open('/group/1', {
+      prepare: (each) => each.route(`**/assets/${script}-*.js`, (route) => route.abort(), { times: 1 }),
+    });
     await page.locator('#facts').waitFor();
     await page.getByRole('button', { name: 'Cite' }).click();
     await page.locator('.another').scrollIntoViewIfNeeded();
@@ -391,10 +386,11 @@ inChromium('what goes wrong', () => {
   it.each(['no-preference', 'reduce'] as const)(
     'without its script, the page says after some seconds where the JSON is: motion %s',
     async (reducedMotion) => {
-      const options = { reducedMotion, viewport: { width: 375, height: 800 } };
-      const { page } = await open('/group/1', options, (each) =>
-        each.route('**/assets/record-*.js', (route) => route.abort()),
-      );
+      const { page } = await open('/group/1', {
+        reducedMotion,
+        viewport: { width: 375, height: 800 },
+        prepare: (each) => each.route('**/assets/record-*.js', (route) => route.abort()),
+      });
       const heading = page.getByRole('heading', { name: 'A group in this register' });
       expect(await heading.isVisible()).toBe(false);
       await heading.waitFor({ timeout: 8000 });
@@ -407,12 +403,13 @@ inChromium('what goes wrong', () => {
   );
 
   it('a slow service is not taken for a script that is missing', async () => {
-    const { page } = await open('/group/1', {}, (each) =>
-      each.route('**/api/v1/group/1', async (route) => {
-        await new Promise((done) => setTimeout(done, 5000));
-        await route.continue();
-      }),
-    );
+    const { page } = await open('/group/1', {
+      prepare: (each) =>
+        each.route('**/api/v1/group/1', async (route) => {
+          await new Promise((done) => setTimeout(done, 5000));
+          await route.continue();
+        }),
+    });
     await page.waitForTimeout(4500);
     expect(await page.locator('.skeletons').isVisible()).toBe(true);
     expect(await page.locator('h1').count()).toBe(0);
@@ -495,7 +492,7 @@ inChromium('the field that finds records', () => {
   });
 
   it('says so where the browser can’t hash', async () => {
-    const { page } = await opened('/group', {}, (each) => each.addInitScript(NO_HASHES));
+    const { page } = await opened('/group', { prepare: (each) => each.addInitScript(NO_HASHES) });
     await seek(page, 'quick_hill');
     await expect.poll(() => status(page)).toContain('only on an https address');
   });
