@@ -16,8 +16,9 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     // Test files share what they import, which takes longer than most tests.
     isolate: false,
-    // On a machine that may be busy with other work: 180000 ms (= 3 minutes).
+    // On a machine that may be busy with other work: 180000 ms (= 3 minutes), and 10 s for what is waited for.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 10_000 } },
   },
 });

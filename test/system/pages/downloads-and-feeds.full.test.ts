@@ -37,7 +37,7 @@ inChromium('a copy button', () => {
     await expect.poll(() => page.getByRole('status').innerText()).toBe('Copied');
     expect(await clipboard(page)).toBe(`curl -f -O "${site.base}/downloads/register.sqlite.gz"`);
     expect(await button.innerText()).toBe('Copied');
-    await expect.poll(() => button.innerText(), { timeout: 5000 }).toBe('Copy');
+    await expect.poll(() => button.innerText()).toBe('Copy');
     await page.locator('#checksums summary').click();
     await page.getByRole('button', { name: 'Copy the checksums' }).click();
     await expect.poll(async () => (await clipboard(page)).split('\n').length).toBe(32);
