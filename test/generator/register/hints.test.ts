@@ -1,21 +1,29 @@
-/** What `check` says of likely causes, of what is there, and of what may be a mistake. */
+/** What `check` says of likely causes, of what is there, and of what the contract allows but may be a mistake. */
 import { describe, expect, it } from 'vitest';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { writeRegister } from '../../support/register.js';
+import type { Shape } from '../../support/register.js';
+import { containing } from '../../support/values.js';
 
 const path = temporary();
 
 const T = `'2026-11-20T08:00:00Z'`;
 const ITEM = `INSERT INTO items (id, first_measured_at, measured_at, measurements) VALUES (30, ${T}, ${T}, 1);`;
 
+/** A check of a register of this SQL. */
+const checked = (sql: string, shape: Shape = 'strict') =>
+  inProcess('check', '--register', writeRegister(path('register.sqlite'), sql, shape));
+
+/** The lines that begin with these words, without them. */
+const linesWith = (begin: string, { stdout }: { readonly stdout: string }): string[] =>
+  stdout.split('\n').flatMap((line) => (line.startsWith(begin) ? [line.slice(begin.length)] : []));
+
 /** The hints of a check, after one column of an item was set. */
 async function hintsOf(column: string, value: string): Promise<string[]> {
-  const sql = `${ITEM} UPDATE items SET ${column} = ${value};`;
-  const register = writeRegister(path('register.sqlite'), sql, 'untyped');
-  const { code, stdout } = await inProcess('check', '--register', register);
-  expect(code).toBe(1);
-  return stdout.split('\n').flatMap((line) => (line.startsWith('  hint: ') ? [line.slice(8)] : []));
+  const run = await checked(`${ITEM} UPDATE items SET ${column} = ${value};`, 'untyped');
+  expect(run.code).toBe(1);
+  return linesWith('  hint: ', run);
 }
 
 const SECONDS = `looks like a Unix time in seconds: strftime('%Y-%m-%dT%H:%M:%SZ', created_at, 'unixepoch')`;
@@ -61,10 +69,9 @@ describe('a hint', () => {
 
   it('names each cause that the examples of a finding have', async () => {
     const sql = `${ITEM} ${ITEM.replace('30', '31')} UPDATE items SET price = iif(id = 30, 12.0, -1.0);`;
-    const register = writeRegister(path('register.sqlite'), sql, 'untyped');
-    expect((await inProcess('check', '--register', register)).stdout).toContain(
-      '  hint: a whole number stored as REAL: CAST(price AS INTEGER); a negative number; if it means "not measured": nullif(price, -1.0)\n',
-    );
+    expect(linesWith('  hint: ', await checked(sql, 'untyped'))).toEqual([
+      'a whole number stored as REAL: CAST(price AS INTEGER); a negative number; if it means "not measured": nullif(price, -1.0)',
+    ]);
   });
 
   it.each([
@@ -72,8 +79,7 @@ describe('a hint', () => {
     ['an offset', `strftime('%Y-%m-%dT%H:%M:%SZ', created_at)`, `'2026-11-20 10:00:00+02:00'`],
   ])('that is followed corrects %s', async (_, call, value) => {
     const sql = `${ITEM} UPDATE items SET created_at = ${value}; UPDATE items SET created_at = ${call};`;
-    const register = writeRegister(path('register.sqlite'), sql, 'untyped');
-    expect((await inProcess('check', '--register', register)).code).toBe(0);
+    expect((await checked(sql, 'untyped')).code).toBe(0);
   });
 });
 
@@ -133,4 +139,99 @@ describe('a check that finds nothing', () => {
       ],
     });
   });
+});
+
+/** Twelve groups with two readings each, in which every column has a value. */
+const GROUPS = `
+  CREATE TABLE number AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12) SELECT i FROM n;
+  INSERT INTO groups SELECT i, 'present', 'group ' || i, 'about', 'owned', 100 + i, 'owner ' || i, 1000 + i, 1, 0,
+    '2019-05-04T17:20:00Z', '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2 FROM number;
+  INSERT INTO group_member_readings SELECT i, '2026-11-01T08:00:00Z', 1000 FROM number;
+  INSERT INTO group_member_readings SELECT i, '2026-11-20T08:00:00Z', 1000 + i FROM number;
+  INSERT INTO group_names SELECT i, 1, 'group ' || i, '2026-10-01T08:00:00Z', '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z' FROM number;
+  INSERT INTO group_owners SELECT i, 1, 'owned', 100 + i, 'owner ' || i, '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z' FROM number;`;
+
+const asView = (columns: string): string =>
+  `ALTER TABLE groups RENAME TO club; CREATE VIEW groups AS SELECT ${columns} FROM club`;
+const OURS = 'id, first_measured_at, measured_at, measurements, name, member_count, owner_state, owner_id';
+const NAMES = 'AS SELECT id AS group_id, name FROM groups';
+const NO_NAMES = 'DROP TABLE group_names';
+
+const set = (values: string): string => `UPDATE groups SET ${values}`;
+const late = (condition: string): string => set(`measured_at = '2026-11-21T08:00:00Z' WHERE ${condition}`);
+const inHours = (hours: string): string =>
+  set(`created_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '${hours} hours')`);
+const saySo = (it: string): string => `if you don't measure ${it}, say so (not_measured in operator.json)`;
+
+/** What is done to the groups, and the warnings. */
+type Odd = readonly [sql: string, ...warnings: readonly string[]];
+const ODD: Readonly<Record<string, readonly Odd[]>> = {
+  'a count that is a thousand times the next one': [
+    [
+      set('measurements = 2000 WHERE id = 7'),
+      'groups.measurements is 2,000, and the next largest is 2: 1, such as id = 7',
+    ],
+    [
+      set('measurements = iif(id < 3, 1000, 0)'),
+      'groups.measurements is 1,000, and the next largest is 0: 2, such as id = 1; id = 2',
+    ],
+    [''],
+    [set('measurements = 1999 WHERE id = 7')],
+    [set('measurements = 5000')],
+    [set('measurements = iif(id = 7, 999, 0)')],
+  ],
+  'a NUL in a text, and the first day of Unix time': [
+    [
+      set(`description = 'a' || char(0) || 'b' WHERE id IN (2, 4, 6, 8)`),
+      'groups.description has a NUL in it: 4, such as id = 2; id = 4; id = 6',
+    ],
+    [
+      set(`created_at = '1970-01-0' || (id - 1) || 'T00:00:00Z' WHERE id IN (2, 3)`),
+      'groups.created_at is on 1 January 1970, which stands for no time in most databases: 1, such as id = 2',
+    ],
+  ],
+  'records that are measured later than their newest reading, if that is no exception': [
+    [
+      late('id < 3'),
+      'groups.measured_at is later than the newest row in group_member_readings: 2, such as id = 1; id = 2',
+    ],
+    [late('id < 2')],
+    [`${late('id < 3')}; ${set('member_count = NULL WHERE id < 3')}`],
+  ],
+  'a column whose name is nearly one that is absent': [
+    [
+      asView(`${OURS}, description AS descripton, created_at AS created, verified AS v`),
+      'groups.descripton is not read, and description is absent: did you mean description?',
+      'groups.created is not read, and created_at is absent: did you mean created_at?',
+    ],
+    [asView(`${OURS}, created_at, 1 AS nme, 2 AS created`)],
+  ],
+  'a view whose name is nearly one that is absent': [
+    [
+      `${NO_NAMES}; CREATE VIEW group_name ${NAMES}`,
+      'group_name is not read, and group_names is absent: did you mean group_names?',
+    ],
+    [`${NO_NAMES}; CREATE VIEW newest_names ${NAMES}`],
+  ],
+  'a time in the future, but not of a clock that is ahead': [
+    [`${inHours('+25')} WHERE id IN (3, 5)`, 'groups.created_at is in the future: 2, such as id = 3; id = 5'],
+    [inHours('+23')],
+  ],
+  'columns without any value, in one line for a table': [
+    [
+      set('description = NULL, created_at = NULL'),
+      `groups (description, created_at) are NULL in every row; ${saySo('them')}`,
+    ],
+    [set('created_at = NULL'), `groups.created_at is NULL in every row; ${saySo('it')}`],
+    [set('created_at = NULL WHERE id > 1')],
+    ['ALTER TABLE groups DROP COLUMN created_at'],
+  ],
+};
+
+it.each(Object.entries(ODD))('a check warns of %s', async (_, changes) => {
+  for (const [sql, ...warnings] of changes) {
+    const run = await checked(`${GROUPS} ${sql}`);
+    expect(run).toMatchObject({ code: 0, stdout: containing('keeps the contract') });
+    expect(linesWith('warning: ', run), sql).toEqual(warnings);
+  }
 });
