@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { writeSample } from '../../../data/sample.js';
 import { EXPORTS } from '../../../generator/exports/tables.js';
+import { halves } from '../../../generator/routes/index.js';
 import type { ValueType } from '../../../generator/schema/field.js';
 import { openDatabase } from '../../../generator/sqlite/index.js';
 import { OPERATOR, published } from '../../support/build.js';
@@ -15,11 +16,11 @@ import { temporary } from '../../support/folder.js';
 import { NASTY_REGISTER, TIME } from '../../support/nasty.js';
 import { writeOperator } from '../../support/operator.js';
 import type { Files } from '../../support/operator.js';
-import { sha256 } from '../../support/published.js';
+import { filesByUrl, manifestOf, sha256 } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { Site, copyOf } from '../../support/site.js';
 import { always, isThorough, it, some } from '../../support/thorough.js';
-import { hashes, inState, lasting, readTree, stamps } from '../../support/tree.js';
+import { hashes, inState, lasting, namesThatDiffer, readTree, stamps } from '../../support/tree.js';
 import { fields } from '../../support/values.js';
 
 const path = temporary();
@@ -59,12 +60,14 @@ const linesOf = (out: string, name: string): string[] => {
   return lines;
 };
 
-/** The file of a path, as docs/format.md says it. */
-const fileOf = (url: string): string => {
-  const [, limit] = /^\/api\/v1\/largest\?limit=(\d+)$/.exec(url) ?? [];
-  if (limit !== undefined) return `api/v1/largest/${limit}.json`;
-  return /\.\w+$/.test(url) ? url.slice(1) : `${url.slice(1)}.json`;
-};
+const lineShape = z.strictObject({
+  path: z.string(),
+  sha256: z.string(),
+  bytes: z.int(),
+  body: z.string().optional(),
+});
+/** The lines about all other documents. */
+const othersIn = (out: string) => linesOf(out, 'other').map((line) => lineShape.parse(JSON.parse(line)));
 
 const unpackedFile = (out: string): string => {
   const file = path('unpacked.sqlite');
@@ -81,83 +84,53 @@ const columnOf = (out: string, sql: string): unknown[] => {
   }
 };
 
-/** The files of this sort that are another than before. */
-const touched = (before: Record<string, string>, out: string): string[] => {
-  const after = stamps(readTree(out));
-  return Object.keys(after).filter(
-    (file) => /^downloads.*\.(ndjson|sqlite)\.gz$/.test(file) && before[file] !== after[file],
-  );
-};
-
-/** The files of the documents of each route by record id, as decisions.md places them. */
-const FILES: Readonly<Record<string, (id: string) => string>> = {
-  group: (id) => `api/v1/group/${id}.json`,
-  user: (id) => `api/v1/user/${id}.json`,
-  game: (id) => `api/v1/game/${id}.json`,
-  item: (id) => `api/v1/item/${id}.json`,
-  'group-history': (id) => `group/${id}/history.json`,
-  'user-usernames': (id) => `user/${id}/usernames.json`,
-};
-
 const SITES = [
   ['a nasty register', nasty],
   ['a usual one', usual],
 ] as const;
 
 describe.each(SITES)('the documents of %s', (_, out) => {
-  it.each(Object.entries(FILES))('of the route %s are lines, the very bodies, by id', (route, fileOf) => {
-    const [before = '', after = ''] = fileOf('*').split('*');
-    const ids = [...readTree(out).keys()]
-      .filter((file) => file.startsWith(before) && file.endsWith(after))
-      .map((file) => file.slice(before.length, -after.length))
-      .filter((id) => /^\d+$/.test(id))
-      .toSorted((a, b) => Number(a) - Number(b));
-    const bodies = ids.map((id) => readFileSync(join(out, fileOf(id)), 'utf8'));
-    expect(linesOf(out, route)).toEqual(bodies);
-    expect(ids.length).toBeGreaterThan(out === usual ? 20 : -1);
-  });
+  it.each(['group', 'user', 'game', 'item', 'group-history', 'user-usernames'])(
+    'of the route %s are lines, the very bodies, by id',
+    (name) => {
+      const file = manifestOf(out).routes.find((route) => route.name === name)?.file ?? '';
+      const [before, after] = halves(file);
+      const ids = [...readTree(out).keys()]
+        .filter((each) => each.startsWith(before) && each.endsWith(after))
+        .map((each) => each.slice(before.length, -after.length))
+        .filter((id) => /^\d+$/.test(id))
+        .toSorted((a, b) => Number(a) - Number(b));
+      const bodies = ids.map((id) => readFileSync(join(out, file.replace('{id}', id)), 'utf8'));
+      expect(linesOf(out, name)).toEqual(bodies);
+      expect(ids.length).toBeGreaterThan(out === usual ? 20 : -1);
+    },
+  );
 
   it('are all there, with those of other.ndjson.gz: whatever isn’t derived from them', () => {
-    const others = linesOf(out, 'other').map((line) =>
-      z.looseObject({ path: z.string() }).parse(JSON.parse(line)),
-    );
-    const routes = z
-      .object({ routes: z.array(z.looseObject({ path: z.string(), file: z.string(), class: z.string() })) })
-      .parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8'))).routes;
+    const others = othersIn(out);
     const known = new Set(others.map((other) => other.path));
     expect(known.size).toBe(others.length);
-    const own = new Set([
-      '/snapshot.json',
-      '/changes/index.json',
-      '/feeds/snapshots.atom',
-      '/feeds/snapshots.json',
-    ]);
-    for (const { path: url, class: sort } of routes.filter((route) => !route.path.includes('{'))) {
-      const isDerived = ['page', 'asset', 'download'].includes(sort) || url.startsWith('/.well-known/');
+    const own = /^\/(?:snapshot\.json|changes\/index\.json|feeds\/snapshots\.(?:atom|json))$/;
+    for (const { path: url, class: sort } of manifestOf(out).routes.filter(
+      (route) => !route.path.includes('{'),
+    )) {
+      const isDerived =
+        ['page', 'asset', 'download'].includes(String(sort)) || url.startsWith('/.well-known/');
       const isOperators = Object.keys(SITE).includes(url.slice(1));
-      const isThere = (!isDerived && !own.has(url) && url !== '/api/v1/largest') || isOperators;
+      const isThere = (!isDerived && !own.test(url) && url !== '/api/v1/largest') || isOperators;
       expect(known.has(url), url).toBe(isThere);
     }
     for (let limit = 1; limit <= 200; limit += 1) expect(known).toContain(`/api/v1/largest?limit=${limit}`);
   });
 });
 
-describe('other.ndjson.gz', () => {
-  const lineShape = z.strictObject({
-    path: z.string(),
-    sha256: z.string(),
-    bytes: z.int(),
-    body: z.string().optional(),
-  });
-  const lines = () => linesOf(usual, 'other').map((line) => lineShape.parse(JSON.parse(line)));
-
-  it('has path, hash, size and body of each document, and no body of what is not text', () => {
-    for (const { path: url, sha256: hash, bytes, body } of lines()) {
-      const content = readFileSync(join(usual, fileOf(url)));
-      expect([hash, bytes], url).toEqual([sha256(content), content.length]);
-      expect(body === undefined ? body : sha256(body), url).toBe(url === '/key.bin' ? undefined : hash);
-    }
-  });
+it('other.ndjson.gz has path, hash, size and body of each document, and no body of what is not text', () => {
+  const files = new Map(filesByUrl(usual));
+  for (const { path: url, sha256: hash, bytes, body } of othersIn(usual)) {
+    const content = readFileSync(join(usual, files.get(url) ?? url));
+    expect([hash, bytes], url).toEqual([sha256(content), content.length]);
+    expect(body === undefined ? body : sha256(body), url).toBe(url === '/key.bin' ? undefined : hash);
+  }
 });
 
 const rowsShape = z.array(z.array(z.union([z.string(), z.number(), z.null()])));
@@ -238,27 +211,20 @@ const site = (): Site => copyOf(new Site(register, usual), path);
 const build = (made: Site, sql = '', options: Partial<Options> = {}) =>
   made.build(sql, { operator, ...options });
 
-/** Does something while one of the operator's files has another content. */
-async function withImprint(content: string, work: () => Promise<void>): Promise<void> {
-  const imprint = join(dirname(operator), 'site/imprint.html');
-  const before = readFileSync(imprint);
-  writeFileSync(imprint, content);
-  try {
-    await work();
-  } finally {
-    writeFileSync(imprint, before);
-  }
-}
-
 describe('a build that follows', () => {
   it('writes the rest if one of the operator’s files changed, and no file of records', async () => {
     const made = site();
     const before = stamps(readTree(made.out));
-    await withImprint('Moved', async () => {
-      await build(made);
-      expect(touched(before, made.out)).toEqual(['downloads/documents/other.ndjson.gz']);
-      expect(linesOf(made.out, 'other').at(-2)).toContain('"body":"Moved"');
-    });
+    const imprint = join(dirname(operator), 'site/imprint.html');
+    const content = readFileSync(imprint);
+    onTestFinished(() => writeFileSync(imprint, content));
+    writeFileSync(imprint, 'Moved');
+    await build(made);
+    const touched = namesThatDiffer(stamps(readTree(made.out)), before);
+    expect(touched.filter((file) => /^downloads.*\.(ndjson|sqlite)\.gz$/.test(file))).toEqual([
+      'downloads/documents/other.ndjson.gz',
+    ]);
+    expect(linesOf(made.out, 'other').at(-2)).toContain('"body":"Moved"');
   });
 
   always.each(
