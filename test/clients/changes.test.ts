@@ -1,9 +1,10 @@
 /** Following changes: of real trees through the real proxy, and of a server that lies. */
-import { gzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { StartOverError, changesSince } from '../../clients/typescript/changes.js';
 import type { Change, Position } from '../../clients/typescript/changes.js';
-import type { Document, RegisterClient } from '../../clients/typescript/client.js';
+import { RegisterClient } from '../../clients/typescript/client.js';
+import { MadeUpOrigin, documentsOf } from '../generator/mirror/made-up.js';
 import {
   ROWS,
   STEP,
@@ -17,7 +18,7 @@ import {
 import { published } from '../support/build.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { site } from '../support/site.js';
-import { endsProxies, proxied, rejectionOf, served } from './support.js';
+import { endsProxies, proxied, rejectionOf } from './support.js';
 
 const path = temporary();
 endsProxies();
@@ -120,111 +121,89 @@ describe('changes of a real tree', () => {
   });
 });
 
-const TREE = 'abcdef0123456789';
-const DIGESTS = ['1', '2', '3'].map((content) => sha256(content));
-const [FIRST = '', SECOND = '', THIRD = ''] = DIGESTS;
-
-const header = (from: number) => ({
-  tree: TREE,
-  from,
-  to: from + 1,
-  from_digest: DIGESTS[from - 1],
-  to_digest: DIGESTS[from],
-});
-const put = (at: string, body: string, hash = sha256(body)) => ({
+const lineOf = (at: string, body: string) => ({
   path: at,
-  sha256: hash,
+  sha256: sha256(body),
   bytes: Buffer.byteLength(body),
   body,
 });
-const lines = (...all: readonly object[]): string => all.map((line) => `${JSON.stringify(line)}\n`).join('');
-
-const described = (sequence: number, bundle: Buffer, hash = sha256(bundle)) => ({
-  sequence,
-  from: sequence - 1,
-  from_digest: DIGESTS[sequence - 2] ?? null,
-  digest: DIGESTS[sequence - 1] ?? '',
-  as_of: null,
-  built_at: '2026-11-20T08:00:00Z',
-  counts: {},
-  file: `/changes/${sequence}.json`,
-  bytes: 1,
-  sha256: FIRST,
-  bundle: { file: `/changes/${sequence}.ndjson.gz`, bytes: bundle.length, sha256: hash },
-});
-
-/** What a tree of two changes publishes, and what a test has it publish instead. */
-async function lying(second: Buffer, change: { readonly sha256?: string; readonly status?: number } = {}) {
-  const first = gzipSync(lines(header(1), put('/a', 'one')));
-  const index: Document<'/changes/index.json'> = {
-    tree: TREE,
-    sequence: 3,
-    digest: THIRD,
-    oldest: 1,
-    changes: [described(3, second, change.sha256), described(2, first)],
-  };
-  const bundles: Readonly<Record<string, Buffer>> = {
-    '/changes/2.ndjson.gz': first,
-    '/changes/3.ndjson.gz': second,
-  };
-  return served(({ url = '' }, response) => {
-    if (url === '/changes/index.json')
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(index));
-    else response.writeHead(bundles[url] === second ? (change.status ?? 200) : 200).end(bundles[url]);
-  });
-}
-
-const START: Position = { tree: TREE, sequence: 1, digest: FIRST };
+const gzipped = (lines: readonly object[]): Buffer =>
+  gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 
 describe('a bundle', () => {
+  const origin = new MadeUpOrigin();
+  let base = '';
+  beforeAll(async () => {
+    base = await origin.start();
+  });
+  afterAll(origin.stop);
+
+  const BUNDLE = '/changes/3.ndjson.gz';
+  const OTHER = sha256('other');
+  const ADDED = lineOf('/api/v1/group/2', 'added');
+  const LAST = lineOf('/b', '{"name":"ü🦊"}');
+  beforeEach(() => {
+    origin.reset();
+    const first = documentsOf({ 1: 'one' });
+    for (const documents of [first, { ...first, [ADDED.path]: ADDED.body }, first])
+      origin.publish(documents, origin.history.length > 0);
+  });
+
+  const at = (sequence: number): Position => ({
+    tree: origin.tree,
+    sequence,
+    digest: origin.history[sequence - 1]?.digest ?? '',
+  });
+  /** Has the last bundle have these lines. @param header what its first says instead */
+  const bundled = (lines: readonly object[], header: object = {}): Buffer => {
+    const [{ digest: from_digest }, { digest: to_digest }] = [at(2), at(3)];
+    const step = { tree: origin.tree, from: 2, to: 3, from_digest, to_digest };
+    const bundle = gzipped([{ ...step, ...header }, ...lines]);
+    origin.putBundle(bundle);
+    return bundle;
+  };
+
   it('may have lines without a body', async () => {
-    const text = Buffer.from(
-      lines(
-        header(2),
-        put('/b', '{"name":"ü🦊"}'),
-        { path: '/c', sha256: FIRST, bytes: 7 },
-        { path: '/d', deleted: true },
-      ),
-    );
-    const { client } = await lying(gzipSync(text));
-    expect(await changesOf(client, START)).toEqual([
-      { kind: 'put', path: '/a', sha256: sha256('one'), body: 'one' },
-      { kind: 'reached', tree: TREE, sequence: 2, digest: SECOND },
-      { kind: 'put', path: '/b', sha256: sha256('{"name":"ü🦊"}'), body: '{"name":"ü🦊"}' },
-      { kind: 'fetch', path: '/c', sha256: FIRST },
+    bundled([LAST, { path: '/c', sha256: OTHER, bytes: 7 }, { path: '/d', deleted: true }]);
+    expect(await changesOf(new RegisterClient(base), at(1))).toEqual([
+      { kind: 'put', path: ADDED.path, sha256: ADDED.sha256, body: ADDED.body },
+      { kind: 'reached', ...at(2) },
+      { kind: 'put', path: LAST.path, sha256: LAST.sha256, body: LAST.body },
+      { kind: 'fetch', path: '/c', sha256: OTHER },
       { kind: 'deleted', path: '/d' },
-      { kind: 'reached', tree: TREE, sequence: 3, digest: THIRD },
+      { kind: 'reached', ...at(3) },
     ]);
   });
 
-  const good = gzipSync(lines(header(2), put('/b', 'two')));
-  it.each([
-    ['other bytes than the index says', good, { sha256: FIRST }, /3\.ndjson\.gz: expected the SHA-256/],
+  it.each<[string, () => unknown, RegExp]>([
     [
-      'a body of another hash',
-      gzipSync(lines(header(2), put('/b', 'two', FIRST))),
-      {},
-      /^\/b in .*expected the SHA-256/,
+      'other bytes than the index says',
+      () => origin.files.set(BUNDLE, gzipped([])),
+      /3\.ndjson\.gz: expected the SHA-256/,
     ],
-    ['another tree', gzipSync(lines({ ...header(2), tree: 'other' })), {}, /expected tree abc.*got other/],
-    ['another start', gzipSync(lines({ ...header(2), from_digest: FIRST })), {}, /expected from_digest/],
-    ['another end', gzipSync(lines({ ...header(2), to_digest: FIRST })), {}, /expected to_digest/],
-    ['other numbers', gzipSync(lines({ ...header(2), to: 4 })), {}, /expected to 3, got 4/],
-    ['no lines', gzipSync(''), {}, /expected lines/],
+    ['a body of another hash', () => bundled([{ ...LAST, sha256: OTHER }]), /^\/b in .*expected the SHA-256/],
+    ['another tree', () => bundled([LAST], { tree: 'other' }), /expected tree aaa.*got other/],
+    ['another start', () => bundled([LAST], { from_digest: OTHER }), /expected from_digest/],
+    ['another end', () => bundled([LAST], { to_digest: OTHER }), /expected to_digest/],
+    ['other numbers', () => bundled([LAST], { to: 4 }), /expected to 3, got 4/],
+    ['no lines', () => origin.putBundle(gzipped([])), /expected lines/],
     [
       'half a line',
-      gzipSync(lines(header(2), put('/b', 'two')).slice(0, -1)),
-      {},
+      () => origin.putBundle(gzipSync(gunzipSync(bundled([LAST])).subarray(0, -1))),
       /3\.ndjson\.gz: expected a line break/,
     ],
-    ['a cut', good.subarray(0, -9), {}, /3\.ndjson\.gz: expected a whole gzip file/],
-    ['no path', gzipSync(lines(header(2), { sha256: FIRST })), {}, /expected a path/],
-    ['a 404', good, { status: 404 }, /404/],
-  ])('with %s is an error, after the changes before it', async (_, second, change, message) => {
-    const { client } = await lying(second, change);
+    [
+      'a cut',
+      () => origin.putBundle(bundled([LAST]).subarray(0, -9)),
+      /3\.ndjson\.gz: expected a whole gzip file/,
+    ],
+    ['no path', () => bundled([{ sha256: OTHER }]), /expected a path/],
+    ['a 404', () => origin.files.delete(BUNDLE), /404/],
+  ])('with %s is an error, after the changes before it', async (_, spoil, message) => {
+    spoil();
     const seen: Change[] = [];
     const work = (async () => {
-      for await (const each of changesSince(client, START)) seen.push(each);
+      for await (const each of changesSince(new RegisterClient(base), at(1))) seen.push(each);
     })();
     const error = await rejectionOf(work);
     expect(messageOf(error)).toMatch(message);

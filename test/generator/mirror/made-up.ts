@@ -258,8 +258,9 @@ export class MadeUpOrigin {
       return;
     }
     const etag = `"${sha256(body)}"`;
+    const type = url.endsWith('.json') ? 'application/json' : 'application/octet-stream';
     if (headers['if-none-match'] === etag) response.writeHead(304, { etag }).end();
-    else response.writeHead(200, { etag, 'content-length': body.length }).end(body);
+    else response.writeHead(200, { etag, 'content-type': type, 'content-length': body.length }).end(body);
   }
 }
 
