@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { Metrics, type MetricSources } from '../../../proxy/ops/metrics.js';
+import { PROJECT } from '../../support/project.js';
 
 const BUILT = '2026-11-20T09:00:00Z';
 const READ = '2026-11-20T08:00:00Z';
@@ -104,5 +107,34 @@ describe('Metrics', () => {
       redis_up: '0',
       redis_fallbacks_total: '12',
     });
+  });
+});
+
+/** The names that a file has, of metrics of the proxy and of its process. */
+const namesIn = (file: string): string[] => {
+  const text = readFileSync(join(PROJECT, 'deploy', file), 'utf8');
+  const names = text.match(/\b(?:register_proxy|process|nodejs)_[a-z0-9_]+/g) ?? [];
+  // A histogram has three series for its name.
+  return [...new Set(names.map((name) => name.replace(/_bucket$/, '')))];
+};
+const exposed = async (): Promise<string[]> => {
+  const metrics = new Metrics();
+  metrics.watch(sources({ redis: { isUp: true, fallbacks: 0 } }));
+  return [...(await metrics.read()).matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name);
+};
+
+describe('the alerts and the dashboard of deploy/', () => {
+  it.each(['prometheus-alerts.yml', 'grafana-dashboard.json'])(
+    'name metrics that exist: %s',
+    async (file) => {
+      const used = namesIn(file);
+      expect(await exposed()).toEqual(expect.arrayContaining(used));
+      expect(used.length).toBeGreaterThan(5);
+    },
+  );
+
+  it('show every metric of the proxy on the dashboard', async () => {
+    const ours = (await exposed()).filter((name) => name.startsWith('register_proxy_'));
+    expect(namesIn('grafana-dashboard.json')).toEqual(expect.arrayContaining(ours));
   });
 });
