@@ -1,17 +1,18 @@
 /** What docs/publishing.md has to find the file of a URL in a bucket, functions and a rule for nginx, run as it stands there. */
-import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { z } from 'zod';
 import { PROJECT } from '../../support/folder.js';
 import { published } from '../../support/build.js';
-import { freePort } from '../../support/ports.js';
+import { freePort, listening } from '../../support/ports.js';
 import { has } from '../../support/programs.js';
-import { isThorough, it } from '../../support/thorough.js';
-import { serving } from '../../system/contract/servers.js';
+import { isThorough, it, thorough } from '../../support/thorough.js';
+import { sender } from '../../system/contract/cases.js';
+import { serve } from '../../system/contract/servers.js';
+import type { EdgeServer } from '../../system/contract/servers.js';
 import { writeRegister } from '../../support/register.js';
 import { ROWS, filesByUrl, temporary } from '../publish/support.js';
 
@@ -69,23 +70,18 @@ const HAS_NGINX = isThorough && has('nginx in front of a bucket', 'nginx');
 
 /** What the bucket received, each as its whole text. */
 const received: string[] = [];
-let port = 0;
-const stops: (() => void)[] = [];
+const bucket = createServer((socket) => {
+  socket.on('error', () => socket.destroy());
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    received.push(text);
+    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+  });
+});
+let nginx: EdgeServer | undefined;
 
 beforeAll(async () => {
   if (!HAS_NGINX) return;
-  const bucket = createServer((socket) => {
-    socket.on('error', () => socket.destroy());
-    socket.setEncoding('latin1').on('data', (text: string) => {
-      received.push(text);
-      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
-    });
-  });
-  const behind = await freePort();
-  bucket.listen(behind, '127.0.0.1');
-  stops.push(() => void bucket.close());
-  port = await freePort();
-  const folder = path('nginx');
+  const [port, behind, folder] = [await freePort(), await listening(bucket), path('nginx')];
   mkdirSync(folder);
   const page = readFileSync(join(PROJECT, 'docs/publishing.md'), 'utf8');
   const [, rule = ''] = /```nginx\n(map .*?)```/s.exec(page) ?? [];
@@ -102,30 +98,18 @@ beforeAll(async () => {
     `daemon off; worker_processes 1; pid ${folder}/pid; events { }
     http { access_log off; ${temporaries.join(' ')} ${here} }`,
   );
-  const nginx = await serving(port, spawn('nginx', ['-e', 'stderr', '-c', file], { stdio: 'pipe' }));
-  stops.push(() => void nginx.stop());
+  nginx = await serve(port, folder, file);
 });
 
-afterAll(() => {
-  for (const stop of stops) stop();
+afterAll(async () => {
+  await nginx?.stop();
+  bucket.close();
 });
-
-/** Sends a target as it is, which clients would change. @returns the response */
-function send(target: string): Promise<string> {
-  return new Promise((settle, reject) => {
-    let text = '';
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.write(`GET ${target} HTTP/1.1\r\nHost: register.example\r\nConnection: close\r\n\r\n`);
-    });
-    socket.setEncoding('latin1').on('data', (part: string) => (text += part));
-    socket.on('error', reject).on('close', () => settle(text));
-  });
-}
 
 /** The target of the one request that the bucket got for one. */
 async function askedOf(target: string): Promise<string> {
   received.length = 0;
-  await send(target);
+  await sender(nginx?.base ?? '')(target);
   expect(received).toHaveLength(1);
   const [head = ''] = received;
   expect(head.match(/^Host: .*$/gim)).toEqual(['Host: storage.example']);
@@ -134,13 +118,13 @@ async function askedOf(target: string): Promise<string> {
 }
 
 describe.runIf(HAS_NGINX)('nginx in front of a bucket', () => {
-  it('finds the file of every URL', async () => {
+  thorough('finds the file of every URL', async () => {
     for (const [url, file] of filesByUrl(out)) {
       expect(await askedOf(url), url).toBe(`GET /bucket/prefix${file} HTTP/1.0`);
     }
   });
 
-  it('asks for nothing if sent anything else', async () => {
+  thorough('asks for nothing if sent anything else', async () => {
     const targets = [
       ['/x.css%20HTTP/1.1%0d%0aHost:%20other-bucket%0d%0a%0d%0a'],
       ['/x.css%20HTTP/1.1%0d%0aX:%20', '/%3flist-type=2', '/x.css%3flist-type=2'],
