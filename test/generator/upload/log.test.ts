@@ -10,7 +10,7 @@ import { failureOf, hashesOf, sha256, temporary } from '../publish/support.js';
 import { logFolder } from '../log/published.js';
 import { CHANGED, NEW, OLD, publishSigned, tilesOf, writeLog } from './log.js';
 import type { Version } from './log.js';
-import { memorySite } from './memory.js';
+import { EACH, memorySite } from './memory.js';
 
 const path = temporary();
 
@@ -20,11 +20,6 @@ async function site(hasHeaders: boolean) {
   const snapshot = (version: Version, size: number): Promise<void> => publishSigned(out, version, size);
   return { ...memorySite(out, hasHeaders), snapshot };
 }
-
-const EACH = [
-  ['objects', true],
-  ['files', false],
-] as const;
 
 describe.each(EACH)('an upload of a signed tree as %s', (_, hasHeaders) => {
   it('writes tiles first, and after snapshot.json the index of the log and its checkpoint', async () => {
@@ -155,13 +150,13 @@ describe('objects of the log', () => {
     await run.upload();
     const log = logFolder(run.out);
     const headersOf = (file: string) => run.remote.files.get(`${log}/${file}`)?.headers;
-    const text = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'as checkpoint' };
+    const text = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'max-age=5' };
     for (const file of ['checkpoint', 'index/routes.txt', 'index/a/1.txt', 'index/archive/chunks-0.txt'])
       expect(headersOf(file), file).toEqual(text);
     for (const file of tilesOf(255))
       expect(headersOf(file), file).toEqual({
         'Content-Type': 'application/octet-stream',
-        'Cache-Control': 'as tile',
+        'Cache-Control': 'max-age=7',
       });
   });
 });

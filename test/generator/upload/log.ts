@@ -3,38 +3,21 @@ import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync 
 import { dirname, join } from 'node:path';
 import { Tree } from '../../../generator/tree/tree.js';
 import { LOG_ROUTES } from '../../../generator/routes/index.js';
-import { publish, route } from '../publish/small.js';
+import { publish } from '../publish/small.js';
 import type { Documents } from '../publish/small.js';
 import { tilesOf as naiveTilesOf } from '../log/naive.js';
 import { logFolder } from '../log/published.js';
 import { hashesOf, manifestOf, sha256 } from '../publish/support.js';
-import { MEMBERS } from '../tree/members.js';
+import { ROUTES, membersOf, single } from './routes.js';
 
 /** The texts of the log's index, by name: uploads don't read them. */
 type Index = Readonly<Record<string, string>>;
 
-const typed = <T extends object>(one: T) => ({ bucket: 'api', ...one, type: 'application/json' });
 const month = { name: 'month', in: 'path', type: 'month', description: '' } as const;
-const UNSIGNED = [
-  route('a', '/a/{id}', 'a/{id}.json'),
-  { ...route('archive', '/archive/{month}', 'archive/{month}.json'), parameters: [month] },
-  // It has no documents, so its list of chunks is empty.
-  route('b', '/b/{id}', 'b/{id}.json'),
-  { name: 'page', path: '/page', file: 'page.html', class: 'page' as const },
-  { name: 'snapshot', path: '/snapshot.json', file: 'snapshot.json', class: 'summary' as const },
-  { name: 'changes', path: '/changes/index.json', file: 'changes/index.json', class: 'summary' as const },
-  route('change-list', '/changes/{sequence}.json', 'changes/{sequence}.json'),
-  route('change-bundle', '/changes/{sequence}.ndjson.gz', 'changes/{sequence}.ndjson.gz'),
-  { ...route('feed-snapshots-json', '/feed', 'feeds/snapshots.json'), parameters: [] },
-].map(typed);
-const ROUTES = [...UNSIGNED, ...LOG_ROUTES];
-
-const CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset', 'checkpoint', 'tile'];
-const members = {
-  headers: {
-    ...MEMBERS.headers,
-    content: Object.fromEntries(CLASSES.map((name) => [name, { 'Cache-Control': `as ${name}` }])),
-  },
+const ARCHIVE = {
+  ...single('archive', 'archive/{month}.json', 'record'),
+  path: '/archive/{month}',
+  parameters: [month],
 };
 
 const NOVEMBER = 20261199999;
@@ -68,7 +51,7 @@ export async function publishSigned(
   const before = existsSync(out) ? hashesOf(out) : {};
   // Without its key, no snapshot could be added to a log.
   rmSync(join(out, 'log'), { recursive: true, force: true });
-  await publish(out, { routes: ROUTES, documents, members });
+  await publish(out, { routes: [...ROUTES, ARCHIVE, ...LOG_ROUTES], documents, members: membersOf() });
   writeLog(out, size, index, kept);
   const after = hashesOf(out);
   const changed = Object.keys({ ...before, ...after }).filter(

@@ -79,6 +79,12 @@ export class MemoryRemote implements Remote {
   }
 }
 
+/** Kinds of remotes, by what they hold, and whether that has headers. */
+export const EACH = [
+  ['objects', true],
+  ['files', false],
+] as const;
+
 /** A tree, and its uploads to memory. */
 export function memorySite(out: string, hasHeaders: boolean) {
   const [tree, remote] = [new Tree(out), new MemoryRemote(out, hasHeaders)];

@@ -6,57 +6,19 @@ import { z } from 'zod';
 import { Dice } from '../../../data/sample/dice.js';
 import { inState } from '../../support/tree.js';
 import { survive, withFault, Killed } from '../publish/faults.js';
-import { LONG, publish, route } from '../publish/small.js';
+import { LONG, publish } from '../publish/small.js';
 import type { Documents, Version } from '../publish/small.js';
 import { failureOf, sha256, temporary } from '../publish/support.js';
-import { MEMBERS } from '../tree/members.js';
-import { memorySite } from './memory.js';
+import { EACH, memorySite } from './memory.js';
 import type { MemoryRemote } from './memory.js';
+import { ROUTES, membersOf, single } from './routes.js';
 
 const path = temporary();
-
-const own = (name: string, file: string) => ({ name, path: `/${file}`, file, class: 'summary' as const });
-const typed = <T extends object>(one: T) => ({ bucket: 'api', ...one, type: 'application/json' });
-
-/** Routes of records, of single files, and of the publisher's own. */
-const ROUTES = [
-  route('a', '/a/{id}', 'a/{id}.json'),
-  route('b', '/b/{id}', 'b/{id}/all.json'),
-  { ...own('page', 'page.html'), class: 'page' as const },
-  // It has no files of its own.
-  { ...route('a-page', '/pages/{id}', 'page.html'), class: 'page' as const, requires: 'a' },
-  own('snapshot', 'snapshot.json'),
-  own('changes', 'changes/index.json'),
-  {
-    ...route('change-bundle', '/changes/{sequence}.ndjson.gz', 'changes/{sequence}.ndjson.gz'),
-    class: 'download' as const,
-  },
-  {
-    ...route('change-list', '/changes/{sequence}.json', 'changes/{sequence}.json'),
-    class: 'summary' as const,
-  },
-  own('feed-snapshots-json', 'feeds/snapshots.json'),
-].map(typed);
-
-const lifetime = (seconds: number) => ({ 'Cache-Control': `max-age=${seconds}` });
-
-/** @param records the lifetime of records */
-const headers = (records = 300) => {
-  const content = { record: records, summary: 60, download: 3600, feed: 900, page: 300, asset: 31536000 };
-  return {
-    headers: {
-      ...MEMBERS.headers,
-      content: Object.fromEntries(
-        Object.entries(content).map(([name, seconds]) => [name, lifetime(seconds)]),
-      ),
-    },
-  };
-};
 
 const version = (documents: Documents, records?: number): Version => ({
   routes: ROUTES,
   documents,
-  members: headers(records),
+  members: membersOf(records),
 });
 
 const OLD = version({ a: { 1: 'one', 2: LONG, 3: 'three' }, b: { 1: 'one' }, page: { 0: LONG } });
@@ -65,7 +27,7 @@ const NEW = version({ a: { 1: 'another', 2: 'short', 4: LONG }, b: { 1: 'one' },
 /** With one more file, which is called so. */
 const withFile = (file: string, { routes, documents, ...rest }: Version): Version => ({
   ...rest,
-  routes: [...routes, { ...typed(own('brand', file)), class: 'page' as const }],
+  routes: [...routes, single('brand', file, 'page')],
   documents: { ...documents, brand: { 0: LONG } },
 });
 const brand = (file: string): Version => withFile(file, file === 'brand' ? NEW : OLD);
@@ -75,11 +37,6 @@ async function site(hasHeaders: boolean, ...versions: readonly Version[]) {
   for (const each of versions) await publish(out, each);
   return memorySite(out, hasHeaders);
 }
-
-const EACH = [
-  ['objects', true],
-  ['files', false],
-] as const;
 
 describe.each(EACH)('an upload of %s', (_, hasHeaders) => {
   it('writes everything once, and then nothing', async () => {
@@ -191,10 +148,12 @@ describe.each(EACH)('an upload of %s', (_, hasHeaders) => {
   it('deletes a document whose route is gone, unless another route has its file', async () => {
     const run = await site(hasHeaders, OLD);
     await run.upload();
-    const literal = { ...typed(own('one', 'a/1.json')), class: 'record' as const };
     await publish(run.out, {
       ...NEW,
-      routes: [literal, ...ROUTES.filter(({ name }) => !['a', 'a-page'].includes(name))],
+      routes: [
+        single('one', 'a/1.json', 'record'),
+        ...ROUTES.filter(({ name }) => !['a', 'a-page'].includes(name)),
+      ],
       documents: { one: { 0: 'one' }, b: { 1: 'one' }, page: { 0: 'page' } },
     });
     await run.upload();
