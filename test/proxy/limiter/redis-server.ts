@@ -8,24 +8,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { leaveOut } from '../../support/programs.js';
 import { freePort } from '../../support/ports.js';
 
-/** A real Redis, or Valkey, of the test's own: on a free port of 127.0.0.1 or a socket, in a folder that goes with it. */
-export interface TestRedis {
-  /** 0 on a socket. */
-  readonly port: number;
-  /** As for `--redis`. */
-  readonly url: string;
-  /** Its address in messages. */
-  readonly name: string;
-  /** SIGSTOP freezes it with its connections open, SIGCONT wakes it. */
-  readonly signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
-  /** SIGKILL: the connections break, the data is gone. */
-  readonly kill: () => Promise<void>;
-  /** Starts it again after kill, on the same port, empty. */
-  readonly restart: () => Promise<void>;
-  /** Ends it for good. */
-  readonly remove: () => Promise<void>;
-}
-
 /** The program, or undefined on a machine without. */
 const REDIS_PROGRAM = ['redis-server', 'valkey-server'].find(
   (program) => spawnSync(program, ['--version']).status === 0,
@@ -39,14 +21,14 @@ export function hasRedis(file: string): boolean {
   return REDIS_PROGRAM !== undefined;
 }
 
+export type TestRedis = Awaited<ReturnType<typeof startRedis>>;
+
 /**
+ * A real Redis, or Valkey, of the test's own, in a folder that goes with it.
  * @param settings as on its command line
- * @param on a TCP port, or a socket and no port at all
+ * @param on a free TCP port of 127.0.0.1, or a socket and no port at all
  */
-export async function startRedis(
-  settings: readonly string[] = [],
-  on: 'port' | 'socket' = 'port',
-): Promise<TestRedis> {
+export async function startRedis(settings: readonly string[] = [], on: 'port' | 'socket' = 'port') {
   if (REDIS_PROGRAM === undefined) throw new Error('no redis-server in PATH');
   const folder = mkdtempSync(join(tmpdir(), 'proxy-test-redis-'));
   const socket = join(folder, 'redis.sock');
@@ -54,6 +36,7 @@ export async function startRedis(
   const place = on === 'socket' ? ['--unixsocket', socket] : ['--bind', '127.0.0.1'];
   let child: ChildProcess | undefined;
 
+  /** Starts it again after kill, on the same port, empty. */
   const restart = async (): Promise<void> => {
     const common = ['--port', String(port), ...place, '--dir', folder, '--save', '', '--appendonly', 'no'];
     child = spawn(REDIS_PROGRAM, [...common, ...settings], { stdio: 'ignore' });
@@ -63,6 +46,7 @@ export async function startRedis(
       await pause(25);
     }
   };
+  /** SIGKILL: the connections break, the data is gone. */
   const kill = async (): Promise<void> => {
     const killed = child;
     child = undefined;
@@ -70,12 +54,17 @@ export async function startRedis(
   };
   await restart();
   return {
+    /** 0 on a socket. */
     port,
+    /** As for `--redis`. */
     url: on === 'socket' ? `unix:${socket}` : `redis://127.0.0.1:${port}`,
+    /** Its address in messages. */
     name: on === 'socket' ? socket : `127.0.0.1:${port}`,
-    signal: (signal) => void child?.kill(signal),
+    /** SIGSTOP freezes it with its connections open, SIGCONT wakes it. */
+    signal: (signal: 'SIGSTOP' | 'SIGCONT') => void child?.kill(signal),
     kill,
     restart,
+    /** Ends it for good. */
     remove: async () => {
       await kill();
       rmSync(folder, { recursive: true, force: true });
