@@ -1,12 +1,13 @@
 /** The sample: what it has, what it never has, and that it is the same for the same seed. */
-import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import { TABLES } from '../../generator/schema/index.js';
 import { openDatabase, type Database } from '../../generator/sqlite/index.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type SampleSummary, writeSample } from '../../data/sample.js';
 import { temporary } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
+import { sha256 } from '../support/published.js';
 import { some } from '../support/thorough.js';
 import { FAULTS } from './sample/faults.js';
 import { SHAPES } from './sample/shapes.js';
@@ -17,27 +18,6 @@ const inFolder = temporary();
 function open(file: string): Database {
   return openDatabase(file, { readonly: true }).exec(VIEWS);
 }
-
-interface Column {
-  readonly tableName: string;
-  readonly column: string;
-  readonly required: number;
-}
-
-function columnsOf(db: Database): readonly Column[] {
-  return db
-    .prepare<[], Column>(
-      `SELECT m.name AS tableName, c.name AS "column", c."notnull" OR c.pk AS required
-         FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'`,
-    )
-    .all();
-}
-
-function sha256(file: string): string {
-  return createHash('sha256').update(fs.readFileSync(file)).digest('hex');
-}
-
-const SOUND = { code: 0, stdout: '', stderr: '' };
 
 describe.each(some([1, 20_261_120], 1))('a sample of 5,000 records from seed %i', (seed) => {
   const file = inFolder(`five-thousand-${seed}.sqlite`);
@@ -61,11 +41,13 @@ describe.each(some([1, 20_261_120], 1))('a sample of 5,000 records from seed %i'
   });
 
   it('leaves each nullable column unmeasured and measured somewhere', () => {
-    const nullable = columnsOf(db).filter(({ required }) => required === 0);
+    const nullable = TABLES.flatMap(({ name, columns }) =>
+      columns.filter((column) => column.nullable).map((column) => [name, column.name]),
+    );
     expect(nullable.length).toBeGreaterThan(50);
-    for (const { tableName, column } of nullable) {
-      const sql = `SELECT min("${column}" IS NULL), max("${column}" IS NULL) FROM ${tableName}`;
-      expect([tableName, column, rowsOf(sql)]).toEqual([tableName, column, [[0, 1]]]);
+    for (const [table, column] of nullable) {
+      const sql = `SELECT min("${column}" IS NULL), max("${column}" IS NULL) FROM ${table}`;
+      expect([table, column, rowsOf(sql)]).toEqual([table, column, [[0, 1]]]);
     }
   });
 
@@ -76,21 +58,11 @@ describe.each(some([1, 20_261_120], 1))('a sample of 5,000 records from seed %i'
   });
 
   it('tells what it wrote', () => {
-    const tables = ['groups', 'users', 'games', 'items'];
-    const counts = tables.map((table) => rowsOf(`SELECT count(*) FROM ${table}`)).flat(2);
-    expect(counts).toEqual([1_500, 2_000, 500, 1_000]);
-    const all = new Set(columnsOf(db).map(({ tableName }) => `(SELECT count(*) FROM ${tableName})`));
-    expect(summary).toEqual({
-      groups: 1_500,
-      users: 2_000,
-      games: 500,
-      items: 1_000,
-      rows: db
-        .prepare<[], number>(`SELECT ${[...all].join(' + ')}`)
-        .pluck()
-        .get(),
-      bytes: fs.statSync(file).size,
-    });
+    const counts = new Map(TABLES.map(({ name }) => [name, Number(rowsOf(`SELECT count(*) FROM ${name}`))]));
+    const records = { groups: 1_500, users: 2_000, games: 500, items: 1_000 };
+    expect(Object.fromEntries(counts)).toMatchObject(records);
+    const rows = [...counts.values()].reduce((sum, count) => sum + count, 0);
+    expect(summary).toEqual({ ...records, rows, bytes: fs.statSync(file).size });
     expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
   });
 });
@@ -110,7 +82,7 @@ describe('writeSample', () => {
     ] as const) {
       const file = inFolder(`${name}.sqlite`);
       await writeSample({ file, records: 1_500, seed });
-      digests.push(sha256(file));
+      digests.push(sha256(fs.readFileSync(file)));
       vi.spyOn(Date, 'now').mockReturnValue(0);
       vi.spyOn(Math, 'random').mockReturnValue(0.5);
     }
@@ -118,7 +90,7 @@ describe('writeSample', () => {
     expect(new Set(digests).size).toBe(3);
     const file = inFolder('by the command.sqlite');
     await inProcess('sample', '--out', file, '--records', '1500', '--seed', '8', '--quiet');
-    expect(sha256(file)).toBe(digests[2]);
+    expect(sha256(fs.readFileSync(file))).toBe(digests[2]);
   });
 
   it.each([
@@ -135,7 +107,8 @@ describe('writeSample', () => {
       expect([fault, db.prepare(`SELECT * FROM ${from}`).all()]).toEqual([fault, []]);
     }
     db.close();
-    expect(await inProcess('check', '--quiet', '--register', file)).toEqual(SOUND);
+    const sound = { code: 0, stdout: '', stderr: '' };
+    expect(await inProcess('check', '--quiet', '--register', file)).toEqual(sound);
   });
 
   it('replaces what an interrupted run left and leaves nothing but the file', async () => {
