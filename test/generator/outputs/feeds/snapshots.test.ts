@@ -3,36 +3,27 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
-import { changeRegister, writeRegister } from '../../../support/register.js';
+import { indexOf } from '../../../support/published.js';
+import { sites } from '../../../support/site.js';
 
-const path = temporary();
-
-const read = (out: string, file: string): unknown => JSON.parse(readFileSync(join(out, file), 'utf8'));
-
-const at = (hour: number): string => `2026-12-01T0${hour}:00:00Z`;
-
-const feed = z.object({ items: z.array(z.looseObject({ id: z.string(), title: z.string() })) });
+const site = sites(temporary(), { items: [{ id: 7, name: 'seven' }] });
+const feed = z.object({ items: z.array(z.object({ title: z.string() })) });
 
 it('has no entry for a snapshot in which only pages changed', async () => {
-  const register = writeRegister(path('register.sqlite'), { items: [{ id: 7, name: 'seven' }] });
-  const out = path('dist');
-  const titles = (): readonly string[] =>
-    feed.parse(read(out, 'feeds/snapshots.json')).items.map(({ title }) => title);
-  await published({ register, out, at: at(1) });
+  const made = await site();
+  const textOf = (name: string): string => readFileSync(join(made.out, 'feeds', name), 'utf8');
+  const titles = () => feed.parse(JSON.parse(textOf('snapshots.json'))).items.map(({ title }) => title);
   const first = 'Snapshot 1: 1 record added, 0 changed, 0 removed';
   expect(titles()).toEqual([first]);
 
-  const { sequence } = await published({ register, out, at: at(2), baseUrl: 'https://other.example' });
-  expect(sequence).toBe(2);
+  const baseUrl = 'https://other.example';
+  await made.build('', { at: '2026-12-01T02:00:00Z', baseUrl });
   expect(titles()).toEqual([first]);
-  const changes = z.object({ changes: z.array(z.looseObject({ sequence: z.number() })) });
-  expect(changes.parse(read(out, 'changes/index.json')).changes.map((each) => each.sequence)).toEqual([2, 1]);
+  expect(indexOf(made.out).changes.map(({ sequence }) => sequence)).toEqual([2, 1]);
   // The feed is as new as its newest entry.
-  expect(readFileSync(join(out, 'feeds/snapshots.atom'), 'utf8')).toContain(`<updated>${at(1)}</updated>`);
+  expect(/<updated>([^<]*)/.exec(textOf('snapshots.atom'))?.[1]).toBe('2026-12-01T00:00:00Z');
 
-  changeRegister(register, `UPDATE items SET name = 'other'`);
-  await published({ register, out, at: at(3), baseUrl: 'https://other.example' });
+  await made.build(`UPDATE items SET name = 'other'`, { at: '2026-12-01T03:00:00Z', baseUrl });
   expect(titles()).toEqual(['Snapshot 3: 0 records added, 1 changed, 0 removed', first]);
 });
