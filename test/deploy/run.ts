@@ -38,22 +38,16 @@ export interface Received {
   readonly at: number;
 }
 
-/** A server on loopback that keeps what it receives. */
-export interface Recorder {
-  readonly base: string;
-  readonly received: Received[];
-  /** The status of the responses from now on. */
-  status: number;
-}
-
 /**
+ * A server on loopback that keeps what it receives.
  * @param content of the responses to GET requests, by path
  * @param sent headers of these responses
  */
 export async function record(
   content: () => Readonly<Record<string, string>> = () => ({}),
   sent: Readonly<Record<string, string>> = {},
-): Promise<Recorder> {
+) {
+  /** The status is that of the responses from now on. */
   const recorder = { base: '', received: new Array<Received>(), status: 200 };
   const server = createServer((request, response) => {
     const { method = '', url = '', headers } = request;

@@ -11,22 +11,12 @@ import { sha256 } from '../publish/support.js';
 const PROGRAM = join(PROJECT, 'node_modules/s3rver/bin/s3rver.js');
 const OBJECT = '._S3rver_object';
 
-export interface Storage {
-  /** `PUT api/v1/stats.json`, in order, without what asks for the bucket. */
-  readonly requests: string[];
-  /** Key -> SHA-256 below the prefix. */
-  readonly objects: (prefix: string) => Record<string, string>;
-  readonly headersOf: (key: string) => Promise<Headers>;
-  readonly put: (key: string, body: string) => Promise<void>;
-  readonly remove: (key: string) => Promise<void>;
-}
-
 /** The name of the remote, which the environment configures for all programs started from here. */
 export const REMOTE = 'STORAGE';
 export const BUCKET = 'bucket';
 
 /** For the tests of a file. @param folder where the objects are */
-export function storage(folder: string): Storage {
+export function storage(folder: string) {
   let port = 0;
   const requests: string[] = [];
   const stops: (() => void)[] = [];
@@ -64,14 +54,14 @@ export function storage(folder: string): Storage {
     for (const stop of stops) stop();
     rmSync(folder, { recursive: true, force: true });
   });
-  const send = (method: string, key: string, body?: string): Promise<Response> =>
-    fetch(`http://127.0.0.1:${port}/${BUCKET}/${key}`, { method, ...(body !== undefined && { body }) });
   return {
+    /** `PUT api/v1/stats.json`, in order, without what asks for the bucket. */
     requests,
-    objects: (prefix) => objectsIn(join(folder, BUCKET, prefix)),
-    headersOf: async (key) => (await send('HEAD', key)).headers,
-    put: async (key, body) => void (await send('PUT', key, body)),
-    remove: async (key) => void (await send('DELETE', key)),
+    /** Key -> SHA-256 below a prefix. */
+    objects: (prefix: string) => objectsIn(join(folder, BUCKET, prefix)),
+    /** Does something with an object. */
+    send: (method: string, key: string, body?: string): Promise<Response> =>
+      fetch(`http://127.0.0.1:${port}/${BUCKET}/${key}`, { method, ...(body !== undefined && { body }) }),
   };
 }
 
