@@ -18,7 +18,15 @@ async function site(hasHeaders: boolean) {
   const out = path('dist');
   await publishSigned(out, OLD, 255, [254]);
   const snapshot = (version: Version, size: number): Promise<void> => publishSigned(out, version, size);
-  return { ...memorySite(out, hasHeaders), snapshot };
+  return { ...memorySite(out, hasHeaders), snapshot, log: logFolder(out) };
+}
+
+/** A site whose first version is on the remote. */
+async function uploaded(hasHeaders: boolean) {
+  const run = await site(hasHeaders);
+  await run.upload();
+  run.calls();
+  return run;
 }
 
 describe.each(EACH)('an upload of a signed tree as %s', (_, hasHeaders) => {
@@ -39,9 +47,7 @@ describe.each(EACH)('an upload of a signed tree as %s', (_, hasHeaders) => {
   });
 
   it('writes what changed, and deletes partial tiles once the checkpoint is there', async () => {
-    const run = await site(hasHeaders);
-    await run.upload();
-    run.calls();
+    const run = await uploaded(hasHeaders);
     await run.snapshot(NEW, 256);
     await run.upload();
     expect(run.wrong()).toEqual([]);
@@ -66,9 +72,7 @@ describe.each(EACH)('an upload of a signed tree as %s', (_, hasHeaders) => {
   });
 
   it('writes what was signed after the snapshot was uploaded, and then nothing', async () => {
-    const run = await site(hasHeaders);
-    await run.upload();
-    run.calls();
+    const run = await uploaded(hasHeaders);
     const before = hashesOf(run.out);
     writeLog(run.out, 256, OLD.index);
     const after = hashesOf(run.out);
@@ -84,30 +88,26 @@ describe.each(EACH)('an upload of a signed tree as %s', (_, hasHeaders) => {
   });
 
   it('that can’t write a document leaves snapshot.json, the checkpoint and its tiles', async () => {
-    const run = await site(hasHeaders);
-    await run.upload();
-    const log = logFolder(run.out);
-    const before = run.remote.files.get(`${log}/checkpoint`);
+    const run = await uploaded(hasHeaders);
+    const before = run.remote.files.get(`${run.log}/checkpoint`);
     await run.snapshot(NEW, 256);
     run.remote.refused = ['a/5.json'];
     expect((await failureOf(run.upload())).message).toContain("can't write a/5.json");
-    expect(run.remote.files.get(`${log}/checkpoint`)).toEqual(before);
-    for (const file of tilesOf(255)) expect(run.remote.files.has(`${log}/${file}`), file).toBe(true);
+    expect(run.remote.files.get(`${run.log}/checkpoint`)).toEqual(before);
+    for (const file of tilesOf(255)) expect(run.remote.files.has(`${run.log}/${file}`), file).toBe(true);
     // What is gone may be withheld, so its lines go as well.
-    expect(run.remote.files.has(`${log}/index/a/9.txt`)).toBe(false);
+    expect(run.remote.files.has(`${run.log}/index/a/9.txt`)).toBe(false);
     run.remote.refused = [];
     await run.upload();
     expect(run.wrong()).toEqual([]);
   });
 
   it('that is killed anywhere leaves a checkpoint whose tiles are all there', async () => {
-    const run = await site(hasHeaders);
-    await run.upload();
-    const log = logFolder(run.out);
+    const run = await uploaded(hasHeaders);
     const sizes = new Map(
       [512, 511, 257, 256, 255].map((size) => {
         writeLog(run.out, size, OLD.index, [254]);
-        return [sha256(readFileSync(join(run.out, log, 'checkpoint'))), size];
+        return [sha256(readFileSync(join(run.out, run.log, 'checkpoint'))), size];
       }),
     );
     let size = 255;
@@ -119,8 +119,8 @@ describe.each(EACH)('an upload of a signed tree as %s', (_, hasHeaders) => {
         run.remote.lives = lives;
         await survive(run.upload());
         isDone = !run.remote.isDead;
-        size = sizes.get(run.remote.files.get(`${log}/checkpoint`)?.hash ?? '') ?? 0;
-        lacking.push(...tilesOf(size).filter((file) => !run.remote.files.has(`${log}/${file}`)));
+        size = sizes.get(run.remote.files.get(`${run.log}/checkpoint`)?.hash ?? '') ?? 0;
+        lacking.push(...tilesOf(size).filter((file) => !run.remote.files.has(`${run.log}/${file}`)));
       }
       expect([size, ...run.wrong()]).toEqual([next]);
     }
@@ -128,28 +128,26 @@ describe.each(EACH)('an upload of a signed tree as %s', (_, hasHeaders) => {
   });
 
   it('that is not recorded deletes tiles and chunks that are gone, and leaves alone what it does not know', async () => {
-    const run = await site(hasHeaders);
-    await run.upload();
-    const log = logFolder(run.out);
+    const run = await uploaded(hasHeaders);
     rmSync(inState(run.out, 'uploads'), { recursive: true });
     const alien = { hash: '', headers: {} };
     const gone = ['tile/0/000.p/253', 'tile/entries/001', 'index/a/77.txt', 'index/a/chunks.bak'];
     const unknown = ['tile.txt', 'index/.hidden', 'notes.txt'];
-    for (const file of [...gone, ...unknown]) run.remote.files.set(`${log}/${file}`, alien);
-    run.remote.files.delete(`${log}/index/a/5.txt`);
+    for (const file of [...gone, ...unknown]) run.remote.files.set(`${run.log}/${file}`, alien);
+    run.remote.files.delete(`${run.log}/index/a/5.txt`);
     const result = await run.upload();
     expect(result).toMatchObject({ compared: true, deleted: gone.length });
-    expect(result.untracked?.examples.toSorted()).toEqual(unknown.map((file) => `${log}/${file}`).toSorted());
-    expect(run.wrong().toSorted()).toEqual(unknown.map((file) => `${log}/${file} is extra`).toSorted());
+    expect(result.untracked?.examples.toSorted()).toEqual(
+      unknown.map((file) => `${run.log}/${file}`).toSorted(),
+    );
+    expect(run.wrong().toSorted()).toEqual(unknown.map((file) => `${run.log}/${file} is extra`).toSorted());
   });
 });
 
 describe('objects of the log', () => {
   it('have the headers of their classes', async () => {
-    const run = await site(true);
-    await run.upload();
-    const log = logFolder(run.out);
-    const headersOf = (file: string) => run.remote.files.get(`${log}/${file}`)?.headers;
+    const run = await uploaded(true);
+    const headersOf = (file: string) => run.remote.files.get(`${run.log}/${file}`)?.headers;
     const text = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'max-age=5' };
     for (const file of ['checkpoint', 'index/routes.txt', 'index/a/1.txt', 'index/archive/chunks-0.txt'])
       expect(headersOf(file), file).toEqual(text);

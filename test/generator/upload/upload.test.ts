@@ -32,10 +32,18 @@ const withFile = (file: string, { routes, documents, ...rest }: Version): Versio
 });
 const brand = (file: string): Version => withFile(file, file === 'brand' ? NEW : OLD);
 
-async function site(hasHeaders: boolean, ...versions: readonly Version[]) {
+async function site(hasHeaders: boolean, first: Version) {
   const out = path('dist');
-  for (const each of versions) await publish(out, each);
+  await publish(out, first);
   return memorySite(out, hasHeaders);
+}
+
+/** A site whose first version is on the remote. */
+async function uploaded(hasHeaders: boolean) {
+  const run = await site(hasHeaders, OLD);
+  await run.upload();
+  run.calls();
+  return run;
 }
 
 describe.each(EACH)('an upload of %s', (_, hasHeaders) => {
@@ -56,9 +64,7 @@ describe.each(EACH)('an upload of %s', (_, hasHeaders) => {
   });
 
   it('writes what changed, then the index of the changes, then deletes, and writes snapshot.json last', async () => {
-    const run = await site(hasHeaders, OLD);
-    await run.upload();
-    run.calls();
+    const run = await uploaded(hasHeaders);
     await publish(run.out, NEW);
     await run.upload();
     expect(run.wrong()).toEqual([]);
@@ -75,8 +81,7 @@ describe.each(EACH)('an upload of %s', (_, hasHeaders) => {
   });
 
   it('that is not recorded compares, deletes what a route leads to, and leaves the rest alone', async () => {
-    const run = await site(hasHeaders, OLD);
-    await run.upload();
+    const run = await uploaded(hasHeaders);
     rmSync(inState(run.out, 'uploads'), { recursive: true });
     const alien = { hash: '', headers: {} };
     for (const file of ['a/1.json', 'a/7.json', 'a/8.json.gz', 'a/x.json', 'robots.bak', 'changes/9.json'])
@@ -97,8 +102,7 @@ describe.each(EACH)('an upload of %s', (_, hasHeaders) => {
   });
 
   it('repairs what --verify finds', async () => {
-    const run = await site(hasHeaders, OLD);
-    await run.upload();
+    const run = await uploaded(hasHeaders);
     expect(await run.verify()).toMatchObject({
       missing: [],
       different: [],
@@ -121,8 +125,7 @@ describe.each(EACH)('an upload of %s', (_, hasHeaders) => {
     ['a document', 'a/1.json', 'damaged!!'],
     ['the index of the changes', 'changes/index.json', undefined],
   ])('of a tree in which %s is damaged deletes what is gone all the same', async (__, file, content) => {
-    const run = await site(hasHeaders, OLD);
-    await run.upload();
+    const run = await uploaded(hasHeaders);
     await publish(run.out, NEW);
     const whole = readFileSync(join(run.out, file));
     if (content === undefined) rmSync(join(run.out, file));
@@ -146,8 +149,7 @@ describe.each(EACH)('an upload of %s', (_, hasHeaders) => {
   });
 
   it('deletes a document whose route is gone, unless another route has its file', async () => {
-    const run = await site(hasHeaders, OLD);
-    await run.upload();
+    const run = await uploaded(hasHeaders);
     await publish(run.out, {
       ...NEW,
       routes: [
@@ -170,9 +172,7 @@ describe.each(EACH)('an upload of %s', (_, hasHeaders) => {
   });
 
   it('that can’t write a file deletes what is gone all the same, and writes no snapshot.json', async () => {
-    const run = await site(hasHeaders, OLD);
-    await run.upload();
-    run.calls();
+    const run = await uploaded(hasHeaders);
     await publish(run.out, NEW);
     run.remote.refused = ['a/1.json'];
     for (let attempt = 1; attempt <= 2; attempt += 1) {
@@ -194,8 +194,7 @@ describe.each(EACH)('an upload of %s', (_, hasHeaders) => {
 
 describe.each(EACH)('an upload of %s after several commits', (_, hasHeaders) => {
   it('writes and deletes what the lists of all of them name, and compares if one is missing', async () => {
-    const run = await site(hasHeaders, OLD);
-    await run.upload();
+    const run = await uploaded(hasHeaders);
     await publish(run.out, version({ a: { 1: 'x', 5: LONG }, b: {}, page: { 0: LONG } }));
     await publish(run.out, brand('brand'));
     expect(await run.upload()).toMatchObject({ compared: false });
@@ -207,8 +206,7 @@ describe.each(EACH)('an upload of %s after several commits', (_, hasHeaders) => 
   });
 
   it('deletes what is withheld, although one was interrupted and nothing can be written', async () => {
-    const run = await site(hasHeaders, OLD);
-    await run.upload();
+    const run = await uploaded(hasHeaders);
     await publish(run.out, version({ a: { 1: 'x', 2: LONG, 3: 'three', 5: LONG }, page: { 0: LONG } }));
     run.remote.lives = 2;
     await survive(run.upload());
@@ -234,8 +232,7 @@ describe.each(EACH)('an upload of %s after several commits', (_, hasHeaders) => 
 
 describe('uploads that are killed', () => {
   it('at any call that changes the disk never lose what they know of the remote', async () => {
-    const run = await site(true, OLD);
-    await run.upload();
+    const run = await uploaded(true);
     let isDone = false;
     for (let last = 1; !isDone; last += 1) {
       await publish(run.out, last % 2 === 0 ? OLD : NEW);
