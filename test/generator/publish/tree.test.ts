@@ -1,43 +1,30 @@
 /** Which folder is a tree, and that it has one lock and one state, however it is named. */
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { rollback } from '../../../generator/build/rollback.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { effectsAt, published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
+import { writeFiles } from '../../support/operator.js';
 import { indexOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { buildWith, failureOf, site } from '../../support/site.js';
 import { inState } from '../../support/tree.js';
-import { damageOf } from './support.js';
+import { damageOf, wholeOf } from './support.js';
 
 const path = temporary();
 const SINCE = '2026-12-02T00:00:00Z';
-
-/** A tree, its register, and a symbolic link to the tree from another folder. */
-async function linked() {
-  const { register, out } = await site(path);
-  const link = join(path('links'), 'current');
-  mkdirSync(dirname(link));
-  symlinkSync(out, link);
-  return { register, out, link };
-}
 
 const placesOf = ({ lock, state }: Tree): readonly string[] => [lock, state];
 
 describe('a tree that is reached through a symbolic link', () => {
   it('has the same state: a build goes on from it, and a rollback sees a takedown', async () => {
-    const { register, out, link } = await linked();
+    const { register, out } = await site(path);
+    // From another folder.
+    const link = join(path('links'), 'current');
+    mkdirSync(dirname(link));
+    symlinkSync(out, link);
     changeRegister(register, `INSERT INTO withheld VALUES ('group', 1, '${SINCE}')`);
     const { sequence, changes } = await published({ register, out: link, acceptRemovals: true });
     expect(sequence).toBe(2);
@@ -60,19 +47,17 @@ describe('a tree that is reached through a symbolic link', () => {
 
 describe('a folder with a state next to it', () => {
   it('is not ours because of that: what somebody else has put there stays', async () => {
-    const { register, out } = await linked();
+    const { register, out } = await site(path);
     rmSync(out, { recursive: true });
-    mkdirSync(out);
-    const site = ['index.html', 'robots.txt'].map((file) => join(out, file));
-    for (const file of site) writeFileSync(file, 'of somebody else');
+    writeFiles(out, { 'index.html': 'of somebody else', 'robots.txt': 'of somebody else' });
+    const before = wholeOf(out);
     const { exitCode, message } = await failureOf(buildWith({ register, out }));
     expect([exitCode, message]).toEqual([3, expect.stringContaining('holds no snapshot.json (found "')]);
-    expect(site.map((file) => readFileSync(file, 'utf8'))).toEqual(site.map(() => 'of somebody else'));
-    expect(readdirSync(out).toSorted()).toEqual(site.map((file) => basename(file)));
+    expect(wholeOf(out)).toEqual(before);
   });
 
   it('is ours if it is empty or lost nothing but snapshot.json', async () => {
-    const { register, out } = await linked();
+    const { register, out } = await site(path);
     rmSync(join(out, 'snapshot.json'));
     expect(await buildWith({ register, out })).toMatchObject({ published: true });
     expect(indexOf(out)).toMatchObject({ sequence: 2, oldest: 2, changes: [{ sequence: 2 }] });
