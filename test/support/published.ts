@@ -7,18 +7,11 @@ import { z } from 'zod';
 import { rootOf } from '../generator/log/naive.js';
 import { isOfTheBuild, isSibling, pathsBelow } from './tree.js';
 
-/** Every published file, the compressed siblings too, with its hash and with what tells whether it was touched. */
-export const filesOf = (out: string): Map<string, { readonly hash: string; readonly stamp: string }> =>
-  new Map(
-    pathsBelow(out, (entry) => entry.isFile()).map((file) => {
-      const { ino, mtimeNs } = statSync(join(out, file), { bigint: true });
-      return [file, { hash: sha256(readFileSync(join(out, file))), stamp: `${ino} ${mtimeNs}` }];
-    }),
-  );
-
-/** Path -> SHA-256 of all published files. */
+/** Path -> SHA-256 of all published files, the compressed siblings too. */
 export const hashesOf = (out: string): Record<string, string> =>
-  Object.fromEntries([...filesOf(out)].map(([file, { hash }]) => [file, hash]));
+  Object.fromEntries(
+    pathsBelow(out, (entry) => entry.isFile()).map((file) => [file, sha256(readFileSync(join(out, file)))]),
+  );
 
 /** Path -> SHA-256 of everything that follows from the register. */
 export const contentOf = (out: string): Record<string, string> =>
@@ -26,7 +19,12 @@ export const contentOf = (out: string): Record<string, string> =>
 
 /** All that is published with inodes and times: the same only if nobody touched anything. */
 export const stateOf = (out: string): Record<string, string> =>
-  Object.fromEntries([...filesOf(out)].map(([file, { stamp, hash }]) => [file, `${stamp} ${hash}`]));
+  Object.fromEntries(
+    Object.entries(hashesOf(out)).map(([file, hash]) => {
+      const { ino, mtimeNs } = statSync(join(out, file), { bigint: true });
+      return [file, `${ino} ${mtimeNs} ${hash}`];
+    }),
+  );
 
 const count = z.strictObject({ added: z.int(), changed: z.int(), removed: z.int() });
 const indexSchema = z.strictObject({

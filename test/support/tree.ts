@@ -1,6 +1,6 @@
 /** A published folder as a value. */
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readFileSync, readdirSync, rmSync, statSync, type Dirent } from 'node:fs';
+import { cpSync, existsSync, readFileSync, readdirSync, rmSync, type Dirent } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { Tree as PublishedTree } from '../../generator/tree/tree.js';
 
@@ -8,8 +8,6 @@ export interface TreeFile {
   readonly text: string;
   readonly bytes: number;
   readonly sha256: string;
-  /** Inode and time of change: the same only where nobody touched the file. */
-  readonly stamp: string;
 }
 
 /** Copies a tree with its state. */
@@ -32,14 +30,19 @@ export type Tree = ReadonlyMap<string, TreeFile>;
 
 /** Every file of a folder by its path, sorted, but for compressed siblings. A missing folder is empty. */
 export function readTree(folder: string): Tree {
-  if (!existsSync(folder)) return new Map();
   const paths = pathsBelow(folder, (entry) => entry.isFile()).filter((path) => !isSibling(path));
-  return new Map(paths.map((path) => [path, fileAt(join(folder, path))]));
+  return new Map(
+    paths.map((path) => {
+      const content = readFileSync(join(folder, path));
+      const sha256 = createHash('sha256').update(content).digest('hex');
+      return [path, { text: content.toString('utf8'), bytes: content.length, sha256 }];
+    }),
+  );
 }
 
-/** The paths of some entries below a folder, sorted. */
+/** The paths of some entries below a folder, sorted; a missing one has none. */
 export const pathsBelow = (folder: string, isWanted: (entry: Dirent) => boolean): string[] =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
+  (existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [])
     .filter(isWanted)
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
     .toSorted();
@@ -53,12 +56,9 @@ export const isSibling = (path: string): boolean => /(?<!\.(csv|ndjson|sqlite))\
 /** Whether a file is one of the bulk downloads or describes them. */
 export const isDownload = (path: string): boolean => path.startsWith('downloads/');
 
-function fileAt(path: string): TreeFile {
-  const content = readFileSync(path);
-  const { ino, mtimeNs } = statSync(path, { bigint: true });
-  const sha256 = createHash('sha256').update(content).digest('hex');
-  return { text: content.toString('utf8'), bytes: content.length, sha256, stamp: `${ino} ${mtimeNs}` };
-}
+/** Whether a file is a download, or says as of when they are. */
+export const speaksOfDownloads = (path: string): boolean =>
+  isDownload(path) || /^(downloads|index)\.html(\.br|\.gz)?$/.test(path);
 
 /** What decisions.md lets differ between two builds of one register: the time of the build, and what follows from it. */
 export const isOfTheBuild = (path: string): boolean =>
@@ -75,14 +75,6 @@ export const isEndpoint = (path: string): boolean =>
 
 /** The part of a tree that follows from the register and the options alone. */
 export const lasting = (tree: Tree): Tree => new Map([...tree].filter(([path]) => !isOfTheBuild(path)));
-
-/** Path -> SHA-256, to compare trees. */
-export const hashes = (tree: Tree): Record<string, string> =>
-  Object.fromEntries([...tree].map(([path, { sha256 }]) => [path, sha256]));
-
-/** Path -> inode and time of change, to see which files were touched. */
-export const stamps = (tree: Tree): Record<string, string> =>
-  Object.fromEntries([...tree].map(([path, { stamp }]) => [path, stamp]));
 
 /** The JSON of a file of the tree. */
 export function json(tree: Tree, path: string): unknown {

@@ -18,8 +18,9 @@ import { inputs, snapshot } from '../../support/cli.js';
 import type { Run } from '../../support/cli.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
+import { stateOf } from '../../support/published.js';
 import { SCHEMA, changeRegister, writeRegister } from '../../support/register.js';
-import { readTree, stamps } from '../../support/tree.js';
+import { readTree } from '../../support/tree.js';
 import { matching } from '../../support/values.js';
 
 const path = temporary();
@@ -70,7 +71,7 @@ const mayBeOther = await snapshot(['--version'], '/', OTHER_USER).then(
 /** What a file or a folder holds, if it is there. */
 function contentAt(place: string): unknown {
   if (!existsSync(place)) return undefined;
-  return statSync(place).isDirectory() ? stamps(readTree(place)) : readFileSync(place, 'utf8');
+  return statSync(place).isDirectory() ? stateOf(place) : readFileSync(place, 'utf8');
 }
 
 /** Exactly one line on stderr, which starts with `error: ` and has no period at the end. */
@@ -181,7 +182,7 @@ describe('a build that can’t be done', () => {
   let before: Record<string, string>;
   beforeAll(async () => {
     await published({ register: good(), out });
-    before = stamps(readTree(out));
+    before = stateOf(out);
   });
 
   /** Builds into the published tree, which must stay what it was. @returns the one line of the message */
@@ -190,7 +191,7 @@ describe('a build that can’t be done', () => {
     const args = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]);
     const result = await inProcess('build', ...args);
     expect([result.code, result.stderr]).toEqual([code, result.stderr]);
-    expect(stamps(readTree(out))).toEqual(before);
+    expect(stateOf(out)).toEqual(before);
     return expectOneLine(result);
   }
 

@@ -16,11 +16,11 @@ import { temporary } from '../../support/folder.js';
 import { NASTY_REGISTER, TIME } from '../../support/nasty.js';
 import { writeOperator } from '../../support/operator.js';
 import type { Files } from '../../support/operator.js';
-import { filesByUrl, manifestOf, sha256 } from '../../support/published.js';
+import { contentOf, filesByUrl, manifestOf, sha256, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { Site, copyOf } from '../../support/site.js';
 import { always, isThorough, it, some } from '../../support/thorough.js';
-import { hashes, inState, lasting, namesThatDiffer, readTree, stamps } from '../../support/tree.js';
+import { inState, namesThatDiffer, readTree } from '../../support/tree.js';
 import { fields } from '../../support/values.js';
 
 const path = temporary();
@@ -214,13 +214,13 @@ const build = (made: Site, sql = '', options: Partial<Options> = {}) =>
 describe('a build that follows', () => {
   it('writes the rest if one of the operator’s files changed, and no file of records', async () => {
     const made = site();
-    const before = stamps(readTree(made.out));
+    const before = stateOf(made.out);
     const imprint = join(dirname(operator), 'site/imprint.html');
     const content = readFileSync(imprint);
     onTestFinished(() => writeFileSync(imprint, content));
     writeFileSync(imprint, 'Moved');
     await build(made);
-    const touched = namesThatDiffer(stamps(readTree(made.out)), before);
+    const touched = namesThatDiffer(stateOf(made.out), before);
     expect(touched.filter((file) => /^downloads.*\.(ndjson|sqlite)\.gz$/.test(file))).toEqual([
       'downloads/documents/other.ndjson.gz',
     ]);
@@ -254,7 +254,7 @@ describe('a build that follows', () => {
        INSERT INTO withheld SELECT 'user', max(id), '${TIME}' FROM users;`,
     );
     await published({ register: made.register, out: again, operator });
-    expect(hashes(lasting(readTree(made.out)))).toEqual(hashes(lasting(readTree(again))));
+    expect(contentOf(made.out)).toEqual(contentOf(again));
     // No unpacked database is left on the disk.
     const left = [made.out, inState(made.out)].flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.sqlite')),

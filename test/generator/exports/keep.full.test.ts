@@ -11,9 +11,10 @@ import { prepareRepair } from '../../../generator/verify/repair.js';
 import { effectsAt, published, quiet } from '../../support/build.js';
 import { inputs, snapshot } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
+import { contentOf, hashesOf, stateOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { Site, copyOf } from '../../support/site.js';
-import { hashes, inState, isDownload, json, lasting, readTree, stamps } from '../../support/tree.js';
+import { inState, isDownload, json, readTree, speaksOfDownloads } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
 import { damageOf } from '../publish/support.js';
 
@@ -57,17 +58,11 @@ const site = (): Site => copyOf(first, path);
 /** A site with a change that its downloads don't have. */
 const behind = (): Site => copyOf(late, path);
 
-const whole = (out: string): Record<string, string> => hashes(lasting(readTree(out)));
 /** The downloads, and what describes them. */
 const downloadsOf = <T>(files: Readonly<Record<string, T>>): Record<string, T> =>
   Object.fromEntries(Object.entries(files).filter(([name]) => isDownload(name)));
-/** All that doesn't speak of the downloads. */
 const restOf = (out: string): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(whole(out)).filter(
-      ([name]) => !isDownload(name) && !['downloads.html', 'index.html'].includes(name),
-    ),
-  );
+  Object.fromEntries(Object.entries(contentOf(out)).filter(([name]) => !speaksOfDownloads(name)));
 const writtenBy = ({ exports }: Published): string[] =>
   Object.keys(exports).filter((name) => exports[name]?.written);
 const file = (out: string, name: string): string => join(out, 'downloads', name);
@@ -89,7 +84,7 @@ async function fresh({ register }: Site): Promise<string> {
 
 async function expectFresh(made: Site): Promise<void> {
   const other = await fresh(made);
-  expect(whole(made.out)).toEqual(whole(other));
+  expect(contentOf(made.out)).toEqual(contentOf(other));
   expect(routesOf(made.out)).toEqual(routesOf(other));
   expect(await damageOf(made.out)).toEqual([]);
 }
@@ -98,9 +93,9 @@ describe('downloads that are kept', () => {
   it('are not touched, while the documents are those of the register', async () => {
     const made = site();
     const { out } = made;
-    const before = downloadsOf(stamps(readTree(out)));
+    const before = downloadsOf(stateOf(out));
     const result = await keep(made, CHANGE);
-    expect(downloadsOf(stamps(readTree(out)))).toEqual(before);
+    expect(downloadsOf(stateOf(out))).toEqual(before);
     expect(result.sequence).toBe(2);
     expect(writtenBy(result)).toEqual([]);
     expect(result.downloads).toEqual({ asOf, kept: OUTDATED });
@@ -165,10 +160,10 @@ describe('with --keep-downloads', () => {
 
   it('a rollback brings back downloads that were kept, and what they say of themselves', async () => {
     const made = behind();
-    const kept = downloadsOf(hashes(readTree(made.out)));
+    const kept = downloadsOf(hashesOf(made.out));
     await published(made);
     await rollback(new Tree(made.out), effectsAt('2026-12-03T00:00:00Z'));
-    expect(downloadsOf(hashes(readTree(made.out)))).toEqual(kept);
+    expect(downloadsOf(hashesOf(made.out))).toEqual(kept);
     expect(await damageOf(made.out)).toEqual([]);
     expect((await keep(made)).downloads.kept).toEqual([]);
     await expectFresh(made);

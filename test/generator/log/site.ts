@@ -77,11 +77,14 @@ export class Site {
 
   /** The code and message of a command that is refused, which leaves everything as it was. */
   async refusal(work: ReturnType<typeof inProcess>): Promise<string> {
-    const state = () => (existsSync(this.out) ? stateOf(this.out) : {});
-    const [tree, before] = [state(), this.last];
+    const [tree, before] = [stateOf(this.out), this.last];
     const { code, stderr } = await work;
     const left = existsSync(inState(this.out)) ? leftovers(this.out) : [];
-    const touched = [...differing(state(), tree), ...left, ...(this.last === before ? [] : ['KEY.last'])];
+    const touched = [
+      ...differing(stateOf(this.out), tree),
+      ...left,
+      ...(this.last === before ? [] : ['KEY.last']),
+    ];
     if (touched.length > 0) throw new Error(`touched ${touched.join(', ')}`);
     return `${code} ${stderr}`;
   }

@@ -1,5 +1,5 @@
 /** Adds a log to a published tree by hand: files as they are named there, of contents that change. */
-import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Tree } from '../../../generator/tree/tree.js';
 import { LOG_ROUTES } from '../../../generator/routes/index.js';
@@ -48,7 +48,7 @@ export async function publishSigned(
   size: number,
   kept?: readonly number[],
 ): Promise<void> {
-  const before = existsSync(out) ? hashesOf(out) : {};
+  const before = hashesOf(out);
   // Without its key, no snapshot could be added to a log.
   rmSync(join(out, 'log'), { recursive: true, force: true });
   await publish(out, { routes: [...ROUTES, ARCHIVE, ...LOG_ROUTES], documents, members: membersOf() });

@@ -23,7 +23,8 @@ import { problemsOf } from '../../generator/log/published.js';
 import { deadFrom, survive, withFault } from '../../generator/publish/faults.js';
 import type { Call } from '../../generator/publish/faults.js';
 import { buildAndSign as build, OPERATOR, effectsAt, quiet } from '../../support/build.js';
-import { differing, hashes, isDownload, lasting, readTree, removeTree } from '../../support/tree.js';
+import { contentOf, hashesOf } from '../../support/published.js';
+import { differing, removeTree, speaksOfDownloads } from '../../support/tree.js';
 import { EDITS, of, reshaped } from './edits.js';
 import type { Choice, Shape } from './edits.js';
 
@@ -93,10 +94,6 @@ const NOTHING_SIGNED = {
   root: '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
 };
 const BUILT_AT = '2027-01-02T03:04:05Z';
-
-/** Documents that say as of when the downloads are. */
-const speaksOfDownloads = (file: string): boolean =>
-  isDownload(file) || file === 'downloads.html' || file === 'index.html';
 
 /**
  * Plays a history in a folder.
@@ -186,7 +183,7 @@ async function compare({ register, out, fresh, keys }: Paths, taken: Step): Prom
   const anew = await outcomeOf(() => build(config(fresh), effectsAt(BUILT_AT)));
   const content = (tree: string): Record<string, string> =>
     Object.fromEntries(
-      Object.entries(hashes(lasting(readTree(tree)))).filter(
+      Object.entries(contentOf(tree)).filter(
         // A killed process may leave the file by which it tried whether the folder is on the file system of the state.
         ([file]) => file !== '.probe' && (!keepDownloads || !speaksOfDownloads(file)),
       ),
@@ -199,10 +196,10 @@ async function compare({ register, out, fresh, keys }: Paths, taken: Step): Prom
     if (states.every((state) => differing(found, state).length > 0))
       return `a third state: ${states.map((state) => differing(found, state).join(', ')).join('; or ')}`;
   }
-  const before = hashes(readTree(out));
+  const before = hashesOf(out);
   const followed = await outcomeOf(follow);
   if (followed !== anew) return `one build says "${followed}", the other "${anew}"`;
-  if (followed !== PUBLISHED) return inWords(differing(hashes(readTree(out)), before));
+  if (followed !== PUBLISHED) return inWords(differing(hashesOf(out), before));
   const damage = (await verify(new Tree(out), quiet())).damage.map(({ file, what }) => `${file} is ${what}`);
   if (damage.length > 0) return damage.join(', ');
   const problems = keys === undefined ? [] : problemsOf(out, keys.vkey);
