@@ -6,7 +6,7 @@ import { createPrivateKey, createPublicKey, hash, randomBytes, sign, verify } fr
 import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Failure, messageOf, reading } from './errors.js';
+import { Failure, messageOf, reading, unlessFailure } from './errors.js';
 import { isOpen, keepsModes } from './files.js';
 
 /** The first byte of a key: what it signs. A cosignature is of a checkpoint along with the time. */
@@ -121,6 +121,13 @@ export function parseVerifier(vkey: string): Verifier {
     verify: isCosignature ? (text, signature) => isTimed(text, Buffer.from(signature), isOf) : isOf,
   };
 }
+
+/** The keys of logs among verifier keys; others may be of witnesses, or of a kind that a later version knows. */
+export const logKeys = (vkeys: readonly string[]): readonly Verifier[] =>
+  vkeys.flatMap((vkey) => {
+    const key = unlessFailure(() => parseVerifier(vkey));
+    return key?.type === 'note' ? [key] : [];
+  });
 
 /** A time in seconds as a big-endian 64-bit integer, then the signature over it and the text. */
 function isTimed(text: string, signature: Buffer, isOf: Verifier['verify']): boolean {

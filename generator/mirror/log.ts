@@ -6,7 +6,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, messageOf } from '../errors.js';
 import { FileWriter, ifExists } from '../files.js';
-import { parseVerifier } from '../keys.js';
+import { logKeys } from '../keys.js';
 import type { Verifier } from '../keys.js';
 import { checkLog, headOf, newestIn } from '../log/log-files.js';
 import { headAt } from '../log/merkle.js';
@@ -205,17 +205,6 @@ function* outdated({ out }: Tree, treeId: string | undefined, staged: string): G
     if (id !== undefined && (id !== treeId || isReplaced)) yield name;
   }
 }
-
-/** Those that are keys of logs; others may be of a kind that a later version knows. */
-const logKeys = (vkeys: readonly string[]): readonly Verifier[] =>
-  vkeys.flatMap((vkey) => {
-    try {
-      const key = parseVerifier(vkey);
-      return key.type === 'note' ? [key] : [];
-    } catch {
-      return [];
-    }
-  });
 
 /**
  * Reads a checkpoint.

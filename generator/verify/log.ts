@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { unlessFailure } from '../errors.js';
 import { checkLog as checkTiles, newestIn, rootOf } from '../log/log-files.js';
 import { openNote } from '../log/note.js';
-import { parseVerifier } from '../keys.js';
+import { logKeys } from '../keys.js';
 import { readSeen, recordOf } from '../log/record.js';
 import { base64Of, bytesOfBase64 } from '../log/chunk-text.js';
 import { parseCheckpoint } from '../log/text.js';
@@ -123,7 +123,7 @@ function checkHistory(tree: Tree, manifest: Manifest, note: string, found: Find)
 
 /** Undefined if the note is malformed, or none of the keys has signed it. */
 const signedCheckpoint = (note: string, keys: readonly string[]): Checkpoint | undefined =>
-  unlessFailure(() => parseCheckpoint(openNote(note, keys.map(parseVerifier)).text));
+  unlessFailure(() => parseCheckpoint(openNote(note, logKeys(keys)).text));
 
 /** Names in a folder other than those that are expected. */
 function checkNames({ out }: Tree, folder: string, expected: Iterable<string>, found: Find): void {

@@ -339,6 +339,7 @@ describe('the key of a log', () => {
     origin.files.set(`${log.folder}/checkpoint`, Buffer.from(note));
     expect((await copied()).log).toMatchObject({ signed_by: [key.vkey], unknown_keys: [] });
     expect(checkpoint()).toBe(note);
+    expect(await damageOf(out)).toEqual([]);
   });
 
   it('of another name is another log, which must not take its place unnoticed', async () => {
