@@ -115,7 +115,7 @@ interface Published {
 export class MadeUpOrigin {
   /** The responses, by path. */
   readonly files = new Map<string, Buffer>();
-  /** The paths that were asked for, each with the range if there is one. */
+  /** The paths that were asked for, each with its Range or Cache-Control. */
   readonly log: string[] = [];
   readonly history: Published[] = [];
   instead!: Instead;
@@ -249,7 +249,7 @@ export class MadeUpOrigin {
 
   #respond(request: IncomingMessage, response: ServerResponse): void {
     const { url = '', headers } = request;
-    this.log.push(headers.range === undefined ? url : `${url} ${headers.range}`);
+    this.log.push([url, headers.range ?? headers['cache-control'] ?? []].flat().join(' '));
     if (this.instead(request, response, this.files.get(url))) return;
     // It may have published.
     const body = this.files.get(url);

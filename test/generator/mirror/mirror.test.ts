@@ -2,6 +2,7 @@
 import { existsSync, linkSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { differing, inState } from '../../support/tree.js';
 import { inProcess, sha256 } from '../publish/support.js';
 import { documentsOf } from './made-up.js';
@@ -37,6 +38,7 @@ function expectEqual(): void {
 }
 const changes = (): string[] => Object.keys(published()).filter((file) => file.startsWith('changes/'));
 
+const indexSchema = z.looseObject({ changes: z.array(z.looseObject({})) });
 const index = (): unknown => JSON.parse(readFileSync(join(out, 'changes/index.json'), 'utf8'));
 
 /** What is asked for by a first copy, and by one of changes that reach the downloads. */
@@ -143,6 +145,17 @@ describe('without a usable bundle', () => {
   });
 });
 
+it('changes that lead in a circle are not followed', async () => {
+  origin.publish(ONE);
+  await mirrored();
+  origin.publish(TWO);
+  const file = '/changes/index.json';
+  const { changes, ...index } = indexSchema.parse(JSON.parse(String(origin.files.get(file))));
+  const circle = { ...changes[0], sequence: 1, digest: origin.history[0]?.digest };
+  origin.files.set(file, Buffer.from(JSON.stringify({ ...index, changes: [circle, ...changes] })));
+  expect((await mirrored()).fetched).toBe('everything');
+});
+
 it('a takedown reaches the copy: older bundles are gone from it as well', async () => {
   origin.publish(ONE);
   await mirrored();
@@ -202,7 +215,12 @@ describe('an origin that moves on', () => {
     async (file) => {
       origin.publish(ONE);
       publishing(file, TWO);
-      expect(await mirrored()).toMatchObject({ sequence: 2, fetched: 'everything' });
+      const { asked, ...result } = await mirrored();
+      expect(result).toMatchObject({ sequence: 2, fetched: 'everything' });
+      expect(asked.filter((each) => each.startsWith('/snapshot.json'))).toEqual([
+        '/snapshot.json',
+        '/snapshot.json no-cache',
+      ]);
     },
   );
 

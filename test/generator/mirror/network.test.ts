@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createKey } from '../../../generator/log/key-file.js';
 import { RequestBudget } from '../../../generator/mirror/limits.js';
 import { OPERATOR } from '../../support/build.js';
 import { writeRegister } from '../../support/register.js';
@@ -60,8 +61,11 @@ describe('a server', () => {
     origin.files.set('/brand.bin?', origin.files.get('/brand.bin') ?? Buffer.alloc(0));
     await copied();
     removeTree(out);
-    for (const location of ['http://localhost:1/snapshot.json', '/snapshot.json']) {
-      origin.atFirst('/snapshot.json', 9, (response) => response.writeHead(302, { location }).end());
+    for (const [location, times] of [
+      ['http://localhost:1/snapshot.json', 1],
+      ['/snapshot.json', 9],
+    ] as const) {
+      origin.atFirst('/snapshot.json', times, (response) => response.writeHead(302, { location }).end());
       expect(await refused()).toEqual([3, expect.stringContaining(`redirects to "${location}"`)]);
     }
   });
@@ -220,7 +224,9 @@ describe('a folder', () => {
     await expectLeftAlone();
   });
 
-  it('that is a copy is left alone by builds, whatever tree its origin has begun since', async () => {
+  it('that is a copy is left alone by builds and signed by nobody, whatever tree its origin has begun since', async () => {
+    const key = path('key');
+    createKey('register.example/log', key);
     origin.publish(ONE);
     for (const tree of ['a', 'd']) {
       origin.tree = tree.repeat(16);
@@ -228,6 +234,8 @@ describe('a folder', () => {
       await copied();
       const { code, stderr } = await built();
       expect([code, stderr]).toEqual([3, expect.stringContaining('is a copy, whose snapshots')]);
+      const signed = await inProcess('sign', '--out', out, '--operator', OPERATOR, '--key', key);
+      expect([signed.code, signed.stderr]).toEqual([3, expect.stringContaining('its origin signs')]);
     }
   });
 });
