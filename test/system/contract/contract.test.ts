@@ -12,7 +12,7 @@ it('the proxy keeps the contract, in every case', async () => {
   const [register, out] = [path('register.sqlite'), path('dist')];
   await writeSample({ file: register, records: 400, seed: 3 });
   await buildSigned(register, out);
-  const proxy = await startProxy(out, ['--trust-proxy', 'loopback', '--api-tokens', '60']);
+  const proxy = await startProxy(out, ['--trust-proxy=loopback', '--api-tokens=60', '--page-tokens=60']);
   onTestFinished(async () => void (await proxy.stop()));
   const send = sender(proxy.base);
   const cases = contractCases(out);
