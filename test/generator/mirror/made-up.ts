@@ -79,11 +79,10 @@ const line = (path: string, content: Buffer): string => {
   const hasBody = !isDownload(path) && content.equals(Buffer.from(body));
   return JSON.stringify({ path, sha256: sha256(content), bytes: content.length, ...(hasBody && { body }) });
 };
-const zipped = (lines: readonly string[]): Buffer =>
-  // Two members, as a builder that works in parts writes.
-  Buffer.concat(
-    [lines.slice(0, 1), lines.slice(1)].map((part) => gzipSync(part.map((text) => `${text}\n`).join(''))),
-  );
+const zipped = (lines: readonly string[]): Buffer => gzipSync(lines.map((text) => `${text}\n`).join(''));
+/** Two members, as a builder that works in parts writes. */
+const zippedInParts = (lines: readonly string[]): Buffer =>
+  Buffer.concat([lines.slice(0, 1), lines.slice(1)].map(zipped));
 
 type Bodies = Readonly<Record<string, Buffer>>;
 
@@ -91,8 +90,10 @@ function downloadsOf(documents: Bodies): Bodies {
   const all = Object.entries(documents);
   const others = all.filter(([path]) => !isGroup(path) && path !== '/');
   const files = {
-    'documents/group.ndjson.gz': zipped(all.flatMap(([path, body]) => (isGroup(path) ? String(body) : []))),
-    'documents/other.ndjson.gz': zipped(others.map(([path, body]) => line(path, body))),
+    'documents/group.ndjson.gz': zippedInParts(
+      all.flatMap(([path, body]) => (isGroup(path) ? String(body) : [])),
+    ),
+    'documents/other.ndjson.gz': zippedInParts(others.map(([path, body]) => line(path, body))),
   };
   const resources = Object.entries(files).map(([path, body]) => ({
     path,
