@@ -36,7 +36,7 @@ let empty: number;
 
 async function proxyOn(dist: string): Promise<number> {
   // The limits that the description tells.
-  const proxy = await startProxy(dist, ['--api-tokens', '60', '--download-tokens', '12']);
+  const proxy = await startProxy(dist, ['--api-tokens=60', '--download-tokens=12', '--page-tokens=240']);
   running.push(proxy);
   return Number(new URL(proxy.base).port);
 }
