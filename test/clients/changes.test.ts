@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { StartOverError, changesSince } from '../../clients/typescript/changes.js';
 import type { Change, Position } from '../../clients/typescript/changes.js';
 import { RegisterClient } from '../../clients/typescript/client.js';
-import { MadeUpOrigin, documentsOf } from '../generator/mirror/made-up.js';
+import { MadeUpOrigin, documentsOf, zipped } from '../generator/mirror/made-up.js';
 import {
   ROWS,
   STEP,
@@ -127,8 +127,7 @@ const lineOf = (at: string, body: string) => ({
   bytes: Buffer.byteLength(body),
   body,
 });
-const gzipped = (lines: readonly object[]): Buffer =>
-  gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+const gzipped = (lines: readonly object[]): Buffer => zipped(lines.map((line) => JSON.stringify(line)));
 
 describe('a bundle', () => {
   const origin = new MadeUpOrigin();

@@ -109,7 +109,7 @@ export function failingDisk(path: string, code = 'EIO'): Disk {
   return { ...INLINE_DISK, read };
 }
 
-/** So many requests that no test meets the limit. */
+/** A limit that no test reaches. */
 const ample = { burst: 1_000_000 };
 export const UNLIMITED = { api: ample, download: ample, page: ample };
 

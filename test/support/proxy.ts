@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PROJECT } from './project.js';
 
 export const MAIN = join(PROJECT, 'build/proxy/main.js');
-/** So many requests that nobody meets a limit. */
+/** Limits that no test reaches. */
 export const UNLIMITED = ['api', 'download', 'page'].flatMap((quota) => [`--${quota}-tokens`, '1000000']);
 
 export interface ProxyProcess {
@@ -56,7 +56,7 @@ export interface RunningProxy extends ProxyProcess {
   readonly stop: () => Promise<number | string | null>;
 }
 
-/** Starts the proxy on a free port, with a limit that no test meets unless its own options say so. */
+/** Starts the proxy on a free port, with limits that no test reaches unless its own options say so. */
 export async function startProxy(
   dist: string,
   options: readonly string[] = [],

@@ -56,7 +56,7 @@ export const isSibling = (path: string): boolean => /(?<!\.(csv|ndjson|sqlite))\
 /** Whether a file is one of the bulk downloads or describes them. */
 export const isDownload = (path: string): boolean => path.startsWith('downloads/');
 
-/** Whether a file is a download, or says as of when they are. */
+/** Whether a file is a download, or a page that says how old the downloads are. */
 export const speaksOfDownloads = (path: string): boolean =>
   isDownload(path) || /^(downloads|index)\.html(\.br|\.gz)?$/.test(path);
 

@@ -12,13 +12,23 @@ function replaceTimer(wait: (ms: number) => unknown): void {
   syncBuiltinESMExports();
 }
 
-const resultSchema = z.looseObject({
+const reportSchema = z.object({
+  origin: z.string(),
+  size: z.int(),
+  signed_by: z.array(z.string()),
+  unknown_keys: z.array(z.string()),
+  is_signed: z.boolean(),
+  covers_manifest: z.boolean(),
+});
+const resultSchema = z.object({
+  origin: z.string(),
   sequence: z.int(),
+  digest: z.string(),
   fetched: z.string(),
   requests: z.int(),
   bytes: z.int(),
   changes: z.unknown(),
-  log: z.unknown(),
+  log: reportSchema.nullable(),
 });
 
 /** Call it at the top of a test file. */

@@ -79,7 +79,9 @@ const line = (path: string, content: Buffer): string => {
   const hasBody = !isDownload(path) && content.equals(Buffer.from(body));
   return JSON.stringify({ path, sha256: sha256(content), bytes: content.length, ...(hasBody && { body }) });
 };
-const zipped = (lines: readonly string[]): Buffer => gzipSync(lines.map((text) => `${text}\n`).join(''));
+/** A gzip file of these lines. */
+export const zipped = (lines: readonly string[]): Buffer =>
+  gzipSync(lines.map((text) => `${text}\n`).join(''));
 /** Two members, as a builder that works in parts writes. */
 const zippedInParts = (lines: readonly string[]): Buffer =>
   Buffer.concat([lines.slice(0, 1), lines.slice(1)].map(zipped));

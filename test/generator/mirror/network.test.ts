@@ -2,7 +2,6 @@
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createKey } from '../../../generator/log/key-file.js';
 import { RequestBudget } from '../../../generator/mirror/limits.js';
@@ -10,7 +9,7 @@ import { OPERATOR } from '../../support/build.js';
 import { writeRegister } from '../../support/register.js';
 import { inState, removeTree } from '../../support/tree.js';
 import { damageOf, inProcess, sha256 } from '../publish/support.js';
-import { documentsOf } from './made-up.js';
+import { documentsOf, zipped } from './made-up.js';
 import { copying } from './copies.js';
 
 const { path, origin, base, out, waits, refused, ...copy } = await copying();
@@ -157,7 +156,7 @@ it('a bundle that leads to something else is given up for a copy from the start'
     { tree: origin.tree, from: 1, to: 2 },
     { path: '/api/v1/stats', sha256: sha256('a'), bytes: 1, body: 'a' },
   ];
-  origin.putBundle(gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join('')));
+  origin.putBundle(zipped(lines.map((line) => JSON.stringify(line))));
   expect(await copied()).toMatchObject({ fetched: 'everything' });
   const group: unknown = JSON.parse(readFileSync(join(out, 'api/v1/group/1.json'), 'utf8'));
   expect(group).toEqual({ id: 1, name: 'new' });

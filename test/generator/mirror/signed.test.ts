@@ -145,7 +145,8 @@ describe('a copy of a signed tree', () => {
     log.publish();
     const { asked, log: found } = await mirrored();
     expect(found).toMatchObject({ size: 1, is_signed: false });
-    expect(asked.filter((url) => url.startsWith('/snapshot.json'))).toHaveLength(5);
+    const again = Array.from({ length: 4 }, () => '/snapshot.json no-cache');
+    expect(asked.filter((url) => url.startsWith('/snapshot.json'))).toEqual(['/snapshot.json', ...again]);
     expect((await run('--quiet')).stderr).toBe(
       'warning: snapshot 2 is not in the signed log yet, only the one before it is\n',
     );

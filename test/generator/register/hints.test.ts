@@ -1,4 +1,4 @@
-/** What `check` says of likely causes, of what is there, and of what the contract allows but may be a mistake. */
+/** Hints of `check` at likely causes, its summary, and its warnings of what the contract allows but may be a mistake. */
 import { describe, expect, it } from 'vitest';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
