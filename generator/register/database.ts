@@ -5,8 +5,7 @@ import { chunksOf } from '../files.js';
 import { isSqliteError, openDatabase, type Database } from '../sqlite/index.js';
 import { RESOURCES, TABLES, WITHHELD } from '../schema/index.js';
 import { Measured } from '../schema/measured.js';
-import { columnReader, supplyAbsent } from './absent.js';
-import type { ColumnReader } from './absent.js';
+import { columnReader, coverTables, type ColumnReader } from './absent.js';
 import { addFunctions } from './functions.js';
 import { EXCLUSION_TABLES, TEMPORARY, literal } from './sql.js';
 import type { KindRange, SCOPES } from './sql.js';
@@ -212,7 +211,7 @@ function transactions(
           ` software needs its own, publish a copy (docs/your-register.md#a-nightly-copy)`,
       );
     }
-    const absent = supplyAbsent(database, columnsIn, notMeasured);
+    const absent = coverTables(database, columnsIn, notMeasured);
     if (RESOURCES.every(({ plural }) => absent.includes(plural)))
       throw Failure.invalid(
         `register "${file}" measures nothing, expected at least one of ${RESOURCES.map(({ plural }) => plural).join(', ')}`,

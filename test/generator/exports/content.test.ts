@@ -10,6 +10,7 @@ import { published } from '../../support/build.js';
 import { csvObjects } from '../../support/csv.js';
 import { temporary } from '../../support/folder.js';
 import { NASTY_REGISTER, TIME } from '../../support/nasty.js';
+import { contentOf } from '../../support/published.js';
 import { SCHEMA, changeRegister, writeRegister } from '../../support/register.js';
 import { readTree } from '../../support/tree.js';
 import { isThorough } from '../../support/thorough.js';
@@ -136,6 +137,51 @@ it('a column that is compared by RTRIM tells spaces from an empty text, in every
   expect(csvObjects(text(folder, 'groups.csv')).map(({ description }) => description)).toEqual(measured);
   const rows = await parquetRows(file(folder, 'groups.parquet'));
   expect(rows.map(({ description }) => description)).toEqual(measured);
+});
+
+/** A value that JSON functions give as text, which SQLite would nest in another document as JSON. */
+const JSON_VALUES = ['["a","b"]', '{"a":1}', '"Foo"', '5', 'null', '[]'];
+const SEEN = `'${TIME}' AS first_measured_at, '${TIME}' AS last_measured_at`;
+const MEASURED = `'${TIME}' AS first_measured_at, '${TIME}' AS measured_at, 1 AS measurements`;
+
+/** A register of views in which every text is made by an SQL expression over a table. */
+const registerOf = (text: string): string => `
+  CREATE TABLE document (id INTEGER PRIMARY KEY, body TEXT, plain TEXT,
+    generated TEXT AS (body -> '$.value') VIRTUAL, extracted TEXT AS (json_extract(body, '$.list[0]')) VIRTUAL);
+  ${JSON_VALUES.map((json, index) => `INSERT INTO document VALUES (${index + 1}, '{"value":${json},"list":[${json}]}', '${json}');`).join('\n')}
+  CREATE VIEW groups AS SELECT id, ${text} AS name, ${text} AS description, 'owned' AS owner_state,
+    ${text} AS owner_name, 1 AS member_count, ${MEASURED} FROM document;
+  CREATE VIEW group_names AS SELECT id AS group_id, 1 AS position, ${text} AS name, ${SEEN} FROM document;
+  CREATE VIEW group_owners AS SELECT id AS group_id, 1 AS position, 'owned' AS owner_state,
+    ${text} AS owner_name, ${SEEN} FROM document;
+  CREATE VIEW users AS SELECT id, ${text} AS username, ${text} AS display_name, ${MEASURED} FROM document;
+  CREATE VIEW usernames AS SELECT id AS user_id, 1 AS position, ${text} AS username, ${SEEN} FROM document;
+  CREATE VIEW games AS SELECT id, ${text} AS name, ${text} AS genre, 1 AS playing, ${text} AS creator_name,
+    ${MEASURED} FROM document;
+  CREATE VIEW items AS SELECT id, ${text} AS name, ${MEASURED} FROM document;
+  PRAGMA user_version = 1`;
+
+it('a text that a JSON function made is everywhere what the same text is where it is stored', async () => {
+  const contents = new Map<string, Record<string, string>>();
+  for (const text of [
+    'plain',
+    'generated',
+    'CAST(generated AS TEXT)',
+    `coalesce(CASE json_type(body, '$.value') WHEN 'array' THEN extracted WHEN 'object' THEN extracted END, plain)`,
+    `body -> '$.value'`,
+    `(SELECT json_quote(value) FROM json_each(body) WHERE key = 'value')`,
+  ]) {
+    const register = path('json.sqlite');
+    const database = openDatabase(register);
+    database.exec(registerOf(text));
+    database.close();
+    const folder = path('json');
+    await published({ register, out: folder });
+    contents.set(text, contentOf(folder));
+    const record: unknown = JSON.parse(readTree(folder).get('api/v1/group/1.json')?.text ?? '');
+    expect(record).toMatchObject({ name: '["a","b"]', description: '["a","b"]' });
+  }
+  for (const content of contents.values()) expect(content).toEqual(contents.get('plain'));
 });
 
 it('an empty register gives tables with headers alone, which are still read', async () => {
