@@ -1,11 +1,9 @@
 /** Counts what is published of each table, so that the removal guard notices a loss. */
-import { recordKey } from './incremental/fingerprints.js';
 import type { Index } from '../tree/index-json.js';
 import type { Register } from '../register/database.js';
 import { isPublished, isWithheld, literal, name, publishedValue } from '../register/sql.js';
 import type { Kind, Resource } from '../schema/field.js';
-import { resourceOf, tablesOf } from '../schema/index.js';
-import type { Table } from '../schema/index.js';
+import { recordKey, resourceOf, tablesOf, type Table } from '../schema/index.js';
 
 /** By table. */
 export type Counts = NonNullable<Index['counts']>;

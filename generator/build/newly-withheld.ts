@@ -29,7 +29,7 @@ export class NewlyWithheld {
       for (const list of ['withheld', 'withheld_name'] as const) {
         const table = exclusion(list, kind);
         const values = all[table] ?? [];
-        const isKnown = (value: unknown): boolean => known[list].has(markOf(kind, value));
+        const isKnown = (value: unknown): boolean => known[list].has(markOf(list, kind, value));
         this.#without[table] = values.filter(isKnown);
         this.#alone[table] = values.filter((value) => !isKnown(value));
       }

@@ -27,7 +27,7 @@ import {
   recordsOf,
 } from '../register/overview.js';
 import type { Counted, InvalidIds, MeasuredRecords, Overview, RowCounts } from '../register/overview.js';
-import { countRows, unknownWithheld, warningsOf } from '../register/warnings.js';
+import { countRows, withheldWarnings, warningsOf } from '../register/warnings.js';
 import type { Kind } from '../schema/field.js';
 import { RESOURCES, resourceOf, tablesOf } from '../schema/index.js';
 import { explainer } from '../register/slow-steps.js';
@@ -99,7 +99,7 @@ export async function renderRecords(work: RecordsWork): Promise<RenderedRecords 
   const warnings = await progress.blocking(
     () =>
       changed !== undefined && tables !== undefined && areFew(changed, countsOf(tables))
-        ? unknownWithheld(register)
+        ? withheldWarnings(register)
         : // Reads every table: if few records changed, a build would take 5 % longer.
           warningsOf(register, countRows(register)),
     'looking for odd values',

@@ -1,6 +1,7 @@
 import { notMeasuredBy } from '../config/config.js';
 import { check } from '../register/check.js';
 import type { Register } from '../register/database.js';
+import { markWithheld } from '../register/overview.js';
 import { countRows, warningsOf } from '../register/warnings.js';
 import { RESOURCES, WITHHELD } from '../schema/index.js';
 import { amountOf, number } from '../progress.js';
@@ -43,6 +44,7 @@ export function addCheck(program: Program, terminal: Terminal): void {
 
 /** What a check says of a register that keeps the contract. */
 function soundOf(register: Register) {
+  markWithheld(register);
   const counts = countRows(register);
   return { counts, absent: register.absent, warnings: warningsOf(register, counts) };
 }

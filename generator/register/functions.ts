@@ -9,6 +9,9 @@ import type { Database } from '../sqlite/index.js';
  */
 const foldedName = (name: string): string => name.normalize('NFKC').toLowerCase().normalize('NFKC');
 
+/** The text under which a name is withheld: that of the look-up, without outer spaces. */
+export const withheldAs = (name: string): string => foldedName(name).trim();
+
 /** The first hexadecimal digits of the SHA-256 of a text in UTF-8. */
 const hashPrefix = (text: string, digits: number): string => hash('sha256', text).slice(0, digits);
 
@@ -20,6 +23,7 @@ const hashPrefix = (text: string, digits: number): string => hash('sha256', text
  * - `folded_after_prefix(name, digits)`: a prefix of the hash of the folded name, then that name
  *   itself. One text, since a call costs more than the sorting of a row.
  * - `hash_prefix(text, digits)`: see `hashPrefix`.
+ * - `withheld_as(name)`: see `withheldAs`.
  */
 export function addFunctions(database: Database): void {
   const options = { deterministic: true };
@@ -34,4 +38,5 @@ export function addFunctions(database: Database): void {
   database.function('hash_prefix', options, (text: unknown, digits: unknown) =>
     hashPrefix(String(text), Number(digits)),
   );
+  database.function('withheld_as', options, (name: unknown) => withheldAs(String(name)));
 }

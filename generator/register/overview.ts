@@ -3,60 +3,22 @@ import type { KeyRange } from '../cursor.js';
 import { Failure } from '../errors.js';
 import { KINDS, MAX_INTEGER } from '../schema/field.js';
 import type { History, Kind, Resource } from '../schema/field.js';
-import { RESOURCES, tablesOf } from '../schema/index.js';
-import type { Table } from '../schema/index.js';
+import { RESOURCES } from '../schema/index.js';
 import type { Measured } from '../schema/measured.js';
 import { newestOf } from '../schema/time.js';
 import type { Register } from './database.js';
-import { REFERRED, exclusion, isPublished, literal, name } from './sql.js';
+import { exclusion, isPublished, literal, name } from './sql.js';
 import { samples } from './samples.js';
+import { markNames } from './withheld-names.js';
 
-/** Fills the connection's lists of withheld and excluded records. Idempotent. */
+/** Fills the connection's lists of withheld and excluded records, and of names. Idempotent. */
 export function markWithheld(register: Register, resources = RESOURCES): void {
   for (const kind of KINDS) {
     const ids = `SELECT id FROM withheld WHERE kind = ${literal(kind)}`;
     register.execute(`INSERT OR IGNORE INTO ${exclusion('withheld', kind)} ${ids}`);
     register.execute(`INSERT OR IGNORE INTO ${exclusion('excluded', kind)} ${ids}`);
   }
-  for (const { kind, table, id, column, isOfKind } of resources.flatMap(namings)) {
-    register.execute(
-      `INSERT OR IGNORE INTO ${exclusion('withheld_name', kind)} SELECT ${name(column)} FROM ${name(table)}` +
-        ` WHERE ${isOfKind} AND ${name(id)} IN ${exclusion('withheld', kind)} AND ${name(column)} IS NOT NULL`,
-    );
-  }
-}
-
-/** Where a table has names of records of a kind, along with their ids. */
-interface Naming {
-  readonly kind: Kind;
-  readonly table: string;
-  readonly id: string;
-  readonly column: string;
-  /** Condition that a row's id may be of that kind. */
-  readonly isOfKind: string;
-}
-
-/** A resource's own names, and those in its references, since the register may lack their records. */
-const namings = (resource: Resource): readonly Naming[] =>
-  tablesOf(resource).flatMap((table) => [...ownNames(resource, table), ...namesInReferences(table)]);
-
-function ownNames({ kind, nameColumn }: Resource, { name: table, key, columns }: Table): readonly Naming[] {
-  const [id] = key;
-  const column = columns.find((candidate) => candidate.name === nameColumn);
-  if (id === undefined || column === undefined) return [];
-  return [{ kind, table, id: id.name, column: column.name, isOfKind: 'TRUE' }];
-}
-
-function namesInReferences({ name: table, columns }: Table): readonly Naming[] {
-  const references = new Set(columns.flatMap(({ identifies }) => identifies ?? []));
-  return [...references].flatMap(({ id, name: column, kind }) =>
-    REFERRED.filter((to) => kind === to || kind !== 'user').map((to) => {
-      const other = literal(to === 'user' ? 'group' : 'user');
-      // If the kind was not measured, the reference may be to either.
-      const isOfKind = kind === 'user' ? 'TRUE' : `${name(kind.column)} IS NOT ${other}`;
-      return { kind: to, table, id, column, isOfKind };
-    }),
-  );
+  markNames(register, resources);
 }
 
 /** Ids of records that are excluded as invalid and not as withheld, ascending, by kind. */

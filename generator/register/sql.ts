@@ -21,7 +21,10 @@ import { ROUTES, halves, routeNamed } from '../routes/index.js';
 const EXCLUSIONS = {
   /** Ids of withheld records. */
   withheld: 'INTEGER',
-  /** Past and present names of withheld users and groups: a reference may have no id. */
+  /**
+   * Past and present names of withheld users and groups, and each spelling of one that a reference
+   * without an id has (see `markWithheld`).
+   */
   withheld_name: 'TEXT',
   /** Ids of withheld and invalid records; the latter may be of any type. */
   excluded: 'BLOB',

@@ -7,6 +7,7 @@ import { oddValues } from './odd-values.js';
 import { literal, name } from './sql.js';
 import { warningOf } from './findings.js';
 import type { Warning } from './findings.js';
+import { hidingOthers } from './withheld-names.js';
 
 /** The rows of each table that is measured. */
 export type RowsByTable = Readonly<Record<string, number>>;
@@ -23,8 +24,14 @@ export const countRows = (register: Register): RowsByTable =>
 export const warningsOf = (register: Register, counts: RowsByTable): readonly Warning[] => [
   ...unfitHistories(counts, register),
   ...RESOURCES.flatMap((resource) => lateRecords(register, resource)),
-  ...unknownWithheld(register),
+  ...withheldWarnings(register),
   ...oddValues(register, counts),
+];
+
+/** Finds what the list of withheld records may hide too little or too much. */
+export const withheldWarnings = (register: Register): readonly Warning[] => [
+  ...unknownWithheld(register),
+  ...hidingOthers(register),
 ];
 
 const unfitHistories = (counts: RowsByTable, register: Register): readonly Warning[] =>
@@ -43,7 +50,7 @@ const unfitHistories = (counts: RowsByTable, register: Register): readonly Warni
 const ID_OF_WITHHELD = { name: WITHHELD.name, key: WITHHELD.key.filter((column) => column.name === 'id') };
 
 /** Ids in the list of withheld records that have no record. They may be mistyped. */
-export const unknownWithheld = (register: Register): readonly Warning[] =>
+const unknownWithheld = (register: Register): readonly Warning[] =>
   RESOURCES.filter(({ plural }) => register.measured.has(plural)).flatMap(({ kind, plural }) => {
     const ids = `SELECT id FROM ${name(WITHHELD.name)} WHERE kind = ${literal(kind)}`;
     // A view may be slow to search, so it is read once.

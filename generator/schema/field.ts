@@ -168,6 +168,8 @@ export interface Resource {
   readonly totals: readonly string[];
   /** The column of its names, here and in histories, if references may name it without an id. */
   readonly nameColumn?: string;
+  /** The column of other names, which several records may share. */
+  readonly sharedNameColumn?: string;
 }
 
 /** What null means in a register, and where nothing else is said. */

@@ -46,6 +46,12 @@ export const WITHHELD: Table = {
   kind: null,
 };
 
+/** The column that identifies the record that a row of a table is or belongs to. */
+export function recordKey({ name: table, key: [key] }: Table): string {
+  if (key === undefined) throw new TypeError(`"${table}" has no key`);
+  return key.name;
+}
+
 /** The table of a resource's records. */
 export function recordTable(resource: Resource): Table {
   const columns = columnsOf(resource.record.fields);

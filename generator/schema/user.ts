@@ -5,6 +5,8 @@ import { changedAt, changedBetween, isCurrent, position, seen } from './historie
 const userId = required(id('id', 1042, 'Stable numeric id of the user.'));
 const username = text('username', 'marlow_finch', 'Username of the user, exactly as read.');
 
+const displayName = text('display_name', 'Marlow', 'Display name of the user, exactly as read.');
+
 const usernames: History = {
   name: 'usernames',
   table: 'usernames',
@@ -23,7 +25,7 @@ export const user: Resource = {
     fields: [
       userId,
       username,
-      text('display_name', 'Marlow', 'Display name of the user, exactly as read.'),
+      displayName,
       oneOf(
         'state',
         {
@@ -78,5 +80,6 @@ export const user: Resource = {
   },
   histories: [usernames],
   totals: [],
-  nameColumn: 'username',
+  nameColumn: username.name,
+  sharedNameColumn: displayName.name,
 };

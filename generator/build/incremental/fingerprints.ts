@@ -6,16 +6,10 @@
 import { hash } from 'node:crypto';
 import { MAX_INTEGER } from '../../schema/field.js';
 import type { Kind } from '../../schema/field.js';
-import type { Table } from '../../schema/index.js';
+import { recordKey, type Table } from '../../schema/index.js';
 import type { Register } from '../../register/database.js';
 import { isPublished, literal, name, publishedValue } from '../../register/sql.js';
 import type { KeyRange } from '../../cursor.js';
-
-/** The column that identifies the record. */
-export function recordKey({ name: table, key: [key] }: Table): string {
-  if (key === undefined) throw new TypeError(`"${table}" has no key`);
-  return key.name;
-}
 
 /**
  * Whether a table or view can be searched by ranges of the record's id, without a full scan for
