@@ -4,10 +4,10 @@
  */
 import { createPrivateKey, createPublicKey, hash, randomBytes, sign, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Failure, messageOf, reading, unlessFailure } from './errors.js';
 import { isOpen, keepsModes } from './files.js';
+import { readInput } from './utf8.js';
 
 /** The first byte of a key: what it signs. A cosignature is of a checkpoint along with the time. */
 const NOTE = 1;
@@ -141,18 +141,17 @@ function isTimed(text: string, signature: Buffer, isOf: Verifier['verify']): boo
  * environment: it can't be read
  */
 export function readKey(path: string): KeyFile {
-  const { open, content } = reading(`key "${path}"`, () => ({
-    open: isOpen(path),
-    content: readFileSync(path, 'utf8'),
-  }));
+  const what = `key "${path}"`;
+  const content = readInput(what, path);
+  const open = reading(what, () => isOpen(path));
   let signer: Signer;
   try {
     signer = parseSigner(content.replace(/\n$/, ''));
   } catch (error) {
-    throw Failure.usage(`key "${path}": ${messageOf(error)}`);
+    throw Failure.usage(`${what}: ${messageOf(error)}`);
   }
   if (open && keepsModes(dirname(path)))
-    throw Failure.usage(`key "${path}" can be read by others, expected mode 0600 (chmod 600)`);
+    throw Failure.usage(`${what} can be read by others, expected mode 0600 (chmod 600)`);
   return { path, signer, isOpen: open };
 }
 

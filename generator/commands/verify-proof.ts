@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Failure, messageOf, reading } from '../errors.js';
-import { parseVerifier } from '../keys.js';
-import type { Verifier } from '../keys.js';
-import { verifyProof } from '../log/proof.js';
-import type { VerifiedProof } from '../log/proof.js';
+import { parseVerifier, type Verifier } from '../keys.js';
+import { verifyProof, type VerifiedProof } from '../log/proof.js';
+import { readInput } from '../utf8.js';
 import { collect, OUTPUT } from './options.js';
 import type { Common, Program } from './options.js';
 import { asOfText } from './report.js';
@@ -52,7 +51,7 @@ const read = (what: string, file: string): Buffer => reading(what, () => readFil
 /** The keys that an option gives: one, or the lines of a file. @throws Failure usage, environment */
 export function verifiersOf(given: string): readonly Verifier[] {
   const isKey = /^[^+\s]+\+[0-9a-f]{8}\+/.test(given);
-  const text = isKey ? given : read(`"${given}" (--key)`, given).toString();
+  const text = isKey ? given : readInput(`"${given}" (--key)`, given);
   const keys = text
     .split('\n')
     .map((line) => line.trim())

@@ -1,15 +1,15 @@
 /** Reads operator.json: what its keys may be, and where in the file its mistakes are. */
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { accentColour } from './brand.js';
 import type { Mistake } from './brand.js';
 import { closest } from '../closest.js';
 import type { Limit } from './config.js';
-import { Failure, reading } from '../errors.js';
+import { Failure } from '../errors.js';
 import type { Kind } from '../schema/field.js';
 import { MEASURABLE } from '../schema/measured.js';
 import { placesIn } from './json-places.js';
 import type { Position } from './json-places.js';
+import { readInput } from '../utf8.js';
 
 const TEXT = 'expected text that is not empty';
 export const text = z.string(TEXT).min(1, TEXT);
@@ -138,14 +138,14 @@ export type Operator = OperatorFile['operator'];
 /**
  * Reads and checks the file.
  * @returns its content, and a function that refuses what only other files show to be mistakes
- * @throws Failure usage: it is invalid (all mistakes are named); environment: it is unreadable
+ * @throws Failure usage: it is invalid (all mistakes are named), or not UTF-8; environment: it is
+ * unreadable
  */
 export function readOperator(file: string): {
   readonly content: OperatorFile;
   readonly refuse: (mistakes: readonly Mistake[]) => void;
 } {
-  const content = reading(`operator file "${file}"`, () => readFileSync(file, 'utf8'), ' (--operator)');
-  const json = content.replace(/^\uFEFF/, '');
+  const json = readInput(`operator file "${file}"`, file, ' (--operator)');
   const places = placesIn(json);
   if (places.error !== undefined) {
     const { expected, line, column } = places.error;

@@ -7,6 +7,7 @@ import { SIBLING_SUFFIXES, tableOf } from '../routes/index.js';
 import { redirectsIn } from '../routes/redirects.js';
 import { templatePattern } from '../routes/keys.js';
 import type { Route } from '../routes/index.js';
+import { notUtf8 } from '../utf8.js';
 
 export interface SiteFile {
   readonly route: Route;
@@ -138,9 +139,15 @@ function* entriesBelow(
     else if (path.length > LONGEST_PATH)
       yield [path, `has a path of ${path.length} characters, expected at most ${LONGEST_PATH}`];
     else if (stats.size > MOST_BYTES) yield [path, `has ${stats.size} bytes, expected at most ${MOST_BYTES}`];
-    else yield [path, undefined];
+    else yield [path, problemOfText(path, join(root, path))];
   }
 }
+
+/** What is wrong with a text; the header of the response says that it is UTF-8, or we read it as that. */
+const problemOfText = (path: string, file: string): string | undefined =>
+  /charset=utf-8|^image\/svg/.test(routeOf(path).type)
+    ? notUtf8(readable(file, (name) => readFileSync(name)))
+    : undefined;
 
 /** Where files come from that an operator may expect to write. */
 const ORIGINS: ReadonlyMap<string, string> = new Map([

@@ -58,6 +58,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   program: 'commands',
   progress: 'base',
   sqlite: 'base',
+  utf8: 'base',
 };
 
 /** Within their row: what is signed is checked by one implementation. */

@@ -70,7 +70,7 @@ describe('buildConfig', () => {
   });
 });
 
-const fails = (content: string): Failure => {
+const fails = (content: string | Buffer): Failure => {
   const operator = path('operator.json');
   writeFileSync(operator, content);
   const error = failure(() => buildConfig({ operator }));
@@ -103,6 +103,26 @@ describe('an operator file', () => {
 
   it.each(['[]', '"x"'])('must be an object, not %s', (content) => {
     expect(fails(content).exitCode).toBe(2);
+  });
+
+  it.each([
+    ['Latin-1', Buffer.from('{\n  "name": "Café"\n}', 'latin1'), 'line 2, column 15 (byte 0xe9)'],
+    [
+      'Latin-1 behind UTF-8',
+      Buffer.concat([Buffer.from('"ä\uFFFD🦊'), Buffer.from('é', 'latin1')]),
+      'line 1, column 6 (byte 0xe9)',
+    ],
+    ['UTF-16', Buffer.from('\uFEFF{ "name": "x" }', 'utf16le'), 'line 1, column 1 (byte 0xff)'],
+    [
+      'a text that is cut off',
+      Buffer.from('\uFEFF{ "name": "ä').subarray(0, -1),
+      'line 1, column 12 (byte 0xc3)',
+    ],
+    ['a surrogate', Buffer.from('22eda0bd22', 'hex'), 'line 1, column 2 (byte 0xed)'],
+    ['a character in more bytes than it takes', Buffer.from('c0af', 'hex'), 'line 1, column 1 (byte 0xc0)'],
+  ])('must be UTF-8, not %s', (_, content, place) => {
+    const { exitCode, message } = fails(content);
+    expect([exitCode, message]).toEqual([2, containing(`is not UTF-8 at ${place}, expected a text`)]);
   });
 
   it('has all its problems named at once, in its order, each with its place', () => {

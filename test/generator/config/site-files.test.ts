@@ -207,6 +207,25 @@ describe('a folder of the operator’s files is refused with exit 2', () => {
     expect(() => siteFiles(folder)).toThrow(`"${join(folder, file)}" collides with ${url}`);
   });
 
+  it('for a text that is not UTF-8, as its response says', () => {
+    const folder = path('folder');
+    const latin1 = Buffer.from('<p>\nCafé', 'latin1');
+    const texts = ['imprint.html', 'robots.txt', 'a.css', 'logo.svg', 'a.json', 'a.md'];
+    // XML has no charset in its header, and says itself what it is.
+    const others = ['photo.png', 'a.xml', 'empty'];
+    writeFiles(folder, Object.fromEntries([...texts, ...others].map((file) => [file, latin1])));
+    let refusal = '';
+    try {
+      siteFiles(folder);
+    } catch (error) {
+      refusal = String(error);
+    }
+    const problem = 'is not UTF-8 at line 2, column 4 (byte 0xe9), expected a text that is saved as UTF-8';
+    expect(refusal.split('\n  ').slice(1)).toEqual(
+      texts.toSorted().map((file) => `"${join(folder, file)}" ${problem}`),
+    );
+  });
+
   it('for too many files', () => {
     const folder = path('folder');
     writeFiles(folder, Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`${index}.txt`, ''])));

@@ -396,5 +396,10 @@ describe('the command verify-proof', () => {
       code: 2,
       stderr: `error: "${empty}" (--key) has no key, expected NAME+ID+BASE64\n`,
     });
+    writeFileSync(empty, Buffer.from(`\n# café\n${key.vkey}\n`, 'latin1'));
+    const { code, stderr } = await inProcess(...args, '--key', empty);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('is not UTF-8 at line 2, column 6')]);
+    writeFileSync(empty, `\uFEFF${key.vkey}\n`);
+    expect(await inProcess(...args, '--key', empty)).toMatchObject({ code: 0 });
   });
 });

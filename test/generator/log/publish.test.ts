@@ -61,6 +61,9 @@ describe('a key', () => {
     expect(await refusal(file('other', 0o600, Buffer.from('no key\n')))).toMatch(
       /^2 .*key ".*" *: the private key is invalid/,
     );
+    expect(await refusal(file('latin1', 0o600, Buffer.from('clé', 'latin1')))).toMatch(
+      /^2 .*key ".*" is not UTF-8 at line 1, column 3/,
+    );
     expect(await refusal(path('none'))).toMatch(/^3 .*does not exist/);
     const inside = join(of.copy().out, 'log.key');
     cpSync(of.key, inside);
