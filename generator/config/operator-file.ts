@@ -13,8 +13,19 @@ import { readInput } from '../utf8.js';
 
 const TEXT = 'expected text that is not empty';
 export const text = z.string(TEXT).min(1, TEXT);
-const url = (protocol: RegExp, error: string) => z.url({ protocol, error });
-const webUrl = url(/^https?$/, 'expected an http or https URL');
+/**
+ * A URL as `new URL()` spells it, so that it is ASCII and the same everywhere in a tree; without the
+ * slash that it adds where there is no path.
+ */
+const spelled = (url: string): string => {
+  const { href } = new URL(url);
+  return url.trim().endsWith('/') ? href : href.replace(/\/$/, '');
+};
+const anyUrl = (protocol: RegExp, error: string) => z.url({ protocol, error });
+const url = (protocol: RegExp, error: string) => anyUrl(protocol, error).transform(spelled);
+const WEB = /^https?$/;
+const WEB_URL = 'expected an http or https URL';
+const webUrl = url(WEB, WEB_URL);
 
 /** An object with no other keys than these. */
 const object = <T extends z.core.$ZodShape>(shape: T) =>
@@ -42,7 +53,7 @@ const limit = object({
 }).transform(({ tokens, refill_seconds }): Limit => ({ tokens, refillSeconds: refill_seconds }));
 
 /** The URL of a service, of which a trailing slash is left out. */
-export const baseUrl = webUrl
+export const baseUrl = anyUrl(WEB, WEB_URL)
   .refine((url) => !/[?#]/.test(url), { error: 'expected a URL without query or fragment', abort: true })
   .refine((url) => !/^[^:]+:\/\/[^/]*@/.test(url), {
     error: 'expected a URL without user name and password: it is published',
@@ -52,16 +63,14 @@ export const baseUrl = webUrl
     (url) => /^[^:]+:\/\/[^/]+\/*$/.test(url),
     'expected a URL without a path, since pages and API lie at the root of their host',
   )
-  .transform((url) => url.replace(/\/+$/, ''));
+  .transform((url) => new URL(url).origin);
 
 const DOMAIN = 'expected a domain name in lower case';
 
 const PATH = 'expected the path of a file of your own, such as "/logo.svg"';
 const path = z.string(PATH).regex(/^\/[^/]/, PATH);
 const LINK = 'expected an https URL, or the path of a file of your own';
-const link = z.string(LINK).refine((value) => {
-  return path.safeParse(value).success || z.url({ protocol: /^https$/ }).safeParse(value).success;
-}, LINK);
+const link = z.union([path, url(/^https$/, LINK)], LINK);
 
 const MEASURED =
   'expected a table or column that a register may lack, such as "items", "group_names" or "groups.description"';

@@ -4,12 +4,17 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULTS, buildConfig } from '../../../generator/config/config.js';
 import { Failure } from '../../../generator/errors.js';
 import { buildKeyOf } from '../../../generator/build/incremental/build-key.js';
-import { OPERATOR } from '../../support/build.js';
+import { OPERATOR, published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
+import { writeRegister } from '../../support/register.js';
+import { isSibling, readTree } from '../../support/tree.js';
 import { containing, fields } from '../../support/values.js';
 
 const path = temporary();
 const valid: unknown = JSON.parse(readFileSync(OPERATOR, 'utf8'));
+
+const changed = (changes: Record<string, unknown>): string =>
+  JSON.stringify({ ...fields(valid), ...changes });
 
 function failure(action: () => unknown): Failure {
   try {
@@ -46,6 +51,40 @@ describe('buildConfig', () => {
     expect(operator.baseUrl).toBe('https://x.example:8443');
   });
 
+  it.each([
+    ['https://bücher.example', 'https://xn--bcher-kva.example'],
+    ['HTTPS://Register.Example:443//', 'https://register.example'],
+    ['http://Register.Example:80', 'http://register.example'],
+    ['http://[2001:DB8:0::1]:8080', 'http://[2001:db8::1]:8080'],
+  ])('has one spelling of a base URL: "%s" is %s', (baseUrl, expected) => {
+    expect(buildConfig({ operator: OPERATOR, baseUrl }).operator.baseUrl).toBe(expected);
+  });
+
+  it('has one spelling of the URLs of an operator, all over the tree', async () => {
+    const operator = path('operator.json');
+    const odd = {
+      base_url: 'HTTPS://Register.Bücher.Example:443/',
+      url: 'HTTPS://Bücher.Example',
+      contact: 'https://Bücher.Example/contact me',
+      licence: { name: 'Own', url: 'https://Bücher.Example:443/licence' },
+      source_url: 'https://Bücher.Example/ä',
+      imprint: 'https://Bücher.Example/imprint',
+    };
+    writeFileSync(operator, changed(odd));
+    const out = path('dist');
+    await published({ register: writeRegister(path('register.sqlite'), ''), out, operator });
+    const texts = [...readTree(out)].filter(([file]) => !isSibling(file)).map(([, { text }]) => text);
+    const urls = texts.flatMap((text) => text.match(/https?:[^\s"<>')]*example[^\s"<>')]*/gi) ?? []);
+    expect(urls.length).toBeGreaterThan(100);
+    expect(urls.filter((url) => /[^!-~]|[A-Z].*example|:443/.test(url))).toEqual([]);
+    const { operator: read, brand } = buildConfig({ operator });
+    expect([read.url, read.licence.url]).toEqual([
+      'https://xn--bcher-kva.example',
+      'https://xn--bcher-kva.example/licence',
+    ]);
+    expect(brand.legal).toEqual([['https://xn--bcher-kva.example/imprint', 'Imprint']]);
+  });
+
   const HOST = 'https://api.example';
   it.each([
     '',
@@ -80,9 +119,6 @@ const fails = (content: string | Buffer): Failure => {
   expect(error.message).not.toMatch(/[Ii]nvalid|Too |Unrecognized|received|undefined/);
   return error;
 };
-
-const changed = (changes: Record<string, unknown>): string =>
-  JSON.stringify({ ...fields(valid), ...changes });
 
 describe('an operator file', () => {
   it('must be there, and no folder', () => {
