@@ -70,7 +70,14 @@ const DOMAIN = 'expected a domain name in lower case';
 const PATH = 'expected the path of a file of your own, such as "/logo.svg"';
 const path = z.string(PATH).regex(/^\/[^/]/, PATH);
 const LINK = 'expected an https URL, or the path of a file of your own';
-const link = z.union([path, url(/^https$/, LINK)], LINK);
+const isPath = (value: string): boolean => path.safeParse(value).success;
+const link = z
+  .string(LINK)
+  .refine((value) => isPath(value) || z.url({ protocol: /^https$/ }).safeParse(value).success, {
+    error: LINK,
+    abort: true,
+  })
+  .transform((value) => (isPath(value) ? value : spelled(value)));
 
 const MEASURED =
   'expected a table or column that a register may lack, such as "items", "group_names" or "groups.description"';
