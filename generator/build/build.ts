@@ -214,6 +214,7 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
     const { counts, hasFingerprints: fingerprints, invalid } = records;
     takedown.withheld = withheldOf(register.exclusions());
     const { absent } = register;
+    const now = effects.now();
     const compared = {
       register,
       counts,
@@ -223,13 +224,14 @@ async function prepare(work: Work): Promise<Prepared | CheckReport> {
       out: tree.out,
       index,
       asOf: publisher.previous?.as_of ?? null,
-      now: effects.now(),
+      now,
     };
     if (!config.acceptRemovals)
       refuse(await progress.blocking(() => implausible(compared), 'counting what is withheld'));
     publisher.described = { buildKey, fingerprints, exports: {}, absent: [...absent], counts, invalid };
     const overview = await progress.blocking(records.overview, 'adding up the register');
-    const downloads = await renderRest({ ...work, publisher, overview, buildKey, records, progress });
+    const rest = { ...work, publisher, overview, buildKey, records, now, progress };
+    const downloads = await renderRest(rest);
     const plan = await progress.blocking(() => publisher.plan(), 'adding up the tree');
     const { next } = publisher;
     const byRoute = next.changesByRoute();

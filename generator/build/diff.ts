@@ -13,6 +13,7 @@ import { registerParts } from '../exports/parts.js';
 import { EXPORTS } from '../exports/tables.js';
 import { buildKeyOf } from './incremental/build-key.js';
 import { summaries } from '../outputs/index.js';
+import { securityText } from '../outputs/pages/well-known.js';
 import { renderRecords } from './records.js';
 import { implausible, implausibleRemovals, measuredInFuture, rewritten } from './removal-guard.js';
 import { follow } from '../progress.js';
@@ -70,7 +71,11 @@ export async function diff(
     const table = tableFor(routesOf(config), register.measured);
     const replaced = replacedBy(config.files);
     const routes = comparedRoutes(tree.index, manifest?.routes ?? [], table).filter(
-      ({ route }) => isDocument(route) || isSiteFile(route) || replaced.has(route.name),
+      ({ route }) =>
+        isDocument(route) ||
+        isSiteFile(route) ||
+        replaced.has(route.name) ||
+        route.name === 'security-contact',
     );
     dryRun = new DryRun(tree, routes, manifest?.compressed_from);
     const { spec, writer } = dryRun;
@@ -104,9 +109,12 @@ export async function diff(
       asOfBefore: asOf,
     });
     progress.start('comparing', 0, 'documents');
-    const sources = { register, config, overview, table: tableFor(tableOf(config), overview.measured) };
+    const known = tableFor(tableOf(config), overview.measured);
+    const sources = { register, config, overview, table: known, now: now() };
     const outputs = await progress.blocking(() => [...summaries(sources)]);
     for (const { route, key, body } of outputs) writer.route(route).put(key, body);
+    // The only page that follows from something else: the month.
+    writer.route('security-contact').put(0, securityText(config.operator, known, sources.now));
     for (const file of config.files) writer.route(file.route.name).put(0, contentOf(file));
     await follow(rendered.end, rendered.done, progress);
     progress.finish();

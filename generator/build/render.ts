@@ -37,15 +37,17 @@ export interface RenderWork {
   readonly overview: Overview;
   readonly buildKey: BuildKey;
   readonly records: RenderedRecords;
+  readonly now: Date;
   readonly progress: Progress;
 }
 
 /** Puts every other document of a snapshot. @returns its bulk downloads */
 export async function renderRest(work: RenderWork): Promise<Downloads> {
-  const { config, register, pool, publisher, overview, buildKey, records, progress } = work;
+  const { config, register, pool, publisher, overview, buildKey, records, now, progress } = work;
   const { changed, changedTables, hasFingerprints } = records;
   const { index, next, tree, paths, spec, previous, takedown } = publisher;
-  const sources = { register, config, overview, table: tableFor(tableOf(config), overview.measured) };
+  const table = tableFor(tableOf(config), overview.measured);
+  const sources = { register, config, overview, table, now };
   const isSameBuild = isDeepStrictEqual(index?.buildKey, buildKey);
   const rendered = startSections(pool, {
     operator: config.operator,

@@ -27,6 +27,8 @@ export interface Sources {
   readonly overview: Overview;
   /** All routes, as they are for the register (see `tableFor`). */
   readonly table: readonly Route[];
+  /** The time of the build, for what has to expire. */
+  readonly now: Date;
 }
 
 /** The routes at which there is something. */
@@ -79,10 +81,10 @@ export function* descriptions(
   firstKey: (route: string) => number | undefined,
   read: ReadDocument,
 ): Generator<FileOutput> {
-  const { config, overview, table } = sources;
+  const { config, overview, table, now } = sources;
   yield* downloads(config, exported);
   yield* openapi(config, routesIn(sources), overview.measured);
   const inWords = wordsIn(config.operator.words);
   const offered = offers(table, exported, overview.measured, inWords);
-  yield* pages(config, overview, table, shown, offered, read, firstKey);
+  yield* pages(config, overview, table, now, shown, offered, read, firstKey);
 }

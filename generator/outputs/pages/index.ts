@@ -55,6 +55,7 @@ export function* pages(
   config: SiteConfig,
   overview: Overview,
   table: readonly Route[],
+  now: Date,
   shown: Shown,
   { downloads, feeds }: Offers,
   read: ReadDocument,
@@ -206,8 +207,7 @@ export function* pages(
     isShared: true,
   });
   yield { route: 'api-catalog', key: 0, body: apiCatalog(operator, table) };
-  // The file must expire, and its expiry depends on the newest measurement.
-  if (asOf !== null) yield { route: 'security-contact', key: 0, body: securityText(operator, table, asOf) };
+  yield { route: 'security-contact', key: 0, body: securityText(operator, table, now) };
   if (!replaced.has('robots')) yield { route: 'robots', key: 0, body: robots(operator, table, measured) };
   yield { route: 'sitemap', key: 0, body: sitemap(operator, table, measured) };
 }

@@ -5,6 +5,7 @@ import { PATHS } from '../../routes/paths.js';
 import { recordPage } from '../../routes/record-pages.js';
 import type { Route } from '../../routes/index.js';
 import { KINDS } from '../../schema/field.js';
+import { timeAt } from '../../schema/time.js';
 import type { Measured } from '../../schema/measured.js';
 import { isOfError } from '../openapi/problems.js';
 import { render } from './render.js';
@@ -25,16 +26,13 @@ export function apiCatalog({ baseUrl, licence }: Operator, table: readonly Route
   });
 }
 
-/** The contact expires 180 days after the newest measurement. RFC 9116 advises < 1 year. */
-const CONTACT_DAYS = 180;
-const DAY_MS = 86_400_000;
-
 /**
- * RFC 9116. The file must expire, but no clock is used here: it expires some time after the newest
- * measurement, which is renewed as long as the register is in use.
+ * The security contact (RFC 9116). It must expire, and section 2.5.5 advises within a year: it does so a
+ * year after the month of the build began, so it is valid when it is published, whatever was measured,
+ * and changes once a month.
  */
-export function securityText({ baseUrl, contact }: Operator, table: readonly Route[], asOf: string): string {
-  const expires = new Date(Date.parse(asOf) + CONTACT_DAYS * DAY_MS).toISOString().replace('.000Z', 'Z');
+export function securityText({ baseUrl, contact }: Operator, table: readonly Route[], now: Date): string {
+  const expires = timeAt(Date.UTC(now.getUTCFullYear() + 1, now.getUTCMonth()));
   return [
     `Contact: ${contact}`,
     `Expires: ${expires}`,

@@ -7,7 +7,7 @@ import { published, run } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { writeRegister } from '../../support/register.js';
 import type { Rows } from '../../support/register.js';
-import { contentOf, stateOf } from '../../support/published.js';
+import { contentOf, listOf, manifestOf, stateOf } from '../../support/published.js';
 import { fresh, sites } from '../../support/site.js';
 import { always, isThorough, it } from '../../support/thorough.js';
 import {
@@ -20,7 +20,7 @@ import {
   readTree,
 } from '../../support/tree.js';
 import { containing, fields } from '../../support/values.js';
-import { expectTouched } from '../publish/support.js';
+import { damageOf, expectTouched } from '../publish/support.js';
 
 const path = temporary();
 const site = sites(path, {
@@ -51,6 +51,32 @@ it('a second build of an unchanged register touches nothing but the time in snap
     ...fields(json(before, 'snapshot.json')),
     built_at: '2026-12-02T00:00:00Z',
   });
+});
+
+it('security.txt is valid when it is published, whatever was measured, and changes once a month', async () => {
+  const file = '.well-known/security.txt';
+  for (const measured_at of ['2024-11-20T08:00:00Z', '9998-12-31T23:59:59Z', null]) {
+    const made = {
+      register: writeRegister(
+        path('register.sqlite'),
+        measured_at === null ? {} : { users: [{ id: 1, first_measured_at: measured_at, measured_at }] },
+      ),
+      out: path('dist'),
+    };
+    const expires = () => /^Expires: (.+)$/m.exec(readFileSync(join(made.out, file), 'utf8'))?.[1];
+    await published({ ...made, at: '2026-12-01T00:00:00Z' });
+    expect(expires()).toBe('2027-12-01T00:00:00Z');
+    const [before, state] = [manifestOf(made.out), stateOf(made.out)];
+    const still = await published({ ...made, at: '2026-12-31T23:59:59Z' });
+    expect([still.sequence, namesThatDiffer(stateOf(made.out), state)]).toEqual([1, ['snapshot.json']]);
+    const { sequence, changes } = await published({ ...made, at: '2027-01-01T00:00:00Z' });
+    expect([sequence, changes]).toEqual([2, expect.objectContaining({ added: 0, changed: 1, removed: 0 })]);
+    expect(expires()).toBe('2028-01-01T00:00:00Z');
+    expect(listOf(made.out, 2).put.map((each) => each.path)).toEqual([`/${file}`]);
+    // It is a document like all others, so the digest is another one.
+    expect(manifestOf(made.out).digest).not.toBe(before.digest);
+    expect(await damageOf(made.out)).toEqual([]);
+  }
 });
 
 it('a change touches what shows it, and nothing else', async () => {

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import { published } from '../../support/build.js';
 import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
@@ -52,13 +53,30 @@ const json = async (register: string, out: string, ...more: string[]) => {
   return schema.parse(JSON.parse(stdout));
 };
 
-/** The documents that a diff compares: endpoints, documents for finding records, and feeds. Downloads, description and pages follow from those. */
+const SECURITY = '.well-known/security.txt';
+
+/**
+ * The documents that a diff compares: endpoints, documents for finding records, feeds, and what the month
+ * changes. Downloads, description and pages follow from those.
+ */
 const comparedOf = (content: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     documentsOf(content)
-      .filter((file) => isEndpoint(file) || isForFinding(file) || file.startsWith('feeds/'))
+      .filter(
+        (file) => isEndpoint(file) || isForFinding(file) || file.startsWith('feeds/') || file === SECURITY,
+      )
       .map((file) => [file, content[file] ?? '']),
   );
+
+it('tells that a month has passed, after which security.txt is another', async () => {
+  const [register, out] = [writeRegister(path('register.sqlite'), ROWS), path('dist')];
+  await published({ register, out, at: '2026-11-30T00:00:00Z' });
+  const found = await json(register, out);
+  expect(found.changes).toMatchObject({ added: 0, changed: 1, removed: 0 });
+  expect(found.examples).toMatchObject([{ what: 'changed', url: `/${SECURITY}` }]);
+  await published({ register, out });
+  expect((await json(register, out)).changes).toMatchObject({ added: 0, changed: 0, removed: 0 });
+});
 
 describe('a diff', () => {
   it('says what a build would add, change and remove, with old and new values', async () => {

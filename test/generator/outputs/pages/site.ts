@@ -30,7 +30,7 @@ export async function publishSite(path: (name: string) => string): Promise<Site>
 }
 
 const manifest = z.object({
-  as_of: z.string(),
+  built_at: z.string(),
   service: z.object({ base_url: z.string() }),
   routes: z.array(z.object({ name: z.string(), path: z.string(), file: z.string(), class: z.string() })),
 });
