@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { rootOf } from '../generator/log/naive.js';
-import { isOfTheBuild, isSibling, pathsBelow } from './tree.js';
+import { isOfTheBuild, isOfTheMonth, isSibling, pathsBelow } from './tree.js';
 
 /** Path -> SHA-256 of all published files, the compressed siblings too. */
 export const hashesOf = (out: string): Record<string, string> =>
@@ -13,9 +13,13 @@ export const hashesOf = (out: string): Record<string, string> =>
     pathsBelow(out, (entry) => entry.isFile()).map((file) => [file, sha256(readFileSync(join(out, file)))]),
   );
 
-/** Path -> SHA-256 of everything that follows from the register. */
-export const contentOf = (out: string): Record<string, string> =>
+/** Path -> SHA-256 of all documents, which the digest covers, and their compressed siblings. */
+const digestedOf = (out: string): Record<string, string> =>
   Object.fromEntries(Object.entries(hashesOf(out)).filter(([file]) => !isOfTheBuild(file)));
+
+/** Path -> SHA-256 of everything that follows from the register, and not from the time of the build. */
+export const contentOf = (out: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(digestedOf(out)).filter(([file]) => !isOfTheMonth(file)));
 
 /** All that is published with inodes and times: the same only if nobody touched anything. */
 export const stateOf = (out: string): Record<string, string> =>
@@ -140,7 +144,7 @@ export function filesByUrl(out: string): [url: string, file: string][] {
 /** URL path -> SHA-256 of all that change lists speak of, which is not the log. */
 export function mirrorOf(out: string): Map<string, string> {
   const urlOf = urlsOf(out);
-  const content = contentOf(out);
+  const content = digestedOf(out);
   const files = documentsOf(content).filter((file) => !/^log\/[0-9a-f]{16}\//.test(file));
   return new Map(
     files.map((file) => {

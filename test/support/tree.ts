@@ -66,6 +66,9 @@ export const isOfTheBuild = (path: string): boolean =>
   /^(changes|log\/[0-9a-f]{16})\//.test(path) ||
   /^feeds\/snapshots\.(atom|json)$/.test(path);
 
+/** Whether a document is another in each month: its digest is, too. */
+export const isOfTheMonth = (path: string): boolean => path === '.well-known/security.txt';
+
 /** Whether a file is for finding records: pages of ids, names and owners. */
 export const isForFinding = (path: string): boolean => /^api\/v1\/(ids|lookup|owners)[./]/.test(path);
 
