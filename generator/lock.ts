@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { EXIT, Failure, codeOf, messageOf } from './errors.js';
 import { follow } from './progress.js';
 import type { Progress } from './progress.js';
-import { openDatabase, type Database } from './sqlite/index.js';
+import { isSqliteError, openDatabase, reasonOf, type Database } from './sqlite/index.js';
 import { makeFolder } from './files.js';
 
 /** The cause of a Failure if the lock can't be created, as opposed to being held. */
@@ -64,7 +64,8 @@ export class Lock {
         );
       }
       if (code === undefined) throw error;
-      throw Failure.environment(`lock "${file}" can't be taken: ${messageOf(error)} (${code})`, UNLOCKABLE);
+      const why = isSqliteError(error) ? reasonOf(error) : `${messageOf(error)} (${code})`;
+      throw Failure.environment(`lock "${file}" can't be taken: ${why}`, UNLOCKABLE);
     }
   }
 

@@ -4,6 +4,7 @@ import { MOST_RECORDS, writeSample } from '../../data/sample.js';
 import { DEFAULTS } from '../config/config.js';
 import { Failure, messageOf } from '../errors.js';
 import { amountOf } from '../progress.js';
+import { isSqliteError, reasonOf } from '../sqlite/index.js';
 import { OUTPUT } from './options.js';
 import type { Common, Program } from './options.js';
 import { size } from './report.js';
@@ -64,7 +65,8 @@ export function addSample(program: Program, terminal: Terminal): void {
         },
       }).catch((error: unknown) => {
         if (error instanceof Failure) throw error;
-        throw Failure.environment(`"${file}" can't be written: ${messageOf(error)}`);
+        const why = isSqliteError(error) ? reasonOf(error) : messageOf(error);
+        throw Failure.environment(`"${file}" can't be written: ${why}`);
       });
       shown.finish();
       print(terminal, flags, { register: file, seed, ...summary }, () => [

@@ -11,8 +11,7 @@ import type { KindRange } from '../register/sql.js';
 import { DATABASE } from '../routes/exports.js';
 import type { Kind } from '../schema/field.js';
 import { chunksOf } from '../files.js';
-import { isSqliteError, openDatabase } from '../sqlite/index.js';
-import type { Database } from '../sqlite/index.js';
+import { isSqliteError, openDatabase, reasonOf, type Database } from '../sqlite/index.js';
 import type { Context } from '../register/context.js';
 import { blocks } from './blocks.js';
 import { valuesOf } from './cells.js';
@@ -90,8 +89,7 @@ export async function writeDatabase(
     database.exec('COMMIT');
   } catch (error) {
     if (!isSqliteError(error)) throw error;
-    const why = error.code === 'SQLITE_FULL' ? 'the disk is full' : error.message;
-    throw Failure.environment(`the exports can't be written: ${why} (${error.code})`, error.code);
+    throw Failure.environment(`the exports can't be written: ${reasonOf(error)}`, error.code);
   } finally {
     database.close();
     rmSync(inflated, { force: true });

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Failure, reading } from '../errors.js';
 import { chunksOf } from '../files.js';
-import { isSqliteError, openDatabase, type Database } from '../sqlite/index.js';
+import { isSqliteError, openDatabase, primaryCode, reasonOf, type Database } from '../sqlite/index.js';
 import { RESOURCES, TABLES, WITHHELD } from '../schema/index.js';
 import { Measured } from '../schema/measured.js';
 import { columnReader, coverTables, type ColumnReader } from './absent.js';
@@ -63,7 +63,7 @@ export class Register {
       return Register.join(file, notMeasured);
     } catch (error) {
       const isUnwritable =
-        error instanceof Failure && /^SQLITE_(CANTOPEN|READONLY)/.test(String(error.cause));
+        error instanceof Failure && /^SQLITE_(CANTOPEN|READONLY(?!_ROLLBACK))/.test(String(error.cause));
       if (!isInWalMode || !isUnwritable) throw error;
       throw Failure.environment(
         `register "${file}" is in WAL mode, which even readers need a writable folder for: make "${dirname(file)}" ` +
@@ -263,16 +263,41 @@ export function translated<T>(file: string, action: () => T): T {
   }
 }
 
+/** What to do about a register that can't be read, by the primary code of SQLite. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  SQLITE_PROTOCOL: 'try again',
+  SQLITE_FULL:
+    'SQLite sorts in the folder for temporary files, make room there or name another by SQLITE_TMPDIR',
+  SQLITE_IOERR: 'see the log of the system, or read a copy on a local disk',
+  SQLITE_CANTOPEN:
+    'expected a register, and a folder for temporary files (SQLITE_TMPDIR), that this user can open',
+  SQLITE_READONLY: 'try again',
+};
+
 function failureOf(file: string, error: unknown): unknown {
   if (!isSqliteError(error)) return error;
   const { code, message } = error;
-  if (code === 'SQLITE_NOTADB')
-    return Failure.invalid(`register "${file}" is not an SQLite database, or is encrypted`);
-  if (code.startsWith('SQLITE_CORRUPT'))
-    return Failure.invalid(`register "${file}" is damaged or truncated: ${message}`);
-  if (/^SQLITE_(BUSY|LOCKED)/.test(code))
-    return Failure.environment(`register "${file}" is locked by a writer (waited ${BUSY_TIMEOUT_MS} ms)`);
-  const problem = `register "${file}" can't be read: ${message} (${code})`;
+  const primary = primaryCode(code);
+  const register = `register "${file}"`;
+  if (primary === 'SQLITE_NOTADB')
+    return Failure.invalid(`${register} is not an SQLite database, or is encrypted`);
+  if (primary === 'SQLITE_CORRUPT')
+    return Failure.invalid(
+      `${register} is damaged or truncated: ${message} (restore it from a copy; PRAGMA integrity_check tells what is damaged)`,
+    );
+  if (primary === 'SQLITE_BUSY' || primary === 'SQLITE_LOCKED')
+    return Failure.environment(
+      `${register} is locked by a writer (waited ${BUSY_TIMEOUT_MS} ms): try again when it has committed;` +
+        ` with PRAGMA journal_mode = WAL, readers don't wait`,
+    );
+  if (code === 'SQLITE_READONLY_ROLLBACK')
+    return Failure.environment(
+      `${register} was left within a transaction by a writer that was killed: only a program that may write` +
+        ` can undo it by "${file}-journal", such as sqlite3 ${quoted(file)} 'PRAGMA quick_check' (${code})`,
+      code,
+    );
+  const { [primary]: remedy } = REMEDIES;
+  const problem = `${register} can't be read: ${reasonOf(error)}${remedy === undefined ? '' : `: ${remedy}`}`;
   return /^SQLITE_(IOERR|CANTOPEN|PERM|READONLY|FULL|NOMEM|PROTOCOL)/.test(code)
     ? Failure.environment(problem, code)
     : Failure.invalid(problem, code);

@@ -54,6 +54,30 @@ export function isSqliteError(error: unknown): error is Error & { readonly code:
   return driver !== undefined && error instanceof driver.SqliteError;
 }
 
+/** What codes of SQLite mean (sqlite.org/rescode.html) if no statement is at fault; its own words are short. */
+const REASONS: Readonly<Record<string, string>> = {
+  SQLITE_BUSY: 'another process has locked it',
+  SQLITE_LOCKED: 'another process has locked it',
+  SQLITE_PROTOCOL: 'other processes kept it locked',
+  SQLITE_FULL: 'the disk is full',
+  SQLITE_IOERR: 'the disk or the network fails',
+  SQLITE_CANTOPEN: "a file can't be opened, or not be made next to it",
+  SQLITE_PERM: 'permission denied',
+  SQLITE_READONLY: "it or its folder can't be written",
+  SQLITE_READONLY_DBMOVED: 'it was moved or replaced meanwhile',
+  SQLITE_CORRUPT: 'it is damaged',
+  SQLITE_NOTADB: 'it is no SQLite database',
+  SQLITE_NOMEM: 'there is too little memory',
+  SQLITE_TOOBIG: 'a text or row is longer than the 1 GB that SQLite allows',
+};
+
+/** The name of a code without what extends it. */
+export const primaryCode = (code: string): string => /^SQLITE_[A-Z]+/.exec(code)?.[0] ?? code;
+
+/** Why SQLite failed, in words, with its code. */
+export const reasonOf = ({ code, message }: Error & { readonly code: string }): string =>
+  `${REASONS[code] ?? REASONS[primaryCode(code)] ?? message} (${code})`;
+
 /** The version of SQLite itself: `3.53.2`. */
 export function sqliteVersion(): string {
   const database = openDatabase(':memory:');

@@ -245,7 +245,8 @@ describe('a build that can’t be done', () => {
     writer.exec('BEGIN EXCLUSIVE');
     try {
       expect(await refused(3, { register })).toBe(
-        `error: register "${register}" is locked by a writer (waited 5000 ms)`,
+        `error: register "${register}" is locked by a writer (waited 5000 ms): try again when it has committed;` +
+          ` with PRAGMA journal_mode = WAL, readers don't wait`,
       );
     } finally {
       writer.close();
