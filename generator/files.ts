@@ -81,6 +81,22 @@ export function replaceFile(
   renameSync(partial, file);
 }
 
+/**
+ * Renames a folder, unless its file system can't: an overlay, which is what containers run on, renames
+ * the files but no folder that a lower layer has, in whole or in part
+ * (https://docs.kernel.org/filesystems/overlayfs.html#renaming-directories).
+ * @returns whether it is renamed
+ */
+export function renameFolder(path: string, to: string): boolean {
+  try {
+    renameSync(path, to);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EXDEV') return false;
+    throw error;
+  }
+}
+
 /** Creates a folder and its parents. Node 20's recursive mkdir never returns below /proc. */
 export function makeFolder(path: string): void {
   try {
@@ -152,12 +168,12 @@ export function keepsModes(folder: string): boolean {
 /** Whether its mode lets others read, write or enter it. */
 export const isOpen = (path: string): boolean => (statSync(path).mode & 0o077) !== 0;
 
-/** Hard-links a file, or copies it if the file system does not support hard links. */
+/** Hard-links a file, or copies it if the file system does not support hard links, or none between folders. */
 export function linkOrCopy(source: string, path: string): void {
   try {
     linkSync(source, path);
   } catch (error) {
-    if (!['EPERM', 'ENOTSUP', 'EMLINK'].includes(codeOf(error) ?? '')) throw error;
+    if (!['EPERM', 'ENOTSUP', 'EMLINK', 'EXDEV'].includes(codeOf(error) ?? '')) throw error;
     copyFileSync(source, path);
   }
 }

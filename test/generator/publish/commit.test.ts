@@ -11,7 +11,7 @@ import fs, {
   writeFileSync,
 } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -30,8 +30,7 @@ import { contentOf, hashesOf, manifestOf, sha256 } from '../../support/published
 import { failureOf } from '../../support/site.js';
 import { some } from '../../support/thorough.js';
 import { inState } from '../../support/tree.js';
-import { callsOf, deadFrom, survive, withFault } from './faults.js';
-import type { Call } from './faults.js';
+import { callsOf, deadFrom, lowerLayer, survive, withFault, type Call } from './faults.js';
 import { LONG, publish, route } from './small.js';
 import type { Version } from './small.js';
 
@@ -290,18 +289,29 @@ function wholeOf(tree: Tree): Record<string, string> {
 describe.each([
   { title: 'a commit', before: [FIRST, SECOND], next: THIRD },
   { title: 'a commit that withholds', before: [FIRST, SECOND], next: TAKEDOWN },
-])('$title', ({ before, next }) => {
+  { title: 'a commit over a lower layer of an overlay', before: [FIRST, SECOND], next: THIRD, lowerLayer },
+])('$title', ({ before, next, lowerLayer: faultOf }) => {
   it('leads to one and the same tree and state, at whatever call it was cut off', async () => {
     const old = await treeOf(...before);
     const whole = copyOf(old);
-    const calls = await callsOf(() => publish(whole.out, next));
+    const calls = await callsOf(() => publish(whole.out, next), faultOf?.(dirname(whole.out)));
     const expected = wholeOf(whole);
     expect(contentOf(whole.out)).toEqual(contentOf((await treeOf(next)).out));
     const begun = calls.filter(({ number }) => number > journaled(calls));
     for (const { number, name, path: file } of some(begun, 12)) {
       const tree = copyOf(old);
-      await survive(withFault(deadFrom(number), () => publish(tree.out, next)));
-      await completeCommit(tree, quiet());
+      const fault = faultOf?.(dirname(tree.out));
+      const dead = deadFrom(number);
+      await survive(
+        withFault(
+          (call) => dead(call) ?? fault?.(call),
+          () => publish(tree.out, next),
+        ),
+      );
+      await withFault(
+        (call) => fault?.(call),
+        () => completeCommit(tree, quiet()),
+      );
       expect(wholeOf(tree), `dead at ${number}, ${name} ${file}`).toEqual(expected);
       expect(isPrepared(tree)).toBe(false);
     }
