@@ -65,7 +65,7 @@ function flushOpened(path: string, flags: 'r' | 'r+'): void {
 
 /**
  * Replaces a file atomically: whoever opens it reads all of the old content or all of the new, also
- * after a power failure. Which of both that is then, only a flush of the folder would decide.
+ * after a power failure. Which of both that is then, only `replaceFileDurably` decides.
  * @param content or a function that writes it to a file
  * @param partial where the content is written first, on the same file system
  */
@@ -79,6 +79,14 @@ export function replaceFile(
     flushOne(partial);
   } else writeFileSync(partial, content, { flush: true });
   renameSync(partial, file);
+}
+
+/** Replaces a file atomically and durably: once it returns, a power failure brings no old content back. */
+export function replaceFileDurably(...[file, content, partial]: Parameters<typeof replaceFile>): void {
+  replaceFile(file, content, partial);
+  // The name is in the folder, and the folder, which may be new, in the one above.
+  flushOne(dirname(file));
+  flushOne(dirname(dirname(file)));
 }
 
 /**

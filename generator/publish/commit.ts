@@ -5,6 +5,7 @@ import { Failure, asFailure, isInterrupt } from '../errors.js';
 import type { Progress } from '../progress.js';
 import { flushOne, linesOf, renameFolder } from '../files.js';
 import { dropOldLists } from './changed-files.js';
+import { flushFileSystem } from './flush.js';
 import { REPLACED, readJournal, type Operation } from './journal.js';
 import { deleteFile, deleteFolder, move, moveEach } from './moves.js';
 import { keptIn, listFiles, stagePaths, unflattened } from './stage.js';
@@ -51,6 +52,9 @@ export async function apply(
     dropOldLists(tree);
     // What was replaced may be withheld, so it is gone before the commit is done.
     for (const name of REPLACED) rmSync(join(tree.stage, name), { recursive: true, force: true });
+    // Otherwise a power failure could undo moves and leave no journal: POSIX orders neither. HAZARD:
+    // without the program `sync` it is left to the file system; ext4 and XFS keep the order.
+    flushFileSystem(tree.out);
     unlinkSync(tree.journal);
     deleteFolder(tree.stage);
   } catch (error) {

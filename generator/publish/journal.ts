@@ -5,7 +5,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { replaceFile } from '../files.js';
+import { replaceFileDurably } from '../files.js';
 import type { Tree } from '../tree/tree.js';
 import { isCopy } from './copied.js';
 import { stagePaths } from './stage.js';
@@ -34,9 +34,9 @@ const schema = z.object({
 /** Whether a commit was interrupted. */
 export const isPrepared = ({ journal }: Tree): boolean => existsSync(journal);
 
-/** Marks a flushed stage as complete. */
+/** Marks a flushed stage as complete, durably. */
 export const writeJournal = ({ journal }: Tree, sequence: number, operations?: readonly Operation[]): void =>
-  replaceFile(journal, JSON.stringify({ sequence, operations }));
+  replaceFileDurably(journal, JSON.stringify({ sequence, operations }));
 
 /** @throws ZodError: it is damaged */
 export function readJournal(tree: Tree): readonly Operation[] {
