@@ -80,7 +80,8 @@ export class Tree {
       if (foreign !== undefined && !this.#isOurs(found)) {
         throw Failure.environment(
           `output folder "${out}" is not empty and holds no snapshot.json (found "${foreign}"), ` +
-            `expected an empty folder or a published tree`,
+            'expected an empty folder or a published tree: if an interrupted first build has left this, ' +
+            `delete "${out}" and build again, otherwise choose another --out`,
         );
       }
       readManifest(this.manifest);
