@@ -129,7 +129,7 @@ function restoreFolder(folder: string): void {
  * Moves a folder by one rename, which replaces a missing folder, on some systems an empty one, but no
  * other. A file in its place is deleted.
  * HAZARD: an overlay copies the files of a lower layer as they are moved, which takes room. A commit has
- * such files only if its container was killed and has become an image; where the disk is full, it waits.
+ * such files only if its container was killed and has become an image, and fails until there is room.
  * @returns false if its files must be moved one by one, into a folder that is there
  */
 function moveWhole(source: string, target: string): boolean {
