@@ -65,7 +65,7 @@ function flushOpened(path: string, flags: 'r' | 'r+'): void {
 
 /**
  * Replaces a file atomically: whoever opens it reads all of the old content or all of the new, also
- * after a power failure. Which of both that is then, only a flush of the folder would decide.
+ * after a power failure. Which of both that is then, only `replaceFileDurably` decides.
  * @param content or a function that writes it to a file
  * @param partial where the content is written first, on the same file system
  */
@@ -79,6 +79,30 @@ export function replaceFile(
     flushOne(partial);
   } else writeFileSync(partial, content, { flush: true });
   renameSync(partial, file);
+}
+
+/** Replaces a file atomically and durably: once it returns, a power failure brings no old content back. */
+export function replaceFileDurably(...[file, content, partial]: Parameters<typeof replaceFile>): void {
+  replaceFile(file, content, partial);
+  // The name is in the folder, and the folder, which may be new, in the one above.
+  flushOne(dirname(file));
+  flushOne(dirname(dirname(file)));
+}
+
+/**
+ * Renames a folder, unless its file system can't: an overlay, which is what containers run on, renames
+ * the files but no folder that a lower layer has, in whole or in part
+ * (https://docs.kernel.org/filesystems/overlayfs.html#renaming-directories).
+ * @returns whether it is renamed
+ */
+export function renameFolder(path: string, to: string): boolean {
+  try {
+    renameSync(path, to);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EXDEV') return false;
+    throw error;
+  }
 }
 
 /** Creates a folder and its parents. Node 20's recursive mkdir never returns below /proc. */
@@ -152,12 +176,12 @@ export function keepsModes(folder: string): boolean {
 /** Whether its mode lets others read, write or enter it. */
 export const isOpen = (path: string): boolean => (statSync(path).mode & 0o077) !== 0;
 
-/** Hard-links a file, or copies it if the file system does not support hard links. */
+/** Hard-links a file, or copies it if the file system does not support hard links, or none between folders. */
 export function linkOrCopy(source: string, path: string): void {
   try {
     linkSync(source, path);
   } catch (error) {
-    if (!['EPERM', 'ENOTSUP', 'EMLINK'].includes(codeOf(error) ?? '')) throw error;
+    if (!['EPERM', 'ENOTSUP', 'EMLINK', 'EXDEV'].includes(codeOf(error) ?? '')) throw error;
     copyFileSync(source, path);
   }
 }

@@ -6,7 +6,7 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Failure, messageOf, reading, writing } from '../errors.js';
-import { flushOne, readText, replaceFile } from '../files.js';
+import { flushOne, readText, replaceFileDurably } from '../files.js';
 import { generateSigner, parseSigner, parseVerifier } from '../keys.js';
 import type { KeyFile, Signer } from '../keys.js';
 import { Lock } from '../lock.js';
@@ -33,10 +33,10 @@ export function createKey(name: string, path: string): string {
   const none = { origin: name, size: 0, root: EMPTY_HEAD.toString('base64') };
   writing(`"${path}"`, () => {
     // The secret last: without KEY.last it could not be used.
-    replaceFile(lastFile(path), signed(signer, none));
-    replaceFile(publicFile(path), `${signer.vkey}\n`);
-    flushOne(dirname(path));
+    replaceFileDurably(lastFile(path), signed(signer, none));
+    replaceFileDurably(publicFile(path), `${signer.vkey}\n`);
     writeFileSync(path, `${secret}\n`, { mode: 0o600, flag: 'wx', flush: true });
+    flushOne(dirname(path));
   });
   return signer.vkey;
 }

@@ -1,7 +1,7 @@
 /** Writes what signing adds to a log: tiles, checkpoint, and what the keys have signed. */
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeFolder, readText, replaceFile } from '../files.js';
+import { flushOne, makeFolder, readText, replaceFile } from '../files.js';
 import { filesBelow } from '../tree/scan.js';
 import type { Tree } from '../tree/tree.js';
 import type { HeldKey } from './key-file.js';
@@ -54,6 +54,7 @@ export function publishEntry(
       for (const replace of replacements) replace();
     });
     renameSync(seen, seenFile(tree));
+    flushOne(tree.state);
   } finally {
     stage.discard();
   }

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../errors.js';
-import { readText, replaceFile } from '../files.js';
+import { readText, replaceFileDurably } from '../files.js';
 import { readIndexIfReadable } from '../tree/index-json.js';
 import { manifestHash, readManifest } from '../tree/manifest.js';
 import type { Tree } from '../tree/tree.js';
@@ -40,9 +40,9 @@ export function declaredKeys(tree: Tree, { sequence, manifest: hash }: SnapshotE
 
 export const seenFile = ({ state }: Tree): string => join(state, 'checkpoint');
 
-/** Remembers a checkpoint, as a note. */
+/** Remembers a checkpoint, as a note, durably. */
 export function rememberSeen(tree: Tree, note: string): void {
-  if (existsSync(tree.state)) replaceFile(seenFile(tree), note);
+  if (existsSync(tree.state)) replaceFileDurably(seenFile(tree), note);
 }
 
 /** Forgets it: the tree has another log from now on. */

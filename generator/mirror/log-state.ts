@@ -2,11 +2,10 @@
  * What the state of a copy remembers of its origin's log, even if the copy itself is deleted: the
  * keys that are trusted, and the checkpoint that was seen last.
  */
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../errors.js';
-import { makeFolder, readText, replaceFile } from '../files.js';
+import { makeFolder, readText, replaceFileDurably } from '../files.js';
 import { parseVerifier } from '../keys.js';
 import type { Verifier } from '../keys.js';
 import { checkpointIn } from '../log/text.js';
@@ -43,13 +42,13 @@ export function writeKnownLog(tree: Tree, keys: readonly Verifier[], note: strin
   const content = JSON.stringify({ keys: keys.map(({ vkey }) => vkey), checkpoint: note });
   if (readText(file) === content) return;
   makeFolder(tree.mirror);
-  replaceFile(file, content);
+  replaceFileDurably(file, content);
 }
 
-/** Keeps a checkpoint that contradicts the one that was seen last. @returns the file */
+/** Keeps, durably, a checkpoint that contradicts the one that was seen last. @returns the file */
 export function keepContradiction(tree: Tree, note: string): string {
   const file = join(tree.mirror, 'contradiction');
   makeFolder(tree.mirror);
-  writeFileSync(file, note, { flush: true });
+  replaceFileDurably(file, note);
   return file;
 }

@@ -1,7 +1,7 @@
 /** Says which trees are copies: their snapshots are numbered by their origin (see mirror/). */
 import { join } from 'node:path';
 import { z } from 'zod';
-import { makeFolder, readJson, replaceFile } from '../files.js';
+import { makeFolder, readJson, replaceFileDurably } from '../files.js';
 import { readManifest } from '../tree/manifest.js';
 import type { Tree } from '../tree/tree.js';
 
@@ -22,8 +22,8 @@ export function isCopy(tree: Tree): boolean {
 export const copiedTrees = (tree: Tree): readonly string[] =>
   schema.safeParse(readJson(recordFile(tree))).data?.trees ?? [];
 
-/** Records which trees are copies, atomically. */
+/** Records which trees are copies, atomically and durably. */
 export function recordCopies(tree: Tree, trees: readonly string[]): void {
   makeFolder(tree.mirror);
-  replaceFile(recordFile(tree), JSON.stringify({ trees }));
+  replaceFileDurably(recordFile(tree), JSON.stringify({ trees }));
 }

@@ -5,7 +5,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { replaceFile } from '../files.js';
+import { replaceFileDurably } from '../files.js';
 import type { Tree } from '../tree/tree.js';
 import { isCopy } from './copied.js';
 import { stagePaths } from './stage.js';
@@ -20,8 +20,8 @@ const operation = z.union([
   z.object({ putEach: staged }),
   /** Deletes the files that staged lists name. */
   z.object({ deleteIn: staged }),
-  /** Replaces a part of the state by a staged one; what was there goes to the stage. */
-  z.object({ replace: z.string(), by: staged, keep: staged }),
+  /** Replaces files of a part of the state by staged ones; all of the rollback data. */
+  z.object({ replace: z.string(), by: staged }),
 ]);
 export type Operation = z.infer<typeof operation>;
 
@@ -34,9 +34,9 @@ const schema = z.object({
 /** Whether a commit was interrupted. */
 export const isPrepared = ({ journal }: Tree): boolean => existsSync(journal);
 
-/** Marks a flushed stage as complete. */
+/** Marks a flushed stage as complete, durably. */
 export const writeJournal = ({ journal }: Tree, sequence: number, operations?: readonly Operation[]): void =>
-  replaceFile(journal, JSON.stringify({ sequence, operations }));
+  replaceFileDurably(journal, JSON.stringify({ sequence, operations }));
 
 /** @throws ZodError: it is damaged */
 export function readJournal(tree: Tree): readonly Operation[] {
@@ -53,18 +53,18 @@ export function operationsOf(tree: Tree, sequence: number, isOfCopy: boolean): r
     { put: 'tree', at: '' },
     { putEach: 'replacing' },
     { deleteIn: 'lists' },
-    { replace: 'index', by: 'index', keep: 'previous/index' },
+    { replace: 'index', by: 'index' },
     { put: 'last', at: '' },
     { put: 'snapshot.json', at: 'snapshot.json' },
     replacePrevious(isWithout ? 'without-previous' : 'previous'),
-    { replace: `changed/${sequence}`, by: 'changed', keep: 'outdated-changed' },
+    { replace: `changed/${sequence}`, by: 'changed' },
     // Nobody asks a copy for its lists.
-    ...(isOfCopy ? [] : [{ replace: `unreported-${sequence}`, by: 'lists', keep: 'outdated-lists' }]),
+    ...(isOfCopy ? [] : [{ replace: `unreported-${sequence}`, by: 'lists' }]),
   ];
 }
 
 /** Where in the stage is what was replaced, and not kept for a rollback. */
-export const REPLACED: readonly string[] = ['outdated', 'outdated-index', 'previous'];
+export const REPLACED: readonly string[] = ['outdated', 'previous'];
 
 /** Replaces the rollback data. */
-export const replacePrevious = (by: string): Operation => ({ replace: 'previous', by, keep: 'outdated' });
+export const replacePrevious = (by: string): Operation => ({ replace: 'previous', by });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Lists } from '../config/config.js';
 import { Failure, asFailure } from '../errors.js';
 import { ALWAYS_FILES } from './changed-files.js';
-import { LineWriter, linesOf, replaceFile } from '../files.js';
+import { LineWriter, linesOf, replaceFileDurably } from '../files.js';
 import { listFiles } from './stage.js';
 import type { Tree } from '../tree/tree.js';
 
@@ -38,11 +38,14 @@ function* listed(
   yield* always;
 }
 
-/** Writes a file, if it is asked for, atomically, since a script may wait for it. */
+/**
+ * Writes a file, if it is asked for, atomically, since a script may wait for it, and durably, since the
+ * next build doesn't list these lines again.
+ */
 function write(file: string | undefined, lines: Iterable<string>, prefix = ''): void {
   if (file === undefined) return;
   try {
-    replaceFile(file, (partial) => {
+    replaceFileDurably(file, (partial) => {
       const writer = new LineWriter(partial);
       for (const line of lines) writer.write(prefix + line);
       writer.end();

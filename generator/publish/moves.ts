@@ -13,7 +13,7 @@ import {
 import type { Dir, Dirent } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../errors.js';
-import { ifExists } from '../files.js';
+import { ifExists, renameFolder } from '../files.js';
 
 /**
  * Whether a call that is for files may have failed since there is a folder, or the other way round:
@@ -55,8 +55,9 @@ function* draining(path: string): Generator<Dirent, void, undefined> {
 /** Moves a file, or everything below a folder, and yields after each move. Idempotent: see `moveInto`. */
 export function* move(from: string, to: string): Generator<void, void, undefined> {
   const found = statSync(from, { throwIfNoEntry: false });
-  if (found?.isDirectory() === true) yield* moveInto(from, to);
-  else if (found !== undefined) {
+  if (found?.isDirectory() === true) {
+    if (typeAt(to) === 'folder' || !moveWhole(from, to)) yield* moveInto(from, to);
+  } else if (found !== undefined) {
     moveFile(from, to);
     yield;
   }
@@ -124,20 +125,25 @@ function restoreFolder(folder: string): void {
   mkdirSync(folder);
 }
 
-/** A rename replaces a missing folder, on some systems an empty one, but no other. */
+/**
+ * Moves a folder by one rename, which replaces a missing folder, on some systems an empty one, but no
+ * other. A file in its place is deleted.
+ * HAZARD: an overlay copies the files of a lower layer as they are moved, which takes room. A commit has
+ * such files only if its container was killed and has become an image, and fails until there is room.
+ * @returns false if its files must be moved one by one, into a folder that is there
+ */
 function moveWhole(source: string, target: string): boolean {
   try {
-    renameSync(source, target);
-    return true;
+    if (renameFolder(source, target)) return true;
   } catch (error) {
-    const found = isMismatch(error) ? typeAt(target) : undefined;
-    if (found === undefined) throw error;
-    if (found === 'folder') return false;
-    // There is a file in the folder's place.
-    unlinkSync(target);
-    renameSync(source, target);
-    return true;
+    if (!isMismatch(error) || typeAt(target) === undefined) throw error;
   }
+  if (typeAt(target) === 'other') {
+    unlinkSync(target);
+    return moveWhole(source, target);
+  }
+  if (typeAt(target) === undefined) mkdirSync(target);
+  return false;
 }
 
 /**

@@ -4,13 +4,13 @@
  * index.json records the hashes of the feed.
  */
 import { hash } from 'node:crypto';
-import { linkSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Progress } from '../progress.js';
 import { writeBundle } from './changes/bundle.js';
 import { KEPT_LISTS, downloadsOf, indexOf, withoutFiles } from './changes/change-index.js';
 import { writeList } from './changes/change-list.js';
-import { FileWriter } from '../files.js';
+import { FileWriter, linkOrCopy } from '../files.js';
 import type { NextIndex } from './next-index.js';
 import type { Announcement, FeedFile, OwnFiles } from './plan.js';
 import { INDEX_FILE, filesIn, readChangeIndex, untrackedFiles } from '../tree/changes.js';
@@ -47,7 +47,7 @@ export async function stageMade(
 ): Promise<Record<string, string>> {
   const { tree, previous, spec } = snapshot;
   const { paths } = spec;
-  if (previous !== undefined) linkSync(tree.manifest, join(paths.previous, 'snapshot.json'));
+  if (previous !== undefined) linkOrCopy(tree.manifest, join(paths.previous, 'snapshot.json'));
   const changes = await stageChanges(snapshot, kinds, progress);
   for (const { file } of filesIn(changes.slice(0, 1))) lists.add('files', file.slice(1));
   for (const file of untrackedFiles(tree, changes)) {

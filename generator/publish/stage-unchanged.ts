@@ -54,7 +54,7 @@ export function stageUnchanged(
   if (takedown.isOne) stageTakedown(paths, takedown);
   return [
     { put: 'tree', at: '' },
-    ...(isSame ? [] : [{ replace: 'index', by: 'index', keep: 'outdated-index' }]),
+    ...(isSame ? [] : [{ replace: 'index', by: 'index' }]),
     ...(takedown.isOne ? [replacePrevious('without-previous')] : []),
     { put: 'snapshot.json', at: 'snapshot.json' },
   ];

@@ -4,8 +4,9 @@
  */
 import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { LineWriter, namesIn } from '../files.js';
+import { FileWriter, LineWriter, namesIn } from '../files.js';
 import { deleteFolder } from './moves.js';
+import { indexFiles } from '../tree/index-json.js';
 import type { Tree } from '../tree/tree.js';
 
 export function stagePaths({ stage, journal }: Pick<Tree, 'stage' | 'journal'>) {
@@ -155,16 +156,20 @@ export function discardStage({ stage }: Tree, isWaitedFor: boolean): void {
   else rmSync(stage, { recursive: true, force: true });
 }
 
-/** Leaves in the stage what the commit needs, and for a first snapshot nothing that was found. */
+/**
+ * Leaves in the stage what the commit needs, and for a first snapshot nothing that was found. The
+ * index is replaced file by file, so the rollback data gets the old one here.
+ */
 export function finishStage({ index }: Tree, paths: StagePaths, isFirst: boolean, placed: number): void {
   for (const folder of [paths.patches, paths.bundle, paths.scratch])
     rmSync(folder, { recursive: true, force: true });
   if (!isFirst) {
+    const kept = new FileWriter(join(paths.previous, 'index'));
+    for (const name of indexFiles(index)) kept.link(name, join(index, name));
     reserveRoom(paths, placed);
     return;
   }
-  // It may be withheld by now. No folder grows: a first snapshot moves whole ones.
-  rmSync(index, { recursive: true, force: true });
+  // What was found may be withheld by now. No folder grows: a first snapshot moves whole ones.
   rmSync(paths.previous, { recursive: true });
   mkdirSync(paths.previous);
 }

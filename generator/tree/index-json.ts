@@ -3,7 +3,7 @@
  * fingerprints of the sources, and index.json, which describes them all.
  */
 import { hash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { codeOf } from '../errors.js';
@@ -102,6 +102,20 @@ function ifReadable<T>(action: () => T): T | undefined {
 
 /** The description of an index; undefined if it is missing or damaged. */
 export const readIndexIfReadable = (folder: string): Index | undefined => ifReadable(() => readIndex(folder));
+
+/** The names of the files that make up an index; none if it is missing or damaged. */
+export function indexFiles(folder: string): readonly string[] {
+  const index = readIndexIfReadable(folder);
+  return index === undefined ? [] : [INDEX, ...Object.keys(index.sums)];
+}
+
+/** Deletes what else is in the folder of an index: hash files of routes that it no longer has. */
+export function dropFormerFiles(folder: string): void {
+  const kept = new Set(indexFiles(folder));
+  if (kept.size === 0) return;
+  for (const name of readdirSync(folder))
+    if (!kept.has(name)) rmSync(join(folder, name), { recursive: true, force: true });
+}
 
 /** Whether an index is undamaged and, if a digest is given, is that tree's. */
 export const isSound = (folder: string, digest?: string): boolean =>

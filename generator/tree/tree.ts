@@ -1,10 +1,10 @@
 /** A published tree: the folder that is served, and its private state next to it. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Failure, asFailure, codeOf, writing } from '../errors.js';
 import { readChangeIndex } from './changes.js';
-import { ifExists, liesIn, makeFolder, makePrivate, readText, realPath } from '../files.js';
+import { ifExists, liesIn, makeFolder, makePrivate, readText, realPath, renameFolder } from '../files.js';
 import { readManifest } from './manifest.js';
 
 /** Where the state was before format 3: inside the published folder. */
@@ -80,7 +80,8 @@ export class Tree {
       if (foreign !== undefined && !this.#isOurs(found)) {
         throw Failure.environment(
           `output folder "${out}" is not empty and holds no snapshot.json (found "${foreign}"), ` +
-            `expected an empty folder or a published tree`,
+            'expected an empty folder or a published tree: if an interrupted first build has left this, ' +
+            `delete "${out}" and build again, otherwise choose another --out`,
         );
       }
       readManifest(this.manifest);
@@ -175,7 +176,7 @@ export class Tree {
       for (const part of ['stage', 'previous', 'index']) {
         const [from, to] = [join(former, part), join(this.state, part)];
         rmSync(to, { recursive: true, force: true });
-        if (existsSync(from)) renameSync(from, to);
+        if (existsSync(from) && !renameFolder(from, to)) cpSync(from, to, { recursive: true });
       }
     }
     rmSync(former, { recursive: true });

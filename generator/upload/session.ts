@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../errors.js';
-import { flushOne, makeFolder, readJson, replaceFile } from '../files.js';
+import { makeFolder, readJson, replaceFileDurably } from '../files.js';
 import { Lock } from '../lock.js';
 import type { Progress } from '../progress.js';
 import { snapshotIdSchema } from '../publish/changed-files.js';
@@ -71,10 +71,8 @@ export async function inSession<T>(
     rmSync(scratch, { recursive: true, force: true });
     makeFolder(scratch);
     const known = recordSchema.safeParse(readJson(file)).data;
-    const remember = (next: KnownRemote): void => {
-      replaceFile(file, JSON.stringify(next), join(scratch, 'record.json'));
-      flushOne(folder);
-    };
+    const remember = (next: KnownRemote): void =>
+      replaceFileDurably(file, JSON.stringify(next), join(scratch, 'record.json'));
     const desired = new DesiredFiles(tree, manifest, remote.hasHeaders, Object.keys(known?.sent ?? {}));
     try {
       return await work({ tree, manifest, remote, known, remember, desired, progress });

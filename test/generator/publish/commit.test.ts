@@ -11,16 +11,19 @@ import fs, {
   writeFileSync,
 } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { Failure } from '../../../generator/errors.js';
+import { rememberSeen, seenFile } from '../../../generator/log/record.js';
+import { keepContradiction, knownLogFile, writeKnownLog } from '../../../generator/mirror/log-state.js';
 import type { Progress } from '../../../generator/progress.js';
 import { apply } from '../../../generator/publish/commit.js';
 import type { Discard } from '../../../generator/publish/commit.js';
 import { flush } from '../../../generator/publish/flush.js';
 import { isPrepared, writeJournal } from '../../../generator/publish/journal.js';
+import { recordCopies } from '../../../generator/publish/copied.js';
 import { completeCommit } from '../../../generator/publish/recover.js';
 import { stagePaths } from '../../../generator/publish/stage.js';
 import { Tree } from '../../../generator/tree/tree.js';
@@ -30,8 +33,7 @@ import { contentOf, hashesOf, manifestOf, sha256 } from '../../support/published
 import { failureOf } from '../../support/site.js';
 import { some } from '../../support/thorough.js';
 import { inState } from '../../support/tree.js';
-import { callsOf, deadFrom, survive, withFault } from './faults.js';
-import type { Call } from './faults.js';
+import { callsOf, deadFrom, lowerLayer, survive, withFault, type Call } from './faults.js';
 import { LONG, publish, route } from './small.js';
 import type { Version } from './small.js';
 
@@ -170,10 +172,66 @@ describe('flush and writeJournal', () => {
     const { journal } = stagePaths(tree);
     const events = await flushedBy(() => withSync(undefined, () => prepareCommit(tree, 7)));
     const all = ['', '/file', '/folder', '/folder/file'].map((file) => tree.stage + file);
-    expect(events.slice(0, -2).toSorted()).toEqual(all);
-    expect(events.slice(-2)).toEqual([`${journal}.partial`, `renameSync ${journal}.partial`]);
+    expect(events.slice(0, -4).toSorted()).toEqual(all);
+    expect(events.slice(-4)).toEqual([
+      `${journal}.partial`,
+      `renameSync ${journal}.partial`,
+      tree.stage,
+      tree.state,
+    ]);
     expect(openIn(tree.stage)).toEqual([]);
   });
+});
+
+describe('what must outlast a power failure', () => {
+  it.each([
+    ['the journal', ({ journal }: Tree) => journal, (tree: Tree) => writeJournal(tree, 7)],
+    [
+      'which trees are copies',
+      ({ mirror }: Tree) => `${mirror}/copied.json`,
+      (tree: Tree) => recordCopies(tree, []),
+    ],
+    ['the log of an origin', knownLogFile, (tree: Tree) => writeKnownLog(tree, [], 'a note')],
+    [
+      'a contradiction',
+      ({ mirror }: Tree) => `${mirror}/contradiction`,
+      (tree: Tree) => keepContradiction(tree, ''),
+    ],
+    ['the checkpoint that was verified last', seenFile, (tree: Tree) => rememberSeen(tree, 'a note')],
+  ])('%s is flushed, and its folder once it is renamed', async (_, fileOf, write) => {
+    if (!hasDescriptors) return;
+    const tree = stage();
+    const file = fileOf(tree);
+    expect(await flushedBy(() => write(tree))).toEqual([
+      `${file}.partial`,
+      `renameSync ${file}.partial`,
+      dirname(file),
+      dirname(dirname(file)),
+    ]);
+  });
+
+  it.skipIf(!hasDescriptors).each([
+    ['a first commit', []],
+    ['the next commit', [FIRST]],
+  ])(
+    'of %s is the journal, before the first move, and all moves, before it is deleted',
+    async (_, before) => {
+      const { out, stage: folder, state, journal } = await treeOf(...before);
+      const moved = path('moved');
+      const script = `test ! -e ${journal} || test -e ${folder}/snapshot.json || echo moved >> ${moved}`;
+      const log: string[] = [];
+      const events = await flushedBy(async () => {
+        log.push(...(await withSync(script, () => publish(out, SECOND))));
+      });
+      const renamed = events.indexOf(`renameSync ${journal}.partial`);
+      expect(events.slice(renamed + 1, renamed + 3)).toEqual([folder, state]);
+      const moves = events.map((event) => event.startsWith(`renameSync ${folder}/`));
+      expect(moves.indexOf(true)).toBe(renamed);
+      expect(log).toEqual([`-f ${folder}`, `-f ${out}`]);
+      expect(readFileSync(moved, 'utf8')).toBe('moved\n');
+      expect(events.indexOf(`unlinkSync ${journal}`)).toBeGreaterThan(moves.lastIndexOf(true));
+    },
+  );
 });
 
 /** Progress that does something at each step, which may be to wait or to throw. */
@@ -290,18 +348,29 @@ function wholeOf(tree: Tree): Record<string, string> {
 describe.each([
   { title: 'a commit', before: [FIRST, SECOND], next: THIRD },
   { title: 'a commit that withholds', before: [FIRST, SECOND], next: TAKEDOWN },
-])('$title', ({ before, next }) => {
+  { title: 'a commit over a lower layer of an overlay', before: [FIRST, SECOND], next: THIRD, lowerLayer },
+])('$title', ({ before, next, lowerLayer: faultOf }) => {
   it('leads to one and the same tree and state, at whatever call it was cut off', async () => {
     const old = await treeOf(...before);
     const whole = copyOf(old);
-    const calls = await callsOf(() => publish(whole.out, next));
+    const calls = await callsOf(() => publish(whole.out, next), faultOf?.(dirname(whole.out)));
     const expected = wholeOf(whole);
     expect(contentOf(whole.out)).toEqual(contentOf((await treeOf(next)).out));
     const begun = calls.filter(({ number }) => number > journaled(calls));
     for (const { number, name, path: file } of some(begun, 12)) {
       const tree = copyOf(old);
-      await survive(withFault(deadFrom(number), () => publish(tree.out, next)));
-      await completeCommit(tree, quiet());
+      const fault = faultOf?.(dirname(tree.out));
+      const dead = deadFrom(number);
+      await survive(
+        withFault(
+          (call) => dead(call) ?? fault?.(call),
+          () => publish(tree.out, next),
+        ),
+      );
+      await withFault(
+        (call) => fault?.(call),
+        () => completeCommit(tree, quiet()),
+      );
       expect(wholeOf(tree), `dead at ${number}, ${name} ${file}`).toEqual(expected);
       expect(isPrepared(tree)).toBe(false);
     }

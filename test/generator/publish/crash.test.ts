@@ -3,7 +3,7 @@
  * there on. A tree is the old version or the new one, and whoever comes next leads it to the new one.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { rollback } from '../../../generator/build/rollback.js';
 import { Tree } from '../../../generator/tree/tree.js';
@@ -11,7 +11,17 @@ import { effectsAt } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { always, isThorough, some } from '../../support/thorough.js';
 import { differing, inState, isOfTheBuild } from '../../support/tree.js';
-import { SWEEP, callsOf, deadFrom, fullFrom, survive, withFault, withoutSync } from './faults.js';
+import {
+  SWEEP,
+  callsOf,
+  deadFrom,
+  fullFrom,
+  lowerLayer,
+  survive,
+  withFault,
+  withoutSync,
+  type Fault,
+} from './faults.js';
 import { LONG, publish, route, styleRoute } from './small.js';
 import type { Version } from './small.js';
 import { contentOf, hashesOf, manifestOf, sha256, stateOf } from '../../support/published.js';
@@ -64,6 +74,9 @@ function copied(folder: string): string {
   return join(copy, 'dist');
 }
 
+/** Nothing is wrong with a file system. */
+const sound = (): Fault => () => undefined;
+
 const isInterrupted = (out: string): boolean => existsSync(inState(out, 'stage/COMMIT'));
 
 /** The published files. The folder may be missing, and hold what only tries whether it can be written. */
@@ -115,8 +128,8 @@ const SCENARIOS: readonly Scenario[] = [
 ];
 
 describe.each(SCENARIOS)('$title', ({ before, next, stays }) => {
-  /** What the sweeps compare with. */
-  async function prepared() {
+  /** What the sweeps compare with. @param faultOf what else is wrong with a tree's file system */
+  async function prepared(faultOf: (folder: string) => Fault) {
     const folder = await site(...before);
     const old = join(folder, 'dist');
     const isFirst = before.length === 0;
@@ -131,7 +144,7 @@ describe.each(SCENARIOS)('$title', ({ before, next, stays }) => {
       oldFiles,
       newTree: { ...contentOf(join(await site(next), 'dist')), ...Object.fromEntries(staying) },
       sequence: (isFirst ? 0 : manifestOf(old).sequence) + 1,
-      calls: await callsOf(() => publish(copy, next)),
+      calls: await callsOf(() => publish(copy, next), faultOf(dirname(copy))),
     };
   }
   type Prepared = Awaited<ReturnType<typeof prepared>>;
@@ -160,25 +173,35 @@ describe.each(SCENARIOS)('$title', ({ before, next, stays }) => {
     expect(secrets, where).toEqual([]);
   }
 
-  always('survives a death at every call', SWEEP, async () => {
-    const all = await prepared();
+  always.each([
+    ['', sound],
+    [' on an overlay, each time as an image with what was there', lowerLayer],
+  ])('survives a death at every call%s', SWEEP, async (_, faultOf) => {
+    const all = await prepared(faultOf);
     for (const { number, name, path: file } of some(all.calls, PLACES)) {
       const where = `dead at ${number} of ${all.calls.length}, ${name} ${file}`;
       const out = copied(all.folder);
-      await survive(withFault(deadFrom(number), () => publish(out, next)));
+      const publishNext = (dead: Fault): Promise<void> => {
+        const fault = faultOf(dirname(out));
+        return withFault(
+          (call) => dead(call) ?? fault(call),
+          () => publish(out, next),
+        );
+      };
+      await survive(publishNext(deadFrom(number)));
       await expectOldOrNew(out, all, where);
       // Dead once more, somewhere else.
       const again = 1 + ((number * 7) % all.calls.length);
-      await survive(withFault(deadFrom(again), () => publish(out, next)));
+      await survive(publishNext(deadFrom(again)));
       await expectOldOrNew(out, all, `${where}, then at ${again}`);
-      await publish(out, next);
+      await publishNext(deadFrom(Number.POSITIVE_INFINITY));
       await expectNew(out, all, where);
     }
     expect(all.calls.length).toBeGreaterThan(40);
   });
 
   always('leaves the tree as it was, or completes it, where the disk is full', SWEEP, async () => {
-    const all = await prepared();
+    const all = await prepared(sound);
     let refused = 0;
     for (const { number, name, path: file } of some(
       all.calls.filter(({ grows }) => grows),

@@ -1,6 +1,7 @@
 /** Disks that are full, read-only or taken away, and registers that break while they are read. */
 import {
   closeSync,
+  cpSync,
   existsSync,
   mkdirSync,
   openSync,
@@ -23,11 +24,11 @@ import { contentOf, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { ROWS, STEP, buildWith, failureOf, fresh, pair, site } from '../../support/site.js';
 import type { Pair } from '../../support/site.js';
-import { differing } from '../../support/tree.js';
+import { differing, inState } from '../../support/tree.js';
 import { SWEEP, fullFrom, withFault } from './faults.js';
 import type { Fault } from './faults.js';
 import { did, empty, fillUpTo, flush, mayMount, mountAt, mountExt4, unmountAfterwards } from './mount.js';
-import { damageOf, errorOf, expectAtRest, leftovers, progressThat } from './support.js';
+import { damageOf, errorOf, expectAtRest, interruptCommit, leftovers, progressThat } from './support.js';
 
 const path = temporary();
 unmountAfterwards();
@@ -218,6 +219,29 @@ describe.skipIf(!mountable)('a small disk', () => {
       expect(await atEveryLevel(disk, levels, pairs)).toEqual([]);
     },
   );
+
+  it.each([
+    ['that ended, what it has published', buildWith, (out: string) => join(out, 'snapshot.json')],
+    [
+      'that died within its commit, the journal',
+      interruptCommit,
+      (out: string) => inState(out, 'stage/COMMIT'),
+    ],
+  ])('that loses power keeps of a first build %s', async (_, begin, kept) => {
+    const [image, rest] = [path('image'), path('image')];
+    const disk = mountExt4(image, path('disk'), 32768);
+    if (disk === undefined) throw new Error('no loop device');
+    const [register] = both.registers;
+    await begin({ register, out: join(disk, 'dist') });
+    // What the file system has not flushed is only in memory.
+    cpSync(image, rest);
+    did('e2fsck', '-fy', rest);
+    const out = join(mountAt(path('disk'), '-o', 'loop', rest) ?? '', 'dist');
+    expect(existsSync(kept(out))).toBe(true);
+    await buildWith({ register, out });
+    expect(differing(contentOf(out), both.trees[0])).toEqual([]);
+    await expectAtRest(out);
+  });
 
   it('that is mounted read-only ends build, rollback and repair with exit 3, and can be verified', async () => {
     // With its state beside it.

@@ -5,6 +5,7 @@
 import childProcess from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 
 const GROWING = ['writeFileSync', 'writeSync', 'mkdirSync', 'linkSync'] as const;
@@ -60,10 +61,15 @@ export async function withFault<T>(
   }
 }
 
-/** All calls that some work makes. */
-export async function callsOf(work: () => Promise<unknown>): Promise<Call[]> {
+const NONE: Fault = () => undefined;
+
+/** All calls that some work makes, perhaps with a fault. */
+export async function callsOf(work: () => Promise<unknown>, fault = NONE): Promise<Call[]> {
   const calls: Call[] = [];
-  await withFault((call) => void calls.push(call), work);
+  await withFault((call) => {
+    calls.push(call);
+    return fault(call);
+  }, work);
   return calls;
 }
 
@@ -93,6 +99,10 @@ export async function survive(work: Promise<unknown>): Promise<void> {
   }
 }
 
+/** An error of the system. */
+export const failed = (code: string, { name, path }: Call): Error =>
+  Object.assign(new Error(`${code}: ${name} '${path}'`), { code });
+
 /** From this call on nothing is done any more, as if the process were dead. */
 export const deadFrom =
   (number: number): Fault =>
@@ -104,11 +114,21 @@ export const fullFrom =
   (number: number): Fault =>
   (call) =>
     call.number >= number && call.grows && !ofTheLock(call)
-      ? Object.assign(new Error(`ENOSPC: no space left on device, ${call.name} '${call.path}'`), {
-          code: 'ENOSPC',
-          errno: -28,
-        })
+      ? Object.assign(failed('ENOSPC', call), { errno: -28 })
       : undefined;
+
+/** All that is below a folder lies in a lower layer of an overlay: of what is there, no folder can be renamed. */
+export function lowerLayer(root: string): Fault {
+  const found = fs.readdirSync(root, { recursive: true, withFileTypes: true });
+  const fixed = new Set(
+    found.filter((entry) => entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name)),
+  );
+  return (call) => {
+    // A new folder lies in the upper layer, whatever was in its place.
+    if (call.name === 'mkdirSync' && !fs.existsSync(call.path)) fixed.delete(call.path);
+    return call.name === 'renameSync' && fixed.has(call.path) ? failed('EXDEV', call) : undefined;
+  };
+}
 
 function replaceSpawn(by: unknown): void {
   Reflect.set(childProcess, 'spawnSync', by);

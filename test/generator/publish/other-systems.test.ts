@@ -6,10 +6,14 @@ import { describe, expect, it } from 'vitest';
 import { flushOne, makePrivate } from '../../../generator/files.js';
 import { readKey } from '../../../generator/keys.js';
 import { deleteFile, move, moveFile } from '../../../generator/publish/moves.js';
+import { Tree } from '../../../generator/tree/tree.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { writeFiles } from '../../support/operator.js';
-import { withFault } from './faults.js';
+import { hashesOf } from '../../support/published.js';
+import { failed, withFault } from './faults.js';
+import { publish, route } from './small.js';
+import { damageOf } from './support.js';
 
 const path = temporary();
 
@@ -86,7 +90,7 @@ function moveAll(root: string): void {
   for (const _ of move(join(root, 'from'), join(root, 'to')));
 }
 
-it.each(['ENOTEMPTY', 'EEXIST', 'EPERM', 'EACCES'])(
+it.each(['ENOTEMPTY', 'EEXIST', 'EPERM', 'EACCES', 'EXDEV'])(
   'files join those of a folder that is there, where the answer is %s',
   async (code) => {
     const root = folder('from/kind/1.json', 'to/kind/2.json');
@@ -102,6 +106,22 @@ it('a folder that can’t be moved where nothing is in the way says why', async 
   await expect(withError('renameSync', 'EACCES', () => moveAll(root))).rejects.toThrow('EACCES');
 });
 
+it('a folder that can’t be renamed (EXDEV) is made where there is none or a file, and its files are moved', async () => {
+  for (const inTheWay of ['to/other', 'to/kind']) {
+    const root = folder('from/kind/1.json', 'from/kind/deep/2.json', inTheWay);
+    await withError('renameSync', 'EXDEV', () => moveAll(root));
+    expect(Object.keys(hashesOf(join(root, 'to/kind'))).toSorted()).toEqual(['1.json', 'deep/2.json']);
+    expect(existsSync(join(root, 'from'))).toBe(false);
+  }
+});
+
+it('the state of an earlier version is copied where its folders can’t be renamed', async () => {
+  const root = folder('dist/.snapshot/index/group', '.dist-state/tree');
+  await withError('renameSync', 'EXDEV', () => new Tree(join(root, 'dist')).adoptFormerState());
+  expect(readdirSync(join(root, '.dist-state/index'))).toEqual(['group']);
+  expect(readdirSync(join(root, 'dist'))).toEqual([]);
+});
+
 it('a link in the place of a folder is replaced, and nothing is written where it leads', () => {
   const [root, elsewhere] = [folder('from/kind/1.json'), folder()];
   mkdirSync(join(root, 'to'));
@@ -110,6 +130,21 @@ it('a link in the place of a folder is replaced, and nothing is written where it
   expect(readdirSync(join(root, 'to/kind'))).toEqual(['1.json']);
   expect(readdirSync(elsewhere)).toEqual([]);
 });
+
+it.each(['EMLINK', 'ENOTSUP', 'EPERM', 'EXDEV'])(
+  'a tree is published again where hard links fail with %s',
+  async (code) => {
+    const out = path('dist');
+    const routes = [route('a', '/a/{id}', 'a/{id}.json')];
+    const publishEach = async (): Promise<void> => {
+      for (const body of ['one', 'two', 'three'])
+        await publish(out, { routes, documents: { a: { 1: body } } });
+    };
+    await withFault((call) => (call.name === 'linkSync' ? failed(code, call) : undefined), publishEach);
+    expect(readFileSync(join(out, 'a/1.json'), 'utf8')).toBe('three');
+    expect(await damageOf(out)).toEqual([]);
+  },
+);
 
 it.each(['EPERM', 'ENOTSUP', 'ENOSYS'])(
   'a folder is left open to a system without modes that answers %s',

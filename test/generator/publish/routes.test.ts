@@ -1,4 +1,5 @@
 /** Trees that a version with other routes has published: nothing is taken for another, nothing is left behind. */
+import { readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { rollback } from '../../../generator/build/rollback.js';
 import type { PublishedRoute } from '../../../generator/tree/published-routes.js';
@@ -6,8 +7,8 @@ import { Tree } from '../../../generator/tree/tree.js';
 import { effectsAt } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { contentOf, digestOf, listOf, manifestOf, mirrorOf, sha256 } from '../../support/published.js';
-import { LONG, publish, route } from './small.js';
-import type { Documents } from './small.js';
+import { inState } from '../../support/tree.js';
+import { LONG, publish, route, type Documents } from './small.js';
 import { damageOf } from './support.js';
 
 const path = temporary();
@@ -59,6 +60,10 @@ it('a build with other routes gives its documents and a change list that leads t
   for (const each of put) mirror.set(each.path, each.sha256);
   for (const url of gone) mirror.delete(url);
   expect(Object.fromEntries(mirror)).toEqual(urlsOf(NEXT, AFTER));
+  // Nothing is kept of the routes that are gone.
+  expect(readdirSync(inState(out, 'index')).toSorted()).toEqual(
+    ['index.json', ...NEXT.map(({ name }) => name)].toSorted(),
+  );
   await rollback(new Tree(out), effectsAt('2026-12-01T00:00:00Z'));
   expect(contentOf(out)).toEqual(contentOf(old));
   expect(manifestOf(out).routes.map(({ file }) => file)).toEqual(OLD.map(({ file }) => file));

@@ -5,13 +5,15 @@ import { describe, expect, it } from 'vitest';
 import { rollback } from '../../../generator/build/rollback.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { effectsAt, published } from '../../support/build.js';
+import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
 import { writeFiles } from '../../support/operator.js';
 import { indexOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { buildWith, failureOf, site } from '../../support/site.js';
 import { inState } from '../../support/tree.js';
-import { damageOf, wholeOf } from './support.js';
+import { damageOf, expectAtRest, interruptCommit, wholeOf } from './support.js';
 
 const path = temporary();
 const SINCE = '2026-12-02T00:00:00Z';
@@ -65,6 +67,25 @@ describe('a folder with a state next to it', () => {
     rmSync(out, { recursive: true });
     expect(await buildWith({ register, out })).toMatchObject({ published: true });
     expect(existsSync(join(out, 'snapshot.json'))).toBe(true);
+  });
+
+  it('is refused with what to do if a first build was interrupted in it and its journal is lost', async () => {
+    const { register } = await site(path);
+    const flags = { register, out: path('dist') };
+    const { out } = flags;
+    await interruptCommit(flags);
+    rmSync(inState(out, 'stage/COMMIT'));
+    const before = wholeOf(out);
+    const repair = inProcess('verify', '--repair', '--quiet', ...inputs(register, out));
+    for (const message of [(await failureOf(buildWith(flags))).message, (await repair).stderr])
+      expect(message).toContain(
+        `expected an empty folder or a published tree: if an interrupted first build has left this, delete "${out}" ` +
+          'and build again, otherwise choose another --out',
+      );
+    expect(wholeOf(out)).toEqual(before);
+    rmSync(out, { recursive: true });
+    expect(await buildWith(flags)).toMatchObject({ published: true });
+    await expectAtRest(out);
   });
 
   it('has one that its owner alone can read, since it keeps what is withheld by now', async () => {
