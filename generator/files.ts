@@ -81,17 +81,27 @@ export function replaceFile(
   renameSync(partial, file);
 }
 
-/** Creates a folder and its parents. Node 20's recursive mkdir never returns below /proc. */
+/**
+ * Creates a folder and its parents, each of which another thread or process may create at the same
+ * moment. Node 20's recursive mkdir never returns below /proc.
+ */
 export function makeFolder(path: string): void {
+  try {
+    makeLast(path);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    const parent = dirname(path);
+    // If the parent is there by now, it was created since.
+    if (parent !== path && !existsSync(parent)) makeFolder(parent);
+    makeLast(path);
+  }
+}
+
+function makeLast(path: string): void {
   try {
     mkdirSync(path);
   } catch (error) {
-    const code = codeOf(error);
-    if (code === 'EEXIST' && statSync(path).isDirectory()) return;
-    const parent = dirname(path);
-    if (code !== 'ENOENT' || existsSync(parent)) throw error;
-    makeFolder(parent);
-    mkdirSync(path);
+    if (codeOf(error) !== 'EEXIST' || !statSync(path).isDirectory()) throw error;
   }
 }
 
