@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
+  constants,
   copyFileSync,
   existsSync,
   fsyncSync,
@@ -162,12 +163,16 @@ export function keepsModes(folder: string): boolean {
 /** Whether its mode lets others read, write or enter it. */
 export const isOpen = (path: string): boolean => (statSync(path).mode & 0o077) !== 0;
 
-/** Hard-links a file, or copies it if the file system does not support hard links. */
+/**
+ * Hard-links a file, or copies it if the file system does not support hard links.
+ * @throws Error ELOOP: a symbolic link, to which a link can be made but no copy
+ */
 export function linkOrCopy(source: string, path: string): void {
   try {
     linkSync(source, path);
   } catch (error) {
     if (!['EPERM', 'ENOTSUP', 'EMLINK'].includes(codeOf(error) ?? '')) throw error;
+    closeSync(openSync(source, constants.O_RDONLY | constants.O_NOFOLLOW));
     copyFileSync(source, path);
   }
 }

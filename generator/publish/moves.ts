@@ -14,6 +14,7 @@ import type { Dir, Dirent } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../errors.js';
 import { ifExists } from '../files.js';
+import { requireNoLink } from '../links.js';
 
 /**
  * Whether a call that is for files may have failed since there is a folder, or the other way round:
@@ -133,6 +134,7 @@ function moveWhole(source: string, target: string): boolean {
     const found = isMismatch(error) ? typeAt(target) : undefined;
     if (found === undefined) throw error;
     if (found === 'folder') return false;
+    requireNoLink(target);
     // There is a file in the folder's place.
     unlinkSync(target);
     renameSync(source, target);

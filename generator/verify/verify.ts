@@ -76,13 +76,15 @@ export const nameOf = (path: string): string => join(basename(dirname(path)), ba
 /**
  * Checks every file against the index, and the index against the digest in snapshot.json.
  * @param deletesUntracked whether to delete files that no route leads to
- * @throws Failure busy: another process is at work on the tree
+ * @throws Failure busy: another process is at work on the tree; environment: a file or folder of ours
+ * is a symbolic link
  */
 export async function verify(
   tree: Tree,
   progress: Progress,
   deletesUntracked = false,
 ): Promise<VerifyReport> {
+  tree.requireNoLinks();
   const lock = Lock.takeIfWritable(tree.lock);
   try {
     if (lock !== undefined && existsSync(tree.state)) tree.adoptFormerState();

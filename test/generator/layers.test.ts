@@ -52,6 +52,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   errors: 'base',
   files: 'base',
   keys: 'base',
+  links: 'base',
   lock: 'base',
   package: 'base',
   portable: 'base',
