@@ -1,7 +1,5 @@
 /** File system primitives: read, write, replace, link, and read in chunks. */
-import { randomUUID } from 'node:crypto';
 import {
-  chmodSync,
   closeSync,
   constants,
   copyFileSync,
@@ -15,7 +13,6 @@ import {
   readSync,
   realpathSync,
   renameSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -137,31 +134,6 @@ export function* namesIn(path: string): Generator<string, void, undefined> {
 
 /** How many created folders a writer remembers. */
 const FOLDERS_KNOWN = 1024;
-
-/** Closes a folder to others, unless its file system keeps no modes (FAT, Windows, some network ones). */
-export function makePrivate(folder: string): void {
-  try {
-    chmodSync(folder, 0o700);
-  } catch (error) {
-    if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes(codeOf(error) ?? '') || keepsModes(folder)) throw error;
-  }
-}
-
-/** Whether a new file in a folder can be closed to others. A folder in which none can be made is said to. */
-export function keepsModes(folder: string): boolean {
-  const probe = join(folder, `.mode-${randomUUID()}`);
-  try {
-    writeFileSync(probe, '', { mode: 0o600, flag: 'wx' });
-    return !isOpen(probe);
-  } catch {
-    return true;
-  } finally {
-    rmSync(probe, { force: true });
-  }
-}
-
-/** Whether its mode lets others read, write or enter it. */
-export const isOpen = (path: string): boolean => (statSync(path).mode & 0o077) !== 0;
 
 /**
  * Hard-links a file, or copies it if the file system does not support hard links.

@@ -7,7 +7,7 @@ import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Failure, messageOf, reading, unlessFailure } from './errors.js';
-import { isOpen, keepsModes } from './files.js';
+import { isOpen, keepsModes } from './modes.js';
 
 /** The first byte of a key: what it signs. A cosignature is of a checkpoint along with the time. */
 const NOTE = 1;

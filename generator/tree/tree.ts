@@ -4,7 +4,8 @@ import { existsSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSyn
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Failure, asFailure, codeOf, writing } from '../errors.js';
 import { readChangeIndex } from './changes.js';
-import { ifExists, liesIn, makeFolder, makePrivate, readText, realPath } from '../files.js';
+import { ifExists, liesIn, makeFolder, readText, realPath } from '../files.js';
+import { makePrivate } from '../modes.js';
 import { requireNoLinks, requireNoLinksIn } from '../links.js';
 import { readManifest } from './manifest.js';
 

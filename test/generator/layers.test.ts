@@ -54,6 +54,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   keys: 'base',
   links: 'base',
   lock: 'base',
+  modes: 'base',
   package: 'base',
   portable: 'base',
   program: 'commands',

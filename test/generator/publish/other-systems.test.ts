@@ -3,7 +3,8 @@ import fs, { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync } fro
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { flushOne, makePrivate } from '../../../generator/files.js';
+import { flushOne } from '../../../generator/files.js';
+import { makePrivate } from '../../../generator/modes.js';
 import { readKey } from '../../../generator/keys.js';
 import { deleteFile, move, moveFile } from '../../../generator/publish/moves.js';
 import { temporary } from '../../support/folder.js';
