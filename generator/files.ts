@@ -1,8 +1,7 @@
 /** File system primitives: read, write, replace, link, and read in chunks. */
-import { randomUUID } from 'node:crypto';
 import {
-  chmodSync,
   closeSync,
+  constants,
   copyFileSync,
   existsSync,
   fsyncSync,
@@ -14,7 +13,6 @@ import {
   readSync,
   realpathSync,
   renameSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -105,17 +103,27 @@ export function renameFolder(path: string, to: string): boolean {
   }
 }
 
-/** Creates a folder and its parents. Node 20's recursive mkdir never returns below /proc. */
+/**
+ * Creates a folder and its parents, each of which another thread or process may create at the same
+ * moment. Node 20's recursive mkdir never returns below /proc.
+ */
 export function makeFolder(path: string): void {
+  try {
+    makeLast(path);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    const parent = dirname(path);
+    // If the parent is there by now, it was created since.
+    if (parent !== path && !existsSync(parent)) makeFolder(parent);
+    makeLast(path);
+  }
+}
+
+function makeLast(path: string): void {
   try {
     mkdirSync(path);
   } catch (error) {
-    const code = codeOf(error);
-    if (code === 'EEXIST' && statSync(path).isDirectory()) return;
-    const parent = dirname(path);
-    if (code !== 'ENOENT' || existsSync(parent)) throw error;
-    makeFolder(parent);
-    mkdirSync(path);
+    if (codeOf(error) !== 'EEXIST' || !statSync(path).isDirectory()) throw error;
   }
 }
 
@@ -151,37 +159,17 @@ export function* namesIn(path: string): Generator<string, void, undefined> {
 /** How many created folders a writer remembers. */
 const FOLDERS_KNOWN = 1024;
 
-/** Closes a folder to others, unless its file system keeps no modes (FAT, Windows, some network ones). */
-export function makePrivate(folder: string): void {
-  try {
-    chmodSync(folder, 0o700);
-  } catch (error) {
-    if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes(codeOf(error) ?? '') || keepsModes(folder)) throw error;
-  }
-}
-
-/** Whether a new file in a folder can be closed to others. A folder in which none can be made is said to. */
-export function keepsModes(folder: string): boolean {
-  const probe = join(folder, `.mode-${randomUUID()}`);
-  try {
-    writeFileSync(probe, '', { mode: 0o600, flag: 'wx' });
-    return !isOpen(probe);
-  } catch {
-    return true;
-  } finally {
-    rmSync(probe, { force: true });
-  }
-}
-
-/** Whether its mode lets others read, write or enter it. */
-export const isOpen = (path: string): boolean => (statSync(path).mode & 0o077) !== 0;
-
-/** Hard-links a file, or copies it if the file system does not support hard links, or none between folders. */
+/**
+ * Hard-links a file, or copies it if the file system does not support hard links, or none
+ * between folders.
+ * @throws Error ELOOP: a symbolic link, to which a link can be made but no copy
+ */
 export function linkOrCopy(source: string, path: string): void {
   try {
     linkSync(source, path);
   } catch (error) {
     if (!['EPERM', 'ENOTSUP', 'EMLINK', 'EXDEV'].includes(codeOf(error) ?? '')) throw error;
+    closeSync(openSync(source, constants.O_RDONLY | constants.O_NOFOLLOW));
     copyFileSync(source, path);
   }
 }

@@ -6,7 +6,7 @@ import { createPrivateKey, createPublicKey, hash, randomBytes, sign, verify } fr
 import type { KeyObject } from 'node:crypto';
 import { dirname } from 'node:path';
 import { Failure, messageOf, reading, unlessFailure } from './errors.js';
-import { isOpen, keepsModes } from './files.js';
+import { isOpen, keepsModes } from './modes.js';
 import { readInput } from './utf8.js';
 
 /** The first byte of a key: what it signs. A cosignature is of a checkpoint along with the time. */

@@ -20,6 +20,9 @@ const defaultsFolder = returnToUser(process, self);
 // An empty variable counts as unset, as for the proxy.
 if (process.env[KEY_VARIABLE] === '') delete process.env[KEY_VARIABLE];
 
+// What is published is for everyone: files of 0644 in folders of 0755. What is private says so itself.
+process.umask(0o022);
+
 const stop = new AbortController();
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 let stoppedBy: NodeJS.Signals | undefined;

@@ -1,9 +1,9 @@
 /** What is withheld since the last snapshot, and what it takes from the published part of a register. */
-import { join } from 'node:path';
 import { z } from 'zod';
 import { countReferring, countTable } from './counts.js';
 import type { Counts, TableCounts } from './counts.js';
 import { readJson } from '../files.js';
+import { OwnFolder } from '../links.js';
 import type { WithheldMarks } from '../tree/index-json.js';
 import type { Exclusions, Register } from '../register/database.js';
 import { exclusion, name } from '../register/sql.js';
@@ -96,11 +96,11 @@ const recordSchema = z.object({ measured_at: z.string() });
 /** Withheld records that have a document, but no row: when each was measured. */
 function goneRecords(register: Register, { kind, plural, record }: Resource, out: string): readonly string[] {
   const ids = `SELECT value FROM ${exclusion('withheld', kind)}`;
-  const fileOf = filler(routeNamed(ROUTES, record.route).file);
+  const [fileOf, own] = [filler(routeNamed(ROUTES, record.route).file), new OwnFolder(out)];
   // A view may be slow to search, so it is read once.
   const gone = register.rows<[number]>(`${ids} EXCEPT SELECT id FROM ${name(plural)} WHERE id IN (${ids})`);
   return [...gone].flatMap(([id]) => {
-    const { data } = recordSchema.safeParse(readJson(join(out, fileOf(id))));
+    const { data } = recordSchema.safeParse(readJson(own.readable(fileOf(id))));
     return data === undefined ? [] : [data.measured_at];
   });
 }

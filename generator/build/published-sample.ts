@@ -1,7 +1,7 @@
 /** Notices what a register says otherwise than before of many records, by a sample of the published documents. */
-import { join } from 'node:path';
 import { z } from 'zod';
 import { readJson } from '../files.js';
+import { OwnFolder } from '../links.js';
 import type { Register } from '../register/database.js';
 import { isPublished, name } from '../register/sql.js';
 import { ROUTES, filler, routeNamed } from '../routes/index.js';
@@ -57,14 +57,14 @@ export function differingColumns(
 ): readonly { readonly column: string; readonly message: string }[] {
   const { kind, plural, record } = resource;
   const compared = comparedOf(resource);
-  const fileOf = filler(routeNamed(ROUTES, record.route).file);
+  const [fileOf, own] = [filler(routeNamed(ROUTES, record.route).file), new OwnFolder(out)];
   const columns = compared.map(({ column }) => name(column));
   const rows = register.rows<[id: number, ...values: unknown[]]>(
     `SELECT id, ${columns.join(', ')} FROM ${name(plural)} WHERE ${isPublished(kind)}` +
       ` ORDER BY id % ${STRIDE}, id LIMIT ${SAMPLED}`,
   );
   const pairs = [...rows].flatMap(([id, ...values]) => {
-    const { data } = z.record(z.string(), z.unknown()).safeParse(readJson(join(out, fileOf(id))));
+    const { data } = z.record(z.string(), z.unknown()).safeParse(readJson(own.readable(fileOf(id))));
     return data === undefined ? [] : [{ data, values }];
   });
   if (pairs.length < FEWEST) return [];

@@ -48,11 +48,11 @@ export function addVerify(program: Program, terminal: Terminal): void {
           return repair(tree, builder, () => terminal.progress(quiet), deleteUntracked);
         }
         const found = await verify(tree, terminal.progress(quiet));
-        return { found, left: found.total, snapshot: found.sequence };
+        return { found, left: found.total + found.closed.total, snapshot: found.sequence };
       });
       const repaired = config !== undefined && left === 0;
       // Damage is shown also with --quiet.
-      const shown = found.total === 0 ? flags : { ...flags, quiet: undefined };
+      const shown = found.total + found.closed.total === 0 ? flags : { ...flags, quiet: undefined };
       const result = config && (repaired ? snapshot : null);
       const lines = () => damageLines(out, found, result, deleteUntracked);
       print(terminal, shown, { ...found, repaired, ...(repaired && { snapshot }) }, lines, left === 0);
@@ -96,7 +96,7 @@ const ENTRIES = /^log\/\w+\/tile\/entries\//;
  */
 function damageLines(
   out: string,
-  { sequence, files, damage, total, untracked }: VerifyReport,
+  { sequence, files, damage, total, untracked, closed }: VerifyReport,
   repairedAs: number | null | undefined,
   areDeleted: boolean,
 ): string[] {
@@ -113,6 +113,14 @@ function damageLines(
     ...(!isRepaired && damage.some(({ file }) => ENTRIES.test(file))
       ? ['Entries of the log can’t be made again: restore them from a copy (see docs/signed-log.md)']
       : []),
+    ...(closed.total === 0
+      ? []
+      : [
+          `${amountOf(closed.total, 'files and folders')} ` +
+            (repairedAs === undefined
+              ? `can’t be read by others, such as ${closed.example}: expected the modes 644 and 755 (--repair sets them)`
+              : `could not be read by others, such as ${closed.example}: set to the modes 644 and 755`),
+        ]),
     ...(untracked.total > 0 && !areDeleted
       ? [
           `No route leads to ${amountOf(untracked.total, 'untracked files')} (--repair --delete-untracked deletes them)`,

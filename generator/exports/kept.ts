@@ -1,8 +1,8 @@
 /** Whether downloads can be kept, and what they say about themselves. */
-import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { lstatSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { codeOf } from '../errors.js';
+import { OwnFolder } from '../links.js';
 import { readChangeIndex } from '../tree/changes.js';
 import type { Publisher } from '../publish/publisher.js';
 import { measure } from '../tree/measure.js';
@@ -71,14 +71,14 @@ function described(publisher: Publisher, measured: Measured): KeptDownloads | un
 }
 
 function isWhole({ name, file }: UnlistedRoute, publisher: Publisher): boolean {
-  const found = statSync(join(publisher.tree.out, file));
+  const found = lstatSync(new OwnFolder(publisher.tree.out).pathOf(file));
   return found.isFile() && found.size === publisher.writer.route(name).published(0)?.bytes;
 }
 
 function readDescription(publisher: Publisher): z.infer<typeof schema> | undefined {
   const route = EXPORT_ROUTES.find(({ name }) => name === 'datapackage');
   if (route === undefined) throw new TypeError('no route describes the downloads');
-  const path = join(publisher.tree.out, route.file);
+  const path = new OwnFolder(publisher.tree.out).pathOf(route.file);
   if (measure(path).hash.toString('hex') !== publisher.writer.route(route.name).published(0)?.sha256)
     return undefined;
   return schema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;

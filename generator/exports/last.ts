@@ -1,5 +1,5 @@
 /** What downloads are made from if few records changed: their last version, and the changed records. */
-import { join } from 'node:path';
+import { OwnFolder } from '../links.js';
 import type { Publisher } from '../publish/publisher.js';
 import { DATABASE, OTHER_DOCUMENTS, documentsFileOf, exportFile, exportRoute } from '../routes/exports.js';
 import type { BulkFile, ExportFormat } from '../routes/exports.js';
@@ -69,6 +69,6 @@ export class LastDownloads {
   #file({ route, file }: Pick<BulkFile, 'route' | 'file'>): LastFile | undefined {
     const { tree } = this.#publisher;
     const sha256 = this.#publisher.writer.route(route).published(0)?.sha256;
-    return sha256 === undefined ? undefined : { file: join(tree.out, file), sha256 };
+    return sha256 === undefined ? undefined : { file: new OwnFolder(tree.out).pathOf(file), sha256 };
   }
 }

@@ -91,8 +91,10 @@ async function* linesOf(file: LastFile): AsyncGenerator<Buffer, undefined, undef
 }
 
 /** The content of the first of some files that exists. */
-function read(files: readonly string[], sha256: string): Buffer {
+function read(files: Iterable<string>, sha256: string): Buffer {
+  let last = '';
   for (const file of files) {
+    last = file;
     try {
       const body = readFileSync(file);
       if (hash('sha256', body) === sha256) return body;
@@ -101,7 +103,5 @@ function read(files: readonly string[], sha256: string): Buffer {
       if (!['ENOENT', 'ENOTDIR', 'EISDIR'].includes(codeOf(error) ?? '')) throw error;
     }
   }
-  throw Failure.invalid(
-    `"${files.at(-1)}" is missing or damaged, expected what was published (see verify --repair)`,
-  );
+  throw Failure.invalid(`"${last}" is missing or damaged, expected what was published (see verify --repair)`);
 }

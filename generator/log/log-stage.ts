@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { linkOrCopy } from '../files.js';
+import { OwnFolder } from '../links.js';
 import { addChangedFiles } from '../publish/changed-files.js';
 import { isCopy } from '../publish/copied.js';
 import { flush } from '../publish/flush.js';
@@ -62,9 +63,11 @@ export class LogStage {
     const files = this.#operations.map(({ file }) => file);
     addChangedFiles(this.#tree, sequence, files);
     ready();
+    const own = new OwnFolder(this.#tree.out);
     for (const [index, { file, what }] of this.#operations.entries()) {
+      const path = own.pathOf(file);
       if (what === 'delete') deleteFile(this.#tree.out, file);
-      else moveFile(this.#staged(index), join(this.#tree.out, file));
+      else moveFile(this.#staged(index), path);
     }
   }
 

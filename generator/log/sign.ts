@@ -137,6 +137,7 @@ export async function sign(
   progress: Progress,
 ): Promise<SignedSnapshot> {
   tree.requirePublished();
+  tree.requireNoLinks();
   for (const line of keyWarnings(signing.keys)) warn(line);
   if (isCopy(tree))
     throw Failure.environment(`"${tree.out}" is a copy: its origin signs its snapshots, expected that tree`);

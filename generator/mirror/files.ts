@@ -49,7 +49,7 @@ export class FetchedFiles {
     makeFolder(this.#folder);
     const partial = join(this.#folder, 'partial');
     rmSync(partial, { force: true });
-    const descriptor = openSync(partial, 'a', 0o600);
+    const descriptor = openSync(partial, 'a');
     try {
       await this.#client.receive(wanted, {
         restart: () => ftruncateSync(descriptor),

@@ -3,7 +3,8 @@ import { existsSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, asFailure, isInterrupt } from '../errors.js';
 import type { Progress } from '../progress.js';
-import { flushOne, linesOf, renameFolder } from '../files.js';
+import { flushOne, linesOf, makeFolder, renameFolder } from '../files.js';
+import { OwnFolder } from '../links.js';
 import { dropOldLists } from './changed-files.js';
 import { flushFileSystem } from './flush.js';
 import { REPLACED, readJournal, type Operation } from './journal.js';
@@ -39,11 +40,12 @@ export async function apply(
   let isStopped = false;
   try {
     const operations = readJournal(tree);
+    const own = new OwnFolder(tree.out);
     // Whatever remains is deleted with the stage.
     const discarding = discard && Promise.allSettled(partsOf(setAside(tree)).map(discard));
     freeReserve(tree);
     for (const operation of operations)
-      for (const _ of carryOut(tree, operation)) {
+      for (const _ of carryOut(tree, own, operation)) {
         const pause = isStopped ? undefined : progress.advance(1);
         if (pause !== undefined) isStopped = await isStop(pause);
       }
@@ -64,14 +66,23 @@ export async function apply(
   }
 }
 
-/** Yields after each move or deletion. */
-function* carryOut(tree: Tree, operation: Operation): Generator<void, void, undefined> {
+/**
+ * Yields after each move or deletion.
+ * @param own the tree, whose folders were looked at before the commit: links may have been placed since
+ */
+function* carryOut(tree: Tree, own: OwnFolder, operation: Operation): Generator<void, void, undefined> {
   const { out, stage, state } = tree;
+  const placeOf = (name: string): string => {
+    const file = unflattened(name);
+    own.pathOf(file);
+    return file;
+  };
   if ('put' in operation) yield* move(join(stage, operation.put), join(out, operation.at));
-  else if ('putEach' in operation) yield* moveEach(join(stage, operation.putEach), out, unflattened);
+  else if ('putEach' in operation) yield* moveEach(join(stage, operation.putEach), out, placeOf);
   else if ('deleteIn' in operation) {
     for (const list of listFiles(join(stage, operation.deleteIn), 'removed')) {
       for (const file of linesOf(list)) {
+        own.pathOf(file);
         deleteFile(out, file);
         yield;
       }

@@ -6,6 +6,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ifExists } from '../files.js';
+import { OwnFolder } from '../links.js';
 import { CODINGS, COMPRESSED_FROM_BYTES, namesOf } from '../tree/codings.js';
 import type { Index } from '../tree/index-json.js';
 import { isAsIndexed, measure } from '../tree/measure.js';
@@ -29,12 +30,13 @@ export function isNamedContent(file: string, sum: Buffer): boolean {
 
 /** Whether an asset and its compressed siblings are there, with the content that its name says. */
 function isWholeAsset({ out }: Tree, file: string): boolean {
-  const found = ifExists(() => measure(join(out, file)));
+  const own = new OwnFolder(out);
+  const found = ifExists(() => measure(own.pathOf(file)));
   return (
     found !== undefined &&
     isNamedContent(file, found.hash) &&
     namesOf(file, found.bytes, COMPRESSED_FROM_BYTES).every((name, index) =>
-      isAsIndexed(join(out, name), found, CODINGS[index - 1]),
+      isAsIndexed(own.pathOf(name), found, CODINGS[index - 1]),
     )
   );
 }

@@ -14,6 +14,7 @@ import type { Dir, Dirent } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../errors.js';
 import { ifExists, renameFolder } from '../files.js';
+import { requireNoLink } from '../links.js';
 
 /**
  * Whether a call that is for files may have failed since there is a folder, or the other way round:
@@ -139,6 +140,7 @@ function moveWhole(source: string, target: string): boolean {
     if (!isMismatch(error) || typeAt(target) === undefined) throw error;
   }
   if (typeAt(target) === 'other') {
+    requireNoLink(target);
     unlinkSync(target);
     return moveWhole(source, target);
   }

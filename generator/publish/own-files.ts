@@ -11,6 +11,7 @@ import { writeBundle } from './changes/bundle.js';
 import { KEPT_LISTS, downloadsOf, indexOf, withoutFiles } from './changes/change-index.js';
 import { writeList } from './changes/change-list.js';
 import { FileWriter, linkOrCopy } from '../files.js';
+import { OwnFolder } from '../links.js';
 import type { NextIndex } from './next-index.js';
 import type { Announcement, FeedFile, OwnFiles } from './plan.js';
 import { INDEX_FILE, filesIn, readChangeIndex, untrackedFiles } from '../tree/changes.js';
@@ -55,8 +56,9 @@ export async function stageMade(
     lists.add('urls', `/${file}`);
   }
   const feed = snapshotFeed(changes);
-  const writer = new FileWriter(paths.tree);
+  const [writer, own] = [new FileWriter(paths.tree), new OwnFolder(tree.out)];
   for (const { file, body } of feed) {
+    own.pathOf(file);
     writer.write(file, Buffer.from(body));
     lists.add('files', file);
     lists.add('urls', `/${file}`);
@@ -113,15 +115,21 @@ async function stageChanges(
 
 /** Stages those of a copy, which are its origin's. @returns the hashes of what there is of the feed */
 export function stageCopied(
+  tree: Tree,
   paths: StagePaths,
   lists: ListWriter,
   { put, removed }: OwnFiles,
 ): Record<string, string> {
-  const [tree, last] = [new FileWriter(paths.tree), new FileWriter(paths.last)];
+  const [staged, last, own] = [
+    new FileWriter(paths.tree),
+    new FileWriter(paths.last),
+    new OwnFolder(tree.out),
+  ];
   const feed: Record<string, string> = {};
   for (const [name, source] of put) {
     const isChange = name.startsWith('changes/');
-    (isChange ? last : tree).link(name, source);
+    own.pathOf(name);
+    (isChange ? last : staged).link(name, source);
     lists.add('files', name);
     if (!isChange) feed[name] = measure(source).hash.toString('hex');
   }

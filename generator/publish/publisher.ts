@@ -199,7 +199,7 @@ export class Publisher {
         flushEach(tree.stage);
       } else {
         const snapshotFeed = isCopy
-          ? { ...this.index?.snapshotFeed, ...stageCopied(paths, this.#lists, announcement.own) }
+          ? { ...this.index?.snapshotFeed, ...stageCopied(tree, paths, this.#lists, announcement.own) }
           : await this.#stageMade(plan, manifest, announcement, progress);
         operations = await progress.blocking(() => {
           this.#complete(plan, isCopy, { ...index, snapshotFeed });

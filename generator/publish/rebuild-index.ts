@@ -39,10 +39,11 @@ export async function rebuildIndex(
     const fileOf = filler(route.file);
     const found = isSnapshot ? (keys.get(name) ?? []) : keysOfAnyForm(keys, name);
     for (const key of found) {
-      const content = isSnapshot
+      const { bytes, hash } = isSnapshot
         ? measure(join(tree.out, fileOf(key)))
         : { bytes: COMPRESSED_FROM_BYTES, hash: NO_HASH };
-      writer.add({ key, ...content });
+      // A link or a pipe has none.
+      writer.add({ key, bytes, hash: hash.length === 0 ? NO_HASH : hash });
       const pause = progress.advance(1);
       if (pause !== undefined) await pause;
     }

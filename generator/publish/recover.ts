@@ -13,9 +13,11 @@ import type { Tree } from '../tree/tree.js';
 
 /**
  * Completes an interrupted commit, if there is one.
- * @throws Failure busy: another process is at work on the tree
+ * @throws Failure busy: another process is at work on the tree; environment: a file or folder of ours
+ * is a symbolic link
  */
 export async function completeCommit(tree: Tree, progress: Progress): Promise<void> {
+  tree.requireNoLinks();
   if (!isPrepared(tree)) return;
   const lock = Lock.take(tree.lock);
   try {

@@ -1,8 +1,8 @@
 /** Stages the commit of a build that changes no document. */
 import { rmSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { join } from 'node:path';
 import { FileWriter, readText } from '../files.js';
+import { OwnFolder } from '../links.js';
 import { INDEX_FILE, readChangeIndex } from '../tree/changes.js';
 import { writeIndex } from '../tree/index-json.js';
 import type { Index } from '../tree/index-json.js';
@@ -39,9 +39,9 @@ export function stageUnchanged(
   const changes = readChangeIndex(tree);
   // If that is unreadable, a repair starts a new one.
   const feed = changes === undefined ? [] : snapshotFeed(changes.changes);
-  const files = new FileWriter(paths.tree);
+  const [files, own] = [new FileWriter(paths.tree), new OwnFolder(tree.out)];
   for (const { file, body } of feed)
-    if (readText(join(tree.out, file)) !== body) files.write(file, Buffer.from(body));
+    if (readText(own.readable(file)) !== body) files.write(file, Buffer.from(body));
   const relabelled = changes && { ...changes, ...downloadsOf(manifest) };
   if (relabelled !== undefined && !isDeepStrictEqual(changes, relabelled))
     files.write(INDEX_FILE, Buffer.from(JSON.stringify(relabelled)));

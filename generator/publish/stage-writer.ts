@@ -14,6 +14,7 @@ import type { KeyRange } from '../cursor.js';
 import { filler } from '../routes/index.js';
 import { CODINGS, namesOf, siblingsFrom } from '../tree/codings.js';
 import { FileWriter } from '../files.js';
+import { OwnFolder } from '../links.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
 import type { ComparedRoute } from './compared-routes.js';
@@ -59,11 +60,13 @@ export const stageSpec = (
 export function documentFiles(
   { out, paths }: StageSpec,
   route: PublishedRoute,
-): (key: number) => readonly string[] {
-  const fileOf = filler(route.file);
-  return (key) => {
+): (key: number) => Iterable<string> {
+  const [fileOf, own] = [filler(route.file), new OwnFolder(out)];
+  return function* (key) {
     const file = fileOf(key);
-    return [join(paths.tree, file), replacingFile(paths, route.name, file), join(out, file)];
+    yield join(paths.tree, file);
+    yield replacingFile(paths, route.name, file);
+    yield own.readable(file);
   };
 }
 
@@ -73,8 +76,9 @@ export function documentFiles(
  */
 export function readDocument(spec: StageSpec, name: string, key: number): string | undefined {
   const route = spec.routes.get(name)?.route;
-  const file = route && documentFiles(spec, route)(key).find((candidate) => existsSync(candidate));
-  return file === undefined ? undefined : readFileSync(file, 'utf8');
+  for (const file of route === undefined ? [] : documentFiles(spec, route)(key))
+    if (existsSync(file)) return readFileSync(file, 'utf8');
+  return undefined;
 }
 
 export class StageWriter {
@@ -134,7 +138,7 @@ export class StageWriter {
 export class RouteWriter {
   readonly #name: string;
   readonly #fileOf: (key: number) => string;
-  readonly #out: string;
+  readonly #own: OwnFolder;
   readonly #patch: PatchWriter;
   readonly #lists: RouteLists;
   readonly #from: number;
@@ -149,7 +153,7 @@ export class RouteWriter {
     const { paths } = spec;
     this.#name = route.name;
     this.#fileOf = filler(route.file);
-    this.#out = spec.out;
+    this.#own = new OwnFolder(spec.out);
     this.#examples = spec.examples;
     this.#from = siblingsFrom(route);
     this.#oldFrom = siblingsFrom(route, spec.compressedFrom);
@@ -227,6 +231,8 @@ export class RouteWriter {
       const isRecoded = old !== undefined && replaced.length !== files.length;
       const verdict = this.#patch.put(entry, isRecoded);
       if (verdict === 'unchanged') return false;
+      // All files of a key are in one folder, where the commit would stop at a link.
+      this.#own.pathOf(files[0]);
       if (this.#examples !== undefined) {
         if (verdict === 'added' || this.#examples === 0) return true;
         this.#examples -= 1;
@@ -252,15 +258,17 @@ export class RouteWriter {
   }
 
   /**
-   * Keeps a published file for a rollback.
+   * Keeps a published file for a rollback, which refuses one that is a symbolic link.
    * @returns whether the file exists; a missing file or a folder can be neither kept nor replaced
+   * @throws Failure environment: a folder in its path is a symbolic link
    */
   #keep(file: string): boolean {
+    const path = this.#own.pathOf(file);
     try {
-      this.#kept.link(flattened(file), join(this.#out, file));
+      this.#kept.link(flattened(file), path);
       return true;
     } catch (error) {
-      if (['ENOENT', 'EISDIR', 'ENOTDIR'].includes(codeOf(error) ?? '')) return false;
+      if (['ENOENT', 'EISDIR', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '')) return false;
       throw error;
     }
   }

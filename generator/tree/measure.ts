@@ -33,6 +33,7 @@ export function measure(path: string): HashedContent {
 /** @param coding the file's compression, if any; the index then describes the decoded content */
 export function isAsIndexed(path: string, { bytes, hash }: HashedContent, coding?: Coding): boolean {
   try {
+    if (coding !== undefined && !lstatSync(path).isFile()) return false;
     const found = coding === undefined ? measure(path) : measured(coding.decode(readFileSync(path), bytes));
     return found.bytes === bytes && Buffer.compare(found.hash, hash) === 0;
   } catch (error) {

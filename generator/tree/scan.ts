@@ -24,8 +24,13 @@ export interface Scan {
 const OWN_FILES =
   /^(snapshot\.json|log\/.+|changes\/(index\.json|\d+\.(json|ndjson\.gz))|feeds\/snapshots\.(atom|json))$/;
 
-/** Scans the tree. */
-export async function scan(tree: Tree, routes: readonly PublishedRoute[], progress: Progress): Promise<Scan> {
+/** Scans the tree. @param onPublished called with each file that is a document, a sibling of one, or our own */
+export async function scan(
+  tree: Tree,
+  routes: readonly PublishedRoute[],
+  progress: Progress,
+  onPublished: (file: string) => void = () => undefined,
+): Promise<Scan> {
   const locate = locator(routes);
   const folders = folderPatterns(routes);
   const keys = new Map<string, number[]>();
@@ -38,8 +43,10 @@ export async function scan(tree: Tree, routes: readonly PublishedRoute[], progre
   progress.start('looking through the tree', 0, 'files');
   for (const name of filesBelow(tree.out, '')) {
     const place = locate(name);
+    const isPublished = place !== undefined || OWN_FILES.test(name);
+    if (isPublished) onPublished(name);
     if (place !== undefined) add(place.route.name + place.suffix, place.key);
-    else if (!OWN_FILES.test(name)) {
+    else if (!isPublished) {
       const isInTheWay = folders.some((folder) => folder.test(name));
       const isExtra = isInTheWay || namesOfDocuments(name).some(([file]) => OWN_FILES.test(file));
       (isExtra ? extra : untracked).push(name);

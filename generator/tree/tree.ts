@@ -4,7 +4,9 @@ import { cpSync, existsSync, readdirSync, realpathSync, renameSync, rmSync, writ
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Failure, asFailure, codeOf, writing } from '../errors.js';
 import { readChangeIndex } from './changes.js';
-import { ifExists, liesIn, makeFolder, makePrivate, readText, realPath, renameFolder } from '../files.js';
+import { ifExists, liesIn, makeFolder, readText, realPath, renameFolder } from '../files.js';
+import { makePrivate } from '../modes.js';
+import { requireNoLinks, requireNoLinksIn } from '../links.js';
 import { readManifest } from './manifest.js';
 
 /** Where the state was before format 3: inside the published folder. */
@@ -15,6 +17,9 @@ const PROBE = '.probe';
 export const HARMLESS: ReadonlySet<string> = new Set(['.gitignore', FORMER_STATE, PROBE]);
 
 const UNREPORTED = 'unreported-';
+
+/** Where the state has a name for each document: they are moved and deleted by their names, not followed. */
+const OF_DOCUMENTS = /^(stage\/(tree|previous|outdated|replacing\/[^/]+)|previous\/files\/[^/]+)$/;
 
 /** The state's record of its tree: a path relative to the state. */
 const TREE_NAME = 'tree';
@@ -126,6 +131,7 @@ export class Tree {
     }
     this.#isStateNew = !existsSync(state);
     makeFolder(state);
+    this.requireNoLinks();
     // The state holds what was published before something was withheld.
     makePrivate(state);
     const other = this.#otherTree();
@@ -150,6 +156,18 @@ export class Tree {
       );
     }
     rmSync(join(out, PROBE), { force: true });
+  }
+
+  /**
+   * Requires that none of our own files and folders, in the tree or in the state, is a symbolic link,
+   * whose target would be read or written in its place. Those of documents, of which there are many,
+   * are looked at when one is staged or moved (`OwnFolder`).
+   * @throws Failure environment: names a link
+   */
+  requireNoLinks(): void {
+    for (const name of ['snapshot.json', 'changes', 'log', FORMER_STATE])
+      requireNoLinks(join(this.out, name));
+    requireNoLinksIn(this.state, (folder) => OF_DOCUMENTS.test(folder));
   }
 
   /** What the state says whose it is; undefined if it is new, also while another process writes that. */

@@ -2,10 +2,11 @@
  * The files that a remote should hold, in sets: the documents of a route, their compressed siblings
  * of one coding, or a single one of the files that the index leaves out.
  */
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../errors.js';
 import { ifExists } from '../files.js';
+import { OwnFolder } from '../links.js';
 import type { Headers } from '../routes/headers.js';
 import { hasFiles } from '../routes/index.js';
 import type { CacheClass } from '../routes/index.js';
@@ -85,6 +86,7 @@ export class DesiredFiles {
   /** The marks of all sets, by group. */
   readonly marks: Readonly<Record<string, string>>;
   readonly #out: string;
+  readonly #own: OwnFolder;
   readonly #byTemplate: ReadonlyMap<string, FileSet>;
   readonly #keyed: Locate;
   /** The groups of files whose names have no key. */
@@ -98,6 +100,7 @@ export class DesiredFiles {
   constructor(tree: Tree, manifest: Manifest, isObjects: boolean, recorded: readonly string[]) {
     const snapshot = parseSnapshot(manifest, `"${tree.manifest}"`);
     this.#out = tree.out;
+    this.#own = new OwnFolder(tree.out);
     const sentOf = ({ file, class: cacheClass, type, attachment }: SnapshotRoute): Sent => {
       const fields: Headers = {
         'Content-Type': type,
@@ -162,14 +165,14 @@ export class DesiredFiles {
     const one = { ...sent, size: 1, keys: () => [0], has: () => true };
     const bytesOf = (_: number, file: string): number => this.#sizeOf(file);
     if (isSingle(group)) {
-      const found = ifExists(() => measure(join(this.#out, group)));
+      const found = ifExists(() => measure(this.#own.pathOf(group)));
       if (found === undefined) this.missing.push(group);
       const mark = `${sent.mark} ${found?.bytes} ${found?.hash.toString('hex')}`;
       yield { ...one, template: group, mark, bytesOf };
       return;
     }
     const [folder, pattern] = [group.slice(0, group.indexOf('/{')), patternOf(group)];
-    if (!existsSync(join(this.#out, folder))) return;
+    if (!existsSync(this.#own.readable(folder))) return;
     for (const template of filesBelow(this.#out, folder)) {
       // Only assets have siblings.
       const hasSiblings = sent.class === 'asset' && !isObjects;
@@ -180,11 +183,11 @@ export class DesiredFiles {
     }
   }
 
-  /** @throws Failure invalid: it isn't there */
+  /** @throws Failure invalid: it isn't there, or no file; environment: a folder in its path is a symbolic link */
   #sizeOf(file: string): number {
-    const size = statSync(join(this.#out, file), { throwIfNoEntry: false })?.size;
-    if (size === undefined) throw damaged(file);
-    return size;
+    const found = lstatSync(this.#own.pathOf(file), { throwIfNoEntry: false });
+    if (found?.isFile() !== true) throw damaged(file);
+    return found.size;
   }
 
   of(template: string): FileSet | undefined {

@@ -55,9 +55,9 @@ export async function repair(
   if (treeId !== undefined && signing === undefined) requireKey(tree, treeId, log !== undefined);
   const found = await prepareRepair(tree, progress());
   const snapshot = (await build()) ?? found.sequence;
-  const { total, untracked } = await verify(tree, progress(), deletesUntracked);
+  const { total, untracked, closed } = await verify(tree, progress(), { deletesUntracked });
   // Without snapshot.json, untracked files are known only now.
-  return { found: { ...found, untracked }, left: total, snapshot };
+  return { found: { ...found, untracked, closed }, left: total, snapshot };
 }
 
 /**

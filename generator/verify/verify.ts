@@ -20,6 +20,7 @@ import type { Scan } from '../tree/scan.js';
 import { isRendered } from '../tree/published-routes.js';
 import { manifestHash, readManifest } from '../tree/manifest.js';
 import { checkLog } from './log.js';
+import { ClosedFiles } from './closed-files.js';
 import { rememberSeen } from '../log/record.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
@@ -41,6 +42,8 @@ export interface VerifyReport {
   readonly total: number;
   /** Files that no route leads to, which are no damage. `files` has at most `SHOWN_DAMAGE`. */
   readonly untracked: { readonly files: readonly string[]; readonly total: number };
+  /** How many files and folders others can't read, or could not before a repair, with an example. */
+  readonly closed: { readonly total: number; readonly example: string | null };
 }
 
 export const SHOWN_DAMAGE = 100;
@@ -50,6 +53,8 @@ export class DamageReport {
   total = 0;
   /** Set once the tree was scanned. */
   untracked: readonly string[] = [];
+  /** Set to have the modes of what is published looked at. */
+  closed: ClosedFiles | undefined;
   readonly #onDamage: (damage: Damage, content?: Buffer) => void;
 
   /** @param onDamage called with each damage, and with what the file must be, if that is known */
@@ -64,9 +69,15 @@ export class DamageReport {
   }
 
   report(sequence: number | null, files: number): VerifyReport {
-    const { damage, total, untracked } = this;
-    const shown = untracked.slice(0, SHOWN_DAMAGE);
-    return { sequence, files, damage, total, untracked: { files: shown, total: untracked.length } };
+    const { damage, total, untracked, closed } = this;
+    return {
+      sequence,
+      files,
+      damage,
+      total,
+      untracked: { files: untracked.slice(0, SHOWN_DAMAGE), total: untracked.length },
+      closed: { total: closed?.total ?? 0, example: closed?.example ?? null },
+    };
   }
 }
 
@@ -75,18 +86,21 @@ export const nameOf = (path: string): string => join(basename(dirname(path)), ba
 
 /**
  * Checks every file against the index, and the index against the digest in snapshot.json.
- * @param deletesUntracked whether to delete files that no route leads to
- * @throws Failure busy: another process is at work on the tree
+ * @param repairs set after a repair, to let others read everything, and delete files that no route leads to
+ * @throws Failure busy: another process is at work on the tree; environment: a file or folder of ours
+ * is a symbolic link
  */
 export async function verify(
   tree: Tree,
   progress: Progress,
-  deletesUntracked = false,
+  repairs?: { readonly deletesUntracked: boolean },
 ): Promise<VerifyReport> {
+  tree.requireNoLinks();
   const lock = Lock.takeIfWritable(tree.lock);
   try {
     if (lock !== undefined && existsSync(tree.state)) tree.adoptFormerState();
     const found = new DamageReport();
+    found.closed = new ClosedFiles(tree, repairs !== undefined);
     if (isPrepared(tree)) found.add(nameOf(tree.stage), 'interrupted');
     const manifest = readManifest(tree.manifest);
     if (manifest === undefined) {
@@ -94,7 +108,7 @@ export async function verify(
       return found.report(null, 0);
     }
     const { files, checkpoint } = await checkTree(tree, manifest, found, progress);
-    if (deletesUntracked) for (const file of found.untracked) deleteFile(tree.out, file);
+    if (repairs?.deletesUntracked === true) for (const file of found.untracked) deleteFile(tree.out, file);
     if (lock !== undefined && checkpoint !== undefined) rememberSeen(tree, checkpoint);
     return found.report(manifest.sequence, files);
   } finally {
@@ -116,7 +130,10 @@ export async function checkTree(
   const routes = manifest.routes.filter(isRendered);
   const isIndexed = isSound(tree.index);
   const assets = isIndexed ? Object.keys(readIndex(tree.index).assets ?? {}).map(assetRoute) : [];
-  const { keys, extra, untracked } = await scan(tree, [...routes, ...assets], progress);
+  const { keys, extra, untracked } = await scan(tree, [...routes, ...assets], progress, (file) =>
+    found.closed?.look(file),
+  );
+  found.closed?.finish();
   for (const file of extra) found.add(file, 'extra');
   found.untracked = untracked;
   if (!isIndexed) {

@@ -1,5 +1,14 @@
 /** A mirror equals its origin, by as few requests as there can be, whatever happened to either. */
-import { existsSync, linkSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -263,4 +272,24 @@ it('a copy that would not be equal is not published in part, even if an earlier 
   const other = index.replaceAll(origin.history.at(-1)?.digest ?? '', digest);
   origin.files.set('/changes/index.json', Buffer.from(other));
   expect(await refused()).toEqual([1, expect.stringContaining('no copy equals')]);
+});
+
+describe('a copy with a link in it', () => {
+  it.each(['api/v1/group', 'changes', 'feeds'])(
+    'is left alone, and the link is named: %s',
+    async (folder) => {
+      origin.publish(ONE);
+      await mirrored();
+      origin.publish(TWO);
+      const [place, elsewhere] = [join(out, folder), `${out}-elsewhere`];
+      renameSync(place, elsewhere);
+      symlinkSync(elsewhere, place);
+      const before = readdirSync(elsewhere);
+      expect(await refused()).toEqual([3, expect.stringContaining(`"${place}" is a symbolic link`)]);
+      expect(readdirSync(elsewhere)).toEqual(before);
+      unlinkSync(place);
+      renameSync(elsewhere, place);
+      await mirrored();
+    },
+  );
 });

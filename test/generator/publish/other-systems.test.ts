@@ -3,7 +3,8 @@ import fs, { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync } fro
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { flushOne, makePrivate } from '../../../generator/files.js';
+import { flushOne } from '../../../generator/files.js';
+import { makePrivate } from '../../../generator/modes.js';
 import { readKey } from '../../../generator/keys.js';
 import { deleteFile, move, moveFile } from '../../../generator/publish/moves.js';
 import { Tree } from '../../../generator/tree/tree.js';
@@ -122,13 +123,12 @@ it('the state of an earlier version is copied where its folders can’t be renam
   expect(readdirSync(join(root, 'dist'))).toEqual([]);
 });
 
-it('a link in the place of a folder is replaced, and nothing is written where it leads', () => {
+it('a link in the place of a folder stops a move, and nothing is written where it leads', () => {
   const [root, elsewhere] = [folder('from/kind/1.json'), folder()];
   mkdirSync(join(root, 'to'));
   symlinkSync(elsewhere, join(root, 'to/kind'));
-  moveAll(root);
-  expect(readdirSync(join(root, 'to/kind'))).toEqual(['1.json']);
-  expect(readdirSync(elsewhere)).toEqual([]);
+  expect(() => moveAll(root)).toThrow(`"${join(root, 'to/kind')}" is a symbolic link`);
+  expect([readdirSync(elsewhere), readdirSync(join(root, 'from/kind'))]).toEqual([[], ['1.json']]);
 });
 
 it.each(['EMLINK', 'ENOTSUP', 'EPERM', 'EXDEV'])(

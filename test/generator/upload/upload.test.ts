@@ -1,5 +1,13 @@
 /** What an upload writes and deletes, and in which order, with a remote in memory. */
-import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -100,6 +108,24 @@ describe.each(EACH)('an upload of %s', (_, hasHeaders) => {
     expect(calls).not.toContain('put page.html');
     expect(result.unknownHeaders > 0).toBe(hasHeaders);
   });
+
+  it.each(['a', 'feeds'])(
+    'sends nothing from behind a link in the tree, which it names: %s',
+    async (folder) => {
+      const run = await uploaded(hasHeaders);
+      await publish(run.out, NEW);
+      const [place, elsewhere] = [join(run.out, folder), path('elsewhere')];
+      renameSync(place, elsewhere);
+      symlinkSync(elsewhere, place);
+      const { exitCode, message } = await failureOf(run.upload());
+      expect([exitCode, message]).toEqual([3, expect.stringContaining(`"${place}" is a symbolic link`)]);
+      expect(run.calls().filter((call) => call.startsWith('put'))).toEqual([]);
+      unlinkSync(place);
+      renameSync(elsewhere, place);
+      await run.upload();
+      expect(run.wrong()).toEqual([]);
+    },
+  );
 
   it('repairs what --verify finds', async () => {
     const run = await uploaded(hasHeaders);

@@ -1,0 +1,267 @@
+/** Nothing in a tree or its state is read, written or deleted through a symbolic link. */
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createKey } from '../../../generator/log/key-file.js';
+import { inputs } from '../../support/cli.js';
+import { changeRegister } from '../../support/register.js';
+import { fresh, pair, site } from '../../support/site.js';
+import type { Pair } from '../../support/site.js';
+import { some, always } from '../../support/thorough.js';
+import { differing, inState } from '../../support/tree.js';
+import {
+  buildWith,
+  contentOf,
+  damageOf,
+  expectAtRest,
+  failureOf,
+  inProcess,
+  interruptCommit,
+  temporary,
+  wholeOf,
+} from './support.js';
+
+const path = temporary();
+
+/** Moves something elsewhere and leaves a link to it. @returns where it is, and what puts it back */
+function linked(place: string) {
+  const elsewhere = path(basename(place));
+  renameSync(place, elsewhere);
+  symlinkSync(elsewhere, place);
+  return {
+    elsewhere,
+    putBack: () => {
+      unlinkSync(place);
+      renameSync(elsewhere, place);
+    },
+  };
+}
+
+/** What is in a tree and its state, with inodes and times; a build that changes nothing leaves it so. */
+const all = (out: string) => {
+  const { tree: _, ...state } = wholeOf(inState(out));
+  return { tree: wholeOf(out), state };
+};
+
+const WITHHOLD = `INSERT INTO withheld VALUES ('game', 1, '2026-12-02T00:00:00Z')`;
+
+/** Folders of which the step to the second register changes, adds or removes files. */
+const FOLDERS = [
+  'api',
+  'api/v1',
+  'api/v1/game',
+  'group',
+  'group/6',
+  'changes',
+  'downloads',
+  'downloads/documents',
+  'feeds',
+];
+
+const saying = (out: string, name: string): unknown =>
+  expect.stringContaining(`"${join(out, name)}" is a symbolic link, and nothing in a tree or its state is`);
+
+/** A build is refused while the folder is a link, and publishes once it is none. */
+async function stops(made: Parameters<typeof buildWith>[0], folder: string): Promise<void> {
+  const { elsewhere, putBack } = linked(join(made.out, folder));
+  const before = [all(made.out), wholeOf(elsewhere)];
+  const { exitCode, message } = await failureOf(buildWith(made));
+  expect.soft([exitCode, message]).toEqual([3, saying(made.out, folder)]);
+  expect.soft(message).not.toContain('the commit had begun');
+  expect([all(made.out), wholeOf(elsewhere)]).toEqual(before);
+  putBack();
+  expect(await buildWith(made)).toMatchObject({ published: true });
+}
+
+describe('a folder of the tree that is a link', () => {
+  let both: Pair;
+  beforeAll(async () => {
+    both = await pair(path);
+  });
+  const flags = () => ({ register: both.registers[1], out: both.tree() });
+
+  it.each(FOLDERS)('stops a build that has to do with it, which names it: %s', async (folder) => {
+    const { register, out } = flags();
+    await stops({ register, out }, folder);
+    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
+    await expectAtRest(out);
+  });
+
+  it('stops a takedown: what it leads to is neither deleted nor replaced', async () => {
+    const { register, out } = await site(path);
+    changeRegister(register, WITHHOLD);
+    await stops({ register, out }, 'api/v1/game');
+    expect(existsSync(join(out, 'api/v1/game/1.json'))).toBe(false);
+    expect(differing(contentOf(out), await fresh(register, path('fresh')))).toEqual([]);
+  });
+
+  it('does not matter if no route leads there', async () => {
+    const { register, out } = flags();
+    const elsewhere = path('elsewhere');
+    mkdirSync(elsewhere);
+    symlinkSync(elsewhere, join(out, 'mine'));
+    expect(await buildWith({ register, out })).toMatchObject({ published: true });
+    expect([lstatSync(join(out, 'mine')).isSymbolicLink(), readdirSync(elsewhere)]).toEqual([true, []]);
+  });
+
+  always.each(some([1, 2, 3, 5, 8], 2))(
+    'stops the completion of a commit that was interrupted at step %i, which is completed once it is none',
+    async (step) => {
+      const made = flags();
+      await interruptCommit(made, step);
+      const { elsewhere, putBack } = linked(join(made.out, 'api'));
+      const before = wholeOf(elsewhere);
+      const { exitCode, message } = await failureOf(buildWith(made));
+      expect([exitCode, message]).toEqual([3, saying(made.out, 'api')]);
+      const hint = 'the commit had begun, and the next build or verify --repair completes it';
+      expect(message.slice(-hint.length)).toBe(hint);
+      const repair = ['verify', '--repair', '--quiet', ...inputs(made.register, made.out)];
+      const { code, stderr } = await inProcess(...repair);
+      expect([code, stderr]).toEqual([3, saying(made.out, 'api')]);
+      expect(differing(wholeOf(elsewhere), before)).toEqual([]);
+      putBack();
+      expect(await buildWith(made)).toMatchObject({ published: true });
+      expect(differing(contentOf(made.out), both.trees[1])).toEqual([]);
+      await expectAtRest(made.out);
+    },
+  );
+
+  it('of changes or of the log stops verify, --repair, sign and upload as well', async () => {
+    const { register, out } = flags();
+    const key = path('key');
+    createKey('register.example/log', key);
+    await buildWith({ register, out, key: [key] });
+    const [tree = ''] = readdirSync(join(out, 'log'));
+    for (const folder of ['changes', 'log', `log/${tree}`, `log/${tree}/tile/0`, `log/${tree}/index/group`]) {
+      const { elsewhere, putBack } = linked(join(out, folder));
+      const before = [all(out), wholeOf(elsewhere)];
+      for (const command of [
+        ['verify', '--out', out],
+        ['verify', '--repair', '--key', key, ...inputs(register, out)],
+        ['build', '--key', key, ...inputs(register, out)],
+        ['sign', '--key', key, '--out', out],
+        ['upload', '--to', `rsync:${path('copy')}`, '--out', out],
+      ]) {
+        const { code, stderr } = await inProcess(...command, '--quiet');
+        expect.soft([folder, code, stderr]).toEqual([folder, 3, saying(out, folder)]);
+      }
+      expect([all(out), wholeOf(elsewhere)]).toEqual(before);
+      putBack();
+    }
+    expect(await damageOf(out)).toEqual([]);
+  });
+});
+
+describe('a file of the tree that is a link', () => {
+  const GAME = 'api/v1/game/3.json';
+
+  it('is replaced and deleted itself, and a rollback does not publish what it leads to', async () => {
+    const made = await site(path);
+    const place = join(made.out, GAME);
+    for (const sql of [`UPDATE games SET name = 'new' WHERE id = 3`, 'DELETE FROM games WHERE id = 3']) {
+      const { elsewhere } = linked(place);
+      writeFileSync(elsewhere, 'of somebody else');
+      await made.build(sql);
+      const isFile = existsSync(place) && lstatSync(place).isFile();
+      expect([isFile, readFileSync(elsewhere, 'utf8')]).toEqual([
+        sql.startsWith('UPDATE'),
+        'of somebody else',
+      ]);
+    }
+    const { code, stderr } = await inProcess('rollback', '--quiet', '--out', made.out);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('is missing or damaged')]);
+  });
+
+  it.each(['api/v1/item/5.json.gz', 'downloads/games.csv', 'downloads/games.csv.gz', GAME])(
+    'is damage that verify finds and --repair replaces, whatever it leads to: %s',
+    async (file) => {
+      const made = await site(path);
+      const place = join(made.out, file);
+      const { elsewhere } = linked(place);
+      expect(await damageOf(made.out)).toEqual([{ file, what: 'altered' }]);
+      const { code } = await inProcess('verify', '--repair', '--quiet', ...inputs(made.register, made.out));
+      expect([code, lstatSync(place).isFile(), existsSync(elsewhere)]).toEqual([0, true, true]);
+      expect(await damageOf(made.out)).toEqual([]);
+    },
+  );
+
+  it('is not what downloads are made from, nor kept', async () => {
+    for (const keepDownloads of [false, true]) {
+      const made = await site(path);
+      const place = join(made.out, 'downloads/games.csv');
+      const { elsewhere } = linked(place);
+      writeFileSync(elsewhere, readFileSync(elsewhere, 'utf8').replaceAll('game 1', 'gone 1'));
+      await made.build('UPDATE games SET visits = 7 WHERE id = 2', { keepDownloads });
+      expect([lstatSync(place).isFile(), readFileSync(place, 'utf8')]).toEqual([
+        true,
+        expect.stringContaining('game 1'),
+      ]);
+    }
+  });
+
+  it.each(['snapshot.json', 'changes/index.json'])('and is our own stops every build: %s', async (file) => {
+    const made = await site(path);
+    const { putBack } = linked(join(made.out, file));
+    const { exitCode, message } = await failureOf(made.build('DELETE FROM items WHERE id = 1'));
+    expect([exitCode, message]).toEqual([3, saying(made.out, file)]);
+    putBack();
+    await made.build();
+    await expectAtRest(made.out);
+  });
+});
+
+/** What is below a folder; nothing is below a file. */
+const namesIn = (place: string): string[] =>
+  lstatSync(place).isDirectory() ? Object.keys(wholeOf(place)) : [];
+
+describe('a link in the state', () => {
+  it.each(['index', 'index/group', 'previous', 'previous/files', 'changed', 'stage', 'tree', 'uploads'])(
+    'stops whatever would work with it: %s',
+    async (part) => {
+      const made = await site(path);
+      await made.build('UPDATE items SET price = 50 WHERE id = 1');
+      const place = inState(made.out, part);
+      if (!existsSync(place)) mkdirSync(place);
+      const { elsewhere, putBack } = linked(place);
+      const before = namesIn(elsewhere);
+      for (const command of [
+        ['build', ...inputs(made.register, made.out)],
+        ['verify', '--out', made.out],
+        ['verify', '--repair', ...inputs(made.register, made.out)],
+        ['rollback', '--out', made.out],
+        ['upload', '--to', `rsync:${path('copy')}`, '--out', made.out],
+      ]) {
+        const { code, stderr } = await inProcess(...command, '--quiet');
+        expect.soft([command[0], code, stderr]).toEqual([command[0], 3, saying(inState(made.out), part)]);
+      }
+      expect(namesIn(elsewhere)).toEqual(before);
+      putBack();
+      await made.build('UPDATE items SET price = 51 WHERE id = 1');
+      await expectAtRest(made.out);
+    },
+  );
+
+  it('that is the state itself is followed, as the tree may be', async () => {
+    const both = await pair(path);
+    const [out, elsewhere] = [path('dist'), path('elsewhere')];
+    mkdirSync(elsewhere);
+    cpSync(both.tree(), out, { recursive: true });
+    symlinkSync(elsewhere, inState(out));
+    await buildWith({ register: both.registers[1], out });
+    expect(readdirSync(elsewhere)).toContain('index');
+    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
+    rmSync(elsewhere, { recursive: true });
+  });
+});
