@@ -69,6 +69,9 @@ interface Received {
 /** The origin publishes another snapshot meanwhile, or a cache is older than another. */
 export class MovedOn extends Error {}
 
+/** The origin has nothing at a path. */
+export class NotThere extends MovedOn {}
+
 /** Something that may pass by itself. */
 class TransientError extends Error {
   readonly waitMs: number | undefined;
@@ -145,7 +148,7 @@ export class Client {
   /**
    * Fetches a file, and tries again if the connection or the server fails. Of one whose hash is known,
    * only the rest is asked for, where that is safe.
-   * @throws MovedOn: it is not there, or has more bytes; Failure invalid: more bytes than permitted;
+   * @throws NotThere; MovedOn: it has more bytes; Failure invalid: more bytes than permitted;
    * environment: it failed too often
    */
   async receive(wanted: Wanted, sink: Sink, conditions: RequestHeaders = {}): Promise<Received> {
@@ -156,8 +159,10 @@ export class Client {
       const etag = headers.etag?.toString();
       if (status === 304) return { status, etag };
       if (!isRest(status, headers, received, bytes)) {
-        if (status !== 200 && !(isOfNotFound && status === 404))
-          throw new MovedOn(`${path} is not there (${status})`);
+        if (status !== 200 && !(isOfNotFound && status === 404)) {
+          const Reason = status === 404 || status === 410 ? NotThere : MovedOn;
+          throw new Reason(`${path} is not there (${status})`);
+        }
         sink.restart();
         received = 0;
         // A weak tag permits no ranges (RFC 9110, section 13.1.5), and only a hash shows a mixture.

@@ -27,6 +27,9 @@ import type { Origin, OriginSnapshot } from './origin.js';
 import { requireOurs } from './ours.js';
 import { ownChanges, stageAll } from './stage.js';
 
+/** How many paths a message names. */
+const SHOWN = 5;
+
 export interface Copied {
   readonly fetched: 'nothing' | 'changes' | 'everything';
   /** Numbers of documents; null if none was compared. */
@@ -137,8 +140,12 @@ async function prepare(publisher: Publisher, run: Run, origin: Origin, before: M
     const { put, removed } = ownChanges(session);
     await stageAll(publisher, session, documents);
     const plan = await progress.blocking(() => publisher.plan());
-    if (plan.digest !== origin.digest)
-      throw new MovedOn(`the copy has the digest ${plan.digest}, expected ${origin.digest}`);
+    if (plan.digest !== origin.digest) {
+      const absent = lines.missing.flatMap(({ path, fetched }) => (fetched === undefined ? [path] : []));
+      const note =
+        absent.length === 0 ? '' : `; the origin has nothing at ${absent.slice(0, SHOWN).join(', ')}`;
+      throw new MovedOn(`the copy has the digest ${plan.digest}, expected ${origin.digest}${note}`);
+    }
     const followed = steps?.length === 0 ? 'nothing' : 'changes';
     const fetched: Copied['fetched'] = steps === undefined ? 'everything' : followed;
     return { fetched, plan, own: { put: new Map([...feeds, ...put]), removed } };

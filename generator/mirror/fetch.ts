@@ -7,7 +7,7 @@ import { isRendered } from '../tree/published-routes.js';
 import { urlTemplate } from '../routes/index.js';
 import { FEEDS, documentFile } from '../routes/feeds.js';
 import { PATHS } from '../routes/paths.js';
-import { MovedOn } from './client.js';
+import { MovedOn, NotThere } from './client.js';
 import type { Wanted } from './client.js';
 import type { Fetched, Run } from './files.js';
 import type { DocumentLines } from './lines.js';
@@ -30,7 +30,10 @@ interface BundleStep {
   readonly bundle: ChangeFile;
 }
 
-/** Fetches files one by one, and shows the bytes to come and the time that the limits make it take. */
+/**
+ * Fetches files one by one, and shows the bytes to come and the time that the limits make it take.
+ * @param take is given each file, but for those without a hash that are not there
+ */
 async function download<T extends Wanted>(
   { client, files, progress }: Session,
   wanted: readonly T[],
@@ -47,7 +50,13 @@ async function download<T extends Wanted>(
     missing.reduce((total, { bytes }) => total + bytes, 0),
     'bytes',
   );
-  for (const each of wanted) await take(await files.fetch(each), each);
+  for (const each of wanted) {
+    const fetched = await files.fetch(each).catch((error: unknown) => {
+      if (error instanceof NotThere && each.sha256 === undefined) return undefined;
+      throw error;
+    });
+    if (fetched !== undefined) await take(fetched, each);
+  }
   progress.finish();
 }
 
@@ -78,6 +87,8 @@ export async function fetchDocuments(session: Session): Promise<DocumentFiles> {
   const unknown = { bytes: origin.tree.bytes };
   const single = origin.routes
     .filter((route) => isRendered(route) && !urlTemplate(route).includes('{'))
+    // Downloads that were kept may be of what the register has lost since.
+    .filter(({ path: of, absent }) => absent === undefined || contents.has(of))
     .map((route) => ({
       ...route,
       route,
@@ -141,7 +152,11 @@ export function stepsFrom(
   return steps;
 }
 
-/** Fetches, one by one, the documents that no bundle and no download of documents has. @throws MovedOn */
+/**
+ * Fetches, one by one, the documents that no bundle and no download of documents has. Of those that
+ * nothing names, an origin may lack some: the digest tells whether it does.
+ * @throws MovedOn
+ */
 export const fetchMissing = (session: Session): Promise<void> =>
   download(session, session.lines.missing, (fetched, missing) => void (missing.fetched = fetched));
 

@@ -41,7 +41,7 @@ export class FetchedFiles {
     return known !== undefined && existsSync(known.file) ? known : undefined;
   }
 
-  /** Fetches a file, unless the run has it. @throws MovedOn: it is not there, or has another content */
+  /** Fetches a file, unless the run has it. @throws NotThere; MovedOn: it has another content */
   async fetch(wanted: Wanted): Promise<Fetched> {
     const known = this.known(wanted);
     if (known !== undefined) return known;
@@ -49,7 +49,8 @@ export class FetchedFiles {
     makeFolder(this.#folder);
     const partial = join(this.#folder, 'partial');
     rmSync(partial, { force: true });
-    const descriptor = openSync(partial, 'a', 0o600);
+    // It becomes a published file, which others may read; they can't enter the state, in which it waits.
+    const descriptor = openSync(partial, 'a');
     try {
       await this.#client.receive(wanted, {
         restart: () => ftruncateSync(descriptor),

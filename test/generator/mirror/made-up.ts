@@ -24,7 +24,7 @@ export const limit = {
 };
 const GZIP = { type: 'application/gzip' };
 const HTML = { type: 'text/html; charset=utf-8', file: 'index.html' };
-const route = (name: string, path: string, cacheClass: string, more: object = {}) => ({
+export const route = (name: string, path: string, cacheClass: string, more: object = {}) => ({
   name,
   path,
   file: /\.\w+$/.test(path) ? path.slice(1) : `${path.slice(1)}.json`,
