@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { Client as Connection } from 'undici';
 import { Failure, codeOf, messageOf } from '../errors.js';
+import { retryAfterMs } from '../network.js';
 import { backoffMs } from '../portable.js';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
@@ -14,8 +15,8 @@ import { RequestBudget } from './limits.js';
 const SILENCE_MS = 60_000;
 /** How often in a row a request may fail; the waits between double from 1 s, so 31 s in all. */
 const TRIES = 6;
-/** The longest wait that a server may ask for: 3600 s (= 1 hour). */
-const WAIT_SECONDS = 3600;
+/** The longest wait that a server may ask for: 3,600,000 ms (= 1 hour). */
+const WAIT_MS = 3_600_000;
 const REDIRECTS = 3;
 
 /** What a run gets in all, however patient an origin is. */
@@ -235,9 +236,9 @@ export class Client {
     if ([200, 206, 304, 404, 410, 416].includes(status)) return response;
     body.destroy();
     if (status === 429 || status >= 500) {
-      const seconds = Number(fields['retry-after']);
-      const isGiven = seconds > 0 && seconds <= WAIT_SECONDS;
-      throw new TransientError(`the response is ${status}`, isGiven ? 1000 * seconds : undefined);
+      const waitMs = retryAfterMs(fields);
+      const isShort = waitMs !== undefined && waitMs <= WAIT_MS;
+      throw new TransientError(`the response is ${status}`, isShort ? waitMs : undefined);
     }
     if (![301, 302, 307, 308].includes(status))
       throw Failure.environment(`${url}: the response is ${status}, expected 200`);

@@ -53,6 +53,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   files: 'base',
   keys: 'base',
   lock: 'base',
+  network: 'base',
   package: 'base',
   portable: 'base',
   program: 'commands',

@@ -54,6 +54,40 @@ describe('a server', () => {
     expect(asked.filter((each) => each === '/brand.bin')).toHaveLength(2);
   });
 
+  it.each(['Sun, 06 Nov 1994 08:50:39 GMT', 'Sunday, 06-Nov-94 08:50:39 GMT', 'Sun Nov  6 08:50:39 1994'])(
+    'that names %s is asked again then, by its own clock',
+    async (date) => {
+      vi.stubEnv('TZ', 'Asia/Tokyo');
+      onTestFinished(() => void vi.unstubAllEnvs());
+      origin.publish(ONE);
+      const headers = { 'retry-after': date, date: 'Sun, 06 Nov 1994 08:49:49 GMT' };
+      origin.atFirst('/brand.bin', 1, (response) => response.writeHead(429, headers).end());
+      await copied();
+      expect(waits).toContain(50_000);
+    },
+  );
+
+  it('that names a date without having one is asked again then, by the clock here', async () => {
+    origin.publish(ONE);
+    const date = new Date(Date.now() + 500_000).toUTCString();
+    origin.atFirst('/brand.bin', 1, (response) => {
+      response.sendDate = false;
+      response.writeHead(503, { 'retry-after': date }).end();
+    });
+    await copied();
+    expect(waits.filter((ms) => ms > 400_000 && ms <= 500_000)).toHaveLength(1);
+  });
+
+  it.each(['Sun, 06 Nov 1994 08:49:37 GMT', '-5', '1.5', 'soon'])(
+    'that names %j, which is no time to come, is asked again after a second',
+    async (date) => {
+      origin.publish(ONE);
+      origin.atFirst('/brand.bin', 1, (response) => response.writeHead(429, { 'retry-after': date }).end());
+      await copied();
+      expect(waits.filter((ms) => ms >= 1000)).toEqual([1000]);
+    },
+  );
+
   it('that redirects within itself is followed, to another host never', async () => {
     origin.publish(ONE);
     origin.atFirst('/brand.bin', 1, (response) => response.writeHead(308, { location: '/brand.bin?' }).end());
