@@ -1,5 +1,23 @@
 /** What every request to another machine needs. */
 import type { IncomingHttpHeaders } from 'node:http';
+import { EnvHttpProxyAgent, type Dispatcher } from 'undici';
+import { Failure } from './errors.js';
+
+/**
+ * Connects to each machine once: through the proxy that the variable HTTP_PROXY names, or for https
+ * HTTPS_PROXY, but directly to the hosts of NO_PROXY. Close it after use.
+ * @param timeoutMs how long connecting may take
+ * @throws Failure usage: a variable is no URL of a proxy
+ */
+export function connections(timeoutMs: number): Dispatcher {
+  try {
+    // Many proxies have tunnels for https alone.
+    return new EnvHttpProxyAgent({ connections: 1, proxyTunnel: false, connect: { timeout: timeoutMs } });
+  } catch {
+    // It is not quoted: it may hold a password.
+    throw Failure.usage('HTTP_PROXY or HTTPS_PROXY is no URL of a proxy, expected http://HOST:PORT');
+  }
+}
 
 /**
  * How long a response asks to wait, in ms, by its `Retry-After` (RFC 9110, section 10.2.3): seconds,

@@ -1,9 +1,9 @@
 /** The HTTP client: one connection, within the limits, and patient with what may pass by itself. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { Client as Connection } from 'undici';
+import type { Dispatcher } from 'undici';
 import { Failure, codeOf, messageOf } from '../errors.js';
-import { retryAfterMs } from '../network.js';
+import { connections, retryAfterMs } from '../network.js';
 import { backoffMs } from '../portable.js';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
@@ -40,7 +40,7 @@ const BOUNDS: Bounds = {
 /** How often all files of a tree may be received: for attempts that the origin makes void. */
 const COPIES = 4;
 
-type Response = Awaited<ReturnType<Connection['request']>>;
+type Response = Dispatcher.ResponseData;
 type RequestHeaders = Readonly<Record<string, string>>;
 
 /** A file of the origin. */
@@ -93,7 +93,7 @@ export class Client {
   requests = 0;
   bytes = 0;
   readonly #origin: string;
-  readonly #connection: Connection;
+  readonly #connection: Dispatcher;
   readonly #headers: RequestHeaders;
   readonly #progress: Progress;
   readonly #bounds: Bounds;
@@ -105,11 +105,7 @@ export class Client {
     this.#bounds = bounds;
     this.#mostBytes = bounds.bytes;
     this.#origin = origin;
-    this.#connection = new Connection(origin, {
-      connect: { timeout: SILENCE_MS },
-      headersTimeout: SILENCE_MS,
-      bodyTimeout: SILENCE_MS,
-    });
+    this.#connection = connections(SILENCE_MS);
     this.#headers = { 'User-Agent': userAgent, 'Accept-Encoding': 'identity' };
     this.#progress = progress;
   }
@@ -228,7 +224,14 @@ export class Client {
     const waitMs = this.budget.take(bucket, cost);
     if (waitMs > 0) await this.wait(waitMs);
     this.requests += 1;
-    const sent = this.#connection.request({ path, method: 'GET', headers: { ...this.#headers, ...headers } });
+    const sent = this.#connection.request({
+      origin: this.#origin,
+      path,
+      method: 'GET',
+      headers: { ...this.#headers, ...headers },
+      headersTimeout: SILENCE_MS,
+      bodyTimeout: SILENCE_MS,
+    });
     const response = await this.#heard(sent.catch(toTransient));
     const { statusCode: status, headers: fields, body } = response;
     // It is read by an iterator, which gets the error as well.
