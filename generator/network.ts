@@ -22,14 +22,16 @@ export function connections(timeoutMs: number): Dispatcher {
 /**
  * How long a response asks to wait, in ms, by its `Retry-After` (RFC 9110, section 10.2.3): seconds,
  * or the time until a date. That is counted from the response's own date, so clocks may differ.
- * @param now where it has none
+ * @param now counts where it has none
  * @returns undefined if it names no time to come
  */
 export function retryAfterMs(
   { 'retry-after': after = '', date = '' }: IncomingHttpHeaders,
-  now = Date.now(),
+  now: Date,
 ): number | undefined {
-  const ms = /^\d+$/.test(after) ? 1000 * Number(after) : parseDate(after) - (parseDate(date) || now);
+  const ms = /^\d+$/.test(after)
+    ? 1000 * Number(after)
+    : parseDate(after) - (parseDate(date) || now.getTime());
   return ms > 0 ? ms : undefined;
 }
 

@@ -16,14 +16,11 @@ import { readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 import { MovedOn } from './client.js';
-import { fetchBundles, fetchDocuments, fetchFeeds, fetchMissing, stepsFrom } from './fetch.js';
-import { fetchedIn } from './files.js';
-import type { Fetched, Run } from './files.js';
+import { fetchBundles, fetchDocuments, fetchFeeds, fetchMissing, foresee, stepsFrom } from './fetch.js';
+import { fetchedIn, type Fetched, type Run } from './files.js';
 import { DocumentLines } from './lines.js';
-import { fetchCheckpoint, fetchLog } from './log.js';
-import type { LogReport } from './log.js';
-import { JSON_BYTES, addresses, parseChangeIndex } from './origin.js';
-import type { Origin, OriginSnapshot } from './origin.js';
+import { fetchCheckpoint, fetchLog, type LogReport } from './log.js';
+import { JSON_BYTES, addresses, parseChangeIndex, type Origin, type OriginSnapshot } from './origin.js';
 import { requireOurs } from './ours.js';
 import { ownChanges, stageAll } from './stage.js';
 
@@ -73,6 +70,7 @@ export async function copy(
     return { fetched: 'nothing', changes: null, log: (await logOf()).report };
   if (base !== undefined && base.sequence > sequence)
     throw new MovedOn(`snapshot ${sequence} is older than snapshot ${base.sequence}, which the copy has`);
+  foresee(run, origin, startsOver ? undefined : base?.sequence);
   // If the copy is given up, what was fetched stays: to the publisher, these folders are not new.
   tree.prepare();
   let log: Awaited<ReturnType<typeof fetchLog>> | undefined;

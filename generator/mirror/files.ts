@@ -7,8 +7,7 @@ import type { Progress } from '../progress.js';
 import { measure } from '../tree/measure.js';
 import type { HashedContent } from '../tree/hash-file.js';
 import type { Tree } from '../tree/tree.js';
-import { MovedOn } from './client.js';
-import type { Client, Wanted } from './client.js';
+import { MovedOn, type Client, type Wanted } from './client.js';
 
 /** What the attempts of a run have in common. */
 export interface Run {

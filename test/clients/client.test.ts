@@ -7,8 +7,12 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, expectTypeOf, onTestFinished, vi } from 'vitest';
 import { it, thorough } from '../support/thorough.js';
 import { TYPES_FILE, clientTypes } from '../../clients/generate.js';
-import { ProblemError, ResponseError } from '../../clients/typescript/client.js';
-import type { Document, RegisterClient } from '../../clients/typescript/client.js';
+import {
+  ProblemError,
+  ResponseError,
+  type Document,
+  type RegisterClient,
+} from '../../clients/typescript/client.js';
 import { published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { startProxy } from '../support/proxy.js';

@@ -2,8 +2,7 @@
  * An origin of made-up documents, as docs/format.md describes one and no builder makes it: it can
  * break any rule. Its files are written here, independently of the generator.
  */
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { ended, listening } from '../../support/ports.js';
 import { digestOf, sha256 } from '../publish/support.js';
