@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { Failure } from '../errors.js';
+import { Failure, writing } from '../errors.js';
 import {
   chunksOf,
   flushOne,
@@ -80,8 +80,10 @@ function requireApart({ out, state }: Tree, folder: string): void {
     if (liesIn(to, path)) throw refused('lies in', what);
     if (liesIn(path, to)) throw refused('holds', what);
   }
-  for (const name of ifExists(() => readdirSync(to)) ?? [])
-    if (isDatabase(join(to, name))) throw refused('holds', `the database "${name}"`);
+  writing(`the folder "${folder}" of --to`, () => {
+    for (const name of ifExists(() => readdirSync(to)) ?? [])
+      if (isDatabase(join(to, name))) throw refused('holds', `the database "${name}"`);
+  });
 }
 
 /**
