@@ -20,6 +20,6 @@ export default defineConfig({
     exclude: configDefaults.exclude,
     // These take all processors themselves.
     maxWorkers: availableParallelism(),
-    env: { TEST_THOROUGH: '1' },
+    env: { ...quick.test?.env, TEST_THOROUGH: '1' },
   },
 });

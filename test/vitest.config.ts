@@ -19,6 +19,8 @@ export default defineConfig({
     // On a machine that may be busy with other work: 180000 ms (= 3 minutes), and 10 s for what is waited for.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    // Servers under test are not reached through a proxy of the machine's.
+    env: { http_proxy: '', https_proxy: '' },
     expect: { poll: { timeout: 10_000 } },
   },
 });

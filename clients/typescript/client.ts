@@ -321,13 +321,20 @@ function parsed(text: string): unknown {
 const isProblem = (value: unknown): value is Problem =>
   typeof value === 'object' && value !== null && 'error' in value && 'detail' in value;
 
-/** `Retry-After` in seconds: a number, or until a date (RFC 9110, section 10.2.3). */
+/**
+ * `Retry-After` in seconds: a number, or until a date (RFC 9110, section 10.2.3). That is counted
+ * from the response's own date, where it can be read, so clocks may differ.
+ */
 function retryAfterOf(headers: Headers): number | undefined {
-  const value = headers.get('retry-after');
-  if (value === null) return undefined;
-  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
+  const value = headers.get('retry-after') ?? '';
+  if (/^\d+$/.test(value)) return Number(value);
+  const seconds = (parseDate(value) - (parseDate(headers.get('date') ?? '') || Date.now())) / 1000;
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
+
+/** The time of an HTTP date (RFC 9110, section 5.6.7) in ms. Of its three forms, all in GMT, one does not say so. */
+const parseDate = (text: string): number =>
+  /^[A-Z][a-z]+,? /.test(text) ? Date.parse(text.endsWith(' GMT') ? text : `${text} GMT`) : Number.NaN;
 
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((settle, reject) => {

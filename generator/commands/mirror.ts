@@ -1,11 +1,20 @@
 import { Failure } from '../errors.js';
 import type { Verifier } from '../keys.js';
-import { mirror } from '../mirror/mirror.js';
-import type { Mirrored } from '../mirror/mirror.js';
+import { PATIENCE_MINUTES, RUN_MINUTES } from '../mirror/bounds.js';
+import { mirror, type Mirrored } from '../mirror/mirror.js';
 import { amountOf } from '../progress.js';
 import { Tree } from '../tree/tree.js';
-import { baseUrlOf, collect, outOption, OUTPUT, stateOption, waitOption } from './options.js';
-import type { OnTree, Program } from './options.js';
+import {
+  baseUrlOf,
+  collect,
+  outOption,
+  OUTPUT,
+  stateOption,
+  waitOption,
+  wholeFrom,
+  type OnTree,
+  type Program,
+} from './options.js';
 import { asOfText, costText, list, size } from './report.js';
 import type { RunCost } from './report.js';
 import { onTree, print } from './terminal.js';
@@ -14,6 +23,7 @@ import { verifiersOf } from './verify-proof.js';
 
 interface Flags extends OnTree {
   readonly key?: readonly string[];
+  readonly patience: number;
 }
 
 export function addMirror(program: Program, terminal: Terminal): void {
@@ -27,6 +37,12 @@ export function addMirror(program: Program, terminal: Terminal): void {
       'a public key (NAME+ID+BASE64) of the signed log, or a file of such lines; once for each (default: those of the first copy)',
       collect,
     )
+    .option(
+      '--patience <minutes>',
+      'end with 3 if nothing would arrive for so long, by the limits of the origin or otherwise',
+      wholeFrom(1, RUN_MINUTES),
+      PATIENCE_MINUTES,
+    )
     .examples(
       'mirror https://register.example --out copy',
       'mirror https://register.example --out copy --key register.pub',
@@ -34,10 +50,10 @@ export function addMirror(program: Program, terminal: Terminal): void {
     )
     .with(waitOption, ...OUTPUT)
     .action(async (base: URL, flags: Flags) => {
-      const { out, state, key = [], json, quiet } = flags;
+      const { out, state, key = [], patience, json, quiet } = flags;
       const keys = key.flatMap(logKeysOf);
       const result = await onTree(terminal, flags, () =>
-        mirror(base, new Tree(out, state), terminal.effects(quiet), keys),
+        mirror(base, new Tree(out, state), terminal.effects(quiet), keys, patience),
       );
       print(terminal, flags, result, (cost) => mirroredLines(out, result, cost));
       if (json !== true) for (const line of warningsOf(result)) terminal.warn(line);

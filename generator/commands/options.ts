@@ -1,7 +1,6 @@
 /** The options of commands, each declared once. */
-import { Command, Option } from 'commander';
-import { DEFAULTS } from '../config/config.js';
-import type { SigningFlags } from '../config/config.js';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { DEFAULTS, type SigningFlags } from '../config/config.js';
 import { Failure } from '../errors.js';
 
 /** Options that every command has. */
@@ -31,6 +30,15 @@ export const collect = (value: string, values: readonly string[] = []): readonly
   ...values,
   value,
 ];
+
+/** Reads an option that is a whole number. @param most a safe integer */
+export const wholeFrom =
+  (least: number, most: number) =>
+  (value: string): number => {
+    if (!/^\d{1,16}$/.test(value) || Number(value) < least || Number(value) > most)
+      throw new InvalidArgumentError(`expected a whole number from ${least} to ${most}`);
+    return Number(value);
+  };
 
 const json = new Option('--json', 'print the result as one JSON object');
 const quiet = new Option('--quiet', 'no progress, and no summary where all is well');

@@ -7,24 +7,18 @@ import type { Effects } from '../build/build.js';
 import { Failure, writing } from '../errors.js';
 import { chunksOf } from '../files.js';
 import { parseVerifier } from '../keys.js';
-import { MOST_BODY_BYTES, prove } from '../log/prove.js';
-import type { HashedDocument, ProofRequest, Proven } from '../log/prove.js';
+import { MOST_BODY_BYTES, prove, type HashedDocument, type ProofRequest, type Proven } from '../log/prove.js';
 import { JSON_BYTES } from '../mirror/origin.js';
 import { parseJson } from '../portable.js';
-import { follow } from '../progress.js';
-import type { Progress } from '../progress.js';
-import { filler, urlTemplate } from '../routes/index.js';
-import type { Bucket } from '../routes/index.js';
+import { follow, type Progress } from '../progress.js';
+import { filler, urlTemplate, type Bucket } from '../routes/index.js';
 import { keyForm } from '../routes/keys.js';
 import { locator } from '../tree/locate.js';
 import { isRendered } from '../tree/published-routes.js';
-import { parseSnapshot } from '../tree/snapshot-json.js';
-import type { Snapshot } from '../tree/snapshot-json.js';
-import { baseUrlOf, OUTPUT, programName } from './options.js';
-import type { Common, Program } from './options.js';
+import { parseSnapshot, type Snapshot } from '../tree/snapshot-json.js';
+import { baseUrlOf, OUTPUT, programName, type Common, type Program } from './options.js';
 import { size } from './report.js';
-import { print } from './terminal.js';
-import type { Terminal } from './terminal.js';
+import { print, type Terminal } from './terminal.js';
 import { verified } from './verify-proof.js';
 
 interface Flags extends Common {
@@ -85,7 +79,8 @@ interface TreeSource {
 }
 
 /** @param from the URL of a service, or a folder. @throws Failure environment: it is neither */
-async function sourceAt(from: string, { generator, progress }: Effects): Promise<TreeSource> {
+async function sourceAt(from: string, effects: Effects): Promise<TreeSource> {
+  const { progress } = effects;
   if (!/^https?:\/\//.test(from)) {
     if (!existsSync(join(from, 'snapshot.json')))
       throw Failure.environment(`"${from}" is no published tree and no http or https URL`);
@@ -103,7 +98,7 @@ async function sourceAt(from: string, { generator, progress }: Effects): Promise
   }
   const base = baseUrlOf(from);
   const { Client, MovedOn } = await import('../mirror/client.js');
-  const client = new Client(base, `${generator.name}/${generator.version} (prove)`, progress);
+  const client = new Client(base, 'prove', effects);
   progress.start(`asking ${from}`, 0, 'bytes');
   return {
     read: async ({ path, bucket }, most, bytes) => {

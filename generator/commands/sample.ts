@@ -1,28 +1,16 @@
 import { existsSync } from 'node:fs';
-import { InvalidArgumentError } from 'commander';
 import { MOST_RECORDS, writeSample } from '../../data/sample.js';
 import { DEFAULTS } from '../config/config.js';
 import { Failure, messageOf } from '../errors.js';
 import { amountOf } from '../progress.js';
 import { isSqliteError, reasonOf } from '../sqlite/index.js';
-import { OUTPUT } from './options.js';
-import type { Common, Program } from './options.js';
+import { OUTPUT, wholeFrom, type Common, type Program } from './options.js';
 import { size } from './report.js';
 import { print } from './terminal.js';
 import type { Terminal } from './terminal.js';
 
 /** Enough to see everything, and quick to write. */
 const SAMPLE_RECORDS = 5000;
-
-/** Parses an integer flag. */
-const wholeUpTo =
-  (most: number) =>
-  (value: string): number => {
-    if (!/^\d{1,16}$/.test(value) || Number(value) > most) {
-      throw new InvalidArgumentError(`expected a whole number from 0 to ${most}`);
-    }
-    return Number(value);
-  };
 
 interface Flags extends Common {
   readonly out: string;
@@ -39,10 +27,15 @@ export function addSample(program: Program, terminal: Terminal): void {
     .option(
       '--records <n>',
       'groups, users, games and items together',
-      wholeUpTo(MOST_RECORDS),
+      wholeFrom(0, MOST_RECORDS),
       SAMPLE_RECORDS,
     )
-    .option('--seed <n>', 'which of the many registers of this size', wholeUpTo(Number.MAX_SAFE_INTEGER), 1)
+    .option(
+      '--seed <n>',
+      'which of the many registers of this size',
+      wholeFrom(0, Number.MAX_SAFE_INTEGER),
+      1,
+    )
     .option('--if-missing', 'do nothing where the file exists')
     .with(...OUTPUT)
     .action(async (flags: Flags) => {

@@ -69,19 +69,28 @@ interface Response {
   readonly text: string;
 }
 
-/** Sends a request. Redirects are not followed. @throws whatever fetch does */
+/** Sends a request. Redirects are not followed. @throws whatever the network does */
 async function send(url: string, body: string, signal: AbortSignal): Promise<Response> {
+  const { origin, pathname, search } = new URL(url);
   const headers = { 'Content-Type': 'text/plain; charset=utf-8' };
-  const response = await fetch(url, { method: 'POST', body, redirect: 'manual', headers, signal });
-  const content: AsyncIterable<Uint8Array> | null = response.body;
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of content ?? []) {
-    bytes += chunk.length;
-    if (bytes > RESPONSE_BYTES) throw new RangeError(`its response has more than ${RESPONSE_BYTES} bytes`);
-    chunks.push(chunk);
+  const { connections } = await import('../network.js');
+  const connection = connections(WITNESS_MS);
+  try {
+    const path = pathname + search;
+    const sent = { origin, path, method: 'POST', headers, body, signal } as const;
+    const response = await connection.request(sent);
+    const content: AsyncIterable<Uint8Array> = response.body;
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const chunk of content) {
+      bytes += chunk.length;
+      if (bytes > RESPONSE_BYTES) throw new RangeError(`its response has more than ${RESPONSE_BYTES} bytes`);
+      chunks.push(chunk);
+    }
+    return { status: response.statusCode, text: Buffer.concat(chunks).toString() };
+  } finally {
+    await connection.destroy();
   }
-  return { status: response.status, text: Buffer.concat(chunks).toString() };
 }
 
 /** The size that the witness has, if that is another than the one in the request. */
@@ -104,9 +113,7 @@ function quoted(text: string): string {
 function reasonOf(error: unknown, timeoutMs: number): string {
   if (error instanceof Error && error.name === 'TimeoutError')
     return `it has not responded within ${timeoutMs / 1000} s`;
-  // The message of fetch is always the same; its cause says more.
-  const cause = error instanceof TypeError ? (error.cause ?? error) : error;
-  return messageOf(cause) || (codeOf(cause) ?? 'unknown');
+  return messageOf(error) || (codeOf(error) ?? 'unknown');
 }
 
 /**

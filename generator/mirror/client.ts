@@ -1,45 +1,37 @@
 /** The HTTP client: one connection, within the limits, and patient with what may pass by itself. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { Client as Connection } from 'undici';
+import type { Dispatcher } from 'undici';
 import { Failure, codeOf, messageOf } from '../errors.js';
+import { connections, retryAfterMs } from '../network.js';
 import { backoffMs } from '../portable.js';
-import { follow } from '../progress.js';
-import type { Progress } from '../progress.js';
+import { follow, type Progress } from '../progress.js';
 import type { Bucket } from '../routes/index.js';
 import type { Snapshot } from '../tree/snapshot-json.js';
+import { PATIENCE_MINUTES, Usage, boundsFor, minutes } from './bounds.js';
 import { RequestBudget } from './limits.js';
 
 /** A server that sends nothing for so long is given up: 60,000 ms (= 1 minute). */
 const SILENCE_MS = 60_000;
-/** How often in a row a request may fail; the waits between double from 1 s, so 31 s in all. */
+/**
+ * How often in a row a request may fail. The waits between double from 1 s, so 31 s in all, unless
+ * the server says how long to wait.
+ */
 const TRIES = 6;
-/** The longest wait that a server may ask for: 3600 s (= 1 hour). */
-const WAIT_SECONDS = 3600;
 const REDIRECTS = 3;
+/** Limits that take longer are worth a message: 60,000 ms (= 1 minute). */
+const NOTED_MS = 60_000;
+const BY_LIMITS = ' by its limits';
 
-/** What a run gets in all, however patient an origin is. */
-export interface Bounds {
-  /** Of the whole run. */
-  readonly ms: number;
-  /** Received, besides what the size of the tree explains. */
-  readonly bytes: number;
-  /** After this time, a response must have arrived at this rate on average. */
-  readonly slowMs: number;
-  readonly bytesPerSecond: number;
+/** What a client works with. */
+export interface ClientEffects {
+  readonly progress: Progress;
+  readonly now: () => Date;
+  /** It names itself to the origin. */
+  readonly generator: { readonly name: string; readonly version: string };
 }
 
-/** 3 days, 2 GiB (twice the longest log), and 1 KiB a second after a minute. */
-const BOUNDS: Bounds = {
-  ms: 3 * 24 * 3600 * 1000,
-  bytes: 2 * 1024 ** 3,
-  slowMs: 60_000,
-  bytesPerSecond: 1024,
-};
-/** How often all files of a tree may be received: for attempts that the origin makes void. */
-const COPIES = 4;
-
-type Response = Awaited<ReturnType<Connection['request']>>;
+type Response = Dispatcher.ResponseData;
 type RequestHeaders = Readonly<Record<string, string>>;
 
 /** A file of the origin. */
@@ -69,6 +61,9 @@ interface Received {
 /** The origin publishes another snapshot meanwhile, or a cache is older than another. */
 export class MovedOn extends Error {}
 
+/** The origin has nothing at a path. */
+export class NotThere extends MovedOn {}
+
 /** Something that may pass by itself. */
 class TransientError extends Error {
   readonly waitMs: number | undefined;
@@ -85,29 +80,36 @@ const toTransient = (error: unknown): never => {
 
 export class Client {
   readonly budget = new RequestBudget();
-  /** Sent and received so far. */
+  /** Sent so far. */
   requests = 0;
-  bytes = 0;
   readonly #origin: string;
-  readonly #connection: Connection;
+  readonly #connection: Dispatcher;
   readonly #headers: RequestHeaders;
   readonly #progress: Progress;
-  readonly #bounds: Bounds;
-  readonly #startedAt = performance.now();
-  #mostBytes: number;
+  readonly #now: () => Date;
+  readonly #usage: Usage;
 
-  /** @param base an http or https URL, of which only the origin is used */
-  constructor({ origin }: URL, userAgent: string, progress: Progress, bounds = BOUNDS) {
-    this.#bounds = bounds;
-    this.#mostBytes = bounds.bytes;
+  /**
+   * @param base an http or https URL, of which only the origin is used
+   * @param command for which it asks, as it tells the origin
+   */
+  constructor(
+    { origin }: URL,
+    command: string,
+    { progress, now, generator: { name, version } }: ClientEffects,
+    bounds = boundsFor(PATIENCE_MINUTES),
+  ) {
+    this.#usage = new Usage(origin, bounds);
     this.#origin = origin;
-    this.#connection = new Connection(origin, {
-      connect: { timeout: SILENCE_MS },
-      headersTimeout: SILENCE_MS,
-      bodyTimeout: SILENCE_MS,
-    });
-    this.#headers = { 'User-Agent': userAgent, 'Accept-Encoding': 'identity' };
+    this.#connection = connections(SILENCE_MS);
+    this.#headers = { 'User-Agent': `${name}/${version} (${command})`, 'Accept-Encoding': 'identity' };
     this.#progress = progress;
+    this.#now = now;
+  }
+
+  /** Received so far. */
+  get bytes(): number {
+    return this.#usage.bytes;
   }
 
   close(): void {
@@ -117,13 +119,25 @@ export class Client {
   /** Keeps to the limits of a tree, and allows the bytes that its size explains. */
   copies({ limits, tree }: Pick<Snapshot, 'limits' | 'tree'>): void {
     this.budget.limits = limits;
-    this.#mostBytes = this.#bounds.bytes + COPIES * tree.bytes;
+    this.#usage.allow(tree.bytes);
   }
 
-  /** Waits. @throws Failure environment: the run would take too long */
-  async wait(ms: number): Promise<void> {
-    this.#requireTime(ms);
-    await this.#heard(setTimeout(ms));
+  /**
+   * Says how long some requests take at least by the limits, if that is a minute or more.
+   * @throws Failure environment: longer than a run may take
+   */
+  foresee(requests: Parameters<RequestBudget['msFor']>[0]): void {
+    const ms = this.budget.msFor(requests);
+    this.#usage.requireTime(ms, BY_LIMITS);
+    if (ms >= NOTED_MS) this.#progress.note(`${this.#origin} takes at least ${minutes(ms)}${BY_LIMITS}`);
+  }
+
+  /** Waits. @param why after the time. @throws Failure environment: it takes too long */
+  async wait(ms: number, why = ''): Promise<void> {
+    this.#usage.addWait(ms);
+    this.#usage.requirePatience(why);
+    this.#usage.requireTime(ms, why);
+    await follow(setTimeout(ms), () => 0, this.#progress);
   }
 
   /**
@@ -145,7 +159,7 @@ export class Client {
   /**
    * Fetches a file, and tries again if the connection or the server fails. Of one whose hash is known,
    * only the rest is asked for, where that is safe.
-   * @throws MovedOn: it is not there, or has more bytes; Failure invalid: more bytes than permitted;
+   * @throws NotThere; MovedOn: it has more bytes; Failure invalid: more bytes than permitted;
    * environment: it failed too often
    */
   async receive(wanted: Wanted, sink: Sink, conditions: RequestHeaders = {}): Promise<Received> {
@@ -154,10 +168,15 @@ export class Client {
     let tag: string | undefined;
     const read = async ({ statusCode: status, headers, body }: Response): Promise<Received> => {
       const etag = headers.etag?.toString();
-      if (status === 304) return { status, etag };
+      if (status === 304) {
+        this.#usage.receive(0);
+        return { status, etag };
+      }
       if (!isRest(status, headers, received, bytes)) {
-        if (status !== 200 && !(isOfNotFound && status === 404))
-          throw new MovedOn(`${path} is not there (${status})`);
+        if (status !== 200 && !(isOfNotFound && status === 404)) {
+          const Reason = status === 404 || status === 410 ? NotThere : MovedOn;
+          throw new Reason(`${path} is not there (${status})`);
+        }
         sink.restart();
         received = 0;
         // A weak tag permits no ranges (RFC 9110, section 13.1.5), and only a hash shows a mixture.
@@ -194,20 +213,19 @@ export class Client {
         // A wait that the server has asked for is no failure.
         if (tries === 1 && error.waitMs === undefined)
           this.#progress.note(`${this.#origin}${path}: ${error.message}; trying ${TRIES - 1} times more`);
-        await this.wait(error.waitMs ?? backoffMs(tries));
+        await this.wait(error.waitMs ?? backoffMs(tries), ` (${path}: ${error.message})`);
       }
     }
   }
 
-  /** Waits for a promise, and has signals handled meanwhile. */
-  #heard<T>(work: Promise<T>): Promise<T> {
-    return follow(work, () => 0, this.#progress);
-  }
-
-  #requireTime(ms = 0): void {
-    if (performance.now() - this.#startedAt + ms <= this.#bounds.ms) return;
-    const seconds = this.#bounds.ms / 1000;
-    throw Failure.environment(`${this.#origin} would take longer than ${seconds} s, so it was given up`);
+  /** Waits for something of the origin, and has signals handled meanwhile. @throws TransientError */
+  async #arriving<T>(work: Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    try {
+      return await follow(work.catch(toTransient), () => 0, this.#progress);
+    } finally {
+      this.#usage.addWait(performance.now() - startedAt);
+    }
   }
 
   /** Makes a request, within the limits, and follows redirects within the origin. */
@@ -220,20 +238,24 @@ export class Client {
   ): Promise<Response> {
     const url = this.#origin + path;
     const waitMs = this.budget.take(bucket, cost);
-    if (waitMs > 0) await this.wait(waitMs);
+    if (waitMs > 0) await this.wait(waitMs, BY_LIMITS);
     this.requests += 1;
-    const sent = this.#connection.request({ path, method: 'GET', headers: { ...this.#headers, ...headers } });
-    const response = await this.#heard(sent.catch(toTransient));
+    const sent = this.#connection.request({
+      origin: this.#origin,
+      path,
+      method: 'GET',
+      headers: { ...this.#headers, ...headers },
+      headersTimeout: SILENCE_MS,
+      bodyTimeout: SILENCE_MS,
+    });
+    const response = await this.#arriving(sent);
     const { statusCode: status, headers: fields, body } = response;
     // It is read by an iterator, which gets the error as well.
     body.on('error', () => undefined);
     if ([200, 206, 304, 404, 410, 416].includes(status)) return response;
     body.destroy();
-    if (status === 429 || status >= 500) {
-      const seconds = Number(fields['retry-after']);
-      const isGiven = seconds > 0 && seconds <= WAIT_SECONDS;
-      throw new TransientError(`the response is ${status}`, isGiven ? 1000 * seconds : undefined);
-    }
+    if (status === 429 || status >= 500)
+      throw new TransientError(`the response is ${status}`, retryAfterMs(fields, this.#now()));
     if (![301, 302, 307, 308].includes(status))
       throw Failure.environment(`${url}: the response is ${status}, expected 200`);
     const location = String(fields.location ?? '');
@@ -245,22 +267,16 @@ export class Client {
 
   async *#chunks(body: AsyncIterable<unknown>): AsyncGenerator<Buffer, void, undefined> {
     const chunks: AsyncIterator<unknown, unknown> = body[Symbol.asyncIterator]();
-    const { slowMs, bytesPerSecond } = this.#bounds;
     const startedAt = performance.now();
     for (let received = 0; ;) {
-      const { value } = await this.#heard(chunks.next().catch(toTransient));
+      const { value } = await this.#arriving(chunks.next());
       if (!Buffer.isBuffer(value)) return;
-      this.bytes += value.length;
       received += value.length;
-      this.#requireTime();
-      if (this.bytes > this.#mostBytes) {
-        throw Failure.invalid(
-          `${this.#origin} has sent more than ${this.#mostBytes} bytes, expected ${COPIES} times its tree at most`,
-        );
-      }
-      const ms = performance.now() - startedAt;
-      if (ms > slowMs && received < (ms / 1000) * bytesPerSecond)
+      this.#usage.receive(value.length);
+      if (this.#usage.isSlow(received, performance.now() - startedAt)) {
+        const { bytesPerSecond } = this.#usage.bounds;
         throw new TransientError(`the response is slower than ${bytesPerSecond} bytes a second`);
+      }
       await this.#progress.advance(value.length);
       yield value;
     }

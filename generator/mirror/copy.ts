@@ -16,16 +16,16 @@ import { readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 import { MovedOn } from './client.js';
-import { fetchBundles, fetchDocuments, fetchFeeds, fetchMissing, stepsFrom } from './fetch.js';
-import { fetchedIn } from './files.js';
-import type { Fetched, Run } from './files.js';
+import { fetchBundles, fetchDocuments, fetchFeeds, fetchMissing, foresee, stepsFrom } from './fetch.js';
+import { fetchedIn, type Fetched, type Run } from './files.js';
 import { DocumentLines } from './lines.js';
-import { fetchCheckpoint, fetchLog } from './log.js';
-import type { LogReport } from './log.js';
-import { JSON_BYTES, addresses, parseChangeIndex } from './origin.js';
-import type { Origin, OriginSnapshot } from './origin.js';
+import { fetchCheckpoint, fetchLog, type LogReport } from './log.js';
+import { JSON_BYTES, addresses, parseChangeIndex, type Origin, type OriginSnapshot } from './origin.js';
 import { requireOurs } from './ours.js';
 import { ownChanges, stageAll } from './stage.js';
+
+/** How many paths a message names. */
+const SHOWN = 5;
 
 export interface Copied {
   readonly fetched: 'nothing' | 'changes' | 'everything';
@@ -70,6 +70,7 @@ export async function copy(
     return { fetched: 'nothing', changes: null, log: (await logOf()).report };
   if (base !== undefined && base.sequence > sequence)
     throw new MovedOn(`snapshot ${sequence} is older than snapshot ${base.sequence}, which the copy has`);
+  foresee(run, origin, startsOver ? undefined : base?.sequence);
   // If the copy is given up, what was fetched stays: to the publisher, these folders are not new.
   tree.prepare();
   let log: Awaited<ReturnType<typeof fetchLog>> | undefined;
@@ -137,8 +138,12 @@ async function prepare(publisher: Publisher, run: Run, origin: Origin, before: M
     const { put, removed } = ownChanges(session);
     await stageAll(publisher, session, documents);
     const plan = await progress.blocking(() => publisher.plan());
-    if (plan.digest !== origin.digest)
-      throw new MovedOn(`the copy has the digest ${plan.digest}, expected ${origin.digest}`);
+    if (plan.digest !== origin.digest) {
+      const absent = lines.missing.flatMap(({ path, fetched }) => (fetched === undefined ? [path] : []));
+      const note =
+        absent.length === 0 ? '' : `; the origin has nothing at ${absent.slice(0, SHOWN).join(', ')}`;
+      throw new MovedOn(`the copy has the digest ${plan.digest}, expected ${origin.digest}${note}`);
+    }
     const followed = steps?.length === 0 ? 'nothing' : 'changes';
     const fetched: Copied['fetched'] = steps === undefined ? 'everything' : followed;
     return { fetched, plan, own: { put: new Map([...feeds, ...put]), removed } };

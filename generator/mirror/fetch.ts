@@ -1,18 +1,16 @@
 /** Fetches what leads from the copy to the origin's snapshot: bundles, or the bulk downloads. */
 import { readFileSync } from 'node:fs';
 import { Failure } from '../errors.js';
-import { listOf } from '../tree/changes.js';
-import type { Change, ChangeIndex, ChangeFile } from '../tree/changes.js';
+import { isOther } from '../exports/other-documents.js';
+import { listOf, type Change, type ChangeIndex, type ChangeFile } from '../tree/changes.js';
 import { isRendered } from '../tree/published-routes.js';
-import { urlTemplate } from '../routes/index.js';
+import { urlTemplate, type Bucket } from '../routes/index.js';
 import { FEEDS, documentFile } from '../routes/feeds.js';
 import { PATHS } from '../routes/paths.js';
-import { MovedOn } from './client.js';
-import type { Wanted } from './client.js';
+import { MovedOn, NotThere, type Wanted } from './client.js';
 import type { Fetched, Run } from './files.js';
 import type { DocumentLines } from './lines.js';
-import { JSON_BYTES, parseDataPackage } from './origin.js';
-import type { Origin } from './origin.js';
+import { JSON_BYTES, parseDataPackage, type Origin } from './origin.js';
 
 /** One attempt. */
 export interface Session extends Run {
@@ -30,7 +28,10 @@ interface BundleStep {
   readonly bundle: ChangeFile;
 }
 
-/** Fetches files one by one, and shows the bytes to come and the time that the limits make it take. */
+/**
+ * Fetches files one by one, and shows the bytes to come and the time that the limits make it take.
+ * @param take is given each file, but for those without a hash that are not there
+ */
 async function download<T extends Wanted>(
   { client, files, progress }: Session,
   wanted: readonly T[],
@@ -47,8 +48,45 @@ async function download<T extends Wanted>(
     missing.reduce((total, { bytes }) => total + bytes, 0),
     'bytes',
   );
-  for (const each of wanted) await take(await files.fetch(each), each);
+  for (const each of wanted) {
+    const fetched = await files.fetch(each).catch((error: unknown) => {
+      if (error instanceof NotThere && each.sha256 === undefined) return undefined;
+      throw error;
+    });
+    if (fetched !== undefined) await take(fetched, each);
+  }
   progress.finish();
+}
+
+type Contents = ReadonlyMap<string, { readonly bytes: number; readonly sha256: string }>;
+
+/** The routes of one document each that the origin may have. @param contents what its downloads name, by path */
+const singleRoutes = ({ routes }: Origin, contents: Contents) =>
+  routes
+    .filter((route) => isRendered(route) && !urlTemplate(route).includes('{'))
+    // Downloads that were kept may be of what the register has lost since.
+    .filter(({ path, absent }) => absent === undefined || contents.has(path));
+
+/** The requests that these routes cost a first copy at least: other documents come with a download. */
+const requestsOf = (routes: ReturnType<typeof singleRoutes>, contents: Contents) =>
+  routes
+    .filter((route) => !isOther(route))
+    .map(({ bucket, path }) => ({ bucket, bytes: contents.get(path)?.bytes ?? 0 }));
+
+/**
+ * Says how long the limits make a copy take, by the requests that are certain from the start.
+ * @param from the snapshot from which bundles may lead on; undefined for a copy from the start
+ * @throws Failure environment: longer than a run may take
+ */
+export function foresee({ client }: Run, origin: Origin, from: number | undefined): void {
+  const index: Bucket[] = ['api'];
+  const feeds: Bucket[] = ['api', 'api'];
+  const listAndBundle: Bucket[] = from === undefined || from === origin.sequence ? [] : ['api', 'download'];
+  const nothing: Contents = new Map();
+  client.foresee([
+    ...[...index, ...feeds, ...listAndBundle].map((bucket) => ({ bucket, bytes: 0 })),
+    ...(from === undefined ? requestsOf(singleRoutes(origin, nothing), nothing) : []),
+  ]);
 }
 
 /** The files of the documents of routes by id: compressed lines, in the order of the ids. */
@@ -68,24 +106,24 @@ export async function fetchDocuments(session: Session): Promise<DocumentFiles> {
     );
   const path = `${PATHS.bulk}/datapackage.json`;
   const found = await files.fetch({ path, bucket: 'download', bytes: JSON_BYTES });
-  const contents = new Map([
+  const contents: Contents = new Map([
     [path, { bytes: found.bytes, sha256: found.hash.toString('hex') }],
     ...parseDataPackage(readFileSync(found.file)).resources.map((each) => {
       const content = { bytes: each.bytes, sha256: each.hash.slice('sha256:'.length) };
       return [`${PATHS.bulk}/${each.path}`, content] as const;
     }),
   ]);
+  const routes = singleRoutes(origin, contents);
+  session.client.foresee(requestsOf(routes, contents));
   const unknown = { bytes: origin.tree.bytes };
-  const single = origin.routes
-    .filter((route) => isRendered(route) && !urlTemplate(route).includes('{'))
-    .map((route) => ({
-      ...route,
-      route,
-      key: 0,
-      // Later changes of the page are in bundles, as those of all pages.
-      isOfNotFound: route.path === origin.errors.not_found?.page,
-      ...(contents.get(route.path) ?? unknown),
-    }));
+  const single = routes.map((route) => ({
+    ...route,
+    route,
+    key: 0,
+    // Later changes of the page are in bundles, as those of all pages.
+    isOfNotFound: route.path === origin.errors.not_found?.page,
+    ...(contents.get(route.path) ?? unknown),
+  }));
   // What the lines below have replaces them.
   for (const each of single) lines.addMissing(each);
   const documents = new Map<string, string>();
@@ -141,7 +179,11 @@ export function stepsFrom(
   return steps;
 }
 
-/** Fetches, one by one, the documents that no bundle and no download of documents has. @throws MovedOn */
+/**
+ * Fetches, one by one, the documents that no bundle and no download of documents has. Of those that
+ * nothing names, an origin may lack some: the digest tells whether it does.
+ * @throws MovedOn
+ */
 export const fetchMissing = (session: Session): Promise<void> =>
   download(session, session.lines.missing, (fetched, missing) => void (missing.fetched = fetched));
 

@@ -7,8 +7,7 @@ import type { Progress } from '../progress.js';
 import { measure } from '../tree/measure.js';
 import type { HashedContent } from '../tree/hash-file.js';
 import type { Tree } from '../tree/tree.js';
-import { MovedOn } from './client.js';
-import type { Client, Wanted } from './client.js';
+import { MovedOn, type Client, type Wanted } from './client.js';
 
 /** What the attempts of a run have in common. */
 export interface Run {
@@ -41,7 +40,7 @@ export class FetchedFiles {
     return known !== undefined && existsSync(known.file) ? known : undefined;
   }
 
-  /** Fetches a file, unless the run has it. @throws MovedOn: it is not there, or has another content */
+  /** Fetches a file, unless the run has it. @throws NotThere; MovedOn: it has another content */
   async fetch(wanted: Wanted): Promise<Fetched> {
     const known = this.known(wanted);
     if (known !== undefined) return known;
@@ -49,6 +48,7 @@ export class FetchedFiles {
     makeFolder(this.#folder);
     const partial = join(this.#folder, 'partial');
     rmSync(partial, { force: true });
+    // It becomes a published file, which others may read; they can't enter the state, in which it waits.
     const descriptor = openSync(partial, 'a');
     try {
       await this.#client.receive(wanted, {

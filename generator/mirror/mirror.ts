@@ -5,26 +5,17 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure, addUnchangedNote, asFailure } from '../errors.js';
 import type { Verifier } from '../keys.js';
-import type { Progress } from '../progress.js';
 import { ifExists, makeFolder, readJson } from '../files.js';
 import { backoffMs } from '../portable.js';
 import { completeCommit } from '../publish/recover.js';
-import { isSqliteError } from '../sqlite/index.js';
+import { isSqliteError, reasonOf } from '../sqlite/index.js';
 import type { Tree } from '../tree/tree.js';
-import { Client, MovedOn } from './client.js';
-import { copy } from './copy.js';
-import type { Copied } from './copy.js';
-import { FetchedFiles, deleteFetched } from './files.js';
-import type { Run } from './files.js';
+import { PATIENCE_MINUTES, boundsFor } from './bounds.js';
+import { Client, MovedOn, type ClientEffects } from './client.js';
+import { copy, type Copied } from './copy.js';
+import { FetchedFiles, deleteFetched, type Run } from './files.js';
 import { NotSignedYet } from './log.js';
 import { SNAPSHOT_BYTES, parseOrigin } from './origin.js';
-
-/** What a mirror works with. */
-interface MirrorEffects {
-  readonly progress: Progress;
-  /** It names itself to the origin. */
-  readonly generator: { readonly name: string; readonly version: string };
-}
 
 /** How often a copy is begun because the origin moves on. */
 const TRIES = 100;
@@ -49,16 +40,19 @@ const recordFile = ({ mirror: folder }: Tree): string => join(folder, 'origin.js
 /**
  * @param base an http or https URL without a path
  * @param keys those of the origin's signed log; without any, it must have the keys of the first copy
+ * @param patienceMinutes how long it may wait, in all, until something is received again
  * @throws Failure invalid: the copy would not equal its origin; environment: network or disk; busy
  */
 export async function mirror(
   base: URL,
   tree: Tree,
-  { progress, generator }: MirrorEffects,
+  effects: ClientEffects,
   keys: readonly Verifier[] = [],
+  patienceMinutes = PATIENCE_MINUTES,
 ): Promise<Mirrored> {
+  const { progress } = effects;
   await completeCommit(tree, progress);
-  const client = new Client(base, `${generator.name}/${generator.version} (mirror)`, progress);
+  const client = new Client(base, 'mirror', effects, boundsFor(patienceMinutes));
   const run = { tree, client, files: new FetchedFiles(tree, client), progress };
   try {
     const copied = untilEqual(base.origin, run, keys).catch((error: unknown) => {
@@ -69,9 +63,7 @@ export async function mirror(
     return await addUnchangedNote(copied.finally(() => deleteFetched(tree)));
   } catch (error) {
     if (isSqliteError(error))
-      throw Failure.environment(
-        `state folder "${tree.state}" can't be written: ${error.message} (${error.code})`,
-      );
+      throw Failure.environment(`state folder "${tree.state}" can't be written: ${reasonOf(error)}`);
     throw asFailure(error, `state folder "${tree.state}"`);
   } finally {
     client.close();

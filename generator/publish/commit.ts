@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, asFailure, isInterrupt } from '../errors.js';
 import type { Progress } from '../progress.js';
-import { flushOne, linesOf, makeFolder, renameFolder } from '../files.js';
+import { flushOne, linesOf, renameFolder } from '../files.js';
 import { OwnFolder } from '../links.js';
 import { dropOldLists } from './changed-files.js';
 import { flushFileSystem } from './flush.js';

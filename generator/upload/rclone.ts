@@ -34,6 +34,17 @@ const message = z.object({
   stats: statistics.exactOptional(),
 });
 
+/** What `rclone backend features` says of a remote. */
+const features = z.looseObject({ Root: z.string(), Features: z.looseObject({ IsLocal: z.boolean() }) });
+
+/** @returns undefined if rclone does not say; what is wrong with the remote is reported once it is used */
+async function featuresOf(remote: string, progress: Progress) {
+  let text = '';
+  const onOutput = (line: string): void => void (text += line);
+  await run('rclone', ['backend', 'features', ...LOGGED, '--', remote], { progress, onOutput });
+  return features.safeParse(parseJson(text)).data;
+}
+
 /** What `rclone check` says if it compared files by their sizes alone. */
 const UNSURE = /no common hash|hash(es)? could not be checked/i;
 
@@ -57,6 +68,13 @@ export class Rclone implements Remote {
     this.name = name;
     this.#out = out;
     this.#list = join(scratch, 'list');
+  }
+
+  /** Also of an alias. Others that wrap a folder (crypt, union) are not seen. */
+  async localFolder(progress: Progress): Promise<string | undefined> {
+    // Without a path, no storage is asked.
+    const isLocal = (await featuresOf(this.name.replace(/:.*/s, ':'), progress))?.Features.IsLocal === true;
+    return isLocal ? (await featuresOf(this.name, progress))?.Root : undefined;
   }
 
   async put(files: readonly string[], headers: Headers, progress: Progress): Promise<void> {

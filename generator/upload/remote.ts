@@ -18,6 +18,8 @@ export interface Remote {
   readonly hasHeaders: boolean;
   /** For how long a program goes on whose parent was killed. */
   readonly lingersMs: number;
+  /** Its folder on this machine, without links of its own followed; undefined if it is elsewhere. */
+  localFolder(progress: Progress): Promise<string | undefined>;
   /** Writes files whatever is there. @throws Failure environment */
   put(files: readonly string[], headers: Headers, progress: Progress): Promise<void>;
   /** Deletes files, at least one, whether or not they are there. @throws Failure environment */

@@ -1,13 +1,12 @@
 /** A folder here or on another machine, through rsync. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Failure } from '../errors.js';
 import type { Progress } from '../progress.js';
 import type { Headers } from '../routes/headers.js';
 import { isFolder } from './in-the-way.js';
 import type { RemoteState, Remote } from './remote.js';
-import { LINGERS_MS, failed, run } from './run.js';
-import type { Ended } from './run.js';
+import { LINGERS_MS, failed, run, type Ended } from './run.js';
 
 /** Written without a buffer, so that an rsync whose parent was killed notices it. */
 const STATISTICS = ['--info=progress2', '--outbuf=N'];
@@ -35,6 +34,11 @@ export class Rsync implements Remote {
     this.#out = out;
     this.#list = join(scratch, 'list');
     this.#skeleton = join(scratch, 'skeleton');
+  }
+
+  /** A colon before any slash stands for another machine, as for rsync itself. */
+  async localFolder(): Promise<string | undefined> {
+    return /^[^/]*:/.test(this.#destination) ? undefined : resolve(this.#destination);
   }
 
   async put(files: readonly string[], _headers: Headers, progress: Progress): Promise<void> {

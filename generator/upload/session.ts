@@ -1,17 +1,16 @@
 /** What an upload and a comparison have in common: a locked tree, and what a remote should hold. */
 import { hash } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { Failure } from '../errors.js';
-import { makeFolder, readJson, replaceFileDurably } from '../files.js';
+import { Failure, writing } from '../errors.js';
+import { chunksOf, ifExists, liesIn, makeFolder, readJson, realPath, replaceFileDurably } from '../files.js';
 import { Lock } from '../lock.js';
 import type { Progress } from '../progress.js';
 import { snapshotIdSchema } from '../publish/changed-files.js';
 import { recover } from '../publish/recover.js';
 import { readManifest } from '../tree/manifest.js';
-import { FORMAT } from '../tree/snapshot-json.js';
-import type { Manifest } from '../tree/snapshot-json.js';
+import { FORMAT, type Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 import { DesiredFiles } from './desired.js';
 import type { Connect, Remote } from './remote.js';
@@ -42,6 +41,42 @@ export interface UploadSession {
   readonly progress: Progress;
 }
 
+/** What every SQLite file begins with. */
+const SQLITE_MAGIC = Buffer.from('SQLite format 3\0');
+
+/** Whether a path is a file that begins as those of SQLite do, as a register does. */
+function isDatabase(path: string): boolean {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
+  const [start] = chunksOf(path);
+  return start?.subarray(0, SQLITE_MAGIC.length).equals(SQLITE_MAGIC) === true;
+}
+
+/**
+ * HAZARD: a folder of this machine that is reached through the network, or a file system that is
+ * mounted twice, is not recognized.
+ * @throws Failure usage: an upload to the folder would mix with the tree or its state, or publish a database
+ */
+function requireApart({ out, state }: Tree, folder: string): void {
+  const to = realPath(folder);
+  const refused = (is: string, what: string): Failure =>
+    Failure.usage(
+      `the folder "${folder}" of --to ${is} ${what}, expected one apart from the tree, its state and the register`,
+    );
+  for (const [name, path] of [
+    ['the tree', realPath(out)],
+    ['the state of the tree', realPath(state)],
+  ] as const) {
+    const what = `${name} ("${path}")`;
+    if (to === path) throw refused('is', what);
+    if (liesIn(to, path)) throw refused('lies in', what);
+    if (liesIn(path, to)) throw refused('holds', what);
+  }
+  writing(`the folder "${folder}" of --to`, () => {
+    for (const name of ifExists(() => readdirSync(to)) ?? [])
+      if (isDatabase(join(to, name))) throw refused('holds', `the database "${name}"`);
+  });
+}
+
 /**
  * Does some work on a locked tree: a build in between would mix two snapshots.
  * @throws Failure usage: `to` is no remote; busy; environment; invalid: the tree is damaged
@@ -58,6 +93,8 @@ export async function inSession<T>(
   const folder = join(tree.uploads, hash('sha256', to).slice(0, 16));
   const [file, scratch] = [join(folder, 'record.json'), join(folder, 'scratch')];
   const remote = connect(to, resolve(tree.out), scratch);
+  const local = await remote.localFolder(progress);
+  if (local !== undefined) requireApart(tree, local);
   tree.prepareState();
   const lock = Lock.take(tree.lock);
   try {

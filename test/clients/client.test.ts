@@ -7,8 +7,12 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, expectTypeOf, onTestFinished, vi } from 'vitest';
 import { it, thorough } from '../support/thorough.js';
 import { TYPES_FILE, clientTypes } from '../../clients/generate.js';
-import { ProblemError, ResponseError } from '../../clients/typescript/client.js';
-import type { Document, RegisterClient } from '../../clients/typescript/client.js';
+import {
+  ProblemError,
+  ResponseError,
+  type Document,
+  type RegisterClient,
+} from '../../clients/typescript/client.js';
 import { published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { startProxy } from '../support/proxy.js';
@@ -205,6 +209,15 @@ describe('a refused request', () => {
     });
     expect(await Promise.all(waited)).toEqual(cases.map(([status]) => ['here', true, [status, 200]]));
   });
+
+  it.each(['Sun, 06 Nov 1994 08:50:39 GMT', 'Sunday, 06-Nov-94 08:50:39 GMT', 'Sun Nov  6 08:50:39 1994'])(
+    'counts until %s from the date of the response',
+    async (after) => {
+      const headers = { 'retry-after': after, date: 'Sun, 06 Nov 1994 08:49:38 GMT' };
+      const { client } = await served(refusal(503, headers), { maxWaitSeconds: 60 });
+      expect(await rejectionOf(client.get('/api/v1'))).toMatchObject({ status: 503, retryAfter: 61 });
+    },
+  );
 
   it('is an error at once if it would have to wait for too long', async () => {
     const { client, statuses } = await served(answering(refusal(429, { 'retry-after': '61' }), HERE), {

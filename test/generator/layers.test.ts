@@ -55,6 +55,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   links: 'base',
   lock: 'base',
   modes: 'base',
+  network: 'base',
   package: 'base',
   portable: 'base',
   program: 'commands',

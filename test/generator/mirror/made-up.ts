@@ -2,8 +2,7 @@
  * An origin of made-up documents, as docs/format.md describes one and no builder makes it: it can
  * break any rule. Its files are written here, independently of the generator.
  */
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { ended, listening } from '../../support/ports.js';
 import { digestOf, sha256 } from '../publish/support.js';
@@ -24,7 +23,7 @@ export const limit = {
 };
 const GZIP = { type: 'application/gzip' };
 const HTML = { type: 'text/html; charset=utf-8', file: 'index.html' };
-const route = (name: string, path: string, cacheClass: string, more: object = {}) => ({
+export const route = (name: string, path: string, cacheClass: string, more: object = {}) => ({
   name,
   path,
   file: /\.\w+$/.test(path) ? path.slice(1) : `${path.slice(1)}.json`,

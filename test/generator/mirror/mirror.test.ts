@@ -12,9 +12,9 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { differing, inState } from '../../support/tree.js';
+import { differing, inState, removeTree } from '../../support/tree.js';
 import { inProcess, sha256 } from '../publish/support.js';
-import { documentsOf } from './made-up.js';
+import { ROUTES, documentsOf, route } from './made-up.js';
 import { copying } from './copies.js';
 
 const { origin, base, out, copied, published, refused } = await copying();
@@ -27,7 +27,7 @@ async function mirrored() {
 
 const fileOf = (url: string): string => {
   if (url === '/') return 'index.html';
-  if (/^\/(downloads|brand)/.test(url)) return url.slice(1);
+  if (/\.\w+$/.test(url)) return url.slice(1);
   return `${url.slice(1).replace('?limit=', '/')}.json`;
 };
 
@@ -75,6 +75,25 @@ describe('a first copy', () => {
     expect(next.fetched).toBe('changes');
     expect(next.changes).toEqual({ added: 1, changed: 10, removed: 1, unchanged: 1 });
     expect(next.asked.toSorted()).toEqual([...ALWAYS, '/changes/2.ndjson.gz', '/changes/2.json'].toSorted());
+  });
+
+  it('has nothing where the origin has nothing, and asks only where it is not told so', async () => {
+    origin.routes = [
+      ...ROUTES,
+      route('games', '/games', 'page', { absent: 'games are not measured by this register' }),
+      route('contact', '/contact.txt', 'page', { type: 'text/plain; charset=utf-8' }),
+    ];
+    origin.publish(ONE);
+    const { asked } = await mirrored();
+    expect(asked.toSorted()).toEqual([...ALWAYS, '/', '/contact.txt'].toSorted());
+    origin.files.delete('/');
+    removeTree(out);
+    expect(await refused()).toEqual([
+      1,
+      expect.stringMatching(
+        /has the digest \w+, expected \w+; the origin has nothing at \/, \/contact\.txt;/,
+      ),
+    ]);
   });
 
   it('goes on from the snapshot of the downloads by changes', async () => {

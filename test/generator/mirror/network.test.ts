@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createKey } from '../../../generator/log/key-file.js';
 import { RequestBudget } from '../../../generator/mirror/limits.js';
 import { OPERATOR } from '../../support/build.js';
+import { snapshot } from '../../support/cli.js';
 import { writeRegister } from '../../support/register.js';
 import { inState, removeTree } from '../../support/tree.js';
 import { damageOf, inProcess, sha256 } from '../publish/support.js';
@@ -27,8 +28,8 @@ const cut = (response: ServerResponse, body: Buffer) => {
   response.write(body.subarray(0, body.length / 2), () => response.destroy());
 };
 
-async function copied() {
-  const result = await copy.copied();
+async function copied(...options: string[]) {
+  const result = await copy.copied(...options);
   expect(await damageOf(out)).toEqual([]);
   return result;
 }
@@ -53,6 +54,40 @@ describe('a server', () => {
     expect(waits).toContain(2000);
     expect(asked.filter((each) => each === '/brand.bin')).toHaveLength(2);
   });
+
+  it.each(['Sun, 06 Nov 1994 08:50:39 GMT', 'Sunday, 06-Nov-94 08:50:39 GMT', 'Sun Nov  6 08:50:39 1994'])(
+    'that names %s is asked again then, by its own clock',
+    async (date) => {
+      vi.stubEnv('TZ', 'Asia/Tokyo');
+      onTestFinished(() => void vi.unstubAllEnvs());
+      origin.publish(ONE);
+      const headers = { 'retry-after': date, date: 'Sun, 06 Nov 1994 08:49:49 GMT' };
+      origin.atFirst('/brand.bin', 1, (response) => response.writeHead(429, headers).end());
+      await copied();
+      expect(waits).toContain(50_000);
+    },
+  );
+
+  it('that names a date without having one is asked again then, by the clock here', async () => {
+    origin.publish(ONE);
+    origin.atFirst('/brand.bin', 1, (response) => {
+      response.sendDate = false;
+      // See `inProcess`.
+      response.writeHead(503, { 'retry-after': 'Thu, 24 Dec 2026 00:00:50 GMT' }).end();
+    });
+    await copied();
+    expect(waits).toContain(50_000);
+  });
+
+  it.each(['Sun, 06 Nov 1994 08:49:37 GMT', '-5', '1.5', 'soon'])(
+    'that names %j, which is no time to come, is asked again after a second',
+    async (date) => {
+      origin.publish(ONE);
+      origin.atFirst('/brand.bin', 1, (response) => response.writeHead(429, { 'retry-after': date }).end());
+      await copied();
+      expect(waits.filter((ms) => ms >= 1000)).toEqual([1000]);
+    },
+  );
 
   it('that redirects within itself is followed, to another host never', async () => {
     origin.publish(ONE);
@@ -90,6 +125,74 @@ describe('a server', () => {
     // 9 requests, the first before the limits are known; page and API have a bucket each.
     expect(Math.max(...waits) + performance.now() - start).toBeGreaterThan(3 * 250);
     expect(asked.filter((each) => each === '/snapshot.json')).toHaveLength(1);
+  });
+});
+
+describe('the patience of a mirror', () => {
+  it('ends at once if the limits of the origin let nothing through in time', async () => {
+    origin.publish(ONE);
+    await copied();
+    origin.publish(documentsOf({ 1: 'one', 3: 'three' }));
+    origin.limits = { tokens: 1, refill_seconds: 7200 };
+    origin.announce();
+    waits.length = 0;
+    // Four requests to the API and a bundle, which counts there as well, of which one need not wait.
+    const { stderr } = await snapshot(['mirror', base, '--out', out]);
+    expect(stderr).toContain(`${base} takes at least 480 min by its limits\n`);
+    expect(await refused()).toEqual([
+      3,
+      `error: ${base} would have sent nothing for 120 min by its limits, longer than the patience of 60 min; the published tree is what it was\n`,
+    ]);
+    expect(waits.filter((ms) => ms >= 1000)).toEqual([]);
+    // As no time passes here, each wait is longer than the one before.
+    await copied('--patience', '4320');
+    expect(Math.max(...waits)).toBeGreaterThan(7_000_000);
+  });
+
+  it('is not tried if a run can never be long enough', async () => {
+    origin.limits = { tokens: 1, refill_seconds: 24 * 3600 };
+    origin.publish(ONE);
+    origin.asked();
+    expect(await refused('--patience', '4320')).toEqual([
+      3,
+      expect.stringMatching(
+        /would take at least [\d,]+ min by its limits, longer than the 4,320 min that a run may take/,
+      ),
+    ]);
+    expect(origin.asked()).toEqual(['/snapshot.json']);
+  });
+
+  it('ends as soon as the origin asks for too long a wait, or for too many', async () => {
+    origin.publish(ONE);
+    const refusedFor = async (seconds: number): Promise<[number | null, string]> => {
+      waits.length = 0;
+      const headers = { 'retry-after': `${seconds}` };
+      origin.atFirst('/brand.bin', 9, (response) => response.writeHead(429, headers).end());
+      return refused();
+    };
+    const why = String.raw`min \(/brand\.bin: the response is 429\)`;
+    expect(await refusedFor(7200)).toEqual([3, expect.stringMatching(`for 120 ${why}`)]);
+    expect(waits.filter((ms) => ms >= 1000)).toEqual([]);
+    expect(await refusedFor(1800)).toEqual([3, expect.stringMatching(`for 90 ${why}`)]);
+    expect(waits.filter((ms) => ms >= 1000)).toEqual([1_800_000, 1_800_000]);
+  });
+
+  it('begins again with whatever arrives', async () => {
+    origin.publish(ONE);
+    const refusedOnce = new Set<string>();
+    origin.instead = ({ url = '' }, response) => {
+      if (refusedOnce.has(url)) return false;
+      refusedOnce.add(url);
+      response.writeHead(503, { 'retry-after': '3000' }).end();
+      return true;
+    };
+    await copied();
+    expect(waits.filter((ms) => ms === 3_000_000).length).toBeGreaterThan(5);
+  });
+
+  it.each(['0', '4321', 'long'])("can't be %s", async (minutes) => {
+    const { code, stderr } = await inProcess('mirror', base, '--out', out, '--patience', minutes);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('expected a whole number from 1 to 4320')]);
   });
 });
 

@@ -49,6 +49,10 @@ export class MemoryRemote implements Remote {
     return sha256(readFileSync(join(this.#out, file)));
   }
 
+  async localFolder(): Promise<undefined> {
+    return undefined;
+  }
+
   async put(files: readonly string[], headers: Headers): Promise<void> {
     for (const file of files) {
       this.#live(`put ${file}`);
