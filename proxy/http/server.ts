@@ -260,6 +260,13 @@ async function stopServer(
     // Not close() of node:http, which calls closeIdleConnections() at once.
     NetServer.prototype.close.call(server, () => resolve());
   });
+  // The server is closed once its connections are destroyed. Their responses end a moment later, and
+  // with them come the last lines of the access log.
+  await Promise.all(
+    [...connections.values()].map(
+      ({ socket }) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
+    ),
+  );
   clearTimeout(bound);
   clearTimeout(idle);
   return isClean;

@@ -231,6 +231,14 @@ describe('a connection with requests that wait behind a download has one open fi
   });
 });
 
+it('A download that is cut when the server stops is in the log and in the metrics by then', async () => {
+  const { port, stop, logged, counted } = await accounted();
+  await stalled(port, DOWNLOAD);
+  expect(await stop(50)).toBe(false);
+  expect(logged()).toMatchObject([{ path: `/${FILE}`, status: 200, aborted: true }]);
+  expect(await counted()).toEqual({ 200: 2 });
+});
+
 /** As somebody would who writes into the tree. */
 const cutFile = (root: string): Promise<void> => truncate(join(root, FILE), 1_000_000);
 
