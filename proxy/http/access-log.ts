@@ -53,8 +53,7 @@ export function createAccessLog(
         log.info({
           method,
           path: path.slice(0, TEXT_MAX_LENGTH),
-          // A client that left early got no status.
-          status: response.headersSent ? response.statusCode : null,
+          status: context?.status ?? null,
           bytes: context?.bytes ?? 0,
           duration_ms: Math.round((performance.now() - startedMs) * 1000) / 1000,
           class: context === undefined ? UNROUTED : classOf(context.match),

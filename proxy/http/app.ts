@@ -1,5 +1,5 @@
 import express, { type ErrorRequestHandler, type NextFunction, type RequestHandler } from 'express';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 
 import { createClientAddress, type RangeMatcher } from '../limiter/client-ip.js';
 import { createLimiter, type Limiter } from '../limiter/middleware.js';
@@ -11,7 +11,7 @@ import { TimeoutError } from '../timeout.js';
 import type { Disk } from '../tree/disk.js';
 import { SNAPSHOT_FILE } from '../snapshot/snapshot.js';
 import type { ActiveSnapshot, SnapshotWatcher } from '../snapshot/watcher.js';
-import { classOf, createContext, type RequestContext } from './context.js';
+import { contextOf, createContext, type RequestContext } from './context.js';
 import { ALLOW, UNCOMPRESSED } from '../snapshot/headers.js';
 import { createMessageClasses, type MessageClasses } from './messages.js';
 import { acceptedCodings } from './negotiation.js';
@@ -72,28 +72,6 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
   const logFailure = rateLimitedLog({ clock, log }, FAILURE_LOG_MS);
   let quotas = watcher.active.quotas;
 
-  const send = (request: IncomingMessage, response: ServerResponse, reply: HttpResponse): void => {
-    const context = contextOf(request);
-    write(request, response, reply);
-    metrics?.responded(classOf(context.match), reply.status, elapsedSeconds(context), context.bytes);
-  };
-
-  /** OPTIONS and refused methods cost nothing; GET and HEAD continue, and what breaks the protocol. */
-  const allowMethods: RequestHandler = (request, response, next) => {
-    const { method } = request;
-    const context = contextOf(request);
-    if (method === 'GET' || method === 'HEAD' || context.violation !== undefined) {
-      next();
-    } else if (method === 'OPTIONS') {
-      send(request, response, options(context));
-    } else if (context.active.snapshot === undefined) {
-      send(request, response, noSnapshot(context, NOT_YET));
-    } else {
-      const detail = `method "${method}": expected GET, HEAD or OPTIONS`;
-      send(request, response, problem(context, 'method_not_allowed', detail, ALLOW));
-    }
-  };
-
   const limiter = createLimiter({
     quotas,
     clock,
@@ -104,7 +82,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
       const context = contextOf(request);
       const seconds = String(context.limit?.nextTokenSeconds ?? 1);
       const detail = `rate limit "${bucket}" exceeded: the next request is allowed in ${seconds} s`;
-      send(request, response, problem(context, 'rate_limited', detail, ['Retry-After', seconds]));
+      write(request, response, problem(context, 'rate_limited', detail, ['Retry-After', seconds]));
     },
   });
 
@@ -148,13 +126,12 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
       const context = contextOf(request);
       const { stream } = reply;
       if (stream === undefined || request.method === 'HEAD') {
-        send(request, response, reply);
+        write(request, response, reply);
         return;
       }
       const opened = await files.open(stream.file, context.active);
       if (opened !== undefined) {
         await writeFile(context, response, reply, opened, stream.range);
-        metrics?.responded(classOf(context.match), reply.status, elapsedSeconds(context), context.bytes);
         return;
       }
       reply = await respond(request);
@@ -229,7 +206,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     logFailure(`can't serve ${match.kind === 'file' ? match.file : match.path}: ${reason}`);
     // It is too late for another response, so this one must look incomplete.
     if (response.headersSent) response.destroy();
-    else send(request, response, isHanging ? noSnapshot(context, HANGING) : problem(context, 'internal'));
+    else write(request, response, isHanging ? noSnapshot(context, HANGING) : problem(context, 'internal'));
   };
 
   const app = express();
@@ -264,14 +241,21 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
   return { listener, messages, files, limiter };
 }
 
-function contextOf({ context }: IncomingMessage): RequestContext {
-  if (context === undefined) throw new Error('a request reached Express without a context');
-  return context;
-}
-
-function elapsedSeconds({ startedMs }: RequestContext): number {
-  return (performance.now() - startedMs) / 1000;
-}
+/** OPTIONS and refused methods cost nothing; GET and HEAD continue, and what breaks the protocol. */
+const allowMethods: RequestHandler = (request, response, next) => {
+  const { method } = request;
+  const context = contextOf(request);
+  if (method === 'GET' || method === 'HEAD' || context.violation !== undefined) {
+    next();
+  } else if (method === 'OPTIONS') {
+    write(request, response, options(context));
+  } else if (context.active.snapshot === undefined) {
+    write(request, response, noSnapshot(context, NOT_YET));
+  } else {
+    const detail = `method "${method}": expected GET, HEAD or OPTIONS`;
+    write(request, response, problem(context, 'method_not_allowed', detail, ALLOW));
+  }
+};
 
 function noSnapshot(context: RequestContext, detail: string): HttpResponse {
   return problem(context, 'no_snapshot', detail, ['Retry-After', String(NO_SNAPSHOT_RETRY_SECONDS)]);

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+
 import type { BucketName } from '../limiter/gcra.js';
 import type { RateLimitState } from '../limiter/middleware.js';
 import type { ActiveSnapshot } from '../snapshot/watcher.js';
@@ -36,10 +38,10 @@ export interface RequestContext {
   limit: RateLimitState | undefined;
   /** Whether the file was in memory; undefined if no file was looked up. */
   cache: 'hit' | 'miss' | undefined;
+  /** The status that was handed to the connection; undefined if the client left before. */
+  status: number | undefined;
   /** Bytes of the body handed to the connection so far. */
   bytes: number;
-  /** By performance.now(). */
-  readonly startedMs: number;
 }
 
 /** Properties are listed, since spreading objects costs a tenth of a request's time. */
@@ -61,9 +63,15 @@ export function createContext(
     response: undefined,
     limit: undefined,
     cache: undefined,
+    status: undefined,
     bytes: 0,
-    startedMs: performance.now(),
   };
+}
+
+/** @throws Error if the app has not seen the request */
+export function contextOf({ context }: IncomingMessage): RequestContext {
+  if (context === undefined) throw new Error('a request reached Express without a context');
+  return context;
 }
 
 /** The class under which a response is counted. */

@@ -1,5 +1,6 @@
 import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
-import { Server as NetServer, Socket } from 'node:net';
+import { Server as NetServer } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 import { canonicalAddress, clientKey } from '../limiter/client-ip.js';
 import { errorCode } from '../log.js';
@@ -7,12 +8,21 @@ import type { AccessLog } from './access-log.js';
 import type { Metrics } from '../ops/metrics.js';
 import type { ActiveSnapshot } from '../snapshot/watcher.js';
 import type { App } from './app.js';
-import { boundRequests, connectionOf, follow, whenFinished } from './connections.js';
+import {
+  begin,
+  finish,
+  KEEP_ALIVE_TIMEOUT_MS,
+  linger,
+  sweep,
+  SWEEP_MS,
+  trackConnection,
+  type Connection,
+} from './connections.js';
+import { classOf } from './context.js';
 import { ALLOW } from '../snapshot/headers.js';
 import { settleBody } from './request-rules.js';
 import { MAX_PATH_BYTES } from '../snapshot/request-target.js';
 import { protocolError, type HttpResponse } from './responses.js';
-import { flush } from './writer.js';
 
 /** The HTTP server around the app: its limits, and its responses to invalid requests. */
 
@@ -24,18 +34,6 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** How often both are checked; with Node's 30 s, a client could stay three times as long. 5 s. */
 const TIMEOUT_CHECK_MS = 5_000;
-/**
- * Longer than the idle timeout of load balancers and CDNs (commonly 60 s), so that they close
- * connections first and no request is lost. 75 s.
- */
-export const KEEP_ALIVE_TIMEOUT_MS = 75_000;
-/**
- * A connection without progress for this long is closed, such as one whose client does not read.
- * Between requests, KEEP_ALIVE_TIMEOUT_MS applies instead. 30 s.
- */
-const STALL_TIMEOUT_MS = 30_000;
-/** How long a refused client has to read the response and close the connection. 1 s. */
-const LINGER_MS = 1_000;
 /**
  * While stopping, how long a connection may idle: a request may be on its way, which would find the
  * connection closed. Longer than most round trips. 500 ms.
@@ -78,7 +76,21 @@ export function createHttpServer(
   let isStopping = false;
 
   const listener: RequestListener = (request, response) => {
-    const connection = follow(request.socket, response);
+    const { socket } = request;
+    const connection = connections.get(socket);
+    // A second head at once would be a defect: its response had no connection.
+    if (connection === undefined || connection.response !== undefined) {
+      socket.destroy();
+      return;
+    }
+    const startedMs = performance.now();
+    begin(connection, response);
+    response.once('close', () => {
+      finish(connection);
+      if (metrics === undefined || request.context === undefined) return;
+      const { match, status, bytes } = request.context;
+      metrics.responded(classOf(match), status, (performance.now() - startedMs) / 1000, bytes);
+    });
     if (isStopping && !connection.hasBacklog) response.shouldKeepAlive = false;
     accessLog?.follow(request, response);
     if (settleBody(request, response)) {
@@ -104,7 +116,6 @@ export function createHttpServer(
     },
     listener,
   );
-  server.timeout = STALL_TIMEOUT_MS;
   // A client may half-close its side after its last request (nc -N); by default Node would then
   // drop the response. The property is in lib/_http_server.js of every Node, but in no type.
   Object.assign(server, { httpAllowHalfOpen: true });
@@ -116,61 +127,48 @@ export function createHttpServer(
   server.on('checkExpectation', listener);
   // The body is not wanted: the response is sent at once, without a 100 (Continue).
   server.on('checkContinue', listener);
-  const refuseStream = (socket: Socket, reply: HttpResponse): void => {
+  const refuse = (connection: Connection, reply: HttpResponse): void => {
     metrics?.responded('unrouted', reply.status, 0, 0);
-    accessLog?.refused(socket, reply.status);
-    refuse(socket, reply);
+    accessLog?.refused(connection.socket, reply.status);
+    connection.socket.write(textOf(reply), 'latin1');
+    linger(connection);
   };
   server.on('connect', (_request, stream) => {
-    if (!(stream instanceof Socket)) {
-      stream.destroy();
-      return;
-    }
-    const connection = connectionOf(stream);
-    const { isEnding } = connection;
-    connection.isEnding = true;
-    // Node's timeouts and errors again, for the responses before it.
-    server.emit('connection', stream);
-    if (isEnding) return;
-    whenFinished(connection, () => refuseStream(stream, protocolError(active(), 405, ALLOW)));
+    const connection = connections.get(stream);
+    // Node no longer listens.
+    stream.on('error', () => undefined);
+    if (connection === undefined) stream.destroy();
+    else refuse(connection, protocolError(active(), 405, ALLOW));
   });
   server.on('clientError', (error, stream) => {
-    if (!(stream instanceof Socket)) {
+    const connection = connections.get(stream);
+    if (connection === undefined || !stream.writable || connection.socket.bytesRead === 0) {
       stream.destroy();
       return;
     }
-    const connection = connectionOf(stream);
-    // Each further packet causes another error.
-    if (connection.isEnding && stream.writable) return;
-    flush();
-    if (!stream.writable || stream.bytesRead === 0) {
-      stream.destroy();
-      return;
-    }
-    const { last } = connection;
-    if (last !== undefined && !last.writableFinished) {
-      // An earlier request awaits its response; a status line now would be part of its body.
+    // The end of the input is another error.
+    if (connection.isEnding) return;
+    if (connection.response !== undefined) {
+      // The body of its request is late, or was cut.
       connection.isEnding = true;
-      last.shouldKeepAlive = false;
-      whenFinished(connection, () => linger(stream));
-      return;
-    }
-    if (connection.hasUnreadBody) {
+      connection.response.shouldKeepAlive = false;
+    } else if (connection.hasUnreadBody) {
       // The error is in the body of a request that already has its response.
       stream.destroy();
-      return;
+    } else {
+      refuse(connection, parserError(error, active()));
     }
-    connection.isEnding = true;
-    refuseStream(stream, parserError(error, active()));
   });
 
-  const sockets = trackConnections(server, options);
+  const connections = trackConnections(server, options);
+  const timer = setInterval(() => sweep(connections.values()), SWEEP_MS).unref();
+  server.once('close', () => clearInterval(timer));
   return {
     server,
-    connections: () => sockets.size,
+    connections: () => connections.size,
     stop: (boundMs) => {
       isStopping = true;
-      return stopServer(server, sockets, boundMs);
+      return stopServer(server, connections, boundMs);
     },
   };
 }
@@ -179,13 +177,10 @@ export function createHttpServer(
 function trackConnections(
   server: Server,
   { maxConnectionsPerClient, isTrusted, metrics }: ServerOptions,
-): ReadonlySet<Socket> {
-  const sockets = new Set<Socket>();
+): ReadonlyMap<Duplex, Connection> {
+  const connections = new Map<Duplex, Connection>();
   const counts = new Map<string, number>();
   server.on('connection', (socket) => {
-    boundRequests(socket);
-    // Emitted again after CONNECT.
-    if (sockets.has(socket)) return;
     const { remoteAddress } = socket;
     if (remoteAddress !== undefined && !isTrusted(remoteAddress)) {
       const client = clientKey(canonicalAddress(remoteAddress) ?? remoteAddress);
@@ -202,10 +197,10 @@ function trackConnections(
         else counts.set(client, left);
       });
     }
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    connections.set(socket, trackConnection(socket));
+    socket.once('close', () => connections.delete(socket));
   });
-  return sockets;
+  return connections;
 }
 
 /** Statuses other than 400 for errors of Node's parser and timers. */
@@ -232,47 +227,46 @@ function parserError(error: Error, active: ActiveSnapshot): HttpResponse {
   return protocolError(active, PARSER_STATUS.get(code) ?? 400);
 }
 
-/** Writes a response directly to the connection and ends it. */
-function refuse(socket: Socket, { status, headers }: HttpResponse): void {
+/** A response as it is written to a connection. */
+function textOf({ status, headers }: HttpResponse): string {
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, `Date: ${new Date().toUTCString()}`];
   for (let index = 0; index + 1 < headers.length; index += 2) {
     lines.push(`${headers[index]}: ${headers[index + 1]}`);
   }
-  socket.write([...lines, '', ''].join('\r\n'), 'latin1');
-  linger(socket);
+  return [...lines, '', ''].join('\r\n');
 }
 
-/** Ends a connection gracefully. Closing it with unread input would discard the response (RST). */
-function linger(socket: Socket): void {
-  if (socket.destroyed) return;
-  socket.end();
-  socket.resume();
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-  socket.once('close', () => clearTimeout(timer));
-}
-
-async function stopServer(server: Server, sockets: ReadonlySet<Socket>, boundMs: number): Promise<boolean> {
+async function stopServer(
+  server: Server,
+  connections: ReadonlyMap<Duplex, Connection>,
+  boundMs: number,
+): Promise<boolean> {
   let isClean = true;
   const bound = setTimeout(() => {
     isClean = false;
     // Not closeAllConnections(), which covers only connections that are HTTP at present.
-    for (const socket of sockets) socket.destroy();
+    for (const { socket } of connections.values()) socket.destroy();
   }, boundMs);
   // Connections that become idle from now on.
   server.keepAliveTimeout = STOP_IDLE_MS;
   // Those that are idle now. Not closeIdleConnections(), which also closes connections with a
   // response that is not flushed yet, and keeps those that were opened in advance but never used.
-  const bytesRead = new Map([...sockets].map((socket) => [socket, socket.bytesRead]));
+  const bytesRead = new Map([...connections.values()].map(({ socket }) => [socket, socket.bytesRead]));
   const idle = setTimeout(() => {
-    for (const [socket, bytes] of bytesRead) {
-      const isFlushed = connectionOf(socket).last?.writableFinished ?? bytes === 0;
-      if (isFlushed && socket.bytesRead === bytes) socket.destroy();
-    }
+    for (const { socket, response } of connections.values())
+      if (response === undefined && socket.bytesRead === bytesRead.get(socket)) socket.destroy();
   }, STOP_IDLE_MS);
   await new Promise<void>((resolve) => {
     // Not close() of node:http, which calls closeIdleConnections() at once.
     NetServer.prototype.close.call(server, () => resolve());
   });
+  // The server is closed once its connections are destroyed. Their responses end a moment later, and
+  // with them come the last lines of the access log.
+  await Promise.all(
+    [...connections.values()].map(
+      ({ socket }) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
+    ),
+  );
   clearTimeout(bound);
   clearTimeout(idle);
   return isClean;

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 
 import { errorCode } from '../log.js';
 import { readChunks, type ByteRange } from '../tree/files.js';
-import type { RequestContext } from './context.js';
+import { contextOf, type RequestContext } from './context.js';
 import type { HttpResponse } from './responses.js';
 
 /**
@@ -14,7 +14,11 @@ import type { HttpResponse } from './responses.js';
  */
 
 /** Responses whose headers are set, but which are not written yet. */
-let pending: { readonly response: ServerResponse; readonly body: Buffer | undefined }[] = [];
+let pending: {
+  readonly context: RequestContext;
+  readonly response: ServerResponse;
+  readonly body: Buffer | undefined;
+}[] = [];
 
 /** Longer bodies are not joined with the headers. 8 KiB. */
 const JOINED_MAX_BYTES = 8 * 1024;
@@ -27,17 +31,21 @@ export function write(
 ): void {
   if (response.destroyed || response.headersSent) return;
   response.writeHead(status, headers);
-  const sent = request.method === 'HEAD' ? undefined : body;
-  if (request.context !== undefined) request.context.bytes = sent?.length ?? 0;
   if (pending.length === 0) setImmediate(flush);
-  pending.push({ response, body: sent });
+  const context = contextOf(request);
+  pending.push({ context, response, body: request.method === 'HEAD' ? undefined : body });
 }
 
-/** Writes the pending responses now. */
-export function flush(): void {
+/** Writes the pending responses. */
+function flush(): void {
   const all = pending;
   pending = [];
-  for (const { response, body } of all) if (!response.destroyed) end(response, body);
+  for (const { context, response, body } of all) {
+    if (response.destroyed) continue;
+    context.status = response.statusCode;
+    context.bytes = body?.length ?? 0;
+    end(response, body);
+  }
 }
 
 /**
@@ -46,7 +54,6 @@ export function flush(): void {
  */
 function end(response: ServerResponse, body: Buffer | undefined): void {
   const { socket } = response;
-  // Without a socket, the response waits for an earlier one on its connection.
   if (body === undefined || body.length > JOINED_MAX_BYTES || socket === null) {
     response.end(body);
     return;
@@ -75,16 +82,21 @@ export async function writeFile(
   }
   response.writeHead(status, headers);
   try {
-    await pipeline(counted(readChunks(descriptor, range), context), response);
+    await pipeline(counted(readChunks(descriptor, range), context, status), response);
   } catch (error) {
     // A client that left early is not a failure.
     if (errorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   }
 }
 
-async function* counted(chunks: AsyncIterable<Buffer>, context: RequestContext): AsyncGenerator<Buffer> {
+async function* counted(
+  chunks: AsyncIterable<Buffer>,
+  context: RequestContext,
+  status: number,
+): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
-    yield chunk;
+    context.status = status;
     context.bytes += chunk.length;
+    yield chunk;
   }
 }

@@ -62,11 +62,12 @@ export class Metrics {
   }
 
   /**
+   * @param status undefined if the client left before
    * @param seconds from the request's headers to the end of its response
    * @param bytes of content handed to the connection
    */
-  responded(responseClass: ResponseClass, status: number, seconds: number, bytes: number): void {
-    this.#requests.inc({ class: responseClass, status });
+  responded(responseClass: ResponseClass, status: number | undefined, seconds: number, bytes: number): void {
+    this.#requests.inc({ class: responseClass, status: status ?? 'none' });
     if (bytes > 0) this.#bytes.inc({ class: responseClass }, bytes);
     this.#durations.observe(seconds);
   }

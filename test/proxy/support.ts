@@ -1,9 +1,10 @@
 import { once } from 'node:events';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 
@@ -51,6 +52,18 @@ export async function publish(root: string, file: string, content: string | Buff
 
 export async function publishSnapshot(root: string, changes: Record<string, unknown> = {}): Promise<void> {
   await publish(root, 'snapshot.json', JSON.stringify(snapshotJson(changes)));
+}
+
+/** The files below a folder that this process has open, relative to it. Linux only. */
+export function openFiles(root: string): string[] {
+  return readdirSync('/proc/self/fd').flatMap((name) => {
+    try {
+      const path = readlinkSync(`/proc/self/fd/${name}`);
+      return path.startsWith(`${root}/`) ? [relative(root, path)] : [];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** An empty folder, gone after the test. */
@@ -218,7 +231,8 @@ export async function open(port: number, options: { from?: string; allowHalfOpen
   let heard = '';
   const socket = connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen });
   socket.on('error', () => undefined).on('data', (data) => (heard += data.toString('latin1')));
-  const closed = once(socket, 'close');
+  // Not by `once`, which would reject after a reset.
+  const closed = new Promise<void>((settle) => socket.once('close', () => settle()));
   await once(socket, 'connect');
   onTestFinished(() => void socket.destroy());
   return { socket, heard: () => heard, closed };

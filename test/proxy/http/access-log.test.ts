@@ -9,6 +9,7 @@ const CONTEXT = {
   match: { kind: 'file', path: '/api/v1/group/8', route: { class: 'record' } },
   client: '203.0.113.77',
   cache: 'hit',
+  status: 200,
   bytes: 8,
   limit: { bucket: 'download', remaining: 0, nextTokenSeconds: 60, refused: true },
 };

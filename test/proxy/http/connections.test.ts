@@ -1,21 +1,27 @@
+import { truncate } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
+import { createAccessLog } from '../../../proxy/http/access-log.js';
+import { Metrics } from '../../../proxy/ops/metrics.js';
 import {
   controlledDisk,
   gate,
   GET,
   INLINE_DISK,
   open,
+  openFiles,
+  problemOf,
   publish,
   serving,
+  stalled,
   startProxy,
   tree,
+  type TestOptions,
   UNLIMITED,
 } from '../support.js';
 
-/** As many as a connection may have without a finished response. */
-const BOUND = 4;
 const LARGE = 3 * 1024 * 1024;
 
 /** Numbers from 0 to below 1, the same for each seed (Lehmer). */
@@ -58,6 +64,11 @@ function read(heard: Buffer, cases: readonly Case[]): string[] {
   return at === heard.length ? found : [...found, `and ${heard.length - at} bytes more`];
 }
 
+const FILE = 'downloads/groups.csv';
+const DOWNLOAD = GET(`/${FILE}`);
+/** More than the system's buffers take. */
+const ENDLESS = Buffer.alloc(40_000_000, 'x');
+
 describe('pipelined requests', () => {
   it.each([1, 2, 3])(
     'get the responses of single ones, in order, however they are cut: seed %i',
@@ -88,7 +99,7 @@ describe('pipelined requests', () => {
     },
   );
 
-  it(`are not looked at beyond ${BOUND} without a response`, async () => {
+  it('are looked at one after the other, each after the response to the one before', async () => {
     const { disk, reads, interfere } = controlledDisk();
     const root = await tree();
     for (let id = 100; id < 200; id += 1) await publish(root, `api/v1/group/${id}.json`, `{"id":${id}}`);
@@ -101,14 +112,29 @@ describe('pipelined requests', () => {
     const { socket, heard } = await open(port);
     socket.write(Array.from({ length: 100 }, (_, index) => GET(`/api/v1/group/${100 + index}`)).join(''));
     const asked = (): number => reads.filter((path) => path.includes('group')).length;
-    await expect.poll(asked).toBe(BOUND);
+    await expect.poll(asked).toBe(1);
     await pause(50);
-    expect(asked()).toBe(BOUND);
+    expect(asked()).toBe(1);
     letGo();
     await expect.poll(() => [...heard().matchAll(/HTTP\/1\.1 200/g)].length).toBe(100);
     expect([...heard().matchAll(/\{"id":(\d+)\}/g)].map(([, id]) => Number(id))).toEqual(
       Array.from({ length: 100 }, (_, index) => 100 + index),
     );
+  });
+
+  it.each([1, 2, 3, 4])('wait also if the last %i bytes of a head come with them', async (cut) => {
+    const { root, port, ask } = await serving({ [FILE]: ENDLESS }, { quotas: UNLIMITED });
+    await ask(`/${FILE}`, { method: 'HEAD' });
+    const { socket, heard } = await open(port);
+    socket.setNoDelay().write(GET(GROUP) + DOWNLOAD.slice(0, -cut));
+    await expect.poll(heard).toContain('{"id":8}');
+    await pause(20);
+    socket.pause().write(DOWNLOAD.slice(-cut) + DOWNLOAD.repeat(2));
+    await expect.poll(() => openFiles(root)).toEqual([FILE]);
+    await pause(50);
+    expect(openFiles(root)).toEqual([FILE]);
+    socket.resetAndDestroy();
+    await expect.poll(() => openFiles(root)).toEqual([]);
   });
 
   it('behind one that ends the connection are neither answered nor counted', async () => {
@@ -123,5 +149,175 @@ describe('pipelined requests', () => {
       expect([...heard().matchAll(/HTTP\/1\.1 \d/g)]).toHaveLength(1);
       for (const status of [200, 200, 429]) expect((await ask('/api/v1')).status).toBe(status);
     }
+  });
+});
+
+/** A proxy with a large download, and what it logs and counts. */
+async function accounted(options: TestOptions = {}) {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  const accessLog = createAccessLog(destination, { hasFullAddresses: false, hasDetails: false });
+  const metrics = new Metrics();
+  const server = { metrics, accessLog };
+  const proxy = await serving({ [FILE]: ENDLESS }, { quotas: UNLIMITED, server, ...options });
+  // Its digest is computed once, for which it is read.
+  await proxy.ask(`/${FILE}`, { method: 'HEAD' });
+  await expect.poll(() => lines.length).toBe(1);
+  return {
+    ...proxy,
+    /** Apart from that. */
+    logged: () => lines.slice(1).map((text) => problemOf({ text })),
+    /** How many of each status, with that one. */
+    counted: async () =>
+      Object.fromEntries(
+        [...(await metrics.read()).matchAll(/_requests_total\{.*status="(\w+)"\} (\d+)/g)].map(
+          ([, status = '', count]) => [status, Number(count)] as const,
+        ),
+      ),
+  };
+}
+
+type Accounted = Awaited<ReturnType<typeof accounted>>;
+type Client = Awaited<ReturnType<typeof open>>;
+
+const reset = ({ socket }: Client): void => void socket.resetAndDestroy();
+
+describe('a connection with requests that wait behind a download has one open file, and none when', () => {
+  it.each<readonly [string, string, (client: Client, proxy: Accounted) => unknown]>([
+    ['it is reset', DOWNLOAD, reset],
+    [
+      'the client ends its side, and then goes',
+      DOWNLOAD,
+      async ({ socket }) => {
+        socket.end();
+        await pause(20);
+        socket.destroy();
+      },
+    ],
+    ['it is reset with a CONNECT behind', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', reset],
+    ['it is reset with an Upgrade behind', GET(`/${FILE}`, 'Connection: Upgrade', 'Upgrade: x'), reset],
+    ['it is reset with garbage behind', 'GARBAGE\r\n\r\n', reset],
+    ['the server stops', DOWNLOAD, (_client, { stop }) => stop(50)],
+    [
+      'the file becomes shorter',
+      DOWNLOAD,
+      ({ socket }, { root }) => cutFile(root).then(() => socket.resume()),
+    ],
+  ])('%s', async (_name, last, end) => {
+    const proxy = await accounted();
+    const { root, port, connections, logged, counted } = proxy;
+    const client = await stalled(port, DOWNLOAD.repeat(3) + last);
+    await pause(50);
+    expect(openFiles(root)).toEqual([FILE]);
+    await end(client, proxy);
+    await expect.poll(() => openFiles(root)).toEqual([]);
+    await expect.poll(connections).toBe(0);
+    // The others were never accepted.
+    expect(logged()).toMatchObject([{ path: `/${FILE}`, status: 200, aborted: true }]);
+    expect(await counted()).toEqual({ 200: 2 });
+  });
+
+  it('the client asks and resets it at once', async () => {
+    const { root, port, connections, logged, counted } = await accounted();
+    const range = GET(`/${FILE}`, 'Range: bytes=0-99999');
+    for (let count = 0; count < 15; count += 1) {
+      const client = await open(port);
+      client.socket.write(range.repeat(4), () => reset(client));
+    }
+    await expect.poll(connections).toBe(0);
+    await expect.poll(() => openFiles(root)).toEqual([]);
+    const total = Object.values(await counted()).reduce((sum, count) => sum + count, 0);
+    expect(logged().length).toBe(total - 1);
+  });
+});
+
+it('A download that is cut when the server stops is in the log and in the metrics by then', async () => {
+  const { port, stop, logged, counted } = await accounted();
+  await stalled(port, DOWNLOAD);
+  expect(await stop(50)).toBe(false);
+  expect(logged()).toMatchObject([{ path: `/${FILE}`, status: 200, aborted: true }]);
+  expect(await counted()).toEqual({ 200: 2 });
+});
+
+/** As somebody would who writes into the tree. */
+const cutFile = (root: string): Promise<void> => truncate(join(root, FILE), 1_000_000);
+
+it('A client that leaves before its response is logged and counted once, without a status', async () => {
+  const { disk, interfere } = controlledDisk();
+  const { port, connections, logged, counted } = await accounted({ disk });
+  const { passed, letGo } = gate();
+  interfere(async (request) => {
+    await passed;
+    return INLINE_DISK.read(request);
+  });
+  const client = await open(port);
+  client.socket.write(GET(GROUP));
+  await expect.poll(connections).toBe(1);
+  await pause(50);
+  reset(client);
+  await expect.poll(connections).toBe(0);
+  letGo();
+  await pause(50);
+  expect(logged()).toMatchObject([{ path: GROUP, status: null, bytes: 0, aborted: true }]);
+  expect(await counted()).toEqual({ 200: 1, none: 1 });
+});
+
+/** Sends something each second; after how many seconds the connection is closed. */
+const secondsOf = async ({ socket }: Client, drip: string): Promise<number> => {
+  for (let seconds = 1; seconds < 200; seconds += 1) {
+    socket.write(drip);
+    await pause(5);
+    vi.advanceTimersByTime(1_000);
+    await pause(5);
+    if (socket.closed) return seconds;
+  }
+  return Number.POSITIVE_INFINITY;
+};
+
+describe('a connection that is quiet', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+  });
+
+  it.each([
+    ['nothing', DOWNLOAD, ''],
+    ['empty lines', DOWNLOAD, '\r\n'],
+    ['what is no request', DOWNLOAD, '\0'],
+    ['a head that never ends', DOWNLOAD, 'G'],
+    ['a body', GET(`/${FILE}`, 'Content-Length: 60000'), 'x'],
+    ['other requests', DOWNLOAD, 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ])(
+    'is cut when 30 s have passed without a byte taken, whatever it sends: %s',
+    async (_name, request, drip) => {
+      const { root, port, connections, logged } = await accounted();
+      const client = await stalled(port, request);
+      const seconds = await secondsOf(client, drip);
+      expect(seconds).toBeGreaterThan(30);
+      // The system still took bytes in the first.
+      expect(seconds).toBeLessThan(60);
+      await expect.poll(connections).toBe(0);
+      await expect.poll(() => openFiles(root)).toEqual([]);
+      expect(logged()).toMatchObject([{ path: `/${FILE}`, status: 200, aborted: true }]);
+    },
+  );
+
+  it.each([
+    ['nothing', '', ''],
+    ['empty lines', '', '\r\n'],
+    ['a head that never ends', 'GET / HTTP/1.1\r\nX: ', 'y'],
+    ['a body that never ends', GET(GROUP, 'Content-Length: 60000'), 'y'],
+  ])('is closed after 75 s without a request, whatever it sends: %s', async (_name, first, drip) => {
+    const { port, connections } = await accounted();
+    const client = await open(port);
+    client.socket.write(GET(GROUP));
+    await expect.poll(client.heard).toContain('{"id":8}');
+    // The last request is what counts.
+    vi.advanceTimersByTime(70_000);
+    client.socket.write(GET(GROUP) + first);
+    const last = first.includes('Content-Length') ? 4 : 3;
+    await expect.poll(() => client.heard().split('{"id":8}').length).toBe(last);
+    expect(await secondsOf(client, drip)).toBe(76);
+    await expect.poll(connections).toBe(0);
   });
 });

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { nginxConfiguration } from '../../../generator/edge/nginx.js';
 import { readPublished } from '../../../generator/edge/published.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { KEEP_ALIVE_TIMEOUT_MS } from '../../../proxy/http/server.js';
+import { KEEP_ALIVE_TIMEOUT_MS } from '../../../proxy/http/connections.js';
 import { startServer, type Server } from './servers.js';
 
 /** @param folder for its own files; made if not there */

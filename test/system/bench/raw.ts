@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-import { KEEP_ALIVE_TIMEOUT_MS } from '../../../proxy/http/server.js';
+import { KEEP_ALIVE_TIMEOUT_MS } from '../../../proxy/http/connections.js';
 import { write } from '../../../proxy/http/writer.js';
 import { takenAnswers } from './servers.js';
 
