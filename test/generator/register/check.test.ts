@@ -494,7 +494,7 @@ describe('the command check', () => {
     const { code, stdout } = await inProcess('check', '--register', file);
     expect([code, stdout]).toEqual([0, containing('keeps the contract')]);
     const register = Register.open(file);
-    expect(() => register.execute('DELETE FROM main.groups')).toThrow('readonly');
+    expect(() => register.execute('DELETE FROM main.groups')).toThrow('SQLITE_READONLY');
     register.close();
   });
 });
