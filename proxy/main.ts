@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { readFile, stat } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { destination } from 'pino';
 
 import { checkVariables, OPTIONS, resolveConfig, type Config } from './config.js';
@@ -38,8 +39,8 @@ Flags win over the environment. Limits that are not set follow the snapshot in s
 Exit codes: 0 stopped by SIGTERM, SIGINT or SIGHUP, 2 usage, 70 a defect, 3 the environment: port taken,
 no such folder, a tree this proxy can't read.`;
 
-/** Signals that stop the server, with the exit code if a second one forces it. */
-const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+/** They stop the server; a second one ends the process. */
+const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 /** Under npm, Ctrl-C arrives twice, from terminal and npm. A second signal is later than this. */
 const SECOND_SIGNAL_MS = 500;
 /**
@@ -47,6 +48,9 @@ const SECOND_SIGNAL_MS = 500;
  * can be resumed with Range. 25 s.
  */
 const STOP_TIMEOUT_MS = 25_000;
+
+/** Threads that read files have this long to return before the process ends. 500 ms. */
+const THREADS_MS = 500;
 
 /** Access log buffered while its reader is slow; further lines are lost. 8 MiB. */
 const ACCESS_LOG_MAX_BYTES = 8 * 1024 * 1024;
@@ -95,7 +99,7 @@ function readCommandLine(
 async function serve(config: Config, version: string): Promise<void> {
   await checkFolder(config.dist);
   const { dist, quotas, trustProxy, adminPort, adminHost, readyMaxAgeMs } = config;
-  const disk = openDisk(new URL('tree/disk-worker.js', import.meta.url));
+  const disk = openDisk();
   const watcher = new SnapshotWatcher(dist, quotas, disk, { log });
   await watcher.start().catch((error: unknown) => {
     if (!(error instanceof SnapshotError)) throw error;
@@ -186,21 +190,37 @@ async function flush(output: Output): Promise<void> {
 
 function stopOnSignal(stop: HttpServer['stop']): void {
   let stoppingSinceMs: number | undefined;
-  for (const [signal, exitCode] of Object.entries(SIGNALS)) {
+  for (const signal of SIGNALS) {
     process.on(signal, () => {
       const nowMs = clock();
       if (stoppingSinceMs !== undefined) {
-        if (nowMs - stoppingSinceMs >= SECOND_SIGNAL_MS) process.exit(exitCode);
+        if (nowMs - stoppingSinceMs >= SECOND_SIGNAL_MS) kill(signal);
         return;
       }
       stoppingSinceMs = nowMs;
       log(`${signal}: finishing what is in flight`);
       void stop(STOP_TIMEOUT_MS).then((isClean) => {
         if (!isClean) log(`cut what was still open after ${STOP_TIMEOUT_MS / 1000} s`);
-        process.exit(EXIT.done);
+        return exit(EXIT.done, signal);
       });
     });
   }
+}
+
+/** Ends the process with a code, or by the signal if a thread hangs: process.exit() would wait for it. */
+async function exit(code: number, signal: NodeJS.Signals): Promise<void> {
+  const untilMs = clock() + THREADS_MS;
+  while (process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))) {
+    if (clock() >= untilMs) kill(signal);
+    await pause(10);
+  }
+  process.exit(code);
+}
+
+/** Ends the process by what a signal does by default, which waits for nothing. */
+function kill(signal: NodeJS.Signals): void {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
 }
 
 /**
@@ -250,7 +270,7 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 
 process.on('uncaughtException', (error) => {
   log(`a defect: ${error.stack ?? String(error)}`);
-  process.exit(EXIT.defect);
+  void exit(EXIT.defect, 'SIGKILL');
 });
 
 try {
@@ -263,5 +283,5 @@ try {
   const isEnvironment = error instanceof EnvironmentError;
   if (!(error instanceof ConfigError) && !isEnvironment && errorCode(error) === undefined) throw error;
   log(error instanceof Error ? error.message : String(error));
-  process.exit(error instanceof ConfigError ? EXIT.usage : EXIT.environment);
+  await exit(error instanceof ConfigError ? EXIT.usage : EXIT.environment, 'SIGKILL');
 }

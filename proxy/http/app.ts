@@ -108,8 +108,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     const reply = await respond(request);
     // The context is a new one if a snapshot was published meanwhile.
     const context = contextOf(request);
-    // Errors that must not be stored contain RateLimit, so they are created after the limiter.
-    context.response = reply.status < 400 || reply.status === 404 ? reply : undefined;
+    context.response = reply;
     context.downloadCost = request.method === 'GET' ? reply.downloadCost : 0;
     next();
   };

@@ -41,8 +41,12 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 const ZONED = /^([^%]*:[^%]*)%[\w.:~-]+$/;
 /** The last two groups of an IPv6 address as IPv4 (RFC 4291 §2.2). */
 const DOTTED = /(?<=:)\d+\.\d+\.\d+\.\d+$/;
-/** IPv4-mapped IPv6 (RFC 4291 §2.5.5.2) is IPv4. */
-const MAPPED = ipaddr.IPv6.parseCIDR('::ffff:0:0/96');
+/**
+ * IPv6 that is an IPv4 client: mapped (RFC 4291 §2.5.5.2), or translated by NAT64 (RFC 6052 §2.1).
+ * Of other prefixes of NAT64, only their operators know where the IPv4 address is. 6to4, Teredo and
+ * ISATAP have that of a router or server, behind which are others; the rest is out of use.
+ */
+const IPV4_CLIENTS = ['::ffff:0:0/96', '64:ff9b::/96'].map((range) => ipaddr.IPv6.parseCIDR(range));
 
 /** Proxies stay the same, and the client of a request is compared, written and keyed. */
 const recent = new LRUCache<string, Address | false>({ max: 100, memoMethod: (text) => read(text) ?? false });
@@ -58,7 +62,8 @@ function read(text: string): Address | undefined {
   const address = ZONED.exec(text)?.[1] ?? text;
   if (!isIPv6(address)) return undefined;
   const ipv6 = ipaddr.IPv6.parse(address.replace(DOTTED, groupsOf));
-  return ipv6.match(MAPPED) ? ipv6.toIPv4Address() : ipv6;
+  const isIPv4Client = IPV4_CLIENTS.some((range) => ipv6.match(range));
+  return isIPv4Client ? new ipaddr.IPv4(ipv6.toByteArray().slice(-4)) : ipv6;
 }
 
 /** `192.0.2.7` as `c000:207`. */
@@ -85,8 +90,8 @@ function networkOf(address: ipaddr.IPv6, prefix: number): string {
 }
 
 /**
- * The canonical form of an address: IPv6 as in RFC 5952 without its zone, IPv4-mapped IPv6 as IPv4.
- * Undefined if it is not an address.
+ * The canonical form of an address: IPv6 as in RFC 5952 without its zone, and as IPv4 if it is that
+ * of an IPv4 client. Undefined if it is not an address.
  */
 export function canonicalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;

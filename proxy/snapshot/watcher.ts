@@ -2,6 +2,7 @@ import { BUILT_IN, createHeaderTables, type HeaderTables } from './headers.js';
 import { emptyRouter, type Router } from './router.js';
 import { BUCKETS, DEFAULT_QUOTAS, type BucketName, type Quota, type Quotas } from '../limiter/gcra.js';
 import { errorCode, type Dependencies, type Log } from '../log.js';
+import { TimeoutError } from '../timeout.js';
 import type { Disk } from '../tree/disk.js';
 import { NO_ERROR_PAGES, readErrorPages, type ErrorPages } from './error-pages.js';
 import { cachedFile, type CachedFile } from '../tree/file-cache.js';
@@ -88,12 +89,16 @@ export class SnapshotWatcher {
   }
 
   /**
-   * Polls once, and then every second. A missing snapshot is no error: the proxy waits for one.
+   * Polls once, and then every second. A missing snapshot and a disk that hangs are no errors: the
+   * proxy waits.
    *
    * @throws SnapshotError if it is invalid, and errors of the file system
    */
   async start(): Promise<void> {
-    await this.#look();
+    await this.#look().catch((error: unknown) => {
+      if (!(error instanceof TimeoutError)) throw error;
+      this.#logFailure(error);
+    });
     this.#timer = setInterval(() => {
       // No further poll starts while one hangs with the disk.
       if (this.#poll === undefined) void this.confirm();
@@ -120,14 +125,7 @@ export class SnapshotWatcher {
 
   #startPoll(): Promise<void> {
     this.#poll = this.#look()
-      .catch((error: unknown) => {
-        this.#isReadable = false;
-        this.#logProblem(
-          error instanceof SnapshotError
-            ? error.message
-            : `${SNAPSHOT_FILE} can't be read (${errorCode(error) ?? String(error)})`,
-        );
-      })
+      .catch((error: unknown) => this.#logFailure(error))
       .finally(() => {
         this.#poll = undefined;
       });
@@ -186,6 +184,15 @@ export class SnapshotWatcher {
       ours === published ? '' : `limits set by hand: ${ours}; the published texts say ${published}`;
     if (line !== '' && line !== this.#lastLimits) this.#log(line);
     this.#lastLimits = line;
+  }
+
+  #logFailure(error: unknown): void {
+    this.#isReadable = false;
+    this.#logProblem(
+      error instanceof SnapshotError
+        ? error.message
+        : `${SNAPSHOT_FILE} can't be read (${errorCode(error) ?? String(error)})`,
+    );
   }
 
   #logProblem(problem: string): void {

@@ -1,117 +1,79 @@
 import { close } from 'node:fs';
-import { Worker } from 'node:worker_threads';
 
 import { TimeoutError } from '../timeout.js';
-import type { FileRead, ReadRequest } from './files.js';
+import { readFile, type FileRead, type ReadRequest } from './files.js';
 
-/** A disk that takes longer for a read hangs. 5 s. */
+/** A read that takes longer hangs. 5 s. */
 const HANGING_MS = 5_000;
+/** So many reads run at once; others wait, and their time has not begun. */
+const MAX_READS = 64;
 
-/**
- * Reads files in a separate thread. If a disk hangs (a network file system without its server),
- * only reads from it wait, not files in memory. Synchronous reads there also cost less than half of
- * Node's asynchronous ones: a file takes four of them, each a round trip to a thread.
- */
+/** Reads files. If the disk hangs (a network file system without its server), only reads wait. */
 export interface Disk {
-  /** Whether a read takes too long at present. Until it ends, every read fails at once. */
-  readonly isHanging: boolean;
-  /** See {@link readNow}. @throws TimeoutError if the disk hangs */
+  /** See {@link readFile}. @throws TimeoutError if the disk hangs */
   readonly read: (request: ReadRequest) => Promise<FileRead | undefined>;
-  /** Ends the thread. Reads in progress never settle. */
-  readonly close: () => Promise<void>;
 }
-
-/** A message to the worker: the requests of one turn of the event loop. */
-export type Batch = readonly ReadRequest[];
-/** Its reply, in the same order. */
-export type Results = readonly (
-  { readonly file: FileRead | undefined } | { readonly message: string; readonly code: string | undefined }
-)[];
 
 interface Pending {
+  readonly request: ReadRequest;
   readonly resolve: (file: FileRead | undefined) => void;
-  readonly reject: (error: Error) => void;
-}
-
-/** The requests of one turn, and when they were sent; without requests once they were given up. */
-interface Sent {
-  readonly atMs: number;
-  pending: readonly Pending[];
+  readonly reject: (error: unknown) => void;
 }
 
 /**
- * Starts the thread.
- *
- * @param worker the compiled disk-worker.ts
+ * While a read hangs, the reads that wait fail, and new ones fail at once. It keeps its place until
+ * it returns, since it keeps one of Node's threads.
  */
-export function openDisk(worker: URL, hangingMs = HANGING_MS): Disk {
-  // Files that the thread leaves open are closed here.
-  const thread = new Worker(worker, { trackUnmanagedFds: false });
-  const sent: Sent[] = [];
-  let batch: ReadRequest[] = [];
-  let waiting: Pending[] = [];
-  let isHanging = false;
-  let timer: NodeJS.Timeout | undefined;
+export function openDisk(hangingMs = HANGING_MS, read = readFile): Disk {
+  const waiting: Pending[] = [];
+  let running = 0;
+  let hanging = 0;
 
   const hangs = (): TimeoutError => new TimeoutError(`the disk did not answer within ${hangingMs} ms`);
-  const watch = (): void => {
-    const [oldest] = sent;
-    if (timer !== undefined || isHanging || oldest === undefined) return;
-    const elapsedMs = performance.now() - oldest.atMs;
-    timer = setTimeout(() => {
-      // After a pause of this process, the reply may be there, and timers come first.
-      setImmediate(() => {
-        timer = undefined;
-        if (sent[0] === oldest) giveUp();
-        else watch();
-      });
-    }, hangingMs - elapsedMs);
-    timer.unref();
-  };
-  const giveUp = (): void => {
-    isHanging = true;
-    for (const entry of sent) {
-      for (const { reject } of entry.pending) reject(hangs());
-      entry.pending = [];
-    }
-  };
 
-  const send = (): void => {
-    thread.postMessage(batch);
-    sent.push({ atMs: performance.now(), pending: waiting });
-    batch = [];
-    waiting = [];
-    watch();
+  const start = ({ request, resolve, reject }: Pending): void => {
+    let isDone = false;
+    let isLate = false;
+    const giveUp = (): void => {
+      if (isDone) return;
+      isLate = true;
+      hanging += 1;
+      for (const each of [{ reject }, ...waiting.splice(0)]) each.reject(hangs());
+    };
+    // After a pause of this process the file may be there, and timers come first.
+    const timer = setTimeout(() => setImmediate(giveUp), hangingMs);
+    const end = (settle: () => void): void => {
+      isDone = true;
+      clearTimeout(timer);
+      if (isLate) hanging -= 1;
+      settle();
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else start(next);
+    };
+    read(request).then(
+      (file) =>
+        end(() => {
+          if (!isLate) resolve(file);
+          else if (file?.descriptor !== undefined) close(file.descriptor);
+        }),
+      (error: unknown) => end(() => reject(error)),
+    );
   };
-  thread.on('message', (results: Results) => {
-    isHanging = false;
-    const pending = sent.shift()?.pending ?? [];
-    for (const [index, result] of results.entries()) {
-      const read = pending[index];
-      if (!('file' in result)) read?.reject(Object.assign(new Error(result.message), { code: result.code }));
-      else if (read !== undefined) read.resolve(result.file);
-      else if (result.file?.descriptor !== undefined) close(result.file.descriptor);
-    }
-    watch();
-  });
 
   return {
-    get isHanging() {
-      return isHanging;
-    },
     read: (request) =>
       new Promise((resolve, reject) => {
-        if (isHanging) {
+        const pending = { request, resolve, reject };
+        if (hanging > 0) {
           reject(hangs());
-          return;
+        } else if (running < MAX_READS) {
+          running += 1;
+          // The reads of one turn of the event loop start together at its end, which costs less.
+          setImmediate(start, pending);
+        } else {
+          waiting.push(pending);
         }
-        if (batch.length === 0) setImmediate(send);
-        batch.push(request);
-        waiting.push({ resolve, reject });
       }),
-    close: async () => {
-      clearTimeout(timer);
-      await thread.terminate();
-    },
   };
 }

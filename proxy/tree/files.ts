@@ -1,16 +1,8 @@
 import { hash } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  createReadStream,
-  fstatSync,
-  openSync,
-  readSync,
-  realpathSync,
-  type Stats,
-} from 'node:fs';
+import { close, constants, fstat, lstat, open, read, realpath, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { brotliDecompressSync, crc32, inflateRawSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliDecompress, crc32, inflateRaw } from 'node:zlib';
 
 import { errorCode } from '../log.js';
 
@@ -72,9 +64,6 @@ export interface FileRead extends FileState {
   readonly descriptor?: number;
 }
 
-/** The real paths of folders that several reads have in common. */
-export type RealPaths = Map<string, string>;
-
 /** The errors of open and stat for a path without a file. The last is that of names too long to exist. */
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']);
 
@@ -92,25 +81,38 @@ export function digestOf(bytes: Uint8Array): string {
 /** Shortens a full SHA-256 in hex accordingly. */
 export const shorten = (sha256: string): string => sha256.slice(0, DIGEST_DIGITS);
 
+const calls = {
+  open: promisify(open),
+  fstat: promisify(fstat),
+  lstat: promisify(lstat),
+  read: promisify(read),
+  close: promisify(close),
+  realpath: promisify(realpath.native),
+  brotliDecompress: promisify(brotliDecompress),
+  inflateRaw: promisify(inflateRaw),
+};
+
 /**
- * Reads a file synchronously, for a thread of its own (disk-worker.ts).
+ * Reads a file.
  *
- * @param realPaths shared by reads at the same moment: resolving a folder takes as long as a read
  * @returns undefined if there is no regular file at this path, or it is outside the tree
  * @throws errors of the file system; Error if the file was modified in place
  */
-export function readNow(
-  { root, path, known, maxBytes, keepOpen = false, decode }: ReadRequest,
-  realPaths: RealPaths = new Map(),
-): FileRead | undefined {
+export async function readFile({
+  root,
+  path,
+  known,
+  maxBytes,
+  keepOpen = false,
+  decode,
+}: ReadRequest): Promise<FileRead | undefined> {
   let descriptor: number | undefined;
   try {
-    const realRoot = resolveFolder(root, realPaths);
-    const file = join(realRoot, path);
-    const folder = dirname(file);
-    if (resolveFolder(folder, realPaths) !== folder) return undefined;
-    descriptor = openSync(file, OPEN_FLAGS);
-    const stats = fstatSync(descriptor);
+    const folder = await calls.realpath(join(root, dirname(path)));
+    const realRoot = folder === join(root, dirname(path)) ? root : await calls.realpath(root);
+    if (folder !== join(realRoot, dirname(path))) return undefined;
+    descriptor = await calls.open(join(realRoot, path), OPEN_FLAGS);
+    const stats = await calls.fstat(descriptor);
     if (!stats.isFile()) return undefined;
     const unread = { root: realRoot, ...stateOf(stats), bytes: undefined, digest: undefined };
     if (keepOpen) {
@@ -119,35 +121,27 @@ export function readNow(
       return opened;
     }
     if (unread.identity === known || unread.size > maxBytes) return unread;
-    const bytes = readWhole(descriptor, unread.size);
-    return {
-      ...unread,
-      bytes,
-      digest: decode === undefined ? digestOf(bytes) : digestOfDecoded(bytes, decode),
-    };
+    const bytes = await readWhole(descriptor, unread.size);
+    const digest = decode === undefined ? digestOf(bytes) : await digestOfDecoded(bytes, decode);
+    return { ...unread, bytes, digest };
   } catch (error) {
     if (ABSENT.has(errorCode(error) ?? '')) return undefined;
+    // Sockets and some devices can't be opened, by errors that differ between systems.
+    const stats = await calls.lstat(join(root, path)).catch(() => undefined);
+    if (stats?.isFile() === false) return undefined;
     throw error;
   } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
+    if (descriptor !== undefined) await calls.close(descriptor);
   }
 }
 
-function resolveFolder(folder: string, realPaths: RealPaths): string {
-  const known = realPaths.get(folder);
-  if (known !== undefined) return known;
-  const real = realpathSync.native(folder);
-  realPaths.set(folder, real);
-  return real;
-}
-
-function readWhole(descriptor: number, size: number): Buffer<ArrayBuffer> {
+async function readWhole(descriptor: number, size: number): Promise<Buffer<ArrayBuffer>> {
   // One byte more than expected, so that growth is noticed. Not from Buffer's pool: a cached slice
   // would keep the whole pool in memory.
   const buffer = Buffer.allocUnsafeSlow(size + 1);
   let length = 0;
   for (let count = -1; count !== 0 && length < Math.max(1, size); length += count) {
-    count = readSync(descriptor, buffer, length, buffer.length - length, length);
+    ({ bytesRead: count } = await calls.read(descriptor, buffer, length, buffer.length - length, length));
   }
   if (length !== size) throw new Error(`read ${length} bytes of a file of ${size}`);
   return buffer.subarray(0, size);
@@ -160,19 +154,19 @@ const GZIP_MAGIC = Buffer.from([0x1f, 0x8b, 8, 0]);
 const GZIP_TRAILER_BYTES = 8;
 
 /** Clients differ on what follows a stream, so there must be nothing; `gunzipSync` would accept more. */
-function digestOfDecoded(
+async function digestOfDecoded(
   bytes: Buffer,
   { coding, maxBytes }: { readonly coding: Coding; readonly maxBytes: number },
-): string | undefined {
+): Promise<string | undefined> {
   const options = { maxOutputLength: Math.max(1, maxBytes), info: true };
   try {
     if (coding === 'br') {
-      const { buffer, consumed } = resultOf(brotliDecompressSync(bytes, options));
+      const { buffer, consumed } = resultOf(await calls.brotliDecompress(bytes, options));
       return consumed === bytes.length ? digestOf(buffer) : undefined;
     }
     const end = bytes.length - GZIP_TRAILER_BYTES;
     const stream = bytes.subarray(GZIP_HEADER_BYTES, end);
-    const { buffer, consumed } = resultOf(inflateRawSync(stream, options));
+    const { buffer, consumed } = resultOf(await calls.inflateRaw(stream, options));
     const isWhole =
       bytes.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC) &&
       consumed === end - GZIP_HEADER_BYTES &&
@@ -195,6 +189,10 @@ function resultOf(result: object): { readonly buffer: Buffer; readonly consumed:
 
 /** The memory cost of a client that does not read, once or twice. 64 KiB. */
 const CHUNK_BYTES = 64 * 1024;
+/** Half of Node's threads, so that on a slow disk downloads leave time for other files. */
+const MAX_CHUNK_READS = 2;
+
+const chunkReads = limited(MAX_CHUNK_READS);
 
 /**
  * An open file, or a range of it, in chunks. Closes the file in the end.
@@ -205,10 +203,36 @@ export async function* readChunks(
   descriptor: number,
   { first, last }: ByteRange,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const file = createReadStream('', { fd: descriptor, start: first, end: last, highWaterMark: CHUNK_BYTES });
-  yield* file;
-  const missing = last + 1 - first - file.bytesRead;
-  if (missing > 0) throw new Error(`the file has become ${missing} bytes shorter`);
+  try {
+    for (let position = first; position <= last;) {
+      const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, last + 1 - position));
+      const { bytesRead } = await chunkReads(() =>
+        calls.read(descriptor, buffer, 0, buffer.length, position),
+      );
+      if (bytesRead === 0) throw new Error(`the file has become ${last + 1 - position} bytes shorter`);
+      position += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await calls.close(descriptor);
+  }
+}
+
+/** Runs so many tasks at once, the others in the order in which they came. */
+function limited(most: number) {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async <T>(task: () => Promise<T>): Promise<T> => {
+    if (running === most) await new Promise<void>((go) => waiting.push(go));
+    else running += 1;
+    try {
+      return await task();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
 }
 
 function stateOf({ ino, size, mtimeMs, ctimeMs }: Stats): FileState {

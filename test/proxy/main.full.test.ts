@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { open as openPipe, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { errorCode } from '../../proxy/log.js';
 import { PROJECT } from '../support/project.js';
-import { MAIN, adminOf } from '../support/proxy.js';
+import { MAIN, adminOf, startProxy } from '../support/proxy.js';
 import { has } from '../support/programs.js';
 import { LIMITS } from '../support/snapshot.js';
 import {
@@ -235,7 +236,7 @@ describe('main: signals', () => {
     await pause(600);
     expect(child.exitCode).toBeNull();
     child.kill('SIGINT');
-    expect(await ended).toBe(130);
+    expect(await ended).toBe('SIGINT');
   });
 
   // `npm start` is tested with the package.
@@ -246,6 +247,77 @@ describe('main: signals', () => {
     process.kill(-pid, 'SIGINT');
     await expect.poll(heard).toContain('SIGINT: finishing what is in flight');
     expect(await Promise.race([ended, pause(1_500, 'still finishing')])).toBe('still finishing');
+  });
+});
+
+/**
+ * A proxy whose threads hang once `hangs` is there: then they open a pipe in place of each file of
+ * the API, which waits in the kernel until somebody writes to it.
+ */
+async function hangingProxy() {
+  const folder = await emptyFolder();
+  const [pipe, hangs] = [join(folder, 'pipe'), join(folder, 'hangs')];
+  execFileSync('mkfifo', [pipe]);
+  const hanging = `import fs, { existsSync } from 'node:fs';
+    import { syncBuiltinESMExports } from 'node:module';
+    const { open } = fs;
+    fs.open = (path, flags, done) =>
+      existsSync(${JSON.stringify(hangs)}) && String(path).includes('/api/')
+        ? open(${JSON.stringify(pipe)}, 'r', done)
+        : open(path, flags, done);
+    syncBuiltinESMExports();`;
+  const preload = join(folder, 'hanging.mjs');
+  await writeFile(preload, hanging);
+  const proxy = await startProxy(await tree(), ['--admin-port', '0'], ['--import', preload]);
+  onTestFinished(() => void proxy.child.kill('SIGKILL'));
+  const readiness = async () => (await ask(Number(new URL(adminOf(proxy)).port), '/readyz')).status;
+  return {
+    ...proxy,
+    readiness,
+    hang: () => writeFile(hangs, ''),
+    answer: async () => {
+      await rm(hangs);
+      const writer = await openPipe(pipe, 'r+');
+      onTestFinished(() => writer.close());
+    },
+  };
+}
+
+describe('main: a disk that hangs', () => {
+  it('is a 503 after 5 s and never a 404, does not keep files in memory, and is over when it answers', async () => {
+    const { port, hang, answer, readiness } = await hangingProxy();
+    const statusOf = async (target: string) => (await ask(port, target)).status;
+    expect(await statusOf('/api/v1/group/7')).toBe(200);
+    await hang();
+    const startedMs = performance.now();
+    // As many as Node has threads, and more.
+    const targets = [
+      '/api/v1/group/8',
+      ...Array.from({ length: 20 }, (_, index) => `/api/v1/group/${index + 9}`),
+    ];
+    const statuses = Promise.all(targets.map(statusOf));
+    expect(await statusOf('/api/v1/group/7')).toBe(200);
+    expect(new Set(await statuses)).toEqual(new Set([503]));
+    expect(performance.now() - startedMs).toBeGreaterThan(4_900);
+    expect(await statusOf('/api/v1/group/100')).toBe(503);
+    await expect.poll(readiness, { timeout: 10_000 }).toBe(503);
+    await answer();
+    await expect.poll(() => statusOf('/api/v1/group/8'), { timeout: 10_000 }).toBe(200);
+    expect(await statusOf('/api/v1/group/9')).toBe(404);
+    await expect.poll(readiness, { timeout: 5_000 }).toBe(200);
+  });
+
+  it.each([
+    ['waits for an answer', 0],
+    ['was given up', 5_500],
+  ])('does not keep the process from ending by SIGTERM while a read %s', async (_name, afterMs) => {
+    const { child, ended, port, hang } = await hangingProxy();
+    await hang();
+    const response = ask(port, '/api/v1/group/8').catch(() => undefined);
+    await pause(300 + afterMs);
+    child.kill('SIGTERM');
+    expect(await ended).toBe('SIGTERM');
+    expect((await response)?.status).toBe(503);
   });
 });
 

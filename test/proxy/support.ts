@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -12,7 +12,7 @@ import { createApp, type AppOptions } from '../../proxy/http/app.js';
 import { createHttpServer, type ServerOptions } from '../../proxy/http/server.js';
 import { Metrics } from '../../proxy/ops/metrics.js';
 import type { Disk } from '../../proxy/tree/disk.js';
-import { readNow, type ReadRequest } from '../../proxy/tree/files.js';
+import { readFile, type ReadRequest } from '../../proxy/tree/files.js';
 import { SnapshotWatcher, type QuotaOverrides } from '../../proxy/snapshot/watcher.js';
 import { listenOn } from '../support/ports.js';
 import { portOf, spawnProxy, type ProxyProcess } from '../support/proxy.js';
@@ -66,6 +66,15 @@ export function openFiles(root: string): string[] {
   });
 }
 
+/** Puts a socket in place of a file, until the test ends. */
+export async function placeSocket(root: string, file: string): Promise<void> {
+  const path = join(root, file);
+  await rm(path, { force: true });
+  const server = createServer().listen(path);
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+}
+
 /** An empty folder, gone after the test. */
 export async function emptyFolder(): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'proxy-test-'));
@@ -86,12 +95,8 @@ export interface TestOptions extends Partial<Pick<AppOptions, 'isTrusted' | 'red
   readonly disk?: Disk;
 }
 
-/** A disk that is read in this thread. */
-export const INLINE_DISK: Disk = {
-  isHanging: false,
-  read: async (request) => readNow(request),
-  close: () => Promise.resolve(),
-};
+/** A disk without bounds. */
+export const INLINE_DISK: Disk = { read: readFile };
 
 /** Something that is waited for until it is let go. */
 export function gate(): { readonly passed: Promise<void>; readonly letGo: () => void } {
@@ -111,7 +116,7 @@ export function controlledDisk() {
     return (interfering ?? INLINE_DISK.read)(request);
   };
   const interfere = (other: Disk['read'] | undefined): void => void (interfering = other);
-  return { disk: { ...INLINE_DISK, read }, requests, reads, interfere };
+  return { disk: { read }, requests, reads, interfere };
 }
 
 /** A disk that fails to read one file. */
@@ -119,7 +124,7 @@ export function failingDisk(path: string, code = 'EIO'): Disk {
   const error = Object.assign(new Error(`${code}: i/o error, read`), { code });
   const read: Disk['read'] = (request) =>
     request.path === path ? Promise.reject(error) : INLINE_DISK.read(request);
-  return { ...INLINE_DISK, read };
+  return { read };
 }
 
 /** A limit that no test reaches. */
@@ -170,6 +175,7 @@ export async function startProxy(root: string, options: TestOptions = {}) {
     stop,
     log,
     watcher,
+    metrics,
     /** Moves the proxy's clock. */
     advance: (ms: number) => void (nowMs += ms),
     /** Has the proxy look for a new snapshot, as it does by itself each second. */

@@ -74,6 +74,12 @@ describe.runIf(isPossible)('nginx', () => {
     expect(await allowed('/api/v1', 50, '2001:db8:0:fe00::1')).toBe(50);
   });
 
+  it('counts a client behind NAT64 by its IPv4 address, as a mapped one', async () => {
+    expect(await allowed('/api/v1', 50, '64:ff9b::203.0.113.8')).toBe(50);
+    expect(await allowed('/api/v1', 50, '::ffff:203.0.113.8')).toBe(10);
+    expect(await allowed('/api/v1', 50, '64:ff9b::203.0.113.9')).toBe(50);
+  });
+
   it('counts downloads by a limit of their own and by that of the API; a HEAD by the latter alone', async () => {
     // A bundle counts as a whole download, though there is none.
     expect(await allowed('/changes/9.ndjson.gz', 20, '203.0.113.4')).toBe(12);

@@ -1,7 +1,7 @@
 import { rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { TimeoutError } from '../../../proxy/timeout.js';
 import {
@@ -16,6 +16,7 @@ import {
   ROUTES,
   LINK,
   open,
+  placeSocket,
   problemOf,
   publish,
   publishSnapshot,
@@ -336,6 +337,46 @@ describe('createApp: the disk', () => {
     for (let count = 0; count < 3; count += 1) await ask('/api/v1/group/7');
     for (let count = 0; count < 3; count += 1) await ask('/downloads/groups.csv');
     expect(reads).toEqual(['api/v1/group/7.json', 'downloads/groups.csv']);
+  });
+
+  it('is looked at once for a download, whatever its status, as are hits and misses of the cache', async () => {
+    const { disk, reads } = controlledDisk();
+    const { ask, metrics } = await startProxy(await tree(), { disk, quotas: UNLIMITED });
+    const [hit, miss] = [vi.spyOn(metrics, 'cacheHit'), vi.spyOn(metrics, 'cacheMiss')];
+    reads.length = 0;
+    const path = '/downloads/groups.csv';
+    const etag = String((await ask(path, { method: 'HEAD' })).headers.etag);
+    for (const [index, [status, headers]] of (
+      [
+        [200, {}],
+        [206, { Range: 'bytes=0-3' }],
+        [304, { 'If-None-Match': etag }],
+        [412, { 'If-Match': '"x"' }],
+        [416, { Range: 'bytes=999999999-' }],
+      ] as const
+    ).entries()) {
+      expect((await ask(path, { headers })).status).toBe(status);
+      expect([status, hit.mock.calls.length, miss.mock.calls.length]).toEqual([status, index + 1, 1]);
+    }
+    expect(reads).toEqual(['downloads/groups.csv']);
+  });
+
+  it('has nothing where a socket is: 404, the file itself for a compressed form, 503 for snapshot.json', async () => {
+    const long = 'x'.repeat(2_000);
+    const root = await tree({ compressed_from: 1_000 });
+    await publish(root, 'api/v1/group/8.json', long);
+    for (const file of ['api/v1/group/7.json', 'api/v1/group/8.json.br', 'downloads/groups.csv'])
+      await placeSocket(root, file);
+    const { ask, look, watcher, log } = await startProxy(root);
+    for (const target of ['/api/v1/group/7', '/downloads/groups.csv'])
+      expect((await ask(target)).status).toBe(404);
+    const { status, text, headers } = await ask('/api/v1/group/8', { headers: { 'Accept-Encoding': 'br' } });
+    expect([status, text, headers['content-encoding']]).toEqual([200, long, undefined]);
+    await placeSocket(root, 'snapshot.json');
+    await look();
+    expect([watcher.isPresent, watcher.isReadable]).toEqual([false, false]);
+    expect((await ask('/api/v1/group/7')).status).toBe(503);
+    expect(log.at(-1)).toContain('no snapshot.json: still serving snapshot 3');
   });
 
   it('that fails costs no token of a download, and is no 404', async () => {

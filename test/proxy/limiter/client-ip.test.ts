@@ -47,15 +47,23 @@ const nearlyAddress = fc.oneof(
   fc.ipV6(),
   ipv6Value.map((value) => spelled(value, 'ipv6')),
   joined(fc.ipV6(), fc.constantFrom('%eth0', '%', '%1', '%a.b-c', '%%', '%a b', '%[')),
-  joined(fc.constantFrom(...'::ffff: ::FFFF:0: :: 0:0:0:0:0:ffff: 64:ff9b:: ::1:'.split(' ')), fc.ipV4()),
+  joined(
+    fc.constantFrom(...'::ffff: ::FFFF:0: :: 0:0:0:0:0:ffff: 64:ff9b:: 64:FF9B:1:: ::1:'.split(' ')),
+    fc.ipV4(),
+  ),
   fc.string({ maxLength: 12 }),
 );
 
-/** Without the zone that SocketAddress keeps in some versions of Node. */
+/** As SocketAddress writes it, without the zone that it keeps in some versions of Node. */
 function binary(text: string): string {
   const family = text.includes(':') ? 'ipv6' : 'ipv4';
   return new SocketAddress({ address: text.replace(/%.*/, ''), family }).address;
 }
+
+/** IPv4 within IPv6. */
+const WITHIN = ['::ffff:', '64:ff9b::'];
+const within = new BlockList();
+for (const prefix of WITHIN) within.addSubnet(`${prefix}0.0.0.0`, 96, 'ipv6');
 
 describe('canonicalAddress', () => {
   it('is undefined for what is none', () => {
@@ -75,7 +83,9 @@ describe('canonicalAddress', () => {
         counts[version === 4 ? 4 : version === 6 ? 6 : 0] += 1;
         if (version === 0) return canonical === undefined;
         if (canonical === undefined) return false;
-        return binary(canonical) === binary(text).replace(/^::ffff:(?=.*\.)/, '');
+        const isIPv6 = canonical.includes(':');
+        const spellings = isIPv6 ? [canonical] : ['', ...WITHIN].map((prefix) => prefix + canonical);
+        return spellings.map(binary).includes(binary(text)) && !(isIPv6 && within.check(canonical, 'ipv6'));
       }),
       { numRuns: RUNS },
     );
@@ -122,7 +132,19 @@ it('clientKey is the address itself for IPv4, the /56 for IPv6, and one for clie
     ['2001:0db8:0000:1234::', '2001:db8:0:1200::/56'],
     ['2001:db8:0:1300::1', '2001:db8:0:1300::/56'],
     ['2001:db8:0:11ff::1', '2001:db8:0:1100::/56'],
-    // IPv4-compatible: not the bucket of that IPv4 address.
+    // Clients of IPv4, mapped or behind NAT64.
+    ...['::ffff:192.0.2.7', '::ffff:c000:207', '64:ff9b::192.0.2.7', '64:FF9B::c000:207'].map((text) => [
+      canonicalAddress(text),
+      '192.0.2.7',
+    ]),
+    [canonicalAddress('64:ff9b::'), '0.0.0.0'],
+    // Next to that prefix, of another NAT64, 6to4, Teredo, ISATAP, SIIT of old, IPv4-compatible: IPv6.
+    [canonicalAddress('64:ff9b::1:192.0.2.7'), '64:ff9b::/56'],
+    [canonicalAddress('64:ff9b:1::192.0.2.7'), '64:ff9b:1::/56'],
+    [canonicalAddress('2002:c000:207::1'), '2002:c000:207::/56'],
+    [canonicalAddress('2001:0:c000:207::3fff:fdf8'), '2001:0:c000:200::/56'],
+    [canonicalAddress('2001:db8::5efe:192.0.2.7'), '2001:db8::/56'],
+    [canonicalAddress('::ffff:0:192.0.2.7'), '::/56'],
     [canonicalAddress('::192.0.2.7'), '::/56'],
   ])
     expect(clientKey(address)).toBe(key);
@@ -138,7 +160,8 @@ describe('anonymize', () => {
     // IPv4-compatible, in both spellings.
     ['::198.51.100.9', '::/48'],
     ['::c633:6409', '::/48'],
-    ['64:ff9b::198.51.100.9', '64:ff9b::/48'],
+    ['64:ff9b::198.51.100.9', '198.51.100.0/24'],
+    ['64:ff9b:1::198.51.100.9', '64:ff9b:1::/48'],
     ['fe80::1%eth0', 'fe80::/48'],
     ['somebody', 'unknown'],
   ])('of %s is %s', (address, network) => {
@@ -166,7 +189,10 @@ describe('parseRanges', () => {
     ...'10.0.0.0/|10.0.0.0/-8|10.0.0.0/8/8|10.0.0.0/255.0.0.0|10/8|010.0.0.0/8|10.0.0.0/8 192.0.2.1|'
       .split('|')
       .map((list) => [list, `not "${list}"`]),
-    ['::ffff:10.0.0.0/104', 'ranges of IPv4 written as IPv4, not as "::ffff:10.0.0.0/104"'],
+    ...['::ffff:10.0.0.0/104', '64:ff9b::/96'].map((list) => [
+      list,
+      `ranges of IPv4 written as IPv4, not as "${list}"`,
+    ]),
   ])('refuses "%s" with the reason', (list, reason) => {
     expect(() => parseRanges(list ?? '')).toThrow(reason);
   });
@@ -198,7 +224,8 @@ describe('matcherOf', () => {
       '10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1 fc00::1 fdff::1',
       '11.0.0.0 172.15.255.255 172.32.0.0 192.169.0.0 fe00::1 127.0.0.1 ::1 100.64.0.1',
     ],
-    ['::/8', '::1 ff::', '1.2.3.4 ::ffff:1.2.3.4 100::'],
+    ['192.0.2.0/24', '192.0.2.7 ::ffff:192.0.2.7 64:ff9b::192.0.2.7', '64:ff9b:1::192.0.2.7 ::192.0.2.7'],
+    ['::/8', '::1 ff::', '1.2.3.4 ::ffff:1.2.3.4 64:ff9b::1.2.3.4 100::'],
   ])('of %s matches %s, and not %s', (list, inside, outside) => {
     const matched = `${inside} ${outside}`.split(' ').filter(matcherOf(parseRanges(list)));
     expect(matched.join(' ')).toBe(inside);
@@ -300,6 +327,7 @@ describe('createClientAddress', () => {
     ['198.51.100.1:4711', '198.51.100.1'],
     ['[2001:DB8::7]:4711, ::ffff:10.0.0.2', '2001:db8::7'],
     ['::ffff:198.51.100.1', '198.51.100.1'],
+    ['[64:ff9b::198.51.100.1]:4711, 64:ff9b::10.0.0.2', '198.51.100.1'],
     // Nothing to trust: the socket's peer.
     ['unknown', '10.0.0.1'],
     ['198.51.100.1, unknown', '10.0.0.1'],

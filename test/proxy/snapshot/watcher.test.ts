@@ -2,6 +2,7 @@ import { link, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
+import { TimeoutError } from '../../../proxy/timeout.js';
 import type { Disk } from '../../../proxy/tree/disk.js';
 import { SnapshotWatcher, type QuotaOverrides } from '../../../proxy/snapshot/watcher.js';
 import { controlledDisk, emptyFolder, INLINE_DISK, publish, publishSnapshot, tree } from '../support.js';
@@ -25,17 +26,16 @@ const started = async (disk = INLINE_DISK) => {
 
 /** Each read waits until it is let go. */
 function heldDisk() {
-  const waiting: (() => void)[] = [];
+  const waiting: (() => Promise<unknown>)[] = [];
   let count = 0;
-  const read: Disk['read'] = async (request) => {
+  const read: Disk['read'] = (request) => {
     count += 1;
-    await new Promise<void>((settle) => void waiting.push(settle));
-    return INLINE_DISK.read(request);
+    return new Promise((settle, reject) => {
+      waiting.push(() => INLINE_DISK.read(request).then(settle, reject));
+    });
   };
-  const letGo = (): void => {
-    for (const settle of waiting.splice(0)) settle();
-  };
-  return { disk: { ...INLINE_DISK, read }, letGo, reads: () => count };
+  const letGo = (): Promise<unknown> => Promise.all(waiting.splice(0).map((each) => each()));
+  return { disk: { read }, letGo, reads: () => count };
 }
 
 describe('SnapshotWatcher.start', () => {
@@ -53,6 +53,23 @@ describe('SnapshotWatcher.start', () => {
     expect(log).toEqual(['no snapshot.json: responding 503 until there is a good one']);
   });
 
+  it('waits for a disk that hangs, and throws its failures', async () => {
+    const { disk, interfere } = controlledDisk();
+    const { watcher, log } = watch(await tree(), { disk });
+    interfere(() => Promise.reject(Object.assign(new Error('i/o error'), { code: 'EIO' })));
+    await expect(watcher.start()).rejects.toThrow('i/o error');
+    interfere(() => Promise.reject(new TimeoutError('the disk did not answer within 5000 ms')));
+    await watcher.start();
+    expect(watcher.active.snapshot).toBeUndefined();
+    expect(log).toEqual([
+      "snapshot.json can't be read (TimeoutError: the disk did not answer within 5000 ms): " +
+        'responding 503 until there is a good one',
+    ]);
+    interfere(undefined);
+    await watcher.confirm();
+    expect([watcher.active.snapshot?.sequence, watcher.isReadable]).toEqual([3, true]);
+  });
+
   it('looks once a second from then on, and not while a look is under way', async () => {
     const root = await tree();
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
@@ -60,7 +77,7 @@ describe('SnapshotWatcher.start', () => {
     const { disk, letGo, reads } = heldDisk();
     const { watcher } = watch(root, { disk });
     const started = watcher.start();
-    letGo();
+    await letGo();
     await started;
     vi.advanceTimersByTime(999);
     expect(reads()).toBe(1);
@@ -68,13 +85,13 @@ describe('SnapshotWatcher.start', () => {
     expect(reads()).toBe(2);
     vi.advanceTimersByTime(10_000);
     expect(reads()).toBe(2);
-    letGo();
+    await letGo();
     await new Promise(setImmediate);
     const before = reads();
     vi.advanceTimersByTime(1_000);
     expect(reads()).toBe(before + 1);
     watcher.stop();
-    letGo();
+    await letGo();
     await new Promise(setImmediate);
     vi.advanceTimersByTime(5_000);
     expect(reads()).toBe(before + 1);
@@ -87,18 +104,18 @@ describe('SnapshotWatcher.confirm', () => {
     const { disk, letGo, reads } = heldDisk();
     const { watcher } = watch(root, { disk });
     const started = watcher.start();
-    letGo();
+    await letGo();
     await started;
     const first = watcher.confirm();
     expect(reads()).toBe(2);
     // This look may have begun before the caller saw what it wants confirmed.
     const second = watcher.confirm();
     expect(watcher.confirm()).toBe(second);
-    letGo();
+    await letGo();
     await first;
     await new Promise(setImmediate);
     expect(reads()).toBe(3);
-    letGo();
+    await letGo();
     await second;
     expect(reads()).toBe(3);
   });

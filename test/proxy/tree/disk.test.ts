@@ -1,37 +1,37 @@
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readlinkSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { openSync, readdirSync, readlinkSync } from 'node:fs';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { errorCode } from '../../../proxy/log.js';
 import { TimeoutError } from '../../../proxy/timeout.js';
-import { openDisk, type Disk } from '../../../proxy/tree/disk.js';
-import { readNow } from '../../../proxy/tree/files.js';
+import { openDisk } from '../../../proxy/tree/disk.js';
+import { readFile, type FileRead } from '../../../proxy/tree/files.js';
 import { emptyFolder, publish } from '../support.js';
 
-/** Compiled, as it runs in service. */
-const WORKER = new URL('../../../build/proxy/tree/disk-worker.js', import.meta.url);
 const MAX = 1_000_000;
+const MOST_READS = 64;
 
-function disk(): Disk {
-  const opened = openDisk(WORKER);
-  onTestFinished(() => opened.close());
-  return opened;
-}
+/** A turn of the event loop, at whose end reads start. */
+const turn = (): Promise<void> => new Promise(setImmediate);
 
-/** A disk that gives up after 100 ms, with a thread that blocks for half a second, as in a system call. */
-function hangingDisk(on: string, file: string): Disk {
-  const script = `import { openSync } from 'node:fs';
-    import { parentPort } from 'node:worker_threads';
-    parentPort.on('message', (batch) => {
-      const results = batch.map(() => ({ file: ${file} }));
-      if (batch.some(${on})) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
-      parentPort.postMessage(results);
-    });`;
-  const opened = openDisk(new URL(`data:text/javascript,${encodeURIComponent(script)}`), 100);
-  onTestFinished(() => opened.close());
-  return opened;
+/** A disk whose reads return when the test says so, and a clock that it moves. */
+function heldDisk(file?: FileRead) {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const running: (() => void)[] = [];
+  const disk = openDisk(5_000, () => new Promise((resolve) => running.push(() => resolve(file))));
+  const read = (): Promise<FileRead | undefined> => disk.read({ root: '/', path: 'x', maxBytes: 0 });
+  /** A read that has started. */
+  const startedRead = async () => {
+    const reading = read();
+    // If it fails, the test looks later.
+    reading.catch(() => undefined);
+    await turn();
+    return { reading };
+  };
+  const finish = (count = running.length): void => {
+    for (const end of running.splice(0, count)) end();
+  };
+  return { read, startedRead, running, finish };
 }
 
 /** What is published in so many rounds: each of another length and letter. */
@@ -51,35 +51,30 @@ function openFiles(): string[] {
 }
 
 describe('openDisk', () => {
-  it('reads what readNow reads, bytes and all, and says of a failure its code', async () => {
+  it('reads what readFile reads, bytes and all, and says of a failure its code', async () => {
     const root = await emptyFolder();
     await publish(root, 'a.json', '{"a":1}');
     await publish(root, 'empty', '');
-    const { read } = disk();
+    const { read } = openDisk();
     for (const path of ['a.json', 'empty', 'gone']) {
       const request = { root, path, maxBytes: MAX };
-      const [file, now] = [await read(request), readNow(request)];
-      expect(file && { ...file, bytes: Buffer.from(file.bytes ?? 'x') }).toEqual(
-        now && { ...now, bytes: Buffer.from(now.bytes ?? 'x') },
-      );
+      expect(await read(request)).toEqual(await readFile(request));
     }
     const failure: unknown = await read({ root: `/proc/${process.pid}`, path: 'mem', maxBytes: MAX }).catch(
       (error: unknown) => error,
     );
     expect(String(failure)).toMatch(/EIO|EPERM/);
     expect(errorCode(failure)).toMatch(/^(?:EIO|EPERM)$/);
-    await expect(read({ root: '/proc/self', path: 'status', maxBytes: MAX })).rejects.toMatchObject({
-      message: 'read 1 bytes of a file of 0',
-      code: undefined,
-    });
-    // The thread lives on.
+    await expect(read({ root: '/proc/self', path: 'status', maxBytes: MAX })).rejects.toThrow(
+      'read 1 bytes of a file of 0',
+    );
     expect((await read({ root, path: 'a.json', maxBytes: MAX }))?.size).toBe(7);
   });
 
   it('gives each of many reads its own result, in whatever turn it was asked for', async () => {
     const root = await emptyFolder();
     for (let index = 0; index < 50; index += 1) await publish(root, String(index), `file ${index}`);
-    const { read } = disk();
+    const { read } = openDisk();
     const contentOf = async (index: number): Promise<string> => {
       for (let turn = 0; turn < index % 4; turn += 1) await new Promise(setImmediate);
       const failing = { root: `/proc/${process.pid}`, path: 'mem', maxBytes: MAX };
@@ -97,7 +92,7 @@ describe('openDisk', () => {
     const root = await emptyFolder();
     await publish(root, 'a', 'aaaa');
     await publish(root, 'b', 'bbbb');
-    const { read } = disk();
+    const { read } = openDisk();
     const [a, b, again] = await Promise.all(
       ['a', 'b', 'a'].map((path) => read({ root, path, maxBytes: MAX })),
     );
@@ -110,7 +105,7 @@ describe('openDisk', () => {
   it('reads a file that is replaced all the while whole, in one state or another', async () => {
     const root = await emptyFolder();
     await publish(root, 'a', roundOf(0));
-    const { read } = disk();
+    const { read } = openDisk();
     const done = new AbortController();
     const publishing = (async () => {
       for (let round = 1; !done.signal.aborted; round += 1) await publish(root, 'a', roundOf(round));
@@ -129,44 +124,80 @@ describe('openDisk', () => {
     await publishing;
     expect(digests.size).toBeGreaterThan(5);
   });
+});
 
-  it('gives up on reads of a disk that hangs, refuses others at once, and goes on when it answers', async () => {
-    const hanging = hangingDisk('({ path }) => path === "hangs"', 'undefined');
-    const read = (path: string) => hanging.read({ root: '/', path, maxBytes: 1 });
-    // A busy machine may take longer to start the thread.
-    await expect.poll(() => read('starts').catch((error: unknown) => error)).toBeUndefined();
-    expect(hanging.isHanging).toBe(false);
-    const first = read('hangs');
-    await new Promise(setImmediate);
-    const behind = read('behind');
-    await expect(first).rejects.toThrow(TimeoutError);
-    await expect(behind).rejects.toThrow(TimeoutError);
-    expect(hanging.isHanging).toBe(true);
-    await expect(read('at once')).rejects.toThrow(TimeoutError);
-    await expect.poll(() => hanging.isHanging).toBe(false);
-    expect(await read('again')).toBeUndefined();
+describe('openDisk: a slow disk', () => {
+  it(`refuses nothing: ${MOST_READS} reads run at once, and time counts from the start of each`, async () => {
+    const { read, running, finish } = heldDisk();
+    const reads = Array.from({ length: 300 }, read);
+    for (let left = reads.length; left > 0; left -= MOST_READS) {
+      await turn();
+      expect(running.length).toBe(Math.min(MOST_READS, left));
+      vi.advanceTimersByTime(4_999);
+      finish();
+    }
+    expect(await Promise.all(reads)).toEqual(reads.map(() => undefined));
+  });
+
+  it('has what arrived during a pause of the process', async () => {
+    const { startedRead, finish } = heldDisk();
+    const { reading } = await startedRead();
+    vi.advanceTimersByTime(60_000);
+    finish();
+    expect(await reading).toBeUndefined();
+  });
+});
+
+describe('openDisk: a disk that hangs', () => {
+  it('fails what runs for 5 s, what waits and what is new, until it returns', async () => {
+    const { read, startedRead, running, finish } = heldDisk();
+    const { reading: oldest } = await startedRead();
+    vi.advanceTimersByTime(4_999);
+    const younger = Array.from({ length: MOST_READS - 1 }, read);
+    const behind = Array.from({ length: 10 }, read);
+    await turn();
+    vi.advanceTimersByTime(1);
+    for (const each of [oldest, ...behind]) await expect(each).rejects.toThrow(TimeoutError);
+    await expect(read()).rejects.toThrow('the disk did not answer within 5000 ms');
+    // Those that run have their own time.
+    expect(running.length).toBe(MOST_READS);
+    const [hanging] = running.splice(0, 1);
+    finish();
+    expect(await Promise.all(younger)).toEqual(younger.map(() => undefined));
+    await expect(read()).rejects.toThrow(TimeoutError);
+    hanging?.();
+    await turn();
+    const { reading } = await startedRead();
+    finish();
+    expect(await reading).toBeUndefined();
+  });
+
+  it('keeps the places of its reads until they return', async () => {
+    const { read, running, finish } = heldDisk();
+    const reads = Array.from({ length: MOST_READS }, read);
+    await turn();
+    vi.advanceTimersByTime(5_000);
+    for (const each of reads) await expect(each).rejects.toThrow(TimeoutError);
+    finish();
+    await turn();
+    const next = Array.from({ length: MOST_READS + 1 }, read);
+    await turn();
+    expect(running.length).toBe(MOST_READS);
+    finish();
+    await turn();
+    finish();
+    await Promise.all(next);
   });
 
   it('closes a file that was opened for a read it had given up', async () => {
-    const slow = hangingDisk('() => true', '{ descriptor: openSync("/dev/zero") }');
-    const opening = slow.read({ root: '/', path: 'x', maxBytes: 0, keepOpen: true });
-    await expect(opening).rejects.toThrow(TimeoutError);
-    // A busy machine may take longer to start the thread.
-    await expect.poll(() => slow.isHanging, { timeout: 10_000 }).toBe(false);
+    const state = { root: '/', identity: '', size: 0, modifiedMs: 0, changedMs: 0 };
+    const file = { ...state, bytes: undefined, digest: undefined, descriptor: openSync('/dev/zero', 'r') };
+    const { startedRead, finish } = heldDisk(file);
+    const { reading } = await startedRead();
+    vi.advanceTimersByTime(5_000);
+    await expect(reading).rejects.toThrow(TimeoutError);
+    expect(openFiles()).toContain('/dev/zero');
+    finish();
     await expect.poll(() => openFiles().includes('/dev/zero')).toBe(false);
-  });
-
-  it('lets the process end once it is closed', async () => {
-    const root = await emptyFolder();
-    await writeFile(
-      join(root, 'main.mjs'),
-      `const { openDisk } = await import(${JSON.stringify(new URL('disk.js', WORKER).href)});
-      const disk = openDisk(new URL(${JSON.stringify(WORKER.href)}));
-      await disk.read({ root: '/', path: 'nothing-here', maxBytes: 1 });
-      await disk.close();
-      console.log('closed');`,
-    );
-    const output = execFileSync(process.execPath, [join(root, 'main.mjs')], { timeout: 20_000 });
-    expect(output.toString()).toBe('closed\n');
   });
 });

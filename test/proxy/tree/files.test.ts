@@ -5,22 +5,22 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
-import { digestOf, readChunks, readNow } from '../../../proxy/tree/files.js';
-import { emptyFolder, publish } from '../support.js';
+import { digestOf, readChunks, readFile } from '../../../proxy/tree/files.js';
+import { emptyFolder, placeSocket, publish } from '../support.js';
 
 const MAX = 1_000;
 
-describe('readNow', () => {
+describe('readFile', () => {
   it('does not read what is known or too large', async () => {
     const root = await emptyFolder();
     await publish(root, 'a', '1234');
-    const whole = readNow({ root, path: 'a', maxBytes: 4 });
+    const whole = await readFile({ root, path: 'a', maxBytes: 4 });
     const none = { ...whole, bytes: undefined, digest: undefined };
     expect(whole?.bytes).toBeDefined();
-    expect(readNow({ root, path: 'a', maxBytes: 3 })).toEqual(none);
-    expect(readNow({ root, path: 'a', maxBytes: 4, known: whole?.identity })).toEqual(none);
+    expect(await readFile({ root, path: 'a', maxBytes: 3 })).toEqual(none);
+    expect(await readFile({ root, path: 'a', maxBytes: 4, known: whole?.identity })).toEqual(none);
     await publish(root, 'a', '5678');
-    expect(readNow({ root, path: 'a', maxBytes: 4, known: whole?.identity })?.bytes).toBeDefined();
+    expect((await readFile({ root, path: 'a', maxBytes: 4, known: whole?.identity }))?.bytes).toBeDefined();
   });
 
   it('finds nothing where no regular file of the tree is', async () => {
@@ -35,15 +35,20 @@ describe('readNow', () => {
     await symlink(root, join(root, 'self'));
     await symlink('loop', join(root, 'loop'));
     execFileSync('mkfifo', [join(root, 'pipe.json')]);
+    await placeSocket(root, 'socket.json');
     const paths =
-      'gone.json gone/gone.json a.json/b.json folder.json link.json out.json out/x.json self/a.json loop pipe.json';
+      'gone.json gone/gone.json a.json/b.json folder.json link.json out.json out/x.json self/a.json loop pipe.json socket.json';
     const before = readdirSync('/proc/self/fd').length;
     for (const path of paths.split(' ')) {
-      expect(readNow({ root, path, maxBytes: MAX }), path).toBeUndefined();
-      expect(identityOf(root, path)).toBeUndefined();
+      expect(await readFile({ root, path, maxBytes: MAX }), path).toBeUndefined();
+      expect(await identityOf(root, path)).toBeUndefined();
     }
     expect(readdirSync('/proc/self/fd').length).toBe(before);
-    expect(readNow({ root: join(root, 'gone'), path: 'a.json', maxBytes: MAX })).toBeUndefined();
+    expect(await readFile({ root: join(root, 'gone'), path: 'a.json', maxBytes: MAX })).toBeUndefined();
+  });
+
+  it.each(['null', 'zero', 'tty', 'full'])('finds nothing where a device is, as %s', async (path) => {
+    expect(await readFile({ root: '/dev', path, maxBytes: MAX })).toBeUndefined();
   });
 
   it('follows a root that is a link', async () => {
@@ -51,8 +56,11 @@ describe('readNow', () => {
     await publish(root, 'a.json', '{}');
     await symlink(root, join(links, 'first'));
     await symlink('first', join(links, 'second'));
-    const file = readNow({ root: join(links, 'second'), path: 'a.json', maxBytes: MAX });
-    expect(file).toMatchObject({ root: await realpath(root), size: 2 });
+    await publish(root, 'folder/b.json', '{}');
+    for (const path of ['a.json', 'folder/b.json']) {
+      const file = await readFile({ root: join(links, 'second'), path, maxBytes: MAX });
+      expect(file).toMatchObject({ root: await realpath(root), size: 2 });
+    }
   });
 
   it.each([
@@ -64,7 +72,7 @@ describe('readNow', () => {
     const stream = encode(content);
     const digestOfForm = async (parts: Buffer[], maxBytes = 5_000): Promise<string | undefined> => {
       await publish(root, 'form', Buffer.concat(parts));
-      return readNow({ root, path: 'form', maxBytes: MAX, decode: { coding, maxBytes } })?.digest;
+      return (await readFile({ root, path: 'form', maxBytes: MAX, decode: { coding, maxBytes } }))?.digest;
     };
     const nothing = encode(Buffer.alloc(0));
     const altered = Buffer.from(stream);
@@ -86,20 +94,20 @@ describe('readNow', () => {
 });
 
 /** Of a file that is left open, and closed by this. */
-function identityOf(root: string, path: string): string | undefined {
-  const opened = readNow({ root, path, maxBytes: 0, keepOpen: true });
+async function identityOf(root: string, path: string): Promise<string | undefined> {
+  const opened = await readFile({ root, path, maxBytes: 0, keepOpen: true });
   if (opened?.descriptor !== undefined) closeSync(opened.descriptor);
   return opened?.identity;
 }
 
-it('readNow finds another identity after a replacement, and the same after a rename of its folder', async () => {
+it('readFile finds another identity after a replacement, and the same after a rename of its folder', async () => {
   const root = await emptyFolder();
   await publish(root, 'a/b', 'x');
-  const first = identityOf(root, 'a/b');
+  const first = await identityOf(root, 'a/b');
   await rename(join(root, 'a'), join(root, 'c'));
-  expect(identityOf(root, 'c/b')).toBe(first);
+  expect(await identityOf(root, 'c/b')).toBe(first);
   await publish(root, 'c/b', 'y');
-  expect(identityOf(root, 'c/b')).not.toBe(first);
+  expect(await identityOf(root, 'c/b')).not.toBe(first);
 });
 
 /** Whether a descriptor is that of a file below a test's folder. */
@@ -111,13 +119,17 @@ function isOpen(descriptor: number): boolean {
   }
 }
 
+/** Calls of the file system that Node's threads have, or will have. */
+const activeReads = (): number =>
+  process.getActiveResourcesInfo().filter((name) => name.startsWith('FSReq')).length;
+
 describe('readChunks', () => {
   const SIZE = 200_000;
 
   async function opened(): Promise<{ root: string; descriptor: number }> {
     const root = await emptyFolder();
     await publish(root, 'large.csv', Buffer.alloc(SIZE, '0123456789'));
-    const descriptor = readNow({ root, path: 'large.csv', maxBytes: 0, keepOpen: true })?.descriptor;
+    const descriptor = (await readFile({ root, path: 'large.csv', maxBytes: 0, keepOpen: true }))?.descriptor;
     if (descriptor === undefined) throw new Error('expected the file to be open');
     return { root, descriptor };
   }
@@ -133,6 +145,17 @@ describe('readChunks', () => {
     const content = Buffer.alloc(SIZE, '0123456789').subarray(range.first, range.first + length);
     expect(Buffer.concat(chunks).equals(content)).toBe(true);
     await expect.poll(() => isOpen(descriptor)).toBe(false);
+  });
+
+  it('leaves half of Node’s threads to others, however many files are read', async () => {
+    const files = await Promise.all(Array.from({ length: 20 }, opened));
+    const streams = files.map(({ descriptor }) => readChunks(descriptor, { first: 0, last: SIZE - 1 }));
+    const before = activeReads();
+    const firsts = streams.map((stream) => stream.next());
+    for (let microtask = 0; microtask < 10; microtask += 1) await Promise.resolve();
+    expect(activeReads() - before).toBe(2);
+    for (const { value } of await Promise.all(firsts)) expect(value?.length).toBe(64 * 1024);
+    for (const stream of streams) await stream.return();
   });
 
   it('closes the file if the reader leaves', async () => {
