@@ -37,7 +37,8 @@ beforeAll(async () => {
   // A second snapshot, which changed something and removed something, so that there is a change list; the largest among it.
   changeRegister(
     register,
-    `UPDATE groups SET description = 'changed' WHERE id = (SELECT max(id) FROM groups);
+    `${['groups', 'users', 'games', 'items'].map((table) => `UPDATE ${table} SET platform_id = 'no. ' || id;`).join(' ')}
+     UPDATE groups SET description = 'changed' WHERE id = (SELECT max(id) FROM groups);
      INSERT INTO withheld SELECT 'item', max(id), '2026-01-01T00:00:00Z' FROM items;
      INSERT INTO withheld SELECT 'group', id, '2026-01-01T00:00:00Z' FROM groups
        WHERE state IS NOT 'deleted' ORDER BY member_count DESC LIMIT 1;`,
