@@ -45,7 +45,7 @@ describe('snapshot scaffold', () => {
       '--   guild (gid, Title of   it)\n',
       `--   broken (a view that can't be read)\n`,
       "-- Leave out the views of what you don't have",
-      'docs/your-register.md#recipes\n',
+      'docs/your-register.md#text-ids.',
     ])
       expect(sql).toContain(line);
   });
