@@ -261,17 +261,11 @@ export const platformId: ColumnField = text(
   { isId: true, nullMeans: '`id` is the id on the platform, or that was not measured' },
 );
 
-/** When a record was measured for the first time, if the register keeps that. */
-export const firstMeasured: ColumnField = time(
-  'first_measured_at',
-  '2024-03-01T12:00:00Z',
-  'When the register first measured the record.',
-  { notAfter: 'measured_at' },
-);
-
 /** The last fields of every record, before its links. */
 export const measured: readonly ColumnField[] = [
-  firstMeasured,
+  time('first_measured_at', '2024-03-01T12:00:00Z', 'When the register first measured the record.', {
+    notAfter: 'measured_at',
+  }),
   required(time('measured_at', '2026-11-20T08:00:00Z', 'When the register last measured the record.')),
   count('measurements', 'measurements', 42, 'Number of times the record has been measured.'),
   platformId,
