@@ -1,7 +1,8 @@
 -- The register's contract as STRICT tables. Only names matter: views may replace tables, columns may
 -- be in any order, and extra tables and columns are ignored. NULL always means "not measured"; a
 -- measured absence has a value. Times are RFC 3339 UTC in whole seconds (2026-11-20T08:00:00Z).
--- Booleans are 0 or 1. Ids are 1 .. 2^53-1.
+-- Booleans are 0 or 1. Ids are 1 .. 2^53-1. An id of the platform that is no such number is in
+-- platform_id, which no two rows of a table share.
 PRAGMA user_version = 1;
 
 CREATE TABLE groups (
@@ -16,9 +17,10 @@ CREATE TABLE groups (
   public_entry      INTEGER,
   verified          INTEGER,
   created_at        TEXT,
-  first_measured_at TEXT NOT NULL,
+  first_measured_at TEXT,
   measured_at       TEXT NOT NULL,
-  measurements      INTEGER NOT NULL
+  measurements      INTEGER,
+  platform_id       TEXT
 ) STRICT;
 
 -- One row for each real reading; a gap in the series has no rows.
@@ -57,9 +59,10 @@ CREATE TABLE users (
   display_name      TEXT,
   verified          INTEGER,
   created_at        TEXT,
-  first_measured_at TEXT NOT NULL,
+  first_measured_at TEXT,
   measured_at       TEXT NOT NULL,
-  measurements      INTEGER NOT NULL
+  measurements      INTEGER,
+  platform_id       TEXT
 ) STRICT;
 
 CREATE TABLE usernames (
@@ -92,9 +95,10 @@ CREATE TABLE games (
   genre             TEXT,
   created_at        TEXT,
   updated_at        TEXT,
-  first_measured_at TEXT NOT NULL,
+  first_measured_at TEXT,
   measured_at       TEXT NOT NULL,
-  measurements      INTEGER NOT NULL
+  measurements      INTEGER,
+  platform_id       TEXT
 ) STRICT;
 
 CREATE TABLE items (
@@ -118,9 +122,10 @@ CREATE TABLE items (
   favourites           INTEGER,
   created_at           TEXT,
   updated_at           TEXT,
-  first_measured_at    TEXT NOT NULL,
+  first_measured_at    TEXT,
   measured_at          TEXT NOT NULL,
-  measurements         INTEGER NOT NULL
+  measurements         INTEGER,
+  platform_id          TEXT
 ) STRICT;
 
 -- Records that are published nowhere, not even by name as another record's owner or creator.

@@ -362,6 +362,90 @@ export interface paths {
       };
     };
   };
+  '/api/v1/lookup/platform-id/group/{prefix}': {
+    /** The groups with some ids of the platform */
+    get: {
+      parameters: {
+        path: {
+          /**
+           * @description First hexadecimal digits of the SHA-256 of the id on the platform, as many as /api/v1/lookup says.
+           * @example b42
+           */
+          prefix: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LookupPlatformIdGroup'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/lookup/platform-id/user/{prefix}': {
+    /** The users with some ids of the platform */
+    get: {
+      parameters: {
+        path: {
+          /**
+           * @description First hexadecimal digits of the SHA-256 of the id on the platform, as many as /api/v1/lookup says.
+           * @example b42
+           */
+          prefix: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LookupPlatformIdUser'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/lookup/platform-id/game/{prefix}': {
+    /** The games with some ids of the platform */
+    get: {
+      parameters: {
+        path: {
+          /**
+           * @description First hexadecimal digits of the SHA-256 of the id on the platform, as many as /api/v1/lookup says.
+           * @example b42
+           */
+          prefix: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LookupPlatformIdGame'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/lookup/platform-id/item/{prefix}': {
+    /** The items with some ids of the platform */
+    get: {
+      parameters: {
+        path: {
+          /**
+           * @description First hexadecimal digits of the SHA-256 of the id on the platform, as many as /api/v1/lookup says.
+           * @example b42
+           */
+          prefix: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LookupPlatformIdItem'];
+          };
+        };
+      };
+    };
+  };
   '/api/v1/largest/games': {
     /** The games with the most players and with the most visits */
     get: {
@@ -1398,16 +1482,18 @@ export interface components {
       readonly updated_at: string | null;
       /**
        * Format: date-time
-       * @description When the register first measured the record.
+       * @description When the register first measured the record. Null: not measured.
        */
-      readonly first_measured_at: string;
+      readonly first_measured_at: string | null;
       /**
        * Format: date-time
        * @description When the register last measured the record.
        */
       readonly measured_at: string;
-      /** @description Number of times the record has been measured. Unit: measurements. */
-      readonly measurements: number;
+      /** @description Number of times the record has been measured. Unit: measurements. Null: not measured. */
+      readonly measurements: number | null;
+      /** @description Id on the platform, exactly as read, where that is not a number up to 2^53 − 1. Null: `id` is the id on the platform, or that was not measured. */
+      readonly platform_id: string | null;
       /** @description Paths of this record and that of its creator. */
       readonly links: {
         /**
@@ -1519,16 +1605,18 @@ export interface components {
       };
       /**
        * Format: date-time
-       * @description When the register first measured the record.
+       * @description When the register first measured the record. Null: not measured.
        */
-      readonly first_measured_at: string;
+      readonly first_measured_at: string | null;
       /**
        * Format: date-time
        * @description When the register last measured the record.
        */
       readonly measured_at: string;
-      /** @description Number of times the record has been measured. Unit: measurements. */
-      readonly measurements: number;
+      /** @description Number of times the record has been measured. Unit: measurements. Null: not measured. */
+      readonly measurements: number | null;
+      /** @description Id on the platform, exactly as read, where that is not a number up to 2^53 − 1. Null: `id` is the id on the platform, or that was not measured. */
+      readonly platform_id: string | null;
       /** @description Paths of this record, its history, and the record of its owner. */
       readonly links: {
         /**
@@ -1538,9 +1626,9 @@ export interface components {
         readonly self: string;
         /**
          * Format: uri-reference
-         * @description Path of the history of the group.
+         * @description Path of the history of the group. Null: not measured.
          */
-        readonly history: string;
+        readonly history: string | null;
         /**
          * Format: uri-reference
          * @description Path of the record of the owner; the register may not have that record. Null if the id of the owner is not published.
@@ -1881,16 +1969,18 @@ export interface components {
       readonly updated_at: string | null;
       /**
        * Format: date-time
-       * @description When the register first measured the record.
+       * @description When the register first measured the record. Null: not measured.
        */
-      readonly first_measured_at: string;
+      readonly first_measured_at: string | null;
       /**
        * Format: date-time
        * @description When the register last measured the record.
        */
       readonly measured_at: string;
-      /** @description Number of times the record has been measured. Unit: measurements. */
-      readonly measurements: number;
+      /** @description Number of times the record has been measured. Unit: measurements. Null: not measured. */
+      readonly measurements: number | null;
+      /** @description Id on the platform, exactly as read, where that is not a number up to 2^53 − 1. Null: `id` is the id on the platform, or that was not measured. */
+      readonly platform_id: string | null;
       /** @description Paths of this record and that of its creator. */
       readonly links: {
         /**
@@ -2033,6 +2123,39 @@ export interface components {
           readonly digits: number;
         } | null;
       };
+      /** @description From an id of the platform to its record. */
+      readonly platform_ids: {
+        /** @description The hash, of whose lower-case hexadecimal digits the prefix is the first. */
+        readonly hash: string;
+        /** @description Ids of groups. Null: not measured. */
+        readonly group: {
+          /** @description Template of the paths. */
+          readonly path: string;
+          /** @description How many hexadecimal digits of the hash the prefix has. Unit: digits. */
+          readonly digits: number;
+        } | null;
+        /** @description Ids of users. Null: not measured. */
+        readonly user: {
+          /** @description Template of the paths. */
+          readonly path: string;
+          /** @description How many hexadecimal digits of the hash the prefix has. Unit: digits. */
+          readonly digits: number;
+        } | null;
+        /** @description Ids of games. Null: not measured. */
+        readonly game: {
+          /** @description Template of the paths. */
+          readonly path: string;
+          /** @description How many hexadecimal digits of the hash the prefix has. Unit: digits. */
+          readonly digits: number;
+        } | null;
+        /** @description Ids of items. Null: not measured. */
+        readonly item: {
+          /** @description Template of the paths. */
+          readonly path: string;
+          /** @description How many hexadecimal digits of the hash the prefix has. Unit: digits. */
+          readonly digits: number;
+        } | null;
+      };
     };
     /** @description The groups that have or had some names. */
     readonly LookupGroup: {
@@ -2051,6 +2174,54 @@ export interface components {
           /** @description Whether it is the newest name of the record. */
           readonly is_current: boolean;
         }[];
+      }[];
+    };
+    /** @description The games with some ids of the platform. */
+    readonly LookupPlatformIdGame: {
+      /** @description The prefix, in lower-case hexadecimal digits. */
+      readonly prefix: string;
+      /** @description All ids of the platform whose hash has the prefix, in order of their code points. */
+      readonly platform_ids: readonly {
+        /** @description The id on the platform, exactly as read. */
+        readonly platform_id: string;
+        /** @description Id of the only record that has it. */
+        readonly id: number;
+      }[];
+    };
+    /** @description The groups with some ids of the platform. */
+    readonly LookupPlatformIdGroup: {
+      /** @description The prefix, in lower-case hexadecimal digits. */
+      readonly prefix: string;
+      /** @description All ids of the platform whose hash has the prefix, in order of their code points. */
+      readonly platform_ids: readonly {
+        /** @description The id on the platform, exactly as read. */
+        readonly platform_id: string;
+        /** @description Id of the only record that has it. */
+        readonly id: number;
+      }[];
+    };
+    /** @description The items with some ids of the platform. */
+    readonly LookupPlatformIdItem: {
+      /** @description The prefix, in lower-case hexadecimal digits. */
+      readonly prefix: string;
+      /** @description All ids of the platform whose hash has the prefix, in order of their code points. */
+      readonly platform_ids: readonly {
+        /** @description The id on the platform, exactly as read. */
+        readonly platform_id: string;
+        /** @description Id of the only record that has it. */
+        readonly id: number;
+      }[];
+    };
+    /** @description The users with some ids of the platform. */
+    readonly LookupPlatformIdUser: {
+      /** @description The prefix, in lower-case hexadecimal digits. */
+      readonly prefix: string;
+      /** @description All ids of the platform whose hash has the prefix, in order of their code points. */
+      readonly platform_ids: readonly {
+        /** @description The id on the platform, exactly as read. */
+        readonly platform_id: string;
+        /** @description Id of the only record that has it. */
+        readonly id: number;
       }[];
     };
     /** @description The users that have or had some names. */
@@ -2795,11 +2966,11 @@ export interface components {
       readonly groups: {
         /** @description Number of published groups. Unit: groups. */
         readonly records: number;
-        /** @description Total number of times they have been measured. Unit: measurements. */
-        readonly measurements: number;
+        /** @description Total number of times they have been measured. Unit: measurements. Null: not measured. */
+        readonly measurements: number | null;
         /**
          * Format: date-time
-         * @description Time of the first measurement of any of them; null if there are none.
+         * @description Time of the first measurement of any of them; null if there are none. Null: not measured.
          */
         readonly first_measured_at: string | null;
         /**
@@ -2819,11 +2990,11 @@ export interface components {
       readonly users: {
         /** @description Number of published users. Unit: users. */
         readonly records: number;
-        /** @description Total number of times they have been measured. Unit: measurements. */
-        readonly measurements: number;
+        /** @description Total number of times they have been measured. Unit: measurements. Null: not measured. */
+        readonly measurements: number | null;
         /**
          * Format: date-time
-         * @description Time of the first measurement of any of them; null if there are none.
+         * @description Time of the first measurement of any of them; null if there are none. Null: not measured.
          */
         readonly first_measured_at: string | null;
         /**
@@ -2836,11 +3007,11 @@ export interface components {
       readonly games: {
         /** @description Number of published games. Unit: games. */
         readonly records: number;
-        /** @description Total number of times they have been measured. Unit: measurements. */
-        readonly measurements: number;
+        /** @description Total number of times they have been measured. Unit: measurements. Null: not measured. */
+        readonly measurements: number | null;
         /**
          * Format: date-time
-         * @description Time of the first measurement of any of them; null if there are none.
+         * @description Time of the first measurement of any of them; null if there are none. Null: not measured.
          */
         readonly first_measured_at: string | null;
         /**
@@ -2867,11 +3038,11 @@ export interface components {
       readonly items: {
         /** @description Number of published items. Unit: items. */
         readonly records: number;
-        /** @description Total number of times they have been measured. Unit: measurements. */
-        readonly measurements: number;
+        /** @description Total number of times they have been measured. Unit: measurements. Null: not measured. */
+        readonly measurements: number | null;
         /**
          * Format: date-time
-         * @description Time of the first measurement of any of them; null if there are none.
+         * @description Time of the first measurement of any of them; null if there are none. Null: not measured.
          */
         readonly first_measured_at: string | null;
         /**
@@ -2913,16 +3084,18 @@ export interface components {
       readonly username_count: number | null;
       /**
        * Format: date-time
-       * @description When the register first measured the record.
+       * @description When the register first measured the record. Null: not measured.
        */
-      readonly first_measured_at: string;
+      readonly first_measured_at: string | null;
       /**
        * Format: date-time
        * @description When the register last measured the record.
        */
       readonly measured_at: string;
-      /** @description Number of times the record has been measured. Unit: measurements. */
-      readonly measurements: number;
+      /** @description Number of times the record has been measured. Unit: measurements. Null: not measured. */
+      readonly measurements: number | null;
+      /** @description Id on the platform, exactly as read, where that is not a number up to 2^53 − 1. Null: `id` is the id on the platform, or that was not measured. */
+      readonly platform_id: string | null;
       /** @description Paths of this record and its usernames. */
       readonly links: {
         /**
@@ -2932,9 +3105,9 @@ export interface components {
         readonly self: string;
         /**
          * Format: uri-reference
-         * @description Path of the usernames of the user.
+         * @description Path of the usernames of the user. Null: not measured.
          */
-        readonly usernames: string;
+        readonly usernames: string | null;
       };
     };
     /** @description The history of one user. */
@@ -3028,6 +3201,10 @@ export const JSON_ROUTES: ReadonlySet<string> = new Set([
   '/api/v1/lookup/group/{prefix}',
   '/api/v1/owners/user/{prefix}',
   '/api/v1/owners/group/{prefix}',
+  '/api/v1/lookup/platform-id/group/{prefix}',
+  '/api/v1/lookup/platform-id/user/{prefix}',
+  '/api/v1/lookup/platform-id/game/{prefix}',
+  '/api/v1/lookup/platform-id/item/{prefix}',
   '/api/v1/largest/games',
   '/api/v1/movers/h24',
   '/api/v1/movers/d7',

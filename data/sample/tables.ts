@@ -133,21 +133,18 @@ export class Tables {
   insert<T extends keyof Rows>(table: T, row: Rows[T]): void {
     let insert = this.#inserts.get(table);
     if (insert === undefined) {
-      insert = this.#insertInto(table);
+      insert = this.#insertInto(table, row);
       this.#inserts.set(table, insert);
     }
     insert.run(row);
     this.#rows++;
   }
 
-  /** The schema defines the columns; better-sqlite3 rejects a row that lacks any of them. */
-  #insertInto(table: keyof Rows): Statement<[object]> {
-    const columns = this.#db
-      .prepare<[string], string>('SELECT name FROM pragma_table_info(?)')
-      .pluck()
-      .all(table);
+  /** The columns are those of the row, as its type has them; others of the schema are NULL. */
+  #insertInto(table: keyof Rows, row: object): Statement<[object]> {
+    const columns = Object.keys(row);
     return this.#db.prepare<object>(
-      `INSERT INTO ${table} VALUES (${columns.map((c) => `@${c}`).join(', ')})`,
+      `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map((c) => `@${c}`).join(', ')})`,
     );
   }
 }

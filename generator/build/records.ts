@@ -14,7 +14,7 @@ import type { BuildKey } from './incremental/build-key.js';
 import type { Index } from '../tree/index-json.js';
 import type { Tree } from '../tree/tree.js';
 import type { StageSpec } from '../publish/stage-writer.js';
-import { check, checkRecords, joinReports } from '../register/check.js';
+import { check, checkRecords, joinReports, markShared } from '../register/check.js';
 import { isPublishable } from '../register/findings.js';
 import type { CheckReport, Warning } from '../register/findings.js';
 import type { Register } from '../register/database.js';
@@ -151,6 +151,7 @@ async function renderByRange(
   const invalidBefore = (isComparable && skipInvalid ? index?.invalid : undefined) ?? {};
   // What is withheld is marked already.
   if (Object.keys(invalidBefore).length > 0) excludeInvalid(register, invalidBefore);
+  await progress.blocking(() => markShared(register), 'looking for shared ids');
   await pool.all('exclude', register.exclusions());
   const detection: ShardDetection = {
     old: isComparable ? tree.index : undefined,

@@ -57,7 +57,12 @@ type ChangesByRoute = ReadonlyMap<string, Readonly<Changes>>;
 
 /** Why what the register has needs confirmation; undefined if it is plausible. */
 export const implausible = (compared: Compared): string | undefined =>
-  implausibleAbsence(compared.index?.absent, compared.register.absent, compared.declared) ??
+  implausibleAbsence(
+    compared.index?.absent,
+    compared.register.absent,
+    compared.declared,
+    compared.index?.counts,
+  ) ??
   implausibleList(compared.index?.withheld, compared.withheld) ??
   implausibleCounts(compared);
 
@@ -95,14 +100,21 @@ export function implausibleList(before: WithheldMarks | undefined, now: Withheld
  * mistake would publish what is withheld. Undefined if the last snapshot had none of them either.
  * @param before what the last snapshot's register lacked; undefined if there is no snapshot
  * @param declared what the operator says is not measured
+ * @param counts of the last snapshot: a column of which it has none is new in the contract
  */
 export function implausibleAbsence(
   before: readonly string[] | undefined,
   now: readonly string[],
   declared: readonly string[] = [],
+  counts: Counts = {},
 ): string | undefined {
+  const isNew = ([table = '', column = '']: readonly string[]): boolean => {
+    const values = column === '' ? undefined : counts[table]?.values;
+    return values !== undefined && values[column] === undefined;
+  };
   const known = before && [...before, ...declared];
-  const lost = known === undefined ? [] : now.filter((what) => !known.includes(what));
+  const lost =
+    known === undefined ? [] : now.filter((what) => !known.includes(what) && !isNew(what.split('.')));
   if (lost.length === 0) return undefined;
   return (
     `the register lacks ${lost.join(', ')}, which that of the last snapshot had: check --register,` +

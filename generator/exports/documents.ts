@@ -4,8 +4,9 @@ import { changedRecords, records } from '../register/records.js';
 import { GzipFile } from '../publish/gzip.js';
 import type { WrittenFile } from '../publish/gzip.js';
 import { documentsFileOf } from '../routes/exports.js';
+import { measuredDocuments } from '../routes/index.js';
 import type { Kind, Resource } from '../schema/field.js';
-import { documentsOf, resourceOf } from '../schema/index.js';
+import { resourceOf } from '../schema/index.js';
 import type { Context } from '../register/context.js';
 import { changedIn, isIntact } from './last-file.js';
 import { NextDocuments } from './next-documents.js';
@@ -49,7 +50,8 @@ function writeAll(
 ): readonly WrittenFile[] {
   const files = new Map<string, GzipFile>();
   try {
-    for (const { route } of documentsOf(resource)) files.set(route, newFile(folder, route));
+    for (const { route } of measuredDocuments(resource, register.measured))
+      files.set(route, newFile(folder, route));
     for (const { route, body } of records(register, resource)) {
       // JSON has no line break of its own: in texts they are escaped.
       files.get(route)?.line(body);

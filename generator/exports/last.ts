@@ -3,9 +3,7 @@ import { OwnFolder } from '../links.js';
 import type { Publisher } from '../publish/publisher.js';
 import { DATABASE, OTHER_DOCUMENTS, documentsFileOf, exportFile, exportRoute } from '../routes/exports.js';
 import type { BulkFile, ExportFormat } from '../routes/exports.js';
-import type { Kind, Resource } from '../schema/field.js';
-import { KINDS } from '../schema/field.js';
-import { documentsOf } from '../schema/index.js';
+import { KINDS, type Document, type Kind } from '../schema/field.js';
 import type { DatabaseJob } from './database.js';
 import type { DocumentsJob } from './documents.js';
 import type { LastFile } from './last-file.js';
@@ -29,10 +27,10 @@ export class LastDownloads {
   }
 
   /** @param part its name: if the code is another, or it was kept, the index doesn't name it so */
-  documents(part: string, resource: Resource): DocumentsJob['last'] {
-    const patches = this.#patchesOf(resource.kind);
+  documents(part: string, kind: Kind, documents: readonly Document[]): DocumentsJob['last'] {
+    const patches = this.#patchesOf(kind);
     if (patches === undefined || !this.#isOfPrevious(part)) return undefined;
-    const files = documentsOf(resource).map(({ route }) => {
+    const files = documents.map(({ route }) => {
       const file = this.#file(documentsFileOf(route));
       const index = this.#publisher.spec.routes.get(route)?.index;
       return file && index !== undefined ? ([route, { ...file, index }] as const) : undefined;

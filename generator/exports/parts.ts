@@ -10,8 +10,9 @@ import {
   exportFile,
   exportRoute,
 } from '../routes/exports.js';
+import { measuredDocuments } from '../routes/index.js';
 import type { Resource } from '../schema/field.js';
-import { RESOURCES, documentsOf } from '../schema/index.js';
+import { RESOURCES } from '../schema/index.js';
 import type { ExportPool, OnProgress } from './jobs.js';
 import type { LastDownloads } from './last.js';
 import type { OtherDocumentsJob } from './other-documents.js';
@@ -102,15 +103,16 @@ function documentsPart(resource: Resource, { overview, code, last }: PartSources
   const own = EXPORTS.filter((table) => table.resource === resource);
   const records = own.find(({ history }) => history === undefined);
   const rows = records === undefined ? 0 : rowsOf(records, overview);
+  const documents = measuredDocuments(resource, overview.measured);
   return {
     name: part,
-    files: documentsOf(resource).map(({ route }) => ({ ...documentsFileOf(route), rows })),
+    files: documents.map(({ route }) => ({ ...documentsFileOf(route), rows })),
     tables: tablesOf(resource),
     key: code,
     cells: cellsOf(own, overview),
-    steps: rows * documentsOf(resource).length,
+    steps: rows * documents.length,
     write: (pool, folder, onProgress) =>
-      pool.run('documents', { kind, folder, last: last?.documents(part, resource) }, { onProgress }),
+      pool.run('documents', { kind, folder, last: last?.documents(part, kind, documents) }, { onProgress }),
   };
 }
 

@@ -12,28 +12,35 @@ import type { Part } from './parts.js';
 function wholeOf(resource: Resource): Part<Overview> {
   const { plural } = resource;
   const from = (facts: Overview): Population => populationOf(facts.populations, resource);
+  // If it is not measured of each record, the value is null, too.
+  const ifKept = (column: string, kept: Part<Overview>): Part<Overview> =>
+    ifMeasured(kept, ({ measured }) => measured.has(`${plural}.${column}`));
   const whole = nested<Overview>(plural, `All ${plural} in the register.`, [
     part(
       value('records', 'count', 48_213, `Number of published ${plural}.`, { unit: plural }),
       (facts) => from(facts).records,
     ),
-    part(
-      value('measurements', 'count', 1_204_877, 'Total number of times they have been measured.', {
-        unit: 'measurements',
-      }),
-      (facts) => from(facts).measurements,
-    ),
-    part(
-      value(
-        'first_measured_at',
-        'time',
-        '2024-03-01T12:00:00Z',
-        'Time of the first measurement of any of them; null if there are none.',
-        {
-          nullable: true,
-        },
+    ifKept(
+      'measurements',
+      part(
+        value('measurements', 'count', 1_204_877, 'Total number of times they have been measured.', {
+          unit: 'measurements',
+        }),
+        (facts) => from(facts).measurements,
       ),
-      (facts) => from(facts).firstMeasuredAt,
+    ),
+    ifKept(
+      'first_measured_at',
+      part(
+        value(
+          'first_measured_at',
+          'time',
+          '2024-03-01T12:00:00Z',
+          'Time of the first measurement of any of them; null if there are none.',
+          { nullable: true },
+        ),
+        (facts) => from(facts).firstMeasuredAt,
+      ),
     ),
     part(
       value(

@@ -3,10 +3,10 @@ import { Failure } from '../errors.js';
 import { follow } from '../progress.js';
 import type { Progress } from '../progress.js';
 import type { Kind } from '../schema/field.js';
-import { TABLES, recordTable, resourceOf } from '../schema/index.js';
+import { RESOURCES, TABLES, recordTable, resourceOf } from '../schema/index.js';
 import type { Table } from '../schema/index.js';
 import type { Register } from './database.js';
-import { asText, columnRules, isUtf8, rowRules, scopedRows, textColumns } from './contract.js';
+import { asText, columnRules, isUtf8, rowRules, scopedRows, sharedIds, textColumns } from './contract.js';
 import type { ColumnRule, RowRule } from './contract.js';
 import { exclusion, literal, name } from './sql.js';
 import type { Scope } from './sql.js';
@@ -81,7 +81,7 @@ export async function check(
     if (report === undefined) throw new TypeError(`step ${index} of the check was not taken`);
     found.addAll(report);
     if (skipInvalid && report.total > 0 && report.skippable)
-      await progress.blocking(() => exclude(register, table, from));
+      await progress.blocking(() => listRecords(register, 'excluded', table, from));
   }
   progress.finish();
   return found.report();
@@ -103,9 +103,16 @@ export function checkRecords(
     if (table.kind !== kind) return [];
     const report = reportOf(register, query);
     if (report.total === 0) return [];
-    if (skipInvalid && report.skippable) exclude(register, table, from);
+    if (skipInvalid && report.skippable) listRecords(register, 'excluded', table, from);
     return [{ step, report }];
   });
+}
+
+/** Lists the records that share an id of the platform, which a check of other scopes than `all` needs. */
+export function markShared(register: Register): void {
+  for (const table of RESOURCES.map(recordTable))
+    for (const { column, from } of sharedIds(table, 'all'))
+      if (register.measured.has(`${table.name}.${column}`)) listRecords(register, 'shared', table, from);
 }
 
 /** One report of what was found in different records, in the order of a check of all of them. */
@@ -209,11 +216,11 @@ function valuesStep(table: Table, scope: Scope): CheckQuery {
   return { what: `${table.name} (the values of its columns)`, table, from, run };
 }
 
-/** Excludes the records of broken rows from publication. */
-function exclude(register: Register, table: Table, from: string): void {
+/** Lists the records of broken rows: as excluded from publication, or as what shards look for. */
+function listRecords(register: Register, list: 'excluded' | 'shared', table: Table, from: string): void {
   const [id] = table.key;
   if (table.kind === null || id === undefined) return;
   register.execute(
-    `INSERT OR IGNORE INTO ${exclusion('excluded', table.kind)} SELECT t.${name(id.name)} FROM ${from}`,
+    `INSERT OR IGNORE INTO ${exclusion(list, table.kind)} SELECT t.${name(id.name)} FROM ${from}`,
   );
 }

@@ -4,7 +4,7 @@ import { MAX_INTEGER, columnsOf } from '../schema/field.js';
 import { RESOURCES, TABLES, historyTable } from '../schema/index.js';
 import type { Table } from '../schema/index.js';
 import { hintFor } from './hints.js';
-import { literal, name, rowsIn } from './sql.js';
+import { exclusion, literal, name, rowsIn } from './sql.js';
 import type { Scope } from './sql.js';
 
 /** A rule that a column's value may break. */
@@ -100,6 +100,15 @@ export function columnRules(table: Table): ColumnRule[] {
         expected: `not later than ${column.notAfter}`,
       });
     }
+    if (column.isId === true) {
+      const number = `CAST(${value} AS INTEGER)`;
+      rules.push({
+        column: column.name,
+        broken: `(typeof(${value}) = 'text' AND ${number} BETWEEN 0 AND ${MAX_INTEGER} AND CAST(${number} AS TEXT) = ${value} COLLATE BINARY)`,
+        expected: `text that is no number up to ${MAX_INTEGER}`,
+        hintFor: () => `a number that can be the id itself: leave ${column.name} NULL`,
+      });
+    }
     return rules;
   });
 }
@@ -131,6 +140,25 @@ function duplicates(table: Table, scope: Scope): RowRule {
     expected: 'one row for each key',
   };
 }
+
+/**
+ * Rows that share an id of the platform: one sort finds them all. Ranges of records can't, and use the
+ * list that `markShared` makes of them.
+ */
+export const sharedIds = (table: Table, scope: Scope): readonly RowRule[] =>
+  table.columns.flatMap(({ name: column, isId }): readonly RowRule[] => {
+    const { kind } = table;
+    if (isId !== true || kind === null) return [];
+    const [value, key] = [name(column), table.key.map((each) => name(each.name)).join(', ')];
+    const counted =
+      `SELECT ${key}, ${value}, count(*) OVER (PARTITION BY ${value} COLLATE BINARY) AS records` +
+      ` FROM ${name(table.name)} WHERE ${value} IS NOT NULL`;
+    const from =
+      scope === 'all'
+        ? `(SELECT * FROM (${counted}) WHERE records > 1) AS t`
+        : `${scopedRows(table, scope)} AS t WHERE ${key} IN ${exclusion('shared', kind)}`;
+    return [{ table, column, from, value: asText(`t.${value}`), expected: 'the id of no other record' }];
+  });
 
 function historyRules(resource: Resource, history: History, scope: Scope): RowRule[] {
   const table = historyTable(resource, history);
@@ -186,7 +214,7 @@ function historyRules(resource: Resource, history: History, scope: Scope): RowRu
 
 /** All rules between rows and tables. */
 export const rowRules = (scope: Scope): readonly RowRule[] => [
-  ...TABLES.map((table) => duplicates(table, scope)),
+  ...TABLES.flatMap((table) => [duplicates(table, scope), ...sharedIds(table, scope)]),
   ...RESOURCES.flatMap((resource) =>
     resource.histories.flatMap((history) => historyRules(resource, history, scope)),
   ),

@@ -24,8 +24,9 @@ const WORDS = /^'(?:true|yes|t|y|on|false|no|f|n|off)'$/i;
  */
 export function hintFor(column: Column, value: string): string | undefined {
   const { name, type } = column;
-  if (type === 'text' || type === 'enum') return undefined;
+  if (type === 'enum') return undefined;
   const [, digits] = NUMBER.exec(value) ?? [];
+  if (type === 'text') return digits === value ? `a number: CAST(${name} AS TEXT)` : undefined;
   if (type === 'time') return digits === undefined ? timeHint(name, value) : unixHint(name, Number(digits));
   if (type === 'boolean' && WORDS.test(value))
     return `a boolean stored as text: CASE ${name} WHEN … THEN 1 WHEN … THEN 0 END`;

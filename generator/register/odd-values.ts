@@ -112,7 +112,10 @@ function oddColumns(register: Register, table: Table, rows: number): readonly Wa
     const [measured, largest, odd] = found.slice(index * 3, index * 3 + 3);
     return { ...column, measured: Number(measured), largest, isOdd: Number(odd) > 0 };
   });
-  const unmeasured = read.filter(({ measured }) => rows >= FEW_ROWS && measured === 0);
+  // Ids of the platform that are numbers need no others.
+  const unmeasured = read.filter(
+    ({ measured, isId }) => rows >= FEW_ROWS && measured === 0 && isId === undefined,
+  );
   const counts = read.flatMap(({ name: column, type, measured, largest }) =>
     type === 'count' && measured >= FEW_ROWS && typeof largest === 'bigint' && largest >= STANDS_OUT
       ? [{ column, largest }]

@@ -30,17 +30,23 @@ export const invalidIds = (register: Register, kind: Kind, range: KeyRange): num
 
 /** The ids of all excluded records of a kind in a range, ascending. */
 export const excludedIds = (register: Register, kind: Kind, range: KeyRange): number[] =>
-  [...register.rows<[number]>(`SELECT value FROM ${excludedIn(kind, range)} ORDER BY value`)].flat();
+  [
+    ...register.rows<[number]>(`SELECT value FROM ${listedIn('excluded', kind, range)} ORDER BY value`),
+  ].flat();
+
+/** The ids of those that share an id of the platform. */
+export const sharedIds = (register: Register, kind: Kind, range: KeyRange): number[] =>
+  [...register.rows<[number]>(`SELECT value FROM ${listedIn('shared', kind, range)}`)].flat();
 
 /** Excludes the invalid records of a kind in a range no longer. */
 export const includeInvalid = (register: Register, kind: Kind, range: KeyRange): void =>
   register.execute(`DELETE FROM ${invalidOf(kind, range)}`);
 
-const excludedIn = (kind: Kind, { low, high }: KeyRange): string =>
-  `${exclusion('excluded', kind)} WHERE value BETWEEN ${low} AND ${high}`;
+const listedIn = (list: 'excluded' | 'shared', kind: Kind, { low, high }: KeyRange): string =>
+  `${exclusion(list, kind)} WHERE value BETWEEN ${low} AND ${high}`;
 
 const invalidOf = (kind: Kind, range: KeyRange): string =>
-  `${excludedIn(kind, range)} AND value NOT IN ${exclusion('withheld', kind)}`;
+  `${listedIn('excluded', kind, range)} AND value NOT IN ${exclusion('withheld', kind)}`;
 
 /** Excludes the withheld records, and these as invalid. */
 export function excludeInvalid(register: Register, invalid: InvalidIds): void {
@@ -70,11 +76,14 @@ export interface Total {
   readonly measured: number;
 }
 
-/** Totals of a kind. Times are null if it has no record. */
+/**
+ * Totals of a kind. Times are null if it has no record. When records were measured first, and how often,
+ * is null as well if it is not measured of each.
+ */
 export interface Population {
   readonly resource: Resource;
   readonly records: number;
-  readonly measurements: number;
+  readonly measurements: number | null;
   readonly firstMeasuredAt: string | null;
   readonly measuredAt: string | null;
   readonly totals: readonly (Total & { readonly column: string })[];
@@ -120,6 +129,13 @@ export function populationOf(
   return found;
 }
 
+/** When the register first measured anything; null if it has nothing, or doesn't know of each kind. */
+export function firstMeasurement(populations: readonly Population[]): string | null {
+  const known = populations.filter(({ records }) => records > 0);
+  const firsts = known.flatMap(({ firstMeasuredAt }) => firstMeasuredAt ?? []);
+  return firsts.length < known.length ? null : (firsts.toSorted()[0] ?? null);
+}
+
 /** Combines separately measured parts. */
 export function overviewOf(
   records: readonly MeasuredRecords[],
@@ -163,8 +179,8 @@ const halvesSum = (column: string): string =>
 
 function population(register: Register, resource: Resource): MeasuredRecords {
   const table = resource.plural;
-  const [first, last, records, ...sums] = register.integers(
-    `SELECT min(first_measured_at), max(measured_at), count(*), ` +
+  const [first, firsts, last, records, ...sums] = register.integers(
+    `SELECT min(first_measured_at), count(first_measured_at), max(measured_at), count(*), ` +
       ['measurements', ...resource.totals].map(halvesSum).join(', ') +
       ` FROM ${name(table)} WHERE ${isPublished(resource.kind)}`,
   );
@@ -173,11 +189,12 @@ function population(register: Register, resource: Resource): MeasuredRecords {
     if (typeof high !== 'bigint' || typeof low !== 'bigint') return { total: null, measured: 0 };
     return { total: exact(high * HALF + low, `${table}.${column}`), measured: Number(measured) };
   };
+  const measurements = total(0, 'measurements');
   return {
     resource,
     records: Number(records),
-    measurements: total(0, 'measurements').total ?? 0,
-    firstMeasuredAt: typeof first === 'string' ? first : null,
+    measurements: measurements.measured === Number(records) ? (measurements.total ?? 0) : null,
+    firstMeasuredAt: typeof first === 'string' && firsts === records ? first : null,
     measuredAt: typeof last === 'string' ? last : null,
     totals: resource.totals.map((column, index) => ({ column, ...total(index + 1, column) })),
     samples: samples(register, resource),

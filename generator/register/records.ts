@@ -1,6 +1,6 @@
 /** Every record and its history: an ordered pass over the records, merged with one per history. */
 import type { DerivedField, Document, ListField, Resource } from '../schema/field.js';
-import { documentsOf } from '../schema/index.js';
+import { measuredDocuments } from '../routes/index.js';
 import type { Register } from './database.js';
 import { HistoryCursor, NO_ENTRIES } from './history-cursor.js';
 import type { ListedEntries } from './history-cursor.js';
@@ -25,7 +25,9 @@ export function* records(
   scope: Scope = 'all',
 ): Generator<RecordDocument> {
   const columns: string[] = ['id'];
-  const plans = documentsOf(resource).map((document) => plan(document, columns));
+  const documents = measuredDocuments(resource, register.measured);
+  const isThere = (route: string): boolean => documents.some((document) => document.route === route);
+  const plans = documents.map((document) => plan(document, columns, isThere));
   const cursors = new Map<string, HistoryCursor>();
   try {
     for (const history of resource.histories) {
@@ -75,11 +77,15 @@ export function* changedRecords(
 }
 
 /** Splits a document into maximal runs of plain fields, each a column, and the fields between them. */
-function plan({ route, fields }: Document, columns: string[]): { route: string; pieces: readonly Piece[] } {
+function plan(
+  { route, fields }: Document,
+  columns: string[],
+  isThere: (route: string) => boolean,
+): { route: string; pieces: readonly Piece[] } {
   const pieces: Piece[] = [];
   let run: PlainField[] = [];
   const close = (): void => {
-    if (run.length > 0) pieces.push({ column: columns.push(objectOf(run)) - 1 });
+    if (run.length > 0) pieces.push({ column: columns.push(objectOf(run, isThere)) - 1 });
     run = [];
   };
   for (const field of fields) {

@@ -28,13 +28,15 @@ const EXCLUSIONS = {
   withheld_name: 'TEXT',
   /** Ids of withheld and invalid records; the latter may be of any type. */
   excluded: 'BLOB',
+  /** Ids of records that share an id of the platform, for the check of a few of them. */
+  shared: 'BLOB',
 } as const;
 
 /** The table of an exclusion, for use after IN: SQLite searches it without making a copy. */
 export const exclusion = (list: keyof typeof EXCLUSIONS, kind: Kind): string => `temp._${list}_${kind}`;
 
 export const EXCLUSION_TABLES = KINDS.flatMap((kind) =>
-  (['withheld', 'withheld_name', 'excluded'] as const).map((list) => ({
+  (['withheld', 'withheld_name', 'excluded', 'shared'] as const).map((list) => ({
     table: exclusion(list, kind),
     type: EXCLUSIONS[list],
   })),
@@ -127,7 +129,10 @@ const asJson = (type: ColumnType, sql: string): string =>
 /** A field that is one SQL expression. */
 export type PlainField = EntryField | LinksField;
 
-function fieldValue(field: PlainField): string {
+/** Whether a register has documents at a route of its records. */
+type IsThere = (route: string) => boolean;
+
+function fieldValue(field: PlainField, isThere: IsThere): string {
   switch (field.is) {
     case 'column':
       return asJson(field.column.type, publishedValue(field.column));
@@ -137,11 +142,11 @@ function fieldValue(field: PlainField): string {
       return jsonObject(
         Object.entries(field.targets).map(([link, target]) => [
           link,
-          typeof target === 'string' ? pathOf(target, 'id') : pathTo(target),
+          typeof target !== 'string' ? pathTo(target) : isThere(target) ? pathOf(target, 'id') : 'NULL',
         ]),
       );
     case 'object': {
-      const parts = field.fields.map((part) => [part.name, fieldValue(part)] as const);
+      const parts = field.fields.map((part) => [part.name, fieldValue(part, isThere)] as const);
       const unmeasured = parts.map(([, value]) => `${value} IS NULL`).join(' AND ');
       return `CASE WHEN ${unmeasured} THEN NULL ELSE ${jsonObject(parts)} END`;
     }
@@ -170,9 +175,9 @@ function pathTo(reference: Reference): string {
 const jsonObject = (members: readonly (readonly [string, string])[]): string =>
   `json_object(${members.map(([key, value]) => `${literal(key)}, ${value}`).join(', ')})`;
 
-/** SQL for the JSON object of some fields. */
-export const objectOf = (fields: readonly PlainField[]): string =>
-  jsonObject(fields.map((field) => [field.name, fieldValue(field)]));
+/** SQL for the JSON object of some fields. @param isThere of a link that is to no document, the path is null */
+export const objectOf = (fields: readonly PlainField[], isThere: IsThere = () => true): string =>
+  jsonObject(fields.map((field) => [field.name, fieldValue(field, isThere)]));
 
 /** The published rows of a history in order, with values of neighbouring rows if needed. */
 function historyRows(kind: Kind, history: History, scope: Scope, page?: string): string {

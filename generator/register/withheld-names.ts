@@ -1,6 +1,6 @@
 /** The names of withheld records, which are hidden where a reference has a name and no id. */
 import { amountOf } from '../progress.js';
-import type { Kind, Resource } from '../schema/field.js';
+import { platformId, type Kind, type Resource } from '../schema/field.js';
 import { RESOURCES, recordKey, tablesOf, type Table } from '../schema/index.js';
 import type { Register } from './database.js';
 import { SHOWN_EXAMPLES, type Warning } from './findings.js';
@@ -49,7 +49,7 @@ interface NamePlace {
 
 /** A resource's own names, and those in its references, since the register may lack their records. */
 const namePlaces = (resource: Resource): readonly NamePlace[] => [
-  ...ownNames(resource, [resource.nameColumn, resource.sharedNameColumn]),
+  ...ownNames(resource, [resource.nameColumn, resource.sharedNameColumn, platformId.column.name]),
   ...tablesOf(resource).flatMap(namesInReferences),
 ];
 

@@ -4,7 +4,7 @@ import { RESOURCES, documentsOf } from '../schema/index.js';
 import { WINDOW_NAMES } from '../schema/members.js';
 import { capitalized, withArticle } from '../schema/words.js';
 import { ENDPOINTS } from './endpoints.js';
-import { LOOKUP, NAMED, idsRoute, lookupRoute, ownersRoute } from './lookup.js';
+import { LOOKUP, NAMED, idsRoute, lookupRoute, ownersRoute, platformIdRoute } from './lookup.js';
 import { LISTS, moversRoute } from './lists.js';
 import { PATHS } from './paths.js';
 
@@ -73,7 +73,11 @@ export const REFERENCE: readonly ReferencePage[] = [
     NAMED.map(lookupRoute),
     ...NAMED.map((kind) => [ownersRoute(kind)]),
   ]),
-  reference('ids', 'Ids', 'The ids of all records', [['ids'], KINDS.map(idsRoute)]),
+  reference('ids', 'Ids', 'The ids of all records, and records by an id of the platform', [
+    ['ids'],
+    KINDS.map(idsRoute),
+    KINDS.map(platformIdRoute),
+  ]),
   reference('publishing', 'Publishing', 'What is published, and what each snapshot changed', [
     ['snapshot'],
     ['changes'],

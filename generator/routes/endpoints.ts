@@ -91,7 +91,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     },
     parameters: byId('numeric group id'),
     absent: 'no group {id} in this register',
-    measures: ['groups'],
+    measures: ['group_member_readings', 'group_names', 'group_owners'],
   },
   {
     name: 'user-usernames',
@@ -99,9 +99,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     class: 'record',
     tag: 'user',
     description: 'Observed username history of one user',
-    without: { some: ['usernames'], description: 'Username of one user' },
     parameters: byId('numeric user id'),
     absent: 'no user {id} in this register',
-    measures: ['users'],
+    measures: ['usernames'],
   },
 ];

@@ -48,7 +48,7 @@ export const DOCUMENTS: ReadonlyMap<string, BulkFile> = new Map(
       documentsFile(
         route,
         `Every document of the route ${route}, in ascending order of id: a line is the body of one`,
-        [resource.plural],
+        route === resource.record.route ? [resource.plural] : resource.histories.map(({ table }) => table),
       ),
     ]),
   ),

@@ -25,13 +25,13 @@ export interface FeedDeclaration {
   readonly archived: boolean;
 }
 
-/** What is news in a register, by its table. */
+/** What is news in a register, by its table, or by the column that says when a record was new. */
 export const NEWS = {
   group_names: 'new names of groups',
   group_owners: 'new owners of groups',
   usernames: 'new usernames',
-  games: 'games measured for the first time',
-  items: 'items measured for the first time',
+  'games.first_measured_at': 'games measured for the first time',
+  'items.first_measured_at': 'items measured for the first time',
 } as const;
 
 export const FEEDS = {
@@ -63,14 +63,14 @@ export const FEEDS = {
     name: 'games',
     title: 'games',
     description: 'Games measured for the first time',
-    measures: ['games'],
+    measures: ['games.first_measured_at'],
     archived: true,
   },
   items: {
     name: 'items',
     title: 'items',
     description: 'Catalogue items measured for the first time',
-    measures: ['items'],
+    measures: ['items.first_measured_at'],
     archived: true,
   },
   snapshots: {

@@ -6,6 +6,8 @@ import { ENDPOINTS } from './endpoints.js';
 import { EXPORT_ROUTES } from './exports.js';
 import { FEED_ROUTES } from './feeds.js';
 import { LOOKUP } from './lookup.js';
+import type { Document, Resource } from '../schema/field.js';
+import { documentsOf } from '../schema/index.js';
 import { absenceOf, descriptionFor } from '../schema/measured.js';
 import type { Measured, Without } from '../schema/measured.js';
 import { keyForm } from './keys.js';
@@ -207,6 +209,10 @@ export const tableOf = ({ isSigned }: { readonly isSigned: boolean }): readonly 
 /** Whether a register has something to publish at a route. */
 export const isMeasured = ({ measures }: Pick<Route, 'measures'>, measured: Measured): boolean =>
   measured.hasAny(measures);
+
+/** The documents that a register has of each record of a kind. */
+export const measuredDocuments = (resource: Resource, measured: Measured): readonly Document[] =>
+  documentsOf(resource).filter(({ route }) => isMeasured(routeNamed(ROUTES, route), measured));
 
 /** The table as it is for a register: what there is at a route, or why there is nothing. */
 export const tableFor = (table: readonly Route[], measured: Measured): readonly Route[] =>

@@ -1,6 +1,6 @@
 /**
- * The routes for finding records without a server that searches: all ids in pages, and names and
- * owners in shards by the prefix of a hash. /api/v1 does not list them.
+ * The routes for finding records without a server that searches: all ids in pages, and names, owners
+ * and ids of the platform in shards by the prefix of a hash. /api/v1 does not list them.
  */
 import { KINDS } from '../schema/field.js';
 import type { Kind } from '../schema/field.js';
@@ -23,6 +23,7 @@ const SOURCES = {
 export const idsRoute = (kind: Kind): string => `ids-${kind}`;
 export const lookupRoute = (kind: NamedKind): string => `lookup-${NAMES[kind]}`;
 export const ownersRoute = (kind: NamedKind): string => `owners-${kind}`;
+export const platformIdRoute = (kind: Kind): string => `lookup-platform-id-${kind}`;
 
 const CLASS = 'summary';
 
@@ -94,6 +95,15 @@ export const LOOKUP: readonly Endpoint[] = [
       `${kind} id`,
       kind === 'user' ? Object.keys(OWNED) : ['games'],
       kind === 'user' ? OWNED : undefined,
+    ),
+  ),
+  ...KINDS.map((kind) =>
+    sharded(
+      platformIdRoute(kind),
+      `/api/v1/lookup/platform-id/${kind}`,
+      `The ${kind}s with some ids of the platform`,
+      'id on the platform',
+      [`${kind}s.platform_id`],
     ),
   ),
 ];

@@ -53,6 +53,8 @@ export interface Column extends Value {
   readonly nullWhere?: { readonly column: string; readonly values: readonly string[] };
   /** Set if the value identifies another record; published as null if that one is withheld. */
   readonly identifies?: Reference;
+  /** Whether it identifies the row as an id does: no two rows have the same, and none has one for an id. */
+  readonly isId?: true;
 }
 
 /** The record that a row's columns refer to: a user or a group, or either if not measured. */
@@ -176,7 +178,10 @@ export interface Resource {
 export const NOT_MEASURED = 'not measured';
 
 type Details = Partial<
-  Pick<Column, 'unit' | 'values' | 'meanings' | 'nullMeans' | 'notAfter' | 'nullWhere' | 'identifies'>
+  Pick<
+    Column,
+    'unit' | 'values' | 'meanings' | 'nullMeans' | 'notAfter' | 'nullWhere' | 'identifies' | 'isId'
+  >
 >;
 
 /** A column published under its own name. Nullable unless wrapped in `required`. */
@@ -248,13 +253,20 @@ export function columnsOf(fields: readonly Field[]): Column[] {
   });
 }
 
+/** The id that the platform itself gives a record, where a number can't hold it. */
+export const platformId: ColumnField = text(
+  'platform_id',
+  '81384788765712384',
+  'Id on the platform, exactly as read, where that is not a number up to 2^53 − 1.',
+  { isId: true, nullMeans: '`id` is the id on the platform, or that was not measured' },
+);
+
 /** The last fields of every record, before its links. */
 export const measured: readonly ColumnField[] = [
-  required(
-    time('first_measured_at', '2024-03-01T12:00:00Z', 'When the register first measured the record.', {
-      notAfter: 'measured_at',
-    }),
-  ),
+  time('first_measured_at', '2024-03-01T12:00:00Z', 'When the register first measured the record.', {
+    notAfter: 'measured_at',
+  }),
   required(time('measured_at', '2026-11-20T08:00:00Z', 'When the register last measured the record.')),
-  required(count('measurements', 'measurements', 42, 'Number of times the record has been measured.')),
+  count('measurements', 'measurements', 42, 'Number of times the record has been measured.'),
+  platformId,
 ];

@@ -84,7 +84,9 @@ export function shapeOf(field: Field, histories: readonly History[]): Shape {
         type: 'path',
         ...(typeof target === 'string'
           ? {
-              nullable: false,
+              // A register may measure nothing of a history.
+              nullable: link !== 'self' && target.includes('-'),
+              nullMeans: NOT_MEASURED,
               description: `Path of the ${target.replace(/^(\w+)-(\w+)$/, '$2 of the $1')}.`,
             }
           : {

@@ -38,7 +38,7 @@ export const NASTY = [
 
 export const NASTY_REGISTER: Rows = {
   groups: [
-    ...NASTY.map((name, index) => ({ id: index + 1, name, description: name })),
+    ...NASTY.map((name, index) => ({ id: index + 1, name, description: name, platform_id: name })),
     { id: 100, owner_state: 'owned', owner_id: 7, owner_name: 'seven', public_entry: 1, verified: 0 },
     { id: 101, owner_state: 'none', member_count: 0 },
     { id: 9_007_199_254_740_991 },

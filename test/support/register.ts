@@ -29,6 +29,12 @@ const SCHEMAS: Readonly<Record<Shape, string>> = {
 };
 
 const RECORD_TABLES = new Set(['groups', 'users', 'games', 'items']);
+
+/** Gives every other record of a sample, which has none, an id of the platform. */
+export const WITH_PLATFORM_IDS = [...RECORD_TABLES]
+  .map((table) => `UPDATE ${table} SET platform_id = 'no. ' || id WHERE id % 2;`)
+  .join(' ');
+
 const MEASURED: Row = {
   first_measured_at: '2026-11-01T08:00:00Z',
   measured_at: '2026-11-20T08:00:00Z',

@@ -11,7 +11,7 @@ import type { StepReport } from '../../register/check.js';
 import type { Context } from '../../register/context.js';
 import type { Register } from '../../register/database.js';
 import { isPublishable } from '../../register/findings.js';
-import { excludedIds, includeInvalid, invalidIds } from '../../register/overview.js';
+import { excludedIds, includeInvalid, invalidIds, sharedIds } from '../../register/overview.js';
 import { rangesOf } from '../../register/sql.js';
 import type { Kind } from '../../schema/field.js';
 import { documentsOf, resourceOf } from '../../schema/index.js';
@@ -97,7 +97,10 @@ function detectAndCheck(
   return { detected: detectChanges(register, shard, detection), findings, invalid };
 }
 
-/** Checks the records that changed, and those that were excluded, which have no fingerprints. */
+/**
+ * Checks the records that changed, those that were excluded, which have no fingerprints, and those that
+ * share an id of the platform with any record, since that one may have changed.
+ */
 function checkChanged(
   register: Register,
   shard: Shard,
@@ -109,7 +112,8 @@ function checkChanged(
   const rows = tables.find(({ table }) => table === resourceOf(kind).plural)?.rows ?? 0;
   if (isWhole || changed.length > CHECKED_APART * rows)
     return checkRecords(register, kind, shard, skipInvalid);
-  const ids = [...new Set([...changed, ...excluded])].toSorted((a, b) => a - b);
+  const shared = sharedIds(register, kind, shard);
+  const ids = [...new Set([...changed, ...excluded, ...shared])].toSorted((a, b) => a - b);
   if (ids.length === 0) return [];
   register.scope('changed', rangesOf(kind, ids));
   return checkRecords(register, kind, 'changed', skipInvalid);

@@ -1,8 +1,9 @@
 /** The text of an entry: a title that states what happened, and the full content. */
 import type { Resource } from '../../schema/field.js';
+import type { Measured } from '../../schema/measured.js';
 import { capitalized, wordsIn } from '../../schema/words.js';
 import type { InWords } from '../../schema/words.js';
-import { filler, routeNamed } from '../../routes/index.js';
+import { filler, measuredDocuments, routeNamed } from '../../routes/index.js';
 import { recordPage } from '../../routes/record-pages.js';
 import type { Route } from '../../routes/index.js';
 import { cut } from '../pages/words.js';
@@ -85,12 +86,14 @@ function ownerOf([state, id, name]: Values, inWords: InWords): Phrase {
 /** Creates the entries of a register. */
 export class EntryMaker {
   readonly #operator: FeedOperator;
+  readonly #measured: Measured;
   readonly #inWords: InWords;
   /** Route name -> absolute URL of an id. */
   readonly #urls: ReadonlyMap<string, (id: number) => string>;
 
-  constructor(operator: FeedOperator, table: readonly Route[]) {
+  constructor(operator: FeedOperator, measured: Measured, table: readonly Route[]) {
     this.#operator = operator;
+    this.#measured = measured;
     this.#inWords = wordsIn(operator.words);
     this.#urls = new Map(table.map(({ name }) => [name, absolute(operator, table, name)]));
   }
@@ -158,15 +161,16 @@ export class EntryMaker {
   }
 
   #about(
-    { kind, record, history }: Resource,
+    resource: Resource,
     id: number,
     facts: readonly Fact[],
   ): Pick<FeedEntry, 'content' | 'url' | 'related'> {
+    const { kind, record } = resource;
     const url = this.#url(recordPage(kind), id);
-    const documents = [
-      { at: this.#url(record.route, id), words: 'its record' },
-      ...(history === undefined ? [] : [{ at: this.#url(history.route, id), words: 'its history' }]),
-    ];
+    const documents = measuredDocuments(resource, this.#measured).map((document) => ({
+      at: this.#url(document.route, id),
+      words: document === record ? 'its record' : 'its history',
+    }));
     const links = documents.map(({ at, words }) => anchor(at, words)).join(' and ');
     const content = `${list(facts)}<p>${anchor(url, escaped(this.#inWords(`${capitalized(kind)} ${id}`)))}. As JSON: ${links}</p>`;
     return { url, related: documents.map(({ at }) => at), content };

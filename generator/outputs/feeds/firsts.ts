@@ -12,7 +12,8 @@ export interface First {
 
 type FirstRow = readonly [id: number, name: string | null, measuredAt: string];
 
-const published = ({ plural, kind }: Resource): string => `FROM ${name(plural)} WHERE ${isPublished(kind)}`;
+const published = ({ plural, kind }: Resource): string =>
+  `FROM ${name(plural)} WHERE first_measured_at IS NOT NULL AND ${isPublished(kind)}`;
 
 /** The newest, in reverse order. */
 export const newestFirsts = (register: Register, resource: Resource, count: number): Generator<First> =>

@@ -93,7 +93,7 @@ class Renderer {
   constructor(operator: FeedOperator, measured: Measured) {
     this.#operator = operator;
     this.#measured = measured;
-    this.#maker = new EntryMaker(operator, ROUTES);
+    this.#maker = new EntryMaker(operator, measured, ROUTES);
   }
 
   /**

@@ -64,7 +64,7 @@ const firstsOf = (resource: Resource): Part<Recent> =>
       ({ register, table }) =>
         Array.from(newestFirsts(register, resource, LIST_ENTRIES), placed(resource, table)),
     ),
-    ({ register }) => register.measured.has(resource.plural),
+    ({ register }) => register.measured.has(`${resource.plural}.first_measured_at`),
   );
 
 const PARTS: readonly Part<Recent>[] = [

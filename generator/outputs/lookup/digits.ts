@@ -1,6 +1,5 @@
-/** How long the prefixes are that cut names and owners into shards. */
-import { NAMED, lookupRoute, ownersRoute } from '../../routes/lookup.js';
-import type { NamedKind } from '../../routes/lookup.js';
+/** How long the prefixes are that cut names, owners and ids of the platform into shards. */
+import { NAMED, lookupRoute, ownersRoute, platformIdRoute, type NamedKind } from '../../routes/lookup.js';
 import { populationOf } from '../../register/overview.js';
 import type { Overview } from '../../register/overview.js';
 import { game } from '../../schema/game.js';
@@ -31,6 +30,9 @@ export const shardedEntries = (overview: Overview): ReadonlyMap<string, number> 
     ...NAMED.map((kind) => [lookupRoute(kind), namesOf(overview, kind)] as const),
     [ownersRoute('user'), groups + games],
     [ownersRoute('group'), games],
+    ...overview.populations.map(
+      ({ resource, records }) => [platformIdRoute(resource.kind), records] as const,
+    ),
   ]);
 };
 

@@ -1,7 +1,8 @@
-/** /api/v1/lookup: how to look up a name or an owner. */
-import { NAMED, lookupRoute, ownersRoute } from '../../routes/lookup.js';
+/** /api/v1/lookup: how to look up a name, an owner or an id of the platform. */
+import { NAMED, lookupRoute, ownersRoute, platformIdRoute } from '../../routes/lookup.js';
 import type { Overview } from '../../register/overview.js';
 import { ROUTES, isMeasured, routeNamed } from '../../routes/index.js';
+import { KINDS } from '../../schema/field.js';
 import type { Measured } from '../../schema/measured.js';
 import type { Output } from '../output.js';
 import { ifMeasured, nested, part, shapeOfParts, value, valuesOf } from '../parts.js';
@@ -16,6 +17,18 @@ interface GuideFacts {
 
 const HASHED_NAME = 'SHA-256 over the UTF-8 of NFKC(lower(NFKC(name)))';
 const HASHED_ID = 'SHA-256 over the decimal digits of the id';
+const HASHED_PLATFORM_ID = 'SHA-256 over the UTF-8 of the id on the platform, exactly as it is';
+
+const hashPart = (hashed: string): Part<GuideFacts> =>
+  part(
+    value(
+      'hash',
+      'text',
+      hashed,
+      'The hash, of whose lower-case hexadecimal digits the prefix is the first.',
+    ),
+    () => hashed,
+  );
 
 function routePart(member: string, route: string, description: string): Part<GuideFacts> {
   const found = routeNamed(ROUTES, route);
@@ -34,31 +47,19 @@ function routePart(member: string, route: string, description: string): Part<Gui
 
 const PARTS: readonly Part<GuideFacts>[] = [
   nested('lookup', 'From a name to the records that have or had it.', [
-    part(
-      value(
-        'hash',
-        'text',
-        HASHED_NAME,
-        'The hash, of whose lower-case hexadecimal digits the prefix is the first.',
-      ),
-      () => HASHED_NAME,
-    ),
+    hashPart(HASHED_NAME),
     ...NAMED.map((kind) => {
       const [, member = ''] = lookupRoute(kind).split('-');
       return routePart(member, lookupRoute(kind), `Names of ${kind}s.`);
     }),
   ]),
   nested('owners', 'From an owner to its groups and games.', [
-    part(
-      value(
-        'hash',
-        'text',
-        HASHED_ID,
-        'The hash, of whose lower-case hexadecimal digits the prefix is the first.',
-      ),
-      () => HASHED_ID,
-    ),
+    hashPart(HASHED_ID),
     ...NAMED.map((kind) => routePart(kind, ownersRoute(kind), `Owners that are ${kind}s.`)),
+  ]),
+  nested('platform_ids', 'From an id of the platform to its record.', [
+    hashPart(HASHED_PLATFORM_ID),
+    ...KINDS.map((kind) => routePart(kind, platformIdRoute(kind), `Ids of ${kind}s.`)),
   ]),
 ];
 

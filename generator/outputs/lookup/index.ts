@@ -1,5 +1,5 @@
 /** The documents for finding records. */
-import { NAMED, idsRoute, lookupRoute, ownersRoute } from '../../routes/lookup.js';
+import { NAMED, idsRoute, lookupRoute, ownersRoute, platformIdRoute } from '../../routes/lookup.js';
 import type { Register } from '../../register/database.js';
 import { KINDS } from '../../schema/field.js';
 import { game } from '../../schema/game.js';
@@ -14,6 +14,7 @@ import { GUIDE_SHAPE } from './guide.js';
 import { IDS_SHAPE, ids, idsPageShape } from './ids.js';
 import { NAMES, names, namesShape } from './names.js';
 import { owners, ownersShape } from './owners.js';
+import { platformIds, platformIdsShape } from './platform-ids.js';
 
 type Render = (register: Register, digits: number) => Generator<Output>;
 
@@ -49,6 +50,9 @@ export const LOOKUP_SECTIONS: readonly Section[] = [
       (register, digits) => owners(register, kind, digits),
     ),
   ),
+  ...RESOURCES.map(({ kind, plural }) =>
+    section([platformIdRoute(kind)], [plural], (register, digits) => platformIds(register, kind, digits)),
+  ),
 ];
 
 /** The shapes of all documents for finding records. */
@@ -58,4 +62,5 @@ export const LOOKUP_SHAPES: readonly ObjectShape[] = [
   GUIDE_SHAPE,
   ...NAMED.map(namesShape),
   ...NAMED.map(ownersShape),
+  ...KINDS.map(platformIdsShape),
 ];

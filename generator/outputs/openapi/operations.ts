@@ -38,7 +38,7 @@ export const TAGS: readonly {
   },
   {
     name: 'Finding',
-    description: () => 'All ids, and records by a name or an owner.',
+    description: () => 'All ids, and records by what is known of them.',
     holds: ({ name }) => LOOKUP.some((route) => route.name === name),
   },
   {

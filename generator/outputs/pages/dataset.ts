@@ -1,6 +1,6 @@
 /** The register as a schema.org Dataset, for search engines. */
 import type { Operator } from '../../config/config.js';
-import type { Overview } from '../../register/overview.js';
+import { firstMeasurement, type Overview } from '../../register/overview.js';
 import { PATHS } from '../../routes/paths.js';
 import { enumeratedKinds, measuredKinds } from '../../schema/measured.js';
 import { wordsIn } from '../../schema/words.js';
@@ -15,7 +15,7 @@ export function dataset(
   { asOf, populations, measured }: Overview,
   downloads: OfferedDownloads,
 ) {
-  const firsts = populations.flatMap(({ firstMeasuredAt }) => firstMeasuredAt ?? []).toSorted();
+  const first = firstMeasurement(populations);
   const kinds = wordsIn(words)(enumeratedKinds(measuredKinds(measured)));
   const hasHistories = populations.some(({ histories }) =>
     histories.some(({ history }) => measured.has(history.table)),
@@ -35,7 +35,7 @@ export function dataset(
     creator: publisher,
     publisher,
     dateModified: asOf ?? undefined,
-    temporalCoverage: asOf === null ? undefined : `${firsts[0] ?? asOf}/${asOf}`,
+    temporalCoverage: asOf === null || first === null ? undefined : `${first}/${asOf}`,
     measurementTechnique: 'Repeated measurements of public values. Each change is bounded by two readings.',
     variableMeasured: populations.flatMap(({ resource, totals }) =>
       totals.flatMap(({ column }) =>

@@ -25,7 +25,7 @@ export function feedsPage(feeds: readonly PublishedFeed[], baseUrl: string, meas
     hasChanges: changes.length > 0,
     hasNews: changes.length + arrivalsIn(measured).length > 0,
     /** Whether many new records can hide others in the feed of all. */
-    isCrowded: measured.has('items') && archived.length > 1,
+    isCrowded: measured.has('items.first_measured_at') && archived.length > 1,
     archived: enumerated(archived.map(({ title }) => title)),
     bounded: enumerated(arrivalsIn(measured)),
     /** How many entries the archives of new records have at most. */

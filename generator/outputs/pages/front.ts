@@ -1,6 +1,6 @@
 /** The front page: what can be looked up, the largest group's readings, what moved, and how to use it. */
 import type { Operator } from '../../config/config.js';
-import type { Overview, Population } from '../../register/overview.js';
+import { firstMeasurement, type Overview, type Population } from '../../register/overview.js';
 import { moversRoute } from '../../routes/lists.js';
 import { ROUTES, filler, routeNamed, urlTemplate } from '../../routes/index.js';
 import type { Route } from '../../routes/index.js';
@@ -222,7 +222,7 @@ export function frontPage(
   const largest = documents.largest(SHOWN_LARGEST);
   const { gains, losses } = documents.movers('d30');
   const { group_names, usernames } = documents.recent();
-  const firsts = populations.flatMap(({ firstMeasuredAt }) => firstMeasuredAt ?? []).toSorted();
+  const first = firstMeasurement(populations);
   const tried = example(overview, table, documents);
   return {
     headline,
@@ -246,7 +246,7 @@ export function frontPage(
     spark: { width: WIDTH, height: HEIGHT },
     totals: totals(populations, documents, words),
     asOf: asOf === null ? undefined : at(asOf),
-    since: firsts[0] === undefined ? undefined : at(firsts[0]),
+    since: first === null ? undefined : at(first),
     example: tried && { ...tried, url: baseUrl + tried.path },
     feedsText: inWords(feedsText(measured)),
   };

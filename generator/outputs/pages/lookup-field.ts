@@ -9,6 +9,8 @@ export interface LookupField {
   readonly kinds: readonly (Word & { readonly kind: Kind })[];
   /** Those that are found by name. */
   readonly named: readonly Kind[];
+  /** Those that are found by the platform's id of them. */
+  readonly identified: readonly Kind[];
   /** Whether former names are found, too. */
   readonly hasFormer: boolean;
   readonly label: string;

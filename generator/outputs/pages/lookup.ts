@@ -1,5 +1,6 @@
 /** The field that finds records: what it takes, for its script and for those who have none. */
 import { routeNamed } from '../../routes/index.js';
+import { platformIdRoute } from '../../routes/lookup.js';
 import type { Route } from '../../routes/index.js';
 import type { Overview } from '../../register/overview.js';
 import { shellRoute } from '../../routes/record-pages.js';
@@ -25,6 +26,7 @@ export function lookupField(
   const known = populations.filter(({ records }) => records > 0).map(({ resource }) => resource);
   const kinds = (known.length > 0 ? known : measuredKinds(measured)).map(({ kind }) => kind);
   const named = namedOf(kinds, measured);
+  const identified = kinds.filter((kind) => firstKey(platformIdRoute(kind)) !== undefined);
   const [first = 'group'] = preferred === undefined ? kinds : [preferred];
   const id = firstKey(first);
   const isFormerFound = named.some((kind) => hasFormer(kind, measured));
@@ -36,10 +38,12 @@ export function lookupField(
     action: routeNamed(table, shellRoute(kinds[0] ?? 'group')).path,
     kinds: kinds.map((kind) => ({ kind, ...called[kind] })),
     named,
+    identified,
     hasFormer: isFormerFound,
     label: named.length > 0 ? 'Id, address or name' : 'Id or address',
     hint: [
       id === undefined ? 'An id' : `An id such as ${id}`,
+      ...(identified.length > 0 ? ['the platform’s own id'] : []),
       ...(named.length > 0
         ? [
             'any address that contains it',

@@ -9,4 +9,4 @@ export const changesIn = (measured: Measured): readonly string[] => [
 
 /** Of which kinds feeds announce new records: `games`, `items`. */
 export const arrivalsIn = (measured: Measured): readonly string[] =>
-  ['games', 'items'].filter((plural) => measured.has(plural));
+  ['games', 'items'].filter((plural) => measured.has(`${plural}.first_measured_at`));

@@ -42,9 +42,10 @@ const QUESTIONS: Readonly<Record<Kind, readonly (readonly Question[])[]>> = {
 
 const OTHERWISE = 'What was measured of {it}, and when?';
 
-/** May, or the month of the first measurement in a register that has none of a May. */
-function monthAsked({ firstMeasuredAt: first, measuredAt: last }: Population): string {
-  if (first === null || last === null) return 'May';
+/** May, or the month of the first measurement that is known in a register that may have none of a May. */
+function monthAsked({ firstMeasuredAt, measuredAt: last }: Population): string {
+  if (last === null) return 'May';
+  const first = firstMeasuredAt ?? last;
   const years = Array.from(
     { length: Number(last.slice(0, 4)) - Number(first.slice(0, 4)) + 1 },
     (_, index) => Number(first.slice(0, 4)) + index,

@@ -3,7 +3,7 @@ import type { SiteConfig } from '../../config/config.js';
 import { LOG_GUIDE } from '../../routes/documentation.js';
 import { FEEDS, feedRoute } from '../../routes/feeds.js';
 import type { Overview } from '../../register/overview.js';
-import { isMeasured, routeNamed } from '../../routes/index.js';
+import { isMeasured, measuredDocuments, routeNamed } from '../../routes/index.js';
 import type { Route } from '../../routes/index.js';
 import { PATHS } from '../../routes/paths.js';
 import { recordPage } from '../../routes/record-pages.js';
@@ -30,8 +30,7 @@ export function recordPageContent(
 ) {
   const { kind, record, histories } = resource;
   const pathOf = (route: string): string => routeNamed(table, route).path;
-  // Where it has no history that is measured, the document of them says only that.
-  const history = histories.some((each) => measured.has(each.table)) ? resource.history : undefined;
+  const history = measuredDocuments(resource, measured).find((document) => document === resource.history);
   const feed = routeNamed(table, feedRoute(FEEDS[FEED_OF[kind]], 'atom'));
   const paths = {
     page: pathOf(recordPage(kind)),

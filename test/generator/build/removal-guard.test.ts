@@ -209,6 +209,11 @@ describe('the removal guard', () => {
     expect(implausibleAbsence(undefined, ['withheld'])).toBeUndefined();
     expect(implausibleAbsence(['groups.verified'], ['groups.verified'])).toBeUndefined();
     expect(implausibleAbsence([], ['withheld'])).toContain('the register lacks withheld');
+    const counts = { groups: { rows: 1, values: { verified: 0 } } };
+    expect(implausibleAbsence([], ['groups.verified'], [], counts)).toContain('lacks groups.verified');
+    // A column of which the last snapshot knew nothing was lost by none.
+    expect(implausibleAbsence([], ['groups.platform_id'], [], counts)).toBeUndefined();
+    expect(implausibleAbsence([], ['groups.platform_id'])).toContain('lacks groups.platform_id');
   });
 });
 

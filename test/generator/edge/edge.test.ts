@@ -203,7 +203,9 @@ describe('edge', () => {
 const REWRITTEN =
   'stats ids lookup largest/games movers/h24 movers/d7 movers/d30 recent group/:id user/:id game/:id item/:id ' +
   'ids/group/:first_id ids/user/:first_id ids/game/:first_id ids/item/:first_id lookup/username/:prefix ' +
-  'lookup/group/:prefix owners/user/:prefix owners/group/:prefix';
+  'lookup/group/:prefix owners/user/:prefix owners/group/:prefix ' +
+  'lookup/platform-id/group/:prefix lookup/platform-id/user/:prefix lookup/platform-id/game/:prefix ' +
+  'lookup/platform-id/item/:prefix';
 
 describe('the files for static hosts', () => {
   it('have rules for a signed log: types, and no tile of a year, since a 404 has the header as well', async () => {

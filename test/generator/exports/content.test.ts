@@ -11,7 +11,7 @@ import { csvObjects } from '../../support/csv.js';
 import { temporary } from '../../support/folder.js';
 import { NASTY_REGISTER, TIME } from '../../support/nasty.js';
 import { contentOf } from '../../support/published.js';
-import { SCHEMA, changeRegister, writeRegister } from '../../support/register.js';
+import { WITH_PLATFORM_IDS, SCHEMA, changeRegister, writeRegister } from '../../support/register.js';
 import { readTree } from '../../support/tree.js';
 import { isThorough } from '../../support/thorough.js';
 import { fields } from '../../support/values.js';
@@ -63,6 +63,7 @@ it('every field of every record is the same in the CSV as in the JSON', async ()
   const sample = path('sample.sqlite');
   await writeSample({ file: sample, records: isThorough ? 1500 : 400, seed: 11 });
   const folder = path('sample');
+  changeRegister(sample, WITH_PLATFORM_IDS);
   await published({ register: sample, out: folder });
   const tree = readTree(folder);
   let compared = 0;

@@ -7,8 +7,8 @@ import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { writeOperator } from '../../support/operator.js';
 import { contentOf, manifestOf } from '../../support/published.js';
-import { changeRegister } from '../../support/register.js';
-import { containing } from '../../support/values.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import { containing, fields } from '../../support/values.js';
 import { json, readTree } from '../../support/tree.js';
 import type { Tree } from '../../support/tree.js';
 import { readDescription } from './openapi/support.js';
@@ -86,6 +86,135 @@ describe('a register without a kind and without histories', () => {
       expect(contentOf(other)).toEqual(contentOf(one));
     },
   );
+});
+
+const T = '2026-11-20T08:00:00Z';
+const EARLIER = '2026-11-01T08:00:00Z';
+
+describe('a register that keeps neither the first measurement of its records nor their number', () => {
+  const KEPT = ['first_measured_at', 'measurements'];
+  const columns = (tables: readonly string[]): string[] =>
+    tables.flatMap((table) => KEPT.map((column) => `${table}.${column}`));
+  const ALL = ['groups', 'users', 'games', 'items'];
+
+  const without = async (tables: readonly string[]): Promise<string> => {
+    const file = await sample();
+    for (const place of columns(tables)) {
+      const [table, column] = place.split('.');
+      changeRegister(file, `ALTER TABLE ${table} DROP COLUMN ${column}`);
+    }
+    return file;
+  };
+
+  it('publishes null for them, announces no record as new, and says in no page when it was', async () => {
+    const [out, declared] = [path('dist'), path('declared')];
+    const register = await without(ALL);
+    const { code, stdout } = await inProcess('check', '--register', register);
+    expect([code, stdout]).toEqual([
+      0,
+      containing('  not measured: groups.first_measured_at, groups.measurements, '),
+    ]);
+    await published({ register, out });
+    const tree = readTree(out);
+    const group = [...tree.keys()].find((file) => /^api\/v1\/group\/\d+\.json$/.test(file)) ?? '';
+    expect(json(tree, group)).toMatchObject({ first_measured_at: null, measurements: null });
+    const none = { first_measured_at: null, measurements: null, measured_at: containing('Z') };
+    expect(json(tree, 'api/v1/stats.json')).toMatchObject(
+      Object.fromEntries(ALL.map((kind) => [kind, none])),
+    );
+    expect(json(tree, 'api/v1/recent.json')).toMatchObject({ games: null, items: null });
+    expect([...tree.keys()].filter((file) => /^feeds\/(games|items)/.test(file))).toEqual([]);
+    expect(json(tree, 'feeds/all.json')).toMatchObject({
+      description: 'New names of groups, new owners of groups and new usernames',
+    });
+    expect(tree.get('feeds/all.atom')?.text).not.toMatch(/first_measured_at\/1|for the first time/);
+    const absent = Object.fromEntries(manifestOf(out).routes.map((route) => [route.name, route['absent']]));
+    expect(absent['feed-games']).toBe('games.first_measured_at is not measured by this register');
+    const pages = [...tree].filter(
+      ([file]) => file.endsWith('.html') && !file.startsWith('developers/reference/'),
+    );
+    expect(
+      pages
+        .filter(([, { text }]) =>
+          /First measured|It has been measured|for the first time|temporalCoverage/.test(text),
+        )
+        .map(([file]) => file),
+    ).toEqual([]);
+    await published({ register: await sample(), out: declared, operator: operator(...columns(ALL)) });
+    expect(contentOf(declared)).toEqual(contentOf(out));
+  });
+
+  it('may keep them of some kinds, or of some records, and adds up no more than it knows', async () => {
+    const register = writeRegister(path('register.sqlite'), {
+      groups: [
+        { id: 1, first_measured_at: null, measurements: null },
+        { id: 2, measurements: 3 },
+      ],
+      users: [{ id: 5, first_measured_at: EARLIER, measurements: 7 }],
+      games: [
+        { id: 1, first_measured_at: null },
+        { id: 2, first_measured_at: EARLIER, measurements: null },
+      ],
+    });
+    const out = path('dist');
+    await published({ register, out });
+    const tree = readTree(out);
+    expect(json(tree, 'api/v1/stats.json')).toMatchObject({
+      groups: { records: 2, first_measured_at: null, measurements: null },
+      users: { first_measured_at: EARLIER, measurements: 7 },
+      games: { first_measured_at: null, measurements: null },
+      items: { records: 0, first_measured_at: null, measurements: 0 },
+    });
+    expect(json(tree, 'api/v1/recent.json')).toMatchObject({ games: [{ id: 2, to: EARLIER }], items: [] });
+    expect(json(tree, 'feeds/games.json')).toHaveProperty('items.length', 1);
+    // Of some records nobody knows when the first measurement was.
+    expect(tree.get('index.html')?.text).not.toContain('First measured');
+    expect(tree.get('index.html')?.text).toContain(`Last measured <time datetime="${T}"`);
+    expect(tree.get('developers.html')?.text).not.toContain('has been measured');
+  });
+});
+
+/** The files with a name or content of this form. */
+const namesIn = (tree: Tree, what: RegExp): string[] =>
+  [...tree].filter(([file, { text }]) => what.test(`${file}\n${text}`)).map(([file]) => file);
+
+describe('documents of histories of which nothing is measured', () => {
+  it.each([
+    {
+      what: 'usernames',
+      tables: ['usernames'],
+      kind: 'user',
+      document: 'usernames',
+      route: 'user-usernames',
+    },
+    {
+      what: 'readings, names and owners of groups',
+      tables: ['group_member_readings', 'group_names', 'group_owners'],
+      kind: 'group',
+      document: 'history',
+      route: 'group-history',
+    },
+  ])('are not there, and nothing names them: $what', async ({ tables, kind, document, route }) => {
+    const out = path('dist');
+    await published({ register: await lacking(tables), out });
+    const tree = readTree(out);
+    const record =
+      [...tree.keys()].find((file) => new RegExp(`^api/v1/${kind}/\\d+\\.json$`).test(file)) ?? '';
+    expect(json(tree, record)).toMatchObject({ links: { [document]: null } });
+    const named = namesIn(tree, new RegExp(`/${document}\\.json|${route}\\b`));
+    expect(named).toEqual(['snapshot.json']);
+    const { absent, example } = fields(manifestOf(out).routes.find(({ name }) => name === route));
+    expect([absent, example]).toEqual([containing('not measured by this register'), undefined]);
+    expect(await published({ register: await lacking(tables), out })).toMatchObject({ fullRender: null });
+  });
+
+  it('are there if any of it is measured', async () => {
+    const out = path('dist');
+    await published({ register: await lacking(['group_names', 'group_owners']), out });
+    const tree = readTree(out);
+    const history = [...tree.keys()].find((file) => /^group\/\d+\/history\.json$/.test(file)) ?? '';
+    expect(json(tree, history)).toMatchObject({ names: null, owners: null });
+  });
 });
 
 describe('the commands', () => {

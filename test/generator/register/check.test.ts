@@ -18,20 +18,20 @@ const path = temporary();
 /** A register that keeps the contract, with a row in every table but `withheld`. */
 const VALID = `
   INSERT INTO groups VALUES (7, 'present', 'Seven', 'seventh', 'owned', 1042, 'marlow', 90, 1, 0, '2019-05-04T17:20:00Z',
-    '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2);
+    '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2, 'seven');
   INSERT INTO group_member_readings VALUES (7, '2026-11-01T08:00:00Z', 80), (7, '2026-11-20T08:00:00Z', 90);
   INSERT INTO group_names VALUES (7, 1, 'Sept', NULL, '2026-11-01T08:00:00Z', '2026-11-01T08:00:00Z'),
     (7, 2, 'Seven', '2026-11-02T00:00:00Z', '2026-11-20T08:00:00Z', '2026-11-20T08:00:00Z');
   INSERT INTO group_owners VALUES (7, 1, 'none', NULL, NULL, '2026-11-01T08:00:00Z', '2026-11-01T08:00:00Z'),
     (7, 2, 'owned', 1042, 'marlow', '2026-11-20T08:00:00Z', '2026-11-20T08:00:00Z');
   INSERT INTO users VALUES (1042, 'present', 'marlow', 'Marlow', 0, '2017-02-11T09:00:00Z',
-    '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2);
+    '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2, '9007199254740992');
   INSERT INTO usernames VALUES (1042, 1, 'finch', NULL, '2026-11-01T08:00:00Z', '2026-11-01T08:00:00Z'),
     (1042, 2, 'marlow', NULL, '2026-11-20T08:00:00Z', '2026-11-20T08:00:00Z');
   INSERT INTO games VALUES (88, 190, 'present', 'Lantern', 'Sail', 'group', 7, 'Seven', 'paid', 25, 12, 70, 9, 4, 3, 30, 'Adventure',
-    '2020-08-30T14:00:00Z', '2026-11-02T18:45:00Z', '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2);
+    '2020-08-30T14:00:00Z', '2026-11-02T18:45:00Z', '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2, '007');
   INSERT INTO items VALUES (30, 'present', 'Helmet', 'Polished', 8, 'Hat', 'user', 1042, 'marlow', 'priced', 120, 0, 1, 1180, 1336,
-    5000, 12, 47, '2018-05-30T07:25:25Z', '2026-10-01T12:00:00Z', '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2);
+    5000, 12, 47, '2018-05-30T07:25:25Z', '2026-10-01T12:00:00Z', '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2, '-5');
 `;
 
 async function checked(sql: string, shape: Shape = 'loose'): Promise<CheckReport> {
@@ -101,7 +101,7 @@ const TIME = 'a time in UTC and whole seconds such as 2026-11-20T08:00:00Z';
 const WRONG: readonly (readonly [place: string, expected: string, ...values: readonly string[]])[] = [
   ['groups.member_count', COUNT, `'many'`, `''`, '-1', '1.5', '1.0e+300', `X'31'`],
   ['groups.member_count', COUNT, '9007199254740992', '9223372036854775807', '-9223372036854775808'],
-  ['groups.measurements', COUNT, 'NULL', '-1'],
+  ['groups.measurements', COUNT, '-1'],
   ['groups.name', 'text, or NULL', `X'41'`],
   ['groups.owner_id', ID, '0', '-3'],
   ['groups.public_entry', '0 or 1', '2'],
@@ -163,7 +163,7 @@ const NOT_EVEN_TEXTS = [
 const TIMES: readonly Corruption[] = [
   ...[...NOT_TIMES, ...NOT_EVEN_TEXTS].map(([sql, shown]) => set('items', 'created_at', sql, shown, TIME)),
   set('items', 'measured_at', 'NULL', 'NULL', TIME),
-  set('games', 'first_measured_at', 'NULL', 'NULL', TIME),
+  set('games', 'measured_at', 'NULL', 'NULL', TIME),
   set('items', 'first_measured_at', `'2026-11-20T08:00:01Z'`, '08:00:01Z', 'not later than measured_at'),
   broken(
     'a name seen for the last time before it was seen for the first',
@@ -230,7 +230,7 @@ const ROWS: readonly Corruption[] = [
   broken('an id that is NULL', 'UPDATE items SET id = NULL;', `items | id = NULL | id | NULL | ${ID}`),
   broken(
     'two records of one id',
-    'INSERT INTO items SELECT * FROM items;',
+    'UPDATE items SET platform_id = NULL; INSERT INTO items SELECT * FROM items;',
     'items | id = 30 | id | 2 rows | one row',
   ),
   ...KEYS_OF_HISTORIES.map(([table, key, order, records]) =>
@@ -285,6 +285,24 @@ const ROWS: readonly Corruption[] = [
   ),
 ];
 
+const NUMBER = 'text that is no number up to 9007199254740991';
+const SHARED = 'the id of no other record';
+const PLATFORM_IDS: readonly Corruption[] = [
+  ...['0', '7', '1042', '9007199254740991'].map((id) =>
+    set('items', 'platform_id', `'${id}'`, `'${id}'`, NUMBER),
+  ),
+  { ...set('items', 'platform_id', '81384788765712384', '81384788765712384', 'text'), shape: 'untyped' },
+  broken(
+    'an id of the platform that three records share, of which one is withheld and no two have one more id',
+    `INSERT INTO users (id, measured_at, platform_id) VALUES
+       (1, '${LAST}', 'slug'), (2, '${LAST}', 'Slug'), (3, '${LAST}', 'slug'), (4, '${LAST}', 'slug '),
+       (5, '${LAST}', 'slug'), (6, '${LAST}', NULL), (8, '${LAST}', NULL);
+     INSERT INTO groups (id, measured_at, platform_id) VALUES (1, '${LAST}', 'slug');
+     INSERT INTO withheld VALUES ('user', 3, '${LAST}');`,
+    ...[1, 3, 5].map((id) => `users | id = ${id} | platform_id | 'slug' | ${SHARED}`),
+  ),
+];
+
 const WITHHELD: readonly Corruption[] = [
   broken(
     'an unknown kind',
@@ -311,8 +329,8 @@ const READABLE = 'a table, or a view that can be read';
 const SHAPES: readonly Corruption[] = [
   broken(
     'missing columns that may not be NULL, each named',
-    `ALTER TABLE groups DROP COLUMN measurements; ALTER TABLE withheld RENAME COLUMN since TO from_when;`,
-    'groups |  | measurements | missing | a column of that name',
+    `ALTER TABLE groups DROP COLUMN measured_at; ALTER TABLE withheld RENAME COLUMN since TO from_when;`,
+    'groups |  | measured_at | missing | a column of that name',
     'withheld |  | since | missing | a column of that name',
   ),
   broken(
@@ -345,6 +363,7 @@ describe('check finds', () => {
     ['in times', TIMES],
     ['in bytes of text', UTF8],
     ['between rows', ROWS],
+    ['in ids of the platform', PLATFORM_IDS],
     ['in withheld', WITHHELD],
   ] as const)('%s', (_, corruptions) => {
     it.each(corruptions)('$what', async ({ sql, shape, found }) => {
@@ -380,7 +399,7 @@ describe('check finds', () => {
     const columns = `id, state COLLATE ${collation} AS state, name, description, asset_type_id, asset_type,
       creator_type, creator_id, creator_name, price_state, price, off_sale, limited, lowest_resale_price,
       recent_average_price, quantity_total, quantity_remaining, favourites, created_at, updated_at,
-      first_measured_at, measured_at, measurements`;
+      first_measured_at, measured_at, measurements, platform_id`;
     const report = await checked(`${asView(columns)} UPDATE raw_items SET state = '${word}';`);
     expect(columnsIn(report)).toEqual(['items.state']);
   });
@@ -442,8 +461,8 @@ describe('a finding', () => {
     ],
     [
       'says of a column that it is missing',
-      'ALTER TABLE users DROP COLUMN measurements;',
-      ['users.measurements is missing, expected a column of that name'],
+      'ALTER TABLE users DROP COLUMN measured_at;',
+      ['users.measured_at is missing, expected a column of that name'],
     ],
   ])('%s', async (_, sql, lines) => {
     expect(findingLines(await checked(sql))).toEqual(lines);

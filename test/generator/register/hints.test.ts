@@ -51,6 +51,8 @@ describe('a hint', () => {
     ['price', `'120'`, AS_TEXT],
     ['price', '-1', 'a negative number; if it means "not measured": nullif(price, -1)'],
     ['price', '120.0', 'a whole number stored as REAL: CAST(price AS INTEGER)'],
+    ['platform_id', '81384788765712384', 'a number: CAST(platform_id AS TEXT)'],
+    ['platform_id', `'7'`, 'a number that can be the id itself: leave platform_id NULL'],
     ['off_sale', `'true'`, 'a boolean stored as text: CASE off_sale WHEN … THEN 1 WHEN … THEN 0 END'],
   ])('for %s = %s', async (column, value, hint) => {
     expect(await hintsOf(column, value)).toEqual([hint]);
@@ -60,8 +62,8 @@ describe('a hint', () => {
     ['created_at', `'yesterday'`],
     ['created_at', `'5.8.2023'`],
     ['created_at', `'2026-02-30T08:00:00Z'`],
-    ['measurements', '-1'],
     ['price', '1.5'],
+    ['name', `x'41'`],
     ['off_sale', `'perhaps'`],
   ])('is not made up for %s = %s', async (column, value) => {
     expect(await hintsOf(column, value)).toEqual([]);
@@ -145,7 +147,7 @@ describe('a check that finds nothing', () => {
 const GROUPS = `
   CREATE TABLE number AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12) SELECT i FROM n;
   INSERT INTO groups SELECT i, 'present', 'group ' || i, 'about', 'owned', 100 + i, 'owner ' || i, 1000 + i, 1, 0,
-    '2019-05-04T17:20:00Z', '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2 FROM number;
+    '2019-05-04T17:20:00Z', '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2, 'g-' || i FROM number;
   INSERT INTO group_member_readings SELECT i, '2026-11-01T08:00:00Z', 1000 FROM number;
   INSERT INTO group_member_readings SELECT i, '2026-11-20T08:00:00Z', 1000 + i FROM number;
   INSERT INTO group_names SELECT i, 1, 'group ' || i, '2026-10-01T08:00:00Z', '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z' FROM number;

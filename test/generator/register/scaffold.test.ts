@@ -45,7 +45,7 @@ describe('snapshot scaffold', () => {
       '--   guild (gid, Title of   it)\n',
       `--   broken (a view that can't be read)\n`,
       "-- Leave out the views of what you don't have",
-      'docs/your-register.md#recipes\n',
+      'docs/your-register.md#text-ids.',
     ])
       expect(sql).toContain(line);
   });
@@ -70,7 +70,7 @@ describe('snapshot scaffold', () => {
     const file = writeRegister(path('register.sqlite'), {});
     changeRegister(
       file,
-      `ALTER TABLE groups DROP COLUMN verified; ALTER TABLE items DROP COLUMN measurements;
+      `ALTER TABLE groups DROP COLUMN verified; ALTER TABLE items DROP COLUMN measured_at;
        DROP TABLE usernames; PRAGMA user_version = 7`,
     );
     const before = sha256(readFileSync(file));
@@ -78,7 +78,7 @@ describe('snapshot scaffold', () => {
     expect(sql.match(/^CREATE .*$/gm)).toEqual(['CREATE VIEW usernames AS SELECT']);
     expect(sql).toMatch(/^-- groups lacks columns\..*\n-- {3}verified: 0 or 1; may be NULL\. .*\n\n/m);
     expect(sql).toMatch(
-      /^-- items lacks columns\..*\n-- {3}measurements: INTEGER from 0; required\. .*\n\n/m,
+      /^-- items lacks columns\..*\n-- {3}measured_at: a time such as 2026-11-20T08:00:00Z; required\. .*\n\n/m,
     );
     expect(sql).toMatch(
       /^-- user_version is 7\..*\n-- .*#a-nightly-copy\..*\n-- PRAGMA user_version = 1;\n$/m,

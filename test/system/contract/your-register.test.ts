@@ -54,7 +54,7 @@ const build = (register: string, out: string, zone?: string) =>
   command(['build', '--operator', OPERATOR, '--register', register, '--out', out], zone);
 
 const GUILDS = `
-  INSERT INTO account VALUES (5, 'boss', 'The Boss', 0, 1400000000.9, 1751700000, 1751800000, 3);
+  INSERT INTO account VALUES (5, 'boss', 'The Boss', 0, 1400000000.9, 1751800000);
   INSERT INTO guild VALUES (7, 'ok', 'Old Mill', '', 5, 12, 1, 1500000000.5, 1751700000.2, 1751800000.7, 2),
     (8, 'gone', NULL, NULL, 0, NULL, NULL, NULL, 1751700000, 1751800000, 1);
   INSERT INTO headcount VALUES (7, 1751700000.2, 10), (7, 1751800000.7, 12);
@@ -82,6 +82,8 @@ describe('the guilds of docs/your-register.md', () => {
       owner: { id: 5, name: 'boss' },
       created_at: '2017-07-14T02:40:00Z',
     });
+    // What an account lacks is not made up.
+    expect(json(tree, 'api/v1/user/5.json')).toMatchObject({ first_measured_at: null, measurements: null });
     expect(json(tree, 'api/v1/group/8.json')).toMatchObject({ state: 'deleted', owner_state: 'none' });
     expect(json(tree, 'api/v1/game/9.json')).toMatchObject({
       creator: { type: 'group', id: 7, name: 'Old Mill' },
@@ -102,8 +104,8 @@ describe('the clubs of its recipes', () => {
   const [ids = ''] = sqlIn(section('### Text ids'));
   const [views = ''] = sqlIn(section('### Times'));
   const ROWS = `
-    INSERT INTO club VALUES ('old-mill', 'Old Mill', '2026/10/01', 1751800000123, '25.08.2025 11:50', 2),
-      ('abbey', 'Abbey', NULL, 1700000000999, '24.12.2025 18:00', 1);
+    INSERT INTO club VALUES ('old-mill', 'Old Mill', '2026/10/01', 1751800000123, '25.08.2025 11:50'),
+      ('abbey', 'Abbey', NULL, 1700000000999, '24.12.2025 18:00');
     INSERT INTO club_count VALUES ('old-mill', '30.07.2025 09:00', 76), ('old-mill', '25.08.2025 11:50', 77);
     INSERT INTO club_count SELECT 'abbey', '24.12.2025 18:00', 5;`;
   const clubs = (): string => {
@@ -131,6 +133,8 @@ describe('the clubs of its recipes', () => {
       member_count: 77,
       created_at: '2026-10-01T00:00:00Z',
       first_measured_at: '2025-07-06T11:06:40Z',
+      measurements: null,
+      platform_id: 'old-mill',
       measured_at: '2025-08-25T09:50:00Z',
     });
     expect(abbey).toMatchObject({ name: 'Abbey', created_at: null, measured_at: '2025-12-24T17:00:00Z' });
@@ -142,7 +146,7 @@ describe('the clubs of its recipes', () => {
     const file = clubs();
     changeRegister(
       file,
-      `DELETE FROM club WHERE slug = 'abbey'; INSERT INTO club SELECT 'a', 'A', NULL, 1, last_seen, 1 FROM club`,
+      `DELETE FROM club WHERE slug = 'abbey'; INSERT INTO club SELECT 'a', 'A', NULL, 1, last_seen FROM club`,
     );
     changeRegister(file, 'VACUUM');
     changeRegister(file, ids + views);

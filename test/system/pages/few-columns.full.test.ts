@@ -4,6 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { writeOperator } from '../../support/operator.js';
+import { changeRegister } from '../../support/register.js';
 import { startProxy } from '../../support/proxy.js';
 import { browsing, faultsOf, inChromium } from './browser.js';
 import { CLUBS, writeClubs } from './clubs.js';
@@ -23,6 +24,14 @@ const open = async (url: string, wanted: string, width = 375) => {
 };
 
 const main = (page: Page): Promise<string> => page.locator('main').innerText();
+
+/** Looks up some words, and waits until the field says this of them. */
+const seek = async (page: Page, kind: string, words: string, said: string): Promise<void> => {
+  await page.locator('select').selectOption(kind);
+  await page.locator('input[name=q]').fill(words);
+  await page.getByRole('button', { name: 'Look up' }).click();
+  await expect.poll(() => page.locator('.status').innerText()).toBe(said);
+};
 
 const ALWAYS = ['First measured', 'Last measured', 'Measurements'];
 
@@ -76,13 +85,54 @@ inChromium('the pages of records', () => {
   });
 });
 
-/** Looks up some words, and waits until the field says this of them. */
-const seek = async (page: Page, kind: string, words: string, said: string): Promise<void> => {
-  await page.locator('select').selectOption(kind);
-  await page.locator('input[name=q]').fill(words);
-  await page.getByRole('button', { name: 'Look up' }).click();
-  await expect.poll(() => page.locator('.status').innerText()).toBe(said);
-};
+inChromium('ids of the platform, in a register without first measurements', () => {
+  const openOwn = browsing(async () => {
+    const register = writeClubs(path('register.sqlite'));
+    changeRegister(
+      register,
+      `ALTER TABLE groups ADD COLUMN platform_id TEXT;
+       UPDATE groups SET platform_id = 'old-mill', measured_at = '2026-11-20T08:00:00Z' WHERE id = 4;
+       UPDATE groups SET platform_id = '81384788765712384' WHERE id = 5;
+       ALTER TABLE groups DROP COLUMN first_measured_at; ALTER TABLE groups DROP COLUMN measurements;`,
+    );
+    const [operator, out] = [writeOperator(path('site'), CLUBS), path('dist')];
+    await published({ register, operator, out });
+    return startProxy(out);
+  });
+  const openClub = async (url: string, wanted: string, width = 1280) => {
+    const watched = await openOwn(url, { viewport: { width, height: 800 } });
+    await watched.page.locator(wanted).first().waitFor();
+    return watched;
+  };
+
+  it('are among the facts of their records, and nothing is said of a first measurement', async () => {
+    const watched = await openClub('/group/4', '.another form');
+    expect(await watched.page.locator('.facts dt').allInnerTexts()).toEqual([
+      'Last measured',
+      'Id on the platform',
+    ]);
+    expect(await watched.page.locator('.facts').innerText()).toContain('old-mill');
+    expect(await main(watched.page)).not.toMatch(/first measured|measurements/i);
+    expect(await faultsOf(watched)).toEqual([]);
+    const { page } = await openClub('/group/6', '#facts');
+    expect(await main(page)).not.toMatch(/on the platform/i);
+  });
+
+  it('are found by the field, of any length, also in an address', async () => {
+    const { page } = await openClub('/', '.hint');
+    expect(await page.locator('.hint').innerText()).toContain('the platform’s own id');
+    await seek(page, 'group', 'old-mill', 'One club has this id or name.');
+    expect(await page.locator('.matches').innerText()).toBe('old-mill club 4');
+    await seek(page, 'group', '81384788765712384', 'One club has this id or name.');
+    await seek(page, 'user', 'https://chat.example/club/81384788765712384', 'One club has this id or name.');
+    expect(await page.locator('.matches a').getAttribute('href')).toBe('/group/5');
+    await seek(page, 'group', 'chess', 'One club has this id or name.');
+    // Ids are exact, names are not.
+    const none =
+      'No published club or player has exactly this id or name. Only whole ids and names are found.';
+    await seek(page, 'group', 'Old-Mill', none);
+  });
+});
 
 inChromium('the field that finds records', () => {
   it('offers and finds what there is, by the words of the operator', async () => {

@@ -43,6 +43,7 @@ const PLAIN_NAMES = new Map([
   ['first_measured_at', 'First measured'],
   ['measured_at', 'Last measured'],
   ['measurements', 'Measurements'],
+  ['platform_id', 'Id on the platform'],
   ['creator', 'Creator'],
   ['owner', 'Owner'],
 ]);
@@ -84,6 +85,9 @@ export const reasonFor = (record, name) =>
     ? REASONS.find(({ field, value, names }) => names.includes(name) && record[field] === value)?.words
     : undefined;
 
+/** Whether null says that there is nothing to say: the id is that on the platform. @param {Values} record @param {string} name */
+const isNothing = (record, name) => name === 'platform_id' && record[name] === null;
+
 /**
  * @param {unknown} value
  * @param {Field} field
@@ -111,7 +115,8 @@ export const facts = (fields, values) =>
   element(
     'dl',
     { class: 'facts' },
-    ...fields.map((field) => {
+    ...fields.flatMap((field) => {
+      if (isNothing(values, field.name)) return [];
       const value = values[field.name];
       const unit = typeof value === 'number' && field.unit !== undefined && field.unit !== field.name;
       return element(
@@ -133,6 +138,10 @@ export const facts = (fields, values) =>
 export const missing = (fields, values) =>
   fields
     .filter(
-      ({ name }) => values[name] === null && name !== 'owner_state' && reasonFor(values, name) === undefined,
+      ({ name }) =>
+        values[name] === null &&
+        name !== 'owner_state' &&
+        !isNothing(values, name) &&
+        reasonFor(values, name) === undefined,
     )
     .map(({ name }) => labelOf(name).toLowerCase());

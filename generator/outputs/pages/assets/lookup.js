@@ -1,4 +1,4 @@
-/** A field that finds a record by its id, an address or a name. Upgrades each `<div data-lookup>`. */
+/** A field that finds a record by its id, an address, a name or the platform's id. Upgrades each `<div data-lookup>`. */
 import { soughtBy } from '../address.js';
 import { element, isolated } from './dom.js';
 import { isObject, listIn, objectIn } from './facts.js';
@@ -72,6 +72,23 @@ const isMatch = (value) =>
 let shards;
 
 /**
+ * The document with the entry of a text, if there is one.
+ * @param {'lookup' | 'platform_ids'} guide the part of the guide that says where
+ * @param {string} called what the documents are called there
+ * @param {string} text as it is hashed
+ */
+async function shardWith(guide, called, text) {
+  shards ??= load(HOW);
+  const found = await shards.catch((/** @type {unknown} */ error) => {
+    shards = undefined;
+    throw error;
+  });
+  const how = objectIn(objectIn(found)?.[guide])?.[called];
+  if (!isShards(how)) throw new Refusal('This service does not look up what you entered.');
+  return objectIn(await load(how.path.replace('{prefix}', (await sha256(text)).slice(0, how.digits))));
+}
+
+/**
  * The records of a kind that have or had a name.
  * @param {string} kind
  * @param {string} name
@@ -80,17 +97,30 @@ let shards;
 async function matchesOf(kind, name) {
   const called = SHARDS.get(kind);
   if (called === undefined) return [];
-  shards ??= load(HOW);
-  const found = await shards.catch((/** @type {unknown} */ error) => {
-    shards = undefined;
-    throw error;
-  });
-  const how = objectIn(objectIn(found)?.lookup)?.[called];
-  if (!isShards(how)) throw new Refusal('This service does not look up names.');
   const wanted = normal(name);
-  const shard = await load(how.path.replace('{prefix}', (await sha256(wanted)).slice(0, how.digits)));
-  const entry = listIn(objectIn(shard)?.names, isEntry).find(({ name: hashed }) => hashed === wanted);
+  const shard = await shardWith('lookup', called, wanted);
+  const entry = listIn(shard?.names, isEntry).find(({ name: hashed }) => hashed === wanted);
   return listIn(entry?.matches, isMatch);
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is { platform_id: string, id: number }}
+ */
+const isIdentified = (value) =>
+  isObject(value) && typeof value.platform_id === 'string' && typeof value.id === 'number';
+
+/**
+ * The record of a kind that has an id of the platform, as if that were its name.
+ * @param {string} kind
+ * @param {string} text
+ * @returns {Promise<readonly Match[]>}
+ */
+async function identifiedBy(kind, text) {
+  const shard = await shardWith('platform_ids', kind, text);
+  return listIn(shard?.platform_ids, isIdentified)
+    .filter(({ platform_id: platformId }) => platformId === text)
+    .map(({ id }) => ({ id, name: text, is_current: true }));
 }
 
 /**
@@ -194,7 +224,7 @@ export function upgrade(host) {
   const seek = async (isFromAddress = false) => {
     latest += 1;
     const search = latest;
-    const sought = soughtBy(input.value, field.kinds);
+    const sought = soughtBy(input.value, field.kinds, field.identified.length > 0);
     if (sought.is === 'nothing') return say(sought.why, true);
     if (sought.is === 'record') {
       say(OPENING);
@@ -204,12 +234,14 @@ export function upgrade(host) {
       else location.assign(record);
       return;
     }
-    const named = field.kinds.filter(({ kind }) => field.named.some((each) => each === kind));
-    const chosen = field.kinds.find(({ kind }) => kind === select.value);
+    const found = new Set([...field.named, ...field.identified]);
+    const named = field.kinds.filter(({ kind }) => found.has(kind));
+    const chosen = field.kinds.find(({ kind }) => kind === (sought.kind ?? select.value));
+    const what = field.identified.length === 0 ? 'name' : field.named.length === 0 ? 'id' : 'id or name';
     if (named.length === 0) return say('Nothing can be found by name here. Enter an id or an address.', true);
     if (chosen !== undefined && !named.includes(chosen))
       return say(
-        `Only ${named.map(({ many }) => many).join(' and ')} can be found by name. ` +
+        `Only ${named.map(({ many }) => many).join(' and ')} can be found by ${what === 'name' ? what : `the platform’s ${what}`}. ` +
           `For ${withArticle(chosen.one)}, enter its id or address.`,
         true,
       );
@@ -220,15 +252,18 @@ export function upgrade(host) {
     try {
       const had = field.hasFormer ? ' or had' : '';
       for (const each of named.toSorted((a) => (a === chosen ? -1 : 1))) {
-        const matches = await matchesOf(each.kind, sought.name);
+        const matches = [
+          ...(field.identified.includes(each.kind) ? await identifiedBy(each.kind, sought.name) : []),
+          ...(field.named.includes(each.kind) ? await matchesOf(each.kind, sought.name) : []),
+        ];
         if (search !== latest) return;
         const links = linksTo(each, matches);
         if (links.length === 0) continue;
         const records = links.length === 1 ? `One ${each.one} has` : `${links.length} ${each.many} have`;
-        return say(`${records}${had} this name.`, false, links);
+        return say(`${records}${had} this ${what}.`, false, links);
       }
       say(
-        `No published ${named.map(({ one }) => one).join(' or ')} has${had} exactly this name. Only whole names are found.`,
+        `No published ${named.map(({ one }) => one).join(' or ')} has${had} exactly this ${what}. Only whole ${what === 'id or name' ? 'ids and names' : `${what}s`} are found.`,
       );
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;

@@ -5,12 +5,12 @@ import { PARTS, REFERENCE, SEARCH_PATH, documentationOf } from '../../../routes/
 import type { DocumentationPage } from '../../../routes/documentation.js';
 import { publishedHeaders } from '../../../routes/headers.js';
 import type { Headers, PublishedHeaders } from '../../../routes/headers.js';
-import { LOOKUP } from '../../../routes/lookup.js';
+import { LOOKUP, platformIdRoute } from '../../../routes/lookup.js';
 import { BUCKETS, routeNamed } from '../../../routes/index.js';
 import { PATHS } from '../../../routes/paths.js';
 import type { Route } from '../../../routes/index.js';
 import type { Overview } from '../../../register/overview.js';
-import type { Kind, Resource } from '../../../schema/field.js';
+import { KINDS, type Kind, type Resource } from '../../../schema/field.js';
 import { RESOURCES } from '../../../schema/index.js';
 import { enumerated, measuredFields, measuredKinds } from '../../../schema/measured.js';
 import { capitalized } from '../../../schema/words.js';
@@ -175,6 +175,7 @@ function startPage(documented: Documented) {
         { isOurs: operator.words?.[kind] === undefined },
       ]),
     ),
+    hasMeasurements: RESOURCES.some(({ plural }) => overview.measured.has(`${plural}.measurements`)),
     hasOwnerState: overview.measured.has('groups.owner_state'),
     hasChanges: changesIn(overview.measured).length > 0,
     hasRenames: ['group_names', 'usernames'].some((table) => overview.measured.has(table)),
@@ -241,8 +242,10 @@ function findingPage({ table, shown, overview: { measured }, inWords, isThere }:
   const body = shown.body(kind ?? 'user') ?? 'null';
   const { data } = z.object({ username: z.string() }).or(named).safeParse(JSON.parse(body));
   const owned = ownedIn(measured);
+  const hasPlatformIds = KINDS.map(platformIdRoute).some(isThere);
   return {
-    finders: findersIn(measured),
+    finders: [...findersIn(measured), ...(hasPlatformIds ? ['an id of the platform'] : [])],
+    hasPlatformIds,
     /** The member of the guide for names. */
     lookup: kind === 'group' ? 'group' : 'username',
     hasNames: kind !== undefined,

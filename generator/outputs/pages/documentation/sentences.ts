@@ -22,15 +22,31 @@ const record = z.object({
   member_count: z.number().nullable(),
   peak: reading.nullable(),
   change: z.object({ h24: z.object({ delta: z.number(), from_at: z.string() }).nullable() }),
-  first_measured_at: z.string(),
+  first_measured_at: z.string().nullable(),
   measured_at: z.string(),
-  measurements: z.number(),
+  measurements: z.number().nullable(),
+  platform_id: z.string().nullable(),
 });
 
 const meaningOf = (field: string, word: string): string | undefined => {
   const shape = shapesOf(group.record.fields, group.histories).find(({ name }) => name === field);
   return shape?.is === 'value' ? shape.meanings?.[word] : undefined;
 };
+
+/** How often it was measured, and since when, as far as the register keeps that. */
+function measuredSince(first: string | null, measurements: number | null): Sentence | false {
+  if (measurements === null)
+    return (
+      first !== null && { fields: ['first_measured_at'], text: `It was first measured on ${moment(first)}.` }
+    );
+  const times = measurements === 1 ? 'once' : `${integer(measurements)} times`;
+  return first === null
+    ? { fields: ['measurements'], text: `It has been measured ${times}.` }
+    : {
+        fields: ['first_measured_at', 'measurements'],
+        text: `It has been measured ${times} since ${moment(first)}.`,
+      };
+}
 
 /** The sentences, most important first. What is null is in the last one. @param body of the record */
 export function sentencesOf(body: string, inWords: InWords): readonly Sentence[] {
@@ -47,6 +63,7 @@ export function sentencesOf(body: string, inWords: InWords): readonly Sentence[]
     first_measured_at: first,
     measured_at: last,
     measurements,
+    platform_id: platformId,
   } = record.parse(json);
   const { h24 } = change;
   const ownerCase = OWNER_CASES.find((each) => each.state === ownerState);
@@ -56,6 +73,11 @@ export function sentencesOf(body: string, inWords: InWords): readonly Sentence[]
       fields: ['id', 'name'],
       text: `Group ${id}${name === null ? ' has no name that was read.' : ' is called'}`,
       name,
+    },
+    platformId !== null && {
+      fields: ['platform_id'],
+      text: 'On the platform, its id is',
+      name: platformId,
     },
     { fields: ['measured_at'], text: `It was last measured on ${moment(last)}.` },
     members !== null && {
@@ -80,15 +102,12 @@ export function sentencesOf(body: string, inWords: InWords): readonly Sentence[]
         text: `${owner === null ? '' : 'There is an owner: '}${ownership}${owner?.name ? ',' : '.'}`,
         name: owner === null ? null : owner.name,
       },
-    {
-      fields: ['first_measured_at', 'measurements'],
-      text: `It has been measured ${measurements === 1 ? 'once' : `${integer(measurements)} times`} since ${moment(first)}.`,
-    },
+    measuredSince(first, measurements),
   ];
   const sentences = all.filter((sentence) => sentence !== false);
   const named = new Set(sentences.flatMap(({ fields }) => fields));
   const nulls = Object.entries(z.record(z.string(), z.unknown()).parse(json)).flatMap(([field, value]) =>
-    value === null && !named.has(field) ? [field] : [],
+    value === null && !named.has(field) && field !== 'platform_id' ? [field] : [],
   );
   if (nulls.length > 0) sentences.push({ fields: nulls, text: 'Null: not measured, or not published.' });
   return sentences.map((sentence) => ({ ...sentence, text: inWords(sentence.text) }));

@@ -1,5 +1,7 @@
 /** How pages of the documentation are called whose contents depend on what a register measures. */
 import { moversRoute } from '../../../routes/lists.js';
+import { platformIdRoute } from '../../../routes/lookup.js';
+import { KINDS } from '../../../schema/field.js';
 import type { DocumentationPage } from '../../../routes/documentation.js';
 import { WINDOW_NAMES } from '../../../schema/members.js';
 import { enumerated } from '../../../schema/measured.js';
@@ -34,6 +36,10 @@ export function titled<Page extends DocumentationPage>(
             title: found.length > 1 ? page.title : found.includes('a name') ? 'Names' : 'Owners',
             description: `Records by ${by}`,
           };
+    case 'reference-ids-page':
+      return KINDS.map(platformIdRoute).some(isThere)
+        ? page
+        : { ...page, description: 'The ids of all records' };
     case 'guide-finding-page':
       return {
         ...page,

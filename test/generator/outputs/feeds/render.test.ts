@@ -7,6 +7,7 @@ import { atom, jsonFeed } from '../../../../generator/outputs/feeds/render.js';
 import { escaped, legible, quoted } from '../../../../generator/outputs/feeds/text.js';
 import { cut } from '../../../../generator/outputs/pages/words.js';
 import { ROUTES } from '../../../../generator/routes/index.js';
+import { Measured } from '../../../../generator/schema/measured.js';
 import { IMPRINT } from './imprint.js';
 import { NASTY } from './nasty.js';
 
@@ -63,7 +64,8 @@ describe('an entry', () => {
     changedAfter: null,
     name: null,
   };
-  const makeEntry = (more: object) => new EntryMaker(IMPRINT, ROUTES).dated({ ...change, ...more }).entry;
+  const makeEntry = (more: object) =>
+    new EntryMaker(IMPRINT, new Measured(), ROUTES).dated({ ...change, ...more }).entry;
 
   it.each([
     ['that the platform dates before its reading', '2026-05-26T08:00:00Z', '2026-05-26T08:00:00Z'],

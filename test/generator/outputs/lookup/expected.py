@@ -96,4 +96,12 @@ for kind, count in ('user', len(groups) + len(games)), ('group', len(games)):
     count = digits(count)
     shards(f'/api/v1/owners/{kind}', count, [(str(owner), {'id': owner, **owned[owner]}) for owner in sorted(owned)], 'owners')
     owners[kind] = {'path': f'/api/v1/owners/{kind}/{{prefix}}', 'digits': count}
-put('/api/v1/lookup', {'lookup': lookup, 'owners': owners})
+
+platform_ids = {'hash': 'SHA-256 over the UTF-8 of the id on the platform, exactly as it is'}
+for kind in tables:
+    entries = sorted((text, record) for record, text in published(kind, 'id, platform_id') if text is not None)
+    count = digits(len(published(kind)))
+    path = f'/api/v1/lookup/platform-id/{kind}'
+    shards(path, count, [(text, {'platform_id': text, 'id': record}) for text, record in entries], 'platform_ids')
+    platform_ids[kind] = {'path': f'{path}/{{prefix}}', 'digits': count}
+put('/api/v1/lookup', {'lookup': lookup, 'owners': owners, 'platform_ids': platform_ids})

@@ -49,6 +49,9 @@ const SPELLINGS = [
   ['😀'.repeat(3_000), '__proto__', 'a\u0000b', 'constructor', '1', '01'],
 ].flat();
 
+/** Ids of the platform: different bytes are different ids, whatever they look like. */
+const PLATFORM_IDS = [...new Set(SPELLINGS)].filter((text) => text !== '1');
+
 /** A name in a history. @param day of November, when it was last read */
 const named = (group_id: number, position: number, name: string, day: string) => ({
   group_id,
@@ -97,8 +100,9 @@ const NASTY: Rows = {
     name: index % 5 === 0 ? null : name,
     creator_type: [null, 'user', 'group'][index % 3] ?? null,
     creator_id: index % 11 === 0 ? null : ([3, 66, 2, 5][index % 4] ?? null),
+    platform_id: index === 11 ? 'of a withheld game' : (PLATFORM_IDS[index] ?? null),
   })),
-  items: [{ id: 8, creator_type: 'user', creator_id: 5 }],
+  items: [{ id: 8, creator_type: 'user', creator_id: 5, platform_id: '81384788765712384' }],
   withheld: ['user 66', 'group 66', 'game 12'].map((record) => {
     const [kind = '', id] = record.split(' ');
     return { kind, id: Number(id), since: '2026-11-20T08:00:00Z' };

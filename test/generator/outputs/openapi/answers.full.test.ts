@@ -14,7 +14,7 @@ import { buildSigned } from '../../../system/contract/signed-tree.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { startProxy } from '../../../support/proxy.js';
 import type { RunningProxy } from '../../../support/proxy.js';
-import { changeRegister } from '../../../support/register.js';
+import { WITH_PLATFORM_IDS, changeRegister } from '../../../support/register.js';
 import { fields } from '../../../support/values.js';
 import { judge, named, parameterOf, readDescription, responseOf, schemaNameOf } from './support.js';
 import type { Description, Response } from './support.js';
@@ -48,7 +48,7 @@ beforeAll(async () => {
   await build();
   changeRegister(
     register,
-    `UPDATE groups SET description = 'changed' WHERE id = (SELECT max(id) FROM groups)`,
+    `${WITH_PLATFORM_IDS} UPDATE groups SET description = 'changed' WHERE id = (SELECT max(id) FROM groups)`,
   );
   await build();
   description = readDescription(out);

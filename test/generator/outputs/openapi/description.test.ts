@@ -8,7 +8,7 @@ import { ROUTES } from '../../../../generator/routes/index.js';
 import { RESOURCES } from '../../../../generator/schema/index.js';
 import { published } from '../../../support/build.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
-import { changeRegister } from '../../../support/register.js';
+import { WITH_PLATFORM_IDS, changeRegister } from '../../../support/register.js';
 import { json, readTree } from '../../../support/tree.js';
 import type { Tree } from '../../../support/tree.js';
 import { fields } from '../../../support/values.js';
@@ -37,7 +37,8 @@ beforeAll(async () => {
   // A second snapshot, which changed something and removed something, so that there is a change list; the largest among it.
   changeRegister(
     register,
-    `UPDATE groups SET description = 'changed' WHERE id = (SELECT max(id) FROM groups);
+    `${WITH_PLATFORM_IDS}
+     UPDATE groups SET description = 'changed' WHERE id = (SELECT max(id) FROM groups);
      INSERT INTO withheld SELECT 'item', max(id), '2026-01-01T00:00:00Z' FROM items;
      INSERT INTO withheld SELECT 'group', id, '2026-01-01T00:00:00Z' FROM groups
        WHERE state IS NOT 'deleted' ORDER BY member_count DESC LIMIT 1;`,

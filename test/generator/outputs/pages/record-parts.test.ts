@@ -168,6 +168,17 @@ describe('what somebody typed', () => {
     expect(soughtBy('"1337"')).toEqual({ is: 'name', name: '1337' });
   });
 
+  it('may be an id of the platform, where there are any: a number that no id can be', () => {
+    expect(soughtBy('81384788765712384', [], true)).toEqual({ is: 'name', name: '81384788765712384' });
+    expect(soughtBy('https://platform.example/groups/81384788765712384', [], true)).toEqual({
+      is: 'name',
+      name: '81384788765712384',
+      kind: 'group',
+    });
+    expect(soughtBy('45', [], true)).toEqual({ is: 'record', id: '45' });
+    expect(soughtBy('0', [], true).is).toBe('nothing');
+  });
+
   it.each(['', '   ', '0', '9007199254740992', '99999999999999999999', 'https://platform.example/about'])(
     '"%s" is nothing, and it says why',
     (text) => {
