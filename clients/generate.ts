@@ -3,14 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import openapiTypescript from 'openapi-typescript';
-import type { SchemaObject } from 'openapi-typescript';
+import openapiTypescript, { type SchemaObject } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
 import { buildConfig } from '../generator/config/config.js';
 import { openapi } from '../generator/outputs/openapi/openapi.js';
-import { PROJECT_FOLDER } from '../generator/package.js';
-import { ROUTES } from '../generator/routes/index.js';
+import { PROJECT_FOLDER } from '../generator/base/package.js';
+import { ROUTES } from '../generator/routes/routes.js';
 import { Measured } from '../generator/schema/measured.js';
 
 /** The file that is written. */

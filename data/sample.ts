@@ -1,17 +1,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { openDatabase } from '../generator/sqlite/index.js';
-import { Dice } from './sample/dice.js';
-import { DAY, NOW } from './sample/events.js';
-import { writeGame } from './sample/games.js';
-import { writeGroup } from './sample/groups.js';
-import { writeItem } from './sample/items.js';
-import { idOf, isWithheld, type Kind, KINDS, type Register, registerOf } from './sample/register.js';
-import { Tables } from './sample/tables.js';
-import { timeText } from './sample/times.js';
-import { writeUser } from './sample/users.js';
+import { PROJECT_FOLDER } from '../generator/base/package.js';
+import { SAMPLE_ID } from '../generator/register/database.js';
+import { type Database, openDatabase, type Statement } from '../generator/base/sqlite/sqlite.js';
+import { GROUP, USER } from './sample/accounts.js';
+import { GAME, ITEM } from './sample/creations.js';
+import { type Row, writeRecord, type Writer } from './sample/records.js';
+import { type Register, registerOf } from './sample/register.js';
 
 export interface SampleOptions {
   /** The register to write; the caller has checked that it doesn't exist. */
@@ -44,12 +40,8 @@ export const MOST_RECORDS = 100_000_000;
  */
 const BATCH = 500;
 
-const WRITERS: Readonly<Record<Kind, (register: Register, index: number, tables: Tables) => void>> = {
-  group: writeGroup,
-  user: writeUser,
-  game: writeGame,
-  item: writeItem,
-};
+/** In the order in which they are written. */
+const WRITERS: readonly Writer[] = [GROUP, USER, GAME, ITEM];
 
 /**
  * Writes a fictional register: 30 % groups, 40 % users, 10 % games, 20 % items, with histories. The
@@ -93,43 +85,43 @@ async function fill(
     // A half-written sample is discarded, so there is nothing to protect
     db.pragma('journal_mode = OFF');
     db.pragma('synchronous = OFF');
-    db.exec(fs.readFileSync(path.join(packageRoot(), 'data', 'schema.sql'), 'utf8'));
-    const tables = new Tables(db);
-    const writeBatch = db.transaction((kind: Kind, from: number, to: number) => {
-      for (let index = from; index < to; index++) {
-        WRITERS[kind](register, index, tables);
-        if (isWithheld(index)) withhold(register, kind, index, tables);
-      }
+    db.pragma(`application_id = ${SAMPLE_ID}`);
+    db.exec(fs.readFileSync(path.join(PROJECT_FOLDER, 'data', 'schema.sql'), 'utf8'));
+    const { insert, rows } = insertingInto(db);
+    const writeBatch = db.transaction((writer: Writer, from: number, to: number) => {
+      for (let index = from; index < to; index++) writeRecord(writer, register, index, insert);
     });
     let done = 0;
-    for (const kind of KINDS) {
-      const count = register.counts[kind];
+    for (const writer of WRITERS) {
+      const count = register.counts[writer.kind];
       for (let from = 0; from < count; from += BATCH) {
         const to = Math.min(from + BATCH, count);
-        writeBatch(kind, from, to);
+        writeBatch(writer, from, to);
         done += to - from;
         await onProgress(done);
         await setImmediate();
       }
     }
-    return tables.rows;
+    return rows();
   } finally {
     db.close();
   }
 }
 
-function withhold(register: Register, kind: Kind, index: number, tables: Tables): void {
-  const age = new Dice(register.seed, `${kind} withheld`, index).below(600 * DAY);
-  tables.insert('withheld', { kind, id: idOf(register, kind, index), since: timeText(NOW - age) });
-}
-
-/** The folder of package.json. Compiled, this file runs from build/data/, without schema.sql. */
-function packageRoot(): string {
-  let folder = path.dirname(fileURLToPath(import.meta.url));
-  while (!fs.existsSync(path.join(folder, 'package.json'))) {
-    const parent = path.dirname(folder);
-    if (parent === folder) throw new Error(`Cannot find package.json above "${import.meta.url}"`);
-    folder = parent;
-  }
-  return folder;
+/** All rows of a table have the columns of its first one; others of the schema are NULL. */
+function insertingInto(db: Database) {
+  const statements = new Map<string, Statement<[object]>>();
+  let rows = 0;
+  const insert = (table: string, row: Row): void => {
+    let statement = statements.get(table);
+    if (statement === undefined) {
+      const columns = Object.keys(row);
+      const values = columns.map((column) => `@${column}`);
+      statement = db.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${values.join(', ')})`);
+      statements.set(table, statement);
+    }
+    statement.run(row);
+    rows++;
+  };
+  return { insert, rows: () => rows };
 }

@@ -7,6 +7,9 @@
 # tables whose names begin with ids_, which keep the ids of what has none. So REGISTER is worth a
 # backup. If a step fails, it stays as it was. 75 says that another copy is being made.
 #
+# The copy before becomes REGISTER.DAY, the last of the day on which it was made; three of them are
+# kept, to go back to (docs/takedowns.md#going-back).
+#
 # Needs sqlite3 3.27 or later.
 # Change: nothing here.
 # Install: with cron, as the user register, before publish.sh (see docs/operating.md).
@@ -38,7 +41,7 @@ if [ -e "$register-wal" ]; then
   exit 3
 fi
 
-trap 'rm -f "$next" "$next-journal" "$next-wal" "$next-shm"' EXIT
+trap 'rm -f "$next" "$next.kept" "$next-journal" "$next-wal" "$next-shm"' EXIT
 rm -f "$next"
 
 run() { sqlite3 -batch -bail "$@" 9>&-; }
@@ -71,4 +74,17 @@ case $carried in
     ;;
 esac
 sync "$next"
+if [ -e "$register" ]; then
+  kept=$register.$(date -u -r "$register" +%F)
+  # Unless an interrupted run has just kept it.
+  if ! [ "$register" -ef "$kept" ]; then
+    ln -f "$register" "$next.kept"
+    mv "$next.kept" "$kept"
+  fi
+fi
 mv "$next" "$register"
+set -- "$register".[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]
+while [ $# -gt 3 ]; do
+  rm -f "$1"
+  shift
+done

@@ -1,18 +1,15 @@
 /** The command line: every command but `serve`. With cli.ts the only file here that uses process.*. */
 import { join } from 'node:path';
-import { CommanderError } from 'commander';
-import type { Command } from 'commander';
-import { addCommands } from './commands/index.js';
+import { CommanderError, type Command } from 'commander';
+import { addCommands } from './commands/commands.js';
 import { KEY_VARIABLE, Program } from './commands/options.js';
 import type { Terminal } from './commands/terminal.js';
 import { DEFAULTS } from './config/config.js';
-import { EXIT, Failure, codeOf, messageOf } from './errors.js';
-import { codeIdentity } from './build/incremental/build-key.js';
-import { calledAs, readPackage, returnToUser } from './package.js';
-import { progressFor } from './progress.js';
-import type { Progress } from './progress.js';
-import { ThreadPool } from './build/workers/pool.js';
-import type { Pool } from './build/workers/pool.js';
+import { EXIT, Failure, codeOf, messageOf } from './base/errors.js';
+import { codeIdentity } from './pipeline/incremental/build-key.js';
+import { calledAs, readPackage, returnToUser } from './base/package.js';
+import { progressFor, type Progress } from './base/progress.js';
+import { ThreadPool, type Pool } from './pipeline/workers/pool.js';
 
 const self = readPackage();
 const defaultsFolder = returnToUser(process, self);
@@ -74,17 +71,20 @@ const code = (): string => {
 };
 
 const startPool = (register: string, notMeasured: readonly string[]): Pool =>
-  new ThreadPool(new URL('build/workers/worker.js', import.meta.url), register, notMeasured);
+  new ThreadPool(new URL('pipeline/workers/worker.js', import.meta.url), register, notMeasured);
+
+const now = (): Date => new Date();
 
 const terminal: Terminal = {
   say,
   warn,
   progress,
   startPool,
+  now,
   effects: (quiet) => ({
     progress: progress(quiet),
     warn,
-    now: () => new Date(),
+    now,
     generator: { name: self.name, version: self.version, code: code() },
     startPool,
   }),
@@ -180,8 +180,6 @@ process.stdout.on('error', (error) => {
 
 /** The arguments; after an unknown command that one alone, since commander prints help for --help first. */
 function commandLine(): readonly string[] {
-  // The former letter of --version.
-  if (first === '-V') return [...process.argv.slice(0, 2), '-v'];
   const isKnown = first === 'help' || program.commands.some((command) => command.name() === first);
   return isKnown || first.startsWith('-') ? process.argv : process.argv.slice(0, 3);
 }
@@ -191,7 +189,7 @@ const END_MS = 1_000;
 
 try {
   await program.parseAsync(commandLine());
-  // It came too late to stop anything, but whoever goes on after this command must not.
+  // A signal that came too late to stop this command still stops whoever goes on after it.
   if (stoppedBy !== undefined) throw Failure.interrupted(`stopped by ${stoppedBy}, when all was done`);
 } catch (error) {
   for (const bar of shown) bar.stop();

@@ -1,24 +1,39 @@
 /**
  * What `npm start` and `npm run proxy` run, on any platform: the sample register, if there is none,
- * and its tree, for the port of PROXY_PORT, 8080 by default; or, as `start.js proxy`, the proxy. The
- * shell between npm and this process passes no signals on, so its end counts as one.
+ * its tree, and the proxy, whose host and port the tree names; or, as `start.js proxy`, the proxy
+ * alone. The shell between npm and this process passes no signals on, so its end counts as one.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** How often the shell is looked for: every 500 ms. */
 const SHELL_INTERVAL_MS = 500;
 
-const [, , program, ...options] = process.argv;
-const port = process.env['PROXY_PORT'] || '8080';
-const steps =
-  program === 'proxy'
-    ? [['../proxy/main.js', ...options]]
+/** Where the proxy is found that gets these options. @returns a base URL */
+function baseOf(args: readonly string[]): string {
+  const options = { host: { type: 'string' }, port: { type: 'string' } } as const;
+  const { values } = parseArgs({ args: [...args], options, strict: false });
+  const host = String(values.host ?? (process.env['PROXY_HOST'] || '127.0.0.1'));
+  const port = String(values.port ?? (process.env['PROXY_PORT'] || '8080'));
+  // 0.0.0.0 and :: stand for all addresses of the machine.
+  const named = /^[0.:]+$/.test(host) ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  return `http://${named}:${port}`;
+}
+
+const args = process.argv.slice(2);
+const isProxy = args[0] === 'proxy';
+const options = isProxy ? args.slice(1) : args;
+const steps = [
+  ...(isProxy
+    ? []
     : [
         ['cli.js', 'sample', '--if-missing'],
-        ['cli.js', 'build', '--base-url', `http://127.0.0.1:${port}`],
-      ];
+        ['cli.js', 'build', '--base-url', baseOf(options)],
+      ]),
+  ['../proxy/main.js', ...options],
+];
 
 /** Runs a program until it ends, and passes signals on. @returns its exit code, or the signal that ended it */
 function run([file = '', ...args]: readonly string[]): Promise<number | NodeJS.Signals> {

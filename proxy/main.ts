@@ -78,8 +78,6 @@ function readCommandLine(
   [node = '', file = '', ...args]: readonly string[],
 ): Config {
   const isCommand = args[0] === 'serve';
-  // The former letter of --version.
-  const given = args.slice(isCommand ? 1 : 0).map((each) => (each === '-V' ? '-v' : each));
   const name = calledAs(process, { root }, isCommand);
   const program = new Command(name)
     .version(version, '-v, --version')
@@ -90,7 +88,7 @@ function readCommandLine(
     .addHelpText('after', helpOf(name));
   for (const option of OPTIONS) program.addOption(option);
   checkVariables(process.env);
-  const [argument] = program.parse([node, file, ...given]).args;
+  const [argument] = program.parse([node, file, ...args.slice(isCommand ? 1 : 0)]).args;
   if (argument !== undefined)
     program.error(`error: unexpected argument '${argument}'\n(Did you mean --out ${argument}?)`);
   return resolveConfig(program, returnToUser(process, { root }));

@@ -9,7 +9,7 @@ export default defineConfig({
     include: [
       'test/proxy/limiter/{gcra,memory-store}.test.ts',
       'test/proxy/http/{preconditions,ranges}.test.ts',
-      'test/generator/tree/patch.test.ts',
+      'test/generator/state/compare.test.ts',
       'test/generator/publish/commit.test.ts',
     ],
   },

@@ -927,7 +927,7 @@ export interface paths {
     };
   };
   '/feeds/all.atom': {
-    /** New names and owners of groups, new usernames, and games and items measured for the first time */
+    /** New names and owners of groups, new usernames, and records measured for the first time */
     get: {
       responses: {
         200: {
@@ -939,7 +939,7 @@ export interface paths {
     };
   };
   '/feeds/all.json': {
-    /** New names and owners of groups, new usernames, and games and items measured for the first time */
+    /** New names and owners of groups, new usernames, and records measured for the first time */
     get: {
       responses: {
         200: {
@@ -1054,6 +1054,126 @@ export interface paths {
   };
   '/feeds/users/{month}.json': {
     /** Users with a new username: older entries, by month of measurement */
+    get: {
+      parameters: {
+        path: {
+          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
+          month: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/feed+json': Record<string, never>;
+          };
+        };
+      };
+    };
+  };
+  '/feeds/new-groups.atom': {
+    /** Groups measured for the first time */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/atom+xml': string;
+          };
+        };
+      };
+    };
+  };
+  '/feeds/new-groups.json': {
+    /** Groups measured for the first time */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/feed+json': Record<string, never>;
+          };
+        };
+      };
+    };
+  };
+  '/feeds/new-groups/{month}.atom': {
+    /** Groups measured for the first time: older entries, by month of measurement */
+    get: {
+      parameters: {
+        path: {
+          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
+          month: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/atom+xml': string;
+          };
+        };
+      };
+    };
+  };
+  '/feeds/new-groups/{month}.json': {
+    /** Groups measured for the first time: older entries, by month of measurement */
+    get: {
+      parameters: {
+        path: {
+          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
+          month: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/feed+json': Record<string, never>;
+          };
+        };
+      };
+    };
+  };
+  '/feeds/new-users.atom': {
+    /** Users measured for the first time */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/atom+xml': string;
+          };
+        };
+      };
+    };
+  };
+  '/feeds/new-users.json': {
+    /** Users measured for the first time */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/feed+json': Record<string, never>;
+          };
+        };
+      };
+    };
+  };
+  '/feeds/new-users/{month}.atom': {
+    /** Users measured for the first time: older entries, by month of measurement */
+    get: {
+      parameters: {
+        path: {
+          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
+          month: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/atom+xml': string;
+          };
+        };
+      };
+    };
+  };
+  '/feeds/new-users/{month}.json': {
+    /** Users measured for the first time: older entries, by month of measurement */
     get: {
       parameters: {
         path: {
@@ -1292,7 +1412,7 @@ export interface paths {
       responses: {
         200: {
           content: {
-            readonly 'application/linkset+json': string;
+            readonly 'application/linkset+json': components['schemas']['ApiCatalog'];
           };
         };
       };
@@ -1304,6 +1424,53 @@ export type webhooks = Record<string, never>;
 
 export interface components {
   schemas: {
+    /** @description A linkset (RFC 9264) with links to the API, its description and its licence, as RFC 9727 asks for. */
+    readonly ApiCatalog: {
+      /** @description The links of the catalog, then those of the API. */
+      readonly linkset: readonly {
+        /**
+         * Format: uri
+         * @description What the links start from.
+         */
+        readonly anchor: string;
+        /** @description The API. */
+        readonly item?: readonly {
+          /**
+           * Format: uri
+           * @description Where the link leads.
+           */
+          readonly href: string;
+        }[];
+        /** @description Its description for programs. */
+        readonly 'service-desc'?: readonly {
+          /**
+           * Format: uri
+           * @description Where the link leads.
+           */
+          readonly href: string;
+          /** @description Media type of what is there. */
+          readonly type: string;
+        }[];
+        /** @description Its documentation for people. */
+        readonly 'service-doc'?: readonly {
+          /**
+           * Format: uri
+           * @description Where the link leads.
+           */
+          readonly href: string;
+          /** @description Media type of what is there. */
+          readonly type: string;
+        }[];
+        /** @description The licence of its data. */
+        readonly license?: readonly {
+          /**
+           * Format: uri
+           * @description Where the link leads.
+           */
+          readonly href: string;
+        }[];
+      }[];
+    };
     /** @description Every URL that one snapshot added, changed or removed. */
     readonly ChangeList: {
       /** @description Identifies the tree. One that starts over has another. */
@@ -1351,9 +1518,9 @@ export interface components {
       readonly changes: readonly {
         /** @description Number of the snapshot. */
         readonly sequence: number;
-        /** @description Number of the snapshot before it; null if it has no change list. */
+        /** @description Number of the snapshot before it; null if nothing leads from there. */
         readonly from: number | null;
-        /** @description Digest of the snapshot before it; null if it has no change list. */
+        /** @description Digest of the snapshot before it; null if nothing leads from there. */
         readonly from_digest: string | null;
         /** @description Digest of the snapshot. */
         readonly digest: string;
@@ -1408,14 +1575,14 @@ export interface components {
         };
         /**
          * Format: uri-reference
-         * @description Path of its change list; null if it has none.
+         * @description Path of its change list; null if none is kept: take the documents.
          */
         readonly file: string | null;
-        /** @description Size of the change list; null if it has none. Unit: bytes. */
+        /** @description Size of the change list; null if none is kept. Unit: bytes. */
         readonly bytes: number | null;
-        /** @description SHA-256 of the change list; null if it has none. */
+        /** @description SHA-256 of the change list; null if none is kept. */
         readonly sha256: string | null;
-        /** @description The bodies of all documents that it changed; null if they are too large or not kept. */
+        /** @description The bodies of all documents that it changed; null if they are not kept: take the documents. */
         readonly bundle: {
           /**
            * Format: uri-reference
@@ -1883,7 +2050,7 @@ export interface components {
        * @description Path of the documentation page for developers.
        */
       readonly docs: string;
-      /** @description The main endpoints of the API. All of them, with lists, look-up and ids, are in the OpenAPI description, to which the header Link leads (service-desc). */
+      /** @description Every endpoint that returns JSON. The OpenAPI description, to which the header Link leads (service-desc), says what each returns. */
       readonly endpoints: readonly {
         /** @description Always GET. Words: `GET`. Others may be added. */
         readonly method: 'GET' | (string & {});
@@ -2885,7 +3052,7 @@ export interface components {
          * @description Time of the newest measurement in them; null if there is none.
          */
         readonly as_of: string | null;
-        /** @description The snapshot that the downloads belong to. The change lists after it bring them up to date. */
+        /** @description The snapshot that the downloads belong to. The change lists after it, if they are kept, bring them up to date. */
         readonly sequence: number;
         /** @description Digest of that snapshot. */
         readonly digest: string;

@@ -18,7 +18,7 @@ export type Change =
   /** All changes up to this snapshot have been yielded: store it with the copy. */
   | ({ readonly kind: 'reached' } & Position);
 
-/** No changes lead from the position to the published snapshot: fetch everything again. */
+/** No changes lead from the position to the published snapshot: take the documents again. */
 export class StartOverError extends Error {
   override readonly name = 'StartOverError';
 }
@@ -141,9 +141,13 @@ async function* linesIn(bytes: ArrayBuffer, file: string): AsyncGenerator<string
     });
   let rest = '';
   for (let read = await next(); !read.done; read = await next()) {
-    const lines = (rest + decoder.decode(read.value, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) yield line;
+    const [end = '', ...others] = decoder.decode(read.value, { stream: true }).split('\n');
+    // The rest is never split again: a long line takes time in proportion to its length.
+    rest += end;
+    for (const line of others) {
+      yield rest;
+      rest = line;
+    }
   }
   if (rest + decoder.decode() !== '') throw new Error(`${file}: expected a line break after the last line`);
 }

@@ -2,8 +2,7 @@
  * A client for a register that is published with register-api. No dependencies; needs `fetch`:
  * Node 20.19 or newer, or a browser.
  */
-import { JSON_ROUTES } from './api.js';
-import type { components, paths } from './api.js';
+import { JSON_ROUTES, type components, type paths } from './api.js';
 
 /** A path of the service, as the description has it: `/api/v1/group/{id}`. */
 export type Route = keyof paths;

@@ -2,9 +2,9 @@
 export type Choices<T> = readonly [T, ...T[]];
 
 /**
- * Deterministic randomness: whole numbers, and elsewhere fractions with + - * / and Math.sqrt alone,
- * as Math.log or Math.sin may differ in the last bit between engines. Each record has its own dice, seeded by (seed, purpose, index), so it depends on no
- * other record, and can be recomputed when another one refers to it.
+ * Deterministic randomness: whole numbers, and fractions with + - * / and Math.sqrt alone, as Math.log may
+ * differ in the last bit between engines. Each record has its own dice, so that it depends on no other
+ * one, and can be recomputed when another one refers to it.
  */
 export class Dice {
   #a: number;
@@ -55,11 +55,7 @@ export class Dice {
     return choices[this.below(choices.length)] ?? choices[0];
   }
 
-  /**
-   * A count with a heavy tail: most are below twice the base; each doubling after that has a
-   * probability of 5/8.
-   * @returns an integer below base * 2^(doublings + 1)
-   */
+  /** A count with a heavy tail, below base * 2^(doublings + 1): each doubling has a probability of 5/8. */
   tail(base: number, doublings: number): number {
     let size = base;
     for (let left = doublings; left > 0 && this.below(8) < 5; left--) size *= 2;

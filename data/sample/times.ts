@@ -1,129 +1,102 @@
-import type { Dice } from './dice.js';
-import { DAY, type Events, HOUR, NOW, outageAt, YEAR } from './events.js';
-import type { Kind, Register } from './register.js';
+import { Dice } from './dice.js';
 
-/** RFC 3339 UTC in whole seconds. */
-export function timeText(seconds: number): string {
-  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
-}
+export const HOUR = 3_600;
+export const DAY = 24 * HOUR;
+export const YEAR = 365 * DAY;
 
-/** Readings at an interval, back to an age; all in seconds. */
-interface Stretch {
-  readonly every: number;
-  /** The maximum delay of a step. Steps are never early: daily means at least 24 hours apart. */
-  readonly late: number;
-  readonly backTo: number;
-}
-
-/** How often a record is read, newest stretch first; `newest` is the last reading's maximum age. */
-export interface Cadence {
-  readonly newest: number;
-  /** A pause of weeks is at least this long ago. */
-  readonly pausesFrom: number;
-  readonly stretches: readonly [Stretch, ...Stretch[]];
-}
-
-const SELDOM: Stretch = { every: 60 * DAY, late: 240 * DAY, backTo: 3 * YEAR };
-const WEEKLY: Stretch = { every: 7 * DAY, late: DAY, backTo: 3 * YEAR };
-const HOURLY: Stretch = { every: HOUR, late: 90, backTo: 4 * DAY };
-
-/** The very largest, whose every day counts. */
-export const CLOSE_CADENCE: Cadence = {
-  newest: HOUR,
-  pausesFrom: 60 * DAY,
-  stretches: [HOURLY, { every: DAY, late: 1_200, backTo: 540 * DAY }, { ...WEEKLY, every: 3 * DAY }],
-};
-export const HOURLY_CADENCE: Cadence = {
-  newest: HOUR,
-  pausesFrom: 10 * DAY,
-  stretches: [HOURLY, { every: DAY, late: 1_200, backTo: 75 * DAY }, WEEKLY],
-};
-export const DAILY_CADENCE: Cadence = {
-  newest: DAY,
-  pausesFrom: 10 * DAY,
-  stretches: [{ every: DAY, late: 1_800, backTo: 40 * DAY }, { ...WEEKLY, backTo: 250 * DAY }, SELDOM],
-};
-export const WEEKLY_CADENCE: Cadence = {
-  newest: 8 * DAY,
-  pausesFrom: 10 * DAY,
-  stretches: [{ ...WEEKLY, backTo: 60 * DAY }, SELDOM],
-};
-export const SELDOM_CADENCE: Cadence = { newest: 200 * DAY, pausesFrom: 0, stretches: [SELDOM] };
-
-/** When a record was read, oldest first, in seconds since 1970. */
-export interface ReadingTimes {
-  readonly first: number;
-  readonly last: number;
-  readonly all: readonly number[];
-}
-
-/** What limits the readings of a record. */
-export interface Reach {
-  /** The minimum number of readings. */
-  readonly atLeast: number;
-  /** Nothing is read before this, in seconds since 1970, unless there would be too few readings. */
-  readonly notBefore: number;
-}
-
-/**
- * The readings of a record. There are none in an outage; now and then the reader skipped a few
- * steps, or left out the record for weeks.
- */
-export function readingTimes(
-  dice: Dice,
-  cadence: Cadence,
-  events: Events,
-  { atLeast, notBefore }: Reach,
-): ReadingTimes {
-  const mostAge = Math.max(2 * DAY, NOW - notBefore);
-  const oldestAge = Math.min(20 * DAY + dice.below(3 * YEAR - 20 * DAY), mostAge);
-  const pausedAt = dice.once(6) ? cadence.pausesFrom + dice.below(400 * DAY) : Infinity;
-  const last = awake(NOW - dice.below(cadence.newest), events);
-  let age = NOW - last;
-  let isPaused = false;
-  const all = [last];
-  for (;;) {
-    const stretch = cadence.stretches.find(({ backTo }) => age < backTo) ?? SELDOM;
-    const skips = stretch !== SELDOM && dice.once(40) ? 1 + dice.below(3) : 0;
-    age += stretch.every * (1 + skips) + dice.below(stretch.late);
-    if (!isPaused && age > pausedAt) {
-      age += 15 * DAY + dice.below(45 * DAY);
-      isPaused = true;
-    }
-    if (age > oldestAge && all.length >= atLeast) break;
-    if (outageAt(events, NOW - age) === undefined) all.push(NOW - age);
-  }
-  return { first: all.at(-1) ?? last, last, all: all.toReversed() };
-}
-
-/** The first and newest reading of a record without a series, and their number. */
-export function countedReadings(
-  dice: Dice,
-  events: Events,
-): { first: number; last: number; measurements: number } {
-  const last = awake(NOW - dice.below(60 * DAY), events);
-  const measurements = 1 + dice.tail(1, 6);
-  const first = measurements === 1 ? last : awake(last - DAY - dice.below(2 * YEAR), events);
-  return { first, last, measurements };
-}
-
-/** The time itself, or shortly before the outage at this time. */
-function awake(time: number, events: Events): number {
-  const outage = outageAt(events, time);
-  return outage === undefined ? time : outage.from - 1 - ((outage.to - time) % HOUR);
-}
-
+/** The register's present, in seconds since 1970: fixed, so that samples are reproducible. */
+export const NOW = Date.UTC(2026, 10, 20, 8) / 1000;
 /** When the platform opened. */
 const OPENED = NOW - 13 * YEAR;
 
-/** When the platform created a record: the lower the id, the earlier, a few excepted. */
-export function createdAt({ counts }: Register, kind: Kind, index: number, dice: Dice): number {
-  const span = NOW - 12 * DAY - OPENED;
-  const scatter = dice.below(Math.floor(span / 20));
-  return Math.min(NOW - 12 * DAY, OPENED + Math.floor((span * index) / counts[kind] / 1.02) + scatter);
+const DATES = new Map<number, string>();
+const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
+
+/** RFC 3339 UTC in whole seconds: toISOString of each would take a fifth of all time. */
+export function timeText(seconds: number): string {
+  const clock = seconds % DAY;
+  const day = seconds - clock;
+  let date = DATES.get(day);
+  if (date === undefined) DATES.set(day, (date = new Date(day * 1000).toISOString().slice(0, 11)));
+  const minute = Math.floor(clock / 60);
+  return `${date}${TWO_DIGITS[Math.floor(minute / 60)]}:${TWO_DIGITS[minute % 60]}:${TWO_DIGITS[clock % 60]}Z`;
 }
 
-/** A creation at least a day before the first reading. */
-export function before(first: number, created: number, dice: Dice): number {
-  return Math.min(created, first - DAY - dice.below(90 * DAY));
+/** What befell the whole platform and its measuring, in seconds since 1970. */
+export interface Events {
+  /** When nothing was read at all. */
+  readonly outages: readonly { readonly from: number; readonly to: number }[];
+  /** When the platform removed bots from many groups at once, the last time first. */
+  readonly purges: readonly number[];
+}
+
+export function eventsOf(seed: number): Events {
+  const dice = new Dice(seed, 'events', 0);
+  const about = (days: number) => Math.floor(days * DAY * dice.between(5 / 6, 7 / 6));
+  const outage = (age: number, length: number) => {
+    const to = NOW - about(age);
+    return { from: to - about(length), to };
+  };
+  // The second falls among daily readings
+  const lately = [outage(2.3, 0.3), outage(24, 2.4), outage(64, 1.1), outage(140, 9.5)];
+  const outages = [...lately, outage(270, 4), outage(455, 30), outage(840, 13)];
+  return { outages, purges: [NOW - about(42), NOW - about(222)] };
+}
+
+/**
+ * How often records are read, from a size on: as many days back hourly, then daily, then weekly, and
+ * before that every few months.
+ */
+const CADENCES = [
+  { size: 12_000_000, hourly: 4, daily: 540, weekly: 1_095 },
+  { size: 500_000, hourly: 4, daily: 75, weekly: 1_095 },
+  { size: 10_000, hourly: 0, daily: 40, weekly: 250 },
+  { size: 1_500, hourly: 0, daily: 0, weekly: 60 },
+  { size: 0, hourly: 0, daily: 0, weekly: 0 },
+] as const;
+
+/** When a record was created, and then read, oldest first; in seconds since 1970. */
+export interface Life {
+  readonly created: number;
+  readonly first: number;
+  readonly last: number;
+  readonly readings: readonly number[];
+}
+
+/**
+ * The life of a record. Nothing is read in an outage; now and then the reader skipped a few steps, or
+ * left out the record for weeks.
+ * @param place its index among all of its kind, from 0 to 1: as a rule, the lower, the older
+ * @param size the larger, the more often it is read
+ * @param atLeast the minimum number of readings
+ */
+export function lifeOf(dice: Dice, place: number, size: number, atLeast: number, { outages }: Events): Life {
+  const youngest = NOW - 12 * DAY;
+  const span = (youngest - OPENED) * (place / 1.02 + dice.between(0, 0.05));
+  const born = Math.min(youngest, OPENED + Math.floor(span));
+  const { hourly, daily, weekly } = CADENCES.find((cadence) => size >= cadence.size) ?? CADENCES[4];
+  const start = Math.min(20 * DAY + dice.below(3 * YEAR - 20 * DAY), NOW - born);
+  const oldest = Math.max(start, daily * DAY);
+  const outageAt = (age: number) => outages.find(({ from, to }) => NOW - age >= from && NOW - age < to);
+  let pause = dice.once(6) ? 60 * DAY + dice.below(400 * DAY) : Infinity;
+  let age = dice.below(hourly > 0 ? HOUR : daily > 0 ? DAY : weekly > 0 ? 8 * DAY : 200 * DAY);
+  // The newest reading is never missing, so it is one before the outage
+  const missed = outageAt(age);
+  if (missed !== undefined) age = NOW - missed.from + 1 + (age % HOUR);
+  const readings: number[] = [];
+  while (age <= oldest || readings.length < atLeast) {
+    if (outageAt(age) === undefined) readings.push(NOW - age);
+    const every = age < hourly * DAY ? HOUR : age < daily * DAY ? DAY : age < weekly * DAY ? 7 * DAY : 0;
+    const skipped = dice.once(40) ? 1 + dice.below(3) : 0;
+    // Never early: daily means at least 24 hours apart
+    age += every > 0 ? every * (1 + skipped) + dice.below(every / 50) : 60 * DAY + dice.below(240 * DAY);
+    if (age > pause) {
+      age += 15 * DAY + dice.below(45 * DAY);
+      pause = Infinity;
+    }
+  }
+  readings.reverse();
+  const [first = NOW] = readings;
+  const created = Math.min(born, first - DAY - dice.below(90 * DAY));
+  return { created, first, last: readings.at(-1) ?? first, readings };
 }

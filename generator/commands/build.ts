@@ -1,14 +1,21 @@
-import { build } from '../build/build.js';
-import type { Published } from '../build/build.js';
+/** `build`: publishes what changed in the register. */
+import { build, type Published } from '../pipeline/build.js';
 import { buildConfig } from '../config/config.js';
-import { EXIT } from '../errors.js';
-import { withLog } from '../log/sign.js';
-import { amountOf, number } from '../progress.js';
+import { EXIT } from '../base/errors.js';
+import { withLog } from '../programs/log/sign.js';
+import { amountOf, number } from '../base/progress.js';
 import { placeOf } from '../register/findings.js';
 import { BULK_FILES, EXPORT_FORMATS } from '../routes/exports.js';
-import { RESOURCES, TABLES } from '../schema/index.js';
-import { RENDERING, waitOption, witnessOption } from './options.js';
-import type { Common, WaitOption, Program } from './options.js';
+import { RESOURCES, TABLES } from '../schema/schema.js';
+import { printDifference } from './diff.js';
+import {
+  RENDERING,
+  renderingFlags,
+  waitOption,
+  type Common,
+  type WaitOption,
+  type Program,
+} from './options.js';
 import {
   asOfText,
   brokenLine,
@@ -20,10 +27,9 @@ import {
   recordsText,
   size,
   warningLines,
+  type RunCost,
 } from './report.js';
-import type { RunCost } from './report.js';
-import { onTree } from './terminal.js';
-import type { Terminal } from './terminal.js';
+import { onTree, type Terminal } from './terminal.js';
 
 export function addBuild(program: Program, terminal: Terminal): void {
   const { say, warn, cost, exitWith } = terminal;
@@ -32,17 +38,20 @@ export function addBuild(program: Program, terminal: Terminal): void {
     .with(...RENDERING)
     .description('Check the register, render every response, and publish what changed.')
     .option('--accept-removals', 'publish even if more would be lost than the removal guard lets pass')
+    .option('--accept-republished', 'publish records again that the last snapshot withheld')
     .option(
       '--keep-downloads',
       'leave the bulk downloads as they were last written; they say as of when, and the next build without this writes them',
     )
-    .with(witnessOption, waitOption)
+    .option('--dry-run', 'write nothing, and say what would change, as diff does')
+    .with(waitOption)
     .option('--purge-list <file>', 'write the absolute URLs whose response changed, for a CDN')
     .option('--files-from <file>', 'write the files that changed, for rclone or rsync')
     .option('--delete-from <file>', 'write the files that are gone, which a copy must delete')
-    .action(async (flags: Common & WaitOption) => {
+    .action(async (flags: Common & WaitOption & { readonly dryRun?: true }, command: Program) => {
+      if (flags.dryRun === true) return printDifference(terminal, flags, command);
       const { json, quiet } = flags;
-      const config = buildConfig(flags);
+      const config = buildConfig(renderingFlags(command));
       const effects = terminal.effects(quiet);
       const result = await onTree(terminal, flags, () =>
         withLog(config, effects, (log) => build(config, effects, log)),

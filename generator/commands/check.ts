@@ -1,36 +1,44 @@
+/** `check`: says where a register breaks the contract, and what looks like a mistake. */
 import { notMeasuredBy } from '../config/config.js';
 import { check } from '../register/check.js';
 import type { Register } from '../register/database.js';
 import { markWithheld } from '../register/overview.js';
-import { countRows, warningsOf } from '../register/warnings.js';
-import { RESOURCES, WITHHELD } from '../schema/index.js';
-import { amountOf, number } from '../progress.js';
-import { inThreads, stepsIn } from '../build/workers/threads.js';
-import { operatorOption, OUTPUT, registerOption } from './options.js';
-import type { Common, Program } from './options.js';
-import { brokenLine, costText, findingLines, notMeasured, warningLines } from './report.js';
-import type { RunCost } from './report.js';
-import { print } from './terminal.js';
-import type { Terminal } from './terminal.js';
+import { ODD_VALUES, countRows, lateWarnings, warningsOf } from '../register/warnings.js';
+import { RESOURCES, WITHHELD } from '../schema/schema.js';
+import { amountOf, number } from '../base/progress.js';
+import { inThreads, requireTime, stepsIn } from '../pipeline/workers/threads.js';
+import {
+  operatorOption,
+  OUTPUT,
+  registerOption,
+  timeLimitOption,
+  type Common,
+  type Program,
+} from './options.js';
+import { brokenLine, costText, findingLines, notMeasured, warningLines, type RunCost } from './report.js';
+import { print, type Terminal } from './terminal.js';
 
 interface Flags extends Common {
   readonly register: string;
   readonly operator: string;
+  readonly timeLimit: boolean;
 }
 
 export function addCheck(program: Program, terminal: Terminal): void {
   const operator = operatorOption('what does not count as measured (not_measured)');
   program
     .command('check')
-    .with(registerOption, operator, ...OUTPUT)
+    .with(registerOption, operator, timeLimitOption, ...OUTPUT)
     .description('Check the register against its contract, without publishing.')
     .action(async (flags: Flags) => {
-      const { register: file, operator, quiet } = flags;
+      const { register: file, operator, timeLimit, quiet } = flags;
       const source = { file, notMeasured: notMeasuredBy(operator) };
       const shown = terminal.progress(quiet);
-      const { report, sound } = await inThreads(source, terminal.startPool, async (register, pool) => {
+      const { report, sound } = await inThreads(source, terminal, async (register, pool) => {
+        if (timeLimit) await requireTime(register, pool, shown);
         const report = await check(register, shown, false, stepsIn(pool));
-        const sound = report.total === 0 ? await shown.blocking(() => soundOf(register)) : undefined;
+        const sound =
+          report.total === 0 ? await shown.blocking(() => soundOf(register), ODD_VALUES) : undefined;
         return { report, sound };
       });
       const { total, findings } = report;
@@ -46,7 +54,11 @@ export function addCheck(program: Program, terminal: Terminal): void {
 function soundOf(register: Register) {
   markWithheld(register);
   const counts = countRows(register);
-  return { counts, absent: register.absent, warnings: warningsOf(register, counts) };
+  return {
+    counts,
+    absent: register.absent,
+    warnings: [...warningsOf(register, counts), ...lateWarnings(register)],
+  };
 }
 
 /** The result of a check that found nothing: counts, what is not measured, and warnings. */

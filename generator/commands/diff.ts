@@ -1,27 +1,28 @@
+/** `diff`, or `build --dry-run`: says what a build would change. */
 import { buildConfig } from '../config/config.js';
-import { diff } from '../build/diff.js';
-import type { Difference } from '../build/diff.js';
-import type { FieldChange } from '../build/field-changes.js';
-import { amountOf, number } from '../progress.js';
-import { RENDERING } from './options.js';
-import type { Common, Program } from './options.js';
+import { dryRun, type Difference } from '../pipeline/build.js';
+import type { FieldChange } from '../pipeline/examples.js';
+import { amountOf, number } from '../base/progress.js';
+import { RENDERING, renderingFlags, type Common, type Program } from './options.js';
 import { findingLines, list, warningLines } from './report.js';
-import { print } from './terminal.js';
-import type { Terminal } from './terminal.js';
+import { print, type Terminal } from './terminal.js';
 
 export function addDiff(program: Program, terminal: Terminal): void {
   program
     .command('diff')
     .with(...RENDERING)
     .description(
-      'Say which documents and feeds a build would add, change and remove, with examples. Nothing is written.',
+      'Say which documents and feeds a build would add, change and remove, with examples (build --dry-run). Nothing is written.',
     )
-    .action(async (flags: Common) => {
-      const difference = await diff(buildConfig(flags), terminal.effects(flags.quiet));
-      for (const line of findingLines(difference.report)) terminal.warn(line);
-      // The difference is what was asked for, also with --quiet.
-      print(terminal, { ...flags, quiet: undefined }, difference, () => differenceLines(difference));
-    });
+    .action(async (flags: Common, command: Program) => printDifference(terminal, flags, command));
+}
+
+/** Does what `diff` does, and what a build does with --dry-run. */
+export async function printDifference(terminal: Terminal, flags: Common, command: Program): Promise<void> {
+  const difference = await dryRun(buildConfig(renderingFlags(command)), terminal.effects(flags.quiet));
+  for (const line of findingLines(difference.report)) terminal.warn(line);
+  // The difference is what was asked for, also with --quiet.
+  print(terminal, { ...flags, quiet: undefined }, difference, () => differenceLines(difference));
 }
 
 /** Why a build would be refused and what it would warn of, counts per route, then examples. */

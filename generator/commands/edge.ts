@@ -1,18 +1,18 @@
+/** `edge`: writes the configuration of another server, or the headers of a static host. */
 import { isIP } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { hostHeaders, hostNotFound, hostRedirects } from '../edge/headers.js';
-import { nginxConfiguration } from '../edge/nginx.js';
-import { readPublished } from '../edge/published.js';
-import { Failure, writing } from '../errors.js';
-import { liesIn, makeFolder, readText, replaceFile } from '../files.js';
+import { hostHeaders, hostNotFound, hostRedirects } from '../programs/edge/headers.js';
+import { nginxConfiguration } from '../programs/edge/nginx.js';
+import { readPublished } from '../programs/edge/published.js';
+import { Failure, writing } from '../base/errors.js';
+import { liesIn, makeFolder, readText, replaceFile } from '../base/files.js';
+import { HOST_FILES } from '../routes/paths.js';
 import type { Snapshot } from '../tree/snapshot-json.js';
 import { Tree } from '../tree/tree.js';
-import { outOption, OUTPUT } from './options.js';
-import type { Common, Program } from './options.js';
-import { print } from './terminal.js';
-import type { Terminal } from './terminal.js';
+import { outOption, OUTPUT, type Common, type Program } from './options.js';
+import { print, type Terminal } from './terminal.js';
 
 interface Flags extends Common {
   readonly out: string;
@@ -61,9 +61,9 @@ export function addEdge(program: Program, terminal: Terminal): void {
     .action((flags: Flags) => {
       writeFor(terminal, flags, (published) => ({
         files: {
-          [join(flags.write, '_headers')]: hostHeaders(published),
-          [join(flags.write, '_redirects')]: hostRedirects(published),
-          [join(flags.write, 'api/404.html')]: hostNotFound(published),
+          [join(flags.write, HOST_FILES.headers)]: hostHeaders(published),
+          [join(flags.write, HOST_FILES.redirects)]: hostRedirects(published),
+          [join(flags.write, HOST_FILES.notFound)]: hostNotFound(published),
         },
         notes: [],
       }));

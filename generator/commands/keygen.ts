@@ -1,10 +1,9 @@
-import { Failure } from '../errors.js';
-import { keyWarnings, readKey } from '../keys.js';
-import { createKey } from '../log/key-file.js';
-import { OUTPUT } from './options.js';
-import type { Common, Program } from './options.js';
-import { print } from './terminal.js';
-import type { Terminal } from './terminal.js';
+/** `keygen`: makes a key that signs snapshots. */
+import { Failure } from '../base/errors.js';
+import { keyWarnings, readKey } from '../base/keys.js';
+import { createKey } from '../programs/log/key-file.js';
+import { OUTPUT, type Common, type Program } from './options.js';
+import { print, type Terminal } from './terminal.js';
 
 interface Flags extends Common {
   readonly name: string;

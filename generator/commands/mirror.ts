@@ -1,8 +1,7 @@
-import { Failure } from '../errors.js';
-import type { Verifier } from '../keys.js';
-import { PATIENCE_MINUTES, RUN_MINUTES } from '../mirror/bounds.js';
-import { mirror, type Mirrored } from '../mirror/mirror.js';
-import { amountOf } from '../progress.js';
+/** `mirror`: copies a published tree by HTTP, and keeps the copy current. */
+import { PATIENCE_MINUTES, RUN_MINUTES } from '../programs/mirror/bounds.js';
+import { mirror, type Mirrored } from '../programs/mirror/mirror.js';
+import { amountOf } from '../base/progress.js';
 import { Tree } from '../tree/tree.js';
 import {
   baseUrlOf,
@@ -15,10 +14,8 @@ import {
   type OnTree,
   type Program,
 } from './options.js';
-import { asOfText, costText, list, size } from './report.js';
-import type { RunCost } from './report.js';
-import { onTree, print } from './terminal.js';
-import type { Terminal } from './terminal.js';
+import { asOfText, costText, list, size, type RunCost } from './report.js';
+import { onTree, print, type Terminal } from './terminal.js';
 import { verifiersOf } from './verify-proof.js';
 
 interface Flags extends OnTree {
@@ -51,20 +48,13 @@ export function addMirror(program: Program, terminal: Terminal): void {
     .with(waitOption, ...OUTPUT)
     .action(async (base: URL, flags: Flags) => {
       const { out, state, key = [], patience, json, quiet } = flags;
-      const keys = key.flatMap(logKeysOf);
+      const keys = key.flatMap(verifiersOf);
       const result = await onTree(terminal, flags, () =>
         mirror(base, new Tree(out, state), terminal.effects(quiet), keys, patience),
       );
       print(terminal, flags, result, (cost) => mirroredLines(out, result, cost));
       if (json !== true) for (const line of warningsOf(result)) terminal.warn(line);
     });
-}
-
-/** @throws Failure usage, environment */
-function logKeysOf(given: string): readonly Verifier[] {
-  const keys = verifiersOf(given);
-  if (keys.every(({ type }) => type === 'note')) return keys;
-  throw Failure.usage(`"${given}" (--key) has the key of a witness, expected that of a log`);
 }
 
 const FETCHED: Readonly<Record<Mirrored['fetched'], string>> = {

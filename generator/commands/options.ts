@@ -1,7 +1,7 @@
 /** The options of commands, each declared once. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULTS, type SigningFlags } from '../config/config.js';
-import { Failure } from '../errors.js';
+import { Failure } from '../base/errors.js';
 
 /** Options that every command has. */
 export interface Common {
@@ -66,10 +66,12 @@ const keyOption = new Option(
 )
   .env(KEY_VARIABLE)
   .argParser(collect);
-export const witnessOption = new Option(
-  '--witness <url and key>',
-  'ask a witness to cosign the log, such as "https://w.example w.example+1b2c…"; once for each',
-).argParser(collect);
+
+/** The option of the commands that read every row of a register. */
+export const timeLimitOption = new Option(
+  '--no-time-limit',
+  'go on even if a view of the register is known to take more than ten minutes to read',
+);
 
 /** What every command that renders has. */
 export const RENDERING = [
@@ -80,8 +82,15 @@ export const RENDERING = [
   new Option('--base-url <url>', 'where the service is reached (default: base_url of the operator file)'),
   keyOption,
   new Option('--skip-invalid', 'leave out records that break the contract, and say which'),
+  timeLimitOption,
   ...OUTPUT,
 ];
+
+/** The flags of a command that renders. */
+export const renderingFlags = (command: Command): object => ({
+  ...command.opts(),
+  isExample: command.getOptionValueSource('operator') !== 'cli',
+});
 
 /** What a command has that signs, but renders nothing. @param operator what it reads the operator file for */
 export const signingOptions = (operator: string): readonly Option[] => [
@@ -91,7 +100,6 @@ export const signingOptions = (operator: string): readonly Option[] => [
   ...OUTPUT,
   operatorOption(operator),
   keyOption,
-  witnessOption,
 ];
 
 /** What starts this program, as whoever called it would type it: the name of the topmost command. */

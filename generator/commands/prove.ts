@@ -3,15 +3,21 @@ import { createHash } from 'node:crypto';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { Effects } from '../build/build.js';
-import { Failure, writing } from '../errors.js';
-import { chunksOf } from '../files.js';
-import { parseVerifier } from '../keys.js';
-import { MOST_BODY_BYTES, prove, type HashedDocument, type ProofRequest, type Proven } from '../log/prove.js';
-import { JSON_BYTES } from '../mirror/origin.js';
-import { parseJson } from '../portable.js';
-import { follow, type Progress } from '../progress.js';
-import { filler, urlTemplate, type Bucket } from '../routes/index.js';
+import type { Effects } from '../pipeline/build.js';
+import { Failure, writing } from '../base/errors.js';
+import { chunksOf } from '../base/files.js';
+import { parseVerifier } from '../base/keys.js';
+import {
+  MOST_BODY_BYTES,
+  prove,
+  type HashedDocument,
+  type ProofRequest,
+  type Proven,
+} from '../programs/log/tlog/prove.js';
+import { JSON_BYTES } from '../programs/mirror/origin.js';
+import { parseJson } from '../base/portable.js';
+import { follow, type Progress } from '../base/progress.js';
+import { filler, urlTemplate, type Bucket } from '../routes/route.js';
 import { keyForm } from '../routes/keys.js';
 import { locator } from '../tree/locate.js';
 import { isRendered } from '../tree/published-routes.js';
@@ -97,7 +103,7 @@ async function sourceAt(from: string, effects: Effects): Promise<TreeSource> {
     };
   }
   const base = baseUrlOf(from);
-  const { Client, MovedOn } = await import('../mirror/client.js');
+  const { Client, MovedOn } = await import('../programs/mirror/client.js');
   const client = new Client(base, 'prove', effects);
   progress.start(`asking ${from}`, 0, 'bytes');
   return {
@@ -176,7 +182,7 @@ function documentAt(path: string, { routes }: Snapshot) {
   const place = locator(routes.filter(isRendered), urlTemplate)(path);
   if (place?.suffix !== '') throw Failure.usage(noDocument(path, routes));
   const { name, file, bucket, parameters: [parameter] = [] } = place.route;
-  const key = parameter && { value: place.key, of: keyForm(parameter.name).keyOf };
+  const key = parameter && { value: place.key, parse: keyForm(parameter.name).keyOf };
   const request: ProofRequest = { path, route: name, key };
   return { request, file: { path, file: filler(file)(place.key), bucket } };
 }

@@ -1,8 +1,13 @@
 /** What several commands print. */
-import { amountOf, number } from '../progress.js';
-import { placeOf } from '../register/findings.js';
-import type { BrokenRow, CheckReport, Finding, Warning } from '../register/findings.js';
-import { RESOURCES, WITHHELD } from '../schema/index.js';
+import { amountOf, number } from '../base/progress.js';
+import {
+  placeOf,
+  type BrokenRow,
+  type CheckReport,
+  type Finding,
+  type Warning,
+} from '../register/findings.js';
+import { RESOURCES, WITHHELD } from '../schema/schema.js';
 
 /** The cost of a run. */
 export interface RunCost {

@@ -1,13 +1,13 @@
+/** `sample`: writes a fictional register. */
 import { existsSync } from 'node:fs';
 import { MOST_RECORDS, writeSample } from '../../data/sample.js';
 import { DEFAULTS } from '../config/config.js';
-import { Failure, messageOf } from '../errors.js';
-import { amountOf } from '../progress.js';
-import { isSqliteError, reasonOf } from '../sqlite/index.js';
+import { Failure, messageOf } from '../base/errors.js';
+import { amountOf } from '../base/progress.js';
+import { isSqliteError, reasonOf } from '../base/sqlite/sqlite.js';
 import { OUTPUT, wholeFrom, type Common, type Program } from './options.js';
 import { size } from './report.js';
-import { print } from './terminal.js';
-import type { Terminal } from './terminal.js';
+import { print, type Terminal } from './terminal.js';
 
 /** Enough to see everything, and quick to write. */
 const SAMPLE_RECORDS = 5000;

@@ -1,25 +1,36 @@
+/** `scaffold`: drafts the views that make a register of another database. */
+import { Failure } from '../base/errors.js';
 import { scaffold } from '../register/scaffold.js';
-import { programName, registerOption } from './options.js';
-import type { Program } from './options.js';
+import { TABLES, WITHHELD } from '../schema/schema.js';
+import { collect, programName, registerOption, type Program } from './options.js';
 import type { Terminal } from './terminal.js';
 
 export function addScaffold(program: Program, { say }: Terminal): void {
   program
     .command('scaffold')
-    .description(
-      'Print SQL for the views and columns that a database lacks to be a register. Nothing is written.',
-    )
+    .description('Print SQL that makes a register of a database, drafted by guesses. Nothing is written.')
     .addOption(registerOption)
+    .option('--from <name=table>', 'the table that has games, usernames …; may be repeated', collect)
     .addHelpText(
       'after',
       ({ command }) => `
 Example
   $ ${programName(command).replace('npm run', 'npm run -s')} scaffold --register guilds.db > views.sql
-  (edit views.sql: replace your_table, and NULL where you measure something)
+  (check views.sql: complete comments and NULL where you measure something)
   $ sqlite3 guilds.db < views.sql
   $ ${programName(command)} check --register guilds.db`,
     )
-    .action(({ register }: { register: string }) => {
-      for (const line of scaffold(register)) say(line);
+    .action(({ register, from = [] }: { register: string; from?: readonly string[] }) => {
+      for (const line of scaffold(register, Object.fromEntries(from.map(pairOf)))) say(line);
     });
+}
+
+const NAMES = TABLES.filter((table) => table !== WITHHELD).map(({ name }) => name);
+
+/** `games=experience`: what is in the register, and the maintainer's table. @throws Failure usage */
+function pairOf(value: string): readonly [string, string] {
+  const [, name = '', table = ''] = /^(\w+)=(.+)$/.exec(value) ?? [];
+  if (!NAMES.includes(name))
+    throw Failure.usage(`--from "${value}": expected NAME=TABLE, with one of ${NAMES.join(', ')}`);
+  return [name, table];
 }

@@ -1,5 +1,5 @@
-import { programName } from './options.js';
-import type { Program } from './options.js';
+/** `serve`: the proxy, which is a program of its own (see cli.ts). */
+import { programName, type Program } from './options.js';
 
 /** Only listed here: cli.ts hands `serve` over to the proxy, which has the options. */
 export function addServe(program: Program): void {

@@ -1,17 +1,16 @@
+/** `sign`: signs the newest snapshot, where builds have no key. */
 import { signingFor } from '../config/config.js';
-import { Failure } from '../errors.js';
-import { sign } from '../log/sign.js';
-import { amountOf } from '../progress.js';
+import { Failure } from '../base/errors.js';
+import { sign } from '../programs/log/sign.js';
+import { amountOf } from '../base/progress.js';
 import { Tree } from '../tree/tree.js';
-import { signingOptions } from './options.js';
-import type { Signs, Program } from './options.js';
-import { onTree, print } from './terminal.js';
-import type { Terminal } from './terminal.js';
+import { signingOptions, type Signs, type Program } from './options.js';
+import { onTree, print, type Terminal } from './terminal.js';
 
 export function addSign(program: Program, terminal: Terminal): void {
   program
     .command('sign')
-    .with(...signingOptions('for its "key" and "witnesses"'))
+    .with(...signingOptions('for its "key"'))
     .description('Sign the last snapshot of a tree that declares a log, if that was not done yet.')
     .examples('build', 'sign --key /media/key/log.key')
     .action(async (flags: Signs) => {

@@ -1,24 +1,27 @@
+/** `status`: says what is published. */
 import { join } from 'node:path';
-import { Failure } from '../errors.js';
-import { readText } from '../files.js';
-import { newestIn } from '../log/log-files.js';
-import { checkpointFile, logFolder } from '../log/log-paths.js';
-import { checkpointIn } from '../log/text.js';
-import { parseJson } from '../portable.js';
+import { Failure } from '../base/errors.js';
+import { readText } from '../base/files.js';
+import { newestIn } from '../programs/log/log-files.js';
+import { checkpointFile, logFolder } from '../programs/log/log-paths.js';
+import { checkpointIn } from '../programs/log/tlog/text.js';
+import { parseJson } from '../base/portable.js';
+import { isCommitting } from '../publish/commit.js';
 import { exportRoute } from '../routes/exports.js';
-import { TABLES } from '../schema/index.js';
-import { parseSnapshot } from '../tree/snapshot-json.js';
-import type { Snapshot } from '../tree/snapshot-json.js';
+import { TABLES } from '../schema/schema.js';
+import { parseSnapshot, type Snapshot } from '../tree/snapshot-json.js';
 import { Tree } from '../tree/tree.js';
-import { outOption, OUTPUT } from './options.js';
-import type { Common, Program } from './options.js';
+import { outOption, OUTPUT, stateOption, type Common, type Program } from './options.js';
 import { asOfText, recordsText } from './report.js';
-import { print } from './terminal.js';
-import type { Terminal } from './terminal.js';
+import { print, type Terminal } from './terminal.js';
 
 interface Flags extends Common {
   readonly out: string;
+  readonly state?: string;
 }
+
+/** What is known without the lock: a build may be at work. */
+const COMMITTING = 'a commit is under way or was interrupted: the next build completes it';
 
 export function addStatus(program: Program, terminal: Terminal): void {
   program
@@ -27,9 +30,9 @@ export function addStatus(program: Program, terminal: Terminal): void {
       'Say what is published: which snapshot, of when, what is not measured, whether it is signed.',
     )
     .examples('status --out dist', 'status --out dist --json')
-    .with(outOption(), ...OUTPUT)
+    .with(outOption(), stateOption, ...OUTPUT)
     .action((flags: Flags) => {
-      const status = statusOf(new Tree(flags.out));
+      const status = statusOf(new Tree(flags.out, flags.state));
       print(terminal, flags, status, () => [statusLine(status)]);
     });
 }
@@ -40,8 +43,12 @@ export function addStatus(program: Program, terminal: Terminal): void {
  */
 function statusOf(tree: Tree) {
   const { out, manifest } = tree;
+  const committing = isCommitting(tree);
   const content = readText(manifest);
-  if (content === undefined) throw Failure.environment(`"${out}" holds no published tree (no snapshot.json)`);
+  if (content === undefined) {
+    const why = committing ? `; ${COMMITTING}` : '';
+    throw Failure.environment(`"${out}" holds no published tree (no snapshot.json)${why}`);
+  }
   const snapshot = parseSnapshot(parseJson(content), `"${manifest}"`);
   return {
     tree: out,
@@ -55,6 +62,8 @@ function statusOf(tree: Tree) {
     files: snapshot.tree.files,
     bytes: snapshot.tree.bytes,
     log: logStatus(out, snapshot),
+    /** Whether a commit is under way, or was interrupted. */
+    committing,
   };
 }
 
@@ -78,7 +87,7 @@ function logStatus(out: string, { log, tree, sequence }: Snapshot) {
 }
 
 function statusLine(status: ReturnType<typeof statusOf>): string {
-  const { tree, sequence, asOf, builtAt, records, notMeasured, log } = status;
+  const { tree, sequence, asOf, builtAt, records, notMeasured, log, committing } = status;
   const measured = Object.entries(records).flatMap(([kind, count]) =>
     count === null ? [] : [[kind, count] as const],
   );
@@ -87,5 +96,6 @@ function statusLine(status: ReturnType<typeof statusOf>): string {
     recordsText(Object.fromEntries(measured)),
     ...(notMeasured.length === 0 ? [] : [`not measured: ${notMeasured.join(', ')}`]),
     log === null ? 'not signed' : `${log.signed ? 'signed as' : 'not signed yet in the log'} ${log.origin}`,
+    ...(committing ? [COMMITTING] : []),
   ].join('; ');
 }

@@ -1,11 +1,10 @@
 /** What a command may use of its process, passed in by program.ts. */
-import type { Effects } from '../build/build.js';
-import { EXIT } from '../errors.js';
-import type { Progress } from '../progress.js';
-import { whenFree } from '../lock.js';
+import type { Effects } from '../pipeline/build.js';
+import { EXIT } from '../base/errors.js';
+import type { Progress } from '../base/progress.js';
+import { whenFree } from '../base/lock.js';
 import type { Common, WaitOption } from './options.js';
-import { jsonLine } from './report.js';
-import type { RunCost } from './report.js';
+import { jsonLine, type RunCost } from './report.js';
 
 export interface Terminal {
   /** Prints a result to standard output. */
@@ -15,6 +14,7 @@ export interface Terminal {
   readonly progress: (quiet?: boolean) => Progress;
   /** Starts the threads that read a register. */
   readonly startPool: Effects['startPool'];
+  readonly now: Effects['now'];
   readonly effects: (quiet?: boolean) => Effects;
   /** The cost of the run so far. */
   readonly cost: () => RunCost;

@@ -1,15 +1,11 @@
-import { amountOf, number } from '../progress.js';
+/** `upload`: brings a copy elsewhere up to the tree. */
+import { amountOf, number } from '../base/progress.js';
 import { Tree } from '../tree/tree.js';
-import { verifyRemote } from '../upload/compare.js';
-import type { RemoteReport, Untracked } from '../upload/compare.js';
-import { upload } from '../upload/upload.js';
-import type { Uploaded } from '../upload/upload.js';
-import { outOption, OUTPUT, stateOption, waitOption } from './options.js';
-import type { OnTree, Program } from './options.js';
-import { costText, size } from './report.js';
-import type { RunCost } from './report.js';
-import { onTree, print } from './terminal.js';
-import type { Terminal } from './terminal.js';
+import { verifyRemote, type RemoteReport, type Untracked } from '../programs/upload/compare.js';
+import { upload, type Uploaded } from '../programs/upload/upload.js';
+import { outOption, OUTPUT, stateOption, waitOption, type OnTree, type Program } from './options.js';
+import { costText, size, type RunCost } from './report.js';
+import { onTree, print, type Terminal } from './terminal.js';
 
 interface Flags extends OnTree {
   readonly to: string;
@@ -21,16 +17,12 @@ export function addUpload(program: Program, terminal: Terminal): void {
   program
     .command('upload')
     .with(outOption(), stateOption)
-    .description('Bring object storage (rclone) or a folder elsewhere (rsync) up to the tree.')
-    .requiredOption(
-      '--to <remote>',
-      'NAME:BUCKET/PREFIX of the configuration of rclone, or rsync:DESTINATION',
-    )
+    .description('Bring object storage, or a folder elsewhere, up to the tree with rclone.')
+    .requiredOption('--to <remote>', 'NAME:BUCKET/PREFIX, with NAME of the configuration of rclone')
     .option('--verify', 'compare what is there with the tree, and change nothing')
     .examples(
       'upload --out dist --to storage:bucket/prefix',
-      'upload --out dist --to rsync:host:/srv/copy',
-      'upload --out dist --to rsync:/srv/copy --verify',
+      'upload --out dist --to storage:bucket/prefix --verify',
     )
     .with(waitOption, ...OUTPUT)
     .action(async (flags: Flags) => {

@@ -1,13 +1,12 @@
+/** `verify-proof`: checks a proof without the service that it is from. */
 import { readFileSync } from 'node:fs';
-import { Failure, messageOf, reading } from '../errors.js';
-import { parseVerifier, type Verifier } from '../keys.js';
-import { verifyProof, type VerifiedProof } from '../log/proof.js';
-import { readInput } from '../utf8.js';
-import { collect, OUTPUT } from './options.js';
-import type { Common, Program } from './options.js';
+import { Failure, messageOf, reading } from '../base/errors.js';
+import { parseVerifier, type Verifier } from '../base/keys.js';
+import { verifyProof, type VerifiedProof } from '../programs/log/tlog/proof.js';
+import { readInput } from '../base/utf8.js';
+import { collect, OUTPUT, type Common, type Program } from './options.js';
 import { asOfText } from './report.js';
-import { print } from './terminal.js';
-import type { Terminal } from './terminal.js';
+import { print, type Terminal } from './terminal.js';
 
 interface Flags extends Common {
   readonly key: readonly string[];
@@ -21,7 +20,7 @@ export function addVerifyProof(program: Program, terminal: Terminal): void {
     .argument('<file>', 'a file that prove, or the page of a record, has written')
     .requiredOption(
       '--key <key>',
-      'a public key (NAME+ID+BASE64) of the log or of a witness, or a file of such lines; repeatable',
+      'a public key (NAME+ID+BASE64) of the log, or a file of such lines; repeatable',
       collect,
     )
     .option('--body <file>', 'the document, to compare it with the one that is proven')

@@ -1,22 +1,18 @@
-import { build } from '../build/build.js';
-import { buildConfig } from '../config/config.js';
-import type { BuildConfig } from '../config/config.js';
-import { Failure } from '../errors.js';
-import { withLog } from '../log/sign.js';
-import { amountOf, number } from '../progress.js';
-import type { Progress } from '../progress.js';
+/** `verify`: checks a tree against its digest, and repairs it from the register. */
+import { build } from '../pipeline/build.js';
+import { buildConfig, type BuildConfig } from '../config/config.js';
+import { Failure } from '../base/errors.js';
+import { withLog } from '../programs/log/sign.js';
+import { amountOf, number, type Progress } from '../base/progress.js';
 import { Tree } from '../tree/tree.js';
-import { repair } from '../verify/repair.js';
-import type { Builder } from '../verify/repair.js';
-import { verify } from '../verify/verify.js';
-import type { VerifyReport } from '../verify/verify.js';
+import { repair, type Builder } from '../programs/verify/repair.js';
+import { verify } from '../programs/verify/verify.js';
+import type { VerifyReport } from '../programs/verify/damage.js';
 import { check } from '../register/check.js';
 import { isPublishable } from '../register/findings.js';
-import { inThreads, stepsIn } from '../build/workers/threads.js';
-import { RENDERING, waitOption, witnessOption } from './options.js';
-import type { OnTree, Program } from './options.js';
-import { onTree, print } from './terminal.js';
-import type { Terminal } from './terminal.js';
+import { inThreads, requireTime, stepsIn } from '../pipeline/workers/threads.js';
+import { RENDERING, waitOption, type OnTree, type Program } from './options.js';
+import { onTree, print, type Terminal } from './terminal.js';
 
 interface Flags extends OnTree {
   readonly repair?: true;
@@ -27,14 +23,14 @@ export function addVerify(program: Program, terminal: Terminal): void {
   program
     .command('verify')
     .with(...RENDERING)
-    .description('Check every file of the tree against its index and digest.')
+    .description('Check every file of the tree against its state and digest.')
     .option('--accept-removals', 'repair even if more would be lost than the removal guard lets pass')
     .option(
       '--repair',
       'complete an interrupted commit, render what is damaged again, delete files that would be served',
     )
     .option('--delete-untracked', 'with --repair: also delete the files that no route leads to')
-    .with(witnessOption, waitOption)
+    .with(waitOption)
     .action(async (flags: Flags) => {
       const { out, state, quiet, deleteUntracked = false } = flags;
       if (deleteUntracked && flags.repair !== true)
@@ -62,7 +58,7 @@ export function addVerify(program: Program, terminal: Terminal): void {
 const builderOf = (config: BuildConfig, terminal: Terminal, quiet?: true): Builder => ({
   log: config.log,
   signing: config.signing,
-  requireSound: () => requireSound(config, terminal.progress(quiet), terminal.startPool),
+  requireSound: () => requireSound(config, terminal.progress(quiet), terminal),
   build: async () => {
     const effects = terminal.effects(quiet);
     const result = await withLog(config, effects, (log) => build(config, effects, log));
@@ -72,13 +68,14 @@ const builderOf = (config: BuildConfig, terminal: Terminal, quiet?: true): Build
 
 /** @throws Failure invalid: a tree can't be repaired from a register that breaks the contract */
 async function requireSound(
-  { register: file, notMeasured, skipInvalid }: BuildConfig,
+  { register: file, notMeasured, skipInvalid, timeLimit }: BuildConfig,
   progress: Progress,
-  startPool: Terminal['startPool'],
+  terminal: Terminal,
 ): Promise<void> {
-  const report = await inThreads({ file, notMeasured }, startPool, (register, pool) =>
-    check(register, progress, skipInvalid, stepsIn(pool)),
-  );
+  const report = await inThreads({ file, notMeasured }, terminal, async (register, pool) => {
+    if (timeLimit) await requireTime(register, pool, progress);
+    return check(register, progress, skipInvalid, stepsIn(pool));
+  });
   if (!isPublishable(report, skipInvalid)) {
     throw Failure.invalid(
       `"${file}" breaks the contract in ${amountOf(report.total, 'places')}, so nothing was repaired (see check)`,
@@ -100,9 +97,13 @@ function damageLines(
   repairedAs: number | null | undefined,
   areDeleted: boolean,
 ): string[] {
-  const verdict = total === 0 ? 'matches its index and digest' : `has ${amountOf(total, 'damaged files')}`;
+  const verdict = total === 0 ? 'matches its state and digest' : `has ${amountOf(total, 'damaged files')}`;
   const isRepaired = typeof repairedAs === 'number';
-  const unasked = repairedAs === undefined ? ' (--repair renders them again)' : '';
+  const unasked = damage.some(({ what }) => what === 'interrupted')
+    ? '; a commit was interrupted: the next build completes it'
+    : repairedAs === undefined
+      ? ' (--repair renders them again)'
+      : '';
   const outcome = isRepaired ? `; repaired, now snapshot ${repairedAs}` : unasked;
   return [
     ...damage.map(({ file, what }) => `${what}: ${file}`),

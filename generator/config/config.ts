@@ -2,29 +2,25 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
-import { accentStyle, brandOf } from './brand.js';
-import type { Brand, Mistake } from './brand.js';
-import { Failure } from '../errors.js';
-import { baseUrl, describe, readOperator, text } from './operator-file.js';
-import type { Operator, OperatorFile } from './operator-file.js';
-import { liesIn, realPath } from '../files.js';
-import type { Bucket } from '../routes/index.js';
+import { accentStyle, brandOf, type Brand } from './brand.js';
+import { Failure } from '../base/errors.js';
+import {
+  baseUrl,
+  describe,
+  readOperator,
+  text,
+  type Limit,
+  type Mistake,
+  type Operator,
+  type OperatorFile,
+} from './operator-file.js';
+import { liesIn, realPath } from '../base/files.js';
+import type { Bucket } from '../routes/route.js';
 import { withHistories } from '../schema/measured.js';
-import type { Words } from '../schema/words.js';
-import { logKeysOf, signingOf, witnessOf } from './signing.js';
-import type { LogKeys, Signing } from './signing.js';
-import { siteFiles } from './site-files.js';
-import type { SiteFile } from './site-files.js';
-
-/** A token bucket: its capacity, and the seconds after which one token is refilled. */
-export interface Limit {
-  readonly tokens: number;
-  readonly refillSeconds: number;
-}
+import { logKeysOf, signingOf, type LogKeys, type Signing } from './signing.js';
+import { siteFiles, type SiteFile } from './site-files.js';
 
 export type Limits = Readonly<Record<Bucket, Limit>>;
-
-export type { Operator } from './operator-file.js';
 
 /** The log of a tree. */
 export interface Signed {
@@ -58,14 +54,19 @@ const buildFlags = z.object({
   /** The private state of the tree; next to it by default. */
   state: text.optional(),
   operator: text.default(DEFAULTS.operator),
+  /** Whether nobody said who publishes, so that this is the example of an operator file. */
+  isExample: z.boolean().default(false),
   baseUrl: baseUrl.optional(),
   skipInvalid: z.boolean().default(false),
   /** Publish even if an implausible share of a kind would be removed. */
   acceptRemovals: z.boolean().default(false),
+  /** Publish records again that the last snapshot withheld. */
+  acceptRepublished: z.boolean().default(false),
+  /** End if a view of the register takes too long to read. */
+  timeLimit: z.boolean().default(true),
   /** Keep the bulk downloads as they were last written, if that is known to be safe. */
   keepDownloads: z.boolean().default(false),
   key: z.array(text).readonly().exactOptional(),
-  witness: z.array(text).readonly().exactOptional(),
   /** Absolute URLs, one per line. */
   purgeList: text.optional(),
   /** Names below the output folder, one per line, as `--files-from` of rclone and rsync expects. */
@@ -78,13 +79,24 @@ type BuildFlags = Readonly<z.infer<typeof buildFlags>>;
 /** Where to write the lists for operators. */
 export type Lists = Pick<BuildFlags, 'purgeList' | 'filesFrom' | 'deleteFrom'>;
 /** The flags of the commands that sign. */
-export type SigningFlags = Pick<BuildFlags, 'operator' | 'key' | 'witness'>;
+export type SigningFlags = Pick<BuildFlags, 'operator' | 'key'>;
 
 export interface BuildConfig
   extends
     SiteConfig,
     Signed,
-    Pick<BuildFlags, 'register' | 'out' | 'state' | 'skipInvalid' | 'acceptRemovals' | 'keepDownloads'> {
+    Pick<
+      BuildFlags,
+      | 'register'
+      | 'out'
+      | 'state'
+      | 'isExample'
+      | 'skipInvalid'
+      | 'acceptRemovals'
+      | 'acceptRepublished'
+      | 'keepDownloads'
+      | 'timeLimit'
+    > {
   /** What doesn't count as measured, even if the register has it (see `MEASURABLE`). */
   readonly notMeasured: readonly string[];
   readonly lists: Lists;
@@ -98,7 +110,7 @@ export interface BuildConfig
 export function buildConfig(flags: unknown): BuildConfig {
   const given = readFlags(flags);
   const { register, out, state, operator: file, purgeList, filesFrom, deleteFrom } = given;
-  const { skipInvalid, acceptRemovals, keepDownloads } = given;
+  const { isExample, skipInvalid, acceptRemovals, acceptRepublished, keepDownloads, timeLimit } = given;
   const { content, refuse } = readOperator(file);
   const { operator, limits, files, accent, not_measured } = content;
   const folder = files === undefined ? undefined : relativeToOperator(file, files);
@@ -115,9 +127,12 @@ export function buildConfig(flags: unknown): BuildConfig {
     register,
     out,
     state,
+    isExample,
     skipInvalid,
     acceptRemovals,
+    acceptRepublished,
     keepDownloads,
+    timeLimit,
     ...signed,
     isSigned,
     operator: { ...operator, baseUrl: given.baseUrl ?? operator.baseUrl },
@@ -129,14 +144,8 @@ export function buildConfig(flags: unknown): BuildConfig {
   });
 }
 
-function signedWith(
-  { operator, key, witness }: SigningFlags,
-  file?: Pick<OperatorFile, 'key' | 'log' | 'witnesses'>,
-): Signed {
-  const signing = signingOf(
-    key ?? (file?.key === undefined ? [] : [relativeToOperator(operator, file.key)]),
-    (witness ?? file?.witnesses ?? []).map(witnessOf),
-  );
+function signedWith({ operator, key }: SigningFlags, file?: Pick<OperatorFile, 'key' | 'log'>): Signed {
+  const signing = signingOf(key ?? (file?.key === undefined ? [] : [relativeToOperator(operator, file.key)]));
   return { log: logKeysOf(file?.log, signing), signing };
 }
 
@@ -145,10 +154,6 @@ export const notMeasuredBy = (operator: string): readonly string[] =>
   existsSync(operator) || operator !== DEFAULTS.operator
     ? withHistories(readOperator(operator).content.not_measured)
     : [];
-
-/** What the kinds are called, for a command that needs no operator file. */
-export const wordsBy = (operator: string): Words =>
-  existsSync(operator) ? (readOperator(operator).content.operator.words ?? {}) : {};
 
 /** With what a command signs that renders nothing, so that it needs no operator file. */
 export const signingFor = (flags: SigningFlags): Signed =>

@@ -1,7 +1,6 @@
 /** Lines and columns in JSON that people write, for messages about it. */
-import { findNodeAtLocation, parseTree, printParseErrorCode } from 'jsonc-parser';
-import type { ParseError } from 'jsonc-parser';
-import { parseJson } from '../portable.js';
+import { findNodeAtLocation, parseTree, printParseErrorCode, type ParseError } from 'jsonc-parser';
+import { parseJson } from '../base/portable.js';
 
 /** A place in a text; both count from 1. */
 export interface Position {
@@ -39,7 +38,7 @@ export function placesIn(text: string) {
      */
     error: parseJson(text) !== undefined ? undefined : { ...placeAt(first?.offset ?? 0), expected },
     /** The place of a key, or of the object that lacks it. */
-    of: (path: readonly PropertyKey[]): Position => {
+    positionOf: (path: readonly PropertyKey[]): Position => {
       const keys = path.map((key) => (typeof key === 'number' ? key : String(key)));
       const paths = keys.map((_, index) => keys.slice(0, keys.length - index));
       const found = paths.map((each) => root && findNodeAtLocation(root, each));

@@ -1,15 +1,24 @@
 /** Reads operator.json: what its keys may be, and where in the file its mistakes are. */
 import { z } from 'zod';
-import { accentColour } from './brand.js';
-import type { Mistake } from './brand.js';
-import { closest } from '../closest.js';
-import type { Limit } from './config.js';
-import { Failure } from '../errors.js';
+import { accentColour } from './accent.js';
+import { closest } from '../base/closest.js';
+import { Failure } from '../base/errors.js';
 import type { Kind } from '../schema/field.js';
 import { MEASURABLE } from '../schema/measured.js';
-import { placesIn } from './json-places.js';
-import type { Position } from './json-places.js';
-import { readInput } from '../utf8.js';
+import { placesIn, type Position } from './json-places.js';
+import { readInput } from '../base/utf8.js';
+
+/** A key of operator.json, and what is wrong with its value. */
+export interface Mistake {
+  readonly key: string;
+  readonly message: string;
+}
+
+/** A token bucket: its capacity, and the seconds after which one token is refilled. */
+export interface Limit {
+  readonly tokens: number;
+  readonly refillSeconds: number;
+}
 
 const TEXT = 'expected text that is not empty';
 export const text = z.string(TEXT).min(1, TEXT);
@@ -131,19 +140,37 @@ const operatorFile = object({
     game: names.exactOptional(),
     item: names.exactOptional(),
   } satisfies Record<Kind, z.ZodType>).exactOptional(),
+  /** What prices are counted in: `US cents`. */
+  price_unit: word.exactOptional(),
   /** What doesn't count as measured, even if the register has it. */
   not_measured: z.array(measurable).default([]),
   /** The file of the key that signs snapshots, relative to the operator file. */
   key: text.exactOptional(),
   /** The verifier keys of the log of a tree, which `sign` may sign later. */
   log: z.array(text).min(1).exactOptional(),
-  /** A URL and a verifier key each. */
-  witnesses: z.array(text).exactOptional(),
 }).transform(
-  ({ base_url, tag_authority, source_url, limits, files, accent, logo, imprint, privacy, ...others }) => {
-    const { not_measured, key, log, witnesses, ...said } = others;
-    const operator = { ...said, baseUrl: base_url, tagAuthority: tag_authority, sourceUrl: source_url };
-    return { operator, limits, files, accent, logo, imprint, privacy, not_measured, key, log, witnesses };
+  ({
+    base_url,
+    tag_authority,
+    source_url,
+    price_unit,
+    limits,
+    files,
+    accent,
+    logo,
+    imprint,
+    privacy,
+    ...others
+  }) => {
+    const { not_measured, key, log, ...said } = others;
+    const operator = {
+      ...said,
+      baseUrl: base_url,
+      tagAuthority: tag_authority,
+      sourceUrl: source_url,
+      ...(price_unit !== undefined && { priceUnit: price_unit }),
+    };
+    return { operator, limits, files, accent, logo, imprint, privacy, not_measured, key, log };
   },
 );
 
@@ -175,7 +202,10 @@ export function readOperator(file: string): {
       if (mistakes.length === 0) return;
       throw unusable(
         file,
-        mistakes.map(({ key, message }) => ({ place: places.of([key]), message: `${key}: ${message}` })),
+        mistakes.map(({ key, message }) => ({
+          place: places.positionOf([key]),
+          message: `${key}: ${message}`,
+        })),
       );
     };
     return { content: result.data, refuse };
@@ -183,7 +213,7 @@ export function readOperator(file: string): {
   const problems = result.error.issues.flatMap((issue) => {
     const keys = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [key]) : [[]];
     return describe(issue).map((message, index) => ({
-      place: places.of([...issue.path, ...(keys[index] ?? [])]),
+      place: places.positionOf([...issue.path, ...(keys[index] ?? [])]),
       message,
     }));
   });

@@ -1,8 +1,6 @@
-/** The keys that sign a tree's snapshots, and the witnesses that cosign them. */
-import { z } from 'zod';
-import { Failure, messageOf } from '../errors.js';
-import { parseVerifier, readKey } from '../keys.js';
-import type { KeyFile } from '../keys.js';
+/** The keys that sign a tree's snapshots. */
+import { Failure, messageOf } from '../base/errors.js';
+import { parseVerifier, readKey, type KeyFile } from '../base/keys.js';
 
 /** What a signed log is verified with. */
 export interface LogKeys {
@@ -11,18 +9,9 @@ export interface LogKeys {
   readonly verifierKeys: readonly string[];
 }
 
-/** A witness, which is asked to cosign each checkpoint (C2SP tlog-witness). */
-export interface Witness {
-  /** The submission prefix. */
-  readonly url: string;
-  /** The key of its cosignatures: a vkey of type 4. */
-  readonly key: string;
-}
-
 /** With what snapshots are signed. */
 export interface Signing extends LogKeys {
   readonly keys: readonly KeyFile[];
-  readonly witnesses: readonly Witness[];
 }
 
 /**
@@ -30,13 +19,10 @@ export interface Signing extends LogKeys {
  * @throws Failure usage: a file is no key, or keys have different names; environment: one is
  * unreadable
  */
-export function signingOf(paths: readonly string[], witnesses: readonly Witness[]): Signing | undefined {
+export function signingOf(paths: readonly string[]): Signing | undefined {
   const keys = paths.map(readKey);
   const [first, ...others] = keys;
-  if (first === undefined) {
-    if (witnesses.length === 0) return undefined;
-    throw Failure.usage('a witness cosigns what a key has signed: expected a key as well (--key)');
-  }
+  if (first === undefined) return undefined;
   const { name: origin } = first.signer;
   const verifierKeys = keys.map(({ signer }) => signer.vkey);
   for (const { path, signer } of others) {
@@ -44,7 +30,7 @@ export function signingOf(paths: readonly string[], witnesses: readonly Witness[
       throw Failure.usage(`key "${path}" is named "${signer.name}", expected "${origin}" as "${first.path}"`);
   }
   if (new Set(verifierKeys).size < keys.length) throw Failure.usage('a key is given twice');
-  return { origin, keys, verifierKeys, witnesses };
+  return { origin, keys, verifierKeys };
 }
 
 /**
@@ -59,12 +45,10 @@ export function logKeysOf(
   if (declared === undefined) return signing;
   const names = declared.map((key, index) => {
     try {
-      const { name, type } = parseVerifier(key);
-      if (type !== 'cosignature') return name;
+      return parseVerifier(key).name;
     } catch (error) {
       throw Failure.usage(`log.${index} of the operator file: ${messageOf(error)}`);
     }
-    throw Failure.usage(`log.${index} of the operator file is the key of a witness, expected that of a log`);
   });
   const [origin = ''] = names;
   const other = names.find((name) => name !== origin);
@@ -76,20 +60,4 @@ export function logKeysOf(
   if (foreign !== undefined)
     throw Failure.usage(`the key ${foreign} is not among those of "log" in the operator file`);
   return { origin, verifierKeys: declared };
-}
-
-/** `https://witness.example witness.example+7f…`: the URL of a witness, and its verifier key. */
-export function witnessOf(text: string): Witness {
-  const refused = (problem = ''): Failure =>
-    Failure.usage(
-      `witness ${JSON.stringify(text)}: expected a URL, a space and the verifier key of the witness${problem}`,
-    );
-  const [url = '', key = '', ...more] = text.trim().split(/\s+/);
-  if (more.length > 0 || !z.url({ protocol: /^https?$/ }).safeParse(url).success) throw refused();
-  try {
-    if (parseVerifier(key).type === 'cosignature') return { url, key };
-  } catch (error) {
-    throw refused(` (${messageOf(error)})`);
-  }
-  throw refused(' (that is the key of a log)');
 }

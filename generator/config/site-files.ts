@@ -2,12 +2,12 @@
 import { existsSync, lstatSync, readFileSync, readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { contentType } from 'mime-types';
-import { Failure, reading } from '../errors.js';
-import { SIBLING_SUFFIXES, tableOf } from '../routes/index.js';
+import { Failure, reading } from '../base/errors.js';
+import { tableOf } from '../routes/routes.js';
+import { SIBLING_SUFFIXES, type Route } from '../routes/route.js';
 import { redirectsIn } from '../routes/redirects.js';
 import { templatePattern } from '../routes/keys.js';
-import type { Route } from '../routes/index.js';
-import { notUtf8 } from '../utf8.js';
+import { notUtf8 } from '../base/utf8.js';
 
 export interface SiteFile {
   readonly route: Route;
@@ -15,7 +15,7 @@ export interface SiteFile {
   readonly source: string | Buffer;
 }
 
-/** A route each: snapshot.json lists them, and a build opens an index for each. */
+/** A route each: snapshot.json lists them, and a build compares each. */
 const MOST_FILES = 200;
 /** 10 MiB. */
 const MOST_BYTES = 10 * 1024 * 1024;
@@ -47,7 +47,6 @@ const routeOf = (path: string, description = 'File of the operator'): Route => (
   bucket: 'page',
   type: contentType(extname(path)) || UNKNOWN_TYPE,
   description,
-  listed: false,
 });
 
 /** A file that follows from the operator file. */

@@ -1,31 +1,23 @@
 /** Reads the rows of an export in one ordered pass, in columnar blocks. */
 import type { Register } from '../register/database.js';
-import { isKeyQuery, pageEndQuery, pageQuery } from '../register/pages.js';
-import type { PageColumn } from '../register/pages.js';
+import { isKeyQuery, pageEndQuery, pageQuery, type PageColumn } from '../register/pages.js';
 import { entriesQuery, recordsQuery } from '../register/sql.js';
-import type { Scope } from '../register/sql.js';
-import { MAX_INTEGER } from '../schema/field.js';
-import { CellWriter, pageOf } from './cells.js';
-import type { Block, Cell } from './cells.js';
+import { MAX_INTEGER } from '../schema/shape.js';
+import { CellWriter, pageOf, type Block, type Cell } from './cells.js';
 import { DerivedColumns } from './derived.js';
 import type { Export } from './tables.js';
 
 /** Larger blocks take more memory and save little. */
-export const BLOCK_ROWS = 1000;
+const BLOCK_ROWS = 1000;
 
 /**
- * All rows of an export of a scope's records, ordered by key. A block has at least this many rows
- * and never splits a record's entries, whether the source is a table or a view: files cut at blocks
- * are then the same.
+ * All rows of an export, ordered by key. A block has at least this many rows and never splits a
+ * record's entries, whether the source is a table or a view: files cut at blocks are then the same.
  */
-export function* blocks(
-  register: Register,
-  table: Export,
-  scope: Scope = 'all',
-): Generator<Block, void, undefined> {
-  const derived = new DerivedColumns(register, table, scope);
+export function* blocks(register: Register, table: Export): Generator<Block, void, undefined> {
+  const derived = new DerivedColumns(register, table);
   try {
-    for (const { rows, columns } of blocksFromSql(register, table, scope))
+    for (const { rows, columns } of blocksFromSql(register, table))
       yield { rows, columns: derived.complete(columns) };
   } finally {
     derived.close();
@@ -33,7 +25,7 @@ export function* blocks(
 }
 
 /** Blocks of the columns from SQL, the first of which has the ids of the rows' records. */
-function blocksFromSql(register: Register, table: Export, scope: Scope): Generator<Block, void, undefined> {
+function blocksFromSql(register: Register, table: Export): Generator<Block, void, undefined> {
   const { resource, history, key } = table;
   if (table.columns[0]?.value.name !== key[0])
     throw new TypeError(`the columns of "${table.name}" don't begin with ${key[0]}`);
@@ -41,9 +33,8 @@ function blocksFromSql(register: Register, table: Export, scope: Scope): Generat
     'sql' in from ? [{ sql: from.sql, type }] : [],
   );
   const [isKey] = register.integers(isKeyQuery(history?.table ?? resource.plural, key));
-  return isKey === 1n && scope === 'all'
-    ? readByPage(register, table, columns)
-    : readRowByRow(register, table, columns, scope);
+  const read = isKey === 1n ? readByPage : readRowByRow;
+  return read(register, table, columns);
 }
 
 /** Reads a table with an index on the key, page by page. */
@@ -67,13 +58,10 @@ function* readRowByRow(
   register: Register,
   { resource, history }: Export,
   columns: readonly PageColumn[],
-  scope: Scope,
 ): Generator<Block, void, undefined> {
   const names = columns.map(({ sql }) => sql);
   const sql =
-    history === undefined
-      ? recordsQuery(resource, names, scope)
-      : entriesQuery(resource.kind, history, names, scope);
+    history === undefined ? recordsQuery(resource, names) : entriesQuery(resource.kind, history, names);
   const writer = new CellWriter();
   const block = (lists: readonly Cell[][]): Block => ({
     rows: lists[0]?.length ?? 0,

@@ -1,6 +1,6 @@
 /** The values of an export between SQLite and the files. */
 import { EMPTY, END } from '../register/pages.js';
-import type { ValueType } from '../schema/field.js';
+import type { ValueType } from '../schema/shape.js';
 
 /** A value as in the register: booleans are 0 and 1; null means "not measured". */
 export type Cell = string | number | null;
@@ -17,18 +17,6 @@ export interface Block {
   readonly rows: number;
   /** The cells of each column of the export. */
   readonly columns: readonly Cells[];
-  /** Set if made from the last version. */
-  readonly last?: FromLast;
-}
-
-/** What a block has from the last version of the export. */
-export interface FromLast {
-  /** The rows as lines of CSV. */
-  readonly lines: Uint8Array;
-  /** How many rows come before there. */
-  readonly first: number;
-  /** The columns in which the rows that follow there are not those of the block. */
-  readonly differing: ReadonlySet<number>;
 }
 
 /** Decodes a page of the register. @param row a row of `pageQuery` */

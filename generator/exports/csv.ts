@@ -1,8 +1,7 @@
 /** CSV (RFC 4180): UTF-8 without BOM, CRLF, a header row. */
-import { stringify } from 'csv-stringify/sync';
-import type { Options } from 'csv-stringify/sync';
+import { stringify, type Options } from 'csv-stringify/sync';
 import { EMPTY, END } from '../register/pages.js';
-import type { Value } from '../schema/field.js';
+import type { Value } from '../schema/shape.js';
 import type { Block, Cells } from './cells.js';
 
 const LINE_END = '\r\n';
@@ -16,8 +15,6 @@ const OPTIONS: Options = {
 };
 
 const NO_CELLS: Cells = Buffer.alloc(0);
-const EMPTY_TEXT: Cells = Buffer.of(EMPTY);
-const ZERO = 0x30;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const CR = 0x0d;
@@ -34,11 +31,6 @@ export class CsvEncoder {
 
   constructor(values: readonly Value[]) {
     this.#values = values;
-  }
-
-  /** The number of columns. */
-  get width(): number {
-    return this.#values.length;
   }
 
   header(): Uint8Array {
@@ -74,71 +66,6 @@ export class CsvEncoder {
     if (to !== lines.length) throw new TypeError(`${to} bytes of lines were made, expected ${lines.length}`);
     return lines;
   }
-}
-
-/**
- * The lines of a file, in chunks of whole ones: a line break in quotes doesn't end a line.
- * @param chunks the file, whose last line ends with a line break
- */
-export function* wholeLines(chunks: Iterable<Buffer>): Generator<Buffer, void, undefined> {
-  let rest = NO_CELLS;
-  for (const chunk of chunks) {
-    const lines = Buffer.concat([rest, chunk]);
-    let end = lines.lastIndexOf(LF) + 1;
-    while (end > 0 && isInQuotes(lines, end)) end = end === 1 ? 0 : lines.lastIndexOf(LF, end - 2) + 1;
-    if (end > 0) yield lines.subarray(0, end);
-    rest = lines.subarray(end);
-  }
-}
-
-/** Whether a place among lines is in quotes: after an odd number of them. */
-function isInQuotes(lines: Buffer, place: number): boolean {
-  let isOdd = false;
-  for (let at = lines.indexOf(QUOTE); at !== -1 && at < place; at = lines.indexOf(QUOTE, at + 1))
-    isOdd = !isOdd;
-  return isOdd;
-}
-
-/** Where the cells of a line go, by column. */
-interface CellSink {
-  readonly add: (bytes: Buffer, start: number, end: number) => void;
-}
-
-/** Decodes a whole line. @returns where the next one starts */
-export function addCells(lines: Buffer, start: number, columns: readonly CellSink[]): number {
-  let at = start;
-  for (const column of columns) {
-    const from = at;
-    if (lines[at] === QUOTE) {
-      do at = lines.indexOf(QUOTE, at + 1) + 1;
-      while (lines[at] === QUOTE);
-      addUnquoted(lines, from + 1, at - 1, column);
-    } else {
-      for (let byte = lines[at]; byte !== COMMA && byte !== CR; byte = lines[at]) at += 1;
-      column.add(lines, from, at);
-    }
-    at += 1;
-  }
-  // The line feed.
-  return at + 1;
-}
-
-/** Decodes the integer that a line begins with. */
-export function firstInteger(lines: Buffer, start: number): number {
-  let value = 0;
-  for (let at = start, byte = lines[at]; byte !== undefined && byte !== COMMA; byte = lines[at]) {
-    value = 10 * value + (byte - ZERO);
-    at += 1;
-  }
-  return value;
-}
-
-function addUnquoted(lines: Buffer, start: number, end: number, column: CellSink): void {
-  if (start === end) column.add(EMPTY_TEXT, 0, 1);
-  else if (lines.subarray(start, end).includes(QUOTE)) {
-    const text = Buffer.from(lines.toString('latin1', start, end).replaceAll('""', '"'), 'latin1');
-    column.add(text, 0, text.length);
-  } else column.add(lines, start, end);
 }
 
 /** A text that needs quotes: its start and END in the column, and its length with quotes. */

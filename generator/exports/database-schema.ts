@@ -2,7 +2,7 @@
 import { isInteger } from './cells.js';
 import type { Export } from './tables.js';
 import { literal, name } from '../register/sql.js';
-import type { Value, ValueType } from '../schema/field.js';
+import type { Value, ValueType } from '../schema/shape.js';
 import { meaningOf } from '../schema/meaning.js';
 
 /** What the database says of itself. */
@@ -69,17 +69,8 @@ export function tableSql({ name: table, description, key, columns, history, reso
   );
 }
 
-export const insertSql = (table: string, { columns }: Export): string =>
-  `INSERT INTO ${table} VALUES (${columns.map(() => '?').join(', ')})`;
-
-/**
- * Inserts the rows of the last version, but for those of changed records, and those in `temp.fresh`
- * in their place. In the order of the key, so that the file is laid out as if written row by row.
- */
-export const followSql = ({ name: table, key, resource: { kind } }: Export): string =>
-  `INSERT INTO main.${name(table)} SELECT * FROM last.${name(table)} WHERE ${name(key[0] ?? '')} NOT IN` +
-  ` (SELECT id FROM temp.changed WHERE kind = ${literal(kind)})` +
-  ` UNION ALL SELECT * FROM temp.fresh ORDER BY ${key.map(name).join(', ')}`;
+export const insertSql = ({ name: table, columns }: Export): string =>
+  `INSERT INTO ${name(table)} VALUES (${columns.map(() => '?').join(', ')})`;
 
 function created(
   table: string,

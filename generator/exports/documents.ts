@@ -1,57 +1,46 @@
-/** Writes the documents of records again, all of a route in one file: a line is a document's body. */
+/**
+ * Writes the documents again, in few files: those of records by route, where a line is a document's
+ * body, and all others in one file, where a line has path, hash and body.
+ */
+import { isUtf8 } from 'node:buffer';
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { changedRecords, records } from '../register/records.js';
-import { GzipFile } from '../publish/gzip.js';
-import type { WrittenFile } from '../publish/gzip.js';
-import { documentsFileOf } from '../routes/exports.js';
-import { measuredDocuments } from '../routes/index.js';
-import type { Kind, Resource } from '../schema/field.js';
-import { resourceOf } from '../schema/index.js';
+import { Failure, codeOf } from '../base/errors.js';
+import { isSiteFile } from '../config/site-files.js';
+import { GzipFile, type WrittenFile } from '../publish/gzip.js';
+import { documentFiles } from '../publish/stage-writer.js';
+import type { StageSpec } from '../publish/stage.js';
 import type { Context } from '../register/context.js';
-import { changedIn, isIntact } from './last-file.js';
-import { NextDocuments } from './next-documents.js';
-import type { LastDocuments } from './next-documents.js';
+import { records } from '../register/records.js';
+import { DOCUMENTS, OTHER_DOCUMENTS, documentsFileOf } from '../routes/exports.js';
+import { filler, isDocument, urlTemplate } from '../routes/route.js';
+import { measuredDocuments } from '../routes/routes.js';
+import type { Kind } from '../schema/field.js';
+import { resourceOf } from '../schema/schema.js';
+import { nextDocuments } from '../state/next.js';
+import { NO_ROUTE } from '../state/state.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
 
 export interface DocumentsJob {
   readonly kind: Kind;
   /** The folder below which the files are written, under their paths in the tree. */
   readonly folder: string;
-  /** Set if the files are to be made from their last version. */
-  readonly last?:
-    | {
-        /** By route. */
-        readonly files: Readonly<Record<string, LastDocuments>>;
-        /** The patches of the records' fingerprints, which have the records that changed. */
-        readonly patches: readonly string[];
-      }
-    | undefined;
 }
 
 /**
- * Writes a file for each route of a kind's documents: from the last version where that is faster
- * and intact, else in one pass over the records, which is faster than reading a million files.
- * Reports its progress in documents.
+ * Writes a file for each route of a kind's documents, in one pass over the records, which is faster
+ * than reading a million files. Reports its progress in documents.
  */
-export async function writeDocuments(
-  context: Context,
-  { kind, folder, last }: DocumentsJob,
-): Promise<readonly WrittenFile[]> {
-  const resource = resourceOf(kind);
-  return (last && (await writeNext(context, resource, folder, last))) ?? writeAll(context, resource, folder);
-}
-
-const newFile = (folder: string, route: string): GzipFile =>
-  new GzipFile(join(folder, documentsFileOf(route).file));
-
-function writeAll(
+export function writeDocuments(
   { register, advance }: Context,
-  resource: Resource,
-  folder: string,
+  { kind, folder }: DocumentsJob,
 ): readonly WrittenFile[] {
+  const resource = resourceOf(kind);
   const files = new Map<string, GzipFile>();
   try {
     for (const { route } of measuredDocuments(resource, register.measured))
-      files.set(route, newFile(folder, route));
+      files.set(route, new GzipFile(join(folder, documentsFileOf(route).file)));
     for (const { route, body } of records(register, resource)) {
       // JSON has no line break of its own: in texts they are escaped.
       files.get(route)?.line(body);
@@ -63,30 +52,57 @@ function writeAll(
   }
 }
 
-/** @returns undefined if a last version is damaged */
-async function writeNext(
-  { register, advance }: Context,
-  resource: Resource,
-  folder: string,
-  { files: lastFiles, patches }: NonNullable<DocumentsJob['last']>,
-): Promise<readonly WrittenFile[] | undefined> {
-  if (!Object.values(lastFiles).every(isIntact)) return undefined;
-  const files: { route: string; file: GzipFile; next: NextDocuments }[] = [];
+/**
+ * Whether the documents of a route are in the file of all others: those of the API and feeds that
+ * belong to no record, and the operator's own files. Nothing that names sizes or checksums of
+ * downloads is.
+ */
+export const isOther = (route: PublishedRoute): boolean =>
+  (isDocument(route) && !DOCUMENTS.has(route.name)) || isSiteFile(route);
+
+export interface OtherDocumentsJob {
+  /** In the order of the file. All of their documents are staged. */
+  readonly routes: readonly PublishedRoute[];
+  readonly stage: StageSpec;
+}
+
+/**
+ * Writes the file to the stage's folder of temporary files. Reports its progress in documents.
+ * @throws Failure invalid: a published document is missing or damaged
+ */
+export function writeOtherDocuments({ advance }: Context, { routes, stage }: OtherDocumentsJob): WrittenFile {
+  const file = new GzipFile(join(stage.paths.scratch, OTHER_DOCUMENTS.file));
   try {
-    for (const [route, last] of Object.entries(lastFiles)) {
-      const file = newFile(folder, route);
-      files.push({ route, file, next: new NextDocuments(last, file, advance) });
+    for (const route of routes) {
+      const path = filler(urlTemplate(route));
+      const filesOf = documentFiles(stage, route);
+      const { id } = stage.routes.get(route.name) ?? { id: NO_ROUTE };
+      for (const { key, bytes, hash: entry } of nextDocuments(stage.compared, id)) {
+        const sha256 = entry.toString('hex');
+        const content = read(filesOf(key), sha256);
+        const body = isUtf8(content) ? { body: content.toString('utf8') } : {};
+        file.line(JSON.stringify({ path: path(key), sha256, bytes, ...body }));
+        advance(1);
+      }
     }
-    for (const { key, documents } of changedRecords(register, resource, () => changedIn(patches))) {
-      const bodies = new Map(documents.map(({ route, body }) => [route, body]));
-      for (const { route, next } of files) await next.put(key, bodies.get(route));
-    }
-    for (const { next } of files) if (!(await next.finish())) return undefined;
-    return files.map(({ file, next }) => file.finish(next.rows));
+    return file.finish();
   } finally {
-    for (const { file, next } of files) {
-      file.close();
-      next.close();
+    file.close();
+  }
+}
+
+/** The content of the first of some files that exists. */
+function read(files: Iterable<string>, sha256: string): Buffer {
+  let last = '';
+  for (const file of files) {
+    last = file;
+    try {
+      const body = readFileSync(file);
+      if (hash('sha256', body) === sha256) return body;
+      break;
+    } catch (error) {
+      if (!['ENOENT', 'ENOTDIR', 'EISDIR'].includes(codeOf(error) ?? '')) throw error;
     }
   }
+  throw Failure.invalid(`"${last}" is missing or damaged, expected what was published (see verify --repair)`);
 }

@@ -1,23 +1,17 @@
 /** Rewrites the parts of the downloads whose data changed, and keeps the others. */
 import { join } from 'node:path';
-import { follow } from '../progress.js';
-import type { Progress } from '../progress.js';
-import type { Index } from '../tree/index-json.js';
+import { follow, type Progress } from '../base/progress.js';
+import type { Described } from '../state/schema.js';
 import type { Publisher } from '../publish/publisher.js';
-import { populationOf } from '../register/overview.js';
-import type { Overview } from '../register/overview.js';
-import { BULK_FILES, exportRoute } from '../routes/exports.js';
-import type { BulkFile, ExportFormat } from '../routes/exports.js';
-import { isMeasured } from '../routes/index.js';
+import { populationOf, type Overview } from '../register/overview.js';
+import { BULK_FILES, exportRoute, type BulkFile, type ExportFormat } from '../routes/exports.js';
+import { isMeasured } from '../routes/routes.js';
 import type { Measured } from '../schema/measured.js';
-import type { ExportPool } from './jobs.js';
 import type { WrittenFile } from '../publish/gzip.js';
 import type { Content } from '../tree/sink.js';
-import { describedDownloads } from './kept.js';
-import type { KeptDownloads, KeptSnapshot } from './kept.js';
-import type { DownloadFile, DownloadJob } from './parts.js';
-import { exportsOf } from './tables.js';
-import type { Export } from './tables.js';
+import { describedDownloads, type KeptDownloads, type KeptSnapshot } from './kept.js';
+import { EXPORTS, exportsOf, type Export } from './tables.js';
+import type { DownloadFile, DownloadJob, ExportPool } from './parts.js';
 
 /** `kept` files are older than the register; `unchanged` ones are the same as before. */
 type State = 'written' | 'unchanged' | 'kept';
@@ -104,7 +98,7 @@ export class Exports {
     const folder = this.#publisher.paths.scratch;
     const onProgress = (rows: number): void => void (this.#rows += rows);
     for (const part of parts.toSorted((a, b) => b.cells - a.cells)) {
-      const isWritten = this.#kept === undefined && this.#isDue(part);
+      const isWritten = this.#kept === undefined && !this.#publisher.isDryRun && this.#isDue(part);
       const writing = isWritten ? part.write(this.#pool, folder, onProgress) : undefined;
       // Avoids an unhandled rejection; the error surfaces where the promise is awaited.
       writing?.catch(() => undefined);
@@ -112,9 +106,16 @@ export class Exports {
     }
   }
 
+  /** The tables and other files of which parts are due, in the order of the documentation. */
+  get due(): readonly string[] {
+    const due = this.#kept === undefined ? [...this.#parts.keys()].filter((part) => this.#isDue(part)) : [];
+    const names = new Set(due.flatMap(({ files }) => files.map(({ name }) => name)));
+    return [...EXPORTS, ...BULK_FILES].map(({ name }) => name).filter((name) => names.has(name));
+  }
+
   #isDue(part: DownloadJob): boolean {
     return (
-      isDue(part, this.#changed, this.#publisher.index) ||
+      isDue(part, this.#changed, this.#publisher.last) ||
       part.files.some(({ route }) => this.#publisher.writer.route(route).published(0) === undefined)
     );
   }
@@ -127,16 +128,16 @@ export class Exports {
       const written = await writing;
       const state = written !== undefined ? 'written' : this.#isDue(part) ? 'kept' : 'unchanged';
       for (const [index, file] of part.files.entries()) {
-        const its = written === undefined ? this.#keep(file, state) : this.#publish(file, written[index]);
-        published.set(file.route, { ...its, state });
+        const content = written === undefined ? this.#keep(file, state) : this.#publish(file, written[index]);
+        published.set(file.route, { ...content, state });
       }
       // Kept parts are rewritten by the next build in any case.
       if (state !== 'kept') this.#noteKey(part);
     }
-    const of = (route: string): PublishedFile => {
-      const found = published.get(route);
-      if (found === undefined) throw new TypeError(`no part of the downloads has "${route}"`);
-      return found;
+    const publishedAt = (route: string): PublishedFile => {
+      const file = published.get(route);
+      if (file === undefined) throw new TypeError(`no part of the downloads has "${route}"`);
+      return file;
     };
     const newest = ({ history, resource }: Export, { state }: PublishedFile): string | null => {
       if (history !== undefined) return null;
@@ -148,14 +149,14 @@ export class Exports {
       asOf: kept === undefined ? asOf : kept.asOf,
       kept: kept?.snapshot,
       tables: exportsOf(measured).map((table) => {
-        const file = (format: ExportFormat): PublishedFile => of(exportRoute(table.name, format));
+        const file = (format: ExportFormat): PublishedFile => publishedAt(exportRoute(table.name, format));
         const csv = file('csv');
         const files = { csv, 'csv.gz': file('csv.gz'), parquet: file('parquet') };
         return { table, rows: csv.rows, files, state: csv.state, asOf: newest(table, csv) };
       }),
       bulk: BULK_FILES.filter((file) => isMeasured(file, measured)).map((file) => ({
         file,
-        ...of(file.route),
+        ...publishedAt(file.route),
       })),
     };
   }
@@ -166,7 +167,7 @@ export class Exports {
     );
     if (due.length === 0) return;
     const total = due.reduce((sum, { part: { steps } }) => sum + steps, 0);
-    progress.start('exporting', total, 'rows');
+    progress.start('writing the downloads', total, 'rows');
     const written = Promise.all(due.map(({ writing }) => writing));
     await follow(written, () => this.#rows, progress);
     progress.finish();
@@ -198,10 +199,10 @@ export class Exports {
 /**
  * Whether a part must be rewritten.
  * @param changed the changed tables of the register, if known
- * @param index of the previous snapshot
+ * @param last the previous snapshot
  */
-export const isDue = (
+const isDue = (
   { name, tables, key }: DownloadJob,
   changed: ReadonlySet<string> | undefined,
-  index: Index | undefined,
-): boolean => tables.some((table) => changed?.has(table) ?? true) || index?.exports[name] !== key;
+  last: Described | undefined,
+): boolean => tables.some((table) => changed?.has(table) ?? true) || last?.exports[name] !== key;

@@ -1,15 +1,14 @@
 /** Whether downloads can be kept, and what they say about themselves. */
 import { lstatSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { codeOf } from '../errors.js';
-import { OwnFolder } from '../links.js';
-import { readChangeIndex } from '../tree/changes.js';
+import { codeOf } from '../base/errors.js';
+import { OwnFolder } from '../base/links.js';
 import type { Publisher } from '../publish/publisher.js';
 import { measure } from '../tree/measure.js';
 import { EXPORT_ROUTES, pathInFolder } from '../routes/exports.js';
 import type { Measured } from '../schema/measured.js';
-import { isMeasured } from '../routes/index.js';
-import type { UnlistedRoute } from '../routes/index.js';
+import { isMeasured } from '../routes/routes.js';
+import type { UnlistedRoute } from '../routes/route.js';
 
 /** The snapshot whose content kept downloads have. */
 export interface KeptSnapshot {
@@ -53,9 +52,6 @@ function described(publisher: Publisher, measured: Measured): KeptDownloads | un
   const description = readDescription(publisher);
   const { sequence, digest } = publisher.previous?.downloads ?? {};
   if (description === undefined || sequence === undefined || digest === undefined) return undefined;
-  // A copy that begins with the downloads must find its way to the published snapshot.
-  const { tree, previous } = publisher;
-  if (sequence < (readChangeIndex(tree)?.oldest ?? previous?.sequence ?? 0)) return undefined;
   const rows = new Map<string, number>();
   const files = EXPORT_ROUTES.filter((route) => route.bucket === 'download' && isMeasured(route, measured));
   for (const route of files) {

@@ -1,14 +1,10 @@
 /** Parquet: typed columns, Snappy where it pays, statistics, and row groups of bounded size. */
-import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { ColumnSource } from 'hyparquet-writer';
-import type { ColumnChunk, RowGroup, SchemaElement } from 'hyparquet';
-import type { Value, ValueType } from '../schema/field.js';
+import { ByteWriter, ParquetWriter, type ColumnSource } from 'hyparquet-writer';
+import type { ColumnChunk, SchemaElement } from 'hyparquet';
+import type { Value, ValueType } from '../schema/shape.js';
 import { LENGTH, millisecondsAt } from '../schema/time.js';
 import { END } from '../register/pages.js';
-import { addIntegers, addTexts } from './cells.js';
-import type { Block, Cells } from './cells.js';
-import { startOf } from './last-parquet.js';
-import type { LastParquet } from './last-parquet.js';
+import { addIntegers, addTexts, type Block, type Cells } from './cells.js';
 
 /**
  * A row group, the unit that readers skip or read in parallel, is full at 100,000 rows or 4 MiB,
@@ -49,12 +45,9 @@ export class ParquetEncoder {
   #size = 0;
   /** Rows of all groups. */
   #written = 0n;
-  readonly #last: LastParquet | undefined;
 
-  /** @param last the last version, for blocks that are made from it */
-  constructor(values: readonly Value[], last?: LastParquet) {
+  constructor(values: readonly Value[]) {
     this.#values = values;
-    this.#last = last;
     const schema: SchemaElement[] = [
       { name: 'root', num_children: values.length },
       ...values.map(({ name, type, nullable }) => ({
@@ -76,12 +69,7 @@ export class ParquetEncoder {
 
   #writeGroup(): Uint8Array {
     const start = this.#bytes.offset;
-    const last = this.#lastGroup();
-    const columns = this.#values.map((value, index) => {
-      const isSame = this.#blocks.every((block) => block.last?.differing.has(index) === false);
-      const chunk = isSame ? last?.columns[index] : undefined;
-      return (chunk && this.#copy(chunk)) ?? this.#encode(value, index);
-    });
+    const columns = this.#values.map((value, index) => this.#encode(value, index));
     const size = columns.reduce((sum, { meta_data }) => sum + (meta_data?.total_uncompressed_size ?? 0n), 0n);
     this.#writer.num_rows = this.#written += BigInt(this.#rows);
     this.#writer.row_groups.push({
@@ -96,12 +84,6 @@ export class ParquetEncoder {
     return this.#take();
   }
 
-  /** The last version's row group of these rows, if there is one. */
-  #lastGroup(): RowGroup | undefined {
-    const first = this.#blocks[0]?.last?.first;
-    return first === undefined ? undefined : this.#last?.group(first, this.#rows);
-  }
-
   #encode(value: Value, index: number): ColumnChunk {
     const cells = this.#blocks.flatMap(({ columns }) => columns[index] ?? []);
     // Synchronous: it only writes to memory.
@@ -110,22 +92,6 @@ export class ParquetEncoder {
     if (chunk === undefined) throw new TypeError(`"${value.name}" was not encoded`);
     keepBounds(chunk);
     return chunk;
-  }
-
-  #copy({ meta_data: last }: ColumnChunk): ColumnChunk | undefined {
-    if (last === undefined || this.#last === undefined) return undefined;
-    const start = BigInt(this.#bytes.offset);
-    const moved = start - startOf(last);
-    this.#bytes.appendBytes(this.#last.chunk(last));
-    const { dictionary_page_offset: dictionary } = last;
-    return {
-      meta_data: {
-        ...last,
-        data_page_offset: last.data_page_offset + moved,
-        ...(dictionary !== undefined && { dictionary_page_offset: dictionary + moved }),
-      },
-      file_offset: start,
-    };
   }
 
   /** Completes the file. @returns the rest of it */

@@ -1,6 +1,6 @@
 /** The parts of the downloads: what each is written from, by which job, and into which files. */
 import { hash } from 'node:crypto';
-import type { Operator } from '../config/config.js';
+import type { Operator } from '../config/operator-file.js';
 import type { Overview } from '../register/overview.js';
 import {
   DATABASE,
@@ -10,15 +10,34 @@ import {
   exportFile,
   exportRoute,
 } from '../routes/exports.js';
-import { measuredDocuments } from '../routes/index.js';
+import { measuredDocuments } from '../routes/routes.js';
 import type { Resource } from '../schema/field.js';
-import { RESOURCES } from '../schema/index.js';
-import type { ExportPool, OnProgress } from './jobs.js';
-import type { LastDownloads } from './last.js';
-import type { OtherDocumentsJob } from './other-documents.js';
+import { RESOURCES } from '../schema/schema.js';
 import type { WrittenFile } from '../publish/gzip.js';
-import { EXPORTS, exportsOf } from './tables.js';
-import type { Export } from './tables.js';
+import type { DatabaseJob } from './database.js';
+import type { DocumentsJob, OtherDocumentsJob } from './documents.js';
+import { EXPORTS, exportsOf, type Export } from './tables.js';
+import type { ExportJob } from './write.js';
+
+/** Input and output of the jobs that write the parts. */
+export interface ExportJobs {
+  readonly export: { readonly input: ExportJob; readonly output: readonly WrittenFile[] };
+  readonly documents: { readonly input: DocumentsJob; readonly output: readonly WrittenFile[] };
+  readonly otherDocuments: { readonly input: OtherDocumentsJob; readonly output: WrittenFile };
+  readonly database: { readonly input: DatabaseJob; readonly output: WrittenFile };
+}
+
+/** Called with the number of steps done since the last call. */
+type OnProgress = (steps: number) => void;
+
+/** Runs the jobs, several at a time; one that is next comes before all that wait. */
+export interface ExportPool {
+  run<Name extends keyof ExportJobs>(
+    name: Name,
+    input: ExportJobs[Name]['input'],
+    options: { readonly onProgress: OnProgress; readonly isNext?: boolean },
+  ): Promise<ExportJobs[Name]['output']>;
+}
 
 /** A file of the downloads. */
 export interface DownloadFile {
@@ -33,12 +52,12 @@ export interface DownloadFile {
 
 /** Files of the downloads that one job writes. */
 export interface DownloadJob {
-  /** Names it in index.json. */
+  /** Names it in the state. */
   readonly name: string;
   readonly files: readonly DownloadFile[];
   /** The register's tables that it is written from, if it is written from the register. */
   readonly tables: readonly string[];
-  /** Identifies what else it is written from; the code comes first. */
+  /** Identifies what else it is written from. */
   readonly key: string;
   /** What the time to write it depends on. */
   readonly cells: number;
@@ -57,18 +76,11 @@ interface PartSources {
   readonly overview: Overview;
   /** Identifies the code that writes. */
   readonly code: string;
-  /** What they may be made from. */
-  readonly last: LastDownloads | undefined;
 }
 
 /** The parts that are written from the register's rows: see `PartSources`. */
-export function registerParts(
-  operator: Operator,
-  overview: Overview,
-  code: string,
-  last?: LastDownloads,
-): readonly DownloadJob[] {
-  const sources = { overview, code, last };
+export function registerParts(operator: Operator, overview: Overview, code: string): readonly DownloadJob[] {
+  const sources = { overview, code };
   const resources = RESOURCES.filter(({ plural }) => overview.measured.has(plural));
   return [
     ...exportsOf(overview.measured).map((table) => tablePart(table, sources)),
@@ -77,7 +89,7 @@ export function registerParts(
   ];
 }
 
-function tablePart(table: Export, { overview, code, last }: PartSources): DownloadJob {
+function tablePart(table: Export, { overview, code }: PartSources): DownloadJob {
   const { name, resource, history, columns } = table;
   const rows = rowsOf(table, overview);
   return {
@@ -92,31 +104,28 @@ function tablePart(table: Export, { overview, code, last }: PartSources): Downlo
     key: code,
     cells: rows * columns.length,
     steps: rows,
-    write: (pool, folder, onProgress) =>
-      pool.run('export', { table: name, folder, last: last?.table(table) }, { onProgress }),
+    write: (pool, folder, onProgress) => pool.run('export', { table: name, folder }, { onProgress }),
   };
 }
 
-function documentsPart(resource: Resource, { overview, code, last }: PartSources): DownloadJob {
+function documentsPart(resource: Resource, { overview, code }: PartSources): DownloadJob {
   const { kind, plural } = resource;
-  const part = `documents-of-${plural}`;
   const own = EXPORTS.filter((table) => table.resource === resource);
   const records = own.find(({ history }) => history === undefined);
   const rows = records === undefined ? 0 : rowsOf(records, overview);
   const documents = measuredDocuments(resource, overview.measured);
   return {
-    name: part,
+    name: `documents-of-${plural}`,
     files: documents.map(({ route }) => ({ ...documentsFileOf(route), rows })),
     tables: tablesOf(resource),
     key: code,
     cells: cellsOf(own, overview),
     steps: rows * documents.length,
-    write: (pool, folder, onProgress) =>
-      pool.run('documents', { kind, folder, last: last?.documents(part, kind, documents) }, { onProgress }),
+    write: (pool, folder, onProgress) => pool.run('documents', { kind, folder }, { onProgress }),
   };
 }
 
-function databasePart(operator: Operator, { overview, code, last }: PartSources): DownloadJob {
+function databasePart(operator: Operator, { overview, code }: PartSources): DownloadJob {
   const { name, url, platform, licence } = operator;
   const rows = EXPORTS.reduce((sum, table) => sum + rowsOf(table, overview), 0);
   const about = { name, url, platform, licence, asOf: overview.asOf };
@@ -128,7 +137,7 @@ function databasePart(operator: Operator, { overview, code, last }: PartSources)
     cells: cellsOf(EXPORTS, overview),
     steps: rows,
     write: async (pool, folder, onProgress) => [
-      await pool.run('database', { about, folder, last: last?.database() }, { onProgress }),
+      await pool.run('database', { about, folder }, { onProgress }),
     ],
   };
 }
@@ -150,7 +159,7 @@ export const otherPart = (
   key: `${code} ${content}`,
   cells: documents,
   steps: documents,
-  // It is known last, takes long, and is written in one piece.
+  // This part is known last, takes long, and is written in one piece.
   write: async (pool, _, onProgress) => [await pool.run('otherDocuments', job, { onProgress, isNext: true })],
 });
 

@@ -3,10 +3,10 @@
  * each history. CSV, Parquet and the Data Package use these.
  */
 import { publishedValue } from '../register/sql.js';
-import type { Column, Field, History, Resource, DerivedField, Value } from '../schema/field.js';
-import { RESOURCES } from '../schema/index.js';
+import type { Column, Field, History, Resource, DerivedField } from '../schema/field.js';
+import type { Value, Shape } from '../schema/shape.js';
+import { RESOURCES } from '../schema/schema.js';
 import type { Measured } from '../schema/measured.js';
-import type { Shape } from '../schema/shape.js';
 
 /** Where a column's values come from: SQL, or a path in a derived field's value. */
 export type ColumnSource =

@@ -1,12 +1,13 @@
 /** /api/v1: the machine-readable index, generated from the route table. */
-import type { SiteConfig, Limit, Limits, Operator } from '../config/config.js';
+import type { SiteConfig, Limits } from '../config/config.js';
+import type { Operator, Limit } from '../config/operator-file.js';
 import { API_VERSION, PATHS } from '../routes/paths.js';
-import type { Route } from '../routes/index.js';
+import { endpointsIn } from '../routes/routes.js';
+import type { Route } from '../routes/route.js';
 import { termsText } from './licence.js';
 import type { Output } from './output.js';
 import { parameters } from './parameters.js';
-import { listed, part, shapeOfParts, value, valuesOf } from './parts.js';
-import type { Part } from './parts.js';
+import { listed, part, shapeOfParts, value, valuesOf, type Part } from './parts.js';
 
 const amount = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`;
 
@@ -84,9 +85,9 @@ const PARTS: readonly Part<IndexFacts>[] = [
   part(value('docs', 'path', PATHS.docs, 'Path of the documentation page for developers.'), () => PATHS.docs),
   listed(
     'endpoints',
-    'The main endpoints of the API. All of them, with lists, look-up and ids, are in the OpenAPI description, to which the header Link leads (service-desc).',
+    'Every endpoint that returns JSON. The OpenAPI description, to which the header Link leads (service-desc), says what each returns.',
     ENDPOINT,
-    ({ table }) => table.filter(({ listed }) => listed),
+    ({ table }) => endpointsIn(table),
   ),
   part(value('bulk', 'path', PATHS.bulk, 'Path of the bulk downloads.'), () => PATHS.bulk),
   part(value('feeds', 'path', PATHS.feeds, 'Path of the feeds.'), () => PATHS.feeds),

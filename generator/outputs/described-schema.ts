@@ -1,8 +1,7 @@
 /** The shape of a document that a schema checks as well: snapshot.json and /changes/index.json. */
 import { z } from 'zod';
 import type { ObjectShape, Shape, ValueShape } from '../schema/shape.js';
-import { meaningOf } from '../tree/values.js';
-import type { MemberMeaning } from '../tree/values.js';
+import { meaningOf, type MemberMeaning } from '../tree/values.js';
 
 type ZodSchema = z.core.$ZodType;
 
@@ -58,7 +57,7 @@ function shapeOf(name: string, of: ZodSchema, replaced: Replaced): Shape {
   const named = {
     name,
     description,
-    ...(isOptional && meaning.isAlways !== true && { optional: true as const }),
+    ...(isOptional && { optional: true as const }),
   };
   if (schema instanceof z.ZodObject)
     return { ...named, is: 'object', nullable, members: membersOf(schema, replaced) };

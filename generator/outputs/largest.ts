@@ -1,19 +1,23 @@
 /** /api/v1/largest: one file for each limit, all cut from one list. */
-import { required } from '../schema/field.js';
-import type { ColumnField, ComputedField, Field, ObjectField, Resource } from '../schema/field.js';
+import {
+  required,
+  shapesOf,
+  type ColumnField,
+  type ComputedField,
+  type Field,
+  type ObjectField,
+  type Resource,
+} from '../schema/field.js';
 import { group } from '../schema/group.js';
-import { shapesOf } from '../schema/shape.js';
 import type { ObjectShape } from '../schema/shape.js';
 import type { Register } from '../register/database.js';
-import { populationOf } from '../register/overview.js';
-import type { Overview } from '../register/overview.js';
+import { populationOf, type Overview } from '../register/overview.js';
 import { name, objectOf } from '../register/sql.js';
 import { LISTED_BY } from '../register/samples.js';
 import { LARGEST_LIMIT } from '../routes/endpoints.js';
-import { ROUTES, isMeasured, routeNamed } from '../routes/index.js';
+import { ROUTES, isMeasured, routeNamed } from '../routes/routes.js';
 import type { Output } from './output.js';
-import { part, value, valuesOf } from './parts.js';
-import type { Part } from './parts.js';
+import { part, value, valuesOf, type Part } from './parts.js';
 
 /** The fields of a group in the list, besides its rank. */
 const LISTED = ['id', 'name', 'member_count', 'measured_at', 'owner_state', 'owner'];

@@ -1,5 +1,5 @@
 /** The terms of reuse, in words. */
-import type { Operator } from '../config/config.js';
+import type { Operator } from '../config/operator-file.js';
 
 type Licence = Operator['licence'];
 

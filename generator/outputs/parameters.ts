@@ -1,7 +1,6 @@
 /** The parameters of a route, in the index and in snapshot.json. */
-import { listed, part, value } from './parts.js';
-import type { Part } from './parts.js';
-import type { Parameter } from '../routes/index.js';
+import { listed, part, value, type Part } from './parts.js';
+import type { Parameter } from '../routes/route.js';
 
 const bound = (name: 'minimum' | 'maximum' | 'default', example: number, description: string) =>
   part<Parameter>(

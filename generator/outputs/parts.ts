@@ -2,8 +2,7 @@
  * The vocabulary of documents rendered in JavaScript: each member's name, type and meaning is
  * declared along with its value, so a document and its description can't disagree.
  */
-import { NOT_MEASURED } from '../schema/field.js';
-import type { ObjectShape, Shape, ValueShape } from '../schema/shape.js';
+import { NOT_MEASURED, type ObjectShape, type Shape, type ValueShape } from '../schema/shape.js';
 
 /** One member of a document: its shape and its value. */
 export interface Part<Facts> {

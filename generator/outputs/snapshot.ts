@@ -1,25 +1,23 @@
 /** /snapshot.json: the tree's description of itself, which configures the proxy. */
 import { basename } from 'node:path/posix';
-import type { SiteConfig, Limit } from '../config/config.js';
+import type { SiteConfig } from '../config/config.js';
+import type { Limit } from '../config/operator-file.js';
 import type { LogKeys } from '../config/signing.js';
 import type { Downloads } from '../exports/exports.js';
 import type { Plan } from '../publish/plan.js';
-import { populationOf } from '../register/overview.js';
-import type { Overview } from '../register/overview.js';
+import { populationOf, type Overview } from '../register/overview.js';
 import { publishedHeaders, routeHeaders } from '../routes/headers.js';
-import { DOWNLOAD_TOKEN_BYTES, UNSIGNED_CLASSES, filler, isDated } from '../routes/index.js';
-import type { Route } from '../routes/index.js';
+import { DOWNLOAD_TOKEN_BYTES, UNSIGNED_CLASSES, filler, isDated, type Route } from '../routes/route.js';
 import { MACHINE_PATHS, PATHS } from '../routes/paths.js';
 import { redirectsIn } from '../routes/redirects.js';
-import { RESOURCES } from '../schema/index.js';
+import { RESOURCES } from '../schema/schema.js';
 import type { ObjectShape } from '../schema/shape.js';
 import { COMPRESSED_FROM_BYTES } from '../tree/codings.js';
 import { FORMAT, snapshotMembers } from '../tree/snapshot-json.js';
 import { routeSchema } from '../tree/snapshot-route.js';
 import { meaningOf } from '../tree/values.js';
 import { documentShape } from './described-schema.js';
-import { PROBLEMS } from './openapi/problems.js';
-import type { Problem } from './openapi/problems.js';
+import { PROBLEMS, type Problem } from './openapi/problems.js';
 import { parameters } from './parameters.js';
 import { ifMeasured, nested, part, value } from './parts.js';
 

@@ -1,12 +1,9 @@
 /** /api/v1/stats: register-wide measured totals. */
-import { populationOf } from '../register/overview.js';
-import type { Overview, Population, Total } from '../register/overview.js';
-import { columnsOf } from '../schema/field.js';
-import type { Resource } from '../schema/field.js';
-import { RESOURCES } from '../schema/index.js';
+import { populationOf, type Overview, type Population, type Total } from '../register/overview.js';
+import { columnsOf, type Resource } from '../schema/field.js';
+import { RESOURCES } from '../schema/schema.js';
 import type { Output } from './output.js';
-import { ifMeasured, nested, part, shapeOfParts, value, valuesOf } from './parts.js';
-import type { Part } from './parts.js';
+import { ifMeasured, nested, part, shapeOfParts, value, valuesOf, type Part } from './parts.js';
 
 /** Totals of a kind, and of some of its columns. */
 function wholeOf(resource: Resource): Part<Overview> {

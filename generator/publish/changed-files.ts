@@ -1,117 +1,101 @@
-/**
- * The files that each of the last commits put or deleted, in the private state: `changed/12` is of
- * the commit that led to snapshot 12. Its first line says from which snapshot to which the commit
- * led, and each other line is the path of a file. Whether a file was put or deleted follows from
- * the published tree; a later commit may have reversed it.
- */
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
+/** What a commit changed, in files and URLs: for operators, for uploads, and for the commit itself. */
+import { filler } from '../routes/route.js';
+import type { ChangedDocument, Committed, SnapshotId, State, StateRoute } from '../state/state.js';
 import { INDEX_FILE } from '../tree/changes.js';
-import { KEPT_LISTS } from './changes/change-index.js';
-import { LineWriter, flushOne, ifExists, linesOf, namesIn } from '../files.js';
-import { parseJson } from '../portable.js';
-import { listFiles } from './stage.js';
-import type { StagePaths } from './stage.js';
+import { namesOf, siblingsFrom } from '../tree/codings.js';
 import type { Manifest } from '../tree/snapshot-json.js';
-import type { Tree } from '../tree/tree.js';
+import { urlsOf } from './urls.js';
 
-export const snapshotIdSchema = z.object({ tree: z.string(), sequence: z.int(), digest: z.string() });
-/** Which snapshot of which tree. */
-export type SnapshotId = z.infer<typeof snapshotIdSchema>;
-
-/** `from` is null if all files may have changed. */
-const stepSchema = z.object({ from: snapshotIdSchema.nullable(), to: snapshotIdSchema });
-
-export const snapshotIdOf = ({ tree, sequence, digest }: Manifest): SnapshotId => ({
-  tree: tree.id ?? '',
-  sequence,
-  digest,
-});
+export interface ChangedFile {
+  readonly file: string;
+  readonly isPut: boolean;
+}
 
 /** Every commit changes these. */
 export const ALWAYS_FILES = [INDEX_FILE, 'snapshot.json'];
 
-/** Stages the list of a commit, once all other lists are complete. */
-export function stageChangedFiles(
-  { changedFiles }: Tree,
-  { lists, changed }: StagePaths,
-  previous: Manifest | undefined,
-  to: SnapshotId,
-): void {
-  // The commit itself makes no folder.
-  mkdirSync(changedFiles, { recursive: true });
-  const from = previous?.tree.id === to.tree ? snapshotIdOf(previous) : null;
-  const writer = new LineWriter(changed);
-  writer.write(JSON.stringify({ from, to }));
-  if (from !== null) {
-    for (const name of ['files', 'removed'] as const)
-      for (const list of listFiles(lists, name)) for (const file of linesOf(list)) writer.write(file);
-    for (const file of ALWAYS_FILES) writer.write(file);
+export const snapshotIdOf = ({ tree, sequence, digest }: Manifest): SnapshotId => ({
+  tree: tree.id,
+  sequence,
+  digest,
+});
+
+/** The documents of each route that a commit changed; of a first one, all. */
+function* changedDocuments(
+  state: State,
+  commit: Committed,
+): Generator<[StateRoute, Iterable<ChangedDocument>]> {
+  for (const route of state.routes) {
+    if (commit.changes === 'everything') {
+      if (!route.isFormer) yield [route, allDocuments(state, route)];
+    } else yield [route, state.changed(commit.number, route.id)];
   }
-  // A step of this snapshot may add to the list.
-  writer.end();
 }
 
-/** Adds files that a later step of a snapshot puts or deletes, before it does. A file may be listed twice. */
-export function addChangedFiles({ changedFiles }: Tree, sequence: number, files: Iterable<string>): void {
-  const list = join(changedFiles, String(sequence));
-  // Without the list, everything is compared.
-  if (!existsSync(list)) return;
-  const writer = new LineWriter(list, '\n', 'a');
-  for (const file of files) writer.write(file);
-  writer.end();
-  flushOne(list);
+function* allDocuments(state: State, { id, route }: StateRoute): Generator<ChangedDocument> {
+  const from = siblingsFrom(route);
+  for (const { key, bytes } of state.documents(id))
+    yield { key, files: namesOf('', bytes, from).length, replaced: 0 };
 }
 
-/** The files that were listed of one snapshot, with those of later steps. */
-export const filesListed = ({ changedFiles }: Tree, { sequence }: SnapshotId): Iterable<string> =>
-  filesIn([join(changedFiles, String(sequence))]);
-
-/** Removes the lists that are too old. */
-export function dropOldLists({ changedFiles }: Tree): void {
-  const newestFirst = [...namesIn(changedFiles)].toSorted((a, b) => Number(b) - Number(a));
-  for (const name of newestFirst.slice(KEPT_LISTS)) rmSync(join(changedFiles, name));
+/** The files that a commit, and what followed it, put or deleted, but for those that every commit puts. */
+export function* changedFiles(state: State, commit: Committed): Generator<ChangedFile> {
+  for (const [{ route }, documents] of changedDocuments(state, commit)) {
+    const fileOf = filler(route.file);
+    for (const { key, files, replaced } of documents) {
+      const names = namesOf(fileOf(key), 0, 0);
+      for (const [index, file] of names.entries())
+        if (index < files) yield { file, isPut: true };
+        else if (index < replaced) yield { file, isPut: false };
+    }
+  }
+  for (const { name, isPut } of state.ownFiles(commit.number)) yield { file: name, isPut };
 }
+
+/** The URLs of which caches may hold another response. */
+export function* changedUrls(state: State, commit: Committed): Generator<string> {
+  for (const [{ route, pages }, documents] of changedDocuments(state, commit)) {
+    const urls = urlsOf(route);
+    const pageUrls = pages.map(filler);
+    for (const { key, files, replaced } of documents) {
+      yield* urls(key);
+      if (files === 0 || replaced === 0) for (const url of pageUrls) yield url(key);
+    }
+  }
+  for (const { name, isCached } of state.ownFiles(commit.number)) if (isCached) yield `/${name}`;
+}
+
+const isOf = ({ tree, sequence, digest }: SnapshotId, other: SnapshotId): boolean =>
+  tree === other.tree && sequence === other.sequence && digest === other.digest;
 
 /**
  * The files that may have changed from one snapshot to another, some of them several times.
- * @returns undefined if a list in between is not kept
+ * @returns undefined if that is not known
  */
 export function changedFilesBetween(
-  { changedFiles }: Tree,
+  state: State,
   from: SnapshotId,
   to: SnapshotId,
 ): Iterable<string> | undefined {
-  const lists: string[] = [];
-  let next = to;
-  while (!isDeepStrictEqual(next, from)) {
-    const list = join(changedFiles, String(next.sequence));
-    const step = readStep(list);
-    if (step === undefined || step.from === null || !isDeepStrictEqual(step.to, next)) return undefined;
-    if (lists.length === KEPT_LISTS) return undefined;
-    lists.push(list);
-    next = step.from;
-  }
-  return filesIn(lists);
+  const commits = [...state.commits()];
+  const last = commits.findIndex((commit) => isOf(commit, to));
+  // A step after a commit, such as signing, is a commit of the same snapshot.
+  const first = commits.findIndex((commit, index) => index >= last && isOf(commit, from));
+  if (last < 0 || first < 0) return undefined;
+  const between = commits.slice(last, first + 1);
+  // What is not reported yet is kept longer than what was between.
+  const isChain = between.every(({ number }, index) => number === (between[0]?.number ?? 0) - index);
+  const steps = between.slice(0, -1);
+  return isChain && steps.every(({ changes }) => changes === 'listed') ? filesOf(state, steps) : undefined;
 }
 
-function* filesIn(lists: readonly string[]): Generator<string, void, undefined> {
-  for (const list of lists) {
-    let isFirst = true;
-    for (const line of linesOf(list)) {
-      if (!isFirst && line !== '') yield line;
-      isFirst = false;
-    }
-  }
+function* filesOf(state: State, commits: readonly Committed[]): Generator<string> {
+  for (const commit of commits) for (const { file } of changedFiles(state, commit)) yield file;
+  if (commits.length > 0) yield* ALWAYS_FILES;
 }
 
-/** The first line of a list; undefined if it is missing or damaged. */
-function readStep(list: string): z.infer<typeof stepSchema> | undefined {
-  const first = ifExists(() => {
-    const [line] = linesOf(list);
-    return line;
-  });
-  return stepSchema.safeParse(parseJson(first ?? '')).data;
+/** The files that one snapshot changed, with those of later steps. */
+export function* filesListed(state: State, id: SnapshotId): Generator<string> {
+  for (const commit of state.commits())
+    if (isOf(commit, id)) for (const { file } of changedFiles(state, commit)) yield file;
 }

@@ -1,22 +1,94 @@
-/** The commit: a complete stage becomes the published tree. If interrupted anywhere, it resumes. */
-import { existsSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
+/**
+ * The commit: a complete stage becomes the published tree. Once everything is on the disk, the state's
+ * transaction is committed, which is the point of no return: from then on whoever opens the tree carries
+ * out what is left, and each move can be repeated. That needs no room: it only renames and deletes, with
+ * snapshot.json after the documents.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure, asFailure, isInterrupt } from '../errors.js';
-import type { Progress } from '../progress.js';
-import { flushOne, linesOf, renameFolder } from '../files.js';
-import { OwnFolder } from '../links.js';
-import { dropOldLists } from './changed-files.js';
-import { flushFileSystem } from './flush.js';
-import { REPLACED, readJournal, type Operation } from './journal.js';
-import { deleteFile, deleteFolder, move, moveEach } from './moves.js';
-import { keptIn, listFiles, stagePaths, unflattened } from './stage.js';
-import { dropFormerFiles } from '../tree/index-json.js';
+import { Failure, asFailure, codeOf, isInterrupt, unlessFailure } from '../base/errors.js';
+import { flushOne, makeFolder } from '../base/files.js';
+import { OwnFolder } from '../base/links.js';
+import { Lock } from '../base/lock.js';
+import type { Progress } from '../base/progress.js';
+import { isDamagedState } from '../state/schema.js';
+import { State } from '../state/state.js';
+import { readManifest } from '../tree/manifest.js';
+import type { Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
+import { changedFiles } from './changed-files.js';
+import { deleteFile, deleteFolder, move, moveEach } from './moves.js';
+import { rebuildState } from './rebuild-state.js';
+import { stagePaths, unflattened } from './stage.js';
 
-/** Deletes a folder in the background. */
-export type Discard = (folder: string) => Promise<void>;
+/** Does something with the state as it was committed last; undefined if there is none, or it is damaged. */
+export function withPublished<T>(
+  { database }: Pick<Tree, 'database'>,
+  read: (state: State) => T,
+): T | undefined {
+  try {
+    using state = State.read(database);
+    return state && read(state);
+  } catch (error) {
+    if (isDamagedState(error)) return undefined;
+    throw error;
+  }
+}
 
-/** Whether a pause ended with the request to stop, which is too late once there is a journal. */
+/** Whether a commit was interrupted, or is under way. */
+export const isCommitting = (tree: Pick<Tree, 'database'>): boolean =>
+  withPublished(tree, ({ newest }) => newest !== undefined && newest.stage !== 'published') ?? false;
+
+/** Whether the state is undamaged, as far as that is seen without reading all of it, and of a digest. */
+export const isSound = (tree: Pick<Tree, 'database'>, digest?: string): boolean =>
+  withPublished(tree, (state) => state.isSound(digest)) ?? false;
+
+/** Whether the published tree is a copy, whose snapshots are numbered by its origin (see programs/mirror/). */
+export const isCopy = (tree: Pick<Tree, 'database'>): boolean =>
+  withPublished(tree, ({ newest }) => newest?.described.isCopy) ?? false;
+
+/** Makes the next process that opens the tree rebuild its state. Damage may keep that from being written, and is seen then. */
+export function distrustState({ database }: Pick<Tree, 'database'>): void {
+  unlessFailure(() => {
+    using state = State.open(database);
+    state.distrust();
+  });
+}
+
+// Flushing
+
+/** Flushes everything below a folder: its file system, by one flush instead of one per file, if that can be. */
+export function flush(folder: string): void {
+  if (!flushFileSystem(folder)) flushEach(folder);
+}
+
+/**
+ * Flushes a folder's file system, or all file systems if `sync` does not support `-f`. Node has no
+ * syncfs(2); coreutils has.
+ * HAZARD: the `sync` of macOS ignores `-f`, and ends before the data is on the disk, as POSIX lets it.
+ * @returns false if the program is missing (a container without a shell, or Windows)
+ */
+function flushFileSystem(folder: string): boolean {
+  for (const options of [['-f', folder], []]) {
+    const { status, error } = spawnSync('sync', options, { stdio: 'ignore' });
+    if (status === 0) return true;
+    if (codeOf(error) === 'ENOENT') return false;
+  }
+  throw Failure.environment(`the file system of "${folder}" can't be flushed`);
+}
+
+/** Flushes every file and folder below a folder, one by one. */
+export function flushEach(folder: string): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile() || entry.isDirectory()) flushOne(join(entry.parentPath, entry.name));
+  }
+  flushOne(folder);
+}
+
+// Carrying out
+
+/** Whether a pause ended with the request to stop, which is too late once the state is committed. */
 export async function isStop(pause: Promise<void>): Promise<boolean> {
   try {
     await pause;
@@ -27,37 +99,19 @@ export async function isStop(pause: Promise<void>): Promise<boolean> {
   }
 }
 
-/**
- * Carries out a prepared commit, or the rest of an interrupted one. Idempotent. Not interruptible.
- * @param discard deletes the old rollback data in parallel with the renames, which take as long.
- * Pass it only right after `writeJournal`: a resumed commit must not touch `previous`
- */
-export async function apply(
-  tree: Tree,
-  progress: Pick<Progress, 'advance'>,
-  discard?: Discard,
-): Promise<void> {
+/** Carries out what the state has committed, or the rest of that. Idempotent. Not interruptible. */
+export async function apply(tree: Tree, state: State, progress: Pick<Progress, 'advance'>): Promise<void> {
   let isStopped = false;
   try {
-    const operations = readJournal(tree);
-    const own = new OwnFolder(tree.out);
-    // Whatever remains is deleted with the stage.
-    const discarding = discard && Promise.allSettled(partsOf(setAside(tree)).map(discard));
     freeReserve(tree);
-    for (const operation of operations)
-      for (const _ of carryOut(tree, own, operation)) {
-        const pause = isStopped ? undefined : progress.advance(1);
-        if (pause !== undefined) isStopped = await isStop(pause);
-      }
-    await discarding;
-    dropFormerFiles(tree.index);
-    dropOldLists(tree);
-    // What was replaced may be withheld, so it is gone before the commit is done.
-    for (const name of REPLACED) rmSync(join(tree.stage, name), { recursive: true, force: true });
-    // Otherwise a power failure could undo moves and leave no journal: POSIX orders neither. HAZARD:
-    // without the program `sync` it is left to the file system; ext4 and XFS keep the order.
+    for (const _ of moves(tree, state)) {
+      const pause = isStopped ? undefined : progress.advance(1);
+      if (pause !== undefined) isStopped = await isStop(pause);
+    }
+    // Otherwise a power failure could undo moves of a commit that is noted as done: POSIX orders neither.
+    // HAZARD: without the program `sync` it is left to the file system; ext4 and XFS keep the order.
     flushFileSystem(tree.out);
-    unlinkSync(tree.journal);
+    state.markPublished();
     deleteFolder(tree.stage);
   } catch (error) {
     const failure = asFailure(error, `output folder "${tree.out}"`);
@@ -66,55 +120,29 @@ export async function apply(
   }
 }
 
-/**
- * Yields after each move or deletion.
- * @param own the tree, whose folders were looked at before the commit: links may have been placed since
- */
-function* carryOut(tree: Tree, own: OwnFolder, operation: Operation): Generator<void, void, undefined> {
-  const { out, stage, state } = tree;
+/** Moves new documents, replaces and deletes others, and then moves the changes and snapshot.json; yields after each. */
+function* moves(tree: Tree, state: State): Generator<void, void, undefined> {
+  const { out } = tree;
+  const paths = stagePaths(tree);
+  // Its folders were looked at before the commit: links may have been placed since.
+  const own = new OwnFolder(out);
   const placeOf = (name: string): string => {
     const file = unflattened(name);
     own.pathOf(file);
     return file;
   };
-  if ('put' in operation) yield* move(join(stage, operation.put), join(out, operation.at));
-  else if ('putEach' in operation) yield* moveEach(join(stage, operation.putEach), out, placeOf);
-  else if ('deleteIn' in operation) {
-    for (const list of listFiles(join(stage, operation.deleteIn), 'removed')) {
-      for (const file of linesOf(list)) {
-        own.pathOf(file);
-        deleteFile(out, file);
-        yield;
-      }
+  yield* move(paths.tree, out);
+  yield* moveEach(paths.replacing, out, placeOf);
+  const { newest } = state;
+  if (newest?.stage === 'committing' && newest.changes === 'listed')
+    for (const { file, isPut } of changedFiles(state, newest)) {
+      if (isPut) continue;
+      own.pathOf(file);
+      deleteFile(out, file);
+      yield;
     }
-  } else if (operation.replace === 'previous') replacePrevious(tree, join(stage, operation.by));
-  else yield* move(join(stage, operation.by), join(state, operation.replace));
-}
-
-/** Replaces the rollback data as a whole: a mixture of old and new would be of no snapshot. */
-function replacePrevious(tree: Tree, by: string): void {
-  if (!existsSync(by)) return;
-  setAside(tree);
-  // By now the stage may be in a lower layer: a container was killed, and became an image. Then
-  // there is no rollback data, rather than what another interruption would leave of it.
-  if (!renameFolder(by, tree.previous)) deleteFolder(by);
-}
-
-/**
- * Moves the old rollback data out of `previous` and into the stage, or deletes it where it can't be
- * moved. If the commit is interrupted while it is being deleted, the resumed commit can still put the
- * new data into `previous`.
- */
-function setAside(tree: Tree): string {
-  const { outdated } = stagePaths(tree);
-  if (existsSync(tree.previous) && !renameFolder(tree.previous, outdated)) deleteFolder(tree.previous);
-  return outdated;
-}
-
-/** The folders that hold most of the old rollback data; they can be deleted in parallel. */
-function partsOf(outdated: string): readonly string[] {
-  const kept = keptIn(outdated);
-  return existsSync(kept) ? readdirSync(kept).map((name) => join(kept, name)) : [];
+  yield* move(paths.last, out);
+  yield* move(paths.manifest, tree.manifest);
 }
 
 /** Frees the reserved disk space. Some file systems do so only once the deletion is on disk. */
@@ -123,4 +151,44 @@ function freeReserve(tree: Tree): void {
   if (!existsSync(reserve)) return;
   unlinkSync(reserve);
   flushOne(tree.stage);
+}
+
+// Recovery, which precedes every other operation on a tree
+
+/**
+ * Completes an interrupted commit, if there is one.
+ * @throws Failure busy: another process is at work on the tree; environment: a file or folder of ours
+ * is a symbolic link
+ */
+export async function completeCommit(tree: Tree, progress: Progress): Promise<void> {
+  tree.requireNoLinks();
+  if (!isCommitting(tree)) return;
+  const lock = Lock.take(tree.lock);
+  try {
+    if (isCommitting(tree)) await complete(tree, progress);
+  } finally {
+    lock.release();
+  }
+}
+
+async function complete(tree: Tree, progress: Progress): Promise<void> {
+  progress.start('completing an interrupted commit', 0, 'moves');
+  makeFolder(tree.out);
+  using state = State.open(tree.database);
+  // Where somebody has deleted the stage, what the tree has is all there is: the state is rebuilt from it.
+  const isStaged = existsSync(stagePaths(tree).manifest);
+  if (isStaged || readManifest(tree.manifest)?.digest === state.newest?.digest)
+    await apply(tree, state, progress);
+  else state.distrust();
+  progress.finish();
+}
+
+/** Completes an interrupted commit and rebuilds an unsound state. @returns the snapshot, if there is one */
+export async function recover(tree: Tree, progress: Progress): Promise<Manifest | undefined> {
+  if (isCommitting(tree)) await complete(tree, progress);
+  const manifest = readManifest(tree.manifest);
+  if (manifest === undefined) return undefined;
+  if (await progress.blocking(() => isSound(tree, manifest.digest), 'checking the state for damage'))
+    return manifest;
+  return { ...manifest, digest: await rebuildState(tree, manifest.routes, progress, manifest) };
 }

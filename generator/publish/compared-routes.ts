@@ -1,19 +1,8 @@
 /** Which routes of the next snapshot are compared with which of the previous one. */
-import { join } from 'node:path';
 import { FORMER } from '../routes/pages.js';
-import { isRendered } from '../tree/published-routes.js';
-import type { PublishedRoute } from '../tree/published-routes.js';
-
-/** A route whose documents are compared with those of the previous snapshot. */
-export interface ComparedRoute {
-  readonly route: PublishedRoute;
-  /** Its index in the previous snapshot, if files and URLs are the same there. */
-  readonly index: string | undefined;
-  /** Whether the next snapshot no longer has the route; then its name gets a prefix. */
-  readonly isFormer: boolean;
-  /** The paths of pages that are there only along with a document of the route. */
-  readonly pages: readonly string[];
-}
+import type { ComparedRoute } from '../state/next.js';
+import type { StateRoute } from '../state/state.js';
+import { isRendered, type PublishedRoute } from '../tree/published-routes.js';
 
 /** What of a route locates its documents: the rest can't be sent to a thread. */
 const published = (route: PublishedRoute): PublishedRoute => {
@@ -25,31 +14,47 @@ const published = (route: PublishedRoute): PublishedRoute => {
 const isSame = (one: PublishedRoute, other: PublishedRoute): boolean =>
   one.name === other.name && one.path === other.path && one.file === other.file;
 
-const pagesOf = ({ name }: PublishedRoute, table: readonly PublishedRoute[]): readonly string[] =>
+/** The paths of pages that are there only along with a document of a route. */
+export const pagesOf = ({ name }: PublishedRoute, table: readonly PublishedRoute[]): readonly string[] =>
   table.flatMap(({ requires, path }) => (requires === name ? [path] : []));
 
-/** The routes of the next snapshot, and those that only the previous one has. @param folder of its index */
+/**
+ * The routes of the next snapshot, and those that only the previous one has, whose names get a prefix.
+ * @param known the routes of the state
+ * @param staying the files of former assets
+ */
 export function comparedRoutes(
-  folder: string,
-  previous: readonly PublishedRoute[],
+  known: readonly StateRoute[],
   next: readonly PublishedRoute[],
+  staying: ReadonlySet<string>,
 ): readonly ComparedRoute[] {
-  const routes = next.filter(isRendered).map(published);
-  const old = previous.filter(isRendered).map(published);
-  return [
-    ...routes.map((route) => {
-      const index = old.some((other) => isSame(route, other)) ? join(folder, route.name) : undefined;
-      return { route, index, isFormer: false, pages: pagesOf(route, next) };
-    }),
-    ...old
-      .filter((route) => !routes.some((other) => isSame(route, other)))
-      .map((route) => ({
-        route: { ...route, name: FORMER + route.name },
-        index: join(folder, route.name),
-        isFormer: true,
-        pages: pagesOf(route, previous),
-      })),
-  ];
+  const old = known.filter(({ isFormer }) => !isFormer);
+  let unused = Math.max(0, ...known.map(({ id }) => id));
+  const routes = next.filter(isRendered).map((route): ComparedRoute => {
+    const before = old.find((other) => isSame(route, other.route));
+    const id = before?.id ?? (unused += 1);
+    const pages = pagesOf(route, next);
+    const isPublished = before !== undefined;
+    return {
+      id,
+      route: published(route),
+      pages,
+      isPublished,
+      isFormer: false,
+      stays: false,
+    };
+  });
+  const former = old
+    .filter(({ id }) => !routes.some((route) => route.id === id))
+    .map(({ id, route, pages }): ComparedRoute => ({
+      id,
+      route: { ...route, name: FORMER + route.name },
+      pages,
+      isPublished: true,
+      isFormer: true,
+      stays: staying.has(route.file),
+    }));
+  return [...routes, ...former];
 }
 
 /** The routes of the next snapshot among those that are compared. */

@@ -1,19 +1,18 @@
 /**
  * The assets of the two snapshots before, which pages in caches still load. Their names prove their
- * content, so the index, the digest and the changes leave them out; the routes of `FORMER_ASSETS` serve
- * them, and index.json counts the snapshots since each of them was current.
+ * content, so documents, digest and changes leave them out; the routes of `FORMER_ASSETS` serve
+ * them, and the state counts the snapshots since each of them was current.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { ifExists } from '../files.js';
-import { OwnFolder } from '../links.js';
+import { ifExists } from '../base/files.js';
+import { OwnFolder } from '../base/links.js';
 import { CODINGS, COMPRESSED_FROM_BYTES, namesOf } from '../tree/codings.js';
-import type { Index } from '../tree/index-json.js';
+import type { Described } from '../state/schema.js';
+import type { OwnFile } from '../state/state.js';
 import { isAsIndexed, measure } from '../tree/measure.js';
-import { isFormer, isRendered } from '../tree/published-routes.js';
-import type { PublishedRoute } from '../tree/published-routes.js';
+import { isRendered, type PublishedRoute } from '../tree/published-routes.js';
 import type { Manifest } from '../tree/snapshot-json.js';
-import type { ListWriter } from './stage.js';
 import type { Tree } from '../tree/tree.js';
 
 /** For how many snapshots an asset stays after the last that had it. A copy counts its own. */
@@ -58,28 +57,26 @@ export function replacedAssets(
 /**
  * Chooses the earlier assets that a commit keeps, those of the two snapshots before, and lists the
  * others for removal.
- * @param before what the previous commit kept, as in index.json
+ * @param before what the previous commit kept
  * @param next the routes of the snapshot
- * @returns those that are kept, for index.json
+ * @returns those that are kept, for the state, and the files of the others
  */
 export function keepAssets(
   tree: Tree,
-  before: NonNullable<Index['assets']> = {},
+  before: NonNullable<Described['assets']> = {},
   previous: Manifest | undefined,
   next: readonly PublishedRoute[],
-  lists: ListWriter,
-): NonNullable<Index['assets']> {
+): { readonly assets: NonNullable<Described['assets']>; readonly removed: readonly OwnFile[] } {
   const files = filesOf(next);
   const kept: Record<string, number> = {};
   for (const [file, age] of Object.entries(before))
     if (age < STAYS && !files.has(file) && isWholeAsset(tree, file)) kept[file] = age + 1;
   for (const file of replacedAssets(tree, previous, next)) kept[file] = 1;
-  // An earlier version had a route for each.
-  const routed = previous?.routes.filter((route) => isFormer(route) && !route.file.includes('{')) ?? [];
-  for (const file of new Set([...Object.keys(before), ...routed.map((route) => route.file)])) {
-    if (files.has(file) || kept[file] !== undefined) continue;
-    for (const name of namesOf(file, 0, 0)) if (existsSync(join(tree.out, name))) lists.add('removed', name);
-    lists.add('urls', `/${file}`);
-  }
-  return kept;
+  const gone = Object.keys(before).filter((file) => !files.has(file) && kept[file] === undefined);
+  const removed = gone.flatMap((file) =>
+    namesOf(file, 0, 0)
+      .filter((name) => name === file || existsSync(join(tree.out, name)))
+      .map((name) => ({ name, isPut: false, isCached: name === file })),
+  );
+  return { assets: kept, removed };
 }

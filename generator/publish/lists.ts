@@ -1,14 +1,12 @@
 /** Lists for operators: URLs to purge from a CDN, files to copy to another machine. */
-import { existsSync, rmSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { Failure, asFailure } from '../base/errors.js';
+import { LineWriter, replaceFileDurably } from '../base/files.js';
 import type { Lists } from '../config/config.js';
-import { Failure, asFailure } from '../errors.js';
-import { ALWAYS_FILES } from './changed-files.js';
-import { LineWriter, linesOf, replaceFileDurably } from '../files.js';
-import { listFiles } from './stage.js';
+import { State, type Committed } from '../state/state.js';
 import type { Tree } from '../tree/tree.js';
-
-const ALWAYS_URLS = ALWAYS_FILES.map((file) => `/${file}`);
+import { ALWAYS_FILES, changedFiles, changedUrls } from './changed-files.js';
 
 /**
  * Writes the lists of everything done since the last successful build, including an interrupted
@@ -16,38 +14,43 @@ const ALWAYS_URLS = ALWAYS_FILES.map((file) => `/${file}`);
  * @throws Failure environment: a list can't be written
  */
 export function writeLists(tree: Tree, baseUrl: string, { purgeList, filesFrom, deleteFrom }: Lists): void {
-  const isThere = (file: string): boolean => existsSync(join(tree.out, file));
-  const isGone = (file: string): boolean => !isThere(file);
-  write(purgeList, listed(tree, 'urls', ALWAYS_URLS), baseUrl);
-  write(filesFrom, listed(tree, 'files', ALWAYS_FILES, isThere));
-  // A later commit may have added the file again.
-  write(deleteFrom, listed(tree, 'removed', [], isGone));
-  for (const folder of tree.allUnreported()) rmSync(folder, { recursive: true });
+  using state = State.open(tree.database);
+  const commits = [...state.commits()].filter(({ isReported }) => !isReported).toReversed();
+  const typeAt = (file: string) => statSync(join(tree.out, file), { throwIfNoEntry: false });
+  write(purgeList, () => urlsOf(state, commits, baseUrl));
+  // A later commit may have deleted a file, or added it again.
+  write(filesFrom, () => filesOf(state, commits, true, (file) => typeAt(file)?.isFile() === true));
+  write(deleteFrom, () => filesOf(state, commits, false, (file) => typeAt(file) === undefined));
+  state.markReported();
 }
 
-/** The lines of a list of all commits that are to be written, and then those that always are. */
-function* listed(
-  tree: Tree,
-  list: 'files' | 'urls' | 'removed',
-  always: readonly string[],
-  isWritten: (line: string) => boolean = () => true,
+function* urlsOf(state: State, commits: readonly Committed[], baseUrl: string): Generator<string> {
+  for (const commit of commits) for (const url of changedUrls(state, commit)) yield baseUrl + url;
+  for (const file of ALWAYS_FILES) yield `${baseUrl}/${file}`;
+}
+
+function* filesOf(
+  state: State,
+  commits: readonly Committed[],
+  isPut: boolean,
+  isWanted: (file: string) => boolean,
 ): Generator<string> {
-  for (const folder of tree.allUnreported())
-    for (const file of listFiles(folder, list))
-      for (const line of linesOf(file)) if (isWritten(line)) yield line;
-  yield* always;
+  for (const commit of commits)
+    for (const each of changedFiles(state, commit))
+      if (each.isPut === isPut && isWanted(each.file)) yield each.file;
+  if (isPut) yield* ALWAYS_FILES;
 }
 
 /**
  * Writes a file, if it is asked for, atomically, since a script may wait for it, and durably, since the
  * next build doesn't list these lines again.
  */
-function write(file: string | undefined, lines: Iterable<string>, prefix = ''): void {
+function write(file: string | undefined, lines: () => Iterable<string>): void {
   if (file === undefined) return;
   try {
     replaceFileDurably(file, (partial) => {
       const writer = new LineWriter(partial);
-      for (const line of lines) writer.write(prefix + line);
+      for (const line of lines()) writer.write(line);
       writer.end();
     });
   } catch (error) {

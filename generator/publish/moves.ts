@@ -9,12 +9,13 @@ import {
   rmdirSync,
   statSync,
   unlinkSync,
+  type Dir,
+  type Dirent,
 } from 'node:fs';
-import type { Dir, Dirent } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { codeOf } from '../errors.js';
-import { ifExists, renameFolder } from '../files.js';
-import { requireNoLink } from '../links.js';
+import { codeOf } from '../base/errors.js';
+import { ifExists, renameFolder } from '../base/files.js';
+import { requireNoLink } from '../base/links.js';
 
 /**
  * Whether a call that is for files may have failed since there is a folder, or the other way round:

@@ -1,9 +1,11 @@
 /** The inputs of a commit, besides the files. */
-import type { Changes } from './index-route.js';
+import type { Changes, NextState } from '../state/next.js';
 import type { Change } from '../tree/changes.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
+import type { StageSpec } from './stage.js';
+import type { WithheldMarks } from '../state/schema.js';
 
 /** What somebody else does around a commit, while the tree is locked. */
 export interface AroundCommit {
@@ -19,7 +21,7 @@ export interface AroundCommit {
 /** What is to be published. */
 export interface Opening extends AroundCommit {
   /** The routes of the next snapshot. */
-  readonly routes: (tree: Tree, previous: Manifest | undefined) => readonly PublishedRoute[];
+  readonly routes: readonly PublishedRoute[];
   /** The id of the origin's tree, if this is a copy of it. */
   readonly copyOf?: string;
   /** There is a bundle up to this size, compressed, or up to a tenth of the tree. */
@@ -36,7 +38,7 @@ export interface Plan {
   readonly changes: Readonly<Changes>;
   readonly files: number;
   readonly bytes: number;
-  /** The lowest key of each route that has files. */
+  /** The lowest key of each route that has documents; none in a dry run. */
   readonly firstKeys: ReadonlyMap<string, number>;
 }
 
@@ -70,4 +72,48 @@ export interface OwnFiles {
   /** Each with a file to link there. */
   readonly put: ReadonlyMap<string, string>;
   readonly removed: readonly string[];
+}
+
+/** What is staged of the next snapshot. */
+export interface NextSnapshot {
+  readonly tree: Tree;
+  readonly treeId: string;
+  /** The snapshot that is followed; undefined for the first. */
+  readonly previous: Manifest | undefined;
+  readonly manifest: Manifest;
+  readonly spec: StageSpec;
+  readonly next: NextState;
+  /** Whether earlier files may hold something that is withheld now. */
+  readonly isTakedown: boolean;
+}
+
+/** What a build withholds. */
+export interface Withheld {
+  /** The keys of withheld records, by route of their documents. */
+  readonly keys: ReadonlyMap<string, ReadonlySet<number>>;
+  readonly marks: WithheldMarks;
+}
+
+/** What of that is new: a takedown, after which no earlier file may stay. */
+export class Takedown {
+  /** What was withheld in the previous snapshot, if known. */
+  readonly before: WithheldMarks | undefined;
+  /** Set before the plan; undefined in a copy, which has no list. */
+  withheld: Withheld | undefined;
+
+  constructor(before: WithheldMarks | undefined) {
+    this.before = before;
+  }
+
+  /** Whether anything is newly withheld, and so may be in files of earlier snapshots. */
+  get withholdsMore(): boolean {
+    const known = new Set([...(this.before?.records ?? []), ...(this.before?.names ?? [])]);
+    const { records = [], names = [] } = this.withheld?.marks ?? {};
+    return [...records, ...names].some((mark) => !known.has(mark));
+  }
+
+  /** For the state. */
+  get described(): { readonly withheld?: WithheldMarks } {
+    return this.withheld === undefined ? {} : { withheld: this.withheld.marks };
+  }
 }

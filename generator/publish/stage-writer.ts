@@ -1,60 +1,27 @@
 /**
- * Stages documents, in any thread. Each is compared with the previous snapshot's index. Only new
- * and changed ones are written to the stage, and what they replace is kept there for a rollback.
+ * Stages documents, in any thread. Each is compared with the state of the previous snapshot. Only new
+ * and changed ones are written to the stage.
  */
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { asFailure, codeOf } from '../errors.js';
-import { NO_HASH } from '../tree/hash-file.js';
-import type { Entry } from '../tree/hash-file.js';
+import { join } from 'node:path';
+import { asFailure } from '../base/errors.js';
+import { Comparer, type Comparison } from '../state/compare.js';
+import { ALL_KEYS, type Entry } from '../state/documents.js';
+import type { ComparedRoute } from '../state/next.js';
+import { NO_ROUTE } from '../state/state.js';
+import { NO_HASH } from '../tree/measure.js';
 import type { Content } from '../tree/sink.js';
-import { ALL_KEYS, PatchWriter } from '../tree/patch.js';
-import type { KeyRange } from '../cursor.js';
-import { filler } from '../routes/index.js';
+import type { KeyRange } from '../base/cursor.js';
+import type { Database } from '../base/sqlite/sqlite.js';
+import { filler } from '../routes/route.js';
 import { CODINGS, namesOf, siblingsFrom } from '../tree/codings.js';
-import { FileWriter } from '../files.js';
-import { OwnFolder } from '../links.js';
+import { FileWriter, LineWriter } from '../base/files.js';
+import { OwnFolder } from '../base/links.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
-import type { Tree } from '../tree/tree.js';
-import type { ComparedRoute } from './compared-routes.js';
-import { RouteLists } from './route-lists.js';
-import type { BundleRoom } from './route-lists.js';
-import { flattened, keptIn, replacingFile } from './stage.js';
-import type { StagePaths } from './stage.js';
-
-export interface StageSpec {
-  /** The published folder. */
-  readonly out: string;
-  readonly paths: StagePaths;
-  /** By name. */
-  readonly routes: ReadonlyMap<string, ComparedRoute>;
-  /** The size from which the previous snapshot's documents have compressed siblings. */
-  readonly compressedFrom: number;
-  /** The files of former assets. */
-  readonly staying: ReadonlySet<string>;
-  /** Whether changes are listed: neither for a first snapshot nor for a copy. */
-  readonly hasChanges: boolean;
-  readonly bundle: BundleRoom | undefined;
-  /** Set in a dry run, which stages only so many changed documents of each route and part. */
-  readonly examples?: number;
-}
-
-/** The spec of a stage for routes, without a list of changes. */
-export const stageSpec = (
-  { out }: Pick<Tree, 'out'>,
-  paths: StagePaths,
-  routes: readonly ComparedRoute[],
-  compressedFrom = Number.POSITIVE_INFINITY,
-): StageSpec => ({
-  out,
-  paths,
-  routes: new Map(routes.map((each) => [each.route.name, each])),
-  compressedFrom,
-  staying: new Set(),
-  hasChanges: false,
-  bundle: undefined,
-});
+import { flattened, hasRoom, replacingFile, routePart, type StageSpec } from './stage.js';
+import { urlsOf } from './urls.js';
 
 /** Where a document of the next snapshot may be: the first file that exists has its content. */
 export function documentFiles(
@@ -81,22 +48,25 @@ export function readDocument(spec: StageSpec, name: string, key: number): string
   return undefined;
 }
 
-export class StageWriter {
+export class StageWriter implements Disposable {
   readonly #spec: StageSpec;
   readonly #part: string;
   readonly #table: readonly PublishedRoute[];
+  readonly #comparer: Comparer;
   readonly #routes = new Map<string, RouteWriter>();
   /** Routes that are complete, or left to other writers. */
   readonly #left = new Set<string>();
 
   /**
-   * @param part names this writer's patches; a route's patches are applied in order of name
+   * @param part names this writer's part of a bundle; a route's parts follow each other in order of name
    * @param table routes that are asked for; by default those that are compared
+   * @param own see `Comparer`
    */
-  constructor(spec: StageSpec, part: string, table?: readonly PublishedRoute[]) {
+  constructor(spec: StageSpec, part: string, table?: readonly PublishedRoute[], own?: Database) {
     this.#spec = spec;
     this.#part = part;
     this.#table = table ?? [...spec.routes.values()].map(({ route }) => route);
+    this.#comparer = new Comparer(spec.compared, own);
   }
 
   /** The writer of a route. @param range the keys that this writer covers */
@@ -106,7 +76,9 @@ export class StageWriter {
     if (this.#left.has(name)) throw new TypeError(`"${name}" is complete, or left to others`);
     const route = this.#table.find((candidate) => candidate.name === name);
     if (route === undefined) throw new TypeError(`no route is named "${name}"`);
-    const made = new RouteWriter(this.#spec, route, this.#part, range);
+    // Of what is not measured, nothing is put.
+    const compared = this.#spec.routes.get(name) ?? { id: NO_ROUTE, isPublished: false };
+    const made = new RouteWriter(this.#spec, { ...compared, route }, this.#part, range, this.#comparer);
     this.#routes.set(name, made);
     return made;
   }
@@ -121,60 +93,157 @@ export class StageWriter {
     for (const name of names) if (!this.#left.has(name)) this.route(name).finish();
     for (const name of names) this.#routes.delete(name);
     this.leave(names);
+    this.#comparer.finish();
   }
 
   /** Ends all ranges: documents of the previous snapshot neither put nor kept are removed. */
   finish(): void {
     for (const route of this.#routes.values()) route.finish();
+    this.#comparer.finish();
   }
 
   /** Closes the files, complete or not. */
   close(): void {
     for (const route of this.#routes.values()) route.close();
+    this.#comparer.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
   }
 }
 
-/** Stages the documents of one route. Keys must ascend. */
+/** Reads the content of a document, from a file if that is where it is. */
+type ReadContent = (source?: string) => Uint8Array;
+
+/** What is done with those documents of a route that differ. */
+interface Differing {
+  /**
+   * @param files its own and those of its siblings
+   * @param replaced those of the document that it replaces, if any
+   * @param sourceOf a file that has the content
+   */
+  put(
+    entry: Entry,
+    files: readonly [string, ...string[]],
+    replaced: readonly string[],
+    read: ReadContent,
+    sourceOf?: () => string,
+  ): void;
+  finish(): void;
+  close(): void;
+}
+
+/** Stages them, and the lines of the bundle while their bytes are in hand. */
+class StagedDocuments implements Differing {
+  readonly #spec: StageSpec;
+  readonly #route: PublishedRoute;
+  readonly #part: string;
+  readonly #urlsOf: ReturnType<typeof urlsOf>;
+  readonly #own: OwnFolder;
+  readonly #added: FileWriter;
+  readonly #replacing: FileWriter;
+  /** Created with the first line. */
+  #bundle: LineWriter | undefined;
+
+  constructor(spec: StageSpec, route: PublishedRoute, part: string) {
+    this.#spec = spec;
+    this.#route = route;
+    this.#part = part;
+    this.#urlsOf = urlsOf(route);
+    this.#own = new OwnFolder(spec.out);
+    this.#added = new FileWriter(spec.paths.tree);
+    this.#replacing = new FileWriter(join(spec.paths.replacing, route.name));
+  }
+
+  put(...[entry, files, replaced, read, sourceOf]: Parameters<Differing['put']>): void {
+    const source = sourceOf?.();
+    this.#bundleLine(entry, () => read(source));
+    for (const [index, file] of files.entries()) {
+      const coding = CODINGS[index - 1];
+      // Without a published file its folder may be missing, so one is staged: a commit must not need room.
+      const isReplacing = replaced.includes(file) && existsSync(this.#own.pathOf(file));
+      const [writer, path] = isReplacing ? [this.#replacing, flattened(file)] : [this.#added, file];
+      if (index === 0 && source !== undefined) writer.link(path, source);
+      else writer.write(path, coding === undefined ? read(source) : coding.encode(read(source)));
+    }
+  }
+
+  #bundleLine({ key, bytes, hash: sum }: Entry, read: () => Uint8Array): void {
+    const { bundle, paths } = this.#spec;
+    if (bundle === undefined || !hasRoom(bundle)) return;
+    const [path] = this.#urlsOf(key);
+    const put = { path, sha256: sum.toString('hex'), bytes };
+    const body = this.#route.class === 'download' ? undefined : Buffer.from(read());
+    // Clients fetch what is not text from its path.
+    const line = JSON.stringify(body && isUtf8(body) ? { ...put, body: body.toString() } : put);
+    Atomics.add(bundle.staged, 0, BigInt(line.length));
+    this.#bundle ??= new LineWriter(join(paths.bundle, routePart(this.#route.name, this.#part)));
+    this.#bundle.write(line);
+  }
+
+  finish(): void {
+    this.#bundle?.finish();
+  }
+
+  close(): void {
+    this.#bundle?.close();
+  }
+}
+
+/** Stages only the first few that replace others, for a dry run to show. */
+class Examples implements Differing {
+  readonly #replacing: FileWriter;
+  #left: number;
+
+  constructor({ paths }: StageSpec, route: PublishedRoute, most: number) {
+    this.#replacing = new FileWriter(join(paths.replacing, route.name));
+    this.#left = most;
+  }
+
+  put(...[, [file], replaced, read]: Parameters<Differing['put']>): void {
+    if (replaced.length === 0 || this.#left === 0) return;
+    this.#left -= 1;
+    this.#replacing.write(flattened(file), Buffer.from(read()));
+  }
+
+  readonly finish = (): void => undefined;
+  readonly close = (): void => undefined;
+}
+
+/** Compares the documents of one route with those that are published. Keys must ascend. */
 export class RouteWriter {
   readonly #name: string;
   readonly #fileOf: (key: number) => string;
   readonly #own: OwnFolder;
-  readonly #patch: PatchWriter;
-  readonly #lists: RouteLists;
+  readonly #comparison: Comparison;
+  readonly #differing: Differing;
   readonly #from: number;
   readonly #oldFrom: number;
-  readonly #added: FileWriter;
-  readonly #replacing: FileWriter;
-  readonly #kept: FileWriter;
-  /** How many more documents are staged; undefined if all are. */
-  #examples: number | undefined;
 
-  constructor(spec: StageSpec, route: PublishedRoute, part: string, range: KeyRange) {
-    const { paths } = spec;
+  constructor(
+    spec: StageSpec,
+    { id, route, isPublished }: Pick<ComparedRoute, 'id' | 'route' | 'isPublished'>,
+    part: string,
+    range: KeyRange,
+    comparer: Comparer,
+  ) {
     this.#name = route.name;
     this.#fileOf = filler(route.file);
     this.#own = new OwnFolder(spec.out);
-    this.#examples = spec.examples;
     this.#from = siblingsFrom(route);
     this.#oldFrom = siblingsFrom(route, spec.compressedFrom);
-    this.#added = new FileWriter(paths.tree);
-    this.#replacing = new FileWriter(join(paths.replacing, route.name));
-    const old = spec.routes.get(route.name)?.index;
-    // A rollback looks under the name the route had in the previous snapshot.
-    this.#kept = new FileWriter(join(keptIn(paths.previous), basename(old ?? route.name)));
-    this.#lists = new RouteLists(spec, route, part);
-    this.#patch = new PatchWriter({
-      old,
-      patch: join(paths.patches, route.name, part),
+    this.#differing =
+      spec.examples === undefined
+        ? new StagedDocuments(spec, route, part)
+        : new Examples(spec, route, spec.examples);
+    this.#comparison = comparer.compare('document', id, {
+      isPublished,
       range,
-      onGone: (old) => {
-        if (spec.examples !== undefined) return;
-        this.#guarded(old.key, () => {
-          const files = this.#oldFiles(old);
-          this.#lists.remove(old.key, files);
-          for (const file of files) this.#keep(file);
-        });
-      },
+      filesOf: (bytes) => namesOf('', bytes, this.#from).length,
+      filesBefore: (bytes) => namesOf('', bytes, this.#oldFrom).length,
+      // The commit would stop at a link.
+      onGone: ({ key }) => void this.#guarded(key, () => this.#own.pathOf(this.#fileOf(key))),
     });
   }
 
@@ -192,85 +261,48 @@ export class RouteWriter {
 
   /** The published content under a key above those put, unless it is known to be damaged. */
   published(key: number): Content | undefined {
-    const old = this.#patch.old(key);
+    const old = this.#comparison.old(key);
     if (old === undefined || old.hash.equals(NO_HASH)) return undefined;
     return { bytes: old.bytes, sha256: old.hash.toString('hex') };
   }
 
   /** Keeps a document from the previous snapshot. */
   keep(key: number): void {
-    if (this.published(key) === undefined || !this.#patch.keep(key))
+    if (this.published(key) === undefined || !this.#comparison.keep(key))
       throw new TypeError(`"${this.#name}" ${key} is not published, so it can't be kept`);
   }
 
   /** Keeps all documents below a key that were not put. */
   keepBelow(key: number): void {
-    this.#patch.keepBelow(key);
+    this.#comparison.keepBelow(key);
   }
 
   /** Removes a document, if it exists. */
   remove(key: number): void {
-    this.#patch.remove(key);
+    this.#comparison.remove(key);
   }
 
   finish(): void {
-    this.#patch.finish();
-    this.#lists.finish();
+    this.#comparison.removeBelow();
+    this.#differing.finish();
   }
 
   close(): void {
-    this.#patch.close();
-    this.#lists.close();
+    this.#differing.close();
   }
 
-  #put(entry: Entry, read: (source?: string) => Uint8Array, sourceOf?: () => string): boolean {
+  #put(entry: Entry, read: ReadContent, sourceOf?: () => string): boolean {
     return this.#guarded(entry.key, () => {
-      const old = this.#patch.old(entry.key);
-      const replaced = old === undefined ? [] : this.#oldFiles(old);
-      const files = namesOf(this.#fileOf(entry.key), entry.bytes, this.#from);
-      const isRecoded = old !== undefined && replaced.length !== files.length;
-      const verdict = this.#patch.put(entry, isRecoded);
-      if (verdict === 'unchanged') return false;
+      const old = this.#comparison.old(entry.key);
+      if (this.#comparison.put(entry) === 'unchanged') return false;
+      const file = this.#fileOf(entry.key);
+      const replaced = old === undefined ? [] : namesOf(file, old.bytes, this.#oldFrom);
+      const files = namesOf(file, entry.bytes, this.#from);
       // All files of a key are in one folder, where the commit would stop at a link.
       this.#own.pathOf(files[0]);
-      if (this.#examples !== undefined) {
-        if (verdict === 'added' || this.#examples === 0) return true;
-        this.#examples -= 1;
-        this.#replacing.write(flattened(files[0]), Buffer.from(read()));
-        return true;
-      }
-      const source = sourceOf?.();
-      this.#lists.put(entry, files, replaced, () => read(source));
-      for (const [index, file] of files.entries()) {
-        const coding = CODINGS[index - 1];
-        const isReplacing = replaced.includes(file) && this.#keep(file);
-        const [writer, path] = isReplacing ? [this.#replacing, flattened(file)] : [this.#added, file];
-        if (index === 0 && source !== undefined) writer.link(path, source);
-        else writer.write(path, coding === undefined ? read(source) : coding.encode(read(source)));
-      }
-      for (const file of replaced) if (!files.includes(file)) this.#keep(file);
+      this.#differing.put(entry, files, replaced, read, sourceOf);
       return true;
     });
-  }
-
-  #oldFiles({ key, bytes }: Entry): readonly string[] {
-    return namesOf(this.#fileOf(key), bytes, this.#oldFrom);
-  }
-
-  /**
-   * Keeps a published file for a rollback, which refuses one that is a symbolic link.
-   * @returns whether the file exists; a missing file or a folder can be neither kept nor replaced
-   * @throws Failure environment: a folder in its path is a symbolic link
-   */
-  #keep(file: string): boolean {
-    const path = this.#own.pathOf(file);
-    try {
-      this.#kept.link(flattened(file), path);
-      return true;
-    } catch (error) {
-      if (['ENOENT', 'EISDIR', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '')) return false;
-      throw error;
-    }
   }
 
   #guarded<T>(key: number, action: () => T): T {

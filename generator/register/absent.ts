@@ -2,12 +2,10 @@
  * Covers the tables of a register for all queries of a connection: what the contract lets it lack is
  * supplied, and texts are read as SQLite stores them.
  */
-import { TABLES } from '../schema/index.js';
+import { TABLES, type Table } from '../schema/schema.js';
 import { withHistories } from '../schema/measured.js';
-import type { Table } from '../schema/index.js';
 import type { Column } from '../schema/field.js';
-import { isSqliteError } from '../sqlite/index.js';
-import type { Database } from '../sqlite/index.js';
+import { isSqliteError, type Database } from '../base/sqlite/sqlite.js';
 import { name } from './sql.js';
 
 /** The type of a column in a STRICT table. */

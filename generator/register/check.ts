@@ -1,17 +1,22 @@
 /** Checks the register against its contract before anything is rendered. */
-import { Failure } from '../errors.js';
-import { follow } from '../progress.js';
-import type { Progress } from '../progress.js';
+import { Failure } from '../base/errors.js';
+import { follow, type Progress } from '../base/progress.js';
 import type { Kind } from '../schema/field.js';
-import { RESOURCES, TABLES, recordTable, resourceOf } from '../schema/index.js';
-import type { Table } from '../schema/index.js';
+import { RESOURCES, TABLES, recordTable, resourceOf, type Table } from '../schema/schema.js';
 import type { Register } from './database.js';
-import { asText, columnRules, isUtf8, rowRules, scopedRows, sharedIds, textColumns } from './contract.js';
-import type { ColumnRule, RowRule } from './contract.js';
-import { exclusion, literal, name } from './sql.js';
-import type { Scope } from './sql.js';
-import { Findings, keyText, placeOf, shorten } from './findings.js';
-import type { Broken, CheckReport } from './findings.js';
+import {
+  asText,
+  columnRules,
+  isUtf8,
+  rowRules,
+  scopedRows,
+  sharedIds,
+  textColumns,
+  type ColumnRule,
+  type RowRule,
+} from './contract.js';
+import { exclusion, literal, name, type Scope } from './sql.js';
+import { Findings, keyText, placeOf, shorten, type Broken, type CheckReport } from './findings.js';
 import { explainer } from './slow-steps.js';
 
 /** A query for all rows that break the contract in one way. */
@@ -63,6 +68,7 @@ export async function check(
   checkShape(register, found);
   // Values of missing columns can't be queried.
   if (found.report().total > 0) return found.report();
+  found.addAll(await progress.blocking(() => readTwice(register), 'reading views twice'));
 
   const all = steps('all');
   progress.start('checking the register', all.length, 'steps');
@@ -149,6 +155,63 @@ function reading({ name: table }: Table, found: Findings, read: () => void): voi
   }
 }
 
+/** How many rows of a view are read twice, at most. */
+const SAMPLED = 100;
+/** A slow view gives as many as it has read by then, and one at least: 1000 ms (= 1 second). */
+const SAMPLED_MS = 1000;
+
+/**
+ * Reads some rows of each view twice, to find values that are others at each reading: the documents
+ * of one snapshot would contradict each other. The order of the rows may differ.
+ */
+export function readTwice(register: Register): CheckReport {
+  const found = new Findings();
+  const views = register.rows<[string]>(`SELECT lower(name) FROM main.sqlite_schema WHERE type = 'view'`);
+  const known = new Set([...views].flat());
+  for (const table of TABLES.filter((each) => known.has(each.name) && !register.absent.includes(each.name))) {
+    const [key, columns] = [namesOf(table.key), namesOf(table.columns)];
+    const [first = ''] = key;
+    const read = (which: string, most: number): string[][] => {
+      const rows: string[][] = [];
+      const startedAt = performance.now();
+      const sql =
+        `SELECT ${[...key, ...columns].map((each) => asText(name(each))).join(', ')}, quote(${name(first)})` +
+        ` FROM ${name(table.name)} ${which}`;
+      for (const row of register.rows<string[]>(sql)) {
+        rows.push(row);
+        if (performance.now() - startedAt > most) break;
+      }
+      return rows;
+    };
+    reading(table, found, () => {
+      const once = read(`WHERE ${name(first)} IS NOT NULL LIMIT ${SAMPLED}`, SAMPLED_MS);
+      const ids = once.map((row) => row.at(-1));
+      const again = new Map(
+        read(`WHERE ${name(first)} IN (${ids.join(', ')})`, Infinity).map((row) => [keyText(key, row), row]),
+      );
+      for (const row of once) {
+        const example = keyText(key, row);
+        const other = again.get(example);
+        const add = (column: string, value: string): void =>
+          found.add({ table: table.name, column, ...DIFFERS }, false, { key: example, value });
+        if (other === undefined) add(first, `${shorten(row[0])}, then nothing`);
+        for (const [index, column] of columns.entries()) {
+          const [value, then] = [row[key.length + index], other?.[key.length + index]];
+          if (other !== undefined && value !== then) add(column, `${shorten(value)}, then ${shorten(then)}`);
+        }
+      }
+    });
+  }
+  return found.report();
+}
+
+const namesOf = (columns: Table['columns']): readonly string[] => columns.map((column) => column.name);
+
+const DIFFERS: Omit<Broken, 'table' | 'column'> = {
+  expected: 'the same whenever it is read',
+  hintFor: () => 'no view may use random(), the time of reading, or LIMIT without an order that is fixed',
+};
+
 function rowsStep(rule: RowRule): CheckQuery {
   const { table, from, column, expected, record } = rule;
   const key = table.key.map((each) => each.name);
@@ -209,7 +272,11 @@ function valuesStep(table: Table, scope: Scope): CheckQuery {
       for (const [index, rule] of rules.entries()) {
         if (row[key.length + 2 * index] !== 1) continue;
         const value = shorten(row[key.length + 2 * index + 1]);
-        found.add({ ...rule, table: table.name }, table.kind !== null, { key: keyText(key, row), value });
+        const hintFor = (wrong: string): string | undefined => rule.hintFor?.(wrong, register.clock);
+        found.add({ ...rule, hintFor, table: table.name }, table.kind !== null, {
+          key: keyText(key, row),
+          value,
+        });
       }
     }
   };

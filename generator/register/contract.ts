@@ -1,11 +1,9 @@
 /** The contract as SQL, derived from the declarations: rules for values, and between rows. */
-import type { Column, History, Resource } from '../schema/field.js';
-import { MAX_INTEGER, columnsOf } from '../schema/field.js';
-import { RESOURCES, TABLES, historyTable } from '../schema/index.js';
-import type { Table } from '../schema/index.js';
+import { columnsOf, type Column, type History, type Resource } from '../schema/field.js';
+import { MAX_INTEGER } from '../schema/shape.js';
+import { RESOURCES, TABLES, historyTable, type Table } from '../schema/schema.js';
 import { hintFor } from './hints.js';
-import { exclusion, literal, name, rowsIn } from './sql.js';
-import type { Scope } from './sql.js';
+import { exclusion, literal, name, rowsIn, type Scope } from './sql.js';
 
 /** A rule that a column's value may break. */
 export interface ColumnRule {
@@ -13,8 +11,8 @@ export interface ColumnRule {
   /** True exactly if the value breaks the rule; never NULL. */
   readonly broken: string;
   readonly expected: string;
-  /** What to do about a value, if known. */
-  readonly hintFor?: (value: string) => string | undefined;
+  /** What to do about a value, if known. @param clock when the register was read */
+  readonly hintFor?: (value: string, clock: string) => string | undefined;
 }
 
 /** A rule between rows or tables; `from` yields a row `t` with the key for each violation. */
@@ -98,6 +96,15 @@ export function columnRules(table: Table): ColumnRule[] {
         column: column.name,
         broken: `(typeof(${value}) = 'text' AND typeof(${later}) = 'text' AND ${value} > ${later})`,
         expected: `not later than ${column.notAfter}`,
+      });
+    }
+    // Such as `last_measured_at`, and not a time that the platform says.
+    if (column.type === 'time' && column.name.endsWith('measured_at')) {
+      rules.push({
+        column: column.name,
+        broken: `(typeof(${value}) = 'text' AND ${value} > latest_time() AND ${valid})`,
+        expected: 'at most 24 hours after the clock of this machine',
+        hintFor: (_, clock) => `it is ${clock} by that clock, and nothing is measured in the future`,
       });
     }
     if (column.isId === true) {

@@ -1,17 +1,21 @@
+/** The register: opened to be read, with what it may lack supplied. */
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Failure, reading } from '../errors.js';
-import { chunksOf } from '../files.js';
-import { isSqliteError, openDatabase, primaryCode, reasonOf, type Database } from '../sqlite/index.js';
-import { RESOURCES, TABLES, WITHHELD } from '../schema/index.js';
+import { Failure, reading } from '../base/errors.js';
+import { chunksOf } from '../base/files.js';
+import { isSqliteError, openDatabase, primaryCode, reasonOf, type Database } from '../base/sqlite/sqlite.js';
+import { RESOURCES, TABLES, WITHHELD } from '../schema/schema.js';
 import { Measured } from '../schema/measured.js';
 import { columnReader, coverTables, type ColumnReader } from './absent.js';
+import { latestAt, timeAt } from '../schema/time.js';
 import { addFunctions } from './functions.js';
-import { EXCLUSION_TABLES, TEMPORARY, literal } from './sql.js';
-import type { KindRange, SCOPES } from './sql.js';
+import { EXCLUSION_TABLES, TEMPORARY, literal, type KindRange, type SCOPES } from './sql.js';
 
 /** The supported version of the contract, which is in `PRAGMA user_version`. */
 export const CONTRACT_VERSION = 1;
+
+/** "SAMP", the `PRAGMA application_id` of a register that `sample` wrote. */
+export const SAMPLE_ID = 0x53414d50;
 
 /** How long to wait for a writer's lock on the register: 5000 ms (= 5 seconds). */
 const BUSY_TIMEOUT_MS = 5000;
@@ -32,10 +36,13 @@ export class Register {
   readonly #begin: () => readonly string[];
   #absent: readonly string[];
   #measured: Measured;
+  /** When the state was read. Without a clock, nothing is ahead of it. */
+  #clock = new Date('9999-12-30T00:00:00Z');
 
   private constructor(file: string, database: Database, notMeasured: readonly string[]) {
     this.file = file;
     this.#database = database;
+    addFunctions(database, () => this.latestTime);
     this.#begin = transactions(database, file, notMeasured);
     this.#absent = this.#begin();
     this.#measured = new Measured(this.#absent);
@@ -48,6 +55,21 @@ export class Register {
 
   get measured(): Measured {
     return this.#measured;
+  }
+
+  /** Whether `sample` wrote it. */
+  get isSample(): boolean {
+    return this.integers('PRAGMA application_id')[0] === BigInt(SAMPLE_ID);
+  }
+
+  /** When the state was read, by the clock of this machine. */
+  get clock(): string {
+    return timeAt(this.#clock.getTime());
+  }
+
+  /** The last time that can have been measured by then. */
+  get latestTime(): string {
+    return latestAt(this.#clock);
   }
 
   /**
@@ -85,7 +107,6 @@ export class Register {
         database.exec('PRAGMA temp_store = FILE');
         // 4 MB instead of the driver's 16 MB per connection, which don't help full table scans.
         database.exec('PRAGMA cache_size = -4000');
-        addFunctions(database);
         for (const sql of TEMPORARY) database.exec(sql);
         const register = new Register(file, database, notMeasured);
         const encoding = database.prepare<[]>('PRAGMA encoding').pluck().get();
@@ -107,6 +128,11 @@ export class Register {
     } catch (error) {
       throw failureOf(this.file, error);
     }
+  }
+
+  /** Gives SQL a function, which may differ from call to call, in the place of one of that name. */
+  define(name: string, call: () => number): void {
+    this.#database.function(name, call);
   }
 
   /** The first row of a query for integers, exact beyond 2^53. */
@@ -138,8 +164,9 @@ export class Register {
     });
   }
 
-  /** Starts a new read transaction, which sees the register's current state. */
-  restartRead(): void {
+  /** Starts a new read transaction, which sees the register's current state. @param clock what it says now */
+  restartRead(clock: Date): void {
+    this.#clock = clock;
     translated(this.file, () => {
       this.#database.exec('ROLLBACK');
       this.#absent = this.#begin();

@@ -1,5 +1,5 @@
 /** What a check says of a register: findings, grouped by what was expected where, and warnings. */
-import type { Table } from '../schema/index.js';
+import type { Table } from '../schema/schema.js';
 import { asText } from './contract.js';
 import type { Register } from './database.js';
 import { name } from './sql.js';

@@ -1,7 +1,7 @@
 /** The functions that SQL gets from us, besides those of SQLite. */
 import { hash } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
-import type { Database } from '../sqlite/index.js';
+import type { Database } from '../base/sqlite/sqlite.js';
 
 /**
  * The text under which a name is looked up: names that differ in case, width, ligatures or the form
@@ -23,9 +23,10 @@ const hashPrefix = (text: string, digits: number): string => hash('sha256', text
  * - `folded_after_prefix(name, digits)`: a prefix of the hash of the folded name, then that name
  *   itself. One text, since a call costs more than the sorting of a row.
  * - `hash_prefix(text, digits)`: see `hashPrefix`.
+ * - `latest_time()`: the last time that can have been measured already; the same throughout a statement.
  * - `withheld_as(name)`: see `withheldAs`.
  */
-export function addFunctions(database: Database): void {
+export function addFunctions(database: Database, latestTime: () => string): void {
   const options = { deterministic: true };
   // A Buffer, as strings hide invalid bytes.
   database.function('is_utf8', options, (bytes: unknown) =>
@@ -38,5 +39,6 @@ export function addFunctions(database: Database): void {
   database.function('hash_prefix', options, (text: unknown, digits: unknown) =>
     hashPrefix(String(text), Number(digits)),
   );
+  database.function('latest_time', options, latestTime);
   database.function('withheld_as', options, (name: unknown) => withheldAs(String(name)));
 }

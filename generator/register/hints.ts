@@ -16,34 +16,59 @@ const CANONICAL = /^'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ'$/;
 const SLASHED = /^'\d{4}\/\d\d\/\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?'$/i;
 const DAY_FIRST = /^'\d\d\.\d\d\.\d{4}(?: \d\d:\d\d(?::\d\d)?)?'$/;
 const DATE = /^'\d{4}-\d\d-\d\d'$/;
-const WORDS = /^'(?:true|yes|t|y|on|false|no|f|n|off)'$/i;
+/** Words for true and false. */
+const WORDS = ['true false', 'yes no', 't f', 'y n', 'on off'].map((pair) => pair.split(' '));
+
+/** How a value can be what it has to be. */
+export interface Conversion {
+  /** What the value is. */
+  readonly is: string;
+  readonly sql: string;
+  /** What has to be so. */
+  readonly if?: string;
+}
+
+const IN_UTC = 'it is in UTC';
+
+/** A hint for the maintainer; undefined if the cause is not known. @param value see `conversionOf` */
+export function hintFor(column: Column, value: string): string | undefined {
+  const found = conversionOf(column, value);
+  if (found === undefined) return undefined;
+  const { is, sql, if: condition } = found;
+  const local = condition === IN_UTC ? ', else it is local time (see docs/your-register.md#times)' : '';
+  return `${is}${condition === undefined ? '' : `; if ${condition}`}: ${sql}${local}`;
+}
 
 /**
- * A hint for the maintainer; undefined if the cause is not known.
+ * How to convert a value that breaks the contract; undefined if nothing is known.
+ * @param column its name is that of the value's column in SQL
  * @param value as findings show it: texts in single quotes
  */
-export function hintFor(column: Column, value: string): string | undefined {
+export function conversionOf(column: Column, value: string): Conversion | undefined {
   const { name, type } = column;
   if (type === 'enum') return undefined;
   const [, digits] = NUMBER.exec(value) ?? [];
-  if (type === 'text') return digits === value ? `a number: CAST(${name} AS TEXT)` : undefined;
-  if (type === 'time') return digits === undefined ? timeHint(name, value) : unixHint(name, Number(digits));
-  if (type === 'boolean' && WORDS.test(value))
-    return `a boolean stored as text: CASE ${name} WHEN … THEN 1 WHEN … THEN 0 END`;
-  return digits === undefined ? undefined : numberHint(column, value, digits);
+  if (type === 'text') return digits === value ? { is: 'a number', sql: `CAST(${name} AS TEXT)` } : undefined;
+  if (type === 'time') return digits === undefined ? fromTime(name, value) : fromUnix(name, Number(digits));
+  const [yes, no] = WORDS.find((words) => words.some((word) => `'${word}'` === value.toLowerCase())) ?? [];
+  if (type === 'boolean' && yes !== undefined) {
+    const sql = `CASE lower(${name}) WHEN '${yes}' THEN 1 WHEN '${no}' THEN 0 END`;
+    return { is: 'a boolean stored as text', sql };
+  }
+  return digits === undefined ? undefined : fromNumber(column, value, digits);
 }
 
 const isUnixTime = (seconds: number): boolean => seconds >= UNIX_SECONDS.least && seconds < UNIX_SECONDS.most;
 
-function unixHint(name: string, time: number): string | undefined {
-  if (isUnixTime(time)) return `looks like a Unix time in seconds: ${STRFTIME}${name}, 'unixepoch')`;
+function fromUnix(name: string, time: number): Conversion | undefined {
+  if (isUnixTime(time))
+    return { is: 'looks like a Unix time in seconds', sql: `${STRFTIME}${name}, 'unixepoch')` };
   if (!isUnixTime(time / 1000)) return undefined;
-  return `looks like a Unix time in milliseconds: ${STRFTIME}${name} / 1000, 'unixepoch')`;
+  return { is: 'looks like a Unix time in milliseconds', sql: `${STRFTIME}${name} / 1000, 'unixepoch')` };
 }
 
-function timeHint(name: string, value: string): string | undefined {
-  const noZone = (what: string, sql: string): string =>
-    `${what}; if it is in UTC: ${STRFTIME}${sql}), else it is local time (see docs/your-register.md#times)`;
+function fromTime(name: string, value: string): Conversion | undefined {
+  const noZone = (is: string, sql: string): Conversion => ({ is, sql: `${STRFTIME}${sql})`, if: IN_UTC });
   if (SLASHED.test(value)) return noZone('a date with slashes', `replace(${name}, '/', '-')`);
   if (DAY_FIRST.test(value)) {
     const [year, month, day] = ['7, 4', '4, 2', '1, 2'].map((part) => `substr(${name}, ${part})`);
@@ -57,14 +82,16 @@ function timeHint(name: string, value: string): string | undefined {
   if (is === undefined || CANONICAL.test(value)) return undefined;
   return zone === undefined
     ? noZone('a time without a zone', name)
-    : `a time in another format: ${STRFTIME}${name})`;
+    : { is: 'a time in another format', sql: `${STRFTIME}${name})` };
 }
 
-function numberHint({ name, nullable }: Column, value: string, digits: string): string | undefined {
+function fromNumber({ name, nullable }: Column, value: string, digits: string): Conversion | undefined {
   if (!Number.isSafeInteger(Number(digits))) return undefined;
   if (digits.startsWith('-'))
-    return nullable ? `a negative number; if it means "not measured": nullif(${name}, ${value})` : undefined;
-  const cast = `CAST(${name} AS INTEGER)`;
-  if (value.startsWith("'")) return `a number stored as text: ${cast}`;
-  return digits.includes('.') ? `a whole number stored as REAL: ${cast}` : undefined;
+    return nullable
+      ? { is: 'a negative number', sql: `nullif(${name}, ${value})`, if: 'it means "not measured"' }
+      : undefined;
+  const sql = `CAST(${name} AS INTEGER)`;
+  if (value.startsWith("'")) return { is: 'a number stored as text', sql };
+  return digits.includes('.') ? { is: 'a whole number stored as REAL', sql } : undefined;
 }

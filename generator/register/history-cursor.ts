@@ -1,6 +1,5 @@
 /** Merges a history with the records it belongs to. */
-import { cursorOver, seek } from '../cursor.js';
-import type { Cursor } from '../cursor.js';
+import { cursorOver, seek, type Cursor } from '../base/cursor.js';
 import type { Entries } from '../schema/field.js';
 import type { Register } from './database.js';
 

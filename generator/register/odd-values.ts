@@ -1,13 +1,11 @@
 /** Values that the contract allows and that are probably mistakes. */
-import { closest } from '../closest.js';
-import { number } from '../progress.js';
-import { TABLES } from '../schema/index.js';
-import type { Table } from '../schema/index.js';
+import { closest } from '../base/closest.js';
+import { number } from '../base/progress.js';
+import { TABLES, type Table } from '../schema/schema.js';
 import type { Column } from '../schema/field.js';
 import type { Register } from './database.js';
 import { literal, name } from './sql.js';
-import { warningOf } from './findings.js';
-import type { Warning } from './findings.js';
+import { warningOf, type Warning } from './findings.js';
 
 /** A table with fewer rows says little of what is usual. */
 const FEW_ROWS = 10;
@@ -85,11 +83,7 @@ const EPOCH: Oddity = {
   message: 'is on 1 January 1970, which stands for no time in most databases',
 };
 
-/** A clock of another machine may be ahead by some time, and a time without a zone by hours. */
-const FUTURE: Oddity = {
-  sql: (value) => `${value} > strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '+1 day')`,
-  message: 'is in the future',
-};
+const FUTURE: Oddity = { sql: (value) => `${value} > latest_time()`, message: 'is in the future' };
 
 /** By the type of the column. */
 const ODDITIES: Readonly<Partial<Record<Column['type'], readonly Oddity[]>>> = {

@@ -1,9 +1,9 @@
 /** Exclusions, and totals of the published part of the register. */
-import type { KeyRange } from '../cursor.js';
-import { Failure } from '../errors.js';
-import { KINDS, MAX_INTEGER } from '../schema/field.js';
-import type { History, Kind, Resource } from '../schema/field.js';
-import { RESOURCES } from '../schema/index.js';
+import type { KeyRange } from '../base/cursor.js';
+import { Failure } from '../base/errors.js';
+import { KINDS, type History, type Kind, type Resource } from '../schema/field.js';
+import { MAX_INTEGER } from '../schema/shape.js';
+import { RESOURCES } from '../schema/schema.js';
 import type { Measured } from '../schema/measured.js';
 import { newestOf } from '../schema/time.js';
 import type { Register } from './database.js';

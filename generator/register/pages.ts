@@ -1,5 +1,6 @@
 /** SQL that pages through a table by its key. Without an index, each page would scan the table. */
-import type { History, Resource, ValueType } from '../schema/field.js';
+import type { History, Resource } from '../schema/field.js';
+import type { ValueType } from '../schema/shape.js';
 import { entriesQuery, isPublished, literal, name, recordsQuery } from './sql.js';
 
 /** END follows each cell of a page's column, EMPTY is an empty text; UTF-8 has neither byte. */
@@ -46,7 +47,7 @@ export function pageQuery(
   const rows =
     history === undefined
       ? recordsQuery(resource, named, 'all', page)
-      : entriesQuery(kind, history, named, 'all', page);
+      : entriesQuery(kind, history, named, page);
   const end = byte(END);
   const cells = columns.map(
     ({ type }, index) => `CAST(group_concat(${asCell(`c${index}`, type)}, ${end}) || ${end} AS BLOB)`,

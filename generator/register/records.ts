@@ -1,11 +1,9 @@
 /** Every record and its history: an ordered pass over the records, merged with one per history. */
 import type { DerivedField, Document, ListField, Resource } from '../schema/field.js';
-import { measuredDocuments } from '../routes/index.js';
+import { measuredDocuments } from '../routes/routes.js';
 import type { Register } from './database.js';
-import { HistoryCursor, NO_ENTRIES } from './history-cursor.js';
-import type { ListedEntries } from './history-cursor.js';
-import { historyQuery, objectOf, rangesOf, recordsQuery } from './sql.js';
-import type { PlainField, Scope } from './sql.js';
+import { HistoryCursor, NO_ENTRIES, type ListedEntries } from './history-cursor.js';
+import { historyQuery, objectOf, rangesOf, recordsQuery, type PlainField, type Scope } from './sql.js';
 
 /** A document of a record. */
 export interface RecordDocument {
@@ -54,18 +52,18 @@ export interface ChangedRecord {
 
 /**
  * The documents of records that changed, one record after the other.
- * @param changed ids of a kind, ascending; read twice
+ * @param changed ids of a kind, ascending
  */
 export function* changedRecords(
   register: Register,
   resource: Resource,
-  changed: () => Iterable<number>,
+  changed: readonly number[],
 ): Generator<ChangedRecord, void, undefined> {
-  register.scope('changed', rangesOf(resource.kind, changed()));
+  register.scope('changed', rangesOf(resource.kind, changed));
   const outputs = records(register, resource, 'changed');
   try {
     let next = outputs.next();
-    for (const key of changed()) {
+    for (const key of changed) {
       const documents: RecordDocument[] = [];
       for (; next.done !== true && next.value.key === key; next = outputs.next()) documents.push(next.value);
       yield { key, documents };

@@ -1,130 +1,142 @@
-/** SQL that makes a register of another database, for its maintainer to edit. */
+/** SQL that makes a register of another database, drafted by guesses, for its maintainer to edit. */
 import type { Column } from '../schema/field.js';
-import { TABLES, WITHHELD } from '../schema/index.js';
-import type { Table } from '../schema/index.js';
-import { openDatabase } from '../sqlite/index.js';
-import type { Database } from '../sqlite/index.js';
-import { columnReader, sqlType } from './absent.js';
-import type { ColumnReader } from './absent.js';
+import { TABLES, WITHHELD, type Table } from '../schema/schema.js';
+import { openDatabase, type Database } from '../base/sqlite/sqlite.js';
+import { columnReader, type ColumnReader } from './absent.js';
 import { CONTRACT_VERSION, requireDatabase, translated } from './database.js';
+import { addFunctions } from './functions.js';
 import { onOneLine } from './findings.js';
+import { Guesses, type Guess, type Named, type Source, type View } from './guess.js';
 import { literal } from './sql.js';
-
-/** Stands for a table of the maintainer's, who replaces it. */
-const PLACEHOLDER = 'your_table';
 
 /**
  * Views for the tables of the contract that a database lacks, and comments on the columns that
  * others lack. The database is only read.
- * @returns lines of SQL; they parse once the placeholder is replaced
- * @throws Failure as `Register.open` does, but for the contract version
+ * @returns lines of SQL; what is not sure in them is a comment, or NULL
+ * @throws Failure as `Register.open` does, but for the contract version; usage: a named table is missing
  */
-export function scaffold(file: string): readonly string[] {
+export function scaffold(file: string, named: Named = {}): readonly string[] {
   requireDatabase(file);
   return translated(file, () => {
     const database = openDatabase(file, { readonly: true, fileMustExist: true });
     try {
+      // Whether a time is one to come is for `check` to say.
+      addFunctions(database, () => '9999-12-31T23:59:59Z');
       const columnsIn = columnReader(database);
-      const gaps = TABLES.map((table) => gapsIn(columnsIn, table));
+      const sources = sourcesIn(database, columnsIn);
+      const guesses = new Guesses(database, sources, named);
+      const unknown: string[] = [];
+      const parts = TABLES.flatMap((table) => {
+        const found = columnsIn(table.name);
+        if (found?.length !== 0) return columnsOf(table, found ?? []);
+        const view = guesses.viewOf(table);
+        if (view === undefined) unknown.push(table.name);
+        return view === undefined ? [] : sqlOf(table, view);
+      });
       const version = Number(database.pragma('user_version', { simple: true }));
-      return [
-        ...heading(file, gaps, ownTables(database, columnsIn)),
-        ...gaps.flatMap((each) => (each.missing ? viewOf(each.table) : columnsOf(each))),
-        ...footer(version),
-      ];
+      return [...heading(file, sources, unknown, parts.length === 0), '', ...parts, ...footer(version)];
     } finally {
       database.close();
     }
   });
 }
 
-/** What a database lacks of a table. */
-interface Gaps {
-  readonly table: Table;
-  /** Whether the table itself is missing. */
-  readonly missing: boolean;
-  readonly columns: readonly Column[];
-}
-
-function gapsIn(columnsIn: ColumnReader, table: Table): Gaps {
-  const found = columnsIn(table.name);
-  const present = new Set(found?.map((column) => column.toLowerCase()));
-  return {
-    table,
-    missing: found?.length === 0,
-    columns: found === undefined ? [] : table.columns.filter(({ name }) => !present.has(name)),
-  };
+/** The database's own tables and views, but for those that are the contract's. */
+function sourcesIn(database: Database, columnsIn: ColumnReader): readonly Source[] {
+  const keys = database
+    .prepare<[string], string>('SELECT name FROM pragma_table_info(?) WHERE pk > 0')
+    .pluck();
+  return database
+    .prepare<[], { readonly name: string; readonly type: string }>(
+      `SELECT name, type FROM main.sqlite_schema WHERE type IN ('table', 'view')` +
+        ` AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type, name`,
+    )
+    .all()
+    .filter(({ name }) => TABLES.every((table) => table.name !== name.toLowerCase()))
+    .map(({ name, type }) => {
+      const columns = columnsIn(name) ?? [];
+      const [key, another] = columns.length === 0 ? [] : keys.all(name);
+      const id = columns.find((own) => own.toLowerCase() === 'id');
+      return {
+        name,
+        isTable: type === 'table',
+        columns,
+        key: another === undefined && key !== undefined ? key : id,
+      };
+    });
 }
 
 const comment = (text: string): string => `-- ${onOneLine(text.replaceAll(/\p{Cc}/gu, ' '))}`;
 
-function heading(file: string, gaps: readonly Gaps[], own: readonly string[]): readonly string[] {
-  if (gaps.every(({ columns }) => columns.length === 0))
-    return [comment(`${file} has all tables and columns of the contract.`), ''];
-  return [
-    comment(`What "${file}" lacks of the contract, to edit and to run with sqlite3.`),
-    comment(`Replace ${PLACEHOLDER}, and NULL by a column or an expression where you measure the value.`),
-    comment("Leave out the views of what you don't have, and the columns that you don't measure and that"),
-    comment('may be NULL: both mean "not measured". The file can be run again after each edit.'),
-    comment(`Unix times: strftime('%Y-%m-%dT%H:%M:%SZ', column, 'unixepoch'); milliseconds: column / 1000`),
-    comment('Ids that are texts or exceed 2^53 - 1 are platform_id, and get a number as id from a table:'),
-    comment('docs/your-register.md#text-ids. Other times, a database that must stay as it is: #recipes'),
-    comment('What the database has:'),
-    ...own.map((line) => comment(`  ${line}`)),
-    '',
-  ];
-}
-
-/** The database's own tables and views, with their columns. */
-function ownTables(database: Database, columnsIn: ColumnReader): readonly string[] {
-  const tables = database
-    .prepare<[], string>(
-      `SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')` +
-        ` AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type, name`,
-    )
-    .pluck()
-    .all();
-  return tables.map((table) => {
-    const columns = columnsIn(table);
-    return `${table} (${columns === undefined ? "a view that can't be read" : columns.join(', ')})`;
-  });
-}
-
-function viewOf(table: Table): readonly string[] {
-  if (table === WITHHELD)
-    return [
-      comment('Without withheld, nothing is. To withhold records (docs/takedowns.md):'),
-      comment(emptyTable(table)),
-      '',
-    ];
-  const last = table.columns.length - 1;
-  return [
-    `DROP VIEW IF EXISTS ${table.name};`,
-    `CREATE VIEW ${table.name} AS SELECT`,
-    ...table.columns.map(
-      (column, index) =>
-        `  ${`NULL AS ${column.name}${index < last ? ',' : ''}`.padEnd(WIDTH)} ${comment(meaning(column))}`,
-    ),
-    `FROM ${PLACEHOLDER};`,
-    '',
-  ];
-}
-
-/** The width of the longest `NULL AS column,`. */
-const WIDTH = Math.max(
-  ...TABLES.flatMap(({ columns }) => columns.map((column) => `NULL AS ${column.name},`.length)),
-);
-
-function emptyTable({ name, columns, key }: Table): string {
-  const defined = columns.map(
-    (column) => `${column.name} ${sqlType(column)}${column.nullable ? '' : ' NOT NULL'}`,
+function heading(
+  file: string,
+  sources: readonly Source[],
+  unknown: readonly string[],
+  isComplete: boolean,
+): readonly string[] {
+  const lacking = unknown.filter((table) => table !== WITHHELD.name);
+  if (isComplete && lacking.length === 0)
+    return [comment(`${file} has all tables and columns of the contract.`)];
+  const own = sources.map(({ name, columns }) =>
+    columns.length === 0 ? `${name} (a view that can't be read)` : `${name} (${columns.join(', ')})`,
   );
-  const keys = key.map((column) => column.name).join(', ');
-  return `CREATE TABLE IF NOT EXISTS ${name} (${defined.join(', ')}, PRIMARY KEY (${keys})) STRICT, WITHOUT ROWID;`;
+  return [
+    `What "${file}" lacks of the contract, to edit and to run with sqlite3.`,
+    'Columns are guessed by their names and first values: read each line. What is not sure is a comment, or',
+    'NULL where the contract requires a value. What is absent or NULL is "not measured": write no value that',
+    'you do not have, and leave out what is not meant to be public. The file can be run again after each edit.',
+    'Other times, ids, a database that must stay as it is: docs/your-register.md#recipes',
+    ...(lacking.length === 0
+      ? []
+      : [`Nothing looks like ${lacking.join(', ')}. If a table does, name it: --from ${lacking[0]}=TABLE`]),
+    ...(unknown.includes(WITHHELD.name)
+      ? ['Nothing is withheld until there is a table for it: docs/your-register.md#what-may-be-absent']
+      : []),
+    'What the database has:',
+    ...own.map((line) => `  ${line}`),
+  ].map(comment);
 }
+
+/** The view, along with what it needs. A required column comes last, so that any before it can be a comment. */
+function sqlOf({ name, columns }: Table, { before, from, guesses, after }: View): readonly string[] {
+  const last = columns.findLast(({ nullable }) => !nullable);
+  const taken = new Set([...guesses.values()].flatMap(([best]) => (best?.isSure === true ? best.own : [])));
+  const lines = columns
+    .toSorted((a, b) => Number(a === last) - Number(b === last))
+    .map((column) => {
+      const free = guesses.get(column.name)?.filter(({ own, isSure }) => isSure || !taken.has(own));
+      return lineOf(column, free ?? [], column === last ? '' : ',');
+    });
+  return [
+    ...before,
+    `DROP VIEW IF EXISTS ${name};`,
+    `CREATE VIEW ${name} AS SELECT`,
+    ...lines,
+    `FROM ${from};`,
+    ...after,
+    '',
+  ];
+}
+
+/** A column of a view: a guess that is sure, or a comment; NULL if it is required. */
+function lineOf(column: Column, guesses: readonly Guess[], comma: string): string {
+  const [best, ...others] = guesses;
+  const isSure = best?.isSure === true;
+  const shown = isSure || column.nullable ? best : undefined;
+  const perhaps = (isSure ? [] : shown === undefined ? guesses : others).map(({ sql }) => sql);
+  const remark = perhaps.length === 0 ? '' : ` Perhaps ${perhaps.join(', or ')}.`;
+  const { sql = 'NULL', isInUtc = false } = shown ?? {};
+  const line = `${isSure || !column.nullable ? '' : '-- '}${sql} AS ${column.name}${comma}`;
+  return `  ${line.padEnd(WIDTH)} ${comment(`${meaning(column)}${isInUtc ? ' Taken as UTC.' : ''}${remark}`)}`;
+}
+
+/** Where comments begin, if a line is no longer. */
+const WIDTH = 38;
 
 /** The columns that a table or view lacks. It is left alone, so its maintainer adds them. */
-function columnsOf({ table, columns }: Gaps): readonly string[] {
+function columnsOf(table: Table, found: readonly string[]): readonly string[] {
+  const present = new Set(found.map((column) => column.toLowerCase()));
+  const columns = found.length === 0 ? [] : table.columns.filter(({ name }) => !present.has(name));
   if (columns.length === 0) return [];
   return [
     comment(`${table.name} lacks columns. Those that may be NULL count as not measured; add the others.`),

@@ -1,11 +1,14 @@
 /** Steps that take long: which they are, and why, if a view is the cause. */
-import type { Progress } from '../progress.js';
-import type { Table } from '../schema/index.js';
+import type { Progress } from '../base/progress.js';
+import type { Table } from '../schema/schema.js';
 import type { Register } from './database.js';
 import { slownessOf } from './slow-views.js';
 
-/** A step that takes longer is explained: 5000 ms (= 5 seconds). */
-const SLOW_MS = 5000;
+/** A step that takes longer is explained: 10,000 ms (= 10 seconds). */
+const SLOW_MS = 10_000;
+
+/** What has been said of the views of a register. */
+const SHOWN = new WeakMap<Register, Set<string>>();
 
 export interface SlowStep {
   /** What it does, as `checking groups`. */
@@ -25,7 +28,8 @@ export function explainer(
   register: Register,
   progress: Progress,
 ): <T>(step: SlowStep, run: (onStart: () => void) => Promise<T>) => Promise<T> {
-  const shown = new Set<string>();
+  const shown = SHOWN.get(register) ?? new Set();
+  SHOWN.set(register, shown);
   const explain = ({ what, tables, isLong = false }: SlowStep): void => {
     const lines = tables.flatMap((table) => slownessOf(register, table));
     if (lines.length > 0 || !isLong) progress.note(`${what} takes longer than ${SLOW_MS / 1000} s`);

@@ -1,19 +1,28 @@
-/** Why a view is slow: what SQLite scans again for each row, and which index would help. */
-import type { Table } from '../schema/index.js';
-import { isSqliteError, openDatabase } from '../sqlite/index.js';
-import type { Database } from '../sqlite/index.js';
+/** Why a view is slow: what SQLite reads again for each row, and which index would help. */
+import type { Table } from '../schema/schema.js';
+import { isSqliteError, openDatabase, type Database } from '../base/sqlite/sqlite.js';
 import type { Register } from './database.js';
 import { placeOf } from './findings.js';
-import { name } from './sql.js';
+import { literal, name } from './sql.js';
 
 /** A step of a query plan (sqlite.org/eqp.html). */
 interface PlanStep {
   readonly id: number;
   readonly parent: number;
   readonly detail: string;
+  /** The table that it reads, if it reads one. */
+  readonly table: string | undefined;
 }
 
-/** Scanning a table with fewer rows is fast. */
+/** An instruction of SQLite's virtual machine (sqlite.org/opcode.html). */
+interface Instruction {
+  readonly addr: number;
+  readonly opcode: string;
+  readonly p1: number;
+  readonly p2: number;
+}
+
+/** Reading a table with fewer rows is fast. */
 const FEW_ROWS = 100;
 
 /** Columns of an index, at most. */
@@ -22,31 +31,26 @@ const MOST_COLUMNS = 3;
 /**
  * Says which tables a view scans for each of its rows, each in a sentence, with the index that would
  * help if there is one. SQLite itself is asked, on a copy of the schema without rows: an index helps
- * if the plan with it scans less.
+ * if the whole view then finds the rows of that table by equality.
  */
 export function slownessOf(register: Register, table: Table): readonly string[] {
+  if (!isView(register, table)) return [];
   const database = emptyCopy(register.schema());
   try {
     const present = new Set(columnsOf(database, table.name).map((column) => column.toLowerCase()));
     const all = table.columns.map((column) => column.name).filter((column) => present.has(column));
-    const planOf = (columns: readonly string[]): readonly PlanStep[] =>
-      database
-        .prepare<[], PlanStep>(
-          `EXPLAIN QUERY PLAN SELECT ${columns.map(name).join(', ')} FROM ${name(table.name)}`,
-        )
-        .all();
-    const scanned = new Set(repeated(planOf(all)).flatMap((step) => scannedBy(step) ?? []));
-    const found = [...scanned].map((alias) => ({
-      scan: tableOf(register.schema(), database, alias),
-      columns: all.filter((column) => repeated(planOf([column])).some((step) => scannedBy(step) === alias)),
-    }));
-    return found.flatMap(({ scan, columns }) => {
-      const isKnown = isTable(database, scan);
-      if (isKnown && !isLarge(register, scan)) return [];
+    const planFor = (columns: readonly string[]): readonly PlanStep[] =>
+      repeated(planOf(database, `SELECT ${columns.map(name).join(', ')} FROM ${name(table.name)}`));
+    const whole = planFor(all);
+    const scanned = new Set(whole.filter(isScan).flatMap((step) => step.table ?? []));
+    return [...scanned].flatMap((scan) => {
+      if (!isLarge(register, scan)) return [];
+      const columns = all.filter((column) => scansOf(scan, planFor([column])).length > 0);
       const column = columns.length === all.length ? null : columns.join(', ');
-      const index = isKnown ? helpfulIndex(database, scan, () => costOf(planOf(all))) : [];
+      const part = scansOf(scan, whole).every(isOfRange) ? 'a range of ' : '';
+      const index = helpfulIndex(database, scan, () => planFor(all));
       const help = index.length === 0 ? '' : `; an index on ${scan}(${index.join(', ')}) would help`;
-      return [`${placeOf({ table: table.name, column })}: scans ${scan} for each row${help}`];
+      return [`${placeOf({ table: table.name, column })}: scans ${part}${scan} for each row${help}`];
     });
   } catch (error) {
     // A view that can't be read is reported by the check.
@@ -55,6 +59,12 @@ export function slownessOf(register: Register, table: Table): readonly string[] 
   } finally {
     database.close();
   }
+}
+
+/** Whether a table is a view of the register. */
+function isView(register: Register, { name: table }: Table): boolean {
+  const sql = `SELECT 1 FROM main.sqlite_schema WHERE type = 'view' AND name = ${literal(table)} COLLATE NOCASE`;
+  return [...register.rows(sql)].length > 0;
 }
 
 /** A database in memory with the same tables, views and indexes, all empty. */
@@ -74,6 +84,29 @@ function emptyCopy(schema: readonly string[]): Database {
 const columnsOf = (database: Database, table: string): readonly string[] =>
   database.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(table);
 
+/** The plan of a query. In it tables are called by their aliases, so its code says which they are. */
+function planOf(database: Database, sql: string): readonly PlanStep[] {
+  const roots = database.prepare<[], [number, string]>('SELECT rootpage, tbl_name FROM sqlite_schema');
+  const tables = new Map(roots.raw(true).all());
+  const code = database.prepare<[], Instruction>(`EXPLAIN ${sql}`).all();
+  const steps = database.prepare<[], Omit<PlanStep, 'table'>>(`EXPLAIN QUERY PLAN ${sql}`).all();
+  return steps
+    .toSorted((a, b) => a.id - b.id)
+    .map((step, before) => {
+      // The id of a step is the address of its code if each step before it were an instruction, too.
+      const loop = code.find(({ addr, opcode }) => addr >= step.id - before && LOOP.test(opcode));
+      const opened = code.findLast(
+        ({ addr, opcode, p1 }) =>
+          loop !== undefined && addr < loop.addr && OPEN.test(opcode) && p1 === loop.p1,
+      );
+      return { ...step, table: opened?.opcode === 'OpenRead' ? tables.get(opened.p2) : undefined };
+    });
+}
+
+/** Begins to read rows: of what was opened, of a subquery, or of a virtual table. */
+const LOOP = /^(?:Rewind|Last|Seek|InitCoroutine|Yield|VFilter)/;
+const OPEN = /^V?Open|^InitCoroutine/;
+
 /** The steps that are taken for each row of another: in correlated subqueries and inner loops. */
 function repeated(steps: readonly PlanStep[]): readonly PlanStep[] {
   const byId = new Map(steps.map((step) => [step.id, step]));
@@ -84,38 +117,23 @@ function repeated(steps: readonly PlanStep[]): readonly PlanStep[] {
     if (above === undefined || ONCE.test(above.detail)) return false;
     return above.detail.startsWith('CORRELATED') || isRepeated(above);
   };
-  const results = new Set(steps.flatMap(({ detail }) => RESULT.exec(detail)?.[1] ?? []));
-  return steps.filter((step) => isRepeated(step) && !results.has(NAMED.exec(step.detail)?.[1] ?? ''));
+  return steps.filter(isRepeated);
 }
 
 const isLoop = ({ detail }: PlanStep): boolean => /^(?:SCAN|SEARCH) /.test(detail);
 /** Subqueries that are run once, whatever is above them. */
 const ONCE = /^(?:SCALAR SUBQUERY|LIST SUBQUERY|CO-ROUTINE|MATERIALIZE) /;
-/** Results of subqueries, which have no index. */
-const RESULT = /^(?:CO-ROUTINE|MATERIALIZE) (.+)$/;
-const NAMED = /^(?:SCAN|SEARCH) (\(\S+\)|\S+)/;
 
-/** The table, or its alias, that a step reads from its beginning to its end. */
-function scannedBy({ detail }: PlanStep): string | undefined {
-  // A search for the least or greatest value without an index is a scan.
-  const isScan = detail.startsWith('SCAN ')
-    ? !/ CONSTANT ROW| VIRTUAL TABLE /.test(detail)
-    : !/ USING /.test(detail);
-  return isScan ? NAMED.exec(detail)?.[1] : undefined;
-}
+/** Whether a step reads a range, which may be much of a table: nothing is searched by equality. */
+const isOfRange = ({ detail }: PlanStep): boolean => /^SEARCH [^=]*[<>]\?[^=]*$/.test(detail);
 
-/** The table of that name or alias; the alias itself if it is not known. */
-function tableOf(schema: readonly string[], database: Database, alias: string): string {
-  if (isTable(database, alias) || !/^\w+$/.test(alias)) return alias;
-  const named = new RegExp(String.raw`(\w+)\W?\s+(?:AS\s+)?\W?${alias}\b`, 'gi');
-  const candidates = schema.flatMap((sql) => [...sql.matchAll(named)].map(([, table = '']) => table));
-  return candidates.find((table) => isTable(database, table)) ?? alias;
-}
+/** Whether a step reads much of a table, or all. The least or greatest value without an index needs all. */
+const isScan = (step: PlanStep): boolean =>
+  step.table !== undefined &&
+  (/^SCAN (?!CONSTANT ROW)|^SEARCH (?!.* USING )/.test(step.detail) || isOfRange(step));
 
-const isTable = (database: Database, table: string): boolean =>
-  database
-    .prepare<[string]>(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ? COLLATE NOCASE`)
-    .get(table) !== undefined;
+const scansOf = (table: string, steps: readonly PlanStep[]): readonly PlanStep[] =>
+  steps.filter((step) => step.table === table && isScan(step));
 
 /** Whether the register has many rows in a table. */
 function isLarge(register: Register, table: string): boolean {
@@ -123,47 +141,41 @@ function isLarge(register: Register, table: string): boolean {
   return row !== undefined;
 }
 
-/** Scans, sorts, and searches by few columns; less of an earlier one is better. */
-type PlanCost = readonly [scans: number, sorts: number, searched: number];
-
-function costOf(steps: readonly PlanStep[]): PlanCost {
-  const again = repeated(steps);
-  const searched = again.flatMap(({ detail }) => detail.match(/[=<>]\?/g) ?? []);
-  return [
-    again.filter((step) => scannedBy(step) !== undefined).length,
-    again.filter(({ detail }) => detail.startsWith('USE TEMP B-TREE')).length,
-    -searched.length,
-  ];
-}
-
-const compare = (a: PlanCost, b: PlanCost): number => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+/** Fewer sorts are better, then searches by more columns. */
+const costOf = (steps: readonly PlanStep[]): number =>
+  1000 * steps.filter(({ detail }) => detail.startsWith('USE TEMP B-TREE')).length -
+  steps.flatMap(({ detail }) => detail.match(/[=<>]\?/g) ?? []).length;
 
 /**
- * Finds the index that lowers the cost most, column by column.
+ * Finds the index with which a view scans a table no more and costs least, column by column.
+ * @param plan the repeated steps of the view
  * @returns its columns; none if no index helps
  */
-function helpfulIndex(database: Database, table: string, cost: () => PlanCost): readonly string[] {
-  const create = (columns: readonly string[]): void =>
-    void database.exec(`CREATE INDEX ${HELP} ON ${name(table)} (${columns.map(name).join(', ')})`);
-  const costWith = (columns: readonly string[]): PlanCost => {
-    create(columns);
+function helpfulIndex(database: Database, table: string, plan: () => readonly PlanStep[]): readonly string[] {
+  const planWith = (columns: readonly string[]): readonly PlanStep[] => {
+    database.exec(`CREATE INDEX ${name(HELP)} ON ${name(table)} (${columns.map(name).join(', ')})`);
     try {
-      return cost();
+      return plan();
     } finally {
-      database.exec(`DROP INDEX ${HELP}`);
+      database.exec(`DROP INDEX ${name(HELP)}`);
     }
   };
-  let best: { readonly columns: readonly string[]; readonly cost: PlanCost } = { columns: [], cost: cost() };
+  let best: { columns: readonly string[]; cost: number } = { columns: [], cost: Number.POSITIVE_INFINITY };
   while (best.columns.length < MOST_COLUMNS) {
-    const { columns } = best;
+    const { columns: before } = best;
     const [next] = columnsOf(database, table)
-      .filter((column) => !columns.includes(column))
-      .map((column) => ({ columns: [...columns, column], cost: costWith([...columns, column]) }))
-      .toSorted((a, b) => compare(a.cost, b.cost));
-    if (next === undefined || compare(next.cost, best.cost) >= 0) break;
+      .filter((column) => !before.includes(column))
+      .flatMap((column) => {
+        const columns = [...before, column];
+        const steps = planWith(columns);
+        const isSearched = steps.some(({ detail }) => detail.includes(`${HELP} (${columns[0]}=?`));
+        return isSearched && scansOf(table, steps).length === 0 ? [{ columns, cost: costOf(steps) }] : [];
+      })
+      .toSorted((a, b) => a.cost - b.cost);
+    if (next === undefined || next.cost >= best.cost) break;
     best = next;
   }
   return best.columns;
 }
 
-const HELP = name('an index that may help');
+const HELP = 'an index that may help';

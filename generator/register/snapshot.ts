@@ -1,13 +1,13 @@
 /** A consistent snapshot for several connections, while a writer may commit at any time. */
 import { statSync } from 'node:fs';
-import { Failure } from '../errors.js';
-import { openDatabase } from '../sqlite/index.js';
+import { Failure } from '../base/errors.js';
+import { openDatabase } from '../base/sqlite/sqlite.js';
 import { translated } from './database.js';
 
 /** A connection with one read transaction, in this or another thread. */
 export interface Connection {
   /** Starts a new read transaction. */
-  restartRead(): void | Promise<void>;
+  restartRead(clock: Date): void | Promise<void>;
 }
 
 /** Identifies the file at a path; empty if there is none, which opening it will report. */
@@ -20,7 +20,7 @@ export function identityOf(file: string): string {
 const ATTEMPTS = 2000;
 
 /**
- * Begins the read transactions of all connections at the same state. SQLite's snapshots can't be
+ * Begins the read transactions of all connections at the same state and time. SQLite's snapshots can't be
  * shared between connections here. Instead, a watching connection reads `PRAGMA data_version`
  * before and after; if a commit happened in between, the values differ
  * (sqlite.org/pragma.html#pragma_data_version), and all transactions start over.
@@ -31,6 +31,7 @@ export async function openConsistentSnapshot(
   file: string,
   identity: string,
   connections: readonly Connection[],
+  clock: Date,
 ): Promise<void> {
   const watcher = translated(file, () => openDatabase(file, { readonly: true, fileMustExist: true }));
   const asked = translated(file, () => watcher.prepare<[]>('PRAGMA data_version').pluck());
@@ -38,7 +39,7 @@ export async function openConsistentSnapshot(
   try {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const before = version();
-      for (const connection of connections) await connection.restartRead();
+      for (const connection of connections) await connection.restartRead(clock);
       if (version() !== before) continue;
       if (identityOf(file) === identity) return;
       throw Failure.environment(

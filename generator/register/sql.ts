@@ -2,20 +2,22 @@
  * SQL derived from the declarations. SQLite itself renders the JSON: measured, that is twice as
  * fast as building objects in JavaScript.
  */
-import type { KeyRange } from '../cursor.js';
-import { KINDS, columnsOf } from '../schema/field.js';
-import type {
-  Column,
-  ColumnType,
-  EntryField,
-  History,
-  Kind,
-  LinksField,
-  Reference,
-  Resource,
+import type { KeyRange } from '../base/cursor.js';
+import {
+  KINDS,
+  columnsOf,
+  type Column,
+  type EntryField,
+  type History,
+  type Kind,
+  type LinksField,
+  type Reference,
+  type Resource,
 } from '../schema/field.js';
-import { resourceOf } from '../schema/index.js';
-import { ROUTES, halves, routeNamed } from '../routes/index.js';
+import type { ColumnType } from '../schema/shape.js';
+import { resourceOf } from '../schema/schema.js';
+import { ROUTES, routeNamed } from '../routes/routes.js';
+import { halves } from '../routes/route.js';
 
 /** What is not published, by kind: temporary tables of the connection, never of the register. */
 const EXCLUSIONS = {
@@ -224,7 +226,7 @@ function lookups(table: string, key: string, order: string): Neighbours {
  * pairs it with the records. A query per record is three times slower, and far worse on a view.
  *
  * An aggregate takes the rows in the order of its subquery: SQLite keeps that order for all
- * aggregates but count, min and max, and test/generator/sqlite holds each driver to it. ORDER BY inside the
+ * aggregates but count, min and max, and test/generator/base/sqlite holds each driver to it. ORDER BY inside the
  * aggregate would sort again: measured, half as long again here, and four times as long for the
  * pages of downloads.
  * @param condition which entries to list, instead of those of all published records
@@ -247,9 +249,8 @@ export const entriesQuery = (
   kind: Kind,
   history: History,
   columns: readonly string[],
-  scope: Scope = 'all',
   page?: string,
-): string => `SELECT ${columns.join(', ')} FROM (${historyRows(kind, history, scope, page)})`;
+): string => `SELECT ${columns.join(', ')} FROM (${historyRows(kind, history, 'all', page)})`;
 
 /** The records of a kind, ordered by id. */
 export const recordsQuery = (

@@ -1,13 +1,14 @@
 /** What a register that keeps the contract has: counts, and what may be a mistake all the same. */
-import type { History, Resource } from '../schema/field.js';
-import { columnsOf } from '../schema/field.js';
-import { RESOURCES, TABLES, WITHHELD, recordTable } from '../schema/index.js';
+import { columnsOf, type History, type Resource } from '../schema/field.js';
+import { RESOURCES, TABLES, WITHHELD, recordTable } from '../schema/schema.js';
 import type { Register } from './database.js';
 import { oddValues } from './odd-values.js';
 import { literal, name } from './sql.js';
-import { warningOf } from './findings.js';
-import type { Warning } from './findings.js';
+import { warningOf, type Warning } from './findings.js';
 import { hidingOthers } from './withheld-names.js';
+
+/** A smaller share of records that don't fit their histories is what failed readings leave. */
+const MANY = 0.1;
 
 /** The rows of each table that is measured. */
 export type RowsByTable = Readonly<Record<string, number>>;
@@ -20,13 +21,22 @@ export const countRows = (register: Register): RowsByTable =>
     }),
   );
 
+/** What `warningsOf` does, and why. */
+export const ODD_VALUES = 'looking for odd values, to warn of mistakes';
+
 /** Finds what doesn't fit the records. @param counts see `countRows` */
 export const warningsOf = (register: Register, counts: RowsByTable): readonly Warning[] => [
   ...unfitHistories(counts, register),
-  ...RESOURCES.flatMap((resource) => lateRecords(register, resource)),
   ...withheldWarnings(register),
   ...oddValues(register, counts),
 ];
+
+/**
+ * Finds records that were measured later than their newest reading. A build doesn't say so, since it would for ever
+ * of a register that keeps no reading of what has not changed.
+ */
+export const lateWarnings = (register: Register): readonly Warning[] =>
+  RESOURCES.flatMap((resource) => lateRecords(register, resource));
 
 /** Finds what the list of withheld records may hide too little or too much. */
 export const withheldWarnings = (register: Register): readonly Warning[] => [
@@ -40,7 +50,8 @@ const unfitHistories = (counts: RowsByTable, register: Register): readonly Warni
       const { [resource.plural]: records = 0, [history.table]: entries = 0 } = counts;
       const { table } = history;
       if (records === 0 || !register.measured.has(table)) return [];
-      if (entries > 0) return disagreements(register, resource, history);
+      if (entries > 0)
+        return disagreements(register, resource, history).filter(({ count }) => count >= MANY * records);
       const message = `is empty, though ${resource.plural} has records: their histories of ${history.name} will be empty`;
       return [{ table, column: null, message, count: records, examples: [] }];
     }),
@@ -83,9 +94,6 @@ function disagreements(register: Register, resource: Resource, history: History)
     ]);
 }
 
-/** A smaller share of late records is what failed readings leave. */
-const LATE = 0.1;
-
 /** Records with a value that was read later than their newest reading, if these are many. */
 const lateRecords = (register: Register, resource: Resource): readonly Warning[] =>
   resource.histories
@@ -96,7 +104,7 @@ const lateRecords = (register: Register, resource: Resource): readonly Warning[]
       const from = `${name(resource.plural)} JOIN (${newest}) ON record = id WHERE ${values.join(' AND ')}`;
       const late = 'measured_at > newest';
       const [all, found] = register.integers(`SELECT count(*), count(nullif(${late}, 0)) FROM ${from}`);
-      if (Number(found) < LATE * Number(all)) return [];
+      if (Number(found) < MANY * Number(all)) return [];
       return warningOf(register, recordTable(resource), 'measured_at', {
         from: `${from} AND ${late}`,
         message: `is later than the newest row in ${table}`,

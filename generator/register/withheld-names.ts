@@ -1,7 +1,7 @@
 /** The names of withheld records, which are hidden where a reference has a name and no id. */
-import { amountOf } from '../progress.js';
+import { amountOf } from '../base/progress.js';
 import { platformId, type Kind, type Resource } from '../schema/field.js';
-import { RESOURCES, recordKey, tablesOf, type Table } from '../schema/index.js';
+import { RESOURCES, recordKey, tablesOf, type Table } from '../schema/schema.js';
 import type { Register } from './database.js';
 import { SHOWN_EXAMPLES, type Warning } from './findings.js';
 import { REFERRED, exclusion, isPublished, literal, name } from './sql.js';

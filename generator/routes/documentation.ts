@@ -1,6 +1,6 @@
 /** The pages of the documentation, and which routes each page of the reference explains. */
 import { KINDS } from '../schema/field.js';
-import { RESOURCES, documentsOf } from '../schema/index.js';
+import { RESOURCES, documentsOf } from '../schema/schema.js';
 import { WINDOW_NAMES } from '../schema/members.js';
 import { capitalized, withArticle } from '../schema/words.js';
 import { ENDPOINTS } from './endpoints.js';
@@ -83,6 +83,7 @@ export const REFERENCE: readonly ReferencePage[] = [
     ['changes'],
     ['change-list'],
     ['openapi'],
+    ['api-catalog'],
   ]),
 ];
 

@@ -1,5 +1,5 @@
-/** The endpoints of the specification, which /api/v1 lists. */
-import type { Endpoint, IdParameter } from './index.js';
+/** The endpoints of the specification. */
+import type { Endpoint, IdParameter } from './route.js';
 import { PATHS } from './paths.js';
 
 export const LARGEST_LIMIT = { minimum: 1, maximum: 200, default: 100 } as const;

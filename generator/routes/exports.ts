@@ -1,6 +1,6 @@
 /** The routes of the bulk downloads: formats, URLs, and the files that describe them. */
-import { RESOURCES, TABLES, documentsOf } from '../schema/index.js';
-import type { UnlistedRoute } from './index.js';
+import { RESOURCES, TABLES, documentsOf } from '../schema/schema.js';
+import type { UnlistedRoute } from './route.js';
 import { PATHS } from './paths.js';
 
 const TEXT = 'text/plain; charset=utf-8';

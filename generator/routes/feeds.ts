@@ -1,7 +1,7 @@
 /** The routes of the feeds: names, contents and URLs. */
 import type { Measured } from '../schema/measured.js';
 import type { InWords } from '../schema/words.js';
-import type { UnlistedRoute } from './index.js';
+import type { UnlistedRoute } from './route.js';
 
 /** The formats of each document, by the ending of its file. */
 const FORMATS = {
@@ -26,22 +26,34 @@ export interface FeedDeclaration {
 }
 
 /** What is news in a register, by its table, or by the column that says when a record was new. */
-export const NEWS = {
+const CHANGES = {
   group_names: 'new names of groups',
   group_owners: 'new owners of groups',
   usernames: 'new usernames',
+} as const;
+
+const NEW_ACCOUNTS = {
+  'groups.first_measured_at': 'groups measured for the first time',
+  'users.first_measured_at': 'users measured for the first time',
+} as const;
+
+const NEW_CREATIONS = {
   'games.first_measured_at': 'games measured for the first time',
   'items.first_measured_at': 'items measured for the first time',
 } as const;
+
+/** What the list of the newest has. */
+export const RECENT = { ...CHANGES, ...NEW_CREATIONS } as const;
+
+const ALL_NEWS = { ...CHANGES, ...NEW_ACCOUNTS, ...NEW_CREATIONS } as const;
 
 export const FEEDS = {
   all: {
     name: 'all',
     title: 'all changes',
-    description:
-      'New names and owners of groups, new usernames, and games and items measured for the first time',
-    measures: Object.keys(NEWS),
-    contents: NEWS,
+    description: 'New names and owners of groups, new usernames, and records measured for the first time',
+    measures: Object.keys(ALL_NEWS),
+    contents: ALL_NEWS,
     archived: false,
   },
   groups: {
@@ -57,6 +69,20 @@ export const FEEDS = {
     title: 'users',
     description: 'Users with a new username',
     measures: ['usernames'],
+    archived: true,
+  },
+  newGroups: {
+    name: 'new-groups',
+    title: 'new groups',
+    description: 'Groups measured for the first time',
+    measures: ['groups.first_measured_at'],
+    archived: true,
+  },
+  newUsers: {
+    name: 'new-users',
+    title: 'new users',
+    description: 'Users measured for the first time',
+    measures: ['users.first_measured_at'],
     archived: true,
   },
   games: {

@@ -3,7 +3,7 @@
  * the OpenAPI description and the developers' page show them.
  */
 import { PATHS } from './paths.js';
-import type { CacheClass, Route } from './index.js';
+import type { CacheClass, Route } from './route.js';
 
 /** Values by name, in the order in which they are sent. */
 export type Headers = Readonly<Record<string, string>>;

@@ -1,8 +1,7 @@
-/** The routes of lists about the register as a whole; /api/v1 does not list them. */
-import { NEWS } from './feeds.js';
-import { WINDOWS, WINDOW_NAMES } from '../schema/members.js';
-import type { Window } from '../schema/members.js';
-import type { Endpoint } from './index.js';
+/** The routes of lists about the register as a whole. */
+import { RECENT } from './feeds.js';
+import { WINDOWS, WINDOW_NAMES, type Window } from '../schema/members.js';
+import type { Endpoint } from './route.js';
 
 /** Each list has at most this many entries. */
 export const LIST_ENTRIES = 200;
@@ -29,7 +28,7 @@ export const LISTS: readonly Endpoint[] = [
     path: '/api/v1/recent',
     class: 'summary',
     description: 'The newest changes of names and owners, and the newest games and items',
-    measures: Object.keys(NEWS),
-    contents: NEWS,
+    measures: Object.keys(RECENT),
+    contents: RECENT,
   },
 ];

@@ -1,5 +1,5 @@
 /** The routes of the signed log of snapshots (C2SP tlog-tiles). Only a signed tree has them. */
-import type { PathParameter, TreeParameter, UnlistedRoute } from './index.js';
+import type { PathParameter, TreeParameter, UnlistedRoute } from './route.js';
 import { PATHS } from './paths.js';
 
 const TREE: TreeParameter = {
@@ -41,7 +41,7 @@ export const LOG: readonly UnlistedRoute[] = [
     absent: 'no tile {path} in the log of tree {tree}',
   },
   {
-    // It must fit the checkpoint, so it is kept no longer.
+    // An index must fit the checkpoint, so no cache keeps it longer.
     name: 'log-index',
     path: `${PATHS.log}/{tree}/index/{path}`,
     file: 'log/{tree}/index/{path}',

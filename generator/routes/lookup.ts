@@ -1,10 +1,9 @@
 /**
  * The routes for finding records without a server that searches: all ids in pages, and names, owners
- * and ids of the platform in shards by the prefix of a hash. /api/v1 does not list them.
+ * and ids of the platform in shards by the prefix of a hash.
  */
-import { KINDS } from '../schema/field.js';
-import type { Kind } from '../schema/field.js';
-import type { Endpoint } from './index.js';
+import { KINDS, type Kind } from '../schema/field.js';
+import type { Endpoint } from './route.js';
 
 /** The kinds of records that are found by a name, and that own others. */
 export type NamedKind = Extract<Kind, 'user' | 'group'>;

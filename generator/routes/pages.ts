@@ -2,11 +2,11 @@
  * The routes of the pages, their assets and the well-known files. File names suit any static host,
  * which adds `.html` or `index.html`.
  */
-import { assets } from '../assets.js';
-import { DOCUMENTATION, LOG_GUIDE, SEARCH_PATH } from './documentation.js';
-import type { DocumentationPage } from './documentation.js';
-import type { UnlistedRoute } from './index.js';
+import { assets } from '../base/assets.js';
+import { DOCUMENTATION, LOG_GUIDE, SEARCH_PATH, type DocumentationPage } from './documentation.js';
+import type { UnlistedRoute } from './route.js';
 import type { PATHS } from './paths.js';
+import { RECORDS } from './endpoints.js';
 
 const HTML = 'text/html; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
@@ -121,3 +121,20 @@ export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
   file('security-contact', '/.well-known/security.txt', TEXT, 'Contact for security reports'),
   file('robots', '/robots.txt', TEXT, 'Paths that crawlers are asked not to visit'),
 ];
+
+/** The names of the routes of a kind: its page, and that page at the URLs of records. */
+export const shellRoute = (kind: string): string => `${kind}-shell`;
+export const recordPage = (kind: string): string => `${kind}-page`;
+
+export const RECORD_PAGES: readonly UnlistedRoute[] = RECORDS.flatMap(
+  ({ name: kind, parameters = [], absent = '', measures = [] }): readonly UnlistedRoute[] => {
+    // One tag for both, so that a CDN can be purged of a page that has changed.
+    const shell = {
+      ...page(shellRoute(kind), `/${kind}`, `Page to look up one ${kind}`),
+      tag: recordPage(kind),
+      measures,
+    };
+    const record = { name: recordPage(kind), path: `/${kind}/{id}`, description: `Page of one ${kind}` };
+    return [shell, { ...shell, ...record, requires: kind, parameters, absent }];
+  },
+);

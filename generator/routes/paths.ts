@@ -20,3 +20,6 @@ export const PATHS = {
 
 /** What is at and below these is for programs: an error there is never a page. */
 export const MACHINE_PATHS = ['/api', '/changes', '/downloads', '/feeds', '/.well-known'] as const;
+
+/** Files that `edge headers` writes for static hosts, which find them next to the files of a tree. */
+export const HOST_FILES = { headers: '_headers', redirects: '_redirects', notFound: 'api/404.html' } as const;

@@ -1,5 +1,5 @@
-/** The routes of what the publisher says about the service itself; /api/v1 does not list them. */
-import type { Endpoint, IdParameter, UnlistedRoute } from './index.js';
+/** The routes of what the publisher says about the service itself. */
+import type { Endpoint, IdParameter, UnlistedRoute } from './route.js';
 import { PATHS } from './paths.js';
 
 const BY_SEQUENCE: readonly [IdParameter] = [

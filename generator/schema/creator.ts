@@ -1,6 +1,5 @@
 /** The creator of a game or an item: a user or a group. */
-import { id, object, oneOf, text } from './field.js';
-import type { ObjectField, Reference } from './field.js';
+import { id, object, oneOf, text, type ObjectField, type Reference } from './field.js';
 
 /** The columns that identify the creator. */
 export const CREATOR: Reference = {

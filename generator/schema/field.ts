@@ -3,45 +3,17 @@
  * JSON, type, unit, meaning and example. SQL, JSON and the register check are derived from it.
  */
 
-import type { ObjectShape, ValueShape } from './shape.js';
+import {
+  NOT_MEASURED,
+  type ColumnType,
+  type ObjectShape,
+  type Shape,
+  type Value,
+  type ValueShape,
+} from './shape.js';
 
 export const KINDS = ['group', 'user', 'game', 'item'] as const;
 export type Kind = (typeof KINDS)[number];
-
-/** 2^53 - 1: the largest integer that every JSON reader keeps exact (RFC 8259, section 6). */
-export const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
-
-/**
- * `id` and `ordinal`: integer 1 .. 2^53-1 · `count`: integer 0 .. 2^53-1 · `boolean`: 0 or 1 in the
- * register, true or false in JSON · `time`: RFC 3339 UTC in whole seconds · `text`: any valid
- * UTF-8, kept exactly · `enum`: one of `values`.
- */
-export type ColumnType = 'id' | 'ordinal' | 'count' | 'boolean' | 'time' | 'text' | 'enum';
-
-/**
- * The types of columns, and of other published values. `difference`: a signed integer · `duration`:
- * seconds, to the millisecond · `path`: a URL path · `url`: an absolute URL · `reference`: a URL or
- * a path · `sha256`: a hash in lower-case hexadecimal.
- */
-export type ValueType = ColumnType | 'difference' | 'duration' | 'path' | 'url' | 'reference' | 'sha256';
-
-/** A published value. `null` means "not measured", or a withheld owner or creator. */
-export interface Value {
-  readonly name: string;
-  readonly type: ValueType;
-  readonly nullable: boolean;
-  readonly description: string;
-  /** Missing for the paths in a record's links, which follow from its id. */
-  readonly example?: string | number | boolean;
-  /** The unit of a count, for people: `members`, `currency units`. */
-  readonly unit?: string;
-  /** What null means, if it may be null: `not measured`. Missing if the description says so. */
-  readonly nullMeans?: string;
-  /** The words of an `enum`: the only ones in a register, but more may be added. */
-  readonly values?: readonly string[];
-  /** What each of these words means, if that is not obvious. */
-  readonly meanings?: Readonly<Record<string, string>>;
-}
 
 /** A column of the register. */
 export interface Column extends Value {
@@ -174,9 +146,6 @@ export interface Resource {
   readonly sharedNameColumn?: string;
 }
 
-/** What null means in a register, and where nothing else is said. */
-export const NOT_MEASURED = 'not measured';
-
 type Details = Partial<
   Pick<
     Column,
@@ -270,3 +239,58 @@ export const measured: readonly ColumnField[] = [
   count('measurements', 'measurements', 42, 'Number of times the record has been measured.'),
   platformId,
 ];
+
+/** The shape of a field. A list has the members of its history. */
+export function shapeOf(field: Field, histories: readonly History[]): Shape {
+  const { name } = field;
+  switch (field.is) {
+    case 'column':
+      return { ...field.column, is: 'value', name };
+    case 'computed':
+      return { ...field, is: 'value' };
+    case 'derived':
+      return field.shape;
+    case 'object': {
+      const { description, nullMeans, fields } = field;
+      const members = shapesOf(fields, histories);
+      return { is: 'object', name, nullable: true, nullMeans, description, members };
+    }
+    case 'list': {
+      const history = histories.find((candidate) => candidate.name === field.history);
+      if (history === undefined) throw new TypeError(`no history is named "${field.history}"`);
+      return {
+        is: 'list',
+        name,
+        nullable: true,
+        nullMeans: NOT_MEASURED,
+        description: field.description,
+        members: shapesOf(history.fields, histories),
+      };
+    }
+    case 'links': {
+      const members = Object.entries(field.targets).map(([link, target]): ValueShape => ({
+        is: 'value',
+        name: link,
+        type: 'path',
+        ...(typeof target === 'string'
+          ? {
+              // A register may measure nothing of a history.
+              nullable: link !== 'self' && target.includes('-'),
+              nullMeans: NOT_MEASURED,
+              description: `Path of the ${target.replace(/^(\w+)-(\w+)$/, '$2 of the $1')}.`,
+            }
+          : {
+              nullable: true,
+              description:
+                `Path of the record of the ${link}; the register may not have that record.` +
+                ` Null if the id of the ${link} is not published.`,
+            }),
+      }));
+      return { is: 'object', name, nullable: false, description: field.description, members };
+    }
+  }
+}
+
+/** The shapes of fields, in order. */
+export const shapesOf = (fields: readonly Field[], histories: readonly History[]): Shape[] =>
+  fields.map((field) => shapeOf(field, histories));

@@ -1,6 +1,7 @@
+/** Games (experiences). */
 import { CREATOR, creator } from './creator.js';
-import { count, id, measured, oneOf, required, text, time } from './field.js';
-import type { Resource } from './field.js';
+import { count, id, measured, oneOf, required, text, time, type Resource } from './field.js';
+import { PRICE_UNIT } from './shape.js';
 
 const gameId = required(id('id', 88123, 'Stable numeric id of the game.'));
 
@@ -29,7 +30,7 @@ export const game: Resource = {
         { free: 'it costs nothing', paid: 'it has a price' },
         'Whether access to the game is free or paid.',
       ),
-      count('price', 'currency units', 25, 'Price of access to the game.', {
+      count('price', PRICE_UNIT, 25, 'Price of access to the game.', {
         nullMeans: 'not measured, or access is free',
       }),
       count('playing', 'players', 1290, 'Players in the game when it was measured.'),

@@ -1,6 +1,20 @@
+/** Groups, with their members, names and owners. */
 import { change, memberCount, peak, readAt } from './members.js';
-import { bool, id, measured, object, oneOf, required, text, time } from './field.js';
-import type { Column, History, ObjectField, Reference, Resource } from './field.js';
+import {
+  bool,
+  id,
+  measured,
+  object,
+  oneOf,
+  required,
+  text,
+  time,
+  type Column,
+  type History,
+  type ObjectField,
+  type Reference,
+  type Resource,
+} from './field.js';
 import { changedAt, changedBetween, isCurrent, position, seen } from './histories.js';
 
 const OWNER: Reference = { kind: 'user', id: 'owner_id', name: 'owner_name' };

@@ -1,6 +1,5 @@
 /** Fields common to the histories of names and owners. */
-import { ordinal, required, time } from './field.js';
-import type { ColumnField, ComputedField } from './field.js';
+import { ordinal, required, time, type ColumnField, type ComputedField } from './field.js';
 
 /** Orders the entries of one record. */
 export const position: ColumnField = required(

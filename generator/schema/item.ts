@@ -1,6 +1,7 @@
+/** Items of the catalogue. */
 import { CREATOR, creator } from './creator.js';
-import { bool, count, id, measured, object, oneOf, required, text, time } from './field.js';
-import type { Resource } from './field.js';
+import { bool, count, id, measured, object, oneOf, required, text, time, type Resource } from './field.js';
+import { PRICE_UNIT } from './shape.js';
 
 const itemId = required(id('id', 30551982, 'Stable numeric id of the item (its asset id).'));
 
@@ -35,13 +36,13 @@ export const item: Resource = {
         },
         'Whether the catalogue has a price for the item.',
       ),
-      count('price', 'currency units', 120, 'Price in the catalogue.', {
+      count('price', PRICE_UNIT, 120, 'Price in the catalogue.', {
         nullMeans: 'not measured, or price_state is unlisted',
       }),
       bool('off_sale', false, 'Whether the item is off sale.'),
       bool('limited', true, 'Whether copies are limited in number and can be resold.'),
-      count('lowest_resale_price', 'currency units', 1180, 'Lowest asking price for a resale.', OF_LIMITED),
-      count('recent_average_price', 'currency units', 1336, 'Average price of recent resales.', OF_LIMITED),
+      count('lowest_resale_price', PRICE_UNIT, 1180, 'Lowest asking price for a resale.', OF_LIMITED),
+      count('recent_average_price', PRICE_UNIT, 1336, 'Average price of recent resales.', OF_LIMITED),
       count('quantity_total', 'copies', 5000, 'Number of copies ever offered.', OF_LIMITED),
       count('quantity_remaining', 'copies', 12, 'Number of copies still on offer.', OF_LIMITED),
       count('favourites', 'users', 4783, 'Users who have marked it as a favourite.'),

@@ -1,5 +1,5 @@
 /** What a value means, in sentences: the same in JSON Schema, Data Package and pages. */
-import type { Value } from './field.js';
+import { PRICE_UNIT, type Value } from './shape.js';
 
 /** The meaning of a value, apart from its name and type. */
 export type Meaning = Pick<Value, 'description' | 'unit' | 'nullable' | 'nullMeans' | 'values' | 'meanings'>;
@@ -20,9 +20,16 @@ export const notesOf = ({ nullable, nullMeans, values }: Omit<Meaning, 'descript
     nullable && nullMeans !== undefined ? `Null: ${nullMeans}.` : '',
   ]);
 
+/** The unit of a value: that of prices is the operator's, who need not name any. */
+export const unitOf = (
+  { unit }: Pick<Meaning, 'unit'>,
+  priceUnit: string = PRICE_UNIT,
+): string | undefined => (unit === PRICE_UNIT ? priceUnit : unit);
+
 /** Description, unit, words and notes, in CommonMark. */
-export function meaningOf(value: Meaning): string {
-  const { description, unit } = value;
+export function meaningOf(value: Meaning, priceUnit?: string): string {
+  const unit = unitOf(value, priceUnit);
+  const { description } = value;
   const words = wordsOf(value).map(({ word, meaning }) =>
     meaning === undefined ? `\`${word}\`` : `\`${word}\` (${meaning})`,
   );

@@ -1,6 +1,6 @@
 /** What a register measures. What it doesn't measure is published as null, or not at all. */
 import type { Document, Field, Resource } from './field.js';
-import { RESOURCES, TABLES, WITHHELD, tablesOf } from './index.js';
+import { RESOURCES, TABLES, WITHHELD, tablesOf } from './schema.js';
 
 /** The names of what a register may lack: kinds and histories by their tables, and columns. */
 export const MEASURABLE: readonly string[] = TABLES.filter((table) => table !== WITHHELD).flatMap(

@@ -1,7 +1,6 @@
 /** Fields computed from a group's member readings: the peak, and the change over three windows. */
-import { count, required, time } from './field.js';
-import type { Computed, Entries, DerivedField, Value } from './field.js';
-import type { ObjectShape, ValueShape } from './shape.js';
+import { count, required, time, type Computed, type Entries, type DerivedField } from './field.js';
+import type { Value, ObjectShape, ValueShape } from './shape.js';
 import { millisecondsOf } from './time.js';
 
 export const memberCount = count('member_count', 'members', 48213, 'Number of members in the group.');

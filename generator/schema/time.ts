@@ -28,6 +28,12 @@ export function millisecondsAt(bytes: Uint8Array, start: number): number {
 export const timeAt = (milliseconds: number): string =>
   new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z');
 
+/** A clock of another machine may be ahead by some time, and a time without a zone by hours: 24 hours. */
+const AHEAD_MS = 86_400_000;
+
+/** The last time that can have been measured already, at some time by the clock of this machine. */
+export const latestAt = (clock: Date): string => timeAt(clock.getTime() + AHEAD_MS);
+
 /** The newest of some times, if any. */
 export const newestOf = (times: readonly (string | null | undefined)[]): string | null =>
   times

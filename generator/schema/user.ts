@@ -1,5 +1,5 @@
-import { bool, id, measured, oneOf, required, text, time } from './field.js';
-import type { History, Resource } from './field.js';
+/** Users, with their names. */
+import { bool, id, measured, oneOf, required, text, time, type History, type Resource } from './field.js';
 import { changedAt, changedBetween, isCurrent, position, seen } from './histories.js';
 
 const userId = required(id('id', 1042, 'Stable numeric id of the user.'));

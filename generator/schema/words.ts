@@ -1,5 +1,6 @@
 /** What an operator calls the kinds of records, in texts for people. Runs in browsers, too. */
 import type { Kind } from './field.js';
+import { PRICE_UNIT } from './shape.js';
 
 export interface Word {
   readonly one: string;
@@ -8,6 +9,12 @@ export interface Word {
 
 /** By kind. A kind without an entry keeps its own name. */
 export type Words = Readonly<Partial<Record<Kind, Word>>>;
+
+/** What an operator says in other words than ours. */
+export interface Wording {
+  readonly words?: Words;
+  readonly priceUnit?: string;
+}
 
 /** Names the kinds in a sentence of ours as the operator does. */
 export type InWords = (sentence: string) => string;
@@ -36,10 +43,9 @@ const NAMED = /`[^`]*`|\b(?<article>an? )?(?:catalogue )?(?<kind>group|user|game
  * Puts the words of an operator into sentences. Sentences must not contain measured names or texts of
  * the operator, which stay as they are.
  */
-export function wordsIn(words: Words = {}): InWords {
+export function wordsIn({ words = {}, priceUnit = PRICE_UNIT }: Wording): InWords {
   const known = new Map<string, Word>(Object.entries(words));
-  if (known.size === 0) return (sentence) => sentence;
-  return (sentence) =>
+  const named = (sentence: string): string =>
     sentence.replaceAll(NAMED, (found, article?: string, kind?: string, plural?: string) => {
       const word = kind === undefined ? undefined : known.get(kind.toLowerCase());
       if (word === undefined) return found;
@@ -47,4 +53,5 @@ export function wordsIn(words: Words = {}): InWords {
       const text = article === undefined ? name : withArticle(name);
       return /^\p{Lu}/u.test(found) ? capitalized(text) : text;
     });
+  return (sentence) => (known.size === 0 ? sentence : named(sentence)).replace(PRICE_UNIT, () => priceUnit);
 }

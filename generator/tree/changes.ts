@@ -2,9 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { ifExists, readJson } from '../files.js';
+import { ifExists, readJson } from '../base/files.js';
 import { PATHS } from '../routes/paths.js';
-import type { Tree } from './tree.js';
 import { count, described, sha256, time, treeId } from './values.js';
 
 const number = z.int().min(1);
@@ -21,26 +20,34 @@ const changeFile = z.object({
 /** A file below /changes: its URL path, size and checksum. */
 export type ChangeFile = z.infer<typeof changeFile>;
 
-/** One snapshot. A tree's first snapshot changed everything, so it has no files. */
+/** One snapshot. If it changed everything, as the first of a tree does, or too much, it has no files. */
 const change = z.object({
   sequence: described(number, 'Number of the snapshot.', 118),
-  from: described(number.nullable(), 'Number of the snapshot before it; null if it has no change list.', 118),
+  from: described(
+    number.nullable(),
+    'Number of the snapshot before it; null if nothing leads from there.',
+    118,
+  ),
   from_digest: described(
     sha256.nullable(),
-    'Digest of the snapshot before it; null if it has no change list.',
+    'Digest of the snapshot before it; null if nothing leads from there.',
   ),
   digest: described(sha256, 'Digest of the snapshot.'),
   as_of: described(time.nullable(), 'Time of the newest measurement in it; null if it is empty.'),
   built_at: described(time, 'When the snapshot was built.', '2026-11-20T09:00:00Z'),
   counts,
-  file: described(path.nullable(), 'Path of its change list; null if it has none.', '/changes/118.json'),
-  bytes: described(count.nullable(), 'Size of the change list; null if it has none.', 180_232, {
+  file: described(
+    path.nullable(),
+    'Path of its change list; null if none is kept: take the documents.',
+    '/changes/118.json',
+  ),
+  bytes: described(count.nullable(), 'Size of the change list; null if none is kept.', 180_232, {
     unit: 'bytes',
   }),
-  sha256: described(sha256.nullable(), 'SHA-256 of the change list; null if it has none.'),
+  sha256: described(sha256.nullable(), 'SHA-256 of the change list; null if none is kept.'),
   bundle: described(
     changeFile.nullable(),
-    'The bodies of all documents that it changed; null if they are too large or not kept.',
+    'The bodies of all documents that it changed; null if they are not kept: take the documents.',
   ),
 });
 export type Change = z.infer<typeof change>;
@@ -77,7 +84,7 @@ export const bundleFile = (sequence: number): string => `changes/${sequence}.ndj
 export const INDEX_FILE = PATHS.changes.slice(1);
 
 /** The published index; undefined if it is missing or unreadable. */
-export const readChangeIndex = (tree: Tree): ChangeIndex | undefined =>
+export const readChangeIndex = (tree: { readonly out: string }): ChangeIndex | undefined =>
   changeIndexSchema.safeParse(readJson(join(tree.out, INDEX_FILE))).data;
 
 /** The change list of a snapshot; undefined if it has none. */
@@ -91,7 +98,7 @@ export const filesIn = (changes: readonly Change[]): readonly ChangeFile[] =>
     .filter((each) => each !== null && each !== undefined);
 
 /** Files below /changes that none of the changes has. */
-export function untrackedFiles(tree: Tree, changes: readonly Change[]): string[] {
+export function untrackedFiles(tree: { readonly out: string }, changes: readonly Change[]): string[] {
   const named = new Set(filesIn(changes).map(({ file }) => file.slice(1)));
   const found = ifExists(() => readdirSync(join(tree.out, 'changes'), { encoding: 'utf8', recursive: true }));
   return (found ?? [])

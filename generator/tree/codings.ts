@@ -8,8 +8,7 @@ import {
   inflateRawSync,
 } from 'node:zlib';
 import { z } from 'zod';
-import { isCompressed } from '../routes/index.js';
-import type { SIBLING_SUFFIXES } from '../routes/index.js';
+import { isCompressed, type SIBLING_SUFFIXES } from '../routes/route.js';
 import type { PublishedRoute } from './published-routes.js';
 
 /**

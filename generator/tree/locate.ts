@@ -1,9 +1,8 @@
 /** Finds the route and key of a file, by the templates of the routes. */
-import { filler } from '../routes/index.js';
+import { filler } from '../routes/route.js';
 import { keyForm, templatePattern } from '../routes/keys.js';
 import { CODINGS } from './codings.js';
-import { isLog } from './published-routes.js';
-import type { PublishedRoute } from './published-routes.js';
+import { isLog, type PublishedRoute } from './published-routes.js';
 
 /** `group/{id}.json` -> a pattern whose group `key` is the text of the key. */
 const patternOf = (file: string): RegExp =>

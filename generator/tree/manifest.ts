@@ -1,11 +1,10 @@
-/** Reads the snapshot.json of a tree, of this format or an earlier one, and says what identifies it. */
+/** Reads the snapshot.json of a tree, and says what identifies it. */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { Failure } from '../errors.js';
-import { readText } from '../files.js';
-import { parseJson } from '../portable.js';
-import { FORMAT, manifestSchema, placeOf } from './snapshot-json.js';
-import type { Manifest } from './snapshot-json.js';
+import { Failure } from '../base/errors.js';
+import { readText } from '../base/files.js';
+import { parseJson } from '../base/portable.js';
+import { FORMAT, manifestSchema, placeOf, type Manifest } from './snapshot-json.js';
 
 /**
  * @returns a tree's snapshot.json; undefined if there is none
@@ -18,10 +17,10 @@ export function readManifest(file: string): Manifest | undefined {
   const result = manifestSchema.safeParse(value);
   if (result.success) return result.data;
   const { format } = z.object({ format: z.int() }).safeParse(value).data ?? {};
-  if (format !== undefined && format > FORMAT) {
-    throw Failure.invalid(
-      `"${file}" is of format ${format}, of a newer version: expected ${FORMAT} at most, so use that version`,
-    );
+  if (format !== undefined && format !== FORMAT) {
+    const instead =
+      format > FORMAT ? 'use the newer version' : 'delete its folder and its state, and build again';
+    throw Failure.invalid(`"${file}" is of format ${format}, expected ${FORMAT}: ${instead}`);
   }
   throw Failure.invalid(
     `"${file}" ${value === undefined ? 'is not JSON' : 'was not written by this program'}${placeOf(result.error)}: ` +

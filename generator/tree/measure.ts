@@ -1,10 +1,19 @@
-/** Size and hash of a file, and whether they are those that the index has. */
+/** Size and hash of a file, and whether they are those that the state has. */
 import { createHash, hash } from 'node:crypto';
 import { lstatSync, readFileSync } from 'node:fs';
-import { codeOf } from '../errors.js';
-import { chunksOf } from '../files.js';
+import { codeOf } from '../base/errors.js';
+import { chunksOf } from '../base/files.js';
 import type { Coding } from './codings.js';
-import type { HashedContent } from './hash-file.js';
+import { HASH_BYTES } from '../programs/log/tlog/merkle.js';
+
+/** Size in bytes, and SHA-256 of the content (32 bytes). */
+export interface HashedContent {
+  readonly bytes: number;
+  readonly hash: Buffer;
+}
+
+/** The hash of no content: in the state, the document is known to be damaged. */
+export const NO_HASH = Buffer.alloc(HASH_BYTES);
 
 /** Files up to this size (1 MiB) are read whole. */
 const WHOLE_BYTES = 1024 * 1024;
@@ -30,7 +39,7 @@ export function measure(path: string): HashedContent {
   return { bytes, hash: digest.digest() };
 }
 
-/** @param coding the file's compression, if any; the index then describes the decoded content */
+/** @param coding the file's compression, if any; what is known then describes the decoded content */
 export function isAsIndexed(path: string, { bytes, hash }: HashedContent, coding?: Coding): boolean {
   try {
     if (coding !== undefined && !lstatSync(path).isFile()) return false;

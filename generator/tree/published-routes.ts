@@ -1,7 +1,7 @@
 /** The routes of a published tree, and which of them have documents. */
-import { LOG_ROUTES, hasFiles } from '../routes/index.js';
+import { LOG_ROUTES } from '../routes/routes.js';
+import { hasFiles, type Route } from '../routes/route.js';
 import { FORMER } from '../routes/pages.js';
-import type { Route } from '../routes/index.js';
 import { BUNDLE } from '../routes/publishing.js';
 
 /** The part of a route that locates its files and URLs. */
@@ -29,6 +29,6 @@ export const hasLog = (routes: readonly Pick<PublishedRoute, 'name'>[]): boolean
 /** Whether a route is of assets of earlier snapshots (see publish/former-assets.ts). */
 export const isFormer = ({ name }: Pick<PublishedRoute, 'name'>): boolean => name.startsWith(FORMER);
 
-/** Whether a route has documents: files that the index lists. */
+/** Whether a route has documents: files that the state lists. */
 export const isRendered = (route: Pick<PublishedRoute, 'name' | 'requires'>): boolean =>
   hasFiles(route) && !isOwn(route) && !isFormer(route);

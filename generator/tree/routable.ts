@@ -21,8 +21,10 @@ function hasRoutablePath({ path, parameters = [] }: LocatedRoute): boolean {
     used.length === declared.length &&
     new Set(used.map(({ index }) => index)).size === used.length &&
     used.every(({ name, segment, whole, index }) => {
-      const of = declared.find((each) => each.name === name);
-      return of?.type === 'path' ? segment === whole && index === segments.length - 1 : of !== undefined;
+      const parameter = declared.find((each) => each.name === name);
+      return parameter?.type === 'path'
+        ? segment === whole && index === segments.length - 1
+        : parameter !== undefined;
     })
   );
 }

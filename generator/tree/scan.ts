@@ -1,11 +1,10 @@
 /** Scans the files in a tree and assigns them to routes. */
 import { opendirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Progress } from '../progress.js';
+import type { Progress } from '../base/progress.js';
 import { folderPatterns, locator, namesOfDocuments } from './locate.js';
 import type { PublishedRoute } from './published-routes.js';
-import { HARMLESS } from './tree.js';
-import type { Tree } from './tree.js';
+import { HARMLESS, type Tree } from './tree.js';
 
 /** The ascending keys of each route's files: all that a scan keeps, 8 to 24 bytes per file. */
 export interface Scan {
@@ -20,7 +19,7 @@ export interface Scan {
   readonly untracked: readonly string[];
 }
 
-/** The publisher's own files, described by snapshot.json, /changes and the log instead of the index. */
+/** The publisher's own files, described by snapshot.json, /changes and the log instead of the state. */
 const OWN_FILES =
   /^(snapshot\.json|log\/.+|changes\/(index\.json|\d+\.(json|ndjson\.gz))|feeds\/snapshots\.(atom|json))$/;
 

@@ -4,7 +4,7 @@
  * proxy has a check of its own, since it trusts no generator.
  */
 import { z } from 'zod';
-import { Failure } from '../errors.js';
+import { Failure } from '../base/errors.js';
 import { PATHS } from '../routes/paths.js';
 import { areRoutable } from './routable.js';
 import { locatedRoute, routeSchema } from './snapshot-route.js';
@@ -18,7 +18,6 @@ import {
   service,
 } from './snapshot-service.js';
 import {
-  ALWAYS,
   LIST_MOST,
   count,
   described,
@@ -50,15 +49,11 @@ export const snapshotMembers = described(
     as_of: described(time.nullable(), 'Time of the newest measurement in the register; null if it is empty.'),
     built_at: described(time, 'When the snapshot was last built.', '2026-11-20T09:00:00Z'),
     generator: described(
-      z
-        .looseObject({
-          name: described(text, 'Name of the program.', 'register-api'),
-          version: described(text, 'Version of the program.', '1.0.0'),
-        })
-        .exactOptional(),
+      z.looseObject({
+        name: described(text, 'Name of the program.', 'register-api'),
+        version: described(text, 'Version of the program.', '1.0.0'),
+      }),
       'The program that built the snapshot.',
-      undefined,
-      ALWAYS,
     ),
     service: described(service, 'The service and its terms.'),
     limits: described(
@@ -111,15 +106,10 @@ export const snapshotMembers = described(
     log: described(log.exactOptional(), 'The signed log of all snapshots, if there is one.'),
     downloads: described(
       z.looseObject({
-        as_of: described(
-          time.nullable().exactOptional(),
-          'Time of the newest measurement in them; null if there is none.',
-          undefined,
-          ALWAYS,
-        ),
+        as_of: described(time.nullable(), 'Time of the newest measurement in them; null if there is none.'),
         sequence: described(
           z.int().min(1),
-          'The snapshot that the downloads belong to. The change lists after it bring them up to date.',
+          'The snapshot that the downloads belong to. The change lists after it, if they are kept, bring them up to date.',
           117,
         ),
         digest: described(sha256, 'Digest of that snapshot.'),
@@ -164,23 +154,20 @@ export const snapshotSchema = snapshotMembers
     path: ['log', 'path'],
   });
 
-/** Formats that can be read: an older tree is upgraded, and its sequence continues. */
-const READABLE = [1, 2, 3, FORMAT] as const;
-const { shape } = snapshotMembers;
-
-/** What is read of the snapshot.json of an earlier build, of any of these formats. */
-export const manifestSchema = z.looseObject({
-  format: z.literal(READABLE),
-  sequence: shape.sequence,
-  as_of: shape.as_of,
-  built_at: shape.built_at,
-  digest: shape.digest,
-  tree: shape.tree.extend({ id: treeId.exactOptional() }),
-  downloads: shape.downloads.extend({ digest: sha256.exactOptional() }).exactOptional(),
-  compressed_from: count.exactOptional(),
-  log: shape.log,
-  routes: z.array(locatedRoute),
-});
+/** What a build reads of the snapshot.json before it. */
+export const manifestSchema = snapshotMembers
+  .pick({
+    format: true,
+    sequence: true,
+    as_of: true,
+    built_at: true,
+    digest: true,
+    tree: true,
+    downloads: true,
+    compressed_from: true,
+    log: true,
+  })
+  .extend({ routes: z.array(locatedRoute) });
 export type Manifest = z.infer<typeof manifestSchema>;
 
 export type Snapshot = z.infer<typeof snapshotSchema>;

@@ -1,8 +1,7 @@
 /** The routes in a snapshot.json: where their files are, and what their responses have. */
 import { z } from 'zod';
-import { BUCKETS, CACHE_CLASSES } from '../routes/index.js';
+import { BUCKETS, CACHE_CLASSES } from '../routes/route.js';
 import {
-  ALWAYS,
   LIST_MOST,
   PATH_LENGTH,
   count,
@@ -53,7 +52,6 @@ export const routeSchema = z.looseObject({
     type: 'text',
   }),
   file: described(
-    // An earlier version put files into 1,000 folders: `{id:3}`.
     short(/^[^:]*$/),
     'File that is served, relative to the root of the tree.',
     'api/v1/group/{id}.json',
@@ -75,7 +73,7 @@ export const routeSchema = z.looseObject({
     'groups-2026-11-20.csv',
   ),
   headers: described(headers.default({}), 'On its 200 and 206, besides those of the class.'),
-  description: described(text.exactOptional(), 'What it returns.', 'Measured record of one group', ALWAYS),
+  description: described(text, 'What it returns.', 'Measured record of one group'),
   parameters: listOf(parameter, LIST_MOST).exactOptional(),
   example: described(text.exactOptional(), 'An example of a URL.', '/api/v1/group/7', { type: 'path' }),
   absent: described(
@@ -90,7 +88,7 @@ export const routeSchema = z.looseObject({
   ),
 });
 
-/** The part that locates its files: all that is read of formats before this one. */
+/** The part that locates its files. */
 export const locatedRoute = routeSchema
   .pick({ name: true, path: true, file: true, class: true, parameters: true, requires: true })
   .loose();

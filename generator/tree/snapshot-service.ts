@@ -1,8 +1,8 @@
 /** What a snapshot.json says of its service: limits, headers, errors, the operator, the signed log. */
 import { z } from 'zod';
-import { CACHE_CLASSES, DOWNLOAD_TOKEN_BYTES, UNSIGNED_CLASSES } from '../routes/index.js';
+import { CACHE_CLASSES, DOWNLOAD_TOKEN_BYTES, UNSIGNED_CLASSES } from '../routes/route.js';
 import { PATHS } from '../routes/paths.js';
-import { ALWAYS, PATH_LENGTH, described, headers, servicePath, text } from './values.js';
+import { PATH_LENGTH, described, headers, servicePath, text } from './values.js';
 
 const KEYS_MOST = 16;
 
@@ -32,10 +32,10 @@ export const limit = (tokens: number, seconds: number) =>
 
 export const downloadLimit = limit(12, 60).extend({
   token_bytes: described(
-    z.int().min(1).exactOptional(),
+    z.int().min(1),
     'A download of at least so many bytes counts as one, a smaller one as its share, at least a hundredth.',
     DOWNLOAD_TOKEN_BYTES,
-    { unit: 'bytes', ...ALWAYS },
+    { unit: 'bytes' },
   ),
 });
 
@@ -100,29 +100,9 @@ export const log = z.object({
   ),
 });
 
-/** What feeds say of the operator. */
-const operator = {
+export const service = z.looseObject({
   name: described(text, 'Name of the register.', 'The Example Register'),
   url: described(text, 'The URL that credits should link to.', 'https://register.example', { type: 'url' }),
-  licence: described(
-    z.object({
-      name: described(text, 'Name of the licence.', 'CC BY 4.0'),
-      url: described(text, 'URL of the licence text.', 'https://creativecommons.org/licenses/by/4.0/', {
-        type: 'url',
-      }),
-    }),
-    'Licence of the data.',
-  ),
-  tag_authority: described(text, 'The domain in the ids of feed entries (tag URIs).', 'register.example'),
-};
-
-/** What a snapshot of this format has, though the first ones hadn't. */
-const since = <T extends z.ZodType>(schema: T) =>
-  described(schema.exactOptional(), undefined, undefined, ALWAYS);
-
-export const service = z.looseObject({
-  name: since(operator.name),
-  url: since(operator.url),
   base_url: described(
     z
       .string()
@@ -133,10 +113,15 @@ export const service = z.looseObject({
     { type: 'url' },
   ),
   docs: described(servicePath, 'Path of the documentation page for developers.', PATHS.docs),
-  description: since(described(servicePath, 'The OpenAPI description.', PATHS.description)),
-  licence: since(operator.licence),
-  tag_authority: since(operator.tag_authority),
+  description: described(servicePath, 'The OpenAPI description.', PATHS.description),
+  licence: described(
+    z.object({
+      name: described(text, 'Name of the licence.', 'CC BY 4.0'),
+      url: described(text, 'URL of the licence text.', 'https://creativecommons.org/licenses/by/4.0/', {
+        type: 'url',
+      }),
+    }),
+    'Licence of the data.',
+  ),
+  tag_authority: described(text, 'The domain in the ids of feed entries (tag URIs).', 'register.example'),
 });
-
-/** A service whose operator is known: not all snapshots of this format say who it is. */
-export const knownService = service.extend(operator);

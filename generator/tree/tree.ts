@@ -1,25 +1,24 @@
 /** A published tree: the folder that is served, and its private state next to it. */
 import { randomBytes } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { Failure, asFailure, codeOf, writing } from '../errors.js';
+import { Failure, asFailure, codeOf, writing } from '../base/errors.js';
 import { readChangeIndex } from './changes.js';
-import { ifExists, liesIn, makeFolder, readText, realPath, renameFolder } from '../files.js';
-import { makePrivate } from '../modes.js';
-import { requireNoLinks, requireNoLinksIn } from '../links.js';
+import { ifExists, liesIn, makeFolder, readText, realPath } from '../base/files.js';
+import { makePrivate } from '../base/modes.js';
+import { requireNoLinks, requireNoLinksIn } from '../base/links.js';
 import { readManifest } from './manifest.js';
 
-/** Where the state was before format 3: inside the published folder. */
-const FORMER_STATE = '.snapshot';
 /** Renamed from the state into the tree, to check that both are on one file system. */
 const PROBE = '.probe';
 /** Names an empty output folder may contain: a clone keeps its dist with a .gitignore. */
-export const HARMLESS: ReadonlySet<string> = new Set(['.gitignore', FORMER_STATE, PROBE]);
+export const HARMLESS: ReadonlySet<string> = new Set(['.gitignore', PROBE]);
 
-const UNREPORTED = 'unreported-';
+/** What the state had in an earlier version. */
+const OF_EARLIER = /^(previous|index|changed|unreported-\d+)$/;
 
 /** Where the state has a name for each document: they are moved and deleted by their names, not followed. */
-const OF_DOCUMENTS = /^(stage\/(tree|previous|outdated|replacing\/[^/]+)|previous\/files\/[^/]+)$/;
+const OF_DOCUMENTS = /^stage\/(tree|replacing\/[^/]+)$/;
 
 /** The state's record of its tree: a path relative to the state. */
 const TREE_NAME = 'tree';
@@ -31,21 +30,15 @@ export const newTreeId = (): string => randomBytes(8).toString('hex');
 export class Tree {
   /** Without symbolic links: however a tree is named, it has one lock and one state. */
   readonly out: string;
-  /** Private: it holds earlier publications. On the tree's file system, for atomic renames. */
+  /** Private: it names what is withheld. On the tree's file system, for atomic renames. */
   readonly state: string;
   /** snapshot.json, which a commit writes last: if it exists, there is a snapshot. */
   readonly manifest: string;
   /** Always next to the tree, wherever the state is, so that each tree has exactly one. */
   readonly lock: string;
-  /** The hashes of the published files and of their sources (see index-json.ts). */
-  readonly index: string;
+  /** What is published, and what it was made from (see state/). */
+  readonly database: string;
   readonly stage: string;
-  /** Written last in the stage: it marks the stage as complete. */
-  readonly journal: string;
-  /** The rollback data: what the last commit replaced. */
-  readonly previous: string;
-  /** Which files each of the last commits changed (see changed-files.ts). */
-  readonly changedFiles: string;
   /** What remotes hold, for `upload`: a folder for each (see upload/session.ts). */
   readonly uploads: string;
   /** What `mirror` remembers and fetches (see mirror/). */
@@ -59,14 +52,11 @@ export class Tree {
     const real = realPath(out);
     // Messages show the path as it was typed, if it leads there without links.
     this.out = real === resolve(out) ? out : real;
-    this.state = state ?? beside(real, 'state');
+    this.state = state ?? nextTo(real, 'state');
     this.manifest = join(this.out, 'snapshot.json');
-    this.lock = beside(real, 'lock');
-    this.index = join(this.state, 'index');
+    this.lock = nextTo(real, 'lock');
+    this.database = join(this.state, 'state.sqlite');
     this.stage = join(this.state, 'stage');
-    this.journal = join(this.stage, 'COMMIT');
-    this.previous = join(this.state, 'previous');
-    this.changedFiles = join(this.state, 'changed');
     this.uploads = join(this.state, 'uploads');
     this.mirror = join(this.state, 'mirror');
   }
@@ -80,15 +70,7 @@ export class Tree {
     this.#isNew = !existsSync(out);
     try {
       makeFolder(out);
-      const found = readdirSync(out);
-      const foreign = found.find((name) => !HARMLESS.has(name));
-      if (foreign !== undefined && !this.#isOurs(found)) {
-        throw Failure.environment(
-          `output folder "${out}" is not empty and holds no snapshot.json (found "${foreign}"), ` +
-            'expected an empty folder or a published tree: if an interrupted first build has left this, ' +
-            `delete "${out}" and build again, otherwise choose another --out`,
-        );
-      }
+      this.requireOurs();
       readManifest(this.manifest);
     } catch (error) {
       // For a builder, an unreadable snapshot.json means that the folder is not a tree.
@@ -103,17 +85,25 @@ export class Tree {
     }
   }
 
+  /** @throws Failure environment: the output folder has files, and is not a tree */
+  requireOurs(): void {
+    const { out } = this;
+    const found = ifExists(() => readdirSync(out)) ?? [];
+    const foreign = found.find((name) => !HARMLESS.has(name));
+    if (foreign === undefined || this.#isOurs(found)) return;
+    throw Failure.environment(
+      `output folder "${out}" is not empty and holds no snapshot.json (found "${foreign}"), ` +
+        'expected an empty folder or a published tree: if an interrupted first build has left this, ' +
+        `delete "${out}" and build again, otherwise choose another --out`,
+    );
+  }
+
   /**
    * Whether the output folder is a tree, perhaps one that lost its snapshot.json. That there is a
    * state says nothing: the tree may have been deleted, and the folder be somebody else's.
    */
   #isOurs(found: readonly string[]): boolean {
-    return (
-      found.includes('snapshot.json') ||
-      found.includes(FORMER_STATE) ||
-      existsSync(this.journal) ||
-      readChangeIndex(this) !== undefined
-    );
+    return found.includes('snapshot.json') || readChangeIndex(this) !== undefined;
   }
 
   /**
@@ -132,8 +122,11 @@ export class Tree {
     this.#isStateNew = !existsSync(state);
     makeFolder(state);
     this.requireNoLinks();
-    // The state holds what was published before something was withheld.
+    // The state names what is withheld, and the files that had it.
     makePrivate(state);
+    // What an earlier version kept there may name what is withheld by now.
+    for (const name of readdirSync(state))
+      if (OF_EARLIER.test(name)) rmSync(join(state, name), { recursive: true, force: true });
     const other = this.#otherTree();
     if (other !== undefined) {
       throw Failure.environment(
@@ -165,8 +158,7 @@ export class Tree {
    * @throws Failure environment: names a link
    */
   requireNoLinks(): void {
-    for (const name of ['snapshot.json', 'changes', 'log', FORMER_STATE])
-      requireNoLinks(join(this.out, name));
+    for (const name of ['snapshot.json', 'changes', 'log']) requireNoLinks(join(this.out, name));
     requireNoLinksIn(this.state, (folder) => OF_DOCUMENTS.test(folder));
   }
 
@@ -184,32 +176,6 @@ export class Tree {
       const named = resolve(realpathSync(this.state), name);
       return realpathSync(named) === realpathSync(this.out) ? undefined : named;
     });
-  }
-
-  /** Moves the state of an earlier version out of the tree. Idempotent. Requires the lock. */
-  adoptFormerState(): void {
-    const former = join(this.out, FORMER_STATE);
-    if (!existsSync(former)) return;
-    if (!existsSync(this.index)) {
-      for (const part of ['stage', 'previous', 'index']) {
-        const [from, to] = [join(former, part), join(this.state, part)];
-        rmSync(to, { recursive: true, force: true });
-        if (existsSync(from) && !renameFolder(from, to)) cpSync(from, to, { recursive: true });
-      }
-    }
-    rmSync(former, { recursive: true });
-  }
-
-  /** The folder of a commit's lists, until a build reports them. */
-  unreported(sequence: number): string {
-    return join(this.state, `${UNREPORTED}${sequence}`);
-  }
-
-  /** The folders of lists of all commits since the last successful build. */
-  allUnreported(): readonly string[] {
-    return readdirSync(this.state)
-      .filter((name) => name.startsWith(UNREPORTED))
-      .map((name) => join(this.state, name));
   }
 
   /** Deletes the folders that `prepare` created, if nothing was published. */
@@ -236,11 +202,11 @@ export class Tree {
       if (existsSync(this.state)) return;
       throw Failure.environment(`output folder "${this.out}" does not exist`);
     }
-    if (!found.includes('snapshot.json') && !found.includes(FORMER_STATE) && !existsSync(this.state)) {
+    if (!found.includes('snapshot.json') && !existsSync(this.state)) {
       throw Failure.environment(`"${this.out}" holds no published tree (no snapshot.json)`);
     }
   }
 }
 
 /** `/a/dist` -> `/a/.dist-state`. */
-const beside = (path: string, what: string): string => join(dirname(path), `.${basename(path)}-${what}`);
+const nextTo = (path: string, what: string): string => join(dirname(path), `.${basename(path)}-${what}`);

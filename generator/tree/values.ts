@@ -13,12 +13,7 @@ export interface MemberMeaning {
   readonly type?: 'text' | 'path' | 'url' | 'time' | 'sha256';
   /** Of what a list or map has: `{header}`. */
   readonly name?: string;
-  /** Whether this version always writes it, though the schema permits that it is missing. */
-  readonly isAlways?: boolean;
 }
-
-/** The meaning of what earlier snapshots of this format may lack. */
-export const ALWAYS: MemberMeaning = { isAlways: true };
 
 const MEANINGS = z.registry<MemberMeaning>();
 export const meaningOf = (schema: z.core.$ZodType): MemberMeaning => MEANINGS.get(schema) ?? {};

@@ -29,7 +29,7 @@ export function evaluatePreconditions(request: IncomingHttpHeaders, validators: 
   if (noneMatch !== undefined) {
     return anyTagMatches(noneMatch, etag, 'weak') ? 'not_modified' : 'proceed';
   }
-  // Only an equal date matches, although any later one does in §13.1.3: a rollback restores an
+  // Only an equal date matches, although any later one does in §13.1.3: a backup restores an
   // older date, and must not confirm the withdrawn version to clients that have it.
   return parseHttpDate(request['if-modified-since']) === modifiedSeconds ? 'not_modified' : 'proceed';
 }

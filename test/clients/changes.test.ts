@@ -1,10 +1,14 @@
 /** Following changes: of real trees through the real proxy, and of a server that lies. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { StartOverError, changesSince } from '../../clients/typescript/changes.js';
-import type { Change, Position } from '../../clients/typescript/changes.js';
+import {
+  StartOverError,
+  changesSince,
+  type Change,
+  type Position,
+} from '../../clients/typescript/changes.js';
 import { RegisterClient } from '../../clients/typescript/client.js';
-import { MadeUpOrigin, documentsOf, zipped } from '../generator/mirror/made-up.js';
+import { MadeUpOrigin, documentsOf, zipped } from '../generator/programs/mirror/made-up.js';
 import {
   ROWS,
   STEP,
@@ -161,6 +165,13 @@ describe('a bundle', () => {
     origin.putBundle(bundle);
     return bundle;
   };
+
+  it('that is not kept means that everything is fetched again', async () => {
+    origin.cap();
+    const error = await rejectionOf(changesOf(new RegisterClient(base), at(2)));
+    expect(error).toBeInstanceOf(StartOverError);
+    expect(messageOf(error)).toBe('there is no bundle from snapshot 2 to 3');
+  });
 
   it('may have lines without a body', async () => {
     bundled([LAST, { path: '/c', sha256: OTHER, bytes: 7 }, { path: '/d', deleted: true }]);

@@ -1,12 +1,9 @@
 /** Servers and clients for the tests of the typed client. */
-import { createServer } from 'node:http';
-import type { RequestListener } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { afterAll, onTestFinished } from 'vitest';
-import { RegisterClient } from '../../clients/typescript/client.js';
-import type { ClientOptions } from '../../clients/typescript/client.js';
+import { RegisterClient, type ClientOptions } from '../../clients/typescript/client.js';
 import { listenOn } from '../support/ports.js';
-import { startProxy } from '../support/proxy.js';
-import type { RunningProxy } from '../support/proxy.js';
+import { startProxy, type RunningProxy } from '../support/proxy.js';
 
 /** A client that notes the path and the status of each response. */
 export interface Noting {

@@ -1,10 +1,10 @@
 /** deploy/copy-register.sh: a register that is a copy of a database, made again each night. */
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../generator/sqlite/index.js';
+import { openDatabase } from '../../generator/base/sqlite/sqlite.js';
 import { until } from '../generator/publish/support.js';
 import { published } from '../support/build.js';
 import { snapshot } from '../support/cli.js';
@@ -58,6 +58,11 @@ function rowsOf(file: string, sql: string): unknown[] {
   }
 }
 
+const filesOf = (register: string): string[] =>
+  readdirSync(dirname(register))
+    .filter((name) => name.startsWith('register'))
+    .toSorted();
+
 const withheldIn = (register: string): unknown[] => rowsOf(register, 'SELECT kind, id FROM withheld');
 
 const DONE = { code: 0, output: '' };
@@ -101,8 +106,9 @@ describe.runIf(hasTools)('a copy of a database', () => {
     expect(
       own.prepare<[]>(`SELECT name FROM sqlite_schema WHERE name LIKE 'ids%' OR name = 'groups'`).all(),
     ).toEqual([]);
-    expect(readdirSync(dirname(register)).filter((name) => name.startsWith('register'))).toEqual([
+    expect(filesOf(register)).toEqual([
       'register.db',
+      matching(/^register\.db\.\d{4}-\d\d-\d\d$/),
       'register.db.lock',
     ]);
   });
@@ -115,6 +121,37 @@ describe.runIf(hasTools)('a copy of a database', () => {
     changeRegister(register, `INSERT INTO withheld VALUES ('group', 1, ${TIME})`);
     expect([await copy(), await copy()]).toEqual([DONE, DONE]);
     expect(withheldIn(register)).toEqual([['group', 1]]);
+  });
+
+  it('keeps what it replaces, the last of a day, and three in all', async () => {
+    const { own, register, copy } = await setUp();
+    const made = async (title: string, day: string): Promise<void> => {
+      own.prepare(`UPDATE club SET title = ? WHERE slug = 'mill'`).run(title);
+      await copy();
+      utimesSync(register, new Date(day), new Date(day));
+    };
+    const days = [
+      '20T03:00:00Z',
+      '21T03:00:00Z',
+      '21T23:59:00Z',
+      '22T00:01:00Z',
+      '23T03:00:00Z',
+      '24T03:00:00Z',
+    ];
+    for (const [index, day] of days.entries()) await made(`Mill ${index}`, `2026-11-${day}`);
+    // One that was interrupted after it had kept the register.
+    linkSync(register, `${register}.2026-11-24`);
+    await made('Mill', '2026-11-25T03:00:00Z');
+    const kept = ['register.db.2026-11-22', 'register.db.2026-11-23', 'register.db.2026-11-24'];
+    expect(filesOf(register)).toEqual(['register.db', ...kept, 'register.db.lock']);
+    const titleIn = (name: string) =>
+      rowsOf(join(dirname(register), name), 'SELECT name FROM groups WHERE id = 1');
+    expect(['register.db', ...kept].map(titleIn)).toEqual([
+      [['Mill']],
+      [['Mill 3']],
+      [['Mill 4']],
+      [['Mill 5']],
+    ]);
   });
 
   it('keeps a record that somebody withholds while it is made', async () => {

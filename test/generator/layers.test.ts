@@ -9,7 +9,7 @@ import { fields } from '../support/values.js';
 /** Runs after the compiler. */
 const BUNDLER = 'generator/outputs/pages/bundle.ts';
 /** Files of the log that browsers use too. */
-const SHARED = /^generator\/log\/(?:text|chunk-text|subtrees|prove|web-merkle)\.ts$/;
+const SHARED = /^generator\/programs\/log\/tlog\/(?:text|chunk-text|subtrees|prove|tiles|web-merkle)\.ts$/;
 const generator = sourcesIn('generator');
 const proxy = sourcesIn('proxy');
 
@@ -26,54 +26,37 @@ const isIn =
   (path: string): boolean =>
     folders.some((folder) => path.startsWith(folder));
 
-/** From the top; the rooms of one row do not know each other. */
+/** From the top; the rooms of one row do not know each other. What is in no other room is in the first. */
 const ROWS = [
   ['commands'],
-  ['upload', 'mirror', 'log', 'edge', 'verify'],
-  ['build'],
+  ['programs/upload', 'programs/mirror', 'programs/log', 'programs/edge', 'programs/verify'],
+  ['pipeline'],
   ['outputs'],
   ['exports'],
   ['publish'],
+  ['state'],
   ['tree'],
   ['register'],
   ['config'],
   ['routes'],
   ['schema'],
+  ['programs/log/tlog'],
   ['base'],
 ] as const;
 type Room = (typeof ROWS)[number][number];
 
-/** Files and folders beside the rooms. */
-const ROOMS: Readonly<Record<string, Room>> = {
-  assets: 'base',
-  cli: 'commands',
-  closest: 'base',
-  cursor: 'base',
-  errors: 'base',
-  files: 'base',
-  keys: 'base',
-  links: 'base',
-  lock: 'base',
-  modes: 'base',
-  network: 'base',
-  package: 'base',
-  portable: 'base',
-  program: 'commands',
-  progress: 'base',
-  sqlite: 'base',
-  utf8: 'base',
-};
+/** The longest names first: one room lies inside another. */
+const ROOMS = ROWS.flat().toSorted((a, b) => b.length - a.length);
 
 /** Within their row: what is signed is checked by one implementation. */
-const SIDEWAYS: ReadonlySet<string> = new Set(['mirror -> log', 'verify -> log']);
+const SIDEWAYS: ReadonlySet<string> = new Set([
+  'programs/mirror -> programs/log',
+  'programs/verify -> programs/log',
+]);
 
 /** `generator/publish/lists.js` -> `publish`. */
-function roomOf(path: string): Room {
-  const [, name = ''] = /^generator\/([\w-]+)/.exec(path) ?? [];
-  const room = ROOMS[name] ?? ROWS.flat().find((each) => each === name);
-  if (room === undefined) throw new TypeError(`${path} is in no room`);
-  return room;
-}
+const roomOf = (path: string): Room =>
+  ROOMS.find((room) => path.startsWith(`generator/${room}/`)) ?? 'commands';
 
 const rowOf = (room: Room): number => ROWS.findIndex((row) => row.some((each) => each === room));
 
@@ -86,15 +69,44 @@ const arrows = generator.flatMap(({ file, imports: imported }) =>
 const isUpwards = ({ from, to }: { readonly from: Room; readonly to: Room }): boolean =>
   from !== to && rowOf(to) <= rowOf(from) && !SIDEWAYS.has(`${from} -> ${to}`);
 
+/** The groups of files of which each leads to all others by imports. */
+function circles(files: readonly { readonly file: string; readonly imports: readonly string[] }[]): string[] {
+  const importsOf = new Map(files.map(({ file, imports }) => [file.replace(/\.ts$/, '.js'), imports]));
+  const reachedFrom = (start: string): Set<string> => {
+    const reached = new Set<string>();
+    const next = [...(importsOf.get(start) ?? [])];
+    for (let path = next.pop(); path !== undefined; path = next.pop()) {
+      if (reached.has(path)) continue;
+      reached.add(path);
+      next.push(...(importsOf.get(path) ?? []));
+    }
+    return reached;
+  };
+  const reached = new Map([...importsOf.keys()].map((path) => [path, reachedFrom(path)]));
+  const groups = [...reached]
+    .filter(([path, others]) => others.has(path))
+    .map(([path, others]) =>
+      [...others]
+        .filter((other) => reached.get(other)?.has(path))
+        .toSorted()
+        .join(' '),
+    );
+  return [...new Set(groups)];
+}
+
 describe('imports between rooms', () => {
   it('lead downwards', () => {
     const upwards = arrows.filter(isUpwards).map(({ file, to }) => `${file} -> ${to}`);
     expect(upwards).toEqual([]);
   });
 
+  it('between files never lead in a circle, types included', () => {
+    expect(circles(generator)).toEqual([]);
+  });
+
   it('of tree/ lead to what does not depend on a register', () => {
     const rooms = new Set(arrows.filter(({ from }) => from === 'tree').map(({ to }) => to));
-    expect([...rooms].toSorted()).toEqual(['base', 'routes', 'tree']);
+    expect([...rooms].toSorted()).toEqual(['base', 'programs/log/tlog', 'routes', 'tree']);
   });
 });
 
@@ -112,7 +124,7 @@ describe('the client in TypeScript', () => {
 describe('imports', () => {
   it('are seen by this test', () => {
     const cli = generator.find(({ file }) => file === 'generator/program.ts');
-    const some = ['generator/commands/index.js', 'generator/errors.js', 'generator/progress.js'];
+    const some = ['generator/commands/commands.js', 'generator/base/errors.js', 'generator/base/progress.js'];
     expect(cli?.imports).toEqual(expect.arrayContaining(some));
   });
 
@@ -128,9 +140,10 @@ describe('imports', () => {
 
   // What the rows leave open, and parts of a room.
   it.each([
-    ['build/incremental', ['outputs', 'exports', 'build/workers']],
+    ['pipeline/incremental', ['outputs', 'exports', 'pipeline/workers']],
     ['publish', ['register', 'schema']],
-    ['log', ['register', 'outputs', 'exports', 'build']],
+    ['state', ['register', 'schema', 'config']],
+    ['programs/log', ['register', 'outputs', 'exports', 'pipeline']],
   ])('of %s/ never lead into %j', (folder, foreign) => {
     const isForeign = isIn(...foreign.map((each) => `generator/${each}/`));
     expect(trespasses(`generator/${folder}/`, (path) => !isForeign(path))).toEqual([]);
@@ -140,9 +153,8 @@ describe('imports', () => {
 describe('what pages share with the log', () => {
   it('is free of Node, and imports nothing that is not', () => {
     const shared = [
-      'generator/errors.ts',
-      'generator/portable.ts',
-      'generator/routes/tile-keys.ts',
+      'generator/base/errors.ts',
+      'generator/base/portable.ts',
       ...generator.map(({ file }) => file).filter((file) => SHARED.test(file)),
     ];
     expect(shared).toHaveLength(8);
@@ -177,7 +189,10 @@ describe('every source file', () => {
     );
     const imported = [...generator, ...proxy].filter(({ code }) => /from '(node:)?process'/.test(code));
     // For the pid, which tells who holds a tree, and for the version of Node.
-    expect(imported.map(({ file }) => file)).toEqual(['generator/lock.ts', 'generator/sqlite/index.ts']);
+    expect(imported.map(({ file }) => file)).toEqual([
+      'generator/base/lock.ts',
+      'generator/base/sqlite/sqlite.ts',
+    ]);
   });
 
   it('has 500 lines at most', () => {

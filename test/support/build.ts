@@ -2,26 +2,22 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { writeSample } from '../../data/sample.js';
-import { build } from '../../generator/build/build.js';
-import type { Effects, Published, Refused } from '../../generator/build/build.js';
-import { withLog } from '../../generator/log/sign.js';
-import type { BuildConfig } from '../../generator/config/config.js';
-import { buildConfig } from '../../generator/config/config.js';
-import { progressFor } from '../../generator/progress.js';
-import type { Progress } from '../../generator/progress.js';
-import { ThreadPool } from '../../generator/build/workers/pool.js';
-import type { Input, JobName, JobOutput } from '../../generator/build/workers/jobs.js';
-import type { Pool, Options as PoolOptions } from '../../generator/build/workers/pool.js';
+import { build, type Effects, type Published, type Refused } from '../../generator/pipeline/build.js';
+import { withLog } from '../../generator/programs/log/sign.js';
+import { buildConfig, type BuildConfig } from '../../generator/config/config.js';
+import { progressFor, type Progress } from '../../generator/base/progress.js';
+import { ThreadPool, type Pool, type Options as PoolOptions } from '../../generator/pipeline/workers/pool.js';
+import type { Input, JobName, JobOutput } from '../../generator/pipeline/workers/jobs.js';
 import { InlinePool } from './inline-pool.js';
 import { PROJECT } from './project.js';
-import { LOOKUP_SECTIONS } from '../../generator/outputs/lookup/index.js';
+import { LOOKUP_SECTIONS } from '../../generator/outputs/lookup/lookup.js';
 
 export const OPERATOR = join(PROJECT, 'test/system/golden/operator.json');
 
 export const quiet = () => progressFor('quiet', { signal: new AbortController().signal }, () => undefined);
 
 /** Threads can't be started from TypeScript. */
-export const WORKER = pathToFileURL(join(PROJECT, 'build/generator/build/workers/worker.js'));
+export const WORKER = pathToFileURL(join(PROJECT, 'build/generator/pipeline/workers/worker.js'));
 
 /** Real threads, for tests that are about them. */
 export const startThreads = (register: string, notMeasured: readonly string[] = []): Pool =>
@@ -44,11 +40,10 @@ export interface Options {
   readonly baseUrl?: string;
   readonly skipInvalid?: boolean;
   readonly acceptRemovals?: boolean;
+  readonly acceptRepublished?: boolean;
   readonly keepDownloads?: boolean;
   /** Files of keys. */
   readonly key?: readonly string[];
-  /** URL and key of each. */
-  readonly witness?: readonly string[];
   /** The time of the build. */
   readonly at?: string;
 }

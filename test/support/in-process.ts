@@ -1,12 +1,15 @@
 /** The command line in this process: as quick as a function, with exit code and output as a process has them. */
 import { CommanderError } from 'commander';
-import { addCommands } from '../../generator/commands/index.js';
+import { addCommands } from '../../generator/commands/commands.js';
 import { Program } from '../../generator/commands/options.js';
 import type { Terminal } from '../../generator/commands/terminal.js';
-import { EXIT, Failure } from '../../generator/errors.js';
+import { EXIT, Failure } from '../../generator/base/errors.js';
 import { effectsAt, quiet } from './build.js';
 import type { Run } from './cli.js';
 import { InlinePool } from './inline-pool.js';
+
+/** What its clock says. */
+export const CLOCK = '2026-12-24T00:00:00Z';
 
 export async function inProcess(...args: readonly string[]): Promise<Run> {
   const ended = { code: 0, stdout: '', stderr: '' };
@@ -18,7 +21,8 @@ export async function inProcess(...args: readonly string[]): Promise<Run> {
     warn,
     progress: quiet,
     startPool: (register, notMeasured) => new InlinePool(register, notMeasured),
-    effects: () => ({ ...effectsAt('2026-12-24T00:00:00Z'), warn }),
+    now: effectsAt(CLOCK).now,
+    effects: () => ({ ...effectsAt(CLOCK), warn }),
     cost: () => ({ seconds: 0, peakMemoryBytes: 0 }),
     exitWith: (code) => void (ended.code = code),
   };

@@ -1,9 +1,8 @@
 /** A pool without threads: it runs jobs in the calling one, in order. */
 import { Register } from '../../generator/register/database.js';
 import type { Connection } from '../../generator/register/snapshot.js';
-import { perform } from '../../generator/build/workers/jobs.js';
-import type { Input, JobName, JobOutput } from '../../generator/build/workers/jobs.js';
-import type { Options, Pool } from '../../generator/build/workers/pool.js';
+import { perform, type Input, type JobName, type JobOutput } from '../../generator/pipeline/workers/jobs.js';
+import type { Options, Pool } from '../../generator/pipeline/workers/pool.js';
 
 export class InlinePool implements Pool {
   readonly threads: readonly Connection[];

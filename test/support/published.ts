@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { z } from 'zod';
-import { rootOf } from '../generator/log/naive.js';
+import { rootOf } from '../generator/programs/log/naive.js';
 import { isOfTheBuild, isOfTheMonth, isSibling, pathsBelow } from './tree.js';
 
 /** Path -> SHA-256 of all published files, the compressed siblings too. */

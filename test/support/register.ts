@@ -1,7 +1,7 @@
 /** Small registers, made from SQL or from row objects. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDatabase, type Database } from '../../generator/sqlite/index.js';
+import { openDatabase, type Database } from '../../generator/base/sqlite/sqlite.js';
 import { PROJECT } from './project.js';
 
 type Value = string | number | bigint | null | Uint8Array;

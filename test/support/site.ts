@@ -2,14 +2,12 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Effects, Published, Refused } from '../../generator/build/build.js';
+import type { Effects, Published, Refused } from '../../generator/pipeline/build.js';
 import { buildConfig } from '../../generator/config/config.js';
-import { Failure } from '../../generator/errors.js';
-import { OPERATOR, buildAndSign, effectsAt, published } from './build.js';
-import type { Options } from './build.js';
+import { Failure } from '../../generator/base/errors.js';
+import { OPERATOR, buildAndSign, effectsAt, published, type Options } from './build.js';
 import { contentOf } from './published.js';
-import { changeRegister, writeRegister } from './register.js';
-import type { Rows } from './register.js';
+import { changeRegister, writeRegister, type Rows } from './register.js';
 import { copyTree } from './tree.js';
 
 /** Documents from 4 KiB on have compressed siblings. */
@@ -61,12 +59,12 @@ export const STEP = `
 
 type Flags = Options & { readonly purgeList?: string; readonly filesFrom?: string };
 
-/** Builds with removals accepted, and with whatever flag and progress the test wants. */
+/** Builds with all accepted, and with whatever flag and progress the test wants. */
 export function buildWith(
   { at = '2026-12-01T00:00:00Z', ...flags }: Flags,
   effects: Partial<Effects> = {},
 ): Promise<Published | Refused> {
-  const config = buildConfig({ operator: OPERATOR, acceptRemovals: true, ...flags });
+  const config = buildConfig({ operator: OPERATOR, acceptRemovals: true, acceptRepublished: true, ...flags });
   return buildAndSign(config, { ...effectsAt(at), ...effects });
 }
 
@@ -97,10 +95,11 @@ export class Site {
     this.out = out;
   }
 
-  /** Changes the register, builds with removals accepted, and expects to publish. */
+  /** Changes the register, builds with all accepted, and expects to publish. */
   async build(sql = '', options: Partial<Options> = {}): Promise<Published> {
     if (sql !== '') changeRegister(this.register, sql);
-    return published({ register: this.register, out: this.out, acceptRemovals: true, ...options });
+    const accepted = { acceptRemovals: true, acceptRepublished: true };
+    return published({ register: this.register, out: this.out, ...accepted, ...options });
   }
 }
 

@@ -7,12 +7,11 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Published } from '../../generator/build/build.js';
+import type { Published } from '../../generator/pipeline/build.js';
 import { OPERATOR, published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { writeRegister } from '../support/register.js';
-import { isEndpoint, json, lasting, readTree } from '../support/tree.js';
-import type { Tree } from '../support/tree.js';
+import { isEndpoint, json, lasting, readTree, type Tree } from '../support/tree.js';
 import { fields } from '../support/values.js';
 
 const GOLDEN = join(PROJECT, 'test/system/golden');

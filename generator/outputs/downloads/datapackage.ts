@@ -3,11 +3,16 @@ import { basename } from 'node:path/posix';
 import type { SiteConfig } from '../../config/config.js';
 import type { BulkExported, Downloads, Exported } from '../../exports/exports.js';
 import type { Export } from '../../exports/tables.js';
-import type { Value, ValueType } from '../../schema/field.js';
-import { meaningOf } from '../../schema/meaning.js';
-import { DATABASE, EXPORT_FORMATS, exportFile, pathInFolder } from '../../routes/exports.js';
+import type { Value, ValueType } from '../../schema/shape.js';
+import { meaningOf, unitOf } from '../../schema/meaning.js';
+import {
+  DATABASE,
+  EXPORT_FORMATS,
+  exportFile,
+  pathInFolder,
+  type ExportFormat,
+} from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
-import type { ExportFormat } from '../../routes/exports.js';
 
 const PROFILE = 'https://datapackage.org/profiles/2.0';
 
@@ -59,7 +64,10 @@ export function dataPackage({ operator }: SiteConfig, { asOf, tables, bulk }: Do
     licenses: [{ name: identifier(licence.name), title: licence.name, path: licence.url }],
     sources: [{ title: name, path: url }],
     contributors: [{ title: name, ...reached(contact), roles: ['publisher'] }],
-    resources: [...tables.flatMap(resources), ...bulk.map(bulkResource)],
+    resources: [
+      ...tables.flatMap((table) => resources(table, operator.priceUnit)),
+      ...bulk.map(bulkResource),
+    ],
   });
 }
 
@@ -70,7 +78,7 @@ const reached = (contact: string): object =>
 /** `CC BY 4.0` -> `CC-BY-4.0`: the identifier used by Open Definition and SPDX. */
 const identifier = (licence: string): string => licence.replaceAll(/[^A-Za-z0-9._]+/g, '-');
 
-function resources({ table, rows, files, asOf }: Exported): object[] {
+function resources({ table, rows, files, asOf }: Exported, priceUnit: string | undefined): object[] {
   return EXPORT_FORMATS.map(({ format }) => {
     const file = basename(exportFile(table.name, format));
     return {
@@ -85,7 +93,7 @@ function resources({ table, rows, files, asOf }: Exported): object[] {
       rows,
       as_of: asOf ?? undefined,
       ...(format === 'parquet' ? {} : { dialect: DIALECT }),
-      schema: schema(table, format),
+      schema: schema(table, format, priceUnit),
     };
   });
 }
@@ -112,11 +120,15 @@ function bulkResource({ file: { file, description }, rows, bytes, sha256 }: Bulk
   };
 }
 
-function schema({ columns, key, history, resource }: Export, format: ExportFormat): object {
+function schema(
+  { columns, key, history, resource }: Export,
+  format: ExportFormat,
+  priceUnit: string | undefined,
+): object {
   const [recordId] = key;
   return {
     $schema: `${PROFILE}/tableschema.json`,
-    fields: columns.map(({ value }) => field(value)),
+    fields: columns.map(({ value }) => field(value, priceUnit)),
     // Parquet has native nulls.
     missingValues: format === 'parquet' ? [] : [''],
     primaryKey: key,
@@ -133,17 +145,17 @@ function schema({ columns, key, history, resource }: Export, format: ExportForma
   };
 }
 
-function field(value: Value): object {
-  const { name, type, nullable, example, unit } = value;
+function field(value: Value, priceUnit: string | undefined): object {
+  const { name, type, nullable, example } = value;
   const minimum = MINIMUM[type];
   return {
     name,
     type: FIELD_TYPES[type] ?? 'string',
     // Words are no constraint, since others may be added.
-    description: meaningOf(value),
+    description: meaningOf(value, priceUnit),
     // The profile allows only text.
     example: example === undefined ? undefined : String(example),
-    unit,
+    unit: unitOf(value, priceUnit),
     constraints: {
       required: nullable ? undefined : true,
       minimum,

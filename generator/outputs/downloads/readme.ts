@@ -7,8 +7,7 @@ import { capitalized } from '../../schema/words.js';
 import { asksForCredit } from '../licence.js';
 import { amount, interval } from '../pages/words.js';
 import { contentsOf } from './datapackage.js';
-import { exampleOf } from './example.js';
-import { leastTime, WHOLE_DOWNLOAD } from './limit.js';
+import { exampleOf, leastTime, WHOLE_DOWNLOAD } from './recipes.js';
 
 /** The line width, unless names are longer. */
 const LINE_CHARACTERS = 88;

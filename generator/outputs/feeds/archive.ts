@@ -5,7 +5,7 @@
  * month, when the month is over. Until then entries are in the current document, which holds as
  * many.
  */
-import { lastPart, numberedPart } from '../../routes/archive-keys.js';
+import { lastPart, numberedPart } from '../../routes/keys.js';
 
 /** The current document has this many newest entries; an archive document has at most as many. */
 export const DOCUMENT_ENTRIES = 200;

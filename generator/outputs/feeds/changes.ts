@@ -1,6 +1,12 @@
 /** Every change in the register's histories, in the order in which they were measured. */
-import type { Column, ColumnField, History, ObjectField, Resource } from '../../schema/field.js';
-import { columnsOf } from '../../schema/field.js';
+import {
+  columnsOf,
+  type Column,
+  type ColumnField,
+  type History,
+  type ObjectField,
+  type Resource,
+} from '../../schema/field.js';
 import { group } from '../../schema/group.js';
 import { user } from '../../schema/user.js';
 import type { Register } from '../../register/database.js';

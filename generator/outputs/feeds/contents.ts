@@ -1,17 +1,15 @@
 /** The contents of each feed, and so which feeds are unchanged. */
-import { FEEDS } from '../../routes/feeds.js';
-import type { FeedDeclaration } from '../../routes/feeds.js';
+import { FEEDS, type FeedDeclaration } from '../../routes/feeds.js';
 import type { Register } from '../../register/database.js';
 import type { Resource } from '../../schema/field.js';
 import { game } from '../../schema/game.js';
+import { group } from '../../schema/group.js';
 import { item } from '../../schema/item.js';
-import { isAnyChanged } from '../section.js';
-import type { SourceChanges } from '../section.js';
+import { user } from '../../schema/user.js';
+import { isAnyChanged, type SourceChanges } from '../section.js';
 import { DOCUMENT_ENTRIES } from './archive.js';
-import { GROUP_CHANGES, USER_CHANGES, changes } from './changes.js';
-import type { ChangeSource, ValueChange } from './changes.js';
-import { firstsOfMonths, newestFirsts } from './firsts.js';
-import type { First } from './firsts.js';
+import { GROUP_CHANGES, USER_CHANGES, changes, type ChangeSource, type ValueChange } from './changes.js';
+import { firstsOfMonths, newestFirsts, type First } from './firsts.js';
 
 /** What an entry announces: a change of a value, or a record that was measured for the first time. */
 export type News = ValueChange | First;
@@ -56,6 +54,8 @@ const ofFirsts = (feed: FeedDeclaration, resource: Resource): NewsFeed => ({
 export const NEWS_FEEDS: readonly NewsFeed[] = [
   ofChanges(FEEDS.groups, GROUP_CHANGES),
   ofChanges(FEEDS.users, USER_CHANGES),
+  ofFirsts(FEEDS.newGroups, group),
+  ofFirsts(FEEDS.newUsers, user),
   ofFirsts(FEEDS.games, game),
   ofFirsts(FEEDS.items, item),
 ];

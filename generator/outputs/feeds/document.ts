@@ -1,7 +1,7 @@
 /** The content of a feed, in any format. */
-import type { Operator } from '../../config/config.js';
+import type { Operator } from '../../config/operator-file.js';
 
-/** The publisher of a feed: the part of the operator that snapshot.json keeps for a rollback. */
+/** The publisher of a feed. */
 export type FeedOperator = Pick<Operator, 'name' | 'url' | 'baseUrl' | 'licence' | 'tagAuthority' | 'words'>;
 
 /** All text is well-formed (see text.ts). */
@@ -12,10 +12,11 @@ export interface FeedEntry {
   readonly title: string;
   /** HTML; measured values are escaped. */
   readonly content: string;
-  /** RFC 3339 UTC in whole seconds, as is `updated`, and never after it. */
+  /**
+   * When the register learned of it, RFC 3339 UTC in whole seconds; also the time of its last
+   * update. Readers sort and filter by it, so a change that the platform dates years back is new.
+   */
   readonly published: string;
-  /** When it happened, possibly long before. */
-  readonly updated: string;
   /** Absolute URL of the page about the entry's subject. */
   readonly url: string;
   /** Absolute URLs of JSON documents about it. */

@@ -1,25 +1,17 @@
 /** The text of an entry: a title that states what happened, and the full content. */
 import type { Resource } from '../../schema/field.js';
 import type { Measured } from '../../schema/measured.js';
-import { capitalized, wordsIn } from '../../schema/words.js';
-import type { InWords } from '../../schema/words.js';
-import { filler, measuredDocuments, routeNamed } from '../../routes/index.js';
-import { recordPage } from '../../routes/record-pages.js';
-import type { Route } from '../../routes/index.js';
+import { capitalized, wordsIn, type InWords } from '../../schema/words.js';
+import { measuredDocuments, routeNamed } from '../../routes/routes.js';
+import { filler, type Route } from '../../routes/route.js';
+import { recordPage } from '../../routes/pages.js';
 import { cut } from '../pages/words.js';
 import type { ValueChange, ChangeSource, Values } from './changes.js';
 import type { News } from './contents.js';
-import { tag } from './document.js';
-import type { FeedEntry, FeedOperator } from './document.js';
+import { tag, type FeedEntry, type FeedOperator } from './document.js';
 import { changeFacts, firstFacts } from './facts.js';
 import type { First } from './firsts.js';
 import { escaped, legible, quoted } from './text.js';
-
-/** An entry, and its reading: feeds are in order of the readings. */
-export interface Dated {
-  readonly entry: FeedEntry;
-  readonly measuredAt: string;
-}
 
 /** Longer values are cut in titles, but never in the content. */
 const TITLE_CHARACTERS = 100;
@@ -94,15 +86,15 @@ export class EntryMaker {
   constructor(operator: FeedOperator, measured: Measured, table: readonly Route[]) {
     this.#operator = operator;
     this.#measured = measured;
-    this.#inWords = wordsIn(operator.words);
+    this.#inWords = wordsIn(operator);
     this.#urls = new Map(table.map(({ name }) => [name, absolute(operator, table, name)]));
   }
 
-  dated(news: News): Dated {
+  entry(news: News): FeedEntry {
     return 'source' in news ? this.#change(news) : this.#first(news);
   }
 
-  #change(change: ValueChange): Dated {
+  #change(change: ValueChange): FeedEntry {
     const { source, id, position, from, to, changedAt, measuredAt, changedAfter, name } = change;
     const { resource, field } = source;
     const { what, title, value } = CHANGE_TEXTS[field];
@@ -120,43 +112,34 @@ export class EntryMaker {
       ['Old value last measured at', changedAfter ?? 'unknown: both values were learned at the same time'],
     ];
     return {
-      entry: {
-        id: tag(this.#operator, `${resource.kind}/${id}/${field}/${position}`),
-        title: filled(this.#inWords(title), {
-          record: record?.plain ?? String(id),
-          from: before.plain,
-          to: after.plain,
-        }),
-        // Before the reading that discovered it, if the platform dates it.
-        published: changedAt !== null && changedAt < measuredAt ? changedAt : measuredAt,
-        updated: changedAt ?? measuredAt,
-        ...this.#about(resource, id, facts),
-        facts: () => changeFacts(change),
-      },
-      measuredAt,
+      id: tag(this.#operator, `${resource.kind}/${id}/${field}/${position}`),
+      title: filled(this.#inWords(title), {
+        record: record?.plain ?? String(id),
+        from: before.plain,
+        to: after.plain,
+      }),
+      published: measuredAt,
+      ...this.#about(resource, id, facts),
+      facts: () => changeFacts(change),
     };
   }
 
-  #first(first: First): Dated {
+  #first(first: First): FeedEntry {
     const { resource, id, name, measuredAt } = first;
     const { kind } = resource;
     const nameText = name === null ? undefined : measured(name);
     return {
-      entry: {
-        // A record has only one first measurement.
-        id: tag(this.#operator, `${kind}/${id}/first_measured_at/1`),
-        title:
-          this.#inWords(`${capitalized(kind)} measured for the first time: `) +
-          (nameText?.plain ?? this.#inWords(`${kind} ${id}`)),
-        published: measuredAt,
-        updated: measuredAt,
-        ...this.#about(resource, id, [
-          ['Name', nameText?.html ?? 'not measured'],
-          ['First measured at', measuredAt],
-        ]),
-        facts: () => firstFacts(first),
-      },
-      measuredAt,
+      // A record has only one first measurement.
+      id: tag(this.#operator, `${kind}/${id}/first_measured_at/1`),
+      title:
+        this.#inWords(`${capitalized(kind)} measured for the first time: `) +
+        (nameText?.plain ?? this.#inWords(`${kind} ${id}`)),
+      published: measuredAt,
+      ...this.#about(resource, id, [
+        ['Name', nameText?.html ?? 'not measured'],
+        ['First measured at', measuredAt],
+      ]),
+      facts: () => firstFacts(first),
     };
   }
 

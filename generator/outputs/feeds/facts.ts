@@ -2,12 +2,9 @@
  * What an entry of a feed says, as fields: `_register` in JSON feeds, and the entries of
  * /api/v1/recent.
  */
-import { KINDS } from '../../schema/field.js';
-import type { ColumnField, ObjectField } from '../../schema/field.js';
-import { shapesOf } from '../../schema/shape.js';
+import { KINDS, shapesOf, type ColumnField, type ObjectField } from '../../schema/field.js';
 import type { Shape } from '../../schema/shape.js';
-import { part, value, valuesOf } from '../parts.js';
-import type { Part } from '../parts.js';
+import { part, value, valuesOf, type Part } from '../parts.js';
 import type { ValueChange, ChangeSource, Values } from './changes.js';
 import type { First } from './firsts.js';
 

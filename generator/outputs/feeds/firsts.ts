@@ -36,6 +36,8 @@ export function firstsOfMonths(register: Register, resource: Resource, count: nu
 }
 
 function* read(register: Register, resource: Resource, which: string): Generator<First> {
-  const rows = register.rows<FirstRow>(`SELECT id, name, first_measured_at ${published(resource)} ${which}`);
-  for (const [id, name, measuredAt] of rows) yield { resource, id, name, measuredAt };
+  const rows = register.rows<FirstRow>(
+    `SELECT id, ${name(resource.nameColumn ?? 'name')}, first_measured_at ${published(resource)} ${which}`,
+  );
+  for (const [id, called, measuredAt] of rows) yield { resource, id, name: called, measuredAt };
 }

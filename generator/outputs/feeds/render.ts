@@ -24,9 +24,9 @@ const link = (rel: string, url: string, type?: string): string =>
 /** The document as Atom (RFC 4287). */
 export function atom(document: FeedDocument, operator: FeedOperator): string {
   const feed = started(document, operator, (text) => legible(text).replaceAll('&', '&amp;'));
-  for (const { id, title, content, published, updated, url } of document.entries) {
-    const times = { published: new Date(published), date: new Date(updated) };
-    feed.addItem({ id, title: escaped(title), content, ...times, link: url });
+  for (const { id, title, content, published, url } of document.entries) {
+    const date = new Date(published);
+    feed.addItem({ id, title: escaped(title), content, published: date, date, link: url });
   }
   return withRelated(withHead(feed.atom1(), document, operator), document.entries).replaceAll(
     /\.000Z<\/(updated|published)>/g,
@@ -73,9 +73,9 @@ const json1 = z.looseObject({
 /** The document as JSON Feed 1.1. */
 export function jsonFeed(document: FeedDocument, operator: FeedOperator): string {
   const feed = started(document, operator, legible);
-  for (const { id, title, content, published, updated, url } of document.entries) {
-    const times = { published: new Date(published), date: new Date(updated) };
-    feed.addItem({ id, title, content, ...times, link: url });
+  for (const { id, title, content, published, url } of document.entries) {
+    const date = new Date(published);
+    feed.addItem({ id, title, content, published: date, date, link: url });
   }
   const { version: _, author, items, ...head } = json1.parse(JSON.parse(feed.json1()));
   return JSON.stringify({

@@ -2,19 +2,13 @@
  * The feed of snapshots, derived from the change index and so from build times. Like that index, it
  * is not part of the tree's digest.
  */
-import { knownService } from '../../tree/snapshot-service.js';
-import type { Snapshot } from '../../tree/snapshot-json.js';
 import { FEEDS, FEED_FORMATS, documentFile } from '../../routes/feeds.js';
 import { PATHS } from '../../routes/paths.js';
 import type { Change } from '../../tree/changes.js';
 import type { RenderSnapshotFeed } from '../../publish/plan.js';
-import { NEVER, tag } from './document.js';
-import type { FeedEntry, FeedOperator } from './document.js';
-import { RESOURCES } from '../../schema/index.js';
+import { NEVER, tag, type FeedEntry, type FeedOperator } from './document.js';
 import { wordsIn } from '../../schema/words.js';
-import type { Words } from '../../schema/words.js';
-import { anchor, list } from './entries.js';
-import type { Fact } from './entries.js';
+import { anchor, list, type Fact } from './entries.js';
 import { RENDERED } from './render.js';
 import { escaped } from './text.js';
 
@@ -53,7 +47,7 @@ function entryOf(
   measured: readonly string[],
 ): FeedEntry {
   const kinds = Object.entries(counts);
-  const inWords = wordsIn(operator.words);
+  const inWords = wordsIn(operator);
   const sum = (of: (count: ChangeCounts) => number): number =>
     kinds.reduce((total, [, count]) => total + of(count), 0);
   const added = sum((count) => count.added);
@@ -74,16 +68,6 @@ function entryOf(
       ` ${sum((count) => count.changed)} changed, ${sum((count) => count.removed)} removed`,
     content: `${list(facts)}<p>${anchor(url, file === null ? 'The newest snapshots' : 'Everything that it changed')}</p>`,
     published: built_at,
-    updated: built_at,
     url,
   };
-}
-
-/** The same by snapshot.json, if that has the operator. */
-export function snapshotFeedOf({ service, counts }: Snapshot, words: Words = {}): RenderSnapshotFeed {
-  const { success, data } = knownService.safeParse(service);
-  if (!success) return () => [];
-  const { base_url: baseUrl, tag_authority: tagAuthority, ...rest } = data;
-  const measured = RESOURCES.map(({ plural }) => plural).filter((plural) => counts[plural] !== null);
-  return snapshotFeed({ ...rest, baseUrl, tagAuthority, words }, measured);
 }

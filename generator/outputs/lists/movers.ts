@@ -14,13 +14,13 @@ import {
   WINDOW_NAMES,
   changeMembers,
   changesOf,
+  type MemberChange,
+  type Window,
 } from '../../schema/members.js';
-import type { MemberChange, Window } from '../../schema/members.js';
 import type { ObjectShape } from '../../schema/shape.js';
 import { millisecondsOf, timeAt } from '../../schema/time.js';
 import type { Output } from '../output.js';
-import { listed, part, shapeOfParts, value, valuesOf } from '../parts.js';
-import type { Part } from '../parts.js';
+import { listed, part, shapeOfParts, value, valuesOf, type Part } from '../parts.js';
 import { AS_OF } from './as-of.js';
 
 /** The tables that the lists read. */

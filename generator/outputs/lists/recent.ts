@@ -1,19 +1,16 @@
 /** /api/v1/recent: the newest changes and first measurements, as the feeds have them. */
 import type { Register } from '../../register/database.js';
-import { filler, routeNamed } from '../../routes/index.js';
-import type { Route } from '../../routes/index.js';
+import { routeNamed } from '../../routes/routes.js';
+import { filler, type Route } from '../../routes/route.js';
 import { LIST_ENTRIES } from '../../routes/lists.js';
 import type { Resource } from '../../schema/field.js';
 import { game } from '../../schema/game.js';
 import { item } from '../../schema/item.js';
-import { NAMES, OWNERS, USERNAMES, changes } from '../feeds/changes.js';
-import type { ValueChange, ChangeSource } from '../feeds/changes.js';
+import { NAMES, OWNERS, USERNAMES, changes, type ValueChange, type ChangeSource } from '../feeds/changes.js';
 import { FIRST_PARTS, changeParts } from '../feeds/facts.js';
-import { newestFirsts } from '../feeds/firsts.js';
-import type { First } from '../feeds/firsts.js';
+import { newestFirsts, type First } from '../feeds/firsts.js';
 import type { Output } from '../output.js';
-import { ifMeasured, listed, part, shapeOfParts, value, valuesOf } from '../parts.js';
-import type { Part } from '../parts.js';
+import { ifMeasured, listed, part, shapeOfParts, value, valuesOf, type Part } from '../parts.js';
 import { AS_OF } from './as-of.js';
 
 interface Recent {

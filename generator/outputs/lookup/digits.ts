@@ -1,7 +1,6 @@
 /** How long the prefixes are that cut names, owners and ids of the platform into shards. */
 import { NAMED, lookupRoute, ownersRoute, platformIdRoute, type NamedKind } from '../../routes/lookup.js';
-import { populationOf } from '../../register/overview.js';
-import type { Overview } from '../../register/overview.js';
+import { populationOf, type Overview } from '../../register/overview.js';
 import { game } from '../../schema/game.js';
 import { group } from '../../schema/group.js';
 import { NAMES } from './names.js';

@@ -1,12 +1,11 @@
 /** /api/v1/lookup: how to look up a name, an owner or an id of the platform. */
 import { NAMED, lookupRoute, ownersRoute, platformIdRoute } from '../../routes/lookup.js';
 import type { Overview } from '../../register/overview.js';
-import { ROUTES, isMeasured, routeNamed } from '../../routes/index.js';
+import { ROUTES, isMeasured, routeNamed } from '../../routes/routes.js';
 import { KINDS } from '../../schema/field.js';
 import type { Measured } from '../../schema/measured.js';
 import type { Output } from '../output.js';
-import { ifMeasured, nested, part, shapeOfParts, value, valuesOf } from '../parts.js';
-import type { Part } from '../parts.js';
+import { ifMeasured, nested, part, shapeOfParts, value, valuesOf, type Part } from '../parts.js';
 import { digitsFor, shardedEntries } from './digits.js';
 
 interface GuideFacts {

@@ -1,16 +1,15 @@
 /** /api/v1/ids: the ids of all records, in pages. A new id changes one page, and splits it at most. */
 import { beginsChunk } from '../../tree/chunks.js';
 import { idsRoute } from '../../routes/lookup.js';
-import { ROUTES, filler, routeNamed } from '../../routes/index.js';
+import { ROUTES, routeNamed } from '../../routes/routes.js';
+import { filler } from '../../routes/route.js';
 import type { Register } from '../../register/database.js';
 import { recordsQuery } from '../../register/sql.js';
-import { KINDS } from '../../schema/field.js';
-import type { Kind, Resource } from '../../schema/field.js';
-import { RESOURCES } from '../../schema/index.js';
+import { KINDS, type Kind, type Resource } from '../../schema/field.js';
+import { RESOURCES } from '../../schema/schema.js';
 import type { ObjectShape } from '../../schema/shape.js';
 import type { Output } from '../output.js';
-import { ifMeasured, nested, part, shapeOfParts, value, valuesOf } from '../parts.js';
-import type { Part } from '../parts.js';
+import { ifMeasured, nested, part, shapeOfParts, value, valuesOf, type Part } from '../parts.js';
 
 /** Average number of ids in a page, some 40 kB. */
 const PAGE_IDS = 4096;
@@ -60,18 +59,22 @@ interface Totals {
 type TotalsByKind = ReadonlyMap<Kind, Totals>;
 
 const totalsPart = ({ kind, plural }: Resource): Part<TotalsByKind> => {
-  const of = (totals: TotalsByKind): Totals => totals.get(kind) ?? { records: 0, pages: 0, first: undefined };
+  const totalsOf = (totals: TotalsByKind): Totals =>
+    totals.get(kind) ?? { records: 0, pages: 0, first: undefined };
   const all = nested<TotalsByKind>(kind, `The ids of all ${plural}.`, [
     part(
       value('records', 'count', 48_213, `Number of published ${plural}.`, { unit: plural }),
-      (totals) => of(totals).records,
+      (totals) => totalsOf(totals).records,
     ),
-    part(value('pages', 'count', 12, 'Number of pages.', { unit: 'pages' }), (totals) => of(totals).pages),
+    part(
+      value('pages', 'count', 12, 'Number of pages.', { unit: 'pages' }),
+      (totals) => totalsOf(totals).pages,
+    ),
     part(
       value('first', 'path', pathOf(kind, 7) ?? '', 'Path of the first page; null if there are no records.', {
         nullable: true,
       }),
-      (totals) => pathOf(kind, of(totals).first),
+      (totals) => pathOf(kind, totalsOf(totals).first),
     ),
   ]);
   return ifMeasured(all, (totals) => totals.has(kind));

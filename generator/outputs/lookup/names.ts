@@ -1,6 +1,5 @@
 /** /api/v1/lookup/…: the records with a name, now or in the past, in shards by a hash of the name. */
-import { lookupRoute } from '../../routes/lookup.js';
-import type { NamedKind } from '../../routes/lookup.js';
+import { lookupRoute, type NamedKind } from '../../routes/lookup.js';
 import type { Register } from '../../register/database.js';
 import { isPublished, name } from '../../register/sql.js';
 import type { History, Resource } from '../../schema/field.js';
@@ -8,10 +7,8 @@ import { group } from '../../schema/group.js';
 import type { ObjectShape } from '../../schema/shape.js';
 import { user } from '../../schema/user.js';
 import type { Output } from '../output.js';
-import { listed, part, value } from '../parts.js';
-import type { Part } from '../parts.js';
-import { runs, shardOutput, shardShape } from './shards.js';
-import type { LookupShard } from './shards.js';
+import { listed, part, value, type Part } from '../parts.js';
+import { runs, shardOutput, shardShape, type LookupShard } from './shards.js';
 
 /** A column of records, and its history. */
 interface NameSource {

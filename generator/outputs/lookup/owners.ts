@@ -1,18 +1,14 @@
 /** /api/v1/owners/…: what each user or group owns or created, in shards by a hash of its id. */
-import { ownersRoute } from '../../routes/lookup.js';
-import type { NamedKind } from '../../routes/lookup.js';
+import { ownersRoute, type NamedKind } from '../../routes/lookup.js';
 import type { Register } from '../../register/database.js';
 import { isPublished, literal, name, publishedValue } from '../../register/sql.js';
-import { columnsOf } from '../../schema/field.js';
-import type { Kind, Resource } from '../../schema/field.js';
+import { columnsOf, type Kind, type Resource } from '../../schema/field.js';
 import { game } from '../../schema/game.js';
 import { group } from '../../schema/group.js';
 import type { ObjectShape } from '../../schema/shape.js';
 import type { Output } from '../output.js';
-import { ifMeasured, listed, part, value } from '../parts.js';
-import type { Part } from '../parts.js';
-import { runs, shardOutput, shardShape } from './shards.js';
-import type { LookupShard } from './shards.js';
+import { ifMeasured, listed, part, value, type Part } from '../parts.js';
+import { runs, shardOutput, shardShape, type LookupShard } from './shards.js';
 
 /** A group or game of an owner. */
 interface Owned {

@@ -3,7 +3,7 @@ import { platformIdRoute } from '../../routes/lookup.js';
 import type { Register } from '../../register/database.js';
 import { isPublished, name } from '../../register/sql.js';
 import { platformId, type Kind } from '../../schema/field.js';
-import { resourceOf } from '../../schema/index.js';
+import { resourceOf } from '../../schema/schema.js';
 import type { ObjectShape } from '../../schema/shape.js';
 import type { Output } from '../output.js';
 import { listed, part, value, type Part } from '../parts.js';

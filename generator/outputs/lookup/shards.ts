@@ -1,9 +1,8 @@
 /** What the sharded documents have in common: all entries whose hash has one prefix. */
-import { prefixKey } from '../../routes/prefix-keys.js';
+import { prefixKey } from '../../routes/keys.js';
 import type { ObjectShape } from '../../schema/shape.js';
 import type { Output } from '../output.js';
-import { part, shapeOfParts, value, valuesOf } from '../parts.js';
-import type { Part } from '../parts.js';
+import { part, shapeOfParts, value, valuesOf, type Part } from '../parts.js';
 
 export interface LookupShard<Entry> {
   readonly prefix: string;

@@ -1,10 +1,9 @@
 /** The shapes of the documents below /changes. */
-import { RESOURCES } from '../../schema/index.js';
+import { RESOURCES } from '../../schema/schema.js';
 import type { ObjectShape, ValueShape } from '../../schema/shape.js';
 import { changeIndexSchema } from '../../tree/changes.js';
 import { documentShape } from '../described-schema.js';
-import { value } from '../parts.js';
-import type { ValueDetails } from '../parts.js';
+import { value, type ValueDetails } from '../parts.js';
 
 const SHA256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 

@@ -1,15 +1,11 @@
 /** Headers and responses common to many operations, as components that appear only once. */
 import type { SiteConfig, Limits } from '../../config/config.js';
-import { publishedHeaders } from '../../routes/headers.js';
-import type { PublishedHeaders } from '../../routes/headers.js';
-import { isDated } from '../../routes/index.js';
-import type { Route } from '../../routes/index.js';
+import { publishedHeaders, type PublishedHeaders } from '../../routes/headers.js';
+import { isDated, type Route } from '../../routes/route.js';
 import type { Answer } from './answers.js';
-import { headersOf } from './headers.js';
-import type { Header } from './headers.js';
+import { headersOf, type Header } from './headers.js';
 import { PROBLEM_TYPE, problemExample, problemOf } from './problems.js';
-import { pascal, referTo } from './schemas.js';
-import type { Schema } from './schemas.js';
+import { pascal, referTo, type Schema } from './schemas.js';
 
 /** Unique values by name. */
 class NamedValues {

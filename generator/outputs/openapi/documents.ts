@@ -1,12 +1,12 @@
 /** The shapes of all published JSON documents, by route name. */
-import { RESOURCES } from '../../schema/index.js';
-import { shapesOf } from '../../schema/shape.js';
+import { RESOURCES } from '../../schema/schema.js';
 import type { ObjectShape } from '../../schema/shape.js';
-import type { Document, Resource } from '../../schema/field.js';
+import { shapesOf, type Document, type Resource } from '../../schema/field.js';
+import { CATALOG_SHAPE } from '../api-catalog.js';
 import { INDEX_SHAPE } from '../api-index.js';
-import { LOOKUP_SHAPES } from '../lookup/index.js';
+import { LOOKUP_SHAPES } from '../lookup/lookup.js';
 import { LARGEST_SHAPE } from '../largest.js';
-import { LIST_SHAPES } from '../lists/index.js';
+import { LIST_SHAPES } from '../lists/lists.js';
 import { manifestShape } from '../snapshot.js';
 import { STATS_SHAPE } from '../stats.js';
 import { CHANGES_SHAPE, CHANGE_LIST_SHAPE } from './changes.js';
@@ -34,6 +34,7 @@ const shapes = (isSigned: boolean): readonly ObjectShape[] => [
   manifestShape(isSigned),
   CHANGES_SHAPE,
   CHANGE_LIST_SHAPE,
+  CATALOG_SHAPE,
 ];
 
 /** Each has the name of its route. */

@@ -1,9 +1,8 @@
 /** The headers of responses, for documentation. */
-import type { Limit, Limits } from '../../config/config.js';
-import { TAG_HEADERS, routeHeaders } from '../../routes/headers.js';
-import type { Headers, PublishedHeaders } from '../../routes/headers.js';
-import { countedBy, isCompressed, isDated } from '../../routes/index.js';
-import type { Bucket, Route } from '../../routes/index.js';
+import type { Limits } from '../../config/config.js';
+import type { Limit } from '../../config/operator-file.js';
+import { TAG_HEADERS, routeHeaders, type Headers, type PublishedHeaders } from '../../routes/headers.js';
+import { countedBy, isCompressed, isDated, type Bucket, type Route } from '../../routes/route.js';
 
 export interface Header {
   readonly name: string;

@@ -1,8 +1,7 @@
 /** What is common to all endpoints, in CommonMark. */
 import type { SiteConfig } from '../../config/config.js';
 import { OWNER_CASES } from '../../schema/group.js';
-import { enumeratedKinds, measuredKinds } from '../../schema/measured.js';
-import type { Measured } from '../../schema/measured.js';
+import { enumeratedKinds, measuredKinds, type Measured } from '../../schema/measured.js';
 import { licenceText, pageLimitText, rateLimitText } from '../api-index.js';
 
 /** The values of measured absences, and the kinds that have them. */
@@ -31,7 +30,7 @@ export function introduction({ operator, limits }: SiteConfig, measured: Measure
     'Times follow RFC 3339, in UTC and whole seconds. Ids are decimal integers up to 2^53 - 1. Texts are published exactly as read. Unknown query parameters are ignored.',
     'HEAD returns the same headers as GET, without a body. OPTIONS returns 204 with the headers that a browser’s preflight expects: any web page may read the API. Any other method gets a 405 with `Allow: GET, HEAD, OPTIONS`. A path with a trailing slash or an unnecessary escape (`%34` for `4`) is redirected by a 308 to the path without it.',
     `${rateLimitText(limits)} ${pageLimitText(limits)} Every GET and HEAD counts, even if the response is a 304 or 404. A download also counts as a request. A HEAD request for a download, or a 304 or 412 response, counts only as a request. A range counts as its share of the file, at least one hundredth of a download. A refused request doesn’t count: wait for as long as \`Retry-After\` says. The number of connections from one client is also limited.`,
-    '`Cache-Control` says how long a response may be cached. After that, send `If-None-Match`: a 304 has no body. If you read a file in parts, send `If-Match`: a 412 means that the file was replaced. If you need many records, use the bulk downloads or follow the change lists.',
+    '`Cache-Control` says how long a response may be cached. After that, send `If-None-Match`: a 304 has no body. Any file can be read in parts by `Range`, which is described for downloads: send `If-Match` with it, and a 412 means that the file was replaced. If you need many records, use the bulk downloads or follow the change lists.',
     'Errors are `application/problem+json` (RFC 9457) with a stable `error` code, including those for paths at which nothing is published.',
     `Fields are only ever added, so ignore those you don’t know. Removing one takes a new path prefix, announced in the headers \`Deprecation\` and \`Sunset\`.`,
     licenceText(operator),

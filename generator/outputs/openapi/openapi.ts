@@ -1,21 +1,17 @@
 /** /api/v1/openapi.json: OpenAPI 3.1, from the declarations alone, so that it changes only with the API. */
-import type { SiteConfig, Operator } from '../../config/config.js';
+import type { SiteConfig } from '../../config/config.js';
+import type { Operator } from '../../config/operator-file.js';
 import { API_VERSION, PATHS } from '../../routes/paths.js';
-import type { Route } from '../../routes/index.js';
-import { measuredKinds } from '../../schema/measured.js';
-import type { Measured } from '../../schema/measured.js';
+import { isDescribed } from '../../routes/routes.js';
+import type { Route } from '../../routes/route.js';
+import { measuredKinds, type Measured } from '../../schema/measured.js';
 import type { Output } from '../output.js';
 import { Components } from './components.js';
 import { documentsIn } from './documents.js';
 import { introduction } from './introduction.js';
 import { REQUEST_HEADERS, TAGS, operationOf, tagOf } from './operations.js';
 import { PROBLEM_SHAPE } from './problems.js';
-import { Schemas } from './schemas.js';
-import type { Schema } from './schemas.js';
-
-/** Pages and assets are for people. The description itself is in the class `page`, too. */
-const isDescribed = ({ class: cacheClass, path }: Route): boolean =>
-  (cacheClass !== 'page' && cacheClass !== 'asset') || path === PATHS.description;
+import { Schemas, type Schema } from './schemas.js';
 
 function contactOf({ name, contact }: Operator): Schema {
   // Without the subject and body that a mailto: URL may have.
@@ -50,7 +46,7 @@ export function* openapi(config: SiteConfig, table: readonly Route[], measured: 
     tags: tags.map(({ name, description }) => ({ name, description: description(measuredKinds(measured)) })),
     paths,
     components: {
-      schemas: new Schemas([...shapes, PROBLEM_SHAPE]).components,
+      schemas: new Schemas([...shapes, PROBLEM_SHAPE], operator.priceUnit).components,
       ...components.registered,
       parameters: REQUEST_HEADERS,
     },

@@ -1,17 +1,15 @@
 /** The OpenAPI operation of a route. */
 import { LOOKUP } from '../../routes/lookup.js';
 import type { Resource } from '../../schema/field.js';
-import { RESOURCES } from '../../schema/index.js';
+import { RESOURCES } from '../../schema/schema.js';
 import { enumerated } from '../../schema/measured.js';
-import type { Parameter, Route } from '../../routes/index.js';
+import type { Parameter, Route } from '../../routes/route.js';
 import { textPattern } from '../../routes/keys.js';
 import { PATHS } from '../../routes/paths.js';
-import { answersOf } from './answers.js';
-import type { Answer } from './answers.js';
+import { answersOf, isRanged, type Answer } from './answers.js';
 import type { Components } from './components.js';
 import { documentOf } from './documents.js';
-import { pascal, referTo, typeOf } from './schemas.js';
-import type { Schema } from './schemas.js';
+import { pascal, referTo, typeOf, type Schema } from './schemas.js';
 
 export const operationId = (route: string): string => `get${pascal(route)}`;
 
@@ -116,6 +114,9 @@ export const REQUEST_HEADERS: Readonly<Record<string, Schema>> = {
   ),
 };
 
+/** Those that are described with downloads alone. */
+const RANGE_HEADERS = new Set(['Range', 'IfRange']);
+
 function requestHeader(name: string, description: string): Schema {
   return { name, in: 'header', description, schema: { type: 'string' } };
 }
@@ -208,7 +209,9 @@ export function operationOf(
     tags: [tagOf(route)],
     parameters: [
       ...parameters.map((parameter) => parameterOf(parameter, declaredExample(route, parameter))),
-      ...Object.keys(REQUEST_HEADERS).map((header) => referTo('parameters', header)),
+      ...Object.keys(REQUEST_HEADERS)
+        .filter((header) => isRanged(route) || !RANGE_HEADERS.has(header))
+        .map((header) => referTo('parameters', header)),
     ],
     responses: {
       ...Object.fromEntries(

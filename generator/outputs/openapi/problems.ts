@@ -2,11 +2,10 @@
  * The errors of the service. snapshot.json passes codes, statuses and titles to the proxy; the
  * OpenAPI description and the developers' page explain them.
  */
-import { MAX_INTEGER } from '../../schema/field.js';
-import type { ObjectShape } from '../../schema/shape.js';
-import type { Route } from '../../routes/index.js';
+import { MAX_INTEGER, type ObjectShape } from '../../schema/shape.js';
+import type { Route } from '../../routes/route.js';
 import { PATHS } from '../../routes/paths.js';
-import { PREFIX_DIGITS } from '../../routes/prefix-keys.js';
+import { PREFIX_DIGITS } from '../../routes/keys.js';
 import { value } from '../parts.js';
 
 export interface Problem {

@@ -1,7 +1,6 @@
 /** Converts shapes of documents to JSON Schema (2020-12, as in OpenAPI 3.1). */
-import { MAX_INTEGER } from '../../schema/field.js';
+import { MAX_INTEGER, type ObjectShape, type Shape, type ValueShape } from '../../schema/shape.js';
 import { meaningOf } from '../../schema/meaning.js';
-import type { ObjectShape, Shape, ValueShape } from '../../schema/shape.js';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -45,25 +44,28 @@ export function typeOf({ type }: Pick<ValueShape, 'type'>): Schema {
   }
 }
 
-function schemaOfValue(value: ValueShape): Schema {
+function schemaOfValue(value: ValueShape, priceUnit: string | undefined): Schema {
   const { nullable, values, example } = value;
   const type = typeOf(value);
   const any = nullable ? { ...type, type: [type['type'], 'null'] } : type;
   return {
     // Others may be added: a client that validates must accept them.
     ...(values === undefined ? any : { anyOf: [{ ...type, enum: values }, any] }),
-    description: meaningOf(value),
+    description: meaningOf(value, priceUnit),
     ...(example === undefined ? {} : { examples: [example] }),
   };
 }
 
 /** Schemas that appear in the document once, by name. */
 export class Schemas {
+  readonly #priceUnit: string | undefined;
   readonly #named = new Map<string, Schema>();
   /** Names of objects that occur several times, by content. */
   readonly #shared = new Map<string, string>();
 
-  constructor(documents: readonly ObjectShape[]) {
+  /** @param priceUnit what prices are counted in, if the operator says so */
+  constructor(documents: readonly ObjectShape[], priceUnit?: string) {
+    this.#priceUnit = priceUnit;
     const met = new Map<string, Set<ObjectShape>>();
     for (const shape of documents.flatMap(({ members }) => members.flatMap(objectsIn))) {
       const key = contentOf(shape);
@@ -92,14 +94,14 @@ export class Schemas {
       type: nullable ? ['object', 'null'] : 'object',
       description: meaningOf(shape),
       required: members.filter(({ optional }) => optional === undefined).map(({ name }) => name),
-      properties: Object.fromEntries(members.map((member) => [member.name, this.#of(member)])),
+      properties: Object.fromEntries(members.map((member) => [member.name, this.#schemaOf(member)])),
     };
   }
 
-  #of(shape: Shape): Schema {
+  #schemaOf(shape: Shape): Schema {
     switch (shape.is) {
       case 'value':
-        return schemaOfValue(shape);
+        return schemaOfValue(shape, this.#priceUnit);
       case 'object': {
         const shared = this.#shared.get(contentOf(shape));
         if (shared === undefined) return this.#object(shape);
@@ -113,12 +115,16 @@ export class Schemas {
           items: this.#object({ ...shape, is: 'object', nullable: false, description: 'One entry.' }),
         };
       case 'values':
-        return { type: 'array', description: shape.description, items: schemaOfValue(shape.of) };
+        return {
+          type: 'array',
+          description: shape.description,
+          items: schemaOfValue(shape.of, this.#priceUnit),
+        };
       case 'map':
         return {
           type: 'object',
           description: shape.description,
-          additionalProperties: this.#of(shape.of),
+          additionalProperties: this.#schemaOf(shape.of),
         };
     }
   }

@@ -8,10 +8,9 @@ import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { createRequire } from 'node:module';
 import { basename, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
-import type { Plugin } from 'esbuild';
-import { ASSETS_FOLDER, FIXED, MANIFEST } from '../../assets.js';
-import { PROJECT_FOLDER } from '../../package.js';
+import { build, type Plugin } from 'esbuild';
+import { ASSETS_FOLDER, FIXED, MANIFEST } from '../../base/assets.js';
+import { PROJECT_FOLDER } from '../../base/package.js';
 
 const SOURCES = join(PROJECT_FOLDER, 'generator/outputs/pages/assets');
 

@@ -1,5 +1,5 @@
 /** The register as a schema.org Dataset, for search engines. */
-import type { Operator } from '../../config/config.js';
+import type { Operator } from '../../config/operator-file.js';
 import { firstMeasurement, type Overview } from '../../register/overview.js';
 import { PATHS } from '../../routes/paths.js';
 import { enumeratedKinds, measuredKinds } from '../../schema/measured.js';
@@ -11,12 +11,13 @@ import type { OfferedDownloads } from './downloads.js';
  * @param downloads in formats that search engines know by media type
  */
 export function dataset(
-  { name, url, baseUrl, platform, licence, words }: Operator,
+  operator: Operator,
   { asOf, populations, measured }: Overview,
   downloads: OfferedDownloads,
 ) {
+  const { name, url, baseUrl, platform, licence } = operator;
   const first = firstMeasurement(populations);
-  const kinds = wordsIn(words)(enumeratedKinds(measuredKinds(measured)));
+  const kinds = wordsIn(operator)(enumeratedKinds(measuredKinds(measured)));
   const hasHistories = populations.some(({ histories }) =>
     histories.some(({ history }) => measured.has(history.table)),
   );

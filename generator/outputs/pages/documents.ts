@@ -1,5 +1,5 @@
 /** The documents of the snapshot that the front page reads, whether rendered now or kept. */
-import { parseJson } from '../../portable.js';
+import { parseJson } from '../../base/portable.js';
 import { z } from 'zod';
 import type { Window } from '../../schema/members.js';
 import { moversRoute } from '../../routes/lists.js';

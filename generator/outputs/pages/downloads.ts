@@ -2,17 +2,14 @@
 import { basename } from 'node:path/posix';
 import type { SiteConfig } from '../../config/config.js';
 import { sqlTypeOf } from '../../exports/database-schema.js';
-import type { Value } from '../../schema/field.js';
+import type { Value } from '../../schema/shape.js';
 import { DATABASE } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
 import type { Overview } from '../../register/overview.js';
-import { enumerated, measuredKinds } from '../../schema/measured.js';
-import type { Measured } from '../../schema/measured.js';
-import { wordsIn } from '../../schema/words.js';
-import type { InWords } from '../../schema/words.js';
-import { exampleOf } from '../downloads/example.js';
+import { enumerated, measuredKinds, type Measured } from '../../schema/measured.js';
+import { wordsIn, type InWords } from '../../schema/words.js';
+import { exampleOf, leastTime, WHOLE_DOWNLOAD } from '../downloads/recipes.js';
 import { meaningInWords, valueRow } from './fields.js';
-import { leastTime, WHOLE_DOWNLOAD } from '../downloads/limit.js';
 import { amount, integer, interval, moment, size } from './words.js';
 
 export interface ListedFile {
@@ -64,7 +61,7 @@ export function downloadsPage(
   { operator, limits }: SiteConfig,
   { asOf: registerAsOf, measured }: Overview,
 ) {
-  const inWords = wordsIn(operator.words);
+  const inWords = wordsIn(operator);
   const database = bulk.find(({ path }) => path === `/${DATABASE.file}`);
   const documents = bulk.filter((file) => file !== database);
   const ofTables = tables.flatMap(({ files }) => files);

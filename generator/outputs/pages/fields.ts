@@ -1,9 +1,7 @@
 /** Documents as fields with their meanings, for people. */
-import type { Value, ValueType } from '../../schema/field.js';
-import { notesOf, wordsOf } from '../../schema/meaning.js';
-import type { Meaning, EnumWord } from '../../schema/meaning.js';
+import type { Value, ValueType, ObjectShape, Shape } from '../../schema/shape.js';
+import { notesOf, wordsOf, type Meaning, type EnumWord } from '../../schema/meaning.js';
 import type { InWords } from '../../schema/words.js';
-import type { ObjectShape, Shape } from '../../schema/shape.js';
 
 export interface FieldRow {
   /** The path of the enclosing field: `members[].`, `change.h24.`; empty at the top. */

@@ -1,60 +1,37 @@
 /** The front page: what can be looked up, the largest group's readings, what moved, and how to use it. */
-import type { Operator } from '../../config/config.js';
+import type { Operator } from '../../config/operator-file.js';
+import type { Register } from '../../register/database.js';
 import { firstMeasurement, type Overview, type Population } from '../../register/overview.js';
 import { moversRoute } from '../../routes/lists.js';
-import { ROUTES, filler, routeNamed, urlTemplate } from '../../routes/index.js';
-import type { Route } from '../../routes/index.js';
+import { isMeasured, routeNamed } from '../../routes/routes.js';
+import { filler, urlTemplate, type Route } from '../../routes/route.js';
 import { LARGEST_LIMIT } from '../../routes/endpoints.js';
-import { recordPage } from '../../routes/record-pages.js';
 import type { Kind } from '../../schema/field.js';
-import { enumerated } from '../../schema/measured.js';
-import type { Measured } from '../../schema/measured.js';
-import { allWords, capitalized, wordsIn } from '../../schema/words.js';
-import type { InWords, Words } from '../../schema/words.js';
-import { PublishedDocuments } from './documents.js';
-import type { LargestGroup, ListedMover, ReadDocument, Renaming } from './documents.js';
+import { enumerated, type Measured } from '../../schema/measured.js';
+import { allWords, wordsIn, type InWords, type Words } from '../../schema/words.js';
+import { RANKED, SHOWN_RECORDS, boardsOf, shareOf, titleOf, type Board } from './boards.js';
+import {
+  PublishedDocuments,
+  type LargestGroup,
+  type ListedMover,
+  type ReadDocument,
+  type Renaming,
+} from './documents.js';
+import { at, linker, pageOf, renamed, type Linker } from './linked.js';
 import { SIDE, lineChart } from './line-chart.js';
 import type { LookupField } from './lookup-field.js';
-import { arrivalsIn, changesIn } from './news.js';
+import { arrivalsIn, changesIn } from './feeds.js';
 import { questions } from './questions.js';
 import { sample } from './sample.js';
 import { HEIGHT, WIDTH, sparkline } from './sparkline.js';
 import type { Reading } from './series.js';
-import { amount, day, integer, moment, shortDay, signed } from './words.js';
+import { amount, day, difference, integer, shortDay, signed } from './words.js';
 
 const SHOWN_LARGEST = 10;
 const SHOWN_MOVERS = 5;
 const SHOWN_RENAMED = 6;
 /** What is older than this, at the newest measurement, is not called new: 365 days. */
 const LATELY_MS = 365 * 86_400_000;
-
-interface NamedRecord {
-  readonly kind: Kind;
-  readonly id: number;
-  /** Null if it was not measured. */
-  readonly name: string | null;
-}
-
-/** Where the page of a record is. */
-const pageOf = ({ kind, id }: Pick<NamedRecord, 'kind' | 'id'>): string =>
-  filler(routeNamed(ROUTES, recordPage(kind)).path)(id);
-
-/** Links to the page of a record. What has no name that can be seen is called by its id. */
-const linker =
-  (inWords: InWords) =>
-  ({ kind, id, name }: NamedRecord) => ({
-    url: pageOf({ kind, id }),
-    name: isVisible(name) ? name : undefined,
-    instead: inWords(`${capitalized(kind)} ${id}`),
-  });
-
-type Linker = ReturnType<typeof linker>;
-
-/** Whether a name has a character that is neither a space nor invisible. */
-const isVisible = (name: string | null): boolean =>
-  name !== null && /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(name);
-
-const at = (time: string) => ({ time, day: shortDay(time), words: moment(time) });
 
 /** A line of readings in words, for those who don't see it. */
 function lineInWords(readings: readonly Reading[]): string {
@@ -97,7 +74,7 @@ function picture(
         label: highest === last || highest === first ? 'Peak' : `Peak ${integer(highest.member_count)}`,
         day: highest === last || highest === first ? '' : shortDay(highest.measured_at),
       },
-      change: change === null ? undefined : signed(change),
+      change: change === null ? undefined : difference(change),
     };
   }
   return undefined;
@@ -122,27 +99,46 @@ const renamedLately = (kind: Kind, renamings: readonly Renaming[], asOf: string 
     .slice(0, SHOWN_RENAMED)
     .map(renamed(kind, linkTo));
 
-const renamed =
-  (kind: Kind, linkTo: Linker) =>
-  ({ id, from, to, changed_at, measured_at, previous_measured_at }: Renaming) => ({
-    ...linkTo({ kind, id, name: to }),
-    from: isVisible(from) ? from : undefined,
-    fromInstead: from === null ? 'not measured' : 'an empty name',
-    changed: changed_at === null ? undefined : at(changed_at),
-    after: previous_measured_at === null ? undefined : at(previous_measured_at),
-    read: at(measured_at),
-  });
-
 const ranked = (documents: PublishedDocuments, linkTo: Linker) => (group: LargestGroup) => {
   const change = documents.monthlyChange(group.id);
+  const readings = documents.readings(group.id);
   return {
     ...linkTo({ kind: 'group', ...group }),
     rank: group.rank,
+    count: group.member_count,
     members: integer(group.member_count),
-    read: at(group.measured_at),
+    // A record may have been measured later, without its members.
+    read: at(readings.at(-1)?.measured_at ?? group.measured_at),
     change: change === null ? undefined : signed(change),
-    ...spark(documents.readings(group.id)),
+    ...spark(readings),
   };
+};
+
+/** The largest groups as a list with bars, where there is no line. */
+function groupBoard(
+  groups: readonly ReturnType<ReturnType<typeof ranked>>[],
+  inWords: InWords,
+): readonly Board[] {
+  const highest = groups[0]?.count ?? 0;
+  const rows = groups.slice(0, SHOWN_RECORDS).map(({ url, name, instead, count, members, read }) => ({
+    url,
+    name,
+    instead,
+    figure: members,
+    share: shareOf(count, highest),
+    what: 'read',
+    at: read,
+  }));
+  const titles = { title: inWords('The largest groups'), first: inWords('The largest group') };
+  return rows.length === 0 ? [] : [{ ...titles, unit: 'members', caption: RANKED, rows }];
+}
+
+/** Where there is more of what the front page shows of a kind. */
+const MORE: Readonly<Record<Kind, string>> = {
+  group: 'largest',
+  user: 'recent',
+  game: 'largest-games',
+  item: 'recent',
 };
 
 /** The totals in one line: kinds with records, then what their histories hold. */
@@ -207,16 +203,19 @@ function feedsText(measured: Measured): string {
 /**
  * The data for the template of the front page.
  * @param read reads documents of this snapshot, some 40 of them
+ * @param register read only where the readings of groups give no picture
  */
 export function frontPage(
-  { baseUrl, platform, headline, introduction, words }: Operator,
+  operator: Operator,
   overview: Overview,
   table: readonly Route[],
   lookup: LookupField,
   read: ReadDocument,
+  register: Register,
 ) {
+  const { baseUrl, platform, headline, introduction, words } = operator;
   const { populations, measured, asOf } = overview;
-  const inWords = wordsIn(words);
+  const inWords = wordsIn(operator);
   const linkTo = linker(inWords);
   const documents = new PublishedDocuments(read);
   const largest = documents.largest(SHOWN_LARGEST);
@@ -224,13 +223,34 @@ export function frontPage(
   const { group_names, usernames } = documents.recent();
   const first = firstMeasurement(populations);
   const tried = example(overview, table, documents);
+  const groups = largest.map(ranked(documents, linkTo));
+  const line = picture(largest, documents, linkTo, inWords);
+  const known = populations.filter(({ records }) => records > 0).map(({ resource }) => resource);
+  const hasGroups = known.some(({ kind }) => kind === 'group');
+  // Without a line, what there is of groups, or else of everything.
+  const parts = known
+    .filter(({ kind }) => line === undefined && (kind === 'group') === hasGroups)
+    .map((resource) => ({
+      id: resource.plural,
+      title: titleOf(resource, inWords),
+      boards: [
+        ...(resource.kind === 'group' ? groupBoard(groups, inWords) : []),
+        ...boardsOf(register, resource, usernames, linkTo, inWords),
+      ],
+    }));
+  const board = parts.flatMap(({ boards }) => boards)[0];
+  const [more] = known.map(({ kind }) => routeNamed(table, MORE[kind]));
   return {
     headline,
     introduction,
     questions: questions(populations, measured, platform, inWords),
     lookup,
     addresses: addresses(populations, table),
-    picture: picture(largest, documents, linkTo, inWords),
+    picture: line,
+    board: board && { ...board, json: more && isMeasured(more, measured) ? more.path : undefined },
+    parts: parts
+      .map((each) => ({ ...each, boards: each.boards.filter((other) => other !== board) }))
+      .filter(({ boards }) => boards.length > 0),
     movers: [
       { title: 'Gained', groups: gains.slice(0, SHOWN_MOVERS).map(moved(documents, linkTo)) },
       { title: 'Lost', groups: losses.slice(0, SHOWN_MOVERS).map(moved(documents, linkTo)) },
@@ -238,10 +258,10 @@ export function frontPage(
     moversPath: routeNamed(table, moversRoute('d30')).path,
     renamed: [
       { title: inWords('Groups'), records: renamedLately('group', group_names, asOf, linkTo) },
-      { title: inWords('Users'), records: renamedLately('user', usernames, asOf, linkTo) },
+      { title: inWords('Users'), records: hasGroups ? renamedLately('user', usernames, asOf, linkTo) : [] },
     ].filter(({ records }) => records.length > 0),
     recentPath: routeNamed(table, 'recent').path,
-    groups: largest.map(ranked(documents, linkTo)),
+    groups: line === undefined ? [] : groups,
     hasReadings: measured.has('group_member_readings'),
     spark: { width: WIDTH, height: HEIGHT },
     totals: totals(populations, documents, words),

@@ -7,7 +7,7 @@ import { timeAt } from '../../schema/time.js';
 import { gapsBefore } from './gaps.js';
 import { linePath } from './sparkline.js';
 import type { Reading } from './series.js';
-import { integer, monthOf, shortDay } from './words.js';
+import { countLabels, monthOf, shortDay } from './words.js';
 
 /** The side of the box that the paths are drawn in. */
 export const SIDE = 1000;
@@ -17,12 +17,13 @@ const CELL = 2;
 const DAY_MS = 86_400_000;
 const MONTHS_A_YEAR = 12;
 
-/** At most this many labels fit below the narrowest picture. */
-const MOST_LABELS = 4;
+/** At most this many labels fit below the narrowest picture: of days, and of months, which are shorter. */
+const MOST_DAYS = 3;
+const MOST_MONTHS = 4;
 const MOST_TICKS = 64;
 /** From this many days on, the ticks are at the starts of months. */
 const DAYS_OF_MONTHS = 62;
-const DAY_STEPS = [1, 2, 7, 14];
+const DAY_STEPS = [1, 2, 7, 14, 28];
 const MONTH_STEPS = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600];
 
 export interface Tick {
@@ -87,7 +88,7 @@ export function lineChart(readings: readonly Reading[]): LineChart | undefined {
             anchor: anchorAt(xOf(times[highest] ?? first), 0.3),
             index: highest,
           },
-    levels: values.map((value) => ({ y: percent(yOf(value)), value: integer(value) })),
+    levels: countLabels(values).map((value, index) => ({ y: percent(yOf(values[index] ?? base)), value })),
     base,
     ticks: ticksOf(first, last).map(({ time, label }) => ({
       x: percent(xOf(time)),
@@ -134,7 +135,7 @@ export function ticksOf(first: number, last: number): readonly TimeTick[] {
   const [from, to] = [numberOf(first - 1) + 1, numberOf(last)];
   const stepFor = (most: number): number =>
     steps.find((step) => Math.floor(to / step) - Math.ceil(from / step) < most) ?? steps.at(-1) ?? 1;
-  const [step, labelled] = [stepFor(MOST_TICKS), stepFor(MOST_LABELS)];
+  const [step, labelled] = [stepFor(MOST_TICKS), stepFor(isShort ? MOST_DAYS : MOST_MONTHS)];
   const ticks: TimeTick[] = [];
   for (let unit = step * Math.ceil(from / step); unit <= to; unit += step) {
     const time = startOf(unit);

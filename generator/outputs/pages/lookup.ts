@@ -1,13 +1,12 @@
 /** The field that finds records: what it takes, for its script and for those who have none. */
-import { routeNamed } from '../../routes/index.js';
+import { routeNamed } from '../../routes/routes.js';
+import type { Route } from '../../routes/route.js';
 import { platformIdRoute } from '../../routes/lookup.js';
-import type { Route } from '../../routes/index.js';
 import type { Overview } from '../../register/overview.js';
-import { shellRoute } from '../../routes/record-pages.js';
+import { shellRoute } from '../../routes/pages.js';
 import type { Kind } from '../../schema/field.js';
 import { enumerated, measuredKinds } from '../../schema/measured.js';
-import { allWords, withArticle } from '../../schema/words.js';
-import type { Words } from '../../schema/words.js';
+import { allWords, withArticle, type Words } from '../../schema/words.js';
 import { hasFormer, namedOf } from './finders.js';
 import type { LookupField } from './lookup-field.js';
 

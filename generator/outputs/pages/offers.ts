@@ -2,12 +2,11 @@
 import { feedRoute, feedsOf } from '../../routes/feeds.js';
 import type { Downloads } from '../../exports/exports.js';
 import { EXPORT_FORMATS, exportRoute } from '../../routes/exports.js';
-import { routeNamed } from '../../routes/index.js';
-import type { Route } from '../../routes/index.js';
-import { descriptionFor } from '../../schema/measured.js';
-import type { Measured } from '../../schema/measured.js';
+import { routeNamed } from '../../routes/routes.js';
+import type { Route } from '../../routes/route.js';
+import { descriptionFor, type Measured } from '../../schema/measured.js';
 import type { InWords } from '../../schema/words.js';
-import type { Offers } from './index.js';
+import type { Offers } from './pages.js';
 
 export const offers = (
   table: readonly Route[],

@@ -3,16 +3,14 @@ import type { SiteConfig } from '../../config/config.js';
 import { LOG_GUIDE } from '../../routes/documentation.js';
 import { FEEDS, feedRoute } from '../../routes/feeds.js';
 import type { Overview } from '../../register/overview.js';
-import { isMeasured, measuredDocuments, routeNamed } from '../../routes/index.js';
-import type { Route } from '../../routes/index.js';
+import { isMeasured, measuredDocuments, routeNamed } from '../../routes/routes.js';
+import type { Route } from '../../routes/route.js';
 import { PATHS } from '../../routes/paths.js';
-import { recordPage } from '../../routes/record-pages.js';
-import type { Kind, Resource } from '../../schema/field.js';
+import { recordPage } from '../../routes/pages.js';
+import { shapeOf, type Kind, type Resource } from '../../schema/field.js';
 import { measuredFields } from '../../schema/measured.js';
-import { shapeOf } from '../../schema/shape.js';
 import type { Shape } from '../../schema/shape.js';
-import { allWords, wordsIn } from '../../schema/words.js';
-import type { InWords } from '../../schema/words.js';
+import { allWords, wordsIn, type InWords } from '../../schema/words.js';
 import type { LookupField } from './lookup-field.js';
 import { dataBlock } from './render.js';
 
@@ -23,7 +21,7 @@ const FEED_OF = { group: 'groups', user: 'users', game: 'games', item: 'items' }
 /** What the template shows, and what the script needs to know of a kind. */
 export function recordPageContent(
   resource: Resource,
-  { operator: { name, baseUrl, licence, words }, isSigned }: Pick<SiteConfig, 'operator' | 'isSigned'>,
+  { operator, isSigned }: Pick<SiteConfig, 'operator' | 'isSigned'>,
   table: readonly Route[],
   { measured }: Overview,
   lookup: LookupField,
@@ -40,7 +38,8 @@ export function recordPageContent(
     snapshot: pathOf('snapshot'),
     docs: PATHS.docs,
   };
-  const inWords = wordsIn(words);
+  const inWords = wordsIn(operator);
+  const { name, baseUrl, licence, words } = operator;
   const called = allWords(words);
   const log = isSigned ? { guide: LOG_GUIDE.path, record: record.route, history: history?.route } : undefined;
   const fields = measuredFields(resource, measured).map((field) =>

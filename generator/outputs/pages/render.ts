@@ -1,7 +1,10 @@
 /** Templates: plain files, in which everything is escaped unless marked with `~`. */
 import { join } from 'node:path';
 import { Eta } from 'eta';
-import { PAGES_FOLDER } from './folder.js';
+import { PROJECT_FOLDER } from '../../base/package.js';
+
+/** Templates, scripts and style sheets are in the sources: the compiler does not copy them. */
+const PAGES_FOLDER = join(PROJECT_FOLDER, 'generator/outputs/pages');
 
 const eta = new Eta({ views: join(PAGES_FOLDER, 'templates'), cache: true });
 

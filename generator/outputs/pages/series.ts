@@ -63,10 +63,10 @@ export const highest = (readings: readonly Reading[]): number =>
 /** How much higher and lower than the readings a chart is, as a share of what lies between them. */
 const MARGIN = 0.08;
 
-/** The lowest and highest value of an axis: never below 0, and never of no height. */
+/** The lowest and highest value of an axis, whole numbers: never below 0, and never of no height. */
 export function axisRange(low: number, high: number): [number, number] {
   const margin = high === low ? Math.max(1, high * MARGIN) : (high - low) * MARGIN;
-  return [Math.max(0, low - margin), high + margin];
+  return [Math.max(0, Math.floor(low - margin)), Math.ceil(high + margin)];
 }
 
 const DAY_SECONDS = 86_400;

@@ -1,5 +1,5 @@
 /** The documents that the documentation shows: a sample record of each kind. */
-import { RESOURCES } from '../../schema/index.js';
+import { RESOURCES } from '../../schema/schema.js';
 import type { Overview } from '../../register/overview.js';
 import type { KindRange } from '../../register/sql.js';
 import type { Output } from '../output.js';

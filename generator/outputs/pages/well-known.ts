@@ -1,30 +1,14 @@
-/** The well-known files: the API catalog, the security contact, robots.txt, the sitemap. */
-import type { Operator } from '../../config/config.js';
-import { halves, isMeasured, routeNamed } from '../../routes/index.js';
+/** The well-known files: the security contact, robots.txt, the sitemap. */
+import type { Operator } from '../../config/operator-file.js';
+import { isMeasured, routeNamed } from '../../routes/routes.js';
+import { halves, type Route } from '../../routes/route.js';
 import { PATHS } from '../../routes/paths.js';
-import { recordPage } from '../../routes/record-pages.js';
-import type { Route } from '../../routes/index.js';
+import { recordPage } from '../../routes/pages.js';
 import { KINDS } from '../../schema/field.js';
 import { timeAt } from '../../schema/time.js';
 import type { Measured } from '../../schema/measured.js';
 import { isOfError } from '../openapi/problems.js';
 import { render } from './render.js';
-
-/** The only API, as a linkset (RFC 9264), according to RFC 9727. */
-export function apiCatalog({ baseUrl, licence }: Operator, table: readonly Route[]): string {
-  const api = baseUrl + PATHS.base;
-  return JSON.stringify({
-    linkset: [
-      { anchor: baseUrl + routeNamed(table, 'api-catalog').path, item: [{ href: api }] },
-      {
-        anchor: api,
-        'service-desc': [{ href: baseUrl + PATHS.description, type: 'application/json' }],
-        'service-doc': [{ href: baseUrl + PATHS.docs, type: 'text/html' }],
-        license: [{ href: licence.url }],
-      },
-    ],
-  });
-}
 
 /**
  * The security contact (RFC 9116). It must expire, and section 2.5.5 advises within a year: it does so a

@@ -22,6 +22,9 @@ export const integer = (value: number): string =>
 /** A difference, with its sign. */
 export const signed = (value: number): string => (value > 0 ? `+${integer(value)}` : integer(value));
 
+/** A difference in a sentence: `+5 since yesterday`, `unchanged since yesterday`. */
+export const difference = (value: number): string => (value === 0 ? 'unchanged' : signed(value));
+
 /** Longer texts are cut where they name something. */
 const MOST_CHARACTERS = 300;
 
@@ -62,6 +65,14 @@ export const size = (bytes: number): string => scaled(bytes, ['bytes', 'kB', 'MB
 
 /** A count to three digits: `12.3 M`, in one piece. */
 export const short = (count: number): string => scaled(count, ['', 'k', 'M', 'bn', 'tn'], '\u00a0').trim();
+
+/** Labels of an axis: short ones unless two would be the same. */
+export function countLabels(counts: readonly number[]): readonly string[] {
+  const labels = counts.map((count) =>
+    short(count).replace(/\.?0+(?=\u00a0)/, (end) => (end.startsWith('.') ? '' : end)),
+  );
+  return new Set(labels).size === labels.length ? labels : counts.map(integer);
+}
 
 function scaled(amountOf: number, units: readonly string[], space: string): string {
   let value = amountOf;

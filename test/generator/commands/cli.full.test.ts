@@ -12,10 +12,10 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../../generator/sqlite/index.js';
+import { SAMPLE_ID } from '../../../generator/register/database.js';
+import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { OPERATOR, published } from '../../support/build.js';
-import { inputs, snapshot } from '../../support/cli.js';
-import type { Run } from '../../support/cli.js';
+import { inputs, snapshot, type Run } from '../../support/cli.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { stateOf } from '../../support/published.js';
@@ -168,10 +168,16 @@ const OUTPUTS: readonly Refusal[] = [
     `${FOREIGN} is not JSON: if its folder is a published tree, "verify`,
   ],
   [
-    'of another format',
+    'of a newer format',
     () => folderWith('snapshot.json', '{"format":99,"sequence":1}'),
     3,
-    `${FOREIGN} is of format 99, of a newer version: expected 4 at`,
+    `${FOREIGN} is of format 99, expected 4: use the newer version`,
+  ],
+  [
+    'of an earlier format',
+    () => folderWith('snapshot.json', '{"format":3,"sequence":1}'),
+    3,
+    `${FOREIGN} is of format 3, expected 4: delete its folder and its state, and build again`,
   ],
   ['a file', () => fileWith('x'), 3, 'output folder "$"'],
   ['below a file', () => join(fileWith('x'), 'dist'), 3, 'output folder "$"'],
@@ -304,6 +310,7 @@ describe.concurrent('snapshot build', () => {
     const folder = path('folder');
     mkdirSync(join(folder, 'data'), { recursive: true });
     const register = writeRegister(join(folder, 'data/register.sqlite'), SEVEN);
+    changeRegister(register, `PRAGMA application_id = ${SAMPLE_ID}`);
     writeFileSync(join(folder, 'data/operator.json'), readFileSync(OPERATOR));
     const before = readFileSync(register);
     expect(await snapshot(['build', '--quiet'], folder)).toEqual({ code: 0, stdout: '', stderr: '' });

@@ -3,13 +3,15 @@ import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { calledAs } from '../../../generator/package.js';
+import { calledAs } from '../../../generator/base/package.js';
 import { calledAs as proxyCalledAs } from '../../../proxy/package.js';
 import { published } from '../../support/build.js';
 import { inputs, snapshot, start, until } from '../../support/cli.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
+import { containing } from '../../support/values.js';
+import { interruptCommit } from '../publish/support.js';
 
 const path = temporary();
 const NODE = Number.parseInt(process.versions.node, 10);
@@ -87,6 +89,25 @@ describe('status', () => {
     expect([late.code, last]).toEqual([0, 'not signed yet in the log register.example/log\n']);
   });
 
+  it('says of a commit that was interrupted what completes it, also of the first', async () => {
+    const register = writeRegister(path('register.sqlite'), GROUP);
+    const [out, first] = [path('dist'), path('first')];
+    await published({ register, out });
+    expect(JSON.parse((await status(out, '--json')).stdout)).toMatchObject({ committing: false });
+    changeRegister(register, `UPDATE groups SET name = 'changed'`);
+    await interruptCommit({ register, out });
+    const said = 'a commit is under way or was interrupted: the next build completes it';
+    expect(await status(out)).toMatchObject({ code: 0, stdout: containing(`; not signed; ${said}\n`) });
+    expect(JSON.parse((await status(out, '--json')).stdout)).toMatchObject({ committing: true });
+    await interruptCommit({ register, out: first }, 1);
+    const stderr = `error: "${first}" holds no published tree (no snapshot.json); ${said}\n`;
+    expect(await status(first)).toEqual({ code: 3, stdout: '', stderr });
+    for (const tree of [out, first]) {
+      await published({ register, out: tree });
+      expect((await status(tree)).stdout).toMatch(/; not signed\n$/);
+    }
+  });
+
   it('of a folder without a tree ends with 3', async () => {
     const out = path('nothing');
     mkdirSync(out);
@@ -120,8 +141,10 @@ it('help names the program as it was called', () => {
   expect(stdout).not.toContain('register-api');
 });
 
-it('-v, -V and --version print the version', async () => {
-  const runs = await Promise.all([['-v'], ['--version'], ['serve', '-V']].map((args) => snapshot(args)));
+it('-v and --version print the version', async () => {
+  const runs = await Promise.all(
+    [['-v'], ['--version'], ['serve', '--version']].map((args) => snapshot(args)),
+  );
   expect(new Set(runs.map(({ stdout }) => stdout)).size).toBe(1);
   expect(runs[0]?.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });

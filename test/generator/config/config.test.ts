@@ -2,8 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { DEFAULTS, buildConfig } from '../../../generator/config/config.js';
-import { Failure } from '../../../generator/errors.js';
-import { buildKeyOf } from '../../../generator/build/incremental/build-key.js';
+import { Failure } from '../../../generator/base/errors.js';
+import { buildKeyOf } from '../../../generator/pipeline/incremental/build-key.js';
 import { OPERATOR, published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { writeRegister } from '../../support/register.js';
@@ -222,9 +222,11 @@ describe('what an operator file says on pages', () => {
       words: { group: { one: 'club', many: 'clubs' } },
     };
     expect(operatorOf(said)).toMatchObject(said);
-    expect(operatorOf({})).not.toHaveProperty('words');
-    const keys = [{}, ...Object.entries(said).map(([key, value]) => ({ [key]: value }))].map(keyOf);
-    expect(new Set(keys).size).toBe(4);
+    expect(operatorOf({ price_unit: 'US cents' })).toMatchObject({ priceUnit: 'US cents' });
+    for (const key of ['words', 'priceUnit']) expect(operatorOf({})).not.toHaveProperty(key);
+    const all = { ...said, price_unit: 'US cents' };
+    const keys = [{}, ...Object.entries(all).map(([key, value]) => ({ [key]: value }))].map(keyOf);
+    expect(new Set(keys).size).toBe(5);
   });
 
   const WORD = 'expected text of 1 to 40 characters without spaces around it';
@@ -238,6 +240,9 @@ describe('what an operator file says on pages', () => {
       { words: { groups: { one: 'club', many: 'clubs' } } },
       'words: unknown key "groups" (did you mean "group"?)',
     ],
+    [{ price_unit: '' }, `price_unit: ${WORD}, got ""`],
+    [{ price_unit: 5 }, `price_unit: ${WORD}, got 5`],
+    [{ price_units: 'US cents' }, 'unknown key "price_units" (did you mean "price_unit"?)'],
     [{ words: { group: { one: 'club' } } }, `words.group.many is missing, ${WORD}`],
     [{ words: { item: { one: 'pet', many: ' pets' } } }, `words.item.many: ${WORD}, got " pets"`],
     [

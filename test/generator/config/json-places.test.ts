@@ -42,10 +42,10 @@ describe('placesIn', () => {
   it('finds keys by their path, and the object of one that is missing', () => {
     const places = placesIn('{\r\n  "a": { "b.c": 1 },\n  "l": [0, { "\\u0062": 2 }]\n}');
     expect(places.error).toBeUndefined();
-    expect(places.of([])).toEqual({ line: 1, column: 1 });
-    expect(places.of(['none'])).toEqual({ line: 1, column: 1 });
-    expect(places.of(['a', 'b.c'])).toEqual({ line: 2, column: 10 });
-    expect(places.of(['a', 'none'])).toEqual({ line: 2, column: 3 });
-    expect(places.of(['l', 1, 'b'])).toEqual({ line: 3, column: 14 });
+    expect(places.positionOf([])).toEqual({ line: 1, column: 1 });
+    expect(places.positionOf(['none'])).toEqual({ line: 1, column: 1 });
+    expect(places.positionOf(['a', 'b.c'])).toEqual({ line: 2, column: 10 });
+    expect(places.positionOf(['a', 'none'])).toEqual({ line: 2, column: 3 });
+    expect(places.positionOf(['l', 1, 'b'])).toEqual({ line: 3, column: 14 });
   });
 });

@@ -3,12 +3,11 @@ import { existsSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileS
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { siteFiles } from '../../../generator/config/site-files.js';
-import { ROUTES } from '../../../generator/routes/index.js';
+import { ROUTES } from '../../../generator/routes/routes.js';
 import { OPERATOR, counted, published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
-import { writeFiles, writeOperator } from '../../support/operator.js';
-import type { Files } from '../../support/operator.js';
+import { writeFiles, writeOperator, type Files } from '../../support/operator.js';
 import {
   contentOf,
   digestOf,

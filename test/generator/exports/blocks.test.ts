@@ -1,8 +1,7 @@
 /** How the rows of an export are read: from tables page by page, from views in one pass. */
 import { expect, it } from 'vitest';
 import { blocks } from '../../../generator/exports/blocks.js';
-import { valuesOf } from '../../../generator/exports/cells.js';
-import type { Cell } from '../../../generator/exports/cells.js';
+import { valuesOf, type Cell } from '../../../generator/exports/cells.js';
 import { EXPORTS } from '../../../generator/exports/tables.js';
 import { Register } from '../../../generator/register/database.js';
 import { markWithheld } from '../../../generator/register/overview.js';

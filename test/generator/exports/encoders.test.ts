@@ -5,13 +5,12 @@ import { stringify } from 'csv-stringify/sync';
 import * as fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
-import { CellWriter, valuesOf } from '../../../generator/exports/cells.js';
-import type { Block, Cell } from '../../../generator/exports/cells.js';
+import { CellWriter, valuesOf, type Block, type Cell } from '../../../generator/exports/cells.js';
 import { CsvEncoder } from '../../../generator/exports/csv.js';
 import { GzipFile } from '../../../generator/publish/gzip.js';
 import { ParquetEncoder } from '../../../generator/exports/parquet.js';
 import { CODINGS } from '../../../generator/tree/codings.js';
-import type { Value, ValueType } from '../../../generator/schema/field.js';
+import type { Value, ValueType } from '../../../generator/schema/shape.js';
 import { temporary } from '../../support/folder.js';
 
 const path = temporary();

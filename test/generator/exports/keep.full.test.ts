@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { writeSample } from '../../../data/sample.js';
-import type { Published } from '../../../generator/build/build.js';
-import { rollback } from '../../../generator/build/rollback.js';
+import type { Published } from '../../../generator/pipeline/build.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { prepareRepair } from '../../../generator/verify/repair.js';
-import { effectsAt, published, quiet } from '../../support/build.js';
+import { prepareRepair } from '../../../generator/programs/verify/repair.js';
+import { published, quiet } from '../../support/build.js';
 import { inputs, snapshot } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
-import { contentOf, hashesOf, stateOf } from '../../support/published.js';
+import { contentOf, indexOf, stateOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { Site, copyOf } from '../../support/site.js';
-import { inState, isDownload, json, readTree, speaksOfDownloads } from '../../support/tree.js';
+import { loseState } from '../../support/state.js';
+import { isDownload, json, readTree, speaksOfDownloads } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
 import { damageOf } from '../publish/support.js';
 
@@ -122,6 +122,18 @@ describe('downloads that are kept', () => {
   });
 });
 
+it('downloads are kept although no changes lead on from them', async () => {
+  const made = behind();
+  const { out } = made;
+  const before = downloadsOf(stateOf(out));
+  // A new one begins with the next snapshot.
+  rmSync(join(out, 'changes/index.json'));
+  const { downloads } = await keep(made, MORE);
+  expect(indexOf(out)).toMatchObject({ sequence: 3, oldest: 2, downloads: { sequence: 1 } });
+  expect(downloads.asOf).toBe(asOf);
+  expect(downloadsOf(stateOf(out))).toEqual(before);
+});
+
 it('a build without --keep-downloads writes only what is behind, and leaves the tree of a fresh build', async () => {
   const made = behind();
   const result = await published(made);
@@ -147,25 +159,13 @@ describe('with --keep-downloads', () => {
     ['somebody is withheld meanwhile', ({ register }) => changeRegister(register, WITHHELD)],
     ['a file is missing', ({ out }) => rmSync(file(out, 'items.csv.gz'))],
     ['what describes them is missing', ({ out }) => rmSync(file(out, 'datapackage.json'))],
-    ['the index is lost', ({ out }) => rmSync(inState(out, 'index'), { recursive: true })],
+    ['the state is lost', ({ out }) => loseState(out)],
     ['a repair was interrupted', ({ out }) => prepareRepair(new Tree(out), quiet())],
-    ['the tree was rolled back', ({ out }) => rollback(new Tree(out), effectsAt('2026-12-03T00:00:00Z'))],
   ])('the downloads are written where %s', async (_, happen) => {
     const made = behind();
     await happen(made);
     const result = await keep(made);
     expect(result.downloads).toEqual({ asOf: result.asOf, kept: [] });
-    await expectFresh(made);
-  });
-
-  it('a rollback brings back downloads that were kept, and what they say of themselves', async () => {
-    const made = behind();
-    const kept = downloadsOf(hashesOf(made.out));
-    await published(made);
-    await rollback(new Tree(made.out), effectsAt('2026-12-03T00:00:00Z'));
-    expect(downloadsOf(hashesOf(made.out))).toEqual(kept);
-    expect(await damageOf(made.out)).toEqual([]);
-    expect((await keep(made)).downloads.kept).toEqual([]);
     await expectFresh(made);
   });
 });

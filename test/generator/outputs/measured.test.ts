@@ -9,8 +9,7 @@ import { writeOperator } from '../../support/operator.js';
 import { contentOf, manifestOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { containing, fields } from '../../support/values.js';
-import { json, readTree } from '../../support/tree.js';
-import type { Tree } from '../../support/tree.js';
+import { json, readTree, type Tree } from '../../support/tree.js';
 import { readDescription } from './openapi/support.js';
 
 const path = temporary();
@@ -68,7 +67,10 @@ describe('a register without a kind and without histories', () => {
     expect(Object.keys(components.schemas)).not.toContain('Item');
     for (const file of ['downloads/README.txt', 'downloads/SHA256SUMS', 'downloads/datapackage.json'])
       expect(textOf(file)).not.toMatch(/items\.csv|group_names|usernames\.csv/);
-    expect(json(tree, 'feeds/all.json')).toMatchObject({ description: 'Games measured for the first time' });
+    expect(json(tree, 'feeds/all.json')).toMatchObject({
+      description:
+        'Groups measured for the first time, users measured for the first time and games measured for the first time',
+    });
   });
 
   const GROUPS = ['groups', 'group_member_readings', 'group_names', 'group_owners'];

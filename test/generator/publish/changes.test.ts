@@ -1,10 +1,19 @@
 /** A reader who has one snapshot and takes the change lists has the next: to the byte, whatever happened to the register. */
-import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { openDatabase } from '../../../generator/sqlite/index.js';
+import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { buildArgs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
@@ -22,6 +31,9 @@ import { changeRegister, writeRegister } from '../../support/register.js';
 import { buildWith, site } from '../../support/site.js';
 import { always, isThorough, it } from '../../support/thorough.js';
 import { differing, readTree } from '../../support/tree.js';
+import { Tree } from '../../../generator/tree/tree.js';
+import { verify } from '../../../generator/programs/verify/verify.js';
+import { quiet } from '../../support/build.js';
 import { publish, route } from './small.js';
 import { damageOf, expectAtRest } from './support.js';
 
@@ -240,7 +252,7 @@ describe('change lists', () => {
   it('and bundles are kept for 30 snapshots', async () => {
     const out = path('dist');
     for (let build = 1; build <= 33; build += 1) {
-      await publish(out, { routes, documents: { item: { 1: `price ${build}` } } });
+      await publish(out, { routes, documents: { item: { 1: `price ${build}`, 2: 'x'.repeat(1_000_000) } } });
       // The first snapshot has no bundle.
       expect(indexOf(out).oldest).toBe(Math.max(build - 30, 1));
     }
@@ -250,7 +262,7 @@ describe('change lists', () => {
     expect(await damageOf(out)).toEqual([]);
   });
 
-  it('have no bundle above both a size and a tenth of the tree, and oldest rises', async () => {
+  it('and bundles are not kept if those have more than both a size and a tenth of the tree, and oldest rises', async () => {
     const out = path('dist');
     const bundleBytes = 100_000;
     const item = Object.fromEntries(range(2000).map((id) => [id, body()]));
@@ -260,20 +272,56 @@ describe('change lists', () => {
       await publish(out, { routes, documents: { item }, bundleBytes });
       const { sequence, oldest, changes } = indexOf(out);
       const now = mirrorOf(out);
-      expect(listed(out, sequence)).toMatchObject(differences(out, before, now));
+      const expected = differences(out, before, now);
+      expect(changes[0]?.file === null ? expected : listed(out, sequence)).toMatchObject(expected);
       // Of several chunks.
       expect(manifestOf(out).digest).toBe(digestOf(now, routes));
       expect(await damageOf(out)).toEqual([]);
-      return { sequence, oldest, bundle: changes[0]?.bundle };
+      return { sequence, oldest, list: changes[0]?.file, bundle: changes[0]?.bundle };
     };
     await publish(out, { routes, documents: { item }, bundleBytes });
     // 450 kB is larger than the size, and less than a tenth of 6 MB.
     expect(await change(150)).toMatchObject({ sequence: 2, oldest: 1, bundle: {} });
     // 3 MB is larger than both.
-    expect(await change(1000)).toEqual({ sequence: 3, oldest: 3, bundle: null });
-    const files = ['2.json', '2.ndjson.gz', '3.json', 'index.json'];
-    expect(readdirSync(join(out, 'changes')).toSorted()).toEqual(files);
+    expect(await change(1000)).toEqual({ sequence: 3, oldest: 3, list: null, bundle: null });
+    // Nothing leads on from the snapshots before.
+    expect(readdirSync(join(out, 'changes'))).toEqual(['index.json']);
     expect(await change(1)).toMatchObject({ sequence: 4, oldest: 3, bundle: {} });
+  });
+
+  it('and bundles stay below a fifth of the tree, whatever share of it changes every night', async () => {
+    const out = path('dist');
+    const item = Object.fromEntries(range(200).map((id) => [id, body()]));
+    /** What a copy has at each snapshot. */
+    const mirrors: Mirror[] = [];
+    const kept: number[] = [];
+    for (let night = 1; night <= 40; night += 1) {
+      // All documents, a tenth, one: a whole bundle is above a fifth, two of a tenth are below.
+      for (const id of range([200, 20, 20, 20, 1, 1, 1, 1][night % 8] ?? 0)) item[id] = body();
+      await publish(out, { routes, documents: { item }, withheld: { item: night < 37 ? [] : [777] } });
+      const now = mirrorOf(out);
+      mirrors.push(now);
+      const { tree } = manifestOf(out);
+      const { oldest, changes } = indexOf(out);
+      const files = readdirSync(join(out, 'changes'));
+      const bytes = files.reduce((sum, name) => sum + statSync(join(out, 'changes', name)).size, 0);
+      expect(bytes, `night ${night}`).toBeLessThan(Number(tree['bytes']) / 5);
+      expect(changes).toHaveLength(Math.min(night, 30));
+      // Those that are kept lead here, and what leads nowhere is gone.
+      const steps = changes.filter(({ bundle }) => bundle !== null).map(({ sequence }) => sequence);
+      expect(steps).toEqual(range(night - oldest).map((place) => night + 1 - place));
+      expect(files).toHaveLength(2 * steps.length + 1);
+      const copy = new Map(mirrors[oldest - 1]);
+      for (const step of steps.toReversed()) apply(out, copy, String(step));
+      expect(differing(record(copy), record(now))).toEqual([]);
+      const { damage, untracked } = await verify(new Tree(out), quiet());
+      expect([damage, untracked.files]).toEqual([[], []]);
+      kept.push(steps.length);
+    }
+    // Nothing of the night on which everything changes, and two of a tenth.
+    expect(kept.slice(23, 28)).toEqual([0, 1, 2, 2, 3]);
+    // A takedown leaves its own.
+    expect(kept.slice(35, 38)).toEqual([3, 1, 2]);
   });
 
   it('and bundles from before something was withheld are deleted, and purged', async () => {
@@ -306,21 +354,6 @@ describe('change lists', () => {
     // From here on, bundles are kept again.
     await build('UPDATE items SET price = 99 WHERE id = 1');
     expect(indexOf(out)).toMatchObject({ sequence: 5, oldest: 3 });
-  });
-
-  it('lead from the downloads to the published snapshot, or those are written though they may be kept', async () => {
-    const made = await site(path);
-    const build = async (price: number) => {
-      await made.build(`UPDATE items SET price = ${price} WHERE id = 1`, { keepDownloads: true });
-      const { sequence, oldest, downloads } = indexOf(made.out);
-      return [sequence, oldest, downloads?.sequence];
-    };
-    expect(await build(2)).toEqual([2, 1, 1]);
-    expect(await build(3)).toEqual([3, 1, 1]);
-    // As after a repair without the bundle to the second snapshot.
-    const file = join(made.out, 'changes/index.json');
-    writeFileSync(file, JSON.stringify({ ...indexOf(made.out), oldest: 2 }));
-    expect((await build(4))[2]).toBe(4);
   });
 });
 

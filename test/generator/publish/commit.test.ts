@@ -12,30 +12,27 @@ import fs, {
 } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
-import { Failure } from '../../../generator/errors.js';
-import { rememberSeen, seenFile } from '../../../generator/log/record.js';
-import { keepContradiction, knownLogFile, writeKnownLog } from '../../../generator/mirror/log-state.js';
-import type { Progress } from '../../../generator/progress.js';
-import { apply } from '../../../generator/publish/commit.js';
-import type { Discard } from '../../../generator/publish/commit.js';
-import { flush } from '../../../generator/publish/flush.js';
-import { isPrepared, writeJournal } from '../../../generator/publish/journal.js';
-import { recordCopies } from '../../../generator/publish/copied.js';
-import { completeCommit } from '../../../generator/publish/recover.js';
+import { Failure } from '../../../generator/base/errors.js';
+import { rememberSeen, seenFile } from '../../../generator/programs/log/record.js';
+import {
+  keepContradiction,
+  knownLogFile,
+  writeKnownLog,
+} from '../../../generator/programs/mirror/log-state.js';
+import type { Progress } from '../../../generator/base/progress.js';
+import { apply, completeCommit, flush, isCommitting } from '../../../generator/publish/commit.js';
 import { stagePaths } from '../../../generator/publish/stage.js';
+import { State } from '../../../generator/state/state.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { quiet } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { contentOf, hashesOf, manifestOf, sha256 } from '../../support/published.js';
 import { failureOf } from '../../support/site.js';
+import { allRows } from '../../support/state.js';
 import { some } from '../../support/thorough.js';
-import { inState } from '../../support/tree.js';
-import { callsOf, deadFrom, lowerLayer, survive, withFault, type Call } from './faults.js';
-import { LONG, publish, route } from './small.js';
-import type { Version } from './small.js';
+import { callsOfCommit, deadFrom, deadOnceCommitted, lowerLayer, survive, withFault } from './faults.js';
+import { LONG, publish, route, type Version } from './small.js';
 
 const path = temporary();
 
@@ -84,18 +81,19 @@ function copyOf({ out }: Tree): Tree {
   return new Tree(join(copy, 'dist'));
 }
 
-/** A tree in which a commit is prepared and no more. */
-async function prepared(next: Version, ...before: readonly Version[]): Promise<Tree> {
+/** A tree in which a commit has passed its point of no return, and no more. */
+async function committed(next: Version, ...before: readonly Version[]): Promise<Tree> {
   const tree = await treeOf(...before);
-  const calls = await callsOf(() => publish(copyOf(tree).out, next));
-  await survive(withFault(deadFrom(journaled(calls) + 1), () => publish(tree.out, next)));
-  expect(isPrepared(tree)).toBe(true);
+  await survive(withFault(deadOnceCommitted(tree.out), () => publish(tree.out, next)));
+  expect(isCommitting(tree)).toBe(true);
   return tree;
 }
 
-/** The call that completes the journal. */
-const journaled = (calls: readonly Call[]): number =>
-  calls.find(({ name, path: file }) => name === 'renameSync' && file.endsWith('COMMIT.partial'))?.number ?? 0;
+/** Carries out the commit of a tree. */
+async function carryOut(tree: Tree, progress: Pick<Progress, 'advance'>): Promise<void> {
+  using state = State.open(tree.database);
+  await apply(tree, state, progress);
+}
 
 /** A stage with two files, one of them in a folder, and a link that leads nowhere. */
 function stage(): Tree {
@@ -125,7 +123,7 @@ async function withSync(script: string | undefined, work: (log: string) => unkno
   return existsSync(log) ? readFileSync(log, 'utf8').split('\n').slice(0, -1) : [];
 }
 
-/** The files and folders flushed one by one, and the journal's renaming. */
+/** The files and folders flushed one by one, and what is renamed and deleted. */
 async function flushedBy(work: () => unknown): Promise<string[]> {
   const events: string[] = [];
   await withFault(
@@ -139,58 +137,40 @@ async function flushedBy(work: () => unknown): Promise<string[]> {
   return events;
 }
 
-function prepareCommit(tree: Tree, sequence: number): void {
-  flush(tree.stage);
-  writeJournal(tree, sequence);
-}
-
-describe('flush and writeJournal', () => {
+describe('flush', () => {
   it.each([
-    ['flushes the file system of the stage', 'test ! -e "$2/COMMIT" && test ! -e "$2/COMMIT.partial"', 1],
+    ['flushes the file system of the stage', 'test $# -eq 2', 1],
     ['flushes all file systems if sync does not know one', 'test $# -eq 0', 2],
-  ])('%s, and only then writes the journal with the sequence', async (_, script, calls) => {
+  ])('%s', async (_, script, calls) => {
     const tree = stage();
-    const { journal } = stagePaths(tree);
-    const log = await withSync(script, () => prepareCommit(tree, 7));
+    const log = await withSync(script, () => flush(tree.stage));
     expect(log).toEqual([`-f ${tree.stage}`, ''].slice(0, calls));
-    expect(JSON.parse(readFileSync(journal, 'utf8'))).toEqual({ sequence: 7 });
-    expect(readdirSync(tree.stage)).not.toContain('COMMIT.partial');
   });
 
-  it('fails with 3 and writes no journal if sync fails', async () => {
-    const tree = stage();
+  it('fails with 3 if sync fails, and a build leaves the tree as it was', async () => {
+    const { out, stage: folder } = await treeOf(FIRST);
+    const before = [hashesOf(out), allRows(out)];
     const log = await withSync('exit 1', async () => {
-      const { exitCode, message } = await failureOf((async () => prepareCommit(tree, 7))());
-      expect([exitCode, message]).toEqual([3, `the file system of "${tree.stage}" can't be flushed`]);
+      const { exitCode, message } = await failureOf(publish(out, SECOND));
+      const expected = `the file system of "${folder}" can't be flushed`;
+      expect([exitCode, message]).toEqual([3, expected]);
     });
-    expect(log).toEqual([`-f ${tree.stage}`, '']);
-    expect(isPrepared(tree)).toBe(false);
+    expect(log).toEqual([`-f ${folder}`, '']);
+    expect([hashesOf(out), allRows(out)]).toEqual(before);
   });
 
   it.skipIf(!hasDescriptors)('flushes each file and folder of the stage where there is no sync', async () => {
     const tree = stage();
-    const { journal } = stagePaths(tree);
-    const events = await flushedBy(() => withSync(undefined, () => prepareCommit(tree, 7)));
+    const events = await flushedBy(() => withSync(undefined, () => flush(tree.stage)));
     const all = ['', '/file', '/folder', '/folder/file'].map((file) => tree.stage + file);
-    expect(events.slice(0, -4).toSorted()).toEqual(all);
-    expect(events.slice(-4)).toEqual([
-      `${journal}.partial`,
-      `renameSync ${journal}.partial`,
-      tree.stage,
-      tree.state,
-    ]);
+    expect(events.toSorted()).toEqual(all);
+    expect(events.at(-1)).toBe(tree.stage);
     expect(openIn(tree.stage)).toEqual([]);
   });
 });
 
 describe('what must outlast a power failure', () => {
   it.each([
-    ['the journal', ({ journal }: Tree) => journal, (tree: Tree) => writeJournal(tree, 7)],
-    [
-      'which trees are copies',
-      ({ mirror }: Tree) => `${mirror}/copied.json`,
-      (tree: Tree) => recordCopies(tree, []),
-    ],
     ['the log of an origin', knownLogFile, (tree: Tree) => writeKnownLog(tree, [], 'a note')],
     [
       'a contradiction',
@@ -210,26 +190,24 @@ describe('what must outlast a power failure', () => {
     ]);
   });
 
-  it.skipIf(!hasDescriptors).each([
+  it.each([
     ['a first commit', []],
     ['the next commit', [FIRST]],
   ])(
-    'of %s is the journal, before the first move, and all moves, before it is deleted',
+    'of %s is the stage, before its point of no return, and all moves, before it is over',
     async (_, before) => {
-      const { out, stage: folder, state, journal } = await treeOf(...before);
-      const moved = path('moved');
-      const script = `test ! -e ${journal} || test -e ${folder}/snapshot.json || echo moved >> ${moved}`;
-      const log: string[] = [];
-      const events = await flushedBy(async () => {
-        log.push(...(await withSync(script, () => publish(out, SECOND))));
-      });
-      const renamed = events.indexOf(`renameSync ${journal}.partial`);
-      expect(events.slice(renamed + 1, renamed + 3)).toEqual([folder, state]);
-      const moves = events.map((event) => event.startsWith(`renameSync ${folder}/`));
-      expect(moves.indexOf(true)).toBe(renamed);
+      const { out, stage: folder, state } = await treeOf(...before);
+      const published = before.length === 0 ? {} : hashesOf(out);
+      const copies = path('copies');
+      mkdirSync(copies);
+      // Keeps the tree and the state as they are at each flush.
+      const script = `/bin/cp -r ${out} ${copies}/ && /bin/cp -r ${state} ${copies}/.dist-state && /bin/mv ${copies} ${copies}-\${2##*/} && /bin/mkdir ${copies}`;
+      const log = await withSync(script, () => publish(out, SECOND));
       expect(log).toEqual([`-f ${folder}`, `-f ${out}`]);
-      expect(readFileSync(moved, 'utf8')).toBe('moved\n');
-      expect(events.indexOf(`unlinkSync ${journal}`)).toBeGreaterThan(moves.lastIndexOf(true));
+      const at = (flushed: string): Tree => new Tree(join(`${copies}-${flushed}`, 'dist'));
+      expect([isCommitting(at('stage')), hashesOf(at('stage').out)]).toEqual([false, published]);
+      expect([isCommitting(at('dist')), hashesOf(at('dist').out)]).toEqual([true, hashesOf(out)]);
+      expect(isCommitting(new Tree(out))).toBe(false);
     },
   );
 });
@@ -240,37 +218,20 @@ function progressThat(advance: () => Promise<void> | undefined): Progress {
 }
 
 describe('apply', () => {
-  it('has the parts of the old rollback data deleted meanwhile, and is done only after that', async () => {
-    const tree = await prepared(THIRD, FIRST, SECOND);
-    const discarded: string[] = [];
-    const discard: Discard = async (folder) => {
-      expect(readdirSync(folder).length).toBeGreaterThan(0);
-      await sleep(50);
-      // A thread may fail: what remains is deleted with the stage.
-      expect(existsSync(folder)).toBe(true);
-      discarded.push(folder);
-      throw new Error('no thread');
-    };
-    await apply(tree, quiet(), discard);
-    const { outdated } = stagePaths(tree);
-    expect(discarded.toSorted()).toEqual([join(outdated, 'files/a'), join(outdated, 'files/b')]);
-    expect(existsSync(tree.stage)).toBe(false);
-  });
-
   it('says of a failure that the commit had begun, and leaves a defect as it is', async () => {
-    const tree = await prepared(SECOND, FIRST);
+    const tree = await committed(SECOND, FIRST);
     const stopped = progressThat(() => Promise.reject(Failure.environment('stopped')));
-    expect((await failureOf(apply(tree, stopped))).message).toBe(
+    expect((await failureOf(carryOut(tree, stopped))).message).toBe(
       'stopped; the commit had begun, and the next build or verify --repair completes it',
     );
     const defect = new TypeError('a defect');
     const broken = progressThat(() => Promise.reject(defect));
-    await expect(apply(await prepared(SECOND, FIRST), broken)).rejects.toBe(defect);
+    await expect(carryOut(await committed(SECOND, FIRST), broken)).rejects.toBe(defect);
   });
 
   it('moves what a file system skips while a folder is read that changes', async () => {
     const whole = contentOf((await treeOf(FIRST, SECOND)).out);
-    const tree = await prepared(SECOND, FIRST);
+    const tree = await committed(SECOND, FIRST);
     const { opendirSync } = fs;
     Reflect.set(fs, 'opendirSync', (folder: string) => {
       const found = opendirSync(folder);
@@ -283,7 +244,7 @@ describe('apply', () => {
     });
     syncBuiltinESMExports();
     try {
-      await apply(tree, quiet());
+      await carryOut(tree, quiet());
     } finally {
       Reflect.set(fs, 'opendirSync', opendirSync);
       syncBuiltinESMExports();
@@ -293,9 +254,9 @@ describe('apply', () => {
   });
 
   it.skipIf(!hasDescriptors)('frees the reserved space before the first move, for good', async () => {
-    const tree = await prepared(SECOND, FIRST);
+    const tree = await committed(SECOND, FIRST);
     const { reserve } = stagePaths(tree);
-    const events = await flushedBy(() => apply(tree, quiet()));
+    const events = await flushedBy(() => carryOut(tree, quiet()));
     const freed = events.indexOf(`unlinkSync ${reserve}`);
     expect(events.slice(freed, freed + 2)).toEqual([`unlinkSync ${reserve}`, tree.stage]);
     expect(events.findIndex((event) => event.startsWith(`renameSync ${tree.stage}`))).toBeGreaterThan(
@@ -304,45 +265,41 @@ describe('apply', () => {
     expect(openIn(tree.stage)).toEqual([]);
   });
 
-  it('deletes the journal before the rest of the stage, which the commit needs as long as there is one', async () => {
-    const tree = await prepared(SECOND, FIRST);
-    const { journal, reserve } = stagePaths(tree);
-    // Some of them come before the journal in the order of the folder.
+  it('notes that it is done before it deletes the rest of the stage, which it needs until then', async () => {
+    const tree = await committed(SECOND, FIRST);
+    const { reserve } = stagePaths(tree);
     for (let count = 0; count < 20; count += 1) writeFileSync(join(tree.stage, `later-${count}`), '');
-    const calls = await callsOf(() => apply(tree, quiet()));
-    const deleted = calls.filter(({ name }) => name === 'unlinkSync').map(({ path: file }) => file);
-    expect(deleted.slice(0, 2)).toEqual([reserve, journal]);
-    expect(deleted.length).toBeGreaterThan(20);
-  });
-
-  it('completes a commit of a version whose journal had no operations', async () => {
-    for (const next of [THIRD, TAKEDOWN]) {
-      const tree = await prepared(next, FIRST, SECOND);
-      const copy = copyOf(tree);
-      await apply(tree, quiet());
-      const { journal } = stagePaths(copy);
-      const { sequence } = z.object({ sequence: z.int() }).parse(JSON.parse(readFileSync(journal, 'utf8')));
-      writeFileSync(journal, JSON.stringify({ sequence }));
-      await apply(copy, quiet());
-      expect(wholeOf(copy)).toEqual(wholeOf(tree));
-    }
+    const whileCommitting: string[] = [];
+    let deleted = 0;
+    await withFault(
+      ({ name, path: file }) => {
+        if (name !== 'unlinkSync') return undefined;
+        deleted += 1;
+        if (isCommitting(tree)) whileCommitting.push(file);
+        return undefined;
+      },
+      () => carryOut(tree, quiet()),
+    );
+    expect([whileCommitting, deleted]).toEqual([[reserve], 21]);
   });
 });
 
-/** The tree and its state: what is published, the index, the rollback data, the change lists. Each tree has its id. */
-function wholeOf(tree: Tree): Record<string, string> {
+/** The tree and its state: what is published, and what is known about it. Each tree has its id. */
+function wholeOf(tree: Tree): Record<string, unknown> {
   const { id } = manifestOf(tree.out).tree;
-  // The hash of snapshot.json, which has the id, and the one over that.
-  const ofId = /(?<=^\{"sha256":"|"manifest":")[0-9a-f]{64}/g;
-  const hashes = (folder: string): [string, string][] =>
-    Object.keys(hashesOf(folder)).map((file) => [
-      file,
-      sha256(readFileSync(join(folder, file), 'latin1').replaceAll(id, 'ID').replaceAll(ofId, '')),
-    ]);
-  return Object.fromEntries([
-    ...hashes(tree.out),
-    ...hashes(inState(tree.out)).map(([file, hash]) => [`state/${file}`, hash] as const),
+  // The hash of snapshot.json, which has the id, and the sum over that.
+  const ofId = /(?<=\\"manifest\\":\\")[0-9a-f]{64}|(?<=",")[0-9a-f]{64}(?="\]$)/g;
+  const hashes = Object.keys(hashesOf(tree.out)).map((file): [string, string] => [
+    file,
+    sha256(readFileSync(join(tree.out, file), 'latin1').replaceAll(id, 'ID')),
   ]);
+  const { snapshot = [], ...others } = allRows(tree.out);
+  return {
+    ...Object.fromEntries(hashes),
+    ...others,
+    snapshot: snapshot.map((row) => row.replaceAll(id, 'ID').replaceAll(ofId, '')),
+    state: Object.keys(hashesOf(tree.state)),
+  };
 }
 
 describe.each([
@@ -353,10 +310,13 @@ describe.each([
   it('leads to one and the same tree and state, at whatever call it was cut off', async () => {
     const old = await treeOf(...before);
     const whole = copyOf(old);
-    const calls = await callsOf(() => publish(whole.out, next), faultOf?.(dirname(whole.out)));
+    const begun = await callsOfCommit(
+      whole.out,
+      () => publish(whole.out, next),
+      faultOf?.(dirname(whole.out)),
+    );
     const expected = wholeOf(whole);
     expect(contentOf(whole.out)).toEqual(contentOf((await treeOf(next)).out));
-    const begun = calls.filter(({ number }) => number > journaled(calls));
     for (const { number, name, path: file } of some(begun, 12)) {
       const tree = copyOf(old);
       const fault = faultOf?.(dirname(tree.out));
@@ -372,7 +332,7 @@ describe.each([
         () => completeCommit(tree, quiet()),
       );
       expect(wholeOf(tree), `dead at ${number}, ${name} ${file}`).toEqual(expected);
-      expect(isPrepared(tree)).toBe(false);
+      expect(isCommitting(tree)).toBe(false);
     }
     expect(begun.length).toBeGreaterThan(5);
   });

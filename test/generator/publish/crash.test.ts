@@ -5,12 +5,11 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { rollback } from '../../../generator/build/rollback.js';
+import { isCommitting } from '../../../generator/publish/commit.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { effectsAt } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { always, isThorough, some } from '../../support/thorough.js';
-import { differing, inState, isOfTheBuild } from '../../support/tree.js';
+import { differing, isOfTheBuild } from '../../support/tree.js';
 import {
   SWEEP,
   callsOf,
@@ -22,8 +21,7 @@ import {
   withoutSync,
   type Fault,
 } from './faults.js';
-import { LONG, publish, route, styleRoute } from './small.js';
-import type { Version } from './small.js';
+import { LONG, publish, route, styleRoute, type Version } from './small.js';
 import { contentOf, hashesOf, manifestOf, sha256, stateOf } from '../../support/published.js';
 import { damageOf, errorOf, leftovers } from './support.js';
 
@@ -77,7 +75,7 @@ function copied(folder: string): string {
 /** Nothing is wrong with a file system. */
 const sound = (): Fault => () => undefined;
 
-const isInterrupted = (out: string): boolean => existsSync(inState(out, 'stage/COMMIT'));
+const isInterrupted = (out: string): boolean => isCommitting(new Tree(out));
 
 /** The published files. The folder may be missing, and hold what only tries whether it can be written. */
 function filesIn(out: string): Record<string, string> {
@@ -165,10 +163,7 @@ describe.each(SCENARIOS)('$title', ({ before, next, stays }) => {
     expect(differing(contentOf(out), newTree), where).toEqual([]);
     expect(manifestOf(out).sequence, where).toBe(sequence);
     expect(await damageOf(out), where).toEqual([]);
-    expect(
-      leftovers(out).filter((name) => !name.startsWith('unreported-')),
-      where,
-    ).toEqual([]);
+    expect(leftovers(out), where).toEqual([]);
     const secrets = next === TAKEDOWN ? holding(join(out, '..'), SECRET) : [];
     expect(secrets, where).toEqual([]);
   }
@@ -222,32 +217,5 @@ describe.each(SCENARIOS)('$title', ({ before, next, stays }) => {
       await expectNew(out, all, where);
     }
     expect(refused).toBeGreaterThan(isThorough ? 10 : 2);
-  });
-});
-
-const back = (out: string) => rollback(new Tree(out), effectsAt('2026-12-02T00:00:00Z'));
-
-describe('a rollback', () => {
-  always('survives a death at every call', SWEEP, async () => {
-    const folder = await site(OLD, NEW);
-    const oldTree = contentOf(join(await site(OLD), 'dist'));
-    const files = [OLD, NEW].map(async (version) => hashesOf(join(await site(version), 'dist')));
-    const both = await Promise.all(files);
-    const copy = copied(folder);
-    const calls = await callsOf(() => back(copy));
-    for (const { number, name, path: file } of some(calls, PLACES)) {
-      const where = `dead at ${number}, ${name} ${file}`;
-      const out = copied(folder);
-      await survive(withFault(deadFrom(number), () => back(out)));
-      expect(torn(out, both), where).toEqual([]);
-      const isBegun = isInterrupted(out) || manifestOf(out).sequence === 3;
-      // An interrupted rollback is completed by the next build; one that never began is done again.
-      if (isBegun) await publish(out, OLD);
-      else await back(out);
-      expect(differing(contentOf(out), oldTree), where).toEqual([]);
-      expect(manifestOf(out).sequence, where).toBe(3);
-      expect(await damageOf(out), where).toEqual([]);
-    }
-    expect(calls.length).toBeGreaterThan(40);
   });
 });

@@ -7,6 +7,8 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
+import { isCommitting } from '../../../generator/publish/commit.js';
+import { Tree } from '../../../generator/tree/tree.js';
 
 const GROWING = ['writeFileSync', 'writeSync', 'mkdirSync', 'linkSync'] as const;
 const SHRINKING = ['renameSync', 'unlinkSync', 'rmdirSync', 'rmSync', 'fsyncSync'] as const;
@@ -108,6 +110,32 @@ export const deadFrom =
   (number: number): Fault =>
   (call) =>
     call.number >= number && !ofTheLock(call) ? new Killed(`dead since call ${number}`) : undefined;
+
+/** Once a commit has passed its point of no return, nothing is done any more. */
+export function deadOnceCommitted(out: string): Fault {
+  const tree = new Tree(out);
+  let isDead = false;
+  return ({ name, path }) => {
+    isDead ||= isCommitting(tree);
+    return isDead ? new Killed(`dead before ${name} ${path}`) : undefined;
+  };
+}
+
+/** The calls of some work from the point of no return of its commit on. */
+export async function callsOfCommit(
+  out: string,
+  work: () => Promise<unknown>,
+  fault: Fault = NONE,
+): Promise<Call[]> {
+  const tree = new Tree(out);
+  let [isCommitted, first] = [false, 1];
+  const calls = await callsOf(work, (call) => {
+    isCommitted ||= isCommitting(tree);
+    if (!isCommitted) first = call.number + 1;
+    return fault(call);
+  });
+  return calls.filter(({ number }) => number >= first);
+}
 
 /** From this call on the disk takes nothing more; deleting and renaming still work. */
 export const fullFrom =

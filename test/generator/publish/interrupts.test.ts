@@ -1,22 +1,22 @@
-/** Interrupts: before the journal the tree stays what it was; from there on the commit finishes. */
+/** Interrupts: before the point of no return the tree stays what it was; from there on the commit finishes. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, vi } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
-import { diff } from '../../../generator/build/diff.js';
+import { dryRun } from '../../../generator/pipeline/build.js';
 import { buildConfig } from '../../../generator/config/config.js';
-import { Failure } from '../../../generator/errors.js';
-import { progressFor } from '../../../generator/progress.js';
+import { Failure } from '../../../generator/base/errors.js';
+import { progressFor } from '../../../generator/base/progress.js';
 import type { Resource } from '../../../generator/schema/field.js';
 import { Register } from '../../../generator/register/database.js';
-import { RESOURCES, TABLES } from '../../../generator/schema/index.js';
+import { RESOURCES, TABLES } from '../../../generator/schema/schema.js';
+import { isCommitting } from '../../../generator/publish/commit.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { OPERATOR, effectsAt, startThreads } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { contentOf, stateOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
-import { buildWith, failureOf, pair } from '../../support/site.js';
-import type { Pair } from '../../support/site.js';
+import { buildWith, failureOf, pair, type Pair } from '../../support/site.js';
 import { always, isThorough, it, some } from '../../support/thorough.js';
 import { differing } from '../../support/tree.js';
 import { damageOf, expectAtRest, progressThat } from './support.js';
@@ -51,11 +51,11 @@ describe('an interrupt', () => {
   it('while the commit is prepared leaves the tree as it was', async () => {
     const { register, out } = begun();
     const before = stateOf(out);
-    const { stage, journal } = new Tree(out);
-    const progress = stopOnce(() => existsSync(join(stage, 'snapshot.json')));
+    const tree = new Tree(out);
+    const progress = stopOnce(() => existsSync(join(tree.stage, 'snapshot.json')));
     const { exitCode, message } = await failureOf(buildWith({ register, out }, { progress }));
     expect([exitCode, message]).toEqual([130, 'stopped by SIGINT; the published tree is what it was']);
-    expect(existsSync(journal)).toBe(false);
+    expect(isCommitting(tree)).toBe(false);
     expect(differing(stateOf(out), before)).toEqual([]);
     // The stage may not be deleted in the time there is; the next build does that.
     expect(await damageOf(out)).toEqual([]);
@@ -98,7 +98,7 @@ describe('an interrupt', () => {
       const spies = [vi.spyOn(Register.prototype, 'rows'), vi.spyOn(Register.prototype, 'integers')];
       await buildWith({ register, out }, effects);
       changeRegister(register, `UPDATE ${of === 'views' ? 'raw_' : ''}games SET description = 'x'`);
-      await diff(buildConfig({ register, out, operator: OPERATOR }), {
+      await dryRun(buildConfig({ register, out, operator: OPERATOR }), {
         ...effectsAt('2026-12-01T00:00:00Z'),
         ...effects,
       });

@@ -14,11 +14,12 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createKey } from '../../../generator/log/key-file.js';
+import { createKey } from '../../../generator/programs/log/key-file.js';
 import { inputs } from '../../support/cli.js';
 import { changeRegister } from '../../support/register.js';
-import { fresh, pair, site } from '../../support/site.js';
-import type { Pair } from '../../support/site.js';
+import { fresh, pair, site, type Pair } from '../../support/site.js';
+import { allRows } from '../../support/state.js';
+import { standIn } from '../../support/stand-in.js';
 import { some, always } from '../../support/thorough.js';
 import { differing, inState } from '../../support/tree.js';
 import {
@@ -29,6 +30,7 @@ import {
   failureOf,
   inProcess,
   interruptCommit,
+  sha256,
   temporary,
   wholeOf,
 } from './support.js';
@@ -49,10 +51,10 @@ function linked(place: string) {
   };
 }
 
-/** What is in a tree and its state, with inodes and times; a build that changes nothing leaves it so. */
+/** What is in a tree and its state, with inodes and times of files; a build that changes nothing leaves it so. */
 const all = (out: string) => {
-  const { tree: _, ...state } = wholeOf(inState(out));
-  return { tree: wholeOf(out), state };
+  const { tree: _, 'state.sqlite': __, ...state } = wholeOf(inState(out));
+  return { tree: wholeOf(out), state, rows: allRows(out) };
 };
 
 const WITHHOLD = `INSERT INTO withheld VALUES ('game', 1, '2026-12-02T00:00:00Z')`;
@@ -139,6 +141,7 @@ describe('a folder of the tree that is a link', () => {
   );
 
   it('of changes or of the log stops verify, --repair, sign and upload as well', async () => {
+    standIn(path('bin'), 'rclone', 'exit 99');
     const { register, out } = flags();
     const key = path('key');
     createKey('register.example/log', key);
@@ -152,7 +155,7 @@ describe('a folder of the tree that is a link', () => {
         ['verify', '--repair', '--key', key, ...inputs(register, out)],
         ['build', '--key', key, ...inputs(register, out)],
         ['sign', '--key', key, '--out', out],
-        ['upload', '--to', `rsync:${path('copy')}`, '--out', out],
+        ['upload', '--to', 'some:bucket', '--out', out],
       ]) {
         const { code, stderr } = await inProcess(...command, '--quiet');
         expect.soft([folder, code, stderr]).toEqual([folder, 3, saying(out, folder)]);
@@ -167,7 +170,7 @@ describe('a folder of the tree that is a link', () => {
 describe('a file of the tree that is a link', () => {
   const GAME = 'api/v1/game/3.json';
 
-  it('is replaced and deleted itself, and a rollback does not publish what it leads to', async () => {
+  it('is replaced and deleted itself, and not what it leads to', async () => {
     const made = await site(path);
     const place = join(made.out, GAME);
     for (const sql of [`UPDATE games SET name = 'new' WHERE id = 3`, 'DELETE FROM games WHERE id = 3']) {
@@ -180,8 +183,6 @@ describe('a file of the tree that is a link', () => {
         'of somebody else',
       ]);
     }
-    const { code, stderr } = await inProcess('rollback', '--quiet', '--out', made.out);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('is missing or damaged')]);
   });
 
   it.each(['api/v1/item/5.json.gz', 'downloads/games.csv', 'downloads/games.csv.gz', GAME])(
@@ -222,31 +223,31 @@ describe('a file of the tree that is a link', () => {
   });
 });
 
-/** What is below a folder; nothing is below a file. */
-const namesIn = (place: string): string[] =>
-  lstatSync(place).isDirectory() ? Object.keys(wholeOf(place)) : [];
+/** What is below a folder, or in a file. */
+const contentIn = (place: string): readonly string[] =>
+  lstatSync(place).isDirectory() ? Object.keys(wholeOf(place)) : [sha256(readFileSync(place))];
 
 describe('a link in the state', () => {
-  it.each(['index', 'index/group', 'previous', 'previous/files', 'changed', 'stage', 'tree', 'uploads'])(
+  it.each(['state.sqlite', 'stage', 'mirror', 'mirror/files', 'tree', 'uploads'])(
     'stops whatever would work with it: %s',
     async (part) => {
+      standIn(path('bin'), 'rclone', 'exit 99');
       const made = await site(path);
       await made.build('UPDATE items SET price = 50 WHERE id = 1');
       const place = inState(made.out, part);
-      if (!existsSync(place)) mkdirSync(place);
+      if (!existsSync(place)) mkdirSync(place, { recursive: true });
       const { elsewhere, putBack } = linked(place);
-      const before = namesIn(elsewhere);
+      const before = contentIn(elsewhere);
       for (const command of [
         ['build', ...inputs(made.register, made.out)],
         ['verify', '--out', made.out],
         ['verify', '--repair', ...inputs(made.register, made.out)],
-        ['rollback', '--out', made.out],
-        ['upload', '--to', `rsync:${path('copy')}`, '--out', made.out],
+        ['upload', '--to', 'some:bucket', '--out', made.out],
       ]) {
         const { code, stderr } = await inProcess(...command, '--quiet');
         expect.soft([command[0], code, stderr]).toEqual([command[0], 3, saying(inState(made.out), part)]);
       }
-      expect(namesIn(elsewhere)).toEqual(before);
+      expect(contentIn(elsewhere)).toEqual(before);
       putBack();
       await made.build('UPDATE items SET price = 51 WHERE id = 1');
       await expectAtRest(made.out);
@@ -260,7 +261,7 @@ describe('a link in the state', () => {
     cpSync(both.tree(), out, { recursive: true });
     symlinkSync(elsewhere, inState(out));
     await buildWith({ register: both.registers[1], out });
-    expect(readdirSync(elsewhere)).toContain('index');
+    expect(readdirSync(elsewhere)).toContain('state.sqlite');
     expect(differing(contentOf(out), both.trees[1])).toEqual([]);
     rmSync(elsewhere, { recursive: true });
   });

@@ -6,8 +6,7 @@ import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { hashesOf, listOf, manifestOf, mirrorOf, stateOf, urlsOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
-import { buildWith, failureOf, pair, site } from '../../support/site.js';
-import type { Pair } from '../../support/site.js';
+import { buildWith, failureOf, pair, site, type Pair } from '../../support/site.js';
 import { differing, isSibling } from '../../support/tree.js';
 
 const path = temporary();

@@ -3,15 +3,14 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
-import { Lock } from '../../../generator/lock.js';
+import { Lock } from '../../../generator/base/lock.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { OPERATOR } from '../../support/build.js';
 import { errorsOf, inputs, snapshot, start, startBuild, until } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { contentOf, indexOf, manifestOf, stateOf } from '../../support/published.js';
-import { buildWith, pair } from '../../support/site.js';
-import type { Pair } from '../../support/site.js';
+import { buildWith, pair, type Pair } from '../../support/site.js';
 import { differing, inState } from '../../support/tree.js';
 import { damageOf, expectAtRest, interruptCommit } from './support.js';
 
@@ -41,7 +40,7 @@ describe('a tree that is being built', () => {
     running.child.kill('SIGSTOP');
     const before = stateOf(out);
     const from = ['--register', both.registers[1], '--operator', OPERATOR];
-    for (const args of [['build', ...from], ['rollback'], ['verify'], ['verify', '--repair', ...from]]) {
+    for (const args of [['build', ...from], ['verify'], ['verify', '--repair', ...from]]) {
       const { code, stderr } = await snapshot([...args, '--quiet', '--out', out]);
       const message = expect.stringMatching(
         new RegExp(`another process .*process ${running.pid}\\)`),
@@ -91,7 +90,7 @@ const accepting = (): string[] => [
 describe('--wait', () => {
   it.each([
     ['build', accepting],
-    ['rollback', () => []],
+    ['verify', () => ['--repair', ...accepting()]],
   ])('has %s wait for the other process, and say for which', async (command, options) => {
     const out = await twoSnapshots();
     const lock = Lock.take(new Tree(out).lock);

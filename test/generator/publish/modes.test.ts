@@ -3,16 +3,15 @@ import { spawn } from 'node:child_process';
 import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createKey } from '../../../generator/log/key-file.js';
+import { createKey } from '../../../generator/programs/log/key-file.js';
 import { inputs } from '../../support/cli.js';
 import { PROJECT } from '../../support/project.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { ROWS, STEP, site } from '../../support/site.js';
 import { some } from '../../support/thorough.js';
 import { inState } from '../../support/tree.js';
-import { MadeUpOrigin, documentsOf } from '../mirror/made-up.js';
-import { withFault } from './faults.js';
-import type { Call } from './faults.js';
+import { MadeUpOrigin, documentsOf } from '../programs/mirror/made-up.js';
+import { withFault, type Call } from './faults.js';
 import { inProcess, temporary } from './support.js';
 
 const path = temporary();
@@ -52,7 +51,6 @@ describe.each(some(['077', '000'], 1))('with the umask %s', (umask) => {
     expect(odd(out)).toEqual([]);
     changeRegister(register, 'UPDATE items SET price = 7 WHERE id = 1');
     expect(await run(...build, '--keep-downloads', '--key', key)).toBe(0);
-    expect(await run('rollback', '--key', key, '--out', out)).toBe(0);
     expect(odd(out)).toEqual([]);
     const [tree = ''] = readdirSync(join(out, 'log'));
     for (const part of ['api', 'downloads', 'feeds', `log/${tree}/tile/0`, 'changes/2.json'])

@@ -3,11 +3,10 @@ import fs, { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync } fro
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { flushOne } from '../../../generator/files.js';
-import { makePrivate } from '../../../generator/modes.js';
-import { readKey } from '../../../generator/keys.js';
+import { flushOne } from '../../../generator/base/files.js';
+import { makePrivate } from '../../../generator/base/modes.js';
+import { readKey } from '../../../generator/base/keys.js';
 import { deleteFile, move, moveFile } from '../../../generator/publish/moves.js';
-import { Tree } from '../../../generator/tree/tree.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { writeFiles } from '../../support/operator.js';
@@ -114,13 +113,6 @@ it('a folder that can’t be renamed (EXDEV) is made where there is none or a fi
     expect(Object.keys(hashesOf(join(root, 'to/kind'))).toSorted()).toEqual(['1.json', 'deep/2.json']);
     expect(existsSync(join(root, 'from'))).toBe(false);
   }
-});
-
-it('the state of an earlier version is copied where its folders can’t be renamed', async () => {
-  const root = folder('dist/.snapshot/index/group', '.dist-state/tree');
-  await withError('renameSync', 'EXDEV', () => new Tree(join(root, 'dist')).adoptFormerState());
-  expect(readdirSync(join(root, '.dist-state/index'))).toEqual(['group']);
-  expect(readdirSync(join(root, 'dist'))).toEqual([]);
 });
 
 it('a link in the place of a folder stops a move, and nothing is written where it leads', () => {

@@ -56,7 +56,10 @@ mkdirSync(lower);
 const mountable = containerOf(lower) !== undefined;
 if (!mountable) leaveOut('trees of images', 'this process is not permitted to mount an overlay');
 
-/** A module that has a process kill itself so many calls that change the disk after a commit has begun. */
+/**
+ * A module that has a process kill itself so many calls that change the disk after a commit has begun, which frees
+ * what was reserved or else, of a first snapshot, moves what is staged.
+ */
 function deathAfter(calls: number): string {
   const file = path('death.mjs');
   writeFileSync(
@@ -68,10 +71,12 @@ function deathAfter(calls: number): string {
     const count = (name) => {
       const original = fs[name];
       fs[name] = (...args) => {
+        const path = String(args[0]);
+        if (path.endsWith('stage/reserve') || (name === 'renameSync' && path.includes('-state/stage/')))
+          left = Math.min(left, ${calls});
         if (left === 0) process.kill(process.pid, 'SIGKILL');
         left -= 1;
         original(...args);
-        if (name === 'renameSync' && args[0].endsWith('COMMIT.partial')) left = ${calls};
       };
     };
     if (isMainThread) ['mkdirSync', 'renameSync', 'rmdirSync', 'rmSync', 'unlinkSync'].forEach(count);
@@ -103,12 +108,11 @@ describe.skipIf(!mountable)('a tree of an image', () => {
     mkdirSync(join(empty, 'dist'), { recursive: true });
   });
 
-  it('is built, rolled back and repaired in a container', async () => {
+  it('is built and repaired in a container', async () => {
     const out = join(container(image).root, 'dist');
     const steps = [
       { args: buildArgs(both.registers[1], out), tree: both.trees[1] },
-      { args: ['rollback', '--quiet', '--out', out], tree: both.trees[0] },
-      { args: ['verify', '--repair', '--quiet', ...inputs(both.registers[0], out)], tree: both.trees[0] },
+      { args: ['verify', '--repair', '--quiet', ...inputs(both.registers[1], out)], tree: both.trees[1] },
     ];
     for (const { args, tree } of steps) {
       if (args.includes('--repair')) rmSync(join(out, 'api/v1/group'), { recursive: true });

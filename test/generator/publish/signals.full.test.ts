@@ -4,13 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
 import { Dice } from '../../../data/sample/dice.js';
+import { isCommitting } from '../../../generator/publish/commit.js';
+import { Tree } from '../../../generator/tree/tree.js';
 import { OPERATOR } from '../../support/build.js';
 import { errorsOf, start, startBuild, until } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { contentOf, manifestOf, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
-import { ROWS, buildWith, fresh, pair } from '../../support/site.js';
-import type { Pair } from '../../support/site.js';
+import { ROWS, buildWith, fresh, pair, type Pair } from '../../support/site.js';
 import { differing, inState } from '../../support/tree.js';
 import { damageOf, expectAtRest } from './support.js';
 
@@ -48,8 +49,8 @@ describe('a build that gets', { retry: 2 }, () => {
       const ms = performance.now() - at;
       expect([code, stdout, stderr]).toEqual([130, '', `error: stopped by ${signal}; ${AS_IT_WAS}\n`]);
       expect(differing(stateOf(out), before)).toEqual([]);
-      // A large stage may not be cleared away in the time there is; it is not sealed, and the next build does the rest.
-      expect(existsSync(inState(out, 'stage/COMMIT'))).toBe(false);
+      // A large stage may not be cleared away in the time there is; nothing is committed, and the next build does the rest.
+      expect(isCommitting(new Tree(out))).toBe(false);
       expect(await damageOf(out)).toEqual([]);
       expect(ms).toBeLessThan(PATIENCE_MS);
       expect((await startBuild(both.registers[0], out).done).code).toBe(0);
@@ -121,20 +122,20 @@ it('a build that is killed at any moment leaves the old tree, or one that the ne
   const out = path('dist');
   await buildWith({ register: a, out });
   const dice = new Dice(20261201, 'kill', 0);
-  const isCommitting = () => existsSync(inState(out, 'stage/COMMIT'));
+  const tree = new Tree(out);
   let inCommits = 0;
   for (let kill = 1; kill <= 8; kill += 1) {
     const register = kill % 2 === 0 ? a : b;
     const { sequence } = manifestOf(out);
     const { child, done } = startBuild(register, out);
     const waits = kill % 4 > 1;
-    if (waits) await until(() => isCommitting() || child.exitCode !== null, 'the build commits');
+    if (waits) await until(() => isCommitting(tree) || child.exitCode !== null, 'the build commits');
     await Promise.race([sleep(dice.below(waits ? 25 : 400)), done]);
     child.kill('SIGKILL');
     await done;
     const damage = await damageOf(out);
     const isInterrupted = damage.some(({ what }) => what === 'interrupted');
-    expect(isInterrupted).toBe(isCommitting());
+    expect(isInterrupted).toBe(isCommitting(tree));
     inCommits += Number(isInterrupted);
     const [to, from] = register === a ? trees : trees.toReversed();
     const present = manifestOf(out).sequence === sequence ? from : to;

@@ -4,10 +4,10 @@ import { Publisher } from '../../../generator/publish/publisher.js';
 import type { PublishedRoute } from '../../../generator/tree/published-routes.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { snapshotLog } from '../../../generator/outputs/snapshot.js';
-import { LOG_ROUTES } from '../../../generator/routes/index.js';
-import { withLog } from '../../../generator/log/sign.js';
+import { LOG_ROUTES } from '../../../generator/routes/routes.js';
+import { withLog } from '../../../generator/programs/log/sign.js';
 import { signingOf } from '../../../generator/config/signing.js';
-import { RECORD_ROUTES } from '../../../generator/build/removal-guard.js';
+import { RECORD_ROUTES } from '../../../generator/pipeline/removal-guard.js';
 import { quiet } from '../../support/build.js';
 import { sha256 } from '../../support/published.js';
 import { MEMBERS } from '../tree/members.js';
@@ -27,8 +27,8 @@ export interface Version {
   readonly bundleBytes?: number;
 }
 
-/** From 4 KiB on there are compressed siblings. */
-export const LONG = 'long, '.repeat(1000);
+/** From 4 KiB on there are compressed siblings. A fifth of this has room for some lists and bundles. */
+export const LONG = 'long, '.repeat(10_000);
 
 export const route = (
   name: string,
@@ -63,11 +63,11 @@ export async function publish(
   { routes: own, documents, withheld, members, bundleBytes }: Version,
   ...keys: readonly string[]
 ): Promise<void> {
-  const signing = signingOf(keys, []);
+  const signing = signingOf(keys);
   const routes = [...own, ...(signing === undefined ? [] : LOG_ROUTES)];
   const effects = { warn: () => undefined, progress: quiet() };
   await withLog({ log: signing, signing }, effects, async (around) => {
-    const opening = { routes: () => routes, ...around, ...(bundleBytes !== undefined && { bundleBytes }) };
+    const opening = { routes, ...around, ...(bundleBytes !== undefined && { bundleBytes }) };
     const publisher = await Publisher.open(new Tree(out), opening, quiet());
     const plan = await planned(publisher, documents, withheld).catch((error: unknown) => {
       publisher.abort();
@@ -84,10 +84,10 @@ export async function publish(
           digest,
           counts: {},
           tree: { id: treeId, files, bytes },
-          downloads: { sequence: 1, digest: '0'.repeat(64) },
+          downloads: { as_of: null, sequence: 1, digest: '0'.repeat(64) },
           compressed_from: 4096,
           ...(signing && { log: snapshotLog(signing, treeId) }),
-          routes,
+          routes: routes.map((each) => ({ description: '', ...each })),
           ...members,
         }),
       kinds: RECORD_ROUTES,
@@ -107,5 +107,5 @@ async function planned(
   publisher.takedown.withheld = { keys: new Map(keys), marks: { records, names: [] } };
   for (const [name, all] of Object.entries(documents))
     for (const [key, body] of Object.entries(all)) publisher.writer.route(name).put(Number(key), body);
-  return publisher.plan();
+  return publisher.plan(quiet());
 }

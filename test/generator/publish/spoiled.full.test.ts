@@ -5,8 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { temporary } from '../../support/folder.js';
 import { contentOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
-import { buildWith, failureOf, pair } from '../../support/site.js';
-import type { Pair } from '../../support/site.js';
+import { buildWith, failureOf, pair, type Pair } from '../../support/site.js';
 import { differing } from '../../support/tree.js';
 import { damageOf, interruptCommit, leftovers } from './support.js';
 

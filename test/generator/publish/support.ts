@@ -1,12 +1,13 @@
 /** What the tests of publishing have in common; much of it is in test/support, for all. */
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, readFileSync, readdirSync } from 'node:fs';
+import { lstatSync, readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect } from 'vitest';
-import type { Progress } from '../../../generator/progress.js';
+import type { Progress } from '../../../generator/base/progress.js';
+import { isCommitting } from '../../../generator/publish/commit.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { verify } from '../../../generator/verify/verify.js';
-import type { Damage } from '../../../generator/verify/verify.js';
+import { verify } from '../../../generator/programs/verify/verify.js';
+import type { Damage } from '../../../generator/programs/verify/damage.js';
 import { quiet } from '../../support/build.js';
 import { hashesOf, stateOf } from '../../support/published.js';
 import { buildWith } from '../../support/site.js';
@@ -19,7 +20,7 @@ export { inProcess } from '../../support/in-process.js';
 export * from '../../support/published.js';
 export { ROWS, STEP, buildWith, failureOf } from '../../support/site.js';
 
-/** Where a file waits in the bookkeeping that takes the place of a published one, or is kept that gave way. */
+/** Where a file waits in the bookkeeping that takes the place of a published one. */
 export const flat = (route: string, file: string): string => `${route}/${encodeURIComponent(file)}`;
 
 /** That a commit has touched these documents, what it says of itself, and no other file. @param before see `stateOf` */
@@ -55,7 +56,7 @@ export function wholeOf(folder: string): Record<string, string> {
   );
 }
 
-const AT_REST = new Set(['changed', 'checkpoint', 'index', 'mirror', 'previous', 'tree', 'uploads']);
+const AT_REST = new Set(['checkpoint', 'mirror', 'state.sqlite', 'tree', 'uploads']);
 
 /** What lies in the state of a tree at rest and should not. */
 export const leftovers = (out: string): string[] =>
@@ -118,7 +119,7 @@ export async function interruptCommit(flags: Parameters<typeof buildWith>[0], at
     if (step === atStep) throw new Killed('dead within the commit');
   });
   await expect(buildWith(flags, { progress })).rejects.toThrow(Killed);
-  expect(existsSync(inState(flags.out, 'stage/COMMIT'))).toBe(true);
+  expect(isCommitting(new Tree(flags.out))).toBe(true);
 }
 
 /** What some work throws; undefined if it does not. */

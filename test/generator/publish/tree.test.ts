@@ -2,9 +2,8 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { rollback } from '../../../generator/build/rollback.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { effectsAt, published } from '../../support/build.js';
+import { published } from '../../support/build.js';
 import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
@@ -12,6 +11,7 @@ import { writeFiles } from '../../support/operator.js';
 import { indexOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { buildWith, failureOf, site } from '../../support/site.js';
+import { databaseOf } from '../../support/state.js';
 import { inState } from '../../support/tree.js';
 import { damageOf, expectAtRest, interruptCommit, wholeOf } from './support.js';
 
@@ -21,7 +21,7 @@ const SINCE = '2026-12-02T00:00:00Z';
 const placesOf = ({ lock, state }: Tree): readonly string[] => [lock, state];
 
 describe('a tree that is reached through a symbolic link', () => {
-  it('has the same state: a build goes on from it, and a rollback sees a takedown', async () => {
+  it('has the same state: a build goes on from it, and knows what is withheld', async () => {
     const { register, out } = await site(path);
     // From another folder.
     const link = join(path('links'), 'current');
@@ -32,8 +32,9 @@ describe('a tree that is reached through a symbolic link', () => {
     expect(sequence).toBe(2);
     expect(changes.unchanged).toBeGreaterThan(0);
     expect(readdirSync(dirname(link))).toEqual(['current']);
-    const { exitCode, message } = await failureOf(rollback(new Tree(out), effectsAt(SINCE)));
-    expect([exitCode, message]).toEqual([1, expect.stringContaining('withheld')]);
+    changeRegister(register, 'DELETE FROM withheld');
+    const { exitCode, message } = await failureOf(published({ register, out }));
+    expect([exitCode, message]).toEqual([1, expect.stringContaining('group 1 would be published again')]);
     expect(await damageOf(link)).toEqual([]);
   });
 
@@ -69,12 +70,12 @@ describe('a folder with a state next to it', () => {
     expect(existsSync(join(out, 'snapshot.json'))).toBe(true);
   });
 
-  it('is refused with what to do if a first build was interrupted in it and its journal is lost', async () => {
+  it('is refused with what to do if a first build was interrupted in it and its state is lost', async () => {
     const { register } = await site(path);
     const flags = { register, out: path('dist') };
     const { out } = flags;
     await interruptCommit(flags);
-    rmSync(inState(out, 'stage/COMMIT'));
+    rmSync(databaseOf(out));
     const before = wholeOf(out);
     const repair = inProcess('verify', '--repair', '--quiet', ...inputs(register, out));
     for (const message of [(await failureOf(buildWith(flags))).message, (await repair).stderr])
@@ -86,6 +87,13 @@ describe('a folder with a state next to it', () => {
     rmSync(out, { recursive: true });
     expect(await buildWith(flags)).toMatchObject({ published: true });
     await expectAtRest(out);
+  });
+
+  it('has nothing in it of what a commit replaced, as that of an earlier version has', async () => {
+    const { register, out } = await site(path);
+    writeFiles(inState(out, 'previous'), { 'group/1.json': 'withheld by now' });
+    await published({ register, out });
+    expect(existsSync(inState(out, 'previous'))).toBe(false);
   });
 
   it('has one that its owner alone can read, since it keeps what is withheld by now', async () => {

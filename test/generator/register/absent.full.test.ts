@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
 import { Register } from '../../../generator/register/database.js';
-import { ROUTES } from '../../../generator/routes/index.js';
-import { TABLES } from '../../../generator/schema/index.js';
+import { ROUTES } from '../../../generator/routes/routes.js';
+import { TABLES } from '../../../generator/schema/schema.js';
 import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
@@ -71,11 +71,11 @@ describe('a register without its nullable columns and its withheld list', () => 
       expect(register.absent).toEqual([]);
       changeRegister(file, 'DROP TABLE withheld; ALTER TABLE items DROP COLUMN price');
       expect(register.absent).toEqual([]);
-      register.restartRead();
+      register.restartRead(new Date());
       expect(register.absent).toEqual(['items.price', 'withheld']);
       expect([...register.rows('SELECT count(price) FROM items')]).toEqual([[0]]);
       changeRegister(file, 'ALTER TABLE items ADD COLUMN price INTEGER; UPDATE items SET price = 5');
-      register.restartRead();
+      register.restartRead(new Date());
       expect(register.absent).toEqual(['withheld']);
       expect([...register.rows('SELECT min(price) FROM items')]).toEqual([[5]]);
     } finally {

@@ -3,14 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { findingLines } from '../../../generator/commands/report.js';
 import { check } from '../../../generator/register/check.js';
 import { Register } from '../../../generator/register/database.js';
-import { Findings } from '../../../generator/register/findings.js';
-import type { CheckReport } from '../../../generator/register/findings.js';
-import { TABLES } from '../../../generator/schema/index.js';
-import { quiet } from '../../support/build.js';
+import { Findings, type CheckReport } from '../../../generator/register/findings.js';
+import { TABLES } from '../../../generator/schema/schema.js';
+import { OPERATOR, quiet } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
-import { writeRegister } from '../../support/register.js';
-import type { Shape } from '../../support/register.js';
+import { writeRegister, type Shape } from '../../support/register.js';
 import { containing } from '../../support/values.js';
 
 const path = temporary();
@@ -33,6 +31,11 @@ const VALID = `
   INSERT INTO items VALUES (30, 'present', 'Helmet', 'Polished', 8, 'Hat', 'user', 1042, 'marlow', 'priced', 120, 0, 1, 1180, 1336,
     5000, 12, 47, '2018-05-30T07:25:25Z', '2026-10-01T12:00:00Z', '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2, '-5');
 `;
+
+const NO_READINGS = 'DELETE FROM group_member_readings;';
+
+const viewOfGroups = (columns: string): string =>
+  `ALTER TABLE groups RENAME TO club; CREATE VIEW groups AS SELECT ${columns} FROM club;`;
 
 async function checked(sql: string, shape: Shape = 'loose'): Promise<CheckReport> {
   const register = Register.open(writeRegister(path('register.sqlite'), VALID + sql, shape));
@@ -507,6 +510,33 @@ describe('the command check', () => {
     const findings = [{ ...price, count: 1, examples }, { column: 'off_sale' }];
     expect(JSON.parse(json.stdout)).toMatchObject({ register, total: 2, findings });
   });
+
+  it.each(['check', 'build'])(
+    'finds columns of a view that differ whenever they are read: %s',
+    async (command) => {
+      const options = (sql: string): readonly string[] => {
+        const operator = command === 'build' ? ['--out', path('dist'), '--operator', OPERATOR] : [];
+        return [
+          '--register',
+          writeRegister(path('register.sqlite'), `${VALID} ${NO_READINGS} ${sql}`),
+          ...operator,
+        ];
+      };
+      const times = '1 AS measurements, measured_at, first_measured_at';
+      const steady = viewOfGroups(`id, name, member_count, owner_state, owner_id, owner_name, ${times}`);
+      expect((await inProcess(command, ...options(steady))).code).toBe(0);
+      const random = viewOfGroups(
+        `id, name, abs(random()) >> 11 AS member_count, owner_state, owner_id, owner_name, ${times}`,
+      );
+      const { code, stdout, stderr } = await inProcess(command, '--quiet', ...options(random));
+      expect([code, stdout + stderr]).toEqual([
+        1,
+        containing('groups.member_count: 1 place, expected the same whenever it is read\n'),
+      ]);
+      expect(stdout + stderr).toMatch(/^  id = 7: \d+, then \d+\n  hint: .* random\(\)/m);
+      expect(stdout + stderr).toContain('breaks the contract in 1 place');
+    },
+  );
 
   it('exits with 0 where the contract is kept, and only reads', async () => {
     const file = writeRegister(path('register.sqlite'), VALID);

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { EXIT, Failure } from '../../../generator/errors.js';
-import { Lock } from '../../../generator/lock.js';
+import { EXIT, Failure } from '../../../generator/base/errors.js';
+import { Lock } from '../../../generator/base/lock.js';
 import { Register } from '../../../generator/register/database.js';
-import { openDatabase } from '../../../generator/sqlite/index.js';
+import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { writeRegister } from '../../support/register.js';
@@ -26,7 +26,7 @@ const WRITER = `
 async function leftByWriter(mode: string): Promise<string> {
   const users = Array.from({ length: 200 }, (_, index) => ({ id: index + 1, display_name: 'as it was' }));
   const file = writeRegister(path('left register.sqlite'), { users });
-  const driver = join(PROJECT, 'build/generator/sqlite/index.js');
+  const driver = join(PROJECT, 'build/generator/base/sqlite/sqlite.js');
   const writer = spawn(process.execPath, ['--input-type=module', '-e', WRITER, driver, file, mode]);
   expect(await once(writer, 'exit')).toEqual([null, 'SIGKILL']);
   return file;

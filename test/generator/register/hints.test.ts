@@ -1,9 +1,8 @@
 /** Hints of `check` at likely causes, its summary, and its warnings of what the contract allows but may be a mistake. */
 import { describe, expect, it } from 'vitest';
 import { temporary } from '../../support/folder.js';
-import { inProcess } from '../../support/in-process.js';
-import { writeRegister } from '../../support/register.js';
-import type { Shape } from '../../support/register.js';
+import { CLOCK, inProcess } from '../../support/in-process.js';
+import { writeRegister, type Shape } from '../../support/register.js';
 import { containing } from '../../support/values.js';
 
 const path = temporary();
@@ -53,7 +52,11 @@ describe('a hint', () => {
     ['price', '120.0', 'a whole number stored as REAL: CAST(price AS INTEGER)'],
     ['platform_id', '81384788765712384', 'a number: CAST(platform_id AS TEXT)'],
     ['platform_id', `'7'`, 'a number that can be the id itself: leave platform_id NULL'],
-    ['off_sale', `'true'`, 'a boolean stored as text: CASE off_sale WHEN … THEN 1 WHEN … THEN 0 END'],
+    [
+      'off_sale',
+      `'true'`,
+      `a boolean stored as text: CASE lower(off_sale) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END`,
+    ],
   ])('for %s = %s', async (column, value, hint) => {
     expect(await hintsOf(column, value)).toEqual([hint]);
   });
@@ -162,7 +165,7 @@ const NO_NAMES = 'DROP TABLE group_names';
 const set = (values: string): string => `UPDATE groups SET ${values}`;
 const late = (condition: string): string => set(`measured_at = '2026-11-21T08:00:00Z' WHERE ${condition}`);
 const inHours = (hours: string): string =>
-  set(`created_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now', '${hours} hours')`);
+  set(`created_at = strftime('%Y-%m-%dT%H:%M:%SZ', '${CLOCK}', '${hours} hours')`);
 const saySo = (it: string): string => `if you don't measure ${it}, say so (not_measured in operator.json)`;
 
 /** What is done to the groups, and the warnings. */

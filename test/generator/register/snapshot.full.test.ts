@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Thread } from '../../../generator/build/workers/pool.js';
+import { Thread } from '../../../generator/pipeline/workers/pool.js';
 import { Register } from '../../../generator/register/database.js';
 import { identityOf, openConsistentSnapshot } from '../../../generator/register/snapshot.js';
-import { openDatabase } from '../../../generator/sqlite/index.js';
+import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { WORKER } from '../../support/build.js';
 import { csvObjects } from '../../support/csv.js';
 import { temporary } from '../../support/folder.js';
@@ -38,7 +38,7 @@ describe('two connections', () => {
             if (restarts <= round % 4) commit();
           },
         };
-        await openConsistentSnapshot(file, identityOf(file), [one, between, two]);
+        await openConsistentSnapshot(file, identityOf(file), [one, between, two], new Date());
         expect(restarts).toBe((round % 4) + 1);
         const seen = price(one);
         expect(price(two)).toBe(seen);
@@ -68,7 +68,7 @@ describe('two connections', () => {
       const main = Register.open(file);
       const thread = new Thread(WORKER, { file, notMeasured: [] });
       try {
-        await openConsistentSnapshot(file, identity, [main, thread]);
+        await openConsistentSnapshot(file, identity, [main, thread], new Date());
         const writer = spawnSync('python3', ['-c', script, file, mode], { encoding: 'utf8' });
         expect([writer.status, writer.stderr]).toEqual([0, '']);
         expect(writer.stdout).toBe(mode === 'WAL' ? '' : 'database is locked\n');
@@ -92,14 +92,16 @@ describe('two connections', () => {
     writer.pragma('journal_mode = WAL');
     writer.pragma('synchronous = OFF');
     const restartRead = () => void writer.exec('UPDATE items SET price = price + 1');
-    await expect(openConsistentSnapshot(file, identity, [{ restartRead }])).rejects.toMatchObject({
-      exitCode: 3,
-    });
+    await expect(openConsistentSnapshot(file, identity, [{ restartRead }], new Date())).rejects.toMatchObject(
+      {
+        exitCode: 3,
+      },
+    );
     writer.close();
     const one = Register.open(file);
     renameSync(other, file);
     const two = Register.open(file);
-    await expect(openConsistentSnapshot(file, identity, [one, two])).rejects.toMatchObject({
+    await expect(openConsistentSnapshot(file, identity, [one, two], new Date())).rejects.toMatchObject({
       exitCode: 3,
       message: containing('was replaced'),
     });

@@ -4,7 +4,7 @@ import { buildConfig } from '../../../generator/config/config.js';
 import { publishedHeaders } from '../../../generator/routes/headers.js';
 import { policyText } from '../../../generator/outputs/openapi/headers.js';
 import { PROBLEMS } from '../../../generator/outputs/openapi/problems.js';
-import { ROUTES, routeNamed, tableOf } from '../../../generator/routes/index.js';
+import { ROUTES, routeNamed, tableOf } from '../../../generator/routes/routes.js';
 import { OPERATOR } from '../../support/build.js';
 import { HEADERS } from '../../support/snapshot.js';
 

@@ -1,14 +1,7 @@
 /** The route table: each URL once, with files that stay in the tree. */
 import { describe, expect, it } from 'vitest';
-import {
-  ROUTES,
-  filler,
-  halves,
-  isMeasured,
-  routeNamed,
-  tableFor,
-  tableOf,
-} from '../../../generator/routes/index.js';
+import { ROUTES, isMeasured, routeNamed, tableFor, tableOf } from '../../../generator/routes/routes.js';
+import { filler, halves } from '../../../generator/routes/route.js';
 import { redirectsIn } from '../../../generator/routes/redirects.js';
 import { keyForm, textPattern } from '../../../generator/routes/keys.js';
 import { Measured } from '../../../generator/schema/measured.js';

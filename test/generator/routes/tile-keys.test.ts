@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TILE_PATTERN, tileKey, tileText } from '../../../generator/routes/tile-keys.js';
+import { TILE_PATTERN, tileKey, tileText } from '../../../generator/programs/log/tlog/tiles.js';
 
 const isText = (text: string): boolean => new RegExp(`^${TILE_PATTERN}$`).test(text);
 

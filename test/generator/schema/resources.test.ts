@@ -1,8 +1,9 @@
 /** The declarations and data/schema.sql say the same, both ways. */
-import { openDatabase } from '../../../generator/sqlite/index.js';
+import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { describe, expect, it } from 'vitest';
-import type { Column, ColumnType } from '../../../generator/schema/field.js';
-import { TABLES } from '../../../generator/schema/index.js';
+import type { Column } from '../../../generator/schema/field.js';
+import type { ColumnType } from '../../../generator/schema/shape.js';
+import { TABLES } from '../../../generator/schema/schema.js';
 import { SCHEMA } from '../../support/register.js';
 
 interface SchemaColumn {

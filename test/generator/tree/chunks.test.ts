@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DIGEST_CHUNK, beginsChunk, beginsChunkSql } from '../../../generator/tree/chunks.js';
-import { openDatabase } from '../../../generator/sqlite/index.js';
+import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { endsChunk } from '../../support/published.js';
 
 const MAX = Number.MAX_SAFE_INTEGER;

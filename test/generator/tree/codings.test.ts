@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { codeOf } from '../../../generator/errors.js';
+import { codeOf } from '../../../generator/base/errors.js';
 import { CODINGS, COMPRESSED_FROM_BYTES } from '../../../generator/tree/codings.js';
 import { temporary } from '../../support/folder.js';
 import { sites } from '../../support/site.js';

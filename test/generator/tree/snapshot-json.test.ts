@@ -7,8 +7,7 @@ import { snapshotSchema } from '../../../generator/tree/snapshot-json.js';
 import { parseSnapshot } from '../../../proxy/snapshot/snapshot.js';
 import { buildSigned } from '../../system/contract/signed-tree.js';
 import { temporary } from '../../support/folder.js';
-import { HOSTILE_NAMES, alterations, jsonObject, withFewRoutes } from './hostile.js';
-import type { Json } from './hostile.js';
+import { HOSTILE_NAMES, alterations, jsonObject, withFewRoutes, type Json } from './hostile.js';
 
 const path = temporary();
 let honest: Json;

@@ -42,7 +42,7 @@ describe('evaluatePreconditions', () => {
     ['proceed', {}],
     ['proceed', { 'if-modified-since': BEFORE }],
     ['not_modified', { 'if-modified-since': DATE }],
-    // After a rollback, a client that has the withdrawn version has the later date.
+    // Of a tree restored from a backup, a client that has the withdrawn version has the later date.
     ['proceed', { 'if-modified-since': AFTER }],
     ['proceed', { 'if-modified-since': '1' }],
     ['failed', { 'if-unmodified-since': BEFORE }],

@@ -100,12 +100,12 @@ describe('createHttpServer', () => {
   });
 
   it('closes connections beyond the maximum without a response, and serves again when there is room', async () => {
-    const { port, ask } = await startProxy(await tree(), { server: { maxConnections: 2 } });
+    const { port, ask, connections } = await startProxy(await tree(), { server: { maxConnections: 2 } });
     const kept = [await open(port), await open(port)];
-    await pause(20);
+    await expect.poll(connections).toBe(2);
     await expect(ask('/api/v1')).rejects.toThrow(/ECONNRESET|socket hang up/);
     kept[0]?.socket.destroy();
-    await pause(20);
+    await expect.poll(connections).toBe(1);
     expect((await ask('/api/v1')).status).toBe(200);
   });
 

@@ -1,5 +1,5 @@
 /** The bulk downloads against the sqlite3 shell, which writes the same tables as CSV and nothing else. */
-import { openDatabase } from '../../../generator/sqlite/index.js';
+import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { EXPORTS } from '../../../generator/exports/tables.js';
 import { registerOf, run } from './registers.js';
 import { compiled } from './servers.js';

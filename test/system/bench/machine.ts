@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
-import { openDatabase } from '../../../generator/sqlite/index.js';
+import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 
 /** How each prints its version (whatever the exit code), and what Debian has it in. */
 const PROGRAMS: Readonly<Record<string, readonly [option: string, debian: string]>> = {

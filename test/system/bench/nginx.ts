@@ -2,8 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import { nginxConfiguration } from '../../../generator/edge/nginx.js';
-import { readPublished } from '../../../generator/edge/published.js';
+import { nginxConfiguration } from '../../../generator/programs/edge/nginx.js';
+import { readPublished } from '../../../generator/programs/edge/published.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { KEEP_ALIVE_TIMEOUT_MS } from '../../../proxy/http/connections.js';
 import { startServer, type Server } from './servers.js';
@@ -20,7 +20,7 @@ const start = (folder: string, configuration: (port: number) => string): Promise
 /** With one worker, and limits that refuse nobody. */
 export function startEdge(dist: string, folder: string): Promise<Server> {
   const ample = { tokens: 1_000_000, refill_seconds: 0.001 };
-  const limits = { api: ample, download: ample, page: ample };
+  const limits = { api: ample, download: { ...ample, token_bytes: 1 }, page: ample };
   return start(folder, (port) => {
     const options = { out: dist, file: join(resolve(folder), 'nginx.conf'), listen: `127.0.0.1:${port}` };
     const published = { ...readPublished(new Tree(dist)), limits };

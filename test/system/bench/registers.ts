@@ -4,7 +4,7 @@ import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { openDatabase } from '../../../generator/sqlite/index.js';
+import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { compiled } from './servers.js';
 import type { Context } from './suite.js';
 
@@ -45,15 +45,18 @@ export const recordPaths = (dist: string, most = Infinity): string[] =>
       .map((file) => `/api/v1/${kind}/${file.slice(0, -'.json'.length)}`),
   );
 
-/** The same register after every hundredth record was measured once more, an hour after all others. */
-export function changedCopy(register: string, file: string): string {
+/**
+ * The same register after its records were measured once more, an hour after all others.
+ * @param which a condition on their ids
+ */
+export function measuredCopy(register: string, file: string, which: string): string {
   copyFileSync(register, file);
   const database = openDatabase(file);
   const tables = KINDS.map((kind) => `${kind}s`);
   const newest = tables.map((table) => `SELECT max(measured_at) AS at FROM "${table}"`).join(' UNION ALL ');
   const updates = tables.map(
     (table) => `UPDATE "${table}" SET measurements = measurements + 1, measured_at = (SELECT at FROM later)
-      WHERE id % 100 = 7;`,
+      WHERE ${which};`,
   );
   database.exec(`
     CREATE TEMP TABLE later AS SELECT strftime('%Y-%m-%dT%H:%M:%SZ', max(at), '+1 hour') AS at FROM (${newest});

@@ -1,17 +1,18 @@
 /** What README.md and docs/ say, compared with the programs: options, exit codes, JSON results, links. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { EXIT } from '../../../generator/errors.js';
+import { EXIT } from '../../../generator/base/errors.js';
 import { OPTIONS } from '../../../proxy/config.js';
-import { MadeUpOrigin, documentsOf } from '../../generator/mirror/made-up.js';
+import { MadeUpOrigin, documentsOf } from '../../generator/programs/mirror/made-up.js';
 import { inProcess } from '../../generator/publish/support.js';
 import { snapshot } from '../../support/cli.js';
 import { DIFFERENCES } from './differences.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
+import { standIn } from '../../support/stand-in.js';
 import { fields } from '../../support/values.js';
 
 const path = temporary();
@@ -118,7 +119,6 @@ describe('docs/commands.md', () => {
       await print('diff', ...tree),
       await print('build', ...tree).then(() => print('status', '--out', out)),
       await print('verify', '--out', out),
-      await print('rollback', '--out', out),
       ...(await uploads(out)),
       await mirrored(),
       ...(await signed(register)),
@@ -143,16 +143,13 @@ const RECORD = ['users', 'items']
   )
   .join('');
 
-/** The results of `upload` with a program in the place of rsync that finds no difference. */
+/** The results of `upload` with a program in the place of rclone that finds all files the same. */
 async function uploads(out: string): Promise<unknown[]> {
-  const bin = path('bin');
-  mkdirSync(bin);
-  writeFileSync(join(bin, 'rsync'), '#!/bin/sh\n', { mode: 0o755 });
-  vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`);
-  const args = ['upload', '--out', out, '--to', 'rsync:/srv/copy'];
-  const results = [await print(...args), await print(...args, '--verify')];
-  vi.unstubAllEnvs();
-  return results;
+  const compares = `for each; do case $each in --combined=*) list=\${each#*=}; esac; done
+    [ "$1" != check ] || (cd ${out} && find . -type f | sed 's,^./,= ,' > "$list")`;
+  standIn(path('bin'), 'rclone', compares);
+  const args = ['upload', '--out', out, '--to', 'storage:bucket/prefix'];
+  return [await print(...args), await print(...args, '--verify')];
 }
 
 /** The results of `keygen`, and of `sign`, `prove` and `verify-proof` in a tree of their own. */
@@ -214,6 +211,21 @@ describe.each(PAGES)('%s', (page) => {
   it('quotes URLs with a question mark in commands, which zsh takes for a pattern', () => {
     const shell = [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, code = '']) => code).join('');
     expect(shell.match(/(?<!['"])https?:\/\/[^\s'"]*\?.*/g) ?? []).toEqual([]);
+  });
+
+  it('has tables whose rows all have as many cells as their head, and pipes nowhere else', () => {
+    const bare = text.replaceAll(/^ *```.*?^ *```$/gms, '');
+    const rows = /(?:^\|.*(?:\n|$))+/gm;
+    for (const table of bare.match(rows) ?? []) {
+      const lines = table.trimEnd().split('\n');
+      expect(lines[1], table).toMatch(/^\|( :?-+:? \|)+$/);
+      // Between code marks, too, only an escaped pipe is part of a cell.
+      const cells = lines.map(
+        (line) => /^\|(.+)\|$/.exec(line.replaceAll('\\|', ''))?.[1]?.split('|').length,
+      );
+      expect(new Set(cells), table).toEqual(new Set([lines[1]?.match(/-+/g)?.length]));
+    }
+    expect(bare.replaceAll(rows, '').replaceAll(/`[^`]*`/g, '')).not.toContain('|');
   });
 
   it('has lines of at most 100 columns', () => {

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { returnToUser } from '../../../generator/package.js';
+import { returnToUser } from '../../../generator/base/package.js';
 import { returnToUser as returnToUserOfProxy } from '../../../proxy/package.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { fields } from '../../support/values.js';
@@ -40,9 +40,9 @@ beforeAll(() => {
 });
 
 /** `npm start` as a process group of its own, gone after the test. */
-function start(environment: Record<string, string>) {
+function start(environment: Record<string, string>, ...options: readonly string[]) {
   const env = { ...process.env, ...environment };
-  const child = spawn('npm', ['start'], { cwd: root, env, detached: true });
+  const child = spawn('npm', ['start', '--', ...options], { cwd: root, env, detached: true });
   let heard = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (data: Buffer) => (heard += data.toString('utf8')));
@@ -101,6 +101,24 @@ describe('the npm scripts', () => {
     started.stop();
     await started.ended;
     expect(started.heard()).toContain('SIGTERM: finishing what is in flight');
+    await expect(fetch(base)).rejects.toThrow('fetch failed');
+  });
+
+  it.each([
+    ['--port PORT', '127.0.0.1', '127.0.0.1'],
+    ['--host 127.0.0.2 --port=PORT --api-tokens 90', '127.0.0.2', '127.0.0.2'],
+    // All addresses of the machine, by the one that a browser on it takes.
+    ['--host :: --port PORT', '[::]', '127.0.0.1'],
+  ])('start -- %s: the pages name the port and the host', async (options, listening, named) => {
+    const port = String(await freePort());
+    const started = start({ PROXY_PORT: '9' }, ...options.replace('PORT', port).split(' '));
+    await expect.poll(started.heard, { timeout: 60_000 }).toContain(`http://${listening}:${port}/developers`);
+    const base = `http://${named}:${port}`;
+    const page = await (await fetch(`${base}/developers`)).text();
+    expect(new Set(page.match(/http:\/\/[\w.[\]:]+/g))).toEqual(new Set([base]));
+    expect(await (await fetch(`${base}/.well-known/api-catalog`)).text()).toContain(`"${base}/api/v1"`);
+    started.stop();
+    await started.ended;
     await expect(fetch(base)).rejects.toThrow('fetch failed');
   });
 

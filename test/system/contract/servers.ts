@@ -1,6 +1,5 @@
 /** Edge servers as processes, each with the configuration that `edge` writes. */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { createConnection } from 'node:net';

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { createKey } from '../../../generator/log/key-file.js';
+import { createKey } from '../../../generator/programs/log/key-file.js';
 import { OPERATOR, published } from '../../support/build.js';
 
 const manifest = z.object({ log: z.object({ path: z.string() }) });

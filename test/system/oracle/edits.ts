@@ -2,7 +2,7 @@
  * What may become of a register between two builds. Each edit is SQL that follows from some numbers, and leaves a
  * register that keeps the contract, except for the one that is meant to break it.
  */
-import { RESOURCES, type Table } from '../../../generator/schema/index.js';
+import { RESOURCES, type Table } from '../../../generator/schema/schema.js';
 import { SCHEMA } from '../../support/register.js';
 
 /** Numbers that an edit chooses by. */

@@ -6,27 +6,23 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { writeSample } from '../../../data/sample.js';
-import type { Effects } from '../../../generator/build/build.js';
+import type { Effects } from '../../../generator/pipeline/build.js';
 import { buildConfig } from '../../../generator/config/config.js';
-import { Failure } from '../../../generator/errors.js';
-import { createKey, signed } from '../../../generator/log/key-file.js';
-import { readKey } from '../../../generator/keys.js';
-import { progressFor } from '../../../generator/progress.js';
-import { isPrepared } from '../../../generator/publish/journal.js';
-import { readIndex } from '../../../generator/tree/index-json.js';
-import { completeCommit } from '../../../generator/publish/recover.js';
+import { Failure } from '../../../generator/base/errors.js';
+import { createKey, signed } from '../../../generator/programs/log/key-file.js';
+import { readKey } from '../../../generator/base/keys.js';
+import { progressFor } from '../../../generator/base/progress.js';
+import { completeCommit, isCommitting, withPublished } from '../../../generator/publish/commit.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { verify } from '../../../generator/verify/verify.js';
-import { TABLES } from '../../../generator/schema/index.js';
-import { openDatabase } from '../../../generator/sqlite/index.js';
-import { problemsOf } from '../../generator/log/published.js';
-import { deadFrom, survive, withFault } from '../../generator/publish/faults.js';
-import type { Call } from '../../generator/publish/faults.js';
+import { verify } from '../../../generator/programs/verify/verify.js';
+import { TABLES } from '../../../generator/schema/schema.js';
+import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
+import { problemsOf } from '../../generator/programs/log/published.js';
+import { deadFrom, survive, withFault, type Call } from '../../generator/publish/faults.js';
 import { buildAndSign as build, OPERATOR, effectsAt, quiet } from '../../support/build.js';
 import { contentOf, hashesOf } from '../../support/published.js';
 import { differing, removeTree, speaksOfDownloads } from '../../support/tree.js';
-import { EDITS, of, reshaped } from './edits.js';
-import type { Choice, Shape } from './edits.js';
+import { EDITS, of, reshaped, type Choice, type Shape } from './edits.js';
 
 /** How a build ends before the one that is compared. */
 export interface End {
@@ -171,6 +167,7 @@ async function compare({ register, out, fresh, keys }: Paths, taken: Step): Prom
       operator,
       skipInvalid,
       acceptRemovals: true,
+      acceptRepublished: true,
       ...(keys && { key: [to === out ? keys.own : keys.fresh] }),
     });
   const follow = (effects?: Partial<Effects>) =>
@@ -205,7 +202,9 @@ async function compare({ register, out, fresh, keys }: Paths, taken: Step): Prom
   const problems = keys === undefined ? [] : problemsOf(out, keys.vkey);
   if (problems.length > 0) return problems.join(', ');
   // Those of tables that didn't change were kept from the build before.
-  const [kept, counted] = [out, fresh].map((to) => readIndex(new Tree(to).index).counts);
+  const [kept, counted] = [out, fresh].map((to) =>
+    withPublished(new Tree(to), ({ newest }) => newest?.described.counts),
+  );
   if (kept === undefined || !isDeepStrictEqual(kept, counted)) return 'other counts of the register';
   return inWords(differing(content(out), content(fresh)));
 }
@@ -227,7 +226,7 @@ async function endEarly(
     if (number === at) stop.abort(Failure.interrupted('stopped by SIGINT'));
   };
   await withFault(signal, () => outcomeOfAny(follow({ progress })));
-  return isPrepared(tree) ? 'an interrupt left a commit half done' : undefined;
+  return isCommitting(tree) ? 'an interrupt left a commit half done' : undefined;
 }
 
 /** Some builds are refused, for reasons that the comparison is about. */

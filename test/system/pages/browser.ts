@@ -1,8 +1,7 @@
 /** Debian's Chromium, and pages in it with all that should not happen on them. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { chromium } from 'playwright-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { z } from 'zod';
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import { has } from '../../support/programs.js';

@@ -1,5 +1,5 @@
 /** A small register that lacks most of what it may, and what its operator says of it. */
-import { openDatabase } from '../../../generator/sqlite/index.js';
+import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 
 export const CLUBS = {
   name: 'Golden',

@@ -3,10 +3,8 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { temporary } from '../../support/folder.js';
-import { browsing, inChromium } from './browser.js';
-import type { Opening } from './browser.js';
-import { publishSite } from '../../generator/outputs/pages/site.js';
-import type { Site } from '../../generator/outputs/pages/site.js';
+import { browsing, inChromium, sidewaysOf, type Opening } from './browser.js';
+import { publishSite, type Site } from '../../generator/outputs/pages/site.js';
 
 const path = temporary();
 let site: Site;
@@ -140,6 +138,23 @@ inChromium('a button that copies', () => {
 });
 
 inChromium('the downloads page', () => {
+  it('fits 320 pixels, whatever the sizes, and leaves no word alone under a table’s name', async () => {
+    const page = await open('/downloads', { viewport: { width: 320, height: 800 } });
+    await page.evaluate(`for (const cell of document.querySelectorAll('.files td')) {
+      cell.querySelector('a')?.replaceChildren('999 MB');
+      if (cell.querySelector('a') === null) cell.textContent = '66,060,000';
+    }`);
+    expect(await sidewaysOf(page)).toBe(0);
+    const lines = await page.evaluate(`[...document.querySelectorAll('.tables .about')].map((about) =>
+      [...about.getClientRects()].at(-1).width)`);
+    expect(
+      z
+        .array(z.number())
+        .parse(lines)
+        .filter((width) => width < 40),
+    ).toEqual([]);
+  });
+
   it('names the format of each size on a phone, where the head of the table is not shown', async () => {
     const page = await open('/downloads', { viewport: { width: 375, height: 800 } });
     const cells = page.locator('#groups td');

@@ -1,14 +1,12 @@
 /** The front page in Debian's Chromium: what is on the first screen, and names of any length. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
-import { startProxy } from '../../support/proxy.js';
-import type { RunningProxy } from '../../support/proxy.js';
+import { startProxy, type RunningProxy } from '../../support/proxy.js';
 import { writeRegister } from '../../support/register.js';
-import { accessibilityOf, browsing, inChromium } from './browser.js';
-import type { Opening } from './browser.js';
+import { accessibilityOf, browsing, inChromium, type Opening } from './browser.js';
 import { publishSite } from '../../generator/outputs/pages/site.js';
 
 const PHONE = { width: 375, height: 812 };
@@ -81,6 +79,20 @@ inChromium('the first screen of the front page', () => {
 });
 
 inChromium('the front page', () => {
+  it.each([
+    ['a phone', PHONE],
+    ['a desktop', DESKTOP],
+  ])('has the values of its levels next to the line, not over it, on %s', async (_, viewport) => {
+    const page = await open({ viewport });
+    const [values = 0, line = 0] = z.array(z.number()).parse(
+      await page.evaluate(`[
+        Math.max(...[...document.querySelectorAll('.picture text.value')].map((text) => text.getBoundingClientRect().right)),
+        document.querySelector('.picture .plot .line').getBoundingClientRect().left,
+      ]`),
+    );
+    expect(values).toBeLessThan(line);
+  });
+
   it('is whole without scripts', async () => {
     const page = await open({ viewport: DESKTOP, javaScriptEnabled: false });
     expect(await page.locator('.picture .plot .line').isVisible()).toBe(true);
@@ -94,6 +106,34 @@ inChromium('the front page', () => {
     const strokes = await page.evaluate(`[...document.querySelectorAll('.plot .line, .spark path')]
       .map((path) => getComputedStyle(path).stroke === getComputedStyle(document.body).color)`);
     expect(new Set(z.array(z.boolean()).parse(strokes))).toEqual(new Set([true]));
+  });
+});
+
+inChromium('the axis of the front page', () => {
+  it('has room between its days on a phone', async () => {
+    const out = path('days');
+    const days = Array.from({ length: 46 }, (_, day) => new Date(Date.UTC(2024, 0, 1 + day)).toISOString());
+    const register = writeRegister(path('days.sqlite'), {
+      groups: [{ id: 1, name: 'Daily', member_count: 45 }],
+      group_member_readings: days.map((day, index) => ({
+        group_id: 1,
+        measured_at: `${day.slice(0, 19)}Z`,
+        member_count: index,
+      })),
+    });
+    await published({ register, out });
+    const site = await startProxy(out);
+    onTestFinished(async () => void (await site.stop()));
+    const page = await open({ viewport: PHONE, base: site.base });
+    const boxes = z.array(z.tuple([z.number(), z.number()])).parse(
+      await page.evaluate(`[...document.querySelectorAll('.picture .axis text')].map((text) => {
+        const { left, right } = text.getBoundingClientRect();
+        return [left, right];
+      })`),
+    );
+    expect(boxes.length).toBeGreaterThan(1);
+    const apart = boxes.slice(1).map(([left], index) => left - (boxes[index]?.[1] ?? 0));
+    expect(Math.min(...apart)).toBeGreaterThan(4);
   });
 });
 

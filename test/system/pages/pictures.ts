@@ -7,8 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
-import { startProxy } from '../../support/proxy.js';
-import type { RunningProxy } from '../../support/proxy.js';
+import { startProxy, type RunningProxy } from '../../support/proxy.js';
 import { PROJECT } from '../../support/project.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'register-pictures-'));

@@ -3,16 +3,22 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { publicKeyOf } from '../../generator/log/naive.js';
-import type { PublicKey } from '../../generator/log/naive.js';
-import { ORIGIN, naivelyVerified } from '../../generator/log/signed.js';
+import { publicKeyOf, type PublicKey } from '../../generator/programs/log/naive.js';
+import { ORIGIN, naivelyVerified } from '../../generator/programs/log/signed.js';
 import { inProcess, temporary } from '../../generator/publish/support.js';
 import { published } from '../../support/build.js';
-import { startProxy } from '../../support/proxy.js';
-import type { RunningProxy } from '../../support/proxy.js';
+import { startProxy, type RunningProxy } from '../../support/proxy.js';
 import { writeRegister } from '../../support/register.js';
-import { NO_HASHES, SCREENS, accessibilityOf, browsing, faultsOf, inChromium } from './browser.js';
-import type { Opening, Watched } from './browser.js';
+import {
+  NO_HASHES,
+  SCREENS,
+  accessibilityOf,
+  browsing,
+  faultsOf,
+  inChromium,
+  type Opening,
+  type Watched,
+} from './browser.js';
 
 const path = temporary();
 let key: PublicKey;

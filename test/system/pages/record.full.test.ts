@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Page, Route } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
 import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
-import { startProxy } from '../../support/proxy.js';
-import type { RunningProxy } from '../../support/proxy.js';
+import { startProxy, type RunningProxy } from '../../support/proxy.js';
 import { writeRegister } from '../../support/register.js';
 import {
   COUNT_SHIFTS,
@@ -18,8 +18,9 @@ import {
   faultsOf,
   inChromium,
   sidewaysOf,
+  type Opening,
+  type Watched,
 } from './browser.js';
-import type { Opening, Watched } from './browser.js';
 
 const path = temporary();
 const out = path('dist');
@@ -59,7 +60,11 @@ const GROUPS = table(
   [4],
   [5, 'Withheld', 9],
   [6, 'W'.repeat(400), 1, null, null, 999, 'elsewhere'],
+  [7, 'Read before', 41],
+  [8, 'Read once before', 9],
 );
+/** Their members were not read at the last measurement. */
+const MEASURED_LATER = { ...measured, measured_at: at(LAST + 4) };
 const MORE_OF_1 = {
   ...measured,
   description: `One\nTwo ${HOSTILE}`,
@@ -68,19 +73,39 @@ const MORE_OF_1 = {
 };
 
 const REGISTER = {
-  groups: GROUPS.map((group) => (group['id'] === 1 ? { ...group, ...MORE_OF_1 } : group)),
+  groups: GROUPS.map((group) => ({
+    ...group,
+    ...(group['id'] === 1 && MORE_OF_1),
+    ...(Number(group['id']) > 6 && MEASURED_LATER),
+  })),
   group_member_readings: [
     ...DAYS.map((day) => ({ group_id: 1, measured_at: at(day), member_count: membersOn(day) })),
     { group_id: 3, measured_at: '2026-11-20T08:00:00Z', member_count: 7 },
+    ...[1, 2, 3, 4, 5, 16, 17].map((day) => ({
+      group_id: 7,
+      measured_at: at(day),
+      member_count: day === 1 ? 40 : 41,
+    })),
+    { group_id: 8, measured_at: at(9), member_count: 9 },
   ],
   group_names: [
     { group_id: 1, position: 1, name: HOSTILE, ...between(0, 100) },
     { group_id: 1, position: 2, name: 'Snowy River Workshop', ...between(104, LAST) },
+    { group_id: 7, position: 1, name: 'Read before', ...between(1, 17) },
   ],
   group_owners: [
     { owner_state: 'none', ...between(0, 50) },
     { owner_state: 'owned', owner_id: 11, owner_name: 'secret', ...between(51, 99) },
     { owner_state: 'owned', owner_id: 10, owner_name: 'quick_hill', ...between(100, LAST) },
+    { group_id: 7, position: 1, owner_state: 'none', ...between(1, 5) },
+    {
+      group_id: 7,
+      position: 2,
+      owner_state: 'owned',
+      owner_id: 10,
+      owner_name: 'quick_hill',
+      ...between(16, 17),
+    },
   ].map((owner, index) => ({ group_id: 1, position: index + 1, ...owner })),
   users: table(
     'id username display_name state created_at',
@@ -179,6 +204,62 @@ inChromium('the page of a group', () => {
       'no owner',
     ]);
     expect(await textOf(page, '.description')).toBe(`One\nTwo ${HOSTILE}`);
+  });
+
+  it('dates a count by its newest reading, however much later the record was measured', async () => {
+    const { page } = await openRecord('/group/7');
+    expect(await textOf(page, '.main-figure')).toMatch(/^41 members\s+read 18 January 2025, 06:00 UTC$/);
+    expect(await textOf(page, '.readout')).toMatch(
+      /^41 members[^]*unchanged since 17 January 2025, 06:00 UTC$/,
+    );
+    const { page: once } = await openRecord('/group/8');
+    expect(await textOf(once, '.main-figure')).toMatch(/^9 members\s+read 10 January 2025, 06:00 UTC$/);
+    // Without its history nobody knows when it was read.
+    const { page: broken } = await openRecord('/group/8', {
+      prepare: (each) => each.route('**/history.json', (route) => route.abort()),
+    });
+    expect(await textOf(broken, '.main-figure')).toMatch(
+      /^9 members\s+record last read 25 November 2026, 06:00 UTC$/,
+    );
+  });
+
+  it('has whole numbers at its axis, and hatches names and owners where nothing was read', async () => {
+    const { page } = await openRecord('/group/7', {
+      prepare: (each) =>
+        each.addInitScript(`window.drawn = [];
+          const { fillText } = CanvasRenderingContext2D.prototype;
+          CanvasRenderingContext2D.prototype.fillText = function (text, ...more) {
+            window.drawn.push(text);
+            return fillText.call(this, text, ...more);
+          };`),
+    });
+    await drawn(page);
+    const texts = z.array(z.string()).parse(await page.evaluate('window.drawn'));
+    expect([...new Set(texts.filter((text) => /^(?!2025)[\d.,]+$/.test(text)))]).toEqual([
+      '39',
+      '40',
+      '41',
+      '42',
+    ]);
+    expect(await textOf(page, '.axis-start')).toBe('The axis starts at 39, not at 0.');
+    const parts = (name: string) =>
+      page.evaluate(`[...document.querySelectorAll('[aria-labelledby=${name}] .track')].map((track) =>
+        [...track.children].map((each) => [each.className, each.getAttribute('style')]))`);
+    // Read on days 1 to 5, 16 and 17 of 1 to 17: from 25 % to 93.75 % nobody read anything.
+    expect(await parts('names')).toEqual([
+      [
+        ['span now', 'left: 0%; width: 100%;'],
+        ['unsure', 'left: 25%; width: 68.75%;'],
+      ],
+    ]);
+    // Each has its share of the gap, and the first may have ended in it.
+    expect(await parts('owners')).toEqual([
+      [['span now', 'left: 93.75%; width: 6.25%;']],
+      [
+        ['span', 'left: 0%; width: 25%;'],
+        ['unsure', 'left: 25%; width: 68.75%;'],
+      ],
+    ]);
   });
 
   it('walks through all readings by keyboard, and shows the value under the pointer, a year, and a table', async () => {

@@ -1,7 +1,7 @@
 /** A member history as a chart. What was not read is not drawn: a gap stays a gap, and is hatched. */
 import uPlot from 'uplot';
 import { axisRange, lineOf, readingAt } from '../series.js';
-import { integer, short } from '../words.js';
+import { countLabels, integer } from '../words.js';
 
 export { lineOf };
 
@@ -47,16 +47,11 @@ const TIMES = [
   [60, '{HH}:{mm}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
 ];
 
-/**
- * Labels of the counts: short ones unless two would be the same.
- * @param {readonly number[]} ticks
- */
-function countLabels(ticks) {
-  const labels = ticks.map((tick) =>
-    short(tick).replace(/\.?0+(?=\u00a0)/, (end) => (end.startsWith('.') ? '' : end)),
-  );
-  return new Set(labels).size === labels.length ? labels : ticks.map(integer);
-}
+/** The steps of counts, which are whole numbers: 1, 2, 5, 10 … */
+const COUNT_STEPS = Array.from(
+  { length: 48 },
+  (_, index) => [1, 2, 5][index % 3] * 10 ** Math.floor(index / 3),
+);
 
 /** Room for the labels in the axis' font. @param {readonly string[] | null} labels */
 const roomFor = (labels) => 18 + 7.2 * Math.max(3, ...(labels ?? []).map(({ length }) => length));
@@ -227,8 +222,9 @@ export function draw(host, line, { peak, onReading, onRange } = {}) {
           {
             ...axis,
             ticks: { show: false },
+            incrs: COUNT_STEPS,
             size: (_, labels) => roomFor(labels),
-            values: (_, ticks) => countLabels(ticks),
+            values: (_, ticks) => [...countLabels(ticks)],
           },
         ],
         series: [

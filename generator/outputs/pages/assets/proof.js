@@ -1,6 +1,6 @@
 /** In which signed snapshot the documents of a page are, with the proofs to save. */
 import { button, element } from './dom.js';
-import { hashed, prove } from '../../../log/prove.js';
+import { hashed, prove } from '../../../programs/log/tlog/prove.js';
 
 /**
  * @typedef {object} Shown a document that the page shows
@@ -64,7 +64,7 @@ function standing({ what, path, route, key, body }) {
   const find = async () => {
     say('One moment …');
     try {
-      const request = { path, route, key: { value: key, of: Number } };
+      const request = { path, route, key: { value: key, parse: Number } };
       const proof = await prove(request, { get, document: hashedDocument, wait });
       const { sha256 } = await hashed(new TextEncoder().encode(body));
       // Both are from this service, so what differs is what the page has had for some time.

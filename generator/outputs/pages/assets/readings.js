@@ -2,7 +2,7 @@
 import { button, element, time, unloaded } from './dom.js';
 import { isObject } from './facts.js';
 import { highest, lineOf, usefulRanges } from '../series.js';
-import { amount, day, integer, moment, short, signed } from '../words.js';
+import { amount, day, difference, integer, moment, short, signed } from '../words.js';
 
 /**
  * @typedef {import('../series.js').Reading} Reading
@@ -75,7 +75,7 @@ export function readingsPart(readings, history) {
         { class: 'since' },
         before === undefined
           ? 'the first reading'
-          : `${signed(member_count - before.member_count)} since ${moment(before.measured_at)}`,
+          : `${difference(member_count - before.member_count)} since ${moment(before.measured_at)}`,
       ),
     );
   };
@@ -107,8 +107,7 @@ export function readingsPart(readings, history) {
       onReading: say,
       onRange: (from, to, low) => {
         ranges.press(from, to);
-        start.textContent =
-          low > 0 ? `The axis starts at ${short(Math.round(low))}, not at 0.` : 'The axis starts at 0.';
+        start.textContent = low > 0 ? `The axis starts at ${short(low)}, not at 0.` : 'The axis starts at 0.';
       },
     });
     chart.mark(marked);

@@ -7,6 +7,7 @@ import { isReading, readingsPart } from './readings.js';
 import { ask } from './request.js';
 import { FIGURES, VOTES, hasVotes, ownerWords, summary } from './summary.js';
 import { isEntry, scaleOf, timeline } from './timeline.js';
+import { lineOf } from '../series.js';
 
 /**
  * @typedef {import('./facts.js').Values} Values
@@ -131,9 +132,11 @@ function historyParts(history, record, path) {
     measured.map(({ entries }) => entries),
     created,
   );
-  const parts = measured.map((each) => timeline({ ...each, created, history: path, scale }));
+  const members = listIn(history.members, isReading);
+  const gaps = lineOf(members).open.map(([from, to]) => ({ from: 1000 * from, to: 1000 * to }));
+  const parts = measured.map((each) => timeline({ ...each, created, history: path, scale, gaps }));
   if (!Array.isArray(history.members)) return parts;
-  const readings = readingsPart(listIn(history.members, isReading), path);
+  const readings = readingsPart(members, path);
   mark = readings.mark;
   return [readings.part, ...parts];
 }
@@ -215,6 +218,23 @@ function note(what, route, path, body) {
   if (route !== undefined) shown.push({ what, route, key: Number(id), path, body });
 }
 
+/**
+ * When the number that matters was read: a count with its newest reading, to which each change leads, all else with the
+ * record. Undefined if nobody knows: the history, which would say it, could not be loaded.
+ * @param {Values} record
+ * @param {Promise<Answer> | undefined} asked
+ */
+async function figureTime(record, asked) {
+  const measured = textIn(record.measured_at) ?? undefined;
+  const change = objectIn(record.change);
+  if (asked === undefined || change === null || record.member_count === null) return measured;
+  const newest = Object.values(change).find(isObject)?.to_at;
+  if (typeof newest === 'string') return newest;
+  const answer = await asked;
+  if (!answer.good) return undefined;
+  return listIn(objectIn(answer.value)?.members, isReading).at(-1)?.measured_at ?? measured;
+}
+
 /** @param {string} id */
 async function load(id) {
   const path = paths.history === undefined ? undefined : filled(paths.history, id);
@@ -229,9 +249,10 @@ async function load(id) {
   const record = answer.value;
   note('record', page.log?.record, filled(paths.record, id), answer.body);
   const rest = element('div', { class: 'skeleton chart', 'aria-hidden': 'true' });
+  const figureAt = await figureTime(record, history);
   show(
     'done',
-    summary(record, id, (times) => mark(times), shown),
+    summary(record, id, (times) => mark(times), shown, figureAt),
     rest,
   );
   status.textContent = 'The record is shown.';

@@ -2,7 +2,7 @@
 import { button, element, isolated, none, time, unloaded } from './dom.js';
 import { isObject, labelOf, numberIn, objectIn, reasonFor, textIn } from './facts.js';
 import { capital, fields, filled, has, kind, one, page, part, paths } from './page.js';
-import { cut, integer, moment, signed } from '../words.js';
+import { cut, difference, integer, moment } from '../words.js';
 
 /** Names of more characters are set smaller, so that the number stays on the first screen. */
 const LONG_NAME = 60;
@@ -153,7 +153,7 @@ function changeList(changes, mark) {
     const readings = `from ${integer(Number(from))} on ${first} to ${integer(Number(to))} on ${last}`;
     const each = button('', () => undefined, { class: 'change' });
     each.append(
-      element('b', { class: 'figure' }, signed(Number(delta))),
+      element('b', { class: 'figure' }, difference(Number(delta))),
       ` ${words}`,
       element('span', { class: 'hidden' }, `, ${readings}`),
     );
@@ -223,8 +223,9 @@ const proving = (documents, guide) =>
  * @param {string} id
  * @param {Mark} mark
  * @param {readonly import('./proof.js').Shown[]} documents what the page shows
+ * @param {string | undefined} figureAt when the number that matters was read
  */
-export function summary(record, id, mark, documents) {
+export function summary(record, id, mark, documents, figureAt) {
   const nameField = kind === 'user' ? 'username' : 'name';
   const name = textIn(record[nameField]);
   const state = textIn(record.state);
@@ -297,8 +298,8 @@ export function summary(record, id, mark, documents) {
       element(
         'span',
         { class: 'note' },
-        main === undefined ? 'last read ' : 'read ',
-        time(readAt, moment(readAt)),
+        main === undefined ? 'last read ' : figureAt === undefined ? 'record last read ' : 'read ',
+        time(figureAt ?? readAt, moment(figureAt ?? readAt)),
       ),
     ),
     figures.length > 0 &&
@@ -308,7 +309,11 @@ export function summary(record, id, mark, documents) {
         ...figures.map((each) => element('li', {}, each)),
         kind === 'item' &&
           PRICES.some((each) => numberIn(record[each]) !== null) &&
-          element('li', { class: 'note' }, 'prices in currency units'),
+          element(
+            'li',
+            { class: 'note' },
+            `prices in ${fields.find(({ name: each }) => each === 'price')?.unit}`,
+          ),
       ),
     hasVotes && votes(record),
     ...(has('change') && isObject(record.change) ? changeList(record.change, mark) : []),

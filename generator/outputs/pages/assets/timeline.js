@@ -1,5 +1,5 @@
 /** Names, owners or usernames in time: one row each, newest first, all on one axis. */
-import { element, present } from './dom.js';
+import { element } from './dom.js';
 import { isObject } from './facts.js';
 import { spansOf, ticksOf } from '../spans.js';
 import { integer } from '../words.js';
@@ -52,9 +52,10 @@ export function scaleOf(lists, created) {
  * @param {(entry: T) => Node} part.label
  * @param {string | null} part.created when the record was created
  * @param {Scale} [part.scale]
+ * @param {readonly Scale[]} part.gaps times without a reading
  * @param {string} part.history path of the history
  */
-export function timeline({ id, title, one, entries, label, created, scale, history }) {
+export function timeline({ id, title, one, entries, label, created, scale, gaps, history }) {
   const heading = element('h2', { id }, title);
   const attributes = { 'aria-labelledby': id, class: 'timeline' };
   if (entries.length === 0)
@@ -87,7 +88,7 @@ export function timeline({ id, title, one, entries, label, created, scale, histo
               entry.is_current && entries.length > 1 ? `now; ${span.begun}` : span.begun,
             ),
           ),
-          scale && track(span, scale, entry.is_current),
+          scale && track(span, scale, gaps, entry.is_current),
         ),
       ),
     ),
@@ -121,20 +122,24 @@ function piece(name, from, to, scale) {
 }
 
 /**
- * The bar of a span: filled while it was read, hatched where it may have ended already.
+ * The bar of a span: filled while it was read, hatched where nothing was, and where it may have ended already.
  * @param {Span} span
  * @param {Scale} scale
+ * @param {readonly Scale[]} gaps
  * @param {boolean} isCurrent
  */
-const track = ({ start, end, latest }, scale, isCurrent) =>
-  element(
-    'div',
-    { class: 'track', 'aria-hidden': 'true' },
-    ...present([
-      start !== null && end !== null && piece(isCurrent ? 'span now' : 'span', start, end, scale),
-      end !== null && latest !== null && piece('unsure', end, latest, scale),
-    ]),
-  );
+function track({ start, end, latest }, scale, gaps, isCurrent) {
+  const made = element('div', { class: 'track', 'aria-hidden': 'true' });
+  if (end === null) return made;
+  if (start !== null) {
+    made.append(piece(isCurrent ? 'span now' : 'span', start, end, scale));
+    for (const { from, to } of gaps)
+      if (from < end && to > start)
+        made.append(piece('unsure', Math.max(from, start), Math.min(to, end), scale));
+  }
+  if (latest !== null) made.append(piece('unsure', end, latest, scale));
+  return made;
+}
 
 /** @param {Scale} scale */
 const axis = (scale) =>

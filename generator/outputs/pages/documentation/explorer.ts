@@ -1,10 +1,9 @@
 /** The data for the explorer, which requests everything else from the API. */
 import { REFERENCE } from '../../../routes/documentation.js';
-import { routeNamed } from '../../../routes/index.js';
-import { RESOURCES, documentsOf } from '../../../schema/index.js';
+import { routeNamed } from '../../../routes/routes.js';
+import { RESOURCES, documentsOf } from '../../../schema/schema.js';
 import { dataBlock } from '../render.js';
-import type { Documented } from './index.js';
-import { exampleUrl } from './reference.js';
+import { exampleUrl, type Documented } from './reference.js';
 
 /** A document to try. */
 interface Explorable {

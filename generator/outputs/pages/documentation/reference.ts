@@ -1,25 +1,41 @@
 /** The pages of the reference: each endpoint with its fields, a real request and its response. */
-import { parseJson } from '../../../portable.js';
+import { parseJson } from '../../../base/portable.js';
 import type { PublishedHeaders } from '../../../routes/headers.js';
 import type { ReferencePage } from '../../../routes/documentation.js';
-import { filler, routeNamed, urlTemplate } from '../../../routes/index.js';
-import { MAX_INTEGER } from '../../../schema/field.js';
+import { routeNamed } from '../../../routes/routes.js';
+import { filler, isDocument, urlTemplate, type Parameter, type Route } from '../../../routes/route.js';
+import { MAX_INTEGER } from '../../../schema/shape.js';
 import { OWNER_CASES, OWNER_COLUMNS } from '../../../schema/group.js';
-import { RESOURCES, documentsOf } from '../../../schema/index.js';
-import { measuredFields } from '../../../schema/measured.js';
-import type { Measured } from '../../../schema/measured.js';
-import { capitalized } from '../../../schema/words.js';
-import type { Parameter, Route } from '../../../routes/index.js';
+import { RESOURCES, documentsOf } from '../../../schema/schema.js';
+import { measuredFields, type Measured } from '../../../schema/measured.js';
+import { capitalized, type InWords } from '../../../schema/words.js';
 import { PUBLISHING } from '../../../routes/publishing.js';
-import { PREFIX_DIGITS } from '../../../routes/prefix-keys.js';
+import { PREFIX_DIGITS } from '../../../routes/keys.js';
 import { problemsOf } from '../../openapi/answers.js';
 import { documentOf } from '../../openapi/documents.js';
-import { fieldRows } from '../fields.js';
-import type { FieldRow } from '../fields.js';
+import { fieldRows, type FieldRow } from '../fields.js';
 import { sample } from '../sample.js';
 import { exampleOf } from './example.js';
 import { snippets } from './requests.js';
-import type { Documented } from './index.js';
+import type { SiteConfig } from '../../../config/config.js';
+import { Shown } from '../shown.js';
+import type { Overview } from '../../../register/overview.js';
+import type { IsThere } from './titles.js';
+import type { ReadDocument } from '../documents.js';
+
+/** What the documentation is about. */
+export interface Documented {
+  readonly config: SiteConfig;
+  readonly table: readonly Route[];
+  readonly shown: Shown;
+  readonly overview: Overview;
+  readonly inWords: InWords;
+  /** Whether there is something at a route. */
+  readonly isThere: IsThere;
+  readonly read: ReadDocument;
+  /** The first key of a route's documents. */
+  readonly firstKey: (route: string) => number | undefined;
+}
 
 /** The values that a parameter may have, after its description. */
 function valuesOf(parameter: Parameter): string {
@@ -49,10 +65,11 @@ export function exampleUrl(route: Route, { shown, firstKey }: Documented): strin
   return key === undefined ? undefined : filler(urlTemplate(route))(key);
 }
 
-/** A real response; undefined if there is none, or if it differs from build to build. */
-function bodyOf({ name, parameters = [] }: Route, { shown, read, firstKey }: Documented): string | undefined {
+/** A real response; undefined if there is none, or if it differs from build to build, or comes after the pages. */
+function bodyOf(route: Route, { shown, read, firstKey }: Documented): string | undefined {
+  const { name, parameters = [] } = route;
   const body = shown.body(name);
-  if (body !== undefined || PUBLISHING.some((route) => route.name === name)) return body;
+  if (body !== undefined || !isDocument(route) || PUBLISHING.some((each) => each.name === name)) return body;
   const key = parameters.length === 0 ? 0 : firstKey(name);
   const text = key === undefined ? undefined : read(name, key);
   // A published file that somebody has damaged counts as absent.

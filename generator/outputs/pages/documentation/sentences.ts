@@ -1,9 +1,9 @@
 /** A record of a group in sentences, each with the fields that it reads. */
 import { z } from 'zod';
 import { OWNER_CASES, group } from '../../../schema/group.js';
-import { shapesOf } from '../../../schema/shape.js';
-import type { InWords } from '../../../schema/words.js';
-import { amount, integer, moment, signed } from '../words.js';
+import { shapesOf } from '../../../schema/field.js';
+import { capitalized, type InWords } from '../../../schema/words.js';
+import { amount, difference, integer, moment } from '../words.js';
 
 export interface Sentence {
   readonly fields: readonly string[];
@@ -13,6 +13,8 @@ export interface Sentence {
 }
 
 const reading = z.object({ member_count: z.number(), measured_at: z.string() });
+type Reading = z.infer<typeof reading>;
+const histories = z.object({ members: z.array(reading).nullish() });
 const record = z.object({
   id: z.number(),
   name: z.string().nullable(),
@@ -48,9 +50,26 @@ function measuredSince(first: string | null, measurements: number | null): Sente
       };
 }
 
-/** The sentences, most important first. What is null is in the last one. @param body of the record */
-export function sentencesOf(body: string, inWords: InWords): readonly Sentence[] {
+/** A count is dated by its newest reading, or by its record if it has none. */
+function countedAt(members: number, newest: Reading | undefined): string {
+  const count = amount(members, 'member');
+  return newest === undefined
+    ? `At that time it had ${count}.`
+    : `The newest reading of its members was on ${moment(newest.measured_at)}: ${count}.`;
+}
+
+/**
+ * The sentences, most important first. What is null is in the last one.
+ * @param body of the record
+ * @param history the body of its history
+ */
+export function sentencesOf(
+  body: string,
+  history: string | undefined,
+  inWords: InWords,
+): readonly Sentence[] {
   const json: unknown = JSON.parse(body);
+  const { members: readings } = histories.parse(JSON.parse(history ?? '{}'));
   const {
     id,
     name,
@@ -82,11 +101,11 @@ export function sentencesOf(body: string, inWords: InWords): readonly Sentence[]
     { fields: ['measured_at'], text: `It was last measured on ${moment(last)}.` },
     members !== null && {
       fields: ['member_count'],
-      text: `At that time it had ${amount(members, 'member')}.`,
+      text: countedAt(members, readings?.at(-1)),
     },
     h24 !== null && {
       fields: ['change'],
-      text: `${signed(h24.delta)} since the reading of ${moment(h24.from_at)}, which is at least a day earlier. Both are readings: nothing is interpolated.`,
+      text: `${capitalized(difference(h24.delta))} since the reading of ${moment(h24.from_at)}, which is at least a day earlier. Both are readings: nothing is interpolated.`,
     },
     peak !== null && {
       fields: ['peak'],

@@ -4,8 +4,7 @@ import { platformIdRoute } from '../../../routes/lookup.js';
 import { KINDS } from '../../../schema/field.js';
 import type { DocumentationPage } from '../../../routes/documentation.js';
 import { WINDOW_NAMES } from '../../../schema/members.js';
-import { enumerated } from '../../../schema/measured.js';
-import type { Measured } from '../../../schema/measured.js';
+import { enumerated, type Measured } from '../../../schema/measured.js';
 import { findersIn } from '../finders.js';
 
 /** Whether there is something at a route. */

@@ -6,25 +6,31 @@ import {
   archiveText,
   lastPart,
   numberedPart,
-} from '../../../../generator/routes/archive-keys.js';
-import { DOCUMENT_ENTRIES, archive } from '../../../../generator/outputs/feeds/archive.js';
-import type { LinkedPart, Rest } from '../../../../generator/outputs/feeds/archive.js';
-import type { Dated } from '../../../../generator/outputs/feeds/entries.js';
+} from '../../../../generator/routes/keys.js';
+import {
+  DOCUMENT_ENTRIES,
+  archive,
+  type LinkedPart,
+  type Rest,
+} from '../../../../generator/outputs/feeds/archive.js';
+
+interface Entry {
+  readonly id: number;
+  readonly measuredAt: string;
+}
 
 /** An entry of a day of 2026 (and the next years), by number. */
-function entry(index: number, day: number): Dated {
-  const measuredAt = new Date(Date.UTC(2026, 0, 1 + day)).toISOString().replace('.000Z', 'Z');
-  const about = { title: '', content: '', url: '', published: measuredAt, updated: measuredAt };
-  return { entry: { id: String(index), ...about }, measuredAt };
+function entry(id: number, day: number): Entry {
+  return { id, measuredAt: new Date(Date.UTC(2026, 0, 1 + day)).toISOString().replace('.000Z', 'Z') };
 }
 
 interface Archived {
-  readonly parts: readonly LinkedPart<Dated>[];
-  readonly rest: Rest<Dated>;
+  readonly parts: readonly LinkedPart<Entry>[];
+  readonly rest: Rest<Entry>;
 }
 
-function archived(entries: readonly Dated[], most?: number): Archived {
-  const parts: LinkedPart<Dated>[] = [];
+function archived(entries: readonly Entry[], most?: number): Archived {
+  const parts: LinkedPart<Entry>[] = [];
   const run = archive(entries, entries.at(-1)?.measuredAt.slice(0, 7), most);
   for (let step = run.next(); ; step = run.next()) {
     if (step.done === true) return { parts, rest: step.value };
@@ -32,12 +38,12 @@ function archived(entries: readonly Dated[], most?: number): Archived {
   }
 }
 
-const idsOf = (entries: readonly Dated[]): string[] => entries.map((each) => each.entry.id);
+const idsOf = (entries: readonly Entry[]): number[] => entries.map((each) => each.id);
 const textOf = ({ parts }: Archived): Record<string, number> =>
   Object.fromEntries(parts.map(({ key, entries }) => [archiveText(key), entries.length]));
 
 /** So many entries on each of these days of the year. */
-const days = (...counts: readonly (readonly [day: number, count: number])[]): Dated[] => {
+const days = (...counts: readonly (readonly [day: number, count: number])[]): Entry[] => {
   let index = 0;
   return counts.flatMap(([day, count]) => Array.from({ length: count }, () => entry((index += 1), day)));
 };

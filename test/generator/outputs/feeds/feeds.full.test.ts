@@ -6,13 +6,11 @@ import { z } from 'zod';
 import { FEEDS } from '../../../../generator/routes/feeds.js';
 import { buildArgs, snapshot } from '../../../support/cli.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
-import { startProxy } from '../../../support/proxy.js';
-import type { RunningProxy } from '../../../support/proxy.js';
+import { startProxy, type RunningProxy } from '../../../support/proxy.js';
 import { writeRegister } from '../../../support/register.js';
 import { readTree } from '../../../support/tree.js';
 import { NASTY } from './nasty.js';
-import { BASE, HAS_CHECKERS, Subscriber, validate } from './subscriber.js';
-import type { Fetched, JsonFeed } from './subscriber.js';
+import { BASE, HAS_CHECKERS, Subscriber, validate, type Fetched, type JsonFeed } from './subscriber.js';
 
 const path = temporary();
 
@@ -29,7 +27,7 @@ const feedFiles = (out: string, ending: string): string[] =>
 /** Text that is JSON. */
 const json = z.string().transform((text): unknown => JSON.parse(text));
 
-const NAMES = Object.keys(FEEDS);
+const NAMES = Object.values(FEEDS).map(({ name }) => name);
 const running: RunningProxy[] = [];
 afterAll(() => Promise.all(running.map((proxy) => proxy.stop())));
 
@@ -70,11 +68,11 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
       links: { self: `${BASE}/feeds/groups.atom`, alternate: `${BASE}/feeds` },
     });
     expect(briefly(current!)).toEqual([
+      ['group/2/name/2', '2026-11-01T08:00:00Z', 'Group renamed from “Old” to “Newer”'],
       ['group/1/name/3', '2026-03-08T00:00:00Z', 'Group renamed from “B” to “A”'],
       ['group/1/owner/3', '2026-03-02T00:00:00Z', 'Owner of group “B” changed from no owner to user 12'],
-      ['group/1/name/2', '2026-02-03T12:00:00Z', 'Group renamed from “A” to “B”'],
+      ['group/1/name/2', '2026-02-05T00:00:00Z', 'Group renamed from “A” to “B”'],
       ['group/1/owner/2', '2026-02-02T00:00:00Z', 'Owner of group “A” changed from “ana” to no owner'],
-      ['group/2/name/2', '2025-05-05T05:05:05Z', 'Group renamed from “Old” to “Newer”'],
     ]);
     expect(march?.links['self']).toBe(`${BASE}/feeds/groups/2026-03.atom`);
     expect(briefly(march!).map(([id]) => id)).toEqual(['group/1/name/3', 'group/1/owner/3']);
@@ -85,14 +83,14 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
   it('say field, from, to, and between which readings, with links to the page, the record and its history', async () => {
     const [{ entries } = { entries: [] }] = await site.subscriber.atoms(['/feeds/groups.atom']);
     const facts = entries.map((entry) => entry.facts);
-    expect(facts[0]).toEqual({
+    expect(facts[1]).toEqual({
       Changed: 'group name',
       From: 'B',
       To: 'A',
       'New value first measured at': '2026-03-08T00:00:00Z',
       'Old value last measured at': '2026-03-01T00:00:00Z',
     });
-    expect(facts[2]).toEqual({
+    expect(facts[3]).toEqual({
       Changed: 'group name',
       From: 'A',
       To: 'B',
@@ -100,17 +98,17 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
       'New value first measured at': '2026-02-05T00:00:00Z',
       'Old value last measured at': '2026-02-01T00:00:00Z',
     });
-    expect(facts[3]).toMatchObject({
+    expect(facts[4]).toMatchObject({
       Group: 'A',
       Changed: 'group owner',
       From: 'ana (user 11)',
       To: 'no owner',
     });
-    expect(facts[4]).toMatchObject({
+    expect(facts[0]).toMatchObject({
       'Old value last measured at': 'unknown: both values were learned at the same time',
     });
-    expect(entries[0]?.links['alternate']).toBe(`${BASE}/group/1`);
-    expect(entries[0]?.related).toEqual([`${BASE}/api/v1/group/1`, `${BASE}/group/1/history.json`]);
+    expect(entries[1]?.links['alternate']).toBe(`${BASE}/group/1`);
+    expect(entries[1]?.related).toEqual([`${BASE}/api/v1/group/1`, `${BASE}/group/1/history.json`]);
   });
 
   it('say the same as JSON Feed 1.1, which next_url leads through', async () => {
@@ -121,7 +119,7 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
   });
 
   it('are well-formed and keep the schema, all of them', () => {
-    expect(feedFiles(site.out, '.atom')).toHaveLength(NAMES.length + 4);
+    expect(feedFiles(site.out, '.atom')).toHaveLength(NAMES.length + 8);
     expect(() => validate(feedFiles(site.out, '.atom'))).not.toThrow();
   });
 });
@@ -176,7 +174,7 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of a register of nasty texts', () => {
     expect(() => validate(feedFiles(out, '.atom'))).not.toThrow();
     const found = new Map<string, Readonly<Record<string, string>>>();
     for (const { entries } of await subscriber.atoms(
-      ['groups', 'users', 'games', 'items'].map((name) => `/feeds/${name}.atom`),
+      ['groups', 'users', 'new-groups', 'new-users', 'games', 'items'].map((name) => `/feeds/${name}.atom`),
     )) {
       for (const { id, facts, title } of entries) {
         found.set(id.replace('tag:golden.example,2026:', ''), facts);
@@ -185,7 +183,7 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of a register of nasty texts', () => {
         expect(title).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
       }
     }
-    expect(found.size).toBe(5 * ids.length);
+    expect(found.size).toBe(7 * ids.length);
     for (const id of ids) {
       const shown = nasty[id - 1]!.shown;
       const other = nasty[ids.length - id]!.shown;
@@ -195,7 +193,7 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of a register of nasty texts', () => {
         To: `${shown} (user ${id})`,
       });
       expect(found.get(`user/${id}/username/2`)).toMatchObject({ From: 'x', To: shown });
-      for (const kind of ['game', 'item']) {
+      for (const kind of ['group', 'user', 'game', 'item']) {
         expect(found.get(`${kind}/${id}/first_measured_at/1`)).toMatchObject({ Name: shown });
       }
     }

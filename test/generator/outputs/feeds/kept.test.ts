@@ -1,10 +1,10 @@
 /** Documents of feeds are rendered only if an entry or a neighbour of theirs is another. */
 import { expect, it } from 'vitest';
 import { FIRSTS_ARCHIVES } from '../../../../generator/outputs/feeds/contents.js';
-import { FEEDS_SECTION } from '../../../../generator/outputs/feeds/index.js';
+import { FEEDS_SECTION } from '../../../../generator/outputs/feeds/feeds.js';
 import type { Kept, Output } from '../../../../generator/outputs/output.js';
 import { Register } from '../../../../generator/register/database.js';
-import { archiveText } from '../../../../generator/routes/archive-keys.js';
+import { archiveText } from '../../../../generator/routes/keys.js';
 import { temporary } from '../../../support/folder.js';
 import { changeRegister, writeRegister } from '../../../support/register.js';
 import { IMPRINT } from './imprint.js';
@@ -64,7 +64,7 @@ it('are kept in both formats while their entries are the same', () => {
     }),
   );
   expect(builds.rendered()).toEqual([
-    ...current('groups', 'users'),
+    ...current('groups', 'users', 'new-groups', 'new-users'),
     ...['2026-07-00001', '2026-07-00002', '2026-07'].flatMap(archive),
     ...current('games', 'items', 'all'),
   ]);

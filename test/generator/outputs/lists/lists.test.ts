@@ -5,8 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
-import { writeRegister } from '../../../support/register.js';
-import type { Rows } from '../../../support/register.js';
+import { writeRegister, type Rows } from '../../../support/register.js';
 import { fields } from '../../../support/values.js';
 
 const path = temporary();
@@ -190,7 +189,8 @@ describe('what is recent', () => {
     expect(facts('users')).toEqual(usernames);
     expect(facts('games')).toEqual(games);
     expect(facts('items')).toEqual(items);
-    expect(facts('all')).toHaveLength(10);
+    const feeds = ['groups', 'users', 'new-groups', 'new-users', 'games', 'items'].flatMap(feed);
+    expect(facts('all')).toHaveLength(feeds.length);
     expect([ids(usernames), ids(games), ids(items)]).toEqual([[21], [3, 2, 6, 4, 1], [8]]);
     expect(group_owners[0]).toMatchObject({ id: 2, to: { owner_state: 'owned', owner: null } });
     expect(feed('groups').map(({ title }) => title)).toEqual([

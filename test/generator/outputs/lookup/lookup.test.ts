@@ -9,8 +9,7 @@ import { inProcess } from '../../publish/support.js';
 import { buildArgs } from '../../../support/cli.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { has } from '../../../support/programs.js';
-import { changeRegister, writeRegister } from '../../../support/register.js';
-import type { Rows } from '../../../support/register.js';
+import { changeRegister, writeRegister, type Rows } from '../../../support/register.js';
 import { isForFinding, isSibling, readTree } from '../../../support/tree.js';
 
 const path = temporary();

@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../../../data/sample.js';
-import { ROUTES } from '../../../../generator/routes/index.js';
-import { RESOURCES } from '../../../../generator/schema/index.js';
+import { ROUTES } from '../../../../generator/routes/routes.js';
+import { RESOURCES } from '../../../../generator/schema/schema.js';
 import { published } from '../../../support/build.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { WITH_PLATFORM_IDS, changeRegister } from '../../../support/register.js';
-import { json, readTree } from '../../../support/tree.js';
-import type { Tree } from '../../../support/tree.js';
+import { json, readTree, type Tree } from '../../../support/tree.js';
 import { fields } from '../../../support/values.js';
 import {
   judge,
@@ -20,8 +19,9 @@ import {
   responseOf,
   schemaNameOf,
   validator,
+  type Description,
+  type Judge,
 } from './support.js';
-import type { Description, Judge } from './support.js';
 
 const path = temporary();
 const out = path('dist');
@@ -92,6 +92,22 @@ describe('the description', () => {
       new Set(description.tags.map(({ name }) => name)),
     );
   });
+});
+
+it('parts are described for downloads and bundles alone, with what asks for them', () => {
+  const downloads = ROUTES.filter(({ bucket }) => bucket === 'download').map((route) => route.path);
+  expect(downloads).toEqual(
+    expect.arrayContaining(['/downloads/groups.csv', '/changes/{sequence}.ndjson.gz']),
+  );
+  const described = Object.entries(description.paths).flatMap(([at, { get }]) => {
+    const references = get.parameters.map((parameter) => JSON.stringify(parameter));
+    const asked = ['Range', 'IfRange'].map((name) => references.some((each) => each.endsWith(`/${name}"}`)));
+    const answered = ['206', '416'].map((status) => status in get.responses);
+    // All of them or none.
+    expect(new Set([...asked, ...answered]).size, at).toBe(1);
+    return answered[0] === true ? [at] : [];
+  });
+  expect(described).toEqual(downloads);
 });
 
 describe('every document of the tree', () => {

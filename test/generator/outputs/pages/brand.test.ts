@@ -2,11 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { PAPER, contrast } from '../../../../generator/config/brand.js';
+import { PAPER, contrast } from '../../../../generator/config/accent.js';
 import { digestOf, inProcess, manifestOf, mirrorOf } from '../../publish/support.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
-import { writeOperator } from '../../../support/operator.js';
-import type { Files } from '../../../support/operator.js';
+import { writeOperator, type Files } from '../../../support/operator.js';
 import { writeRegister } from '../../../support/register.js';
 
 const path = temporary();

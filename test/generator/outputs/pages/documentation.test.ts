@@ -19,8 +19,8 @@ import {
   manifestOf,
   publishSite,
   textOf,
+  type Site,
 } from './site.js';
-import type { Site } from './site.js';
 
 const path = temporary();
 const run = promisify(execFile);
@@ -58,7 +58,8 @@ describe.skipIf(!has('curl lines', 'curl'))('every curl line of a page', () => {
       expect(line).toContain(site.base);
       const options = String.raw`--silent --show-error --write-out '\n%{http_code} %{content_type}'`;
       const { stdout } = await run('sh', ['-c', `${here(line)} ${options}`], { cwd, maxBuffer: 1e9 });
-      const type = ['/downloads', '/feeds'].includes(page) ? '' : 'application/json; charset=utf-8';
+      const json = `application/${line.includes('/api-catalog') ? 'linkset+json; profile=' : 'json; charset=utf-8'}`;
+      const type = ['/downloads', '/feeds'].includes(page) ? '' : json;
       const expected = line.includes('/abc') ? '400 application/problem+json' : `200 ${type}`;
       expect(stdout.split('\n').at(-1), line).toContain(expected);
       // The next line is to get something again.

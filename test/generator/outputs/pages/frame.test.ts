@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { assets as presentAssets } from '../../../../generator/assets.js';
+import { assets as presentAssets } from '../../../../generator/base/assets.js';
 import { buildConfig } from '../../../../generator/config/config.js';
 import { bundled } from '../../../../generator/outputs/pages/bundle.js';
 import { tooManyPage } from '../../../../generator/outputs/pages/errors.js';
@@ -11,8 +11,7 @@ import { OPERATOR, published } from '../../../support/build.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { writeOperator } from '../../../support/operator.js';
 import { writeRegister } from '../../../support/register.js';
-import { readTree } from '../../../support/tree.js';
-import type { Tree } from '../../../support/tree.js';
+import { readTree, type Tree } from '../../../support/tree.js';
 import { between, manifestOf, textOf } from './site.js';
 
 const path = temporary();

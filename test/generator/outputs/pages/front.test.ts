@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
-import { writeRegister } from '../../../support/register.js';
-import type { Rows } from '../../../support/register.js';
+import { writeRegister, type Rows } from '../../../support/register.js';
 import { between, textOf } from './site.js';
 
 const path = temporary();
@@ -64,11 +63,15 @@ const ROWS: Rows = {
   ],
 };
 
-async function frontOf(content: Rows | string): Promise<string> {
+/** @param at the time of the build */
+async function siteOf(content: Rows | string, at = '2026-12-01T00:00:00Z'): Promise<string> {
   const out = path('dist');
-  await published({ register: writeRegister(path('register.sqlite'), content), out });
-  return pageOf(out);
+  await published({ register: writeRegister(path('register.sqlite'), content), out, at });
+  return out;
 }
+
+const frontOf = async (content: Rows | string, at?: string): Promise<string> =>
+  pageOf(await siteOf(content, at));
 
 describe('the front page', () => {
   let html: string;
@@ -115,5 +118,127 @@ describe('the front page', () => {
       `2 ${HARBOUR} 60 20 Nov 2026 −30`,
       '3 Group 9 50 20 Nov 2026 no reading then no readings',
     ]);
+  });
+});
+
+describe('a count', () => {
+  const LATER = '2026-11-25T09:42:00Z';
+  const later = (id: number, member_count: number) => ({ id, name: null, member_count, measured_at: LATER });
+
+  it('has the time of its newest reading, however much later its record was measured', async () => {
+    const out = await siteOf({
+      groups: [later(7, 40_621), later(8, 5)],
+      group_member_readings: [read(7, '11-22', 40_600), read(7, '11-23', 40_621), read(7, '11-24', 40_621)],
+    });
+    expect(words(between(pageOf(out), '<figure', '</figure>')[0] ?? '')).toContain(
+      '40,621 members read 24 November 2026, 08:00 UTC',
+    );
+    const rows = between(section(pageOf(out), 'largest'), '<tr>', '</tr>')
+      .slice(1)
+      .map(words);
+    expect(rows).toEqual([
+      '1 Group 7 40,621 24 Nov 2026 no reading then',
+      // It has no reading, so its record is all that is known.
+      '2 Group 8 5 25 Nov 2026 no reading then no readings',
+    ]);
+    const start = words(readFileSync(join(out, 'developers.html'), 'utf8'));
+    expect(start).toContain('It was last measured on 25 November 2026, 09:42 UTC.');
+    expect(start).toContain(
+      'The newest reading of its members was on 24 November 2026, 08:00 UTC: 40,621 members.',
+    );
+    expect(start).toContain('Unchanged since the reading of 23 November 2026, 08:00 UTC');
+    expect(start).not.toMatch(/at that time|\b0 since/i);
+  });
+
+  it('has the time of its record in a register without readings', async () => {
+    const out = await siteOf({ groups: [later(8, 5)] });
+    expect(words(readFileSync(join(out, 'developers.html'), 'utf8'))).toContain(
+      'At that time it had 5 members.',
+    );
+  });
+});
+
+const heroOf = (html: string): string => words(between(html, '<figure', '</figure>')[0] ?? '');
+
+const listsOf = (html: string, id: string): string[] =>
+  between(section(html, id), '<h3>', '</ol>').map(words);
+
+const game = (id: number, name: string, playing: number | null, visits: number, day: string) => ({
+  id,
+  name,
+  playing,
+  visits,
+  genre: id === 2 ? 'Racing' : null,
+  first_measured_at: `2026-11-${day}T08:00:00Z`,
+});
+
+const item = (id: number, created: string | null, more: object) => ({
+  id,
+  name: `Hat ${id}`,
+  created_at: created,
+  first_measured_at: null,
+  ...more,
+});
+
+describe('a register of', () => {
+  it('games alone begins with those that are played most, and has the most visited and the newest', async () => {
+    const html = await frontOf({
+      games: [
+        game(1, 'Harbour', 50, 9000, '03'),
+        game(2, 'Circuit', 200, 10, '02'),
+        { ...game(3, 'Gone', 900, 99_000, '09'), state: 'deleted' },
+        game(4, 'Withheld', 900, 99_000, '09'),
+        game(5, 'Quiet', null, 4500, '01'),
+      ],
+      withheld: [{ kind: 'game', id: 4, since: '2026-11-01T00:00:00Z' }],
+    });
+    expect(heroOf(html)).toMatch(
+      /The most played game Circuit 200 players read 20 November 2026, 08:00 UTC · Racing Harbour 50 20 Nov 2026 Each number/,
+    );
+    // A bar is a share of the highest.
+    expect(html).toContain('<rect width="25%" height="100%"/>');
+    expect(html).toContain('<a href="/api/v1/largest/games">More as JSON</a>');
+    expect(listsOf(html, 'games')).toEqual([
+      'Most visits Harbour 9,000 20 Nov 2026 Quiet 4,500 20 Nov 2026 Circuit 10 Racing 20 Nov 2026',
+      'Newest Harbour first read 3 Nov 2026 Circuit Racing first read 2 Nov 2026 Quiet first read 1 Nov 2026',
+    ]);
+    expect(heroOf(html)).not.toMatch(/Gone|Withheld/);
+  });
+
+  it('items alone begins with the newest, by the platform’s dates where nobody knows of a first measurement', async () => {
+    const html = await frontOf({
+      items: [
+        item(1, '2026-01-05T08:00:00Z', { favourites: 7 }),
+        item(2, '2026-03-05T08:00:00Z', { price: 120 }),
+        item(3, null, { price: 30 }),
+      ],
+    });
+    expect(heroOf(html)).toContain(
+      'The newest item Hat 2 created 5 March 2026, 08:00 UTC Hat 1 created 5 Jan 2026',
+    );
+    expect(listsOf(html, 'items')).toEqual([
+      'Most favourites Hat 1 7 20 Nov 2026',
+      'Highest prices, in currency units Hat 2 120 20 Nov 2026 Hat 3 30 20 Nov 2026',
+    ]);
+    expect(words(html)).not.toContain('first read 2');
+  });
+
+  it('users alone begins with the latest names, however old, and has the newest', async () => {
+    const rows = {
+      users: [{ id: 4, username: 'marlow', measured_at: '2028-11-20T08:00:00Z' }],
+      usernames: ROWS['usernames'] ?? [],
+    };
+    const html = await frontOf(rows, '2028-12-01T00:00:00Z');
+    expect(heroOf(html)).toContain('The latest name marlow formerly finch renamed on 9 Oct 2026');
+    expect(listsOf(html, 'users')).toEqual(['Newest marlow first read 1 Nov 2026']);
+    expect(section(html, 'renamed')).toBe('');
+  });
+
+  it('groups alone without readings begins with the largest, in a list with bars', async () => {
+    const html = await frontOf({ groups: ROWS['groups'] ?? [] });
+    expect(heroOf(html)).toContain(
+      `The largest group Lantern Guild 3,100 members read 20 November 2026, 08:00 UTC ${HARBOUR} 60 20 Nov 2026`,
+    );
+    expect(section(html, 'largest')).toBe('');
   });
 });

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { openDatabase } from '../../../../generator/sqlite/index.js';
+import { openDatabase } from '../../../../generator/base/sqlite/sqlite.js';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
 import { writeOperator } from '../../../support/operator.js';
@@ -63,7 +63,10 @@ describe('a register of clubs, players and islands', () => {
     expect(existsSync(join(site.out, 'feeds/groups.atom'))).toBe(false);
     const links = [...site.page('index.html').matchAll(/<link rel="alternate" href="([^"]*)"/g)];
     expect(links.map(([, href]) => href)).toEqual(
-      ['all', 'games', 'snapshots'].flatMap((name) => [`/feeds/${name}.atom`, `/feeds/${name}.json`]),
+      ['all', 'new-groups', 'new-users', 'games', 'snapshots'].flatMap((name) => [
+        `/feeds/${name}.atom`,
+        `/feeds/${name}.json`,
+      ]),
     );
   });
 
@@ -115,6 +118,34 @@ describe('a register of clubs, players and islands', () => {
   });
 });
 
+describe('prices', () => {
+  const sql = `PRAGMA user_version = 1; CREATE TABLE items (id INTEGER PRIMARY KEY, price INT, ${MEASURED}) STRICT;
+    INSERT INTO items VALUES (3, 120, ${READ});`;
+  const textsWith = async (keys: object): Promise<readonly string[]> => {
+    const register = path('register.sqlite');
+    openDatabase(register).exec(sql).close();
+    const { page } = await built(register, keys);
+    return [
+      words(page('developers/reference/items.html')),
+      words(page('downloads.html')),
+      page('item.html'),
+      page('api/v1/openapi.json'),
+      page('downloads/datapackage.json'),
+    ];
+  };
+
+  it('are in the unit that the operator names, in pages and descriptions', async () => {
+    for (const text of await textsWith({ price_unit: 'US cents' })) {
+      expect(text).toContain('US cents');
+      expect(text).not.toContain('currency unit');
+    }
+  });
+
+  it('are in currency units if the operator names none', async () => {
+    for (const text of await textsWith({})) expect(text).toContain('currency units');
+  });
+});
+
 describe('a register of', () => {
   const ID = 'id INTEGER PRIMARY KEY';
   const [OLD, NEW] = ['2026-10-01T08:00:00Z', '2026-11-20T08:00:00Z'];
@@ -129,7 +160,7 @@ describe('a register of', () => {
     },
     {
       what: 'no group so far, without values',
-      sql: `CREATE TABLE groups (${ID}, ${MEASURED}) STRICT;`,
+      sql: `CREATE TABLE groups (${ID}, measured_at TEXT NOT NULL) STRICT;`,
       lists: 'the largest',
       names: ['Look-up', 'How records can be found'],
       finding: 'From a kind to all ids',

@@ -38,6 +38,12 @@ describe('the axis', () => {
     expect(axisRange(1000, 1000)).toEqual([920, 1080]);
   });
 
+  it('begins and ends with whole numbers', () => {
+    expect(axisRange(24, 25)).toEqual([23, 26]);
+    expect(axisRange(11, 11)).toEqual([10, 12]);
+    expect(axisRange(13, 13)).toEqual([11, 15]);
+  });
+
   it('offers the ranges that show less than everything, and at least two readings', () => {
     const day = 86_400;
     expect(usefulRanges([0, 10 * day])).toEqual([]);

@@ -5,8 +5,7 @@ import { z } from 'zod';
 import { writeSample } from '../../../../data/sample.js';
 import { DOCUMENTATION } from '../../../../generator/routes/documentation.js';
 import { snapshot } from '../../../support/cli.js';
-import { startProxy } from '../../../support/proxy.js';
-import type { RunningProxy } from '../../../support/proxy.js';
+import { startProxy, type RunningProxy } from '../../../support/proxy.js';
 
 export const DOCUMENTATION_PAGES = DOCUMENTATION.map(({ path }) => path);
 export const DOCUMENTATION_FILES = DOCUMENTATION.map(({ path }) => `${path.slice(1)}.html`);

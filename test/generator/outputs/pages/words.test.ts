@@ -5,9 +5,12 @@ import { allWords, withArticle, wordsIn } from '../../../../generator/schema/wor
 
 describe('the words of an operator', () => {
   const inWords = wordsIn({
-    group: { one: 'island', many: 'islands' },
-    user: { one: 'player', many: 'players' },
-    item: { one: 'pet', many: 'pets' },
+    words: {
+      group: { one: 'island', many: 'islands' },
+      user: { one: 'player', many: 'players' },
+      item: { one: 'pet', many: 'pets' },
+    },
+    priceUnit: 'item tokens ($&)',
   });
 
   it.each([
@@ -19,6 +22,7 @@ describe('the words of an operator', () => {
     ['A group’s owner', 'An island’s owner'],
     ['groups, users, games and catalogue items', 'islands, players, games and pets'],
     ['Catalogue items measured', 'Pets measured'],
+    ['currency units', 'item tokens ($&)'],
     // Names of fields, and words that only contain a kind.
     ['`group` of group_members and usernames, regroup', '`group` of group_members and usernames, regroup'],
   ])('replace the kinds: %s', (sentence, words) => {
@@ -26,8 +30,10 @@ describe('the words of an operator', () => {
   });
 
   it('leave every sentence as it is where there are none', () => {
-    expect(wordsIn()('An item of a group')).toBe('An item of a group');
-    expect(wordsIn({})('An item of a group')).toBe('An item of a group');
+    expect(wordsIn({})('An item of a group, in currency units')).toBe(
+      'An item of a group, in currency units',
+    );
+    expect(wordsIn({ words: {} })('An item of a group')).toBe('An item of a group');
     expect(allWords({ user: { one: 'player', many: 'players' } })).toMatchObject({
       user: { one: 'player' },
       item: { one: 'item', many: 'items' },

@@ -1,0 +1,293 @@
+/** File system primitives: read, write, replace, link, and read in chunks. */
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  opendirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { codeOf } from './errors.js';
+import { parseJson } from './portable.js';
+
+/** What an action on a path returns; undefined if nothing is there. */
+export function ifExists<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
+/** The text of a file; undefined if it does not exist. */
+export const readText = (file: string): string | undefined => ifExists(() => readFileSync(file, 'utf8'));
+
+/** The value in a JSON file; undefined if the file does not exist, or is not JSON. */
+export const readJson = (file: string): unknown => parseJson(readText(file) ?? '');
+
+/** The errors of systems that flush no folders, or nothing that is open for reading alone. */
+const CANT_FLUSH = new Set(['EACCES', 'EBADF', 'EINVAL', 'EISDIR', 'EPERM']);
+
+/**
+ * Waits until a file or folder is on the disk. Some systems (Windows, some network file systems) can't
+ * flush a folder: they decide themselves when it is there.
+ */
+export function flushOne(path: string): void {
+  try {
+    flushOpened(path, 'r');
+  } catch (error) {
+    if (!CANT_FLUSH.has(codeOf(error) ?? '')) throw error;
+    if (!statSync(path).isDirectory()) flushOpened(path, 'r+');
+  }
+}
+
+function flushOpened(path: string, flags: 'r' | 'r+'): void {
+  const descriptor = openSync(path, flags);
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Replaces a file atomically: whoever opens it reads all of the old content or all of the new, also
+ * after a power failure. Which of both that is then, only `replaceFileDurably` decides.
+ * @param content or a function that writes it to a file
+ * @param partial where the content is written first, on the same file system
+ */
+export function replaceFile(
+  file: string,
+  content: string | Uint8Array | ((partial: string) => void),
+  partial = `${file}.partial`,
+): void {
+  if (typeof content === 'function') {
+    content(partial);
+    flushOne(partial);
+  } else writeFileSync(partial, content, { flush: true });
+  renameSync(partial, file);
+}
+
+/** Replaces a file atomically and durably: once it returns, a power failure brings no old content back. */
+export function replaceFileDurably(...[file, content, partial]: Parameters<typeof replaceFile>): void {
+  replaceFile(file, content, partial);
+  // The name is in the folder, and the folder, which may be new, in the one above.
+  flushOne(dirname(file));
+  flushOne(dirname(dirname(file)));
+}
+
+/**
+ * Renames a folder, unless its file system can't: an overlay, which is what containers run on, renames
+ * the files but no folder that a lower layer has, in whole or in part
+ * (https://docs.kernel.org/filesystems/overlayfs.html#renaming-directories).
+ * @returns whether it is renamed
+ */
+export function renameFolder(path: string, to: string): boolean {
+  try {
+    renameSync(path, to);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EXDEV') return false;
+    throw error;
+  }
+}
+
+/**
+ * Creates a folder and its parents, each of which another thread or process may create at the same
+ * moment. Node 20's recursive mkdir never returns below /proc.
+ */
+export function makeFolder(path: string): void {
+  try {
+    makeLast(path);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    const parent = dirname(path);
+    // If the parent is there by now, it was created since.
+    if (parent !== path && !existsSync(parent)) makeFolder(parent);
+    makeLast(path);
+  }
+}
+
+function makeLast(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST' || !statSync(path).isDirectory()) throw error;
+  }
+}
+
+/** Whether an absolute path is a folder or lies inside it. */
+export function liesIn(path: string, folder: string): boolean {
+  const route = relative(folder, path);
+  return route !== '..' && !route.startsWith(`..${sep}`);
+}
+
+/** The absolute path without symbolic links; its last parts need not exist. */
+export function realPath(path: string): string {
+  const full = resolve(path);
+  try {
+    return realpathSync(full);
+  } catch {
+    // What else is wrong with the path is reported when it is opened.
+    const parent = dirname(full);
+    return parent === full ? full : join(realPath(parent), basename(full));
+  }
+}
+
+/** The names in a folder, none if it does not exist. */
+export function* namesIn(path: string): Generator<string, void, undefined> {
+  const folder = ifExists(() => opendirSync(path));
+  if (folder === undefined) return;
+  try {
+    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) yield entry.name;
+  } finally {
+    folder.closeSync();
+  }
+}
+
+/** How many created folders a writer remembers. */
+const FOLDERS_KNOWN = 1024;
+
+/**
+ * Hard-links a file, or copies it if the file system does not support hard links, or none
+ * between folders.
+ * @throws Error ELOOP: a symbolic link, to which a link can be made but no copy
+ */
+export function linkOrCopy(source: string, path: string): void {
+  try {
+    linkSync(source, path);
+  } catch (error) {
+    if (!['EPERM', 'ENOTSUP', 'EMLINK', 'EXDEV'].includes(codeOf(error) ?? '')) throw error;
+    closeSync(openSync(source, constants.O_RDONLY | constants.O_NOFOLLOW));
+    copyFileSync(source, path);
+  }
+}
+
+/** Writes files below a folder, creating their folders. */
+export class FileWriter {
+  readonly #root: string;
+  /** Folders known to exist. */
+  readonly #made = new Set<string>();
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  #place(file: string): string {
+    // Called for every file: `join` and `dirname` are slower, since they parse the path.
+    const path = `${this.#root}/${file}`;
+    const folder = path.slice(0, path.lastIndexOf('/'));
+    if (this.#made.has(folder)) return path;
+    if (this.#made.size === FOLDERS_KNOWN) this.#made.clear();
+    makeFolder(folder);
+    this.#made.add(folder);
+    return path;
+  }
+
+  write(file: string, body: Uint8Array): void {
+    writeFileSync(this.#place(file), body);
+  }
+
+  /** Hard-links an existing file. */
+  link(file: string, source: string): void {
+    linkOrCopy(source, this.#place(file));
+  }
+}
+
+/** Writes lines to a file in batches. The file is created with the first line. */
+export class LineWriter {
+  readonly #file: string;
+  readonly #separator: string;
+  readonly #flag: 'w' | 'a';
+  #descriptor: number | undefined;
+  #lines: string[] = [];
+  #length = 0;
+
+  /**
+   * @param separator written between lines, but not after the last
+   * @param flag whether the file is replaced, or continued by another line
+   */
+  constructor(file: string, separator = '\n', flag: 'w' | 'a' = 'w') {
+    this.#file = file;
+    this.#separator = separator;
+    this.#flag = flag;
+  }
+
+  write(line: string): void {
+    this.#lines.push(line);
+    this.#length += line.length;
+    if (this.#lines.length >= LINES_AT_ONCE || this.#length >= CHARACTERS_AT_ONCE) this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#lines.length === 0) return;
+    const text = this.#lines.join(this.#separator);
+    const isFirst = this.#descriptor === undefined;
+    this.#descriptor ??= openSync(this.#file, this.#flag);
+    writeFileSync(this.#descriptor, isFirst ? text : this.#separator + text);
+    this.#lines = [];
+    this.#length = 0;
+  }
+
+  finish(): void {
+    this.#flush();
+    this.close();
+  }
+
+  /** Finishes with a separator after the last line too; without lines, the file is empty. */
+  end(): void {
+    this.write('');
+    this.finish();
+  }
+
+  close(): void {
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+  }
+}
+
+const LINES_AT_ONCE = 1000;
+/** 1 MiB: a line may be a whole document. */
+const CHARACTERS_AT_ONCE = 1024 * 1024;
+
+const CHUNK_BYTES = 64 * 1024;
+
+/** The bytes of a file, in chunks that are valid until the next one is read. */
+export function* chunksOf(file: string): Generator<Buffer, void, undefined> {
+  const descriptor = openSync(file, 'r');
+  try {
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    for (let read = readSync(descriptor, buffer); read > 0; read = readSync(descriptor, buffer)) {
+      yield buffer.subarray(0, read);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The lines of a text file. A line of any length takes time and memory in proportion. */
+export function* linesOf(file: string): Generator<string, void, undefined> {
+  let rest = '';
+  const decoder = new TextDecoder();
+  for (const chunk of chunksOf(file)) {
+    const [end = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n');
+    // Nothing is copied: V8 joins the parts of a string when it is first read.
+    rest += end;
+    for (const line of others) {
+      yield rest;
+      rest = line;
+    }
+  }
+  if (rest !== '') yield rest;
+}

@@ -1,0 +1,134 @@
+/**
+ * Allows one builder per tree. The lock belongs to the operating system, through SQLite: it ends
+ * with its process, however that ends, so there are no stale locks.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { pid } from 'node:process';
+import { setTimeout } from 'node:timers/promises';
+import { z } from 'zod';
+import { EXIT, Failure, codeOf, messageOf } from './errors.js';
+import { follow, type Progress } from './progress.js';
+import { isSqliteError, openDatabase, reasonOf, type Database } from './sqlite/sqlite.js';
+import { makeFolder } from './files.js';
+
+/** The cause of a Failure if the lock can't be created, as opposed to being held. */
+const UNLOCKABLE = 'unlockable';
+
+/** How often a waiting process looks whether the tree is free: 200 ms. */
+const POLL_MS = 200;
+/** A process that waits holds the lock for an instant to see whether it is free: 100 ms. */
+const INSTANT_MS = 100;
+
+/** The cause of a Failure if another process has the lock. */
+const heldLock = z.object({
+  file: z.string(),
+  /** Its pid, as far as it is known. */
+  process: z.string(),
+  /** What it does, after "the process". */
+  work: z.string(),
+});
+type HeldLock = z.infer<typeof heldLock>;
+
+export class Lock {
+  readonly #database: Database;
+
+  private constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Takes the lock of a tree, or of something else.
+   * @param work what another process does that has it
+   * @throws Failure busy: another process has it; environment: it can't be locked
+   */
+  static take(file: string, work = 'is at work on this tree'): Lock {
+    let database: Database | undefined;
+    try {
+      makeFolder(dirname(file));
+      database = openDatabase(file, { timeout: INSTANT_MS });
+      // Nothing is ever written to the database, so it needs no journal file.
+      database.exec('PRAGMA journal_mode = MEMORY');
+      database.exec('BEGIN EXCLUSIVE');
+      writeFileSync(`${file}.pid`, String(pid));
+      return new Lock(database);
+    } catch (error) {
+      database?.close();
+      const code = codeOf(error);
+      if (code?.startsWith('SQLITE_BUSY') === true) {
+        const held: HeldLock = { file, process: holder(file), work };
+        throw Failure.busy(
+          `another process ${work} (process ${held.process}): try again later, or use --wait`,
+          held,
+        );
+      }
+      if (code === undefined) throw error;
+      const why = isSqliteError(error) ? reasonOf(error) : `${messageOf(error)} (${code})`;
+      throw Failure.environment(`lock "${file}" can't be taken: ${why}`, UNLOCKABLE);
+    }
+  }
+
+  /** Takes the lock for reading only: a tree on a read-only file system needs none. */
+  static takeIfWritable(file: string): Lock | undefined {
+    return Lock.#takeUnless(file, (error) => error instanceof Failure && error.cause === UNLOCKABLE);
+  }
+
+  /** Takes the lock, unless another process has it. */
+  static takeIfFree(file: string): Lock | undefined {
+    return Lock.#takeUnless(file, isBusy);
+  }
+
+  static #takeUnless(file: string, isRefused: (error: unknown) => boolean): Lock | undefined {
+    try {
+      return Lock.take(file);
+    } catch (error) {
+      if (isRefused(error)) return undefined;
+      throw error;
+    }
+  }
+
+  release(): void {
+    this.#database.close();
+  }
+}
+
+/**
+ * Does some work on a tree. If another process is at work on it, or uses its key, waits for its end
+ * and starts the work again, so that nothing is locked and no data becomes stale while it waits.
+ * @param say reports the process that it waits for
+ * @throws Failure interrupted: a signal ended the wait; and what the work throws
+ */
+export async function whenFree<T>(
+  work: () => Promise<T>,
+  progress: Progress,
+  say: (line: string) => void,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      const held = heldLock.parse(error.cause);
+      say(`waiting for process ${held.process}, which ${held.work}`);
+      do await follow(setTimeout(POLL_MS), () => 0, progress);
+      while (!isFree(held.file));
+    }
+  }
+}
+
+function isFree(file: string): boolean {
+  const lock = Lock.takeIfFree(file);
+  lock?.release();
+  return lock !== undefined;
+}
+
+const isBusy = (error: unknown): error is Failure => error instanceof Failure && error.exitCode === EXIT.busy;
+
+/** For the error message only; the lock does not depend on this file. */
+function holder(file: string): string {
+  try {
+    return readFileSync(`${file}.pid`, 'utf8');
+  } catch {
+    return 'unknown';
+  }
+}

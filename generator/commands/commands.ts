@@ -1,0 +1,30 @@
+/** All commands, in the order of `--help`. */
+import type { Program } from './options.js';
+import type { Terminal } from './terminal.js';
+
+type Add = (program: Program, terminal: Terminal) => void;
+
+const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
+  build: async () => (await import('./build.js')).addBuild,
+  check: async () => (await import('./check.js')).addCheck,
+  scaffold: async () => (await import('./scaffold.js')).addScaffold,
+  diff: async () => (await import('./diff.js')).addDiff,
+  serve: async () => (await import('./serve.js')).addServe,
+  status: async () => (await import('./status.js')).addStatus,
+  verify: async () => (await import('./verify.js')).addVerify,
+  keygen: async () => (await import('./keygen.js')).addKeygen,
+  sign: async () => (await import('./sign.js')).addSign,
+  upload: async () => (await import('./upload.js')).addUpload,
+  mirror: async () => (await import('./mirror.js')).addMirror,
+  prove: async () => (await import('./prove.js')).addProve,
+  'verify-proof': async () => (await import('./verify-proof.js')).addVerifyProof,
+  edge: async () => (await import('./edge.js')).addEdge,
+  sample: async () => (await import('./sample.js')).addSample,
+};
+
+/** Adds the command of a name without loading the others, or all if none has it. */
+export async function addCommands(program: Program, terminal: Terminal, name: string): Promise<void> {
+  const all = Object.entries(COMMANDS);
+  const named = all.filter(([each]) => each === name);
+  for (const [, load] of named.length === 0 ? all : named) (await load())(program, terminal);
+}

@@ -1,0 +1,48 @@
+/** Records and times as the front page shows them: a link, a day. */
+import { ROUTES, routeNamed } from '../../routes/routes.js';
+import { filler } from '../../routes/route.js';
+import { recordPage } from '../../routes/pages.js';
+import type { Kind } from '../../schema/field.js';
+import { capitalized, type InWords } from '../../schema/words.js';
+import type { Renaming } from './documents.js';
+import { moment, shortDay } from './words.js';
+
+export interface NamedRecord {
+  readonly kind: Kind;
+  readonly id: number;
+  /** Null if it was not measured. */
+  readonly name: string | null;
+}
+
+/** Where the page of a record is. */
+export const pageOf = ({ kind, id }: Pick<NamedRecord, 'kind' | 'id'>): string =>
+  filler(routeNamed(ROUTES, recordPage(kind)).path)(id);
+
+/** Links to the page of a record. What has no name that can be seen is called by its id. */
+export const linker =
+  (inWords: InWords) =>
+  ({ kind, id, name }: NamedRecord) => ({
+    url: pageOf({ kind, id }),
+    name: isVisible(name) ? name : undefined,
+    instead: inWords(`${capitalized(kind)} ${id}`),
+  });
+
+export type Linker = ReturnType<typeof linker>;
+
+/** Whether a name has a character that is neither a space nor invisible. */
+const isVisible = (name: string | null): boolean =>
+  name !== null && /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(name);
+
+export const at = (time: string) => ({ time, day: shortDay(time), words: moment(time) });
+
+/** A new name, the one before, and when it changed as far as that is known. */
+export const renamed =
+  (kind: Kind, linkTo: Linker) =>
+  ({ id, from, to, changed_at, measured_at, previous_measured_at }: Renaming) => ({
+    ...linkTo({ kind, id, name: to }),
+    from: isVisible(from) ? from : undefined,
+    fromInstead: from === null ? 'not measured' : 'an empty name',
+    changed: changed_at === null ? undefined : at(changed_at),
+    after: previous_measured_at === null ? undefined : at(previous_measured_at),
+    read: at(measured_at),
+  });

@@ -1,0 +1,214 @@
+/** The pages and related files, rendered last, since they show the rest of the tree. */
+import type { SiteConfig } from '../../config/config.js';
+import { feedLinks } from '../../routes/feeds.js';
+import type { Register } from '../../register/database.js';
+import type { Overview } from '../../register/overview.js';
+import { isMeasured, routeNamed } from '../../routes/routes.js';
+import type { Route } from '../../routes/route.js';
+import { PATHS } from '../../routes/paths.js';
+import { shellRoute } from '../../routes/pages.js';
+import type { Kind } from '../../schema/field.js';
+import { enumeratedKinds, measuredKinds } from '../../schema/measured.js';
+import { allWords, capitalized, withArticle, wordsIn } from '../../schema/words.js';
+import { isOfError } from '../openapi/problems.js';
+import { asksForCredit } from '../licence.js';
+import type { FileOutput } from '../output.js';
+import { assets, favicon, faviconForOldBrowsers, preview } from '../../base/assets.js';
+import { dataset } from './dataset.js';
+import { documentationPages, searchIndex } from './documentation/documentation.js';
+import type { ReadDocument } from './documents.js';
+import { downloadsPage, type OfferedDownloads } from './downloads.js';
+import { notFoundPage, tooManyPage } from './errors.js';
+import { feedsPage, feedsSummary, type PublishedFeed } from './feeds.js';
+import { frontPage } from './front.js';
+import { lookupField } from './lookup.js';
+import type { LookupField } from './lookup-field.js';
+import { recordPageContent } from './record.js';
+import { dataBlock, render } from './render.js';
+import type { Shown } from './shown.js';
+import { replacedBy } from '../../config/site-files.js';
+import { apiCatalog } from '../api-catalog.js';
+import { robots, securityText, sitemap } from './well-known.js';
+import { moment } from './words.js';
+
+/** Other outputs that pages show. */
+export interface Offers {
+  readonly downloads: OfferedDownloads;
+  readonly feeds: readonly PublishedFeed[];
+}
+
+interface PageFacts {
+  readonly route: string;
+  readonly template: string;
+  readonly title: string;
+  readonly description: string;
+  /** Routes of assets, besides the style sheet of all pages. */
+  readonly styles?: readonly string[];
+  readonly scripts?: readonly string[];
+  readonly content: object;
+  /** Whether the same file is at other URLs as well. It should seldom change. */
+  readonly isShared?: boolean;
+}
+
+/** @param firstKey the first key of a route's documents */
+export function* pages(
+  config: SiteConfig,
+  overview: Overview,
+  table: readonly Route[],
+  now: Date,
+  shown: Shown,
+  { downloads, feeds }: Offers,
+  read: ReadDocument,
+  register: Register,
+  firstKey: (route: string) => number | undefined = () => undefined,
+): Generator<FileOutput> {
+  const { operator, files } = config;
+  const { asOf, measured } = overview;
+  const inWords = wordsIn(operator);
+  const isThere = (route: string): boolean => isMeasured(routeNamed(table, route), measured);
+  const lookup = (kind?: Kind): LookupField => lookupField(overview, table, operator.words, firstKey, kind);
+  for (const [route, { body }] of assets()) yield { route, key: 0, body };
+  yield { route: 'favicon', key: 0, body: favicon() };
+  yield { route: 'favicon-ico', key: 0, body: faviconForOldBrowsers() };
+  yield { route: 'preview', key: 0, body: preview() };
+
+  const page = ({
+    route,
+    template,
+    title,
+    description,
+    styles = [],
+    scripts = [],
+    content,
+    isShared = false,
+  }: PageFacts): FileOutput => ({
+    route,
+    key: 0,
+    body: render(template, {
+      site: operator,
+      feedLinks: feedLinks(operator.name, measured, inWords),
+      asksForCredit: asksForCredit(operator.licence),
+      inWords,
+      capitalized,
+      withArticle,
+      path: routeNamed(table, route).path,
+      isOfError: isOfError(routeNamed(table, route)),
+      title,
+      description,
+      assets: Object.fromEntries([...assets()].map(([name, { path: url }]) => [name, url])),
+      styles: ['style', ...styles],
+      scripts,
+      icons: { vector: routeNamed(table, 'favicon').path, old: routeNamed(table, 'favicon-ico').path },
+      preview: routeNamed(table, 'preview').path,
+      paths: { ...PATHS, snapshot: routeNamed(table, 'snapshot').path },
+      nav: [
+        [PATHS.docs, 'Documentation'],
+        [PATHS.bulk, 'Downloads'],
+        [PATHS.feeds, 'Feeds'],
+      ],
+      brand: config.brand,
+      isShared,
+      asOf: asOf === null || isShared ? undefined : { time: asOf, words: moment(asOf) },
+      page: content,
+    }),
+  });
+  const { name, platform, headline, introduction } = operator;
+  const replaced = replacedBy(files);
+  const kinds = inWords(enumeratedKinds(measuredKinds(measured)));
+  if (!replaced.has('front-page'))
+    yield page({
+      route: 'front-page',
+      template: 'front',
+      title: headline === undefined ? `${name}: measured records of ${platform}` : `${name}: ${headline}`,
+      description:
+        introduction ??
+        `Measured records of ${kinds} on ${platform}, free as a JSON API, downloads and feeds.`,
+      styles: ['lookup-style', 'front-style'],
+      scripts: ['copy-script', 'lookup-script'],
+      content: {
+        ...frontPage(operator, overview, table, lookup(), read, register),
+        dataset: dataBlock(dataset(operator, overview, downloads)),
+      },
+    });
+  const documentation = documentationPages({
+    config,
+    table,
+    shown,
+    overview,
+    inWords,
+    isThere,
+    firstKey,
+    read,
+  });
+  for (const { name: route, path, title, description, content } of documentation) {
+    const isExplorer = route === 'explorer-page';
+    yield page({
+      route,
+      template: 'documentation',
+      title: `${title}${path === PATHS.docs ? '' : ': documentation'} – ${name}`,
+      description: `${title} – ${description}: documentation of the API of ${name}.`,
+      styles: ['docs-style', ...(isExplorer ? ['chart-style'] : [])],
+      scripts: ['docs-script', 'copy-script', 'tabs-script', ...(isExplorer ? ['explorer-script'] : [])],
+      content,
+    });
+  }
+  yield { route: 'documentation-search', key: 0, body: searchIndex(documentation) };
+  yield page({
+    route: 'downloads-page',
+    template: 'downloads',
+    title: `Downloads – ${name}`,
+    description: `All of ${name} as CSV and Parquet files, with sizes, row counts and checksums.`,
+    styles: ['data-style'],
+    scripts: ['copy-script', 'tabs-script'],
+    content: downloadsPage(downloads, config, overview),
+  });
+  yield page({
+    route: 'feeds-page',
+    template: 'feeds',
+    title: `Feeds – ${name}`,
+    description: `Atom and JSON feeds of ${name}: ${inWords(feedsSummary(measured))}.`,
+    styles: ['data-style'],
+    scripts: ['copy-script'],
+    content: feedsPage(feeds, operator.baseUrl, measured),
+  });
+  for (const resource of measuredKinds(measured)) {
+    const { histories, kind } = resource;
+    const { one } = allWords(operator.words)[kind];
+    yield page({
+      route: shellRoute(kind),
+      template: 'record',
+      title: `${capitalized(one)} – ${name}`,
+      description: `What ${name} has measured of one ${one} on ${platform}${
+        histories.some(({ table: history }) => measured.has(history))
+          ? ': every reading with its time, gaps left open'
+          : ', and when'
+      }.`,
+      styles: ['record-style', 'lookup-style'],
+      scripts: ['record-script'],
+      content: recordPageContent(resource, config, table, overview, lookup(kind)),
+      isShared: true,
+    });
+  }
+  yield page({
+    route: 'not-found-page',
+    template: 'error',
+    title: `Not found – ${name}`,
+    description: `Nothing is published at this address of ${name}.`,
+    styles: ['lookup-style'],
+    scripts: ['lookup-script'],
+    content: notFoundPage(lookup()),
+    isShared: true,
+  });
+  yield page({
+    route: 'too-many-page',
+    template: 'error',
+    title: `Too many requests – ${name}`,
+    description: `The limit of ${name} for pages is reached for a moment.`,
+    content: tooManyPage(config.limits),
+    isShared: true,
+  });
+  yield* apiCatalog(operator);
+  yield { route: 'security-contact', key: 0, body: securityText(operator, table, now) };
+  if (!replaced.has('robots')) yield { route: 'robots', key: 0, body: robots(operator, table, measured) };
+  yield { route: 'sitemap', key: 0, body: sitemap(operator, table, measured) };
+}

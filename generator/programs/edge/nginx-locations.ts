@@ -1,0 +1,103 @@
+/** The locations of an nginx configuration: for each route one, and one for its invalid paths. */
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isCompressed } from '../../routes/route.js';
+import type { Snapshot, SnapshotRoute } from '../../tree/snapshot-json.js';
+import { pathPattern, valuePattern } from './patterns.js';
+import { contentHeaders } from './published.js';
+import { partOf } from './rates.js';
+import { Variable, pattern, quoted, words, type NginxText } from './nginx-text.js';
+
+/** The variable of a parameter. nginx has hundreds of its own, which must not be taken for it. */
+export const variableName = (parameter: string): string => `parameter_${parameter}`;
+
+/** The variable of a header. */
+export const variableOf = (header: string): string => header.toLowerCase().replaceAll('-', '_');
+
+/** A text as it stands within the quotes of JSON. */
+export const jsonText = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+/** The statuses of paths with an invalid parameter, by its type. */
+const REFUSED: Readonly<Record<string, number>> = { id: 483, prefix: 485 };
+
+/** The location of a route, and that of paths whose id or prefix is not valid. */
+export function locationsOf(route: SnapshotRoute, { routes, limits }: Snapshot, out: string) {
+  const { path, file, class: cacheClass, bucket, parameters = [], absent, type } = route;
+  const required = routes.find(({ name }) => name === route.requires);
+  const inPath = parameters.filter((parameter) => parameter.in === 'path');
+  const query = parameters.find((parameter) => parameter.in === 'query');
+  // What is wrong if there is no file: an id without a record, or a limit that is none.
+  const missing =
+    query &&
+    `${query.name}: expected one integer from ${query.minimum} to ${query.maximum} in plain decimal digits`;
+  const detail = missing ?? absent;
+  const names = new Set(parameters.map(({ name }) => name));
+  /** A template, in which parameters are variables. */
+  const filled = (template: string, ...start: readonly Variable[]): NginxText => {
+    const pieces = template.split(/\{(\w+)\}/).map((piece, index) => {
+      if (index % 2 === 0) return piece;
+      return names.has(piece) ? new Variable(variableName(piece)) : `{${piece}}`;
+    });
+    return quoted(...start, ...pieces);
+  };
+  const detailText = detail === undefined ? undefined : filled(jsonText(detail));
+  const shared = {
+    bucket,
+    part: partOf(bytesOf(route, out), limits),
+    set: { bucket: words(bucket), ...(isPage(route) && { form: words('problem') }) },
+  };
+  const matching = (replace: (name: string) => string): NginxText => pattern(pathPattern(path, replace), '');
+  const values = new Map(
+    inPath.map((each) => [each.name, `(?<${variableName(each.name)}>${valuePattern(each)})`]),
+  );
+  const location = {
+    ...shared,
+    isPattern: inPath.length > 0,
+    match: inPath.length === 0 ? quoted(path) : matching((name) => values.get(name) ?? ''),
+    set: {
+      class: words(cacheClass),
+      ...shared.set,
+      file: filled(`/${file}`),
+      // Otherwise it is the document that is missing, and the detail is about that.
+      ...(detailText && required === undefined && { detail: detailText }),
+      ...(required && { alternate: filled(alternateLink(required)) }),
+      ...Object.fromEntries(
+        Object.entries(contentHeaders(route)).map(([name, value]) => [
+          `route_${variableOf(name)}`,
+          quoted(value),
+        ]),
+      ),
+    },
+    /** The document without which the response is a 404, and the detail of that. */
+    required: required && {
+      file: filled(`/${required.file}`, new Variable('document_root')),
+      detail: detailText ?? quoted(new Variable('detail')),
+    },
+    type,
+    hasFile: true,
+    isCompressed: isCompressed(cacheClass),
+    missing: query === undefined ? 404 : 484,
+  };
+  const refused = inPath.flatMap((each) => REFUSED[each.type] ?? []);
+  return [
+    location,
+    ...refused.map((status) => ({
+      ...shared,
+      isPattern: true,
+      match: matching(() => '[^/]*'),
+      missing: status,
+    })),
+  ];
+}
+
+/** The size of a route's only file at present; that of a whole download for others. */
+const bytesOf = ({ path, file }: SnapshotRoute, out: string): number =>
+  (path.includes('{') ? undefined : statSync(resolve(out, file), { throwIfNoEntry: false })?.size) ??
+  Number.POSITIVE_INFINITY;
+
+export const isPage = ({ class: cacheClass, type }: SnapshotRoute): boolean =>
+  cacheClass === 'page' && type.startsWith('text/html');
+
+/** The value of the header Link by which a page names the document that it requires. */
+const alternateLink = ({ path, type }: SnapshotRoute): string =>
+  `<${path}>; rel="alternate"; type="${type.replace(/;.*/, '')}"`;

@@ -1,0 +1,117 @@
+/** Stages the documents of the copy's next snapshot, and the changes that it has then. */
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '../../base/errors.js';
+import { indexOf, withoutFiles } from '../../publish/change-index.js';
+import type { OwnFiles } from '../../publish/plan.js';
+import type { Publisher } from '../../publish/publisher.js';
+import { StageWriter } from '../../publish/stage-writer.js';
+import {
+  INDEX_FILE,
+  filesIn,
+  listOf,
+  readChangeIndex,
+  untrackedFiles,
+  type ChangeFile,
+} from '../../tree/changes.js';
+import { isRendered } from '../../tree/published-routes.js';
+import { MovedOn } from './client.js';
+import type { DocumentFiles, Session } from './fetch.js';
+import { fetchedIn } from './files.js';
+import { linesOf, type DocumentRow } from './lines.js';
+
+/**
+ * @param documents what the lines change; undefined for what the copy has already
+ * @throws Failure invalid: the lines are not what the origin's routes and totals permit
+ */
+export async function stageAll(
+  publisher: Publisher,
+  { origin: { routes, tree }, lines, progress }: Session,
+  documents: DocumentFiles | undefined,
+): Promise<void> {
+  const rendered = routes.filter(isRendered);
+  const writer = new StageWriter(publisher.spec, 'mirror');
+  publisher.writer.leave(rendered.map(({ name }) => name));
+  const isFollowing = documents === undefined;
+  let staged = 0;
+  progress.start('staging', 0, 'documents');
+  try {
+    for (const { name } of rendered) {
+      // A route without a writer stays as it is.
+      let to = isFollowing ? undefined : writer.route(name);
+      for await (const { key, body, missing } of merged(documents?.get(name), lines.rows(name))) {
+        to ??= writer.route(name);
+        if (isFollowing) to.keepBelow(key);
+        const fetched = missing?.fetched;
+        if (body !== undefined) to.put(key, body);
+        else if (fetched === undefined) to.remove(key);
+        else to.putFile({ ...fetched, key }, () => fetched.file);
+        staged += body?.length ?? fetched?.bytes ?? 0;
+        if (staged > tree.bytes) throw new MovedOn(`the documents have more than ${tree.bytes} bytes`);
+        await progress.advance(1);
+      }
+      if (isFollowing) to?.keepBelow(Number.POSITIVE_INFINITY);
+    }
+    await progress.blocking(() => writer.finish());
+  } finally {
+    writer.close();
+  }
+  progress.finish();
+}
+
+/** Rows, and between them the documents of a file that they change. Both ascend. */
+async function* merged(
+  file: string | undefined,
+  rows: Generator<DocumentRow, void, undefined>,
+): AsyncGenerator<DocumentRow, void, undefined> {
+  let next = rows.next();
+  let last = -1;
+  try {
+    for await (const line of file === undefined ? [] : linesOf(file)) {
+      const key = idOf(line);
+      if (key <= last)
+        throw Failure.invalid(`the document of ${key} follows that of ${last}, expected ascending ids`);
+      last = key;
+      for (; next.value !== undefined && next.value.key < key; next = rows.next()) yield next.value;
+      if (next.value?.key !== key) yield { key, body: Buffer.from(line) };
+    }
+    for (; next.value !== undefined; next = rows.next()) yield next.value;
+  } finally {
+    rows.return();
+  }
+}
+
+/** The id of a record, which is the first member of its document. */
+function idOf(document: string): number {
+  const start = document.slice(0, '{"id":9007199254740991,'.length);
+  const id = Number(/^\{"id":(\d+)[,}]/.exec(start)?.[1]);
+  if (Number.isSafeInteger(id)) return id;
+  throw Failure.invalid(`a document begins with ${JSON.stringify(start)}, expected its id`);
+}
+
+/** The changes of the next snapshot: the origin's, restricted to the files that the copy has. */
+export function ownChanges({ tree, origin, index, taken }: Session): OwnFiles {
+  const before = readChangeIndex(tree);
+  const held = before?.tree === index.tree ? filesIn(before.changes) : [];
+  const isHeld = ({ file, sha256 }: ChangeFile): boolean =>
+    taken.has(sha256) ||
+    (held.some((each) => each.file === file && each.sha256 === sha256) && existsSync(join(tree.out, file)));
+  const own = indexOf(
+    origin,
+    index.changes.map((change) => {
+      const list = listOf(change);
+      if (list === undefined || !isHeld(list)) return withoutFiles(change);
+      return { ...change, bundle: change.bundle !== null && isHeld(change.bundle) ? change.bundle : null };
+    }),
+  );
+  const file = join(fetchedIn(tree), 'index.json');
+  // A run that was killed may have left a link to the published index, which must stay as it is.
+  rmSync(file, { force: true });
+  writeFileSync(file, JSON.stringify(own));
+  const put = new Map([[INDEX_FILE, file]]);
+  for (const each of filesIn(own.changes)) {
+    const fetched = taken.get(each.sha256);
+    if (fetched !== undefined) put.set(each.file.slice(1), fetched.file);
+  }
+  return { put, removed: untrackedFiles(tree, own.changes) };
+}

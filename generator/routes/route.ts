@@ -1,0 +1,179 @@
+/** What a route is: a URL template, the template of its files, and how its responses are cached and counted. */
+import type { Without } from '../schema/measured.js';
+import { keyForm } from './keys.js';
+
+/** The classes of responses with different cache lifetimes, in every tree. */
+export const UNSIGNED_CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset'] as const;
+/** All of them: only the signed log has the last two. */
+export const CACHE_CLASSES = [...UNSIGNED_CLASSES, 'checkpoint', 'tile'] as const;
+export type CacheClass = (typeof CACHE_CLASSES)[number];
+
+/** What the names of compressed siblings have after that of their document. */
+export const SIBLING_SUFFIXES = ['.gz', '.br'] as const;
+
+/** Whether larger files of a class have compressed siblings. */
+export const isCompressed = (cacheClass: string): boolean =>
+  !['download', 'checkpoint', 'tile'].includes(cacheClass);
+
+/** The rate limits that a request may count against. */
+export const BUCKETS = ['api', 'download', 'page'] as const;
+export type Bucket = (typeof BUCKETS)[number];
+
+/** The limits that a request counts against, by the bucket of its route. */
+export const countedBy = (bucket: Bucket): readonly Bucket[] =>
+  bucket === 'download' ? ['download', 'api'] : [bucket];
+
+/** A download of at least so many bytes costs a token of its limit, a smaller one its share. 4 MiB. */
+export const DOWNLOAD_TOKEN_BYTES = 4 * 1024 * 1024;
+/** The least that a download costs, however small it is, or a range of it. */
+const LEAST_DOWNLOAD_COST = 0.01;
+
+/** The cost of a download in tokens. @param bytes what is sent of its `size` bytes */
+export const downloadCost = (bytes: number, size = bytes, tokenBytes = DOWNLOAD_TOKEN_BYTES): number =>
+  Math.max(LEAST_DOWNLOAD_COST, bytes / Math.max(size, tokenBytes));
+
+/** Whether browsers save a route's file under a dated name: bundles have a number instead. */
+export const isDated = ({ bucket, parameters }: Pick<Route, 'bucket' | 'parameters'>): boolean =>
+  bucket === 'download' && parameters === undefined;
+
+export interface IdParameter {
+  readonly name: string;
+  readonly in: 'path';
+  readonly type: 'id';
+  readonly description: string;
+}
+
+/** A month or a part of one (see keys.ts). In every template its name is `month`. */
+export interface MonthParameter {
+  readonly name: 'month';
+  readonly in: 'path';
+  readonly type: 'month';
+  readonly description: string;
+}
+
+/** A prefix of a hash (see keys.ts). In every template its name is `prefix`. */
+export interface PrefixParameter {
+  readonly name: 'prefix';
+  readonly in: 'path';
+  readonly type: 'prefix';
+  readonly description: string;
+}
+
+/** The name of an asset without its extension. In every template its name is `asset`. */
+export interface AssetParameter {
+  readonly name: 'asset';
+  readonly in: 'path';
+  readonly type: 'asset';
+  readonly description: string;
+}
+
+export interface IntegerParameter {
+  readonly name: string;
+  readonly in: 'query';
+  readonly type: 'integer';
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly default: number;
+  readonly description: string;
+}
+
+/** The id of a tree: 16 lower-case hexadecimal digits. */
+export interface TreeParameter {
+  readonly name: 'tree';
+  readonly in: 'path';
+  readonly type: 'tree';
+  readonly description: string;
+}
+
+/** The rest of a path: one or more segments of letters, digits, `.`, `_` and `-`, none hidden. */
+export interface PathParameter {
+  readonly name: 'path';
+  readonly in: 'path';
+  readonly type: 'path';
+  readonly description: string;
+}
+
+export type Parameter =
+  | IdParameter
+  | MonthParameter
+  | PrefixParameter
+  | AssetParameter
+  | TreeParameter
+  | PathParameter
+  | IntegerParameter;
+
+/** A URL template and the template of the files it serves; both use `{parameter}`. */
+export interface Route {
+  readonly name: string;
+  readonly path: string;
+  readonly file: string;
+  readonly class: CacheClass;
+  /** The limit that a request counts against; a download counts against `api` as well. */
+  readonly bucket: Bucket;
+  readonly type: string;
+  /** What a CDN can purge it by, together with others; its class by default. */
+  readonly tag?: string;
+  readonly description: string;
+  readonly parameters?: readonly Parameter[];
+  /** A URL to try; a route by id gets one from the register. */
+  readonly example?: string;
+  /** The detail of a 404 for a valid URL without a file, with parameters in braces. */
+  readonly absent?: string;
+  /**
+   * The tables and columns of the register that it publishes. If a register measures none of them,
+   * the route keeps its URL and has no files. Missing if it depends on none.
+   */
+  readonly measures?: readonly string[];
+  /** What each of them adds, for a register that measures only some. */
+  readonly contents?: Readonly<Record<string, string>>;
+  readonly without?: Without;
+  /**
+   * The name of a route by id. The document of that route and of the same id must be published;
+   * otherwise the response is a 404. A route with it has no files of its own: it serves another
+   * route's.
+   */
+  readonly requires?: string;
+}
+
+/** A route that is no endpoint; its bucket is `api` by default. */
+export type UnlistedRoute = Omit<Route, 'bucket'> & Partial<Pick<Route, 'bucket'>>;
+
+/** A route with a JSON response; its file has the name of its path by default. */
+export type Endpoint = Omit<Route, 'file' | 'type' | 'bucket'> & Partial<Pick<Route, 'file'>>;
+
+/** Whether a route has files, as opposed to serving those of another one. */
+export const hasFiles = ({ requires }: Pick<Route, 'requires'>): boolean => requires === undefined;
+
+/** Whether a route serves an API document or a feed, as opposed to anything derived from them. */
+export const isDocument = ({ path, class: cacheClass }: Pick<Route, 'path' | 'class'>): boolean =>
+  !['page', 'asset', 'checkpoint', 'tile'].includes(cacheClass) &&
+  !/^\/(downloads|\.well-known)\//.test(path);
+
+/** `123456` in `group/{id}` -> `group/123456`; `20261199999` in `{month}` -> `2026-11`. */
+export function filler(template: string): (value: number) => string {
+  const [start = '', ...rest] = template.split(/(\{\w+\})/);
+  // Parsed once, filled millions of times.
+  const pieces: readonly ((value: number) => string)[] = rest.map((piece) => {
+    return piece.startsWith('{') ? keyForm(piece.slice(1, -1)).textOf : () => piece;
+  });
+  return (value) => {
+    let filled = start;
+    for (const piece of pieces) filled += piece(value);
+    return filled;
+  };
+}
+
+/** A route's URL template, with any query parameter: `/api/v1/largest?limit={limit}`. */
+export function urlTemplate({ path, parameters = [] }: Pick<Route, 'path' | 'parameters'>): string {
+  const query = parameters.filter((parameter) => parameter.in === 'query');
+  return query.length === 0 ? path : `${path}?${query.map(({ name }) => `${name}={${name}}`).join('&')}`;
+}
+
+/** Splits a path template around its only parameter. */
+export function halves(template: string): readonly [string, string] {
+  const [before, after, ...more] = template.split(/\{\w+\}/);
+  if (before === undefined || after === undefined || more.length > 0) {
+    throw new TypeError(`expected one parameter in the template "${template}"`);
+  }
+  return [before, after];
+}

@@ -1,0 +1,207 @@
+/**
+ * The documents of a route in the state, and the chunks of the digest over them (see tree/digest.ts).
+ * SQL joins what is read at once: row by row it takes several times as long.
+ */
+import type { Database } from '../base/sqlite/sqlite.js';
+import type { KeyRange } from '../base/cursor.js';
+import { HASH_BYTES, TreeHead, leafHash } from '../programs/log/tlog/merkle.js';
+import { filler, urlTemplate } from '../routes/route.js';
+import { DIGEST_CHUNK, beginsChunk } from '../tree/chunks.js';
+import type { RouteSummary } from '../tree/digest.js';
+import type { HashedContent } from '../tree/measure.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
+import { withState } from './schema.js';
+
+export interface Entry extends HashedContent {
+  readonly key: number;
+}
+
+export const ALL_KEYS: KeyRange = { low: 0, high: Number.MAX_SAFE_INTEGER };
+
+/** What is compared: the documents of a route, or fingerprints of a source. */
+export type EntryTable = 'document' | 'fingerprint';
+const LIST = { document: 'route', fingerprint: 'source' } as const;
+
+/** How many entries are read at once, at most. */
+export const MOST_AT_ONCE = 4096;
+
+/** Entries in key order. */
+export interface Page {
+  readonly keys: readonly number[];
+  readonly bytes: readonly number[];
+  /** One after another. */
+  readonly hashes: Buffer;
+}
+
+/** Numbers joined by commas, and hashes one after another; null without entries. */
+interface Row {
+  readonly keys: Buffer | null;
+  readonly bytes: Buffer | null;
+  readonly hashes: Buffer | null;
+}
+
+const COMMA = 44;
+const ZERO = 48;
+
+/** The numbers in an ASCII text. Splitting it into strings takes several times as long. */
+function numbersIn(text: Buffer | null | undefined): number[] {
+  const numbers: number[] = [];
+  if (text === null || text === undefined) return numbers;
+  let number = 0;
+  for (const digit of text) {
+    if (digit === COMMA) {
+      numbers.push(number);
+      number = 0;
+    } else number = 10 * number + (digit - ZERO);
+  }
+  numbers.push(number);
+  return numbers;
+}
+
+/** Reads entries of a list, up to a number of them, beginning at a key. */
+export type ReadPage = (from: number, limit: number) => Page;
+
+export function pageReader(
+  database: Database,
+  table: EntryTable,
+  list: number,
+  { high }: KeyRange = ALL_KEYS,
+): ReadPage {
+  return withState(database.name, () => {
+    const select = database.prepare<[number, number, number, number], Row>(
+      `SELECT CAST(group_concat(key) AS BLOB) AS keys, CAST(group_concat(bytes) AS BLOB) AS bytes,` +
+        ` CAST(group_concat(hash, '') AS BLOB) AS hashes FROM (SELECT key, bytes, hash FROM ${table} WHERE ${LIST[table]} = ? AND key BETWEEN ? AND ? ORDER BY key LIMIT ?)`,
+    );
+    return (from, limit) => {
+      const row = withState(database.name, () => select.get(list, from, high, limit));
+      return {
+        keys: numbersIn(row?.keys),
+        bytes: numbersIn(row?.bytes),
+        hashes: row?.hashes ?? Buffer.alloc(0),
+      };
+    };
+  });
+}
+
+/** All pages of a range. */
+function* pagesOf(read: ReadPage, low: number): Generator<Page> {
+  for (let from = low; ;) {
+    const page = read(from, MOST_AT_ONCE);
+    yield page;
+    if (page.keys.length < MOST_AT_ONCE) return;
+    from = (page.keys.at(-1) ?? 0) + 1;
+  }
+}
+
+/** The documents of a route, in key order. */
+export function* documentsOf(database: Database, route: number): Generator<Entry, void, undefined> {
+  for (const { keys, bytes, hashes } of pagesOf(pageReader(database, 'document', route), 0))
+    for (const [at, key] of keys.entries())
+      yield {
+        key,
+        bytes: bytes[at] ?? 0,
+        hash: hashes.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES),
+      };
+}
+
+/** A chunk, under the key of its first document. */
+export interface Chunk {
+  readonly key: number;
+  readonly documents: number;
+  readonly bytes: number;
+  readonly leaf: Buffer;
+}
+
+/** The chunks of documents from a key to below another, with the text that each leaf is over. */
+export function* chunksOver(
+  database: Database,
+  id: number,
+  route: Pick<PublishedRoute, 'path' | 'parameters'>,
+  { low, high }: KeyRange = ALL_KEYS,
+): Generator<Chunk & { readonly text: string }> {
+  const url = filler(urlTemplate(route));
+  let [key, documents, bytes, text] = [0, 0, 0, ''];
+  const finished = () => ({ key, documents, bytes, text, leaf: leafHash(text) });
+  for (const page of pagesOf(pageReader(database, 'document', id, { low, high }), low)) {
+    const hashes = page.hashes.toString('hex');
+    for (const [at, next] of page.keys.entries()) {
+      if (documents > 0 && beginsChunk(next, DIGEST_CHUNK)) {
+        yield finished();
+        [documents, bytes, text] = [0, 0, ''];
+      }
+      if (documents === 0) key = next;
+      documents += 1;
+      bytes += page.bytes[at] ?? 0;
+      text += `${hashes.slice(2 * HASH_BYTES * at, 2 * HASH_BYTES * (at + 1))}  ${url(next)}\n`;
+    }
+  }
+  if (documents > 0) yield finished();
+}
+
+/** What the state has of a route's chunks. */
+export const storedChunks = (
+  database: Database,
+  route: number,
+  { low, high }: KeyRange = ALL_KEYS,
+): Chunk[] =>
+  withState(database.name, () =>
+    database
+      .prepare<[number, number, number], Chunk>(
+        'SELECT key, documents, bytes, leaf FROM chunk WHERE route = ? AND key BETWEEN ? AND ? ORDER BY key',
+      )
+      .all(route, low, high),
+  );
+
+/** Whether chunks are those of the documents: SQLite doesn't notice silent damage of the disk. */
+export function areWhole(
+  database: Database,
+  id: number,
+  route: Pick<PublishedRoute, 'path' | 'parameters'>,
+  range?: KeyRange,
+): boolean {
+  const stored = storedChunks(database, id, range);
+  let count = 0;
+  for (const { key, documents, bytes, leaf } of chunksOver(database, id, route, range)) {
+    const chunk = stored[count];
+    const isSame = chunk?.key === key && chunk.documents === documents && chunk.bytes === bytes;
+    if (!isSame || !chunk.leaf.equals(leaf)) return false;
+    count += 1;
+  }
+  return count === stored.length;
+}
+
+/** Replaces the chunks of a range by those of the documents. */
+export function replaceChunks(
+  database: Database,
+  id: number,
+  route: Pick<PublishedRoute, 'path' | 'parameters'>,
+  range: KeyRange = ALL_KEYS,
+): void {
+  withState(database.name, () => {
+    database
+      .prepare('DELETE FROM chunk WHERE route = ? AND key BETWEEN ? AND ?')
+      .run(id, range.low, range.high);
+    const add = database.prepare('INSERT INTO chunk VALUES (?, ?, ?, ?, ?)');
+    for (const { key, documents, bytes, leaf } of chunksOver(database, id, route, range))
+      add.run(id, key, documents, bytes, leaf);
+  });
+}
+
+/** What the digest says of a route. */
+export function summaryOf(database: Database, route: number): RouteSummary {
+  const chunks = storedChunks(database, route);
+  const head = new TreeHead();
+  let [documents, bytes] = [0, 0];
+  for (const chunk of chunks) {
+    documents += chunk.documents;
+    bytes += chunk.bytes;
+    head.add(chunk.leaf);
+  }
+  const first = database.prepare<[number], number | null>('SELECT min(key) FROM document WHERE route = ?');
+  return {
+    documents,
+    bytes,
+    firstKey: withState(database.name, () => first.pluck().get(route)) ?? null,
+    root: head.head().toString('base64'),
+  };
+}

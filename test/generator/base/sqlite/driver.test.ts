@@ -1,0 +1,75 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { PROJECT, temporary } from '../../../support/folder.js';
+
+const path = temporary();
+const NODE = Number.parseInt(process.versions.node, 10);
+
+const lockFile = z.object({ packages: z.record(z.string(), z.unknown()) });
+
+/** The sources that name a package in an import. */
+function importersOf(name: RegExp): string[] {
+  return ['data', 'generator', 'proxy', 'test'].flatMap((folder) =>
+    readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
+      .map((file) => join(folder, file))
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+      .filter((file) => name.test(readFileSync(join(PROJECT, file), 'utf8'))),
+  );
+}
+
+describe('the SQLite driver', () => {
+  it('is imported by one module', () => {
+    expect(importersOf(/(?:from|import\()\s*'better-sqlite3/)).toEqual(['generator/base/sqlite/sqlite.ts']);
+  });
+
+  it('of Node 20 is installed on Node 20 alone', () => {
+    const installed = readdirSync(join(PROJECT, 'node_modules')).includes('better-sqlite3-node20');
+    expect(installed).toBe(NODE < 22);
+  });
+
+  it('of Node 20 is never that of newer ones, which crashes there', () => {
+    const folder = path('linked');
+    const installed = join(folder, 'node_modules/better-sqlite3');
+    mkdirSync(installed, { recursive: true });
+    copyFileSync(join(PROJECT, 'generator/base/sqlite/node20/index.cjs'), join(folder, 'index.cjs'));
+    writeFileSync(join(installed, 'index.js'), 'module.exports = "the driver"');
+    const load = (version: string): unknown => {
+      writeFileSync(join(installed, 'package.json'), JSON.stringify({ version, main: 'index.js' }));
+      const { stdout, stderr } = spawnSync(process.execPath, ['-p', 'require("./index.cjs")'], {
+        cwd: folder,
+        encoding: 'utf8',
+      });
+      return stdout + stderr;
+    };
+    expect(load('12.11.1')).toBe('the driver\n');
+    expect(load('13.2.0')).toContain('expected better-sqlite3 12');
+  });
+
+  it('of Node 22 and newer is not compiled by npm ci', () => {
+    // npm compiles whatever has a binding.gyp unless it reads `gypfile: false`, which the package says and npm does
+    // not copy into the lock file. "npm install" drops the line; put it back.
+    const { packages } = lockFile.parse(JSON.parse(readFileSync(join(PROJECT, 'package-lock.json'), 'utf8')));
+    expect(packages['node_modules/better-sqlite3']).toMatchObject({ gypfile: false });
+  });
+
+  it.runIf(NODE < 22)('says what to do where npm could not install it', () => {
+    const hooks = `data:text/javascript,export function resolve(name, context, next) {
+      if (name === 'better-sqlite3-node20') throw new Error('not installed');
+      return next(name, context);
+    }`;
+    const register = `import { register } from 'node:module'; register(${JSON.stringify(hooks)});`;
+    const preload = ['--import', `data:text/javascript,${encodeURIComponent(register)}`];
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [...preload, 'build/generator/cli.js', 'sample', '--out', path('sample.sqlite'), '--quiet'],
+      { cwd: PROJECT, encoding: 'utf8' },
+    );
+    expect(stderr).toMatch(
+      /^error: the SQLite driver for Node 20\.\S+ is not installed: run "npm ci" again .*Node 22 or newer.*\n$/,
+    );
+    expect(status).toBe(3);
+  });
+});

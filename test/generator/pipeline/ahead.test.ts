@@ -1,0 +1,114 @@
+/** Times that were measured in the future, by the clock of the machine that builds. */
+import { describe, expect, it } from 'vitest';
+import { build } from '../../../generator/pipeline/build.js';
+import { buildConfig } from '../../../generator/config/config.js';
+import { OPERATOR, effectsAt, published, run, startThreads } from '../../support/build.js';
+import { temporary } from '../../support/folder.js';
+import { CLOCK, inProcess } from '../../support/in-process.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import { json, readTree } from '../../support/tree.js';
+import { containing } from '../../support/values.js';
+
+const path = temporary();
+const out = path('dist');
+
+/** 20 groups, 19 of them measured on 20 November. @param ahead when number 7 was measured */
+function registerOf(ahead: string): string {
+  const ids = Array.from({ length: 20 }, (_, index) => index + 1);
+  return writeRegister(path('register.sqlite'), {
+    groups: ids.map((id) => ({ id, member_count: id, ...(id === 7 && { measured_at: ahead }) })),
+    group_member_readings: ids.map((id) => ({
+      group_id: id,
+      measured_at: id === 7 ? ahead : '2026-11-20T08:00:00Z',
+      member_count: id,
+    })),
+  });
+}
+
+const correct = (register: string): void =>
+  changeRegister(
+    register,
+    `UPDATE groups SET measured_at = '2026-11-21T08:00:00Z' WHERE id = 7;
+     UPDATE group_member_readings SET measured_at = '2026-11-21T08:00:00Z' WHERE group_id = 7`,
+  );
+
+const finding = (column: string, key: string): string =>
+  `${column}: 1 place, expected at most 24 hours after the clock of this machine\n  ${key}: '2026-12-25T00:00:01Z'\n` +
+  `  hint: it is ${CLOCK} by that clock, and nothing is measured in the future\n`;
+
+describe('a time more than 24 hours after the clock', () => {
+  it('breaks the contract: check and build end with 1, also with --quiet, and name row, column and clock', async () => {
+    // One second too much.
+    const register = registerOf('2026-12-25T00:00:01Z');
+    const both =
+      finding('groups.measured_at', 'id = 7') +
+      finding('group_member_readings.measured_at', "group_id = 7, measured_at = '2026-12-25T00:00:01Z'");
+    const check = await inProcess('check', '--quiet', '--register', register);
+    expect(check).toMatchObject({ code: 1, stdout: containing(both) });
+    const tree = ['--operator', OPERATOR, '--out', out];
+    const refused = await inProcess('build', '--quiet', '--register', register, ...tree);
+    expect(refused).toMatchObject({ code: 1, stderr: containing(both) });
+    const inTime = registerOf('2026-12-25T00:00:00Z');
+    expect(await inProcess('check', '--quiet', '--register', inTime)).toMatchObject({ code: 0, stdout: '' });
+    expect(await inProcess('build', '--quiet', '--register', inTime, ...tree)).toMatchObject({ code: 0 });
+  });
+
+  it.each(['first_measured_at', 'last_measured_at'])('is refused of a history, too: %s', async (column) => {
+    const times = { first_measured_at: '2026-11-20T08:00:00Z', last_measured_at: '2026-11-20T08:00:00Z' };
+    const row = { user_id: 1, position: 1, username: 'one', ...times, [column]: '2031-01-01T00:00:00Z' };
+    const users = [{ id: 1, username: 'one' }];
+    const register = writeRegister(path('history.sqlite'), { users, usernames: [row] }, 'loose');
+    const { code, stdout } = await inProcess('check', '--register', register);
+    expect([code, stdout]).toEqual([
+      1,
+      containing(`usernames.${column}: 1 place, expected at most 24 hours`),
+    ]);
+  });
+
+  it('leaves the record out with --skip-invalid, until it is no longer ahead', async () => {
+    const register = registerOf('2026-12-05T00:00:00Z');
+    const skipped = await published({ register, out, skipInvalid: true, at: '2026-12-03T00:00:00Z' });
+    expect(skipped).toMatchObject({ excluded: { groups: 1 }, records: { groups: 19 } });
+    const again = await published({ register, out, skipInvalid: true, at: '2026-12-03T12:00:00Z' });
+    expect(again).toMatchObject({ excluded: { groups: 1 }, changes: { added: 0, removed: 0 } });
+    const later = await published({ register, out, at: '2026-12-04T00:00:00Z' });
+    expect(later).toMatchObject({ excluded: {}, records: { groups: 20 }, asOf: '2026-12-05T00:00:00Z' });
+  });
+
+  it('is the same in all threads, since the clock is read once', async () => {
+    const register = registerOf('2026-12-05T00:00:00Z');
+    let reads = 0;
+    const effects = { ...effectsAt('2026-12-03T00:00:00Z'), startPool: startThreads };
+    const now = (): Date => new Date(Date.parse('2026-12-03T00:00:00Z') + 86_400_000 * reads++);
+    const result = await build(buildConfig({ register, out, operator: OPERATOR }), { ...effects, now });
+    expect(result).toMatchObject({ published: false, report: { total: 2 } });
+    expect(reads).toBe(1);
+  });
+});
+
+describe('a tree that was published with such a time', () => {
+  const at = '2026-12-01T00:00:00Z';
+
+  it('is corrected by the next build, without a flag', async () => {
+    const register = registerOf('2031-01-01T00:00:00Z');
+    await published({ register, out, at: '2031-01-01T00:00:00Z' });
+    correct(register);
+    expect(await published({ register, out, at })).toMatchObject({ asOf: '2026-11-21T08:00:00Z' });
+    expect(json(readTree(out), 'api/v1/stats.json')).toMatchObject({ as_of: '2026-11-21T08:00:00Z' });
+    changeRegister(
+      register,
+      `UPDATE groups SET measured_at = '2026-11-20T08:00:00Z' WHERE id = 7;
+      UPDATE group_member_readings SET measured_at = '2026-11-20T08:00:00Z' WHERE group_id = 7`,
+    );
+    await expect(run({ register, out, at })).rejects.toThrow('expected none before 2026-11-21T08:00:00Z');
+  });
+
+  it('is found to be wrong though nothing changed, and loses the record with --skip-invalid', async () => {
+    const register = registerOf('2031-01-01T00:00:00Z');
+    await published({ register, out, at: '2031-01-01T00:00:00Z' });
+    expect(await run({ register, out, at })).toMatchObject({ published: false, report: { total: 2 } });
+    const { fullRender, ...skipped } = await published({ register, out, at, skipInvalid: true });
+    expect(skipped).toMatchObject({ excluded: { groups: 1 }, asOf: '2026-11-20T08:00:00Z' });
+    expect(fullRender).toContain('the last snapshot has times that were in the future');
+  });
+});

@@ -1,0 +1,189 @@
+/** What a build does to the tree that is there: nothing that the register doesn't ask for. */
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { describe, expect } from 'vitest';
+import { published, run } from '../../support/build.js';
+import { temporary } from '../../support/folder.js';
+import { writeRegister, type Rows } from '../../support/register.js';
+import { contentOf, listOf, manifestOf, stateOf } from '../../support/published.js';
+import { fresh, sites } from '../../support/site.js';
+import { always, isThorough, it } from '../../support/thorough.js';
+import {
+  foldersOf,
+  isEndpoint,
+  isSibling,
+  json,
+  lasting,
+  namesThatDiffer,
+  readTree,
+} from '../../support/tree.js';
+import { containing, fields } from '../../support/values.js';
+import { damageOf, expectTouched } from '../publish/support.js';
+
+const path = temporary();
+const site = sites(path, {
+  groups: [
+    { id: 7, name: 'seven', member_count: 70 },
+    { id: 100, name: 'hundred', member_count: 100 },
+    { id: 1100, name: 'eleven hundred' },
+  ],
+  group_member_readings: [{ group_id: 7, measured_at: '2026-11-20T08:00:00Z', member_count: 70 }],
+  users: [{ id: 7, username: 'u' }, { id: 8 }],
+  games: [{ id: 7, visits: 5, playing: 1 }, { id: 8 }],
+  items: [{ id: 7, price: 5 }, { id: 8 }, { id: 9_007_199_254_740_991 }],
+});
+
+const LISTS = Array.from({ length: 200 }, (_, index) => `api/v1/largest/${index + 1}.json`);
+
+it('a second build of an unchanged register touches nothing but the time in snapshot.json', async () => {
+  const made = await site();
+  mkdirSync(join(made.out, 'mine'));
+  const [before, state, folders] = [readTree(made.out), stateOf(made.out), foldersOf(made.out)];
+  const { sequence, changes } = await made.build('', { at: '2026-12-02T00:00:00Z' });
+  const now = readTree(made.out);
+  expect(namesThatDiffer(stateOf(made.out), state)).toEqual(['snapshot.json']);
+  expect(foldersOf(made.out)).toEqual(folders);
+  expect(sequence).toBe(1);
+  expect(changes).toEqual({ added: 0, changed: 0, removed: 0, unchanged: lasting(now).size });
+  expect(json(now, 'snapshot.json')).toEqual({
+    ...fields(json(before, 'snapshot.json')),
+    built_at: '2026-12-02T00:00:00Z',
+  });
+});
+
+it('security.txt is valid when it is published, whatever was measured, and changes once a month', async () => {
+  const file = '.well-known/security.txt';
+  for (const measured_at of ['2024-11-20T08:00:00Z', '2026-12-02T00:00:00Z', null]) {
+    const made = {
+      register: writeRegister(
+        path('register.sqlite'),
+        measured_at === null ? {} : { users: [{ id: 1, first_measured_at: measured_at, measured_at }] },
+      ),
+      out: path('dist'),
+    };
+    const expires = () => /^Expires: (.+)$/m.exec(readFileSync(join(made.out, file), 'utf8'))?.[1];
+    await published({ ...made, at: '2026-12-01T00:00:00Z' });
+    expect(expires()).toBe('2027-12-01T00:00:00Z');
+    const [before, state] = [manifestOf(made.out), stateOf(made.out)];
+    const still = await published({ ...made, at: '2026-12-31T23:59:59Z' });
+    expect([still.sequence, namesThatDiffer(stateOf(made.out), state)]).toEqual([1, ['snapshot.json']]);
+    const { sequence, changes } = await published({ ...made, at: '2027-01-01T00:00:00Z' });
+    expect([sequence, changes]).toEqual([2, expect.objectContaining({ added: 0, changed: 1, removed: 0 })]);
+    expect(expires()).toBe('2028-01-01T00:00:00Z');
+    expect(listOf(made.out, 2).put.map((each) => each.path)).toEqual([`/${file}`]);
+    // It is a document like all others, so the digest is another one.
+    expect(manifestOf(made.out).digest).not.toBe(before.digest);
+    expect(await damageOf(made.out)).toEqual([]);
+  }
+});
+
+it('a change touches what shows it, and nothing else', async () => {
+  const made = await site();
+  const [before, content] = [stateOf(made.out), contentOf(made.out)];
+  const { changes } = await made.build(
+    `UPDATE groups SET name = 'x' WHERE id = 7; DELETE FROM groups WHERE id = 1100`,
+  );
+  const now = await fresh(made.register, path('fresh'));
+  const differing = namesThatDiffer(now, content);
+  // It is the second largest.
+  const changed = ['api/v1/group/7.json', ...LISTS.slice(1), 'api/v1/stats.json', 'group/7/history.json'];
+  const removed = ['api/v1/group/1100.json', 'group/1100/history.json'];
+  expect(differing.filter(isEndpoint).toSorted()).toEqual([...changed, ...removed].toSorted());
+  const documents = differing.filter((file) => !isSibling(file));
+  const [added, gone] = [content, now].map(
+    (tree) => documents.filter((file) => tree[file] === undefined).length,
+  );
+  expect(changes).toMatchObject({
+    added,
+    removed: gone,
+    changed: documents.length - Number(added) - Number(gone),
+  });
+  expectTouched(made.out, before, 2, differing);
+});
+
+const LIMIT = Number.MAX_SAFE_INTEGER;
+const of = (table: string, column: string, values: readonly (number | null)[]): Rows => ({
+  [table]: values.map((value, index) => ({ id: index + 1, [column]: value })),
+});
+
+describe('totals', () => {
+  it.each([['groups', 'member_count']])(
+    'of %s.%s beyond 2^53-1 refuse the build, by name',
+    async (table, column) => {
+      const register = writeRegister(path('register.sqlite'), of(table, column, [LIMIT - 1, 2]));
+      const out = path('dist');
+      await expect(run({ register, out })).rejects.toMatchObject({
+        name: 'Failure',
+        exitCode: 1,
+        message: containing(`the total of ${table}.${column} is 9007199254740992`),
+      });
+      expect(existsSync(out)).toBe(false);
+    },
+  );
+
+  it('of exactly 2^53-1 are exact', async () => {
+    const register = writeRegister(path('register.sqlite'), of('games', 'visits', [LIMIT - 1, null, 1, 0]));
+    const out = path('dist');
+    await published({ register, out });
+    expect(readTree(out).get('api/v1/stats.json')?.text).toContain(
+      '"visits":{"total":9007199254740991,"measured":3},"playing":{"total":null,"measured":0}',
+    );
+  });
+});
+
+/** Any Unicode text: NUL, controls, noncharacters, all planes; lone surrogates are no text. */
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: 'grapheme', maxLength: 10 }),
+  fc.string({
+    unit: fc.constantFrom('"', '\\', '/', '\0', '\n', '\u001f', '\u007f', '\u2028', '{', '\uFFFF', "'"),
+  }),
+);
+
+describe('text', () => {
+  always('of any kind survives the way through SQLite, JSON and UTF-8 exactly', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyText, { minLength: 40, maxLength: 80 }), async (names) => {
+        const record = (key: string) => names.map((name, index) => ({ id: index + 1, [key]: name }));
+        const seen = { first_measured_at: '2026-11-20T08:00:00Z', last_measured_at: '2026-11-20T08:00:00Z' };
+        const register = writeRegister(path('register.sqlite'), {
+          groups: names.map((name, index) => ({
+            id: index + 1,
+            name,
+            owner_name: name,
+            member_count: index,
+          })),
+          group_names: names.map((name, index) => ({ group_id: index + 1, position: 1, name, ...seen })),
+          users: record('username'),
+          games: record('creator_name'),
+          items: record('description'),
+        });
+        const out = path('dist');
+        await published({ register, out });
+        const tree = readTree(out);
+        names.forEach((name, index) => {
+          const id = index + 1;
+          expect(json(tree, `api/v1/group/${id}.json`)).toMatchObject({ name, owner: { id: null, name } });
+          expect(json(tree, `group/${id}/history.json`)).toMatchObject({ name, names: [{ name }] });
+          expect(json(tree, `api/v1/user/${id}.json`)).toMatchObject({ username: name });
+          expect(json(tree, `api/v1/game/${id}.json`)).toMatchObject({
+            creator: { type: null, id: null, name },
+          });
+          expect(json(tree, `api/v1/item/${id}.json`)).toMatchObject({ description: name });
+        });
+        expect(json(tree, 'api/v1/largest/1.json')).toMatchObject({ groups: [{ name: names.at(-1) }] });
+        // Compact, and written as every JSON writer would: JSON.stringify finds nothing to change.
+        const documents = [...tree].filter(([file]) => file.endsWith('.json'));
+        for (const [, { text }] of documents) expect(text).toBe(JSON.stringify(JSON.parse(text)));
+        for (const file of ['api/v1/group/1.json', 'api/v1/largest/200.json']) {
+          const bytes = readFileSync(join(out, file));
+          expect(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)).toBe(
+            tree.get(file)?.text,
+          );
+        }
+      }),
+      { numRuns: isThorough ? 8 : 2 },
+    );
+  });
+});

@@ -1,0 +1,218 @@
+/** `diff`: what a build would do, said without doing anything. */
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { published } from '../../support/build.js';
+import { inputs } from '../../support/cli.js';
+import { temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
+import { contentOf, documentsOf, indexOf } from '../../support/published.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import { ROWS, buildWith, pair, type Pair } from '../../support/site.js';
+import { loseState, redescribe } from '../../support/state.js';
+import { differing, inState, isEndpoint, isForFinding, namesThatDiffer } from '../../support/tree.js';
+import { containing } from '../../support/values.js';
+import { interruptCommit, wholeOf } from '../publish/support.js';
+
+const path = temporary();
+let both: Pair;
+beforeAll(async () => {
+  both = await pair(path);
+});
+
+const changes = z.object({ added: z.int(), changed: z.int(), removed: z.int(), unchanged: z.int() });
+const schema = z.object({
+  sequence: z.int().nullable(),
+  changes,
+  by_route: z.record(z.string(), changes),
+  exports: z.array(z.string()),
+  examples: z.array(
+    z.object({
+      what: z.enum(['added', 'changed', 'removed']),
+      url: z.string(),
+      fields: z.unknown().optional(),
+    }),
+  ),
+});
+
+/** A dry run, which must leave everything as it is: the tree, its bookkeeping, its times, and nothing elsewhere. */
+async function diff(register: string, out: string, ...more: string[]) {
+  return dryRun(['diff'], register, out, ...more);
+}
+
+async function dryRun(
+  command: readonly [string, ...string[]],
+  register: string,
+  out: string,
+  ...more: string[]
+) {
+  const before = existsSync(out) ? wholeOf(out) : {};
+  const scratch = path('scratch');
+  mkdirSync(scratch);
+  vi.stubEnv('TMPDIR', scratch);
+  const result = await inProcess(...command, '--quiet', ...inputs(register, out), ...more);
+  vi.unstubAllEnvs();
+  expect(readdirSync(scratch)).toEqual([]);
+  expect(differing(existsSync(out) ? wholeOf(out) : {}, before)).toEqual([]);
+  return result;
+}
+const json = async (register: string, out: string, ...more: string[]) => {
+  const { code, stdout } = await diff(register, out, '--json', ...more);
+  expect(code).toBe(0);
+  return schema.parse(JSON.parse(stdout));
+};
+
+/**
+ * The documents that a diff compares, besides security.txt: endpoints, documents for finding records, and feeds.
+ * Downloads, description and pages follow from those.
+ */
+const comparedOf = (content: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    documentsOf(content)
+      .filter((file) => isEndpoint(file) || isForFinding(file) || file.startsWith('feeds/'))
+      .map((file) => [file, content[file] ?? '']),
+  );
+
+it('tells that a month has passed, after which security.txt is another', async () => {
+  const [register, out] = [writeRegister(path('register.sqlite'), ROWS), path('dist')];
+  await published({ register, out, at: '2026-11-30T00:00:00Z' });
+  const found = await json(register, out);
+  expect(found.changes).toMatchObject({ added: 0, changed: 1, removed: 0 });
+  expect(found.examples).toMatchObject([{ what: 'changed', url: '/.well-known/security.txt' }]);
+  await published({ register, out });
+  expect((await json(register, out)).changes).toMatchObject({ added: 0, changed: 0, removed: 0 });
+});
+
+describe('a diff', () => {
+  it('says what a build would add, change and remove, with old and new values', async () => {
+    const out = both.tree();
+    const { examples, sequence } = await json(both.registers[1], out);
+    expect(sequence).toBe(1);
+    const reading = { measured_at: '2026-11-19T08:00:00Z', member_count: 59 };
+    for (const example of [
+      { what: 'added', url: '/api/v1/item/77' },
+      { what: 'removed', url: '/api/v1/game/4' },
+      { what: 'removed', url: '/user/9007/usernames.json' },
+      { what: 'changed', url: '/api/v1/item/5', fields: [{ field: 'price', from: 5, to: 99 }] },
+      {
+        what: 'changed',
+        url: '/api/v1/group/3',
+        fields: [{ field: 'description', from: null, to: 'changed' }],
+      },
+      {
+        what: 'changed',
+        url: '/group/6/history.json',
+        fields: [{ field: 'members', removed: [], added: [reading] }],
+      },
+    ])
+      expect(examples).toContainEqual(example);
+    const { stdout } = await diff(both.registers[1], out);
+    expect(stdout).toContain('changed /api/v1/item/5\n    price: 5 -> 99\n');
+    expect(stdout).toContain(`changed /group/6/history.json\n    members: + ${JSON.stringify(reading)}\n`);
+    expect(stdout).toContain('  added /api/v1/item/77\n');
+  });
+
+  it('is what build --dry-run says', async () => {
+    const out = both.tree();
+    const lists = path('urls.txt');
+    const asBuild = await dryRun(['build', '--dry-run'], both.registers[1], out, '--purge-list', lists);
+    expect(asBuild).toEqual(await diff(both.registers[1], out));
+    expect(asBuild.stdout).toMatch(/^A build would change \d/m);
+    expect(existsSync(lists)).toBe(false);
+  });
+
+  it('counts exactly what the build then does', async () => {
+    const out = both.tree();
+    const before = comparedOf(contentOf(out));
+    const found = await json(both.registers[1], out);
+    const result = await buildWith({ register: both.registers[1], out });
+    if (!result.published) throw new Error('refused');
+    const after = comparedOf(contentOf(out));
+    const others = namesThatDiffer(after, before);
+    const added = others.filter((name) => !(name in before)).length;
+    const removed = others.filter((name) => !(name in after)).length;
+    const changed = others.length - added - removed;
+    // security.txt, as no month has passed.
+    const unchanged = 1 + Object.keys(after).length - added - changed;
+    expect(found.changes).toEqual({ added, changed, removed, unchanged });
+    expect(changed).toBeGreaterThan(0);
+    const written = Object.entries(result.exports).filter(([, each]) => each.written);
+    expect(found.exports.toSorted()).toEqual(written.map(([name]) => name).toSorted());
+    expect(found.exports).toEqual(expect.arrayContaining(['groups', 'users', 'games', 'items']));
+    const counts = indexOf(out).changes[0]?.counts;
+    for (const kind of ['groups', 'users', 'games', 'items'] as const)
+      expect(found.by_route[kind.slice(0, -1)]).toMatchObject(counts?.[kind] ?? {});
+    const { stdout } = await diff(both.registers[1], out);
+    expect(stdout).toBe('A build would change nothing in snapshot 2\n');
+  });
+
+  it('of a folder that is not there yet adds everything, and does not make it', async () => {
+    const { sequence, changes: found } = await json(both.registers[0], path('dist'));
+    expect(sequence).toBeNull();
+    const added = 1 + Object.keys(comparedOf(both.trees[0])).length;
+    expect(found).toEqual({ changed: 0, removed: 0, unchanged: 0, added });
+  });
+
+  it.each([
+    ['the tree', (out: string) => rmSync(out, { recursive: true })],
+    ['snapshot.json', (out: string) => rmSync(join(out, 'snapshot.json'))],
+    [
+      'snapshot.json and its state',
+      (out: string) => {
+        rmSync(join(out, 'snapshot.json'));
+        writeFileSync(inState(out, 'state.sqlite'), 'damaged');
+      },
+    ],
+  ])('of a folder that lost %s adds everything', async (_, lose) => {
+    const out = both.tree();
+    lose(out);
+    const { changes: found } = await json(both.registers[0], out);
+    expect(found).toMatchObject({ changed: 0, removed: 0, unchanged: 0 });
+    expect(found.added).toBeGreaterThan(100);
+  });
+
+  it('is refused where a build is: in a folder of others, in a copy, without room for temporary files', async () => {
+    const others = path('others');
+    mkdirSync(others);
+    writeFileSync(join(others, 'notes.txt'), '');
+    const refused = { code: 3, stderr: containing('holds no snapshot.json (found "notes.txt")') };
+    expect(await diff(both.registers[0], others)).toMatchObject(refused);
+    const out = both.tree();
+    redescribe(out, (described) => ({ ...described, isCopy: true }));
+    const copy = { code: 3, stderr: containing('is a copy, whose snapshots are numbered by its origin') };
+    expect(await diff(both.registers[0], out)).toMatchObject(copy);
+    const missing = path('missing');
+    vi.stubEnv('TMPDIR', missing);
+    const command = inProcess('diff', '--quiet', ...inputs(both.registers[1], both.tree()));
+    const roomless = { code: 3, stderr: containing(`temporary folder "${missing}"`) };
+    expect(await command.finally(() => vi.unstubAllEnvs())).toMatchObject(roomless);
+  });
+
+  it('names the downloads that a build would write, and none where it keeps them', async () => {
+    const out = both.tree();
+    expect((await json(both.registers[1], out)).exports).toContain('groups');
+    const kept = await dryRun(['build', '--dry-run'], both.registers[1], out, '--json', '--keep-downloads');
+    expect(schema.parse(JSON.parse(kept.stdout)).exports).toEqual([]);
+  });
+
+  it('of a register that breaks the contract ends with 1', async () => {
+    const out = both.tree();
+    const register = writeRegister(path('register.sqlite'), ROWS, 'loose');
+    changeRegister(register, `UPDATE items SET measured_at = 'yesterday' WHERE id = 5`);
+    const { code, stderr } = await diff(register, out);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('publish nothing')]);
+    expect((await json(register, out, '--skip-invalid')).changes).toMatchObject({ removed: 1 });
+  });
+
+  it('of a tree whose commit was interrupted, or without its state, says what helps', async () => {
+    const flags = { register: both.registers[1], out: both.tree() };
+    const repairable = { code: 1, stderr: containing('verify --repair') };
+    await interruptCommit(flags);
+    const completable = { code: 1, stderr: containing('was interrupted: the next build completes it') };
+    expect(await diff(flags.register, flags.out)).toMatchObject(completable);
+    await buildWith(flags);
+    loseState(flags.out);
+    expect(await diff(flags.register, flags.out)).toMatchObject(repairable);
+  });
+});

@@ -1,0 +1,356 @@
+/** The removal guard: what a build may remove without being asked to, by its limits, and as docs/publishing.md says. */
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect } from 'vitest';
+import { z } from 'zod';
+import { implausibleAbsence, implausibleRemovals } from '../../../generator/pipeline/removal-guard.js';
+import { Measured } from '../../../generator/schema/measured.js';
+import { OPERATOR } from '../../support/build.js';
+import { PROJECT, temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
+import { changeRegister, writeRegister, type Rows } from '../../support/register.js';
+import { loseState, redescribe } from '../../support/state.js';
+import { always, it, some } from '../../support/thorough.js';
+import { inState } from '../../support/tree.js';
+import { containing, fields } from '../../support/values.js';
+
+const path = temporary();
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+const TIMES = { first_measured_at: '2026-11-01T08:00:00Z', last_measured_at: '2026-11-20T08:00:00Z' };
+const NEWEST = 200;
+const OWNER = 1;
+const owner = (group: number) => ({
+  owner_state: 'owned',
+  owner_id: group <= 50 ? OWNER : 1000 + group,
+  owner_name: group <= 50 ? 'user 1' : `owner ${group}`,
+});
+
+/** The register that the table is about. */
+const ROWS: Rows = {
+  groups: range(1, 100).map((id) => ({ id, name: `group ${id}`, ...owner(id) })),
+  group_member_readings: range(1, 100).flatMap((id) =>
+    range(10, 19).map((day) => ({
+      group_id: id,
+      measured_at: `2026-11-${day}T08:00:00Z`,
+      member_count: id + day,
+    })),
+  ),
+  group_names: range(1, 100).map((id) => ({ group_id: id, position: 1, name: `group ${id}`, ...TIMES })),
+  group_owners: range(1, 100).map((id) => ({ group_id: id, position: 1, ...owner(id), ...TIMES })),
+  users: range(1, 100).map((id) => ({ id, username: `user ${id}` })),
+  usernames: range(1, 100).map((id) => ({ user_id: id, position: 1, username: `user ${id}`, ...TIMES })),
+  games: range(1, 100).map((id) => ({ id, name: `game ${id}`, visits: id })),
+  items: range(1, 200).map((id) => ({
+    id,
+    name: `item ${id}`,
+    ...(id === 1 && { price: 5 }),
+    ...(id === NEWEST && { measured_at: '2026-11-21T08:00:00Z' }),
+  })),
+  withheld: range(1001, 1005).map((id) => ({ kind: 'item', id, since: '2026-11-20T08:00:00Z' })),
+};
+
+const withhold = (kind: string, id: number): string =>
+  `INSERT INTO withheld VALUES ('${kind}', ${id}, '2026-11-22T08:00:00Z');`;
+/** The tables with times, by what a time is called there. */
+const TIMED = {
+  first_measured_at: ['groups', 'group_names', 'group_owners', 'users', 'usernames', 'games', 'items'],
+  measured_at: ['groups', 'group_member_readings', 'users', 'games', 'items'],
+  last_measured_at: ['group_names', 'group_owners', 'usernames'],
+};
+/** Moves all times, or those of one table. */
+const shift = (by: string, only?: string): string =>
+  Object.entries(TIMED)
+    .flatMap(([time, tables]) =>
+      tables
+        .filter((table) => only === undefined || table === only)
+        .map((table) => `UPDATE ${table} SET ${time} = strftime('%Y-%m-%dT%H:%M:%SZ', ${time}, '${by}');`),
+    )
+    .join(' ');
+const HALVE = `DELETE FROM group_member_readings WHERE group_id <= 50`;
+
+interface Case {
+  readonly sql?: string;
+  readonly notMeasured?: readonly string[];
+  readonly isFirst?: true;
+  readonly isWithoutCounts?: true;
+}
+
+/** What makes what the first column of a row says. */
+const CASES: Readonly<Record<string, Case>> = {
+  'there was none: a first build': { isFirst: true },
+  'half of the readings deleted': { sql: HALVE },
+  'all rows of `usernames` deleted': { sql: 'DELETE FROM usernames' },
+  'all names of groups `NULL`': { sql: 'UPDATE groups SET name = NULL' },
+  'the only price `NULL`': { sql: 'UPDATE items SET price = NULL' },
+  '10 of 100 games deleted': { sql: 'DELETE FROM games WHERE id <= 10' },
+  '11 of 100 games deleted': { sql: 'DELETE FROM games WHERE id <= 11' },
+  '11 of 200 items deleted': { sql: 'DELETE FROM items WHERE id BETWEEN 11 AND 21' },
+  'all games deleted': { sql: 'DELETE FROM games' },
+  '11 games with other ids': { sql: 'UPDATE games SET id = id + 1000 WHERE id <= 11' },
+  'all rows deleted': {
+    sql: Object.keys(ROWS)
+      .filter((table) => table !== 'withheld')
+      .map((table) => `DELETE FROM ${table};`)
+      .join(''),
+  },
+  'the newest record deleted': { sql: `DELETE FROM items WHERE id = ${NEWEST}` },
+  'the newest record withheld': { sql: withhold('item', NEWEST) },
+  'the newest record withheld and deleted': {
+    sql: `${withhold('item', NEWEST)} DELETE FROM items WHERE id = ${NEWEST}`,
+  },
+  'the owner of half the groups withheld': { sql: withhold('user', OWNER) },
+  'all games changed, none measured': { sql: 'UPDATE games SET visits = visits + 1' },
+  'all games changed, one measured': {
+    sql: `UPDATE games SET visits = visits + 1; UPDATE games SET measured_at = '2026-11-20T09:00:00Z' WHERE id = 7`,
+  },
+  'all games changed, all measured': {
+    sql: `UPDATE games SET visits = visits + 1, measured_at = '2026-11-20T09:00:00Z'`,
+  },
+  'the ids of all games exchanged': {
+    sql: 'UPDATE games SET id = -id; UPDATE games SET id = 101 + id',
+  },
+  'all times of games an hour later': { sql: shift('+1 hour', 'games') },
+  'all times an hour earlier': { sql: shift('-1 hour') },
+  'an item withheld no more': { sql: 'DELETE FROM withheld WHERE id = 1003' },
+  'the withheld list emptied': { sql: 'DELETE FROM withheld' },
+  'the withheld list dropped': { sql: 'DROP TABLE withheld' },
+  'the column of prices dropped': { sql: 'ALTER TABLE items DROP COLUMN price' },
+  'the table of games dropped': { sql: 'DROP TABLE games' },
+  'prices in `not_measured`': { notMeasured: ['items.price'] },
+  'names of groups in `not_measured`': { notMeasured: ['group_names'] },
+  'items, with the newest, not measured': { notMeasured: ['items'] },
+  'counts not known, the readings halved': { sql: HALVE, isWithoutCounts: true },
+  'counts not known, 11 games deleted': { sql: 'DELETE FROM games WHERE id <= 11', isWithoutCounts: true },
+};
+
+interface TableRow {
+  readonly what: string;
+  readonly outcome: string;
+  readonly message: string;
+}
+
+/** The rows of the table, in which `…` stands for any text. */
+function tableRows(): readonly TableRow[] {
+  const text = readFileSync(join(PROJECT, 'docs/publishing.md'), 'utf8');
+  const [section = ''] = text.split('\n## The removal guard\n').slice(1);
+  const lines = section.split('\n## ')[0]?.split('\n') ?? [];
+  return lines
+    .filter((line) => line.startsWith('| '))
+    .slice(2)
+    .map((line) => {
+      const [what = '', outcome = '', message = ''] = line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim());
+      return { what, outcome, message: message.replaceAll(/[`…]/g, '').trim() };
+    });
+}
+
+const register = path('register.sqlite');
+const out = path('dist');
+const PARTS = [register, out, inState(out)];
+const operator = path('operator.json');
+const keptOf = (part: string): string => `${part}-kept`;
+
+/** Brings back the register and its tree, and does what a row says. */
+function prepare({ sql, notMeasured = [], isFirst, isWithoutCounts }: Case): void {
+  for (const part of PARTS) {
+    rmSync(part, { recursive: true, force: true });
+    if (part === register || isFirst !== true)
+      cpSync(keptOf(part), part, { recursive: true, preserveTimestamps: true });
+  }
+  const content = fields(JSON.parse(readFileSync(OPERATOR, 'utf8')));
+  writeFileSync(operator, JSON.stringify({ ...content, not_measured: notMeasured }));
+  if (isWithoutCounts === true) {
+    redescribe(out, ({ counts, ...described }) => {
+      if (counts === undefined) throw new Error('the last build counted nothing');
+      return described;
+    });
+  }
+  if (sql !== undefined) changeRegister(register, sql);
+}
+
+const command = (name: string, ...options: readonly string[]) =>
+  inProcess(name, '--quiet', '--register', register, '--out', out, '--operator', operator, ...options);
+
+const doubts = z.object({
+  implausible: z.string().nullable(),
+  rewritten: z.array(z.object({ table: z.string(), column: z.string().nullable(), message: z.string() })),
+});
+
+/** @param removed of 100 groups that were published, `withheld` of them because they are withheld now */
+const removing = (removed: number, before = 100, withheld = 0): string | undefined =>
+  implausibleRemovals(
+    new Map([['group', { added: 1000, changed: 0, removed, unchanged: before - removed }]]),
+    new Map([['group', withheld]]),
+    new Measured(),
+  );
+
+describe('the removal guard', () => {
+  it('lets up to 10 % or 10 of a kind go, and refuses more than both, and all of a kind even if that is one', () => {
+    expect([removing(0), removing(10), removing(10, 11), removing(20, 200), removing(0, 0)]).toEqual(
+      Array(5).fill(undefined),
+    );
+    expect(removing(11)).toBe(
+      '11 of 100 groups would be removed, expected to keep 90 % (--accept-removals publishes anyway)',
+    );
+    expect(removing(11, 12)).toContain('11 of 12 groups');
+    expect(removing(21, 200)).toContain('21 of 200 groups');
+    expect(removing(1, 1)).toContain('1 of 1 groups');
+  });
+
+  it('does not count what is withheld, nor a kind that is not measured', () => {
+    expect(removing(60, 100, 60)).toBeUndefined();
+    // Of the 60 that are left, 11 are more than 10 %.
+    expect(removing(51, 100, 40)).toContain('11 of 60 groups');
+    const gone = new Map([['group', { added: 0, changed: 0, removed: 50, unchanged: 0 }]]);
+    expect(implausibleRemovals(gone, new Map(), new Measured(['groups']))).toBeUndefined();
+    expect(implausibleRemovals(gone, new Map(), new Measured(['users']))).toContain('50 of 50 groups');
+  });
+
+  it('refuses a register that lacks what the last one had', () => {
+    expect(implausibleAbsence(undefined, ['withheld'])).toBeUndefined();
+    expect(implausibleAbsence(['groups.verified'], ['groups.verified'])).toBeUndefined();
+    expect(implausibleAbsence([], ['withheld'])).toContain('the register lacks withheld');
+    const counts = { groups: { rows: 1, values: { verified: 0 } } };
+    expect(implausibleAbsence([], ['groups.verified'], [], counts)).toContain('lacks groups.verified');
+    // A column of which the last snapshot knew nothing was lost by none.
+    expect(implausibleAbsence([], ['groups.platform_id'], [], counts)).toBeUndefined();
+    expect(implausibleAbsence([], ['groups.platform_id'])).toContain('lacks groups.platform_id');
+  });
+});
+
+describe('a row of the table of docs/publishing.md', () => {
+  beforeAll(async () => {
+    writeRegister(register, ROWS);
+    cpSync(OPERATOR, operator);
+    await command('build');
+    for (const part of PARTS) cpSync(part, keptOf(part), { recursive: true, preserveTimestamps: true });
+  });
+
+  it('has a case for each row of its table, and a row for each case', () => {
+    expect(tableRows().map(({ what }) => what)).toEqual(Object.keys(CASES));
+  });
+
+  always.each(some(tableRows(), 4))('$what: $outcome', async ({ what, outcome, message }) => {
+    prepare(CASES[what] ?? {});
+    const diff = await command('diff', '--json');
+    const { implausible, rewritten } = doubts.parse(JSON.parse(diff.stdout));
+    const warnings = rewritten.map(
+      ({ table, column, message: text }) =>
+        `warning: ${table}${column === null ? '' : `.${column}`} ${text}\n`,
+    );
+    const refusal = `error: ${implausible}; the published tree is what it was\n`;
+    const said = implausible === null ? warnings.join('') : refusal;
+    const found = implausible !== null ? 'refused' : warnings.length === 0 ? 'published' : 'warned';
+    expect(found).toBe(outcome);
+    expect(said).toContain(message);
+    const code = outcome === 'refused' ? 1 : 0;
+    expect(await command('build')).toEqual({ code, stdout: '', stderr: said });
+    expect((await command('build', '--accept-removals', '--accept-republished')).code).toBe(0);
+    // Nothing is refused twice.
+    expect(await command('build')).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+});
+
+/** What a build says, which ends with this code. */
+async function saidBy(sql: string, code = 0, ...options: readonly string[]): Promise<string> {
+  changeRegister(register, sql);
+  const run = await command('build', ...options);
+  expect(run.code).toBe(code);
+  return run.stderr;
+}
+
+const differs = (by: string): string =>
+  `groups.first_measured_at differs by ${by} from what is published, in 100 of 100 records that were looked at`;
+
+describe('a build whose times differ from those published by one constant', () => {
+  /** Different groups have different times. */
+  const SPREAD = `UPDATE groups SET first_measured_at = strftime('%Y-%m-%dT%H:%M:%SZ', '2026-01-01', id || ' hours')`;
+
+  it('asks for the time zone, and the corrected one is told what to do', async () => {
+    prepare({ sql: SPREAD });
+    expect((await command('build')).code).toBe(0);
+    const later = await saidBy(shift('+90 minutes'));
+    expect(later).toContain(`warning: ${differs('+1.5 h')}: is the time zone (TZ) right?`);
+    expect(later).not.toContain('ids');
+    const refused = await saidBy(shift('-90 minutes'), 1);
+    expect(refused).toBe(
+      'error: the newest measurement would be of 2026-11-21T08:00:00Z, expected none before 2026-11-21T09:30:00Z:' +
+        ` ${differs('-1.5 h')}; if the time zone (TZ) was wrong then and is right now, publish with --accept-removals,` +
+        ' otherwise set it (docs/your-register.md#times); the published tree is what it was\n',
+    );
+    await saidBy('', 0, '--accept-removals');
+    expect(await saidBy('')).toBe('');
+  });
+
+  it('is noticed though records were measured since, and though summer and winter differ', async () => {
+    prepare({ sql: SPREAD });
+    await command('build');
+    const summer = `UPDATE groups SET first_measured_at = strftime('%Y-%m-%dT%H:%M:%SZ', first_measured_at, '-1 hour') WHERE id <= 60;`;
+    const measured = `UPDATE groups SET measured_at = '2026-11-20T09:00:00Z';`;
+    const few = `UPDATE groups SET first_measured_at = '2026-11-01T08:00:00Z' WHERE id > 95;`;
+    expect(await saidBy(`${shift('-1 hour', 'groups')} ${summer} ${measured} ${few}`)).toContain(
+      'groups.first_measured_at differs by -2 h or -1 h from what is published, in 95 of 100 records',
+    );
+  });
+
+  it.each([
+    [
+      'a day',
+      `UPDATE groups SET first_measured_at = strftime('%Y-%m-%dT%H:%M:%SZ', first_measured_at, '+1 day')`,
+    ],
+    [
+      'many',
+      `UPDATE groups SET first_measured_at = strftime('%Y-%m-%dT%H:%M:%SZ', first_measured_at, id || ' minutes')`,
+    ],
+    ['what was measured since', `UPDATE groups SET measured_at = '2026-11-20T09:00:00Z'`],
+  ])('by less than a day is meant, and not %s', async (_, sql) => {
+    prepare({ sql: SPREAD });
+    await command('build');
+    expect(await saidBy(sql)).not.toContain('differs by');
+  });
+});
+
+describe('what a build would lose', () => {
+  const READINGS = '500 of 1000 rows of group_member_readings would be gone';
+
+  it('is what a diff says first', async () => {
+    prepare({ sql: HALVE });
+    const { stdout } = await command('diff');
+    expect(stdout.split('\n')[0]).toContain(`A build would be refused: ${READINGS}`);
+    prepare({ sql: 'UPDATE games SET visits = visits + 1' });
+    expect((await command('diff')).stdout.split('\n')[0]).toContain(
+      'warning: games has 100 of 100 documents',
+    );
+  });
+
+  it('is noticed though the state is lost, and where --skip-invalid leaves it out', async () => {
+    prepare({ sql: 'DELETE FROM games WHERE id <= 11' });
+    loseState(out);
+    expect(await command('build')).toMatchObject({ code: 1, stderr: containing('11 of 100 games') });
+    prepare({ sql: `UPDATE games SET visits = -1 WHERE id <= 11` });
+    const skipped = await command('build', '--skip-invalid');
+    expect(skipped).toMatchObject({ code: 1, stderr: containing('11 of 100 rows of games') });
+  });
+});
+
+describe('a build', () => {
+  it('warns of what check warns of, if it checks all records, but of no missing readings', async () => {
+    const sql = `DELETE FROM group_names WHERE group_id <= 10; UPDATE groups SET member_count = 19 + id`;
+    prepare({ sql, isFirst: true });
+    const build = ['build', '--register', register, '--out', out, '--operator', operator] as const;
+    const { stdout } = await inProcess('check', '--register', register, '--operator', operator);
+    const warnings = stdout.split('\n').filter((line) => line.startsWith('warning: '));
+    expect(warnings).toContainEqual(containing('groups.name is not NULL in records without a row in'));
+    // Of a register that keeps no reading of what has not changed, a build would say so for ever.
+    const late = warnings.filter((line) => line.includes('is later than the newest row in'));
+    expect(late).toHaveLength(1);
+    const others = warnings.filter((line) => !late.includes(line));
+    expect((await inProcess(...build)).stderr.split('\n').slice(0, -1)).toEqual(others);
+    const unknown = 'withheld.id has ids without a row in items: 5, such as id = 1001; id = 1002; id = 1003';
+    expect((await inProcess(...build)).stderr).toBe(`warning: ${unknown}\n`);
+  });
+});

@@ -1,0 +1,183 @@
+/** What was withheld and is no more: no build publishes it again unasked, and the way back doesn't either. */
+import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { republished } from '../../../generator/pipeline/removal-guard.js';
+import { PROJECT, temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
+import { inputs } from '../../support/cli.js';
+import { contentOf, stateOf } from '../../support/published.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import { changeState } from '../../support/state.js';
+import { differing, inState } from '../../support/tree.js';
+import { containing } from '../../support/values.js';
+
+const path = temporary();
+const TIME = '2026-11-20T08:00:00Z';
+const withhold = (kind: string, id: number): string =>
+  `INSERT INTO withheld VALUES ('${kind}', ${id}, '${TIME}');`;
+
+const REGISTER = {
+  groups: [1, 2, 3].map((id) => ({
+    id,
+    name: `group ${id}`,
+    owner_state: 'owned',
+    owner_id: 5,
+    owner_name: 'marlow',
+  })),
+  users: [
+    { id: 5, username: 'marlow' },
+    { id: 6, username: 'wren' },
+  ],
+};
+
+class Site {
+  readonly register = writeRegister(path('register.sqlite'), REGISTER);
+  readonly out = path('dist');
+
+  command(name: string, ...options: readonly string[]) {
+    return inProcess(name, '--quiet', ...inputs(this.register, this.out), ...options);
+  }
+
+  /** A command that goes well and says nothing, after a change of the register. */
+  async succeed(sql: string, ...options: readonly string[]): Promise<void> {
+    changeRegister(this.register, sql);
+    const { code, stderr } = await this.command('build', ...options);
+    if (code !== 0 || stderr !== '') throw new Error(`build ended with ${code}: ${stderr}`);
+  }
+}
+
+const DONE = { code: 0, stdout: '', stderr: '' };
+
+/** One that withholds two records, and that has published something else since. */
+async function withholding(): Promise<Site> {
+  const site = new Site();
+  await site.succeed('');
+  await site.succeed(withhold('group', 2) + withhold('user', 5));
+  await site.succeed(`UPDATE groups SET description = 'another'`);
+  await site.succeed('');
+  return site;
+}
+
+const marks = (count: number) => ({
+  records: Array.from({ length: count }, (_, index) => `item ${index}`),
+  names: [],
+});
+
+const AGAIN =
+  'group 2, user 5 would be published again, though the last snapshot withheld them:' +
+  ' put them back into withheld, or publish them by build --accept-republished';
+const REFUSED = { code: 1, stdout: '', stderr: `error: ${AGAIN}; the published tree is what it was\n` };
+
+describe('a record that is withheld no more', () => {
+  it('is published again by no build without --accept-republished, and is once with it', async () => {
+    const site = await withholding();
+    changeRegister(site.register, 'DELETE FROM withheld');
+    const before = stateOf(site.out);
+    for (const options of [[], ['--accept-removals'], ['--keep-downloads'], ['--skip-invalid']])
+      expect(await site.command('build', ...options)).toEqual(REFUSED);
+    expect(differing(stateOf(site.out), before)).toEqual([]);
+    expect(await site.command('build', '--accept-republished')).toEqual(DONE);
+    expect(readFileSync(join(site.out, 'downloads/users.csv'), 'utf8')).toContain('marlow');
+    await site.succeed(`UPDATE groups SET description = 'a third'`);
+  });
+
+  it('is what a diff says, with what else would hold up the build', async () => {
+    const site = await withholding();
+    changeRegister(site.register, `DELETE FROM withheld; DELETE FROM users WHERE id = 6`);
+    const implausible = async () => {
+      const { stdout } = await site.command('diff', '--json');
+      return z.object({ implausible: z.string().nullable() }).parse(JSON.parse(stdout)).implausible;
+    };
+    expect(await implausible()).toBe(AGAIN);
+    changeRegister(site.register, `DELETE FROM users`);
+    const said = await implausible();
+    expect(said).toContain(`${AGAIN}; 1 of 1 rows of users would be gone`);
+    expect(await site.command('build')).toMatchObject({ code: 1, stderr: containing(said ?? '') });
+    expect(await site.command('build', '--accept-republished')).toMatchObject({
+      code: 1,
+      stderr: containing('error: 1 of 1 rows of users would be gone'),
+    });
+    await site.succeed('', '--accept-republished', '--accept-removals');
+  });
+
+  it('counts where others alone name it, and along with a takedown', async () => {
+    const site = await withholding();
+    changeRegister(site.register, `DELETE FROM users WHERE id = 5`);
+    expect((await site.command('build', '--accept-removals')).code).toBe(0);
+    changeRegister(site.register, `DELETE FROM withheld WHERE kind = 'user'; ${withhold('group', 3)}`);
+    const one = 'error: user 5 would be published again, though the last snapshot withheld it';
+    expect(await site.command('build')).toMatchObject({ code: 1, stderr: containing(one) });
+  });
+
+  it('is published again by no repair; a state that was lost can’t tell, which is said', async () => {
+    const site = await withholding();
+    changeRegister(site.register, 'DELETE FROM withheld');
+    rmSync(join(site.out, 'api/v1/user/6.json'));
+    expect(await site.command('verify', '--repair')).toMatchObject({ code: 1, stderr: containing(AGAIN) });
+    expect(await site.command('build')).toEqual(REFUSED);
+    rmSync(inState(site.out), { recursive: true });
+    const unknown =
+      'warning: the state was lost, so nobody can tell whether a record is published again that the last' +
+      ' snapshot withheld\n';
+    expect(await site.command('build')).toEqual({ ...DONE, stderr: unknown });
+    await site.succeed('');
+  });
+
+  it.each([
+    ['the tree', (out: string) => rmSync(out, { recursive: true })],
+    ['snapshot.json', (out: string) => rmSync(join(out, 'snapshot.json'))],
+    ['a part of the state', (out: string) => changeState(out, 'DELETE FROM chunk')],
+  ])('is published again by no build where %s was lost', async (_, lose) => {
+    const site = await withholding();
+    changeRegister(site.register, 'DELETE FROM withheld');
+    lose(site.out);
+    expect(await site.command('build')).toEqual(REFUSED);
+    expect(await site.command('build', '--accept-republished')).toEqual(DONE);
+  });
+
+  it('is named, up to ten of them', () => {
+    expect(republished(undefined, marks(1))).toBeUndefined();
+    expect(republished(marks(3), marks(4))).toBeUndefined();
+    expect(republished(marks(3), { records: ['item 2', 'user 1', 'item 0'], names: [] })).toContain(
+      'item 1 would be published again, though the last snapshot withheld it: put it back',
+    );
+    expect(republished(marks(12), marks(0))).toContain('item 8, item 9 and 2 more would be published again');
+  });
+});
+
+/** The statement that carries over what is withheld, as the documentation has it. */
+function carryingOver(today: string): string {
+  const text = readFileSync(join(PROJECT, 'docs/takedowns.md'), 'utf8');
+  const sql = /sqlite3 earlier\.sqlite "(?<sql>[^"]+)"/.exec(text)?.groups?.['sql'] ?? '';
+  expect(sql).toContain(`'register.sqlite'`);
+  return sql.replace('register.sqlite', today);
+}
+
+describe('a build from an earlier register', () => {
+  it('publishes what that has, and nothing that was withheld since', async () => {
+    const site = new Site();
+    await site.succeed('');
+    const earlier = path('earlier.sqlite');
+    cpSync(site.register, earlier);
+    await site.succeed(
+      `UPDATE groups SET description = 'broken', measured_at = '2026-11-25T08:00:00Z'; ${withhold('user', 5)}`,
+    );
+    const today = site.register;
+    const from = ['--quiet', ...inputs(earlier, site.out), '--accept-removals'];
+    expect(await inProcess('build', ...from)).toMatchObject({
+      code: 1,
+      stderr: containing('error: user 5 would be published again'),
+    });
+    changeRegister(earlier, carryingOver(today));
+    expect(await inProcess('build', ...from)).toEqual(DONE);
+    const fresh = path('fresh');
+    expect(await inProcess('build', '--quiet', ...inputs(earlier, fresh))).toEqual(DONE);
+    expect(differing(contentOf(site.out), contentOf(fresh))).toEqual([]);
+    expect(readFileSync(join(site.out, 'api/v1/group/1.json'), 'utf8')).not.toMatch(/marlow|broken/);
+    expect(await inProcess('verify', '--quiet', '--out', site.out)).toEqual(DONE);
+    // The fixed register goes on from there.
+    await site.succeed(`UPDATE groups SET description = 'fixed'`);
+  });
+});

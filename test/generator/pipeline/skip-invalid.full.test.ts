@@ -1,0 +1,141 @@
+/** --skip-invalid: records that break the contract are left out whole, all others are published. */
+import { describe, expect, it } from 'vitest';
+import { published, run } from '../../support/build.js';
+import { inputs } from '../../support/cli.js';
+import { temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
+import { contentOf } from '../../support/published.js';
+import { writeRegister, type Shape } from '../../support/register.js';
+import { json, readTree } from '../../support/tree.js';
+
+const path = temporary();
+
+const T = `'2026-11-20T08:00:00Z'`;
+const SEEN = `${T}, ${T}`;
+
+/** Groups 7, 8, 9; users 7, 8; games and items 7, 8. Number 8 is the one that goes bad. */
+const VALID = `
+  INSERT INTO groups (id, name, member_count, first_measured_at, measured_at, measurements)
+    VALUES (7, 'seven', 70, ${SEEN}, 1), (8, 'eight', 80, ${SEEN}, 10), (9, 'nine', 90, ${SEEN}, 100);
+  INSERT INTO group_member_readings VALUES (7, ${T}, 70), (8, '2026-11-19T08:00:00Z', 79), (8, ${T}, 80), (9, ${T}, 90);
+  INSERT INTO group_names VALUES (7, 1, 'seven', NULL, ${SEEN}), (8, 1, 'acht', NULL, ${SEEN}),
+    (8, 2, 'eight', NULL, ${SEEN}), (9, 1, 'neuf', NULL, ${SEEN}), (9, 2, 'nine', NULL, ${SEEN});
+  INSERT INTO group_owners VALUES (8, 1, 'none', NULL, NULL, ${SEEN}), (9, 1, 'none', NULL, NULL, ${SEEN});
+  INSERT INTO users (id, username, first_measured_at, measured_at, measurements)
+    VALUES (7, 'u7', ${SEEN}, 1), (8, 'u8', ${SEEN}, 10);
+  INSERT INTO usernames VALUES (7, 1, 'u7', NULL, ${SEEN}), (8, 1, 'v8', NULL, ${SEEN}), (8, 2, 'u8', NULL, ${SEEN});
+  INSERT INTO games (id, visits, creator_type, creator_id, creator_name, first_measured_at, measured_at, measurements)
+    VALUES (7, 70, 'user', 8, 'u8', ${SEEN}, 1), (8, 80, 'group', 8, 'eight', ${SEEN}, 10);
+  INSERT INTO items (id, first_measured_at, measured_at, measurements) VALUES (7, ${SEEN}, 1), (8, ${SEEN}, 10);
+`;
+
+/** SQL that takes a group out of a register without a trace. */
+const without = (id: number): string =>
+  ['groups:id', 'group_member_readings:group_id', 'group_names:group_id', 'group_owners:group_id']
+    .map((place) => place.split(':'))
+    .map(([table, column]) => `DELETE FROM ${table} WHERE ${column} = ${id};`)
+    .join(' ');
+
+/** A bad register published with --skip-invalid must be the tree of a register that never had what is bad. */
+async function expectSameTree(bad: string, good: string, shape: Shape): Promise<number> {
+  const [skipped, never] = [path('skipped'), path('never')];
+  const register = writeRegister(path('bad.sqlite'), VALID + bad, shape);
+  const { report } = await published({ register, out: skipped, skipInvalid: true });
+  await published({ register: writeRegister(path('good.sqlite'), VALID + good, shape), out: never });
+  expect(contentOf(skipped)).toEqual(contentOf(never));
+  return report.total;
+}
+
+const record = (id: string): string =>
+  `INSERT INTO groups (id, name, member_count, first_measured_at, measured_at, measurements)
+     VALUES (${id}, 'odd', 75, ${SEEN}, 1);`;
+
+const set = (sql: string): string => `UPDATE groups SET ${sql} WHERE id = 8;`;
+
+const reading = (sql: string): string =>
+  `UPDATE group_member_readings SET ${sql} WHERE group_id = 8 AND member_count = 79;`;
+
+describe('--skip-invalid', () => {
+  it.each([
+    ['bytes that are no UTF-8', set(`description = CAST(x'FF' AS TEXT)`)],
+    ['a number beyond 2^53-1', set('member_count = 9223372036854775807')],
+    ['a bad time in its readings', reading(`measured_at = 'now'`)],
+    ['a blob in its owners', `UPDATE group_owners SET owner_name = x'41' WHERE group_id = 8;`],
+    [
+      'a reading later than the record',
+      `UPDATE group_member_readings SET measured_at = '2026-11-21T08:00:00Z' WHERE member_count = 80;`,
+    ],
+    ['two of one record', `INSERT INTO groups SELECT * FROM groups WHERE id = 8;`],
+  ])('leaves no trace of a group with %s', async (_, sql) => {
+    expect(await expectSameTree(sql, without(8), 'loose')).toBeGreaterThan(0);
+  });
+
+  const USER = 'DELETE FROM users WHERE id = 8; DELETE FROM usernames WHERE user_id = 8;';
+  it.each([
+    ['usernames', `UPDATE usernames SET username = CAST(x'FF' AS TEXT) WHERE username = 'v8';`, USER],
+    ['items', `UPDATE items SET price = 1.5 WHERE id = 8;`, 'DELETE FROM items WHERE id = 8;'],
+  ])('leaves no trace of what is bad in %s, but what points at it stays', async (_, bad, good) => {
+    expect(await expectSameTree(bad, good, 'loose')).toBe(1);
+  });
+
+  it('leaves out a history without record, and nothing else', async () => {
+    const orphans = `INSERT INTO group_names VALUES (99, 1, 'x', NULL, ${SEEN});
+      INSERT INTO usernames VALUES (99, 1, 'x', NULL, ${SEEN}), (99, 2, 'y', NULL, ${SEEN});
+      INSERT INTO group_member_readings VALUES (99, ${T}, 5), (1, ${T}, 5), (8.5, ${T}, 5);`;
+    expect(await expectSameTree(orphans, '', 'untyped')).toBeGreaterThan(0);
+  });
+
+  describe('is not confused by an id', () => {
+    const NO_IDS = [`'7'`, '7.5', 'NULL', '9007199254740993'];
+    it.each(NO_IDS)('of %s', async (id) => {
+      expect(await expectSameTree(record(id), '', 'untyped')).toBeGreaterThan(0);
+    });
+
+    it('that is text in one part of a view whose other part has integers', async () => {
+      const views = `ALTER TABLE items RENAME TO old; CREATE TABLE more (id TEXT); INSERT INTO more VALUES ('7');
+        CREATE VIEW items AS SELECT * FROM old UNION ALL SELECT more.id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+          NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ${T}, ${T}, 1, NULL FROM more;`;
+      expect(await expectSameTree(views, '', 'strict')).toBeGreaterThan(0);
+    });
+  });
+
+  it.each([
+    ['a bad row in withheld', `INSERT INTO withheld VALUES ('user', 'x', ${T});`],
+    ['an unknown kind in withheld', `INSERT INTO withheld VALUES ('users', 8, ${T});`],
+    ['a missing column', 'ALTER TABLE users DROP COLUMN measured_at;'],
+  ])('never publishes over %s, which says nothing of a record', async (_, sql) => {
+    const register = writeRegister(path('register.sqlite'), VALID + sql, 'loose');
+    const out = path('out');
+    const result = await run({ register, out, skipInvalid: true });
+    expect(result.published).toBe(false);
+    expect(result.report.total).toBeGreaterThan(0);
+    expect(readTree(out).size).toBe(0);
+  });
+
+  it('still withholds: a withheld record that is bad, too, stays out, and its names stay hidden', async () => {
+    const sql = `INSERT INTO withheld VALUES ('user', 8, ${T}); UPDATE users SET state = 'odd' WHERE id = 8;
+      UPDATE games SET creator_id = NULL WHERE id = 7;`;
+    const register = writeRegister(path('register.sqlite'), VALID + sql, 'loose');
+    const out = path('out');
+    await published({ register, out, skipInvalid: true });
+    const tree = readTree(out);
+    expect(tree.has('api/v1/user/8.json')).toBe(false);
+    expect(json(tree, 'api/v1/game/7.json')).toMatchObject({
+      creator: { type: 'user', id: null, name: null },
+    });
+  });
+
+  it('prints on the command line what was left out, and exits with 0', async () => {
+    const bad = `${VALID} UPDATE items SET price = -1 WHERE id = 8;`;
+    const [register, out] = [writeRegister(path('register.sqlite'), bad, 'loose'), path('out')];
+    const { code, stderr } = await inProcess('build', ...inputs(register, out), '--skip-invalid');
+    expect(code).toBe(0);
+    for (const text of [
+      'items.price: 1 place, expected',
+      '  id = 8: -1\n',
+      'left out (--skip-invalid): 0 groups, 0 users, 0 games, 1 item\n  items because of items.price (1 place)\n',
+    ])
+      expect(stderr).toContain(text);
+    expect(readTree(out).has('api/v1/item/7.json')).toBe(true);
+  });
+});

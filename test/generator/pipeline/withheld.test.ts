@@ -1,0 +1,193 @@
+/** Takedowns: what is withheld is gone from the disk when the build is done, nothing holds it up, and nothing brings it back. */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { published } from '../../support/build.js';
+import { temporary } from '../../support/folder.js';
+import { listOf } from '../../support/published.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import { buildWith, failureOf } from '../../support/site.js';
+import { copyTree, inState } from '../../support/tree.js';
+import { expectAtRest, interruptCommit } from '../publish/support.js';
+
+const path = temporary();
+const SINCE = '2026-11-20T00:00:00Z';
+const SECRET = 'Marlow the withheld';
+const seen = { first_measured_at: '2026-11-01T00:00:00Z', last_measured_at: '2026-11-01T00:00:00Z' };
+
+/** A register in which a name stands in records, histories and feeds, and as an owner's. */
+const REGISTER = {
+  groups: Array.from({ length: 40 }, (_, index) => ({
+    id: index + 1,
+    name: index === 0 ? SECRET : `group ${index}`,
+    owner_state: 'owned',
+    owner_name: index === 1 ? SECRET : 'somebody',
+  })),
+  group_names: [
+    { group_id: 1, position: 1, name: `${SECRET}, before`, ...seen },
+    { group_id: 1, position: 2, name: SECRET, first_measured_at: SINCE, last_measured_at: SINCE },
+  ],
+  users: [{ id: 5, username: SECRET }],
+};
+
+const withhold = (kind: string, id: number): string =>
+  `INSERT INTO withheld VALUES ('${kind}', ${id}, '${SINCE}');`;
+
+/** Every file of a tree, its state and its lock that has the name, compressed or not. */
+function filesThatHold(out: string): string[] {
+  return readdirSync(dirname(out), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => {
+      const bytes = readFileSync(file);
+      const text = file.endsWith('.gz') ? gunzipSync(bytes) : bytes;
+      return text.includes(SECRET);
+    });
+}
+
+/** In a folder of its own, so that all that is beside the tree is the tree's. */
+function site(): { readonly register: string; readonly out: string } {
+  const folder = path('site');
+  mkdirSync(folder);
+  return { register: writeRegister(path('register.sqlite'), REGISTER), out: join(folder, 'dist') };
+}
+
+/** Copies of one that has published the name twice, and whose register withholds it now. */
+let first: ReturnType<typeof site> | undefined;
+async function withholding(): Promise<ReturnType<typeof site>> {
+  if (first === undefined) {
+    first = site();
+    await published(first);
+    changeRegister(first.register, `UPDATE groups SET description = 'another';`);
+    await published(first);
+    if (filesThatHold(first.out).length <= 5) throw new Error('the name is hardly published');
+    changeRegister(first.register, withhold('group', 1) + withhold('user', 5));
+  }
+  const made = { register: path('register.sqlite'), out: join(path('site'), 'dist') };
+  cpSync(first.register, made.register);
+  copyTree(first.out, made.out);
+  return made;
+}
+
+describe('a build that withholds a record', () => {
+  it.each([false, true])(
+    'leaves nothing of it in the tree or its state (interrupted before: %s)',
+    async (isInterrupted) => {
+      const made = await withholding();
+      if (isInterrupted) await interruptCommit(made, 3);
+      await published(made);
+      expect(filesThatHold(made.out)).toEqual([]);
+      await expectAtRest(made.out);
+    },
+  );
+
+  it('leaves nothing of it where it had been removed before', async () => {
+    const made = await withholding();
+    changeRegister(
+      made.register,
+      `DELETE FROM withheld; DELETE FROM group_names; DELETE FROM groups WHERE id <= 2; DELETE FROM users;`,
+    );
+    await buildWith(made);
+    // The snapshot before has it.
+    expect(filesThatHold(made.out).length).toBeGreaterThan(0);
+    changeRegister(made.register, withhold('group', 1));
+    const { sequence } = await published(made);
+    // No document changes, but the bundles that hold its name are gone.
+    expect([sequence, listOf(made.out, 4).put, listOf(made.out, 4).delete]).toEqual([4, [], []]);
+    expect(filesThatHold(made.out)).toEqual([]);
+    await expectAtRest(made.out);
+  });
+
+  it('leaves nothing of it where snapshot.json was lost, and a document but for its compressed form', async () => {
+    const made = await withholding();
+    const copy = (from: string, to: string) => cpSync(join(made.out, from), join(made.out, to));
+    copy('api/v1/group/1.json', 'api/v1/group/1.json.gz');
+    rmSync(join(made.out, 'api/v1/group/1.json'));
+    copy('api/v1/group/2.json', 'api/v1/group/3.json.br');
+    rmSync(join(made.out, 'snapshot.json'));
+    const { sequence } = await published(made);
+    expect(sequence).toBe(3);
+    expect(filesThatHold(made.out)).toEqual([]);
+    await expectAtRest(made.out);
+  });
+
+  it('may be the one that withholds it, as far as is known where the state was lost', async () => {
+    const made = await withholding();
+    await published(made);
+    rmSync(inState(made.out), { recursive: true });
+    changeRegister(made.register, `UPDATE groups SET description = 'a third';`);
+    await published(made);
+    expect(filesThatHold(made.out)).toEqual([]);
+  });
+
+  it('is not held up, however much of a kind it takes down, but by what is removed besides', async () => {
+    const made = site();
+    await published(made);
+    const gone = 'DELETE FROM groups WHERE id BETWEEN 20 AND 30';
+    changeRegister(made.register, `${withhold('group', 1)} ${gone}; ${withhold('user', 5)}`);
+    expect((await failureOf(published(made))).message).toContain('11 of 39 rows of groups would be gone');
+    const others = Array.from({ length: 29 }, (_, index) => withhold('group', index + 2));
+    changeRegister(made.register, others.join(' '));
+    expect((await published(made)).records).toMatchObject({ groups: 10, users: 0 });
+  });
+});
+
+describe('the state of a tree', () => {
+  it('may be anywhere on the same file system', async () => {
+    const made = { ...site(), state: path('elsewhere') };
+    await published(made);
+    expect(existsSync(inState(made.out))).toBe(false);
+    expect(existsSync(join(made.state, 'state.sqlite'))).toBe(true);
+    changeRegister(made.register, `UPDATE groups SET description = 'another';`);
+    expect((await published(made)).changes).toMatchObject({ added: 0, removed: 0 });
+  });
+
+  it('is of one tree', async () => {
+    const [one, other] = [{ ...site(), state: path('shared') }, site()];
+    await published(one);
+    const { exitCode, message } = await failureOf(published({ ...other, state: one.state }));
+    expect([exitCode, message]).toEqual([3, expect.stringContaining(`is of the tree "${one.out}"`)]);
+    expect(existsSync(other.out)).toBe(false);
+  });
+
+  it('goes with its tree, also while another process writes whose it is', async () => {
+    const made = site();
+    await published(made);
+    const record = inState(made.out, 'tree');
+    const written = readFileSync(record, 'utf8');
+    writeFileSync(record, '');
+    await published(made);
+    expect(readFileSync(record, 'utf8')).toBe(written);
+    const moved = join(dirname(made.out), 'moved');
+    renameSync(inState(made.out), inState(moved));
+    renameSync(made.out, moved);
+    const { changes } = await published({ register: made.register, out: moved });
+    expect(changes).toMatchObject({ added: 0, changed: 0, removed: 0 });
+  });
+
+  it('does not lie in the tree, nor on another file system', async () => {
+    const made = site();
+    for (const state of [made.out, join(made.out, 'state')]) {
+      const { exitCode, message } = await failureOf(published({ ...made, state }));
+      expect([exitCode, message]).toEqual([3, expect.stringContaining('lies in the tree')]);
+    }
+    // The tests' folder is in memory or on the disk, and this is the other.
+    const other = ['/dev/shm', '/var/tmp'].find(
+      (folder) => !made.out.startsWith(folder) && existsSync(folder),
+    );
+    const state = join(other ?? '', basename(dirname(made.out)));
+    const { exitCode, message } = await failureOf(published({ ...made, state }));
+    expect([exitCode, message]).toEqual([3, expect.stringContaining('is on another file system')]);
+    expect([existsSync(state), existsSync(made.out)]).toEqual([false, false]);
+  });
+});

@@ -1,0 +1,81 @@
+/** The contract suite against each way to serve a tree, with the differences that docs/edge-servers.md lists. */
+import { readdirSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeSample } from '../../../../data/sample.js';
+import { contractCases, sender } from '../../../system/contract/cases.js';
+import { DIFFERENCES, SERVERS, type ServerName } from '../../../system/contract/differences.js';
+import { startNginx, startVarnish, type EdgeServer } from '../../../system/contract/servers.js';
+import { buildSigned } from '../../../system/contract/signed-tree.js';
+import { temporary } from '../../../support/folder.js';
+import { has } from '../../../support/programs.js';
+import { startProxy } from '../../../support/proxy.js';
+
+const path = temporary();
+const out = path('dist');
+const bases = new Map<ServerName, string>();
+const stops: (() => Promise<unknown>)[] = [];
+const hasNginx = has('the contract of nginx', 'nginx');
+const hasVarnish = has('the contract of Varnish', 'varnish');
+const isPossible: Readonly<Record<ServerName, boolean>> = {
+  proxy: true,
+  nginx: hasNginx,
+  'varnish before proxy': hasVarnish,
+};
+
+beforeAll(async () => {
+  const register = path('register.sqlite');
+  await writeSample({ file: register, records: 400, seed: 3 });
+  await buildSigned(register, out);
+  // Dates a minute later must lie in the past: others are ignored.
+  const anHourAgo = new Date(Date.now() - 3_600_000);
+  for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' }))
+    utimesSync(join(out, file), anHourAgo, anHourAgo);
+  const proxy = await startProxy(out, ['--trust-proxy=loopback', '--api-tokens=60', '--page-tokens=60']);
+  stops.push(proxy.stop);
+  bases.set('proxy', proxy.base);
+  const start = async (name: ServerName, server: () => Promise<EdgeServer>): Promise<void> => {
+    if (!isPossible[name]) return;
+    const { base, stop } = await server();
+    stops.unshift(stop);
+    bases.set(name, base);
+  };
+  const portOf = (name: ServerName): number => Number(new URL(bases.get(name) ?? '').port);
+  await start('nginx', () => startNginx(out, path('nginx')));
+  await start('varnish before proxy', () => startVarnish(path('varnish'), portOf('proxy')));
+});
+
+afterAll(async () => {
+  for (const stop of stops) await stop();
+});
+
+describe('the contract', () => {
+  it.each(SERVERS.filter((server) => isPossible[server]))(
+    'is kept by %s, but for the differences that are known',
+    async (server) => {
+      const send = sender(bases.get(server) ?? '');
+      const known = DIFFERENCES.filter(({ servers }) => servers.includes(server));
+      const shown = new Set<string>();
+      const unknown: string[] = [];
+      for (const { name, run } of contractCases(out)) {
+        for (const line of await run(send)) {
+          const difference = known.find(({ where, what }) => where.test(name) && what.test(line));
+          if (difference === undefined) unknown.push(`${name}: ${line}`);
+          else shown.add(difference.why);
+        }
+      }
+      expect(unknown).toEqual([]);
+      expect(shown).toEqual(new Set(known.map(({ why }) => why)));
+    },
+  );
+
+  it.runIf(hasVarnish)('is kept by what a cache has kept: the same again', async () => {
+    const send = sender(bases.get('varnish before proxy') ?? '');
+    const first = await send('/api/v1/stats');
+    const second = await send('/api/v1/stats');
+    expect(second.body).toEqual(first.body);
+    expect(Number(second.headers['age'])).toBeGreaterThanOrEqual(Number(first.headers['age']));
+    expect(second.headers['etag']).toBe(first.headers['etag']);
+    expect(second.headers['ratelimit']).toBeUndefined();
+  });
+});

@@ -1,0 +1,155 @@
+/** A tree whose snapshot.json is hostile: `edge` refuses it, or writes it as text alone. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { beforeAll, describe, expect } from 'vitest';
+import { always, isThorough, it, oneIn } from '../../../support/thorough.js';
+import { writeSample } from '../../../../data/sample.js';
+import { hostHeaders, hostRedirects } from '../../../../generator/programs/edge/headers.js';
+import { nginxText, pattern, quoted, words } from '../../../../generator/programs/edge/nginx-text.js';
+import { nginxConfiguration } from '../../../../generator/programs/edge/nginx.js';
+import { readPublished } from '../../../../generator/programs/edge/published.js';
+import { Failure } from '../../../../generator/base/errors.js';
+import { Tree } from '../../../../generator/tree/tree.js';
+import { buildSigned } from '../../../system/contract/signed-tree.js';
+import { temporary } from '../../../support/folder.js';
+import {
+  HOSTILE_TEXTS,
+  MARK,
+  alterations,
+  jsonObject,
+  withFewRoutes,
+  type Json,
+} from '../../tree/hostile.js';
+
+const path = temporary();
+const out = path('dist');
+let honest: Json;
+
+beforeAll(async () => {
+  const register = path('register.sqlite');
+  await writeSample({ file: register, records: 50, seed: 3 });
+  const built = path('built');
+  await buildSigned(register, built);
+  honest = withFewRoutes(jsonObject.parse(JSON.parse(readFileSync(`${built}/snapshot.json`, 'utf8'))));
+  mkdirSync(out);
+});
+
+interface Token {
+  readonly text: string;
+  readonly isQuoted: boolean;
+}
+
+/** The words of nginx.conf, as nginx reads them: `;`, `{` and `}` outside of quotes end a statement. */
+function* tokensOf(configuration: string): Generator<Token, void> {
+  const token = /\s+|#[^\n]*|(["'])((?:\\[^]|(?!\1)[^\\])*)\1|[;{}]|(?:\\[^]|\$\{\w+\}|[^\s;{}"'#\\])+/gy;
+  for (let at = 0; at < configuration.length; at = token.lastIndex) {
+    token.lastIndex = at;
+    const [whole = '', quote, inside = ''] = token.exec(configuration) ?? [];
+    if (whole === '') throw new Error(`nginx would refuse ${configuration.slice(at, at + 80)}`);
+    if (quote !== undefined) yield { text: inside, isQuoted: true };
+    else if (!/^[\s#]/.test(whole)) yield { text: whole, isQuoted: false };
+  }
+}
+
+/** Each statement by its depth and number of words: all that a text in quotes can't change. */
+function shapeOf(configuration: string): readonly string[] {
+  const shape: string[] = [];
+  let [depth, count] = [0, 0];
+  for (const { text, isQuoted } of tokensOf(configuration)) {
+    if (isQuoted || !/^[;{}]$/.test(text)) {
+      count += 1;
+      continue;
+    }
+    shape.push(`${depth} ${count} ${text}`);
+    depth += text === '{' ? 1 : text === '}' ? -1 : 0;
+    count = 0;
+  }
+  return shape;
+}
+
+/** Whether a configuration is that of the honest tree, but for what is in quotes. */
+function isTextAlone(configuration: string, honestly: string): boolean {
+  if (/\$\{?(PWN|pwn)|(?!\n)\p{Cc}/u.test(configuration)) return false;
+  if (!configuration.includes(MARK)) return true;
+  const isBare = [...tokensOf(configuration)].some(({ text, isQuoted }) => text.includes(MARK) && !isQuoted);
+  return !isBare && isDeepStrictEqual(shapeOf(configuration), shapeOf(honestly));
+}
+
+const options = { out: '/srv/dist', file: '/srv/nginx.conf', listen: '127.0.0.1:80', trusted: [] };
+
+/** What is written for a snapshot.json; undefined if it is refused. */
+function written(snapshot: Json) {
+  writeFileSync(`${out}/snapshot.json`, JSON.stringify(snapshot));
+  try {
+    const published = readPublished(new Tree(out));
+    return {
+      nginx: nginxConfiguration(published, options).text,
+      headers: hostHeaders(published),
+      redirects: hostRedirects(published),
+    };
+  } catch (error) {
+    if (error instanceof Failure && /^[ -~]+$/.test(error.message)) return undefined;
+    throw error;
+  }
+}
+
+describe('a hostile snapshot.json', () => {
+  always(
+    'reaches no configuration but as text, wherever it is altered',
+    () => {
+      const clean = written(honest);
+      expect(shapeOf(clean?.nginx ?? '').length).toBeGreaterThan(400);
+      let marked = 0;
+      const wrong: string[] = [];
+      for (const { place, value, snapshot } of oneIn(8, alterations(honest))) {
+        const files = typeof value === 'string' ? written(snapshot) : undefined;
+        if (files === undefined) continue;
+        const { nginx, headers, redirects } = files;
+        const lines = [...headers.split('\n'), ...redirects.split('\n')].filter((line) =>
+          line.includes(MARK),
+        );
+        const isText = lines.every((line) => /^( {2}[A-Za-z-]+: [ -~]+|\/\S* \/\S* \d+|\/\S*)$/.test(line));
+        if (nginx.includes(MARK)) marked += 1;
+        if (!isText || !isTextAlone(nginx, clean?.nginx ?? ''))
+          wrong.push(`${place} = ${JSON.stringify(value).slice(0, 100)}`);
+      }
+      expect(wrong).toEqual([]);
+      // Of titles and details alone.
+      expect(marked).toBeGreaterThan(isThorough ? 100 : 10);
+    },
+    120_000,
+  );
+});
+
+describe('text for nginx', () => {
+  it('is a string of exactly what was given, or refused', () => {
+    for (const text of HOSTILE_TEXTS.filter((each) => !/\p{Cc}/u.test(each))) {
+      const [token, ...more] = tokensOf(nginxText(quoted(text)));
+      expect(more).toEqual([]);
+      expect(token?.text.replaceAll(/\\(["\\])/g, '$1').replaceAll('${dollar}', '$')).toBe(text);
+    }
+    for (const text of ['a\nb', 'a\r', '\0', '\t', '\u001B', '\u007F'])
+      expect(() => quoted(text)).toThrow(Failure);
+  });
+
+  it('is never a value that nothing has quoted', () => {
+    for (const value of ['x', undefined, null, Number.NaN, {}, ['x'], { text: 'x' }])
+      expect(() => nginxText(value)).toThrow(TypeError);
+    expect(nginxText(7)).toBe('7');
+    for (const text of ['', 'a;b', 'a{', '$a', 'a"', "a'", 'a\\', 'a\nb', '#a', ' a'])
+      expect(() => words(text), text).toThrow(TypeError);
+    for (const text of ['a"', 'a\\', 'a\\\\\\', 'a\nb']) expect(() => pattern(text), text).toThrow(TypeError);
+    expect(nginxText(pattern(String.raw`^\x5c\\$`))).toBe(String.raw`"~^\x5c\\$"`);
+  });
+});
+
+describe('the files for static hosts', () => {
+  it('have no line that a value has begun', () => {
+    writeFileSync(`${out}/snapshot.json`, JSON.stringify(honest));
+    const published = readPublished(new Tree(out));
+    const all = { ...published.headers.all, 'X-A': 'z\n/*\n  Set-Cookie: a=b' };
+    expect(() => hostHeaders({ ...published, headers: { ...published.headers, all } })).toThrow(Failure);
+    const redirects = [{ path: '/a', to: '/b 200\n/* https://other.example' }];
+    expect(() => hostRedirects({ ...published, redirects })).toThrow(Failure);
+  });
+});

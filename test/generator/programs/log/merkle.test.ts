@@ -1,0 +1,174 @@
+/** Heads and proofs of Merkle trees. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { always as it, isThorough } from '../../../support/thorough.js';
+import {
+  EMPTY_HEAD,
+  TreeHead,
+  headOver,
+  leafHash,
+  nodeHash,
+  headAt,
+  verifyInclusion,
+  type HeadOf,
+} from '../../../../generator/programs/log/tlog/merkle.js';
+import { subtreesOf, tilePartOf } from '../../../../generator/programs/log/tlog/subtrees.js';
+import { PROJECT } from '../../../support/project.js';
+import { rootOf as naiveHead } from './naive.js';
+import { Comparisons, inclusionProof } from './support.js';
+import { HEADS, LEAVES } from './vectors.js';
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+const leaves = LEAVES.map((leaf) => Buffer.from(leaf, 'hex'));
+
+/** Heads of complete subtrees, computed from the entries each time. */
+const headsOf =
+  (entries: readonly (string | Uint8Array)[]): HeadOf =>
+  (level, n) => {
+    const subtree = entries.slice(n * 2 ** level, (n + 1) * 2 ** level);
+    expect(subtree).toHaveLength(2 ** level);
+    return naiveHead(subtree);
+  };
+
+describe('a head', () => {
+  it('is that of the tests of Certificate Transparency, incrementally, over hashes and from subtrees', () => {
+    const tree = new TreeHead();
+    const heads = [tree.head()];
+    for (const leaf of leaves) {
+      tree.add(leafHash(leaf));
+      heads.push(tree.head());
+    }
+    expect(heads.map(hex)).toEqual(HEADS);
+    const sizes = [0, 1, 2, 3, 4, 5, 6, 7, 8];
+    const over = sizes.map((size) => headOver(Buffer.concat(leaves.slice(0, size).map(leafHash))));
+    expect(over.map(hex)).toEqual(HEADS);
+    expect(sizes.map((size) => hex(headAt(size, headsOf(leaves))))).toEqual(HEADS);
+    expect(hex(EMPTY_HEAD)).toBe(HEADS[0]);
+  });
+
+  it('has leaves as Go hashes records', () => {
+    expect(leafHash('hello world').toString('base64')).toBe('TszzRgjTG6xce+z2AG31kAXYKBgQVtCSCE40HmuwBb0=');
+  });
+});
+
+const flipped = (hash: Buffer, by: number): Buffer => {
+  const copy = Buffer.from(hash);
+  const bit = by % 256;
+  copy[bit >> 3]! ^= 1 << (bit & 7);
+  return copy;
+};
+
+const MOST = isThorough ? 100 : 40;
+/** After TestTree of Go's sumdb/tlog. */
+describe(`proofs, for all leaves and sizes to ${MOST}`, () => {
+  const entries = Array.from({ length: MOST }, (_, index) => `leaf ${index}`);
+  const heads = new Map<string, Buffer>();
+  const headOf: HeadOf = (level, n) => {
+    const key = `${level} ${n}`;
+    const head = heads.get(key) ?? headsOf(entries)(level, n);
+    heads.set(key, head);
+    return head;
+  };
+  const roots = Array.from({ length: MOST + 1 }, (_, size) => naiveHead(entries.slice(0, size)));
+
+  /** The proof with one bit flipped in one hash, for each hash; with one hash less, and one more. */
+  function* wrongProofs(proof: readonly Buffer[], seed: number): Generator<readonly Buffer[]> {
+    for (const at of proof.keys()) yield proof.with(at, flipped(proof[at]!, seed + at));
+    if (proof.length > 0) yield proof.slice(1);
+    if (proof.length > 0) yield proof.slice(0, -1);
+    yield [...proof, roots[1]!];
+    if (proof.length > 0) yield proof.with(0, proof[0]!.subarray(1));
+  }
+
+  it('of inclusion hold, and with anything else do not', () => {
+    const comparisons = new Comparisons();
+    for (let size = 1; size <= MOST; size += 1) {
+      const root = roots[size]!;
+      for (let index = 0; index < size; index += 1) {
+        const leaf = leafHash(entries[index]!);
+        const proof = inclusionProof(index, size, headOf);
+        const holds =
+          verifyInclusion(leaf, index, size, proof, root) &&
+          !verifyInclusion(flipped(leaf, index), index, size, proof, root) &&
+          !verifyInclusion(leaf, index, size, proof, flipped(root, index)) &&
+          !verifyInclusion(leaf, (index + 1) % (size + 1), size, proof, root);
+        comparisons.add(holds, `leaf ${index} of ${size}`);
+        for (const wrong of wrongProofs(proof, index * size)) {
+          comparisons.add(
+            !verifyInclusion(leaf, index, size, wrong, root),
+            `wrong proof of ${index} of ${size}`,
+          );
+        }
+      }
+    }
+    expect(comparisons.wrong).toEqual([]);
+  });
+
+  it('are not of numbers that no tree has', () => {
+    const [leaf, root] = [leafHash(entries[0]!), roots[1]!];
+    expect(verifyInclusion(leaf, 0, 1, [], root)).toBe(true);
+    for (const [index, size] of [
+      [0, 0],
+      [1, 1],
+      [-1, 1],
+      [0.5, 1],
+      [0, 2 ** 53],
+      [Number.NaN, 1],
+    ] as const) {
+      expect(verifyInclusion(leaf, index, size, [], root)).toBe(false);
+    }
+  });
+});
+
+const bytesOf = (text = ''): Buffer => Buffer.from(text === '-' ? '' : text, 'base64');
+
+/**
+ * Each line of merkle-vectors.txt is a file of transparency-dev/merkle (testdata, Apache License 2.0):
+ * `INDEX SIZE ROOT LEAF PROOF ok|error NAME`, PROOF with commas, `none` without hashes, `-` for no bytes.
+ */
+it('the proofs of inclusion of transparency-dev/merkle hold or not as they should', () => {
+  const file = join(PROJECT, 'test/generator/programs/log/merkle-vectors.txt');
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  const wrong = lines.filter((line) => {
+    const [index, size, root, leaf, proof = '', verdict] = line.split(' ');
+    const hashes = proof === 'none' ? [] : proof.split(',').map(bytesOf);
+    const holds = verifyInclusion(bytesOf(leaf), Number(index), Number(size), hashes, bytesOf(root));
+    return holds !== (verdict === 'ok');
+  });
+  expect([lines.length, wrong]).toEqual([98, []]);
+});
+
+describe('numbers beyond 32 bits', () => {
+  // Every leaf is the same one, so there is one head for each level.
+  const levels = [leafHash('x')];
+  for (let level = 0; level < 53; level += 1) levels.push(nodeHash(levels[level]!, levels[level]!));
+  const headOf: HeadOf = (level, n) => {
+    expect(Number.isSafeInteger(n)).toBe(true);
+    return levels[level]!;
+  };
+  const sizes = [2 ** 31 - 1, 2 ** 31, 2 ** 32 + 1, 2 ** 40 + 12_345, 2 ** 52, 2 ** 53 - 1];
+
+  it.each(sizes)('up to 2^53-1 give proofs that hold: %i', (size) => {
+    const root = headAt(size, headOf);
+    for (const index of [0, 1, 2 ** 31 - 2, Math.floor(size / 2), size - 2, size - 1]) {
+      const proof = inclusionProof(index, size, headOf);
+      expect(verifyInclusion(levels[0]!, index, size, proof, root)).toBe(true);
+      expect(verifyInclusion(levels[1]!, index, size, proof, root)).toBe(false);
+    }
+  });
+
+  it('are in the tiles that the specification names', () => {
+    // Of a tree of 70,000: 273 full tiles and one of 112, one full and one of 17, one of 1.
+    const parts = subtreesOf({ start: 0, end: 70_000 }).map((subtree) => tilePartOf(subtree, 70_000));
+    expect(parts.map(({ level, n, width, first, count }) => [level, n, width, first, count])).toEqual([
+      [2, 0, 1, 0, 1],
+      [1, 1, 17, 0, 16],
+      [1, 1, 17, 16, 1],
+      [0, 273, 112, 0, 64],
+      [0, 273, 112, 64, 32],
+      [0, 273, 112, 96, 16],
+    ]);
+  });
+});

@@ -1,0 +1,72 @@
+/** Logs on the disk, damages to them, and what is said of them. */
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { Failure } from '../../../../generator/base/errors.js';
+import { append, type Appended } from '../../../../generator/programs/log/log-files.js';
+import { joined, type HeadOf } from '../../../../generator/programs/log/tlog/merkle.js';
+import { inclusionPath, subtreesOf } from '../../../../generator/programs/log/tlog/subtrees.js';
+import { rootOf } from './naive.js';
+
+/** Proves that the leaf is in the tree of the first `size` leaves. @param index below `size` */
+export const inclusionProof = (index: number, size: number, headOf: HeadOf): Buffer[] =>
+  inclusionPath(index, size).map((range) =>
+    joined(subtreesOf(range).map(({ level, n }) => headOf(level, n))),
+  );
+
+/** Appends an entry to a log on the disk. */
+export function grow(folder: string, size: number, entry: string | Uint8Array): Appended {
+  const appended = append(folder, size, Buffer.from(entry));
+  for (const [file, bytes] of appended.files) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), bytes);
+  }
+  for (const file of appended.removed) rmSync(join(folder, file));
+  return appended;
+}
+
+/** A log of these entries on the disk. @returns the roots of all sizes from 0 on */
+export function makeLog(folder: string, entries: readonly string[]): Buffer[] {
+  mkdirSync(folder, { recursive: true });
+  return [rootOf([]), ...entries.map((entry, size) => grow(folder, size, entry).root)];
+}
+
+/** All files of a folder, sorted. */
+export const filesOf = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((file) => file.isFile())
+    .map((file) => relative(folder, join(file.parentPath, file.name)))
+    .toSorted();
+
+/** Copies with one bit flipped, for each bit. */
+export function* flips(bytes: Uint8Array, bitsOf: (at: number) => readonly number[] = () => ALL_BITS) {
+  for (let at = 0; at < bytes.length; at += 1) {
+    for (const bit of bitsOf(at)) {
+      const flipped = Buffer.from(bytes);
+      flipped[at] = (flipped[at] ?? 0) ^ (1 << bit);
+      yield { at, bit, flipped };
+    }
+  }
+}
+
+const ALL_BITS = [0, 1, 2, 3, 4, 5, 6, 7];
+
+/** Collects what is wrong. An `expect` for each of a million comparisons takes longer than they do. */
+export class Comparisons {
+  readonly wrong: string[] = [];
+
+  add(isRight: boolean, what: string): void {
+    if (!isRight) this.wrong.push(what);
+  }
+}
+
+/** The message of the Failure invalid that a call throws, or undefined. */
+export function refusal(call: () => unknown): string | undefined {
+  try {
+    call();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Failure && error.exitCode === 1 && !error.message.includes('\n'))
+      return error.message;
+    throw error;
+  }
+}

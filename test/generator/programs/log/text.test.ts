@@ -1,0 +1,142 @@
+/** The texts of the log. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  base64Of,
+  bytesOfBase64,
+  parseChunks,
+  parsePages,
+  parseRoutes,
+} from '../../../../generator/programs/log/tlog/chunk-text.js';
+import {
+  checkpointText,
+  entryText,
+  parseCheckpoint,
+  parseEntry,
+  splitEntries,
+} from '../../../../generator/programs/log/tlog/text.js';
+import { flips, refusal } from './support.js';
+
+const HASH = 'CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=';
+const DIGEST = 'ab'.repeat(32);
+
+describe('the text of a checkpoint', () => {
+  const text = `example.com/log\n12\n${HASH}\n`;
+  const checkpoint = { origin: 'example.com/log', size: 12, root: HASH };
+
+  it('is that of C2SP, both ways', () => {
+    expect(checkpointText(checkpoint)).toBe(text);
+    expect(parseCheckpoint(text)).toEqual(checkpoint);
+  });
+
+  it('may have spaces in the origin, extensions, the size 0 and any size up to 2^53-1', () => {
+    const real = `go.sum database tree\n9007199254740991\n${HASH}\n`;
+    expect(parseCheckpoint(real)).toEqual({ origin: 'go.sum database tree', size: 2 ** 53 - 1, root: HASH });
+    expect(parseCheckpoint(`${text}an extension\nanother\n`)).toEqual(checkpoint);
+    expect(parseCheckpoint(text.replace('12', '0')).size).toBe(0);
+  });
+
+  it.each([
+    ['no origin', `\n12\n${HASH}\n`],
+    ['no end of line', text.slice(0, -1)],
+    ['an empty extension', `${text}\nx\n`],
+    ['a leading zero', text.replace('12', '012')],
+    ['a size of 2^53', text.replace('12', '9007199254740992')],
+    ['a root of 31 bytes', text.replace(HASH, Buffer.alloc(31).toString('base64'))],
+    ['a root with bits that no byte uses', text.replace('2I=', '2J=')],
+  ])('is refused with %s', (_, damaged) => {
+    expect(refusal(() => parseCheckpoint(damaged))).toMatch(/expected/);
+  });
+});
+
+/** The text of the entry that a text is read as; undefined if it is refused. */
+const reread = (other: string): string | undefined =>
+  refusal(() => parseEntry(other)) === undefined ? entryText(parseEntry(other)) : undefined;
+
+/** The hash of a snapshot.json. */
+const MANIFEST = 'b'.repeat(64);
+
+describe('the text of an entry', () => {
+  const text =
+    'register-api/snapshot@v2\ntree efd62e2505583bf5\nsequence 12\nas_of 2026-11-20T07:59:20Z\n' +
+    `documents 8874\ndigest ${DIGEST}\nmanifest ${MANIFEST}\n`;
+  const entry = {
+    tree: 'efd62e2505583bf5',
+    sequence: 12,
+    asOf: '2026-11-20T07:59:20Z',
+    documents: 8874,
+    digest: DIGEST,
+    manifest: MANIFEST,
+  };
+
+  it('is canonical, both ways, with a measurement and without', () => {
+    expect(entryText(entry)).toBe(text);
+    expect(parseEntry(text)).toEqual(entry);
+    const none = text.replace(/as_of .*/, 'as_of none');
+    expect(parseEntry(none)).toEqual({ ...entry, asOf: null });
+    expect(entryText({ ...entry, asOf: null })).toBe(none);
+  });
+
+  it('has other content with any bit flipped, if it is not refused', () => {
+    const others = [...flips(Buffer.from(text))].map(({ flipped }) => flipped.toString());
+    const accepted = others.filter((other) => reread(other) !== undefined);
+    expect(accepted.map(reread)).toEqual(accepted);
+    expect(accepted).not.toContain(text);
+    expect(accepted.length).toBeLessThan(others.length / 2);
+  });
+
+  it.each([
+    ['another version', text.replace('@v2', '@v3')],
+    ['the form of the first version', text.replace('@v2', '@v1').replace(/manifest .*\n/, '')],
+    ['a line more', `${text}more\n`],
+    ['no end of line', text.slice(0, -1)],
+    ['a leading zero', text.replace('sequence 12', 'sequence 012')],
+    ['a sequence beyond 2^53-1', text.replace('sequence 12', 'sequence 9007199254740993')],
+  ])('is refused with %s', (_, damaged) => {
+    expect(refusal(() => parseEntry(damaged))).toMatch(/expected/);
+  });
+});
+
+const LISTS = [parseRoutes, parseChunks, parsePages];
+
+describe('lists', () => {
+  it('may be empty', () => {
+    for (const parse of LISTS) expect(parse('')).toEqual([]);
+  });
+
+  it.each(
+    [
+      ['\n', ' \n', 'x\n', `45 256 ${HASH}`, `45 ${HASH} \n`, `../x 1 ${HASH}\n`, `.x 1 ${HASH}\n`],
+      [`a 01 ${HASH}\n`],
+    ].flat(),
+  )('are refused with %j', (text) => {
+    for (const parse of LISTS) expect(refusal(() => parse(text))).toMatch(/expected/);
+  });
+});
+
+it.each(['00', '0001', '00036f6e', '00036f6e6500', '0000ff'])(
+  'a bundle of entries is refused if it is cut: %s',
+  (hex) => {
+    expect(refusal(() => splitEntries(Buffer.from(hex, 'hex')))).toBe('the bundle of entries is cut');
+  },
+);
+
+describe('base64', () => {
+  it('is that of Node, both ways', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40_000, size: 'max' }), (bytes) => {
+        const text = Buffer.from(bytes).toString('base64');
+        expect(base64Of(bytes)).toBe(text);
+        expect(Buffer.from(bytesOfBase64(text)).equals(bytes)).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it.each(['A', 'AAA', 'AB==', 'AAB=', 'AA==\n', 'A A=', 'AA==AA==', 'AA-_', 'AAAA=', 'é'])(
+    'has one form only: not %j',
+    (text) => {
+      expect(refusal(() => bytesOfBase64(text))).toMatch(/expected base64/);
+    },
+  );
+});

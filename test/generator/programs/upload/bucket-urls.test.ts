@@ -1,0 +1,137 @@
+/** What docs/publishing.md has to find the file of a URL in a bucket, functions and a rule for nginx, run as it stands there. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { z } from 'zod';
+import { PROJECT } from '../../../support/folder.js';
+import { published } from '../../../support/build.js';
+import { freePort, listening } from '../../../support/ports.js';
+import { has } from '../../../support/programs.js';
+import { isThorough, it, thorough } from '../../../support/thorough.js';
+import { sender } from '../../../system/contract/cases.js';
+import { serve, type EdgeServer } from '../../../system/contract/servers.js';
+import { writeRegister } from '../../../support/register.js';
+import { ROWS, filesByUrl, temporary } from '../../publish/support.js';
+
+const path = temporary();
+const out = path('dist');
+const [common = '', cloudFront = '', worker = ''] = [
+  ...readFileSync(join(PROJECT, 'docs/publishing.md'), 'utf8').matchAll(/```js\n(.*?)```/gs),
+].map(([, code]) => code);
+
+beforeAll(() => published({ register: writeRegister(path('register.sqlite'), ROWS), out }));
+
+/** What a call in the documented code gives. */
+const evaluate = (code: string, globals: object): unknown => runInNewContext(code, { ...globals });
+
+describe('the rewriting functions of the documentation', () => {
+  it('find the file of every URL in a CloudFront Function', () => {
+    const found = filesByUrl(out).map(([url]) => {
+      const { pathname, searchParams } = new URL(url, 'https://register.example');
+      const querystring = Object.fromEntries([...searchParams].map(([name, value]) => [name, { value }]));
+      const event = { request: { uri: pathname, querystring } };
+      const request = evaluate(`${common}${cloudFront}; handler(event)`, { event });
+      return z.object({ uri: z.string() }).parse(request).uri;
+    });
+    expect(found).toEqual(filesByUrl(out).map(([, file]) => file));
+    expect(found.length).toBeGreaterThan(300);
+  });
+
+  it('find the file of every URL in a Cloudflare Worker', () => {
+    const code = `${common}${worker.replace('export default', 'const worker =')}; urls.map((url) => worker.fetch({ url }))`;
+    const urls = filesByUrl(out).map(([url]) => `https://register.example${url}`);
+    // The request goes to the bucket; here it only says where.
+    class Request extends URL {
+      constructor(url: URL) {
+        super(url.href);
+      }
+    }
+    const globals = { URL, urls, Request, fetch: ({ pathname, search }: URL) => pathname + search };
+    expect(evaluate(code, globals)).toEqual(filesByUrl(out).map(([, file]) => file));
+  });
+
+  it('send what is no URL of the site nowhere', () => {
+    expect(evaluate(`${common}; fileOf('/api/v1/largest', '../../x')`, {})).toBe('/invalid');
+    const others = [
+      '/a.css?list-type=2',
+      '/a.css%3flist-type=2',
+      '/a b.css',
+      '/a.css\n',
+      '/api/../../other/a.json',
+    ];
+    for (const uri of others) expect(evaluate(`${common}; fileOf(uri)`, { uri }), uri).toBe('/invalid');
+  });
+});
+
+const HAS_NGINX = isThorough && has('nginx in front of a bucket', 'nginx');
+
+/** What the bucket received, each as its whole text. */
+const received: string[] = [];
+const bucket = createServer((socket) => {
+  socket.on('error', () => socket.destroy());
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    received.push(text);
+    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+  });
+});
+let nginx: EdgeServer | undefined;
+
+beforeAll(async () => {
+  if (!HAS_NGINX) return;
+  const [port, behind, folder] = [await freePort(), await listening(bucket), path('nginx')];
+  mkdirSync(folder);
+  const page = readFileSync(join(PROJECT, 'docs/publishing.md'), 'utf8');
+  const [, rule = ''] = /```nginx\n(map .*?)```/s.exec(page) ?? [];
+  const here = rule
+    .replace('listen 80', `listen 127.0.0.1:${port}`)
+    .replace('http://storage.example/', `http://127.0.0.1:${behind}/`)
+    .replace(/resolver .*/, '');
+  const temporaries = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  );
+  const file = join(folder, 'nginx.conf');
+  writeFileSync(
+    file,
+    `daemon off; worker_processes 1; pid ${folder}/pid; events { }
+    http { access_log off; ${temporaries.join(' ')} ${here} }`,
+  );
+  nginx = await serve(port, folder, file);
+});
+
+afterAll(async () => {
+  await nginx?.stop();
+  bucket.close();
+});
+
+/** The target of the one request that the bucket got for one. */
+async function askedOf(target: string): Promise<string> {
+  received.length = 0;
+  await sender(nginx?.base ?? '')(target);
+  expect(received).toHaveLength(1);
+  const [head = ''] = received;
+  expect(head.match(/^Host: .*$/gim)).toEqual(['Host: storage.example']);
+  expect(head.match(/ HTTP\/1/g)).toHaveLength(1);
+  return head.split('\r\n')[0] ?? '';
+}
+
+describe.runIf(HAS_NGINX)('nginx in front of a bucket', () => {
+  thorough('finds the file of every URL', async () => {
+    for (const [url, file] of filesByUrl(out)) {
+      expect(await askedOf(url), url).toBe(`GET /bucket/prefix${file} HTTP/1.0`);
+    }
+  });
+
+  thorough('asks for nothing if sent anything else', async () => {
+    const targets = [
+      ['/x.css%20HTTP/1.1%0d%0aHost:%20other-bucket%0d%0a%0d%0a'],
+      ['/x.css%20HTTP/1.1%0d%0aX:%20', '/%3flist-type=2', '/x.css%3flist-type=2'],
+      ['/api/v1%3flist-type=2', '/api/v1/group/7%0d%0aX:y.json', '/api/v1/group/7%20'],
+      ['/x.css%0a', '/x%0a', '/x%0d', '/x%09y.css', '/x%23y.css', '/x%26y.css'],
+      ['/%252e%252e/other.css', '/%c3%a4.css', '/a;b=c.css'],
+    ].flat();
+    for (const target of targets)
+      expect(await askedOf(target), target).toBe('GET /bucket/prefix/invalid/ HTTP/1.0');
+  });
+});

@@ -1,0 +1,157 @@
+/** The signed log on a remote: in which order it is written, so that no reader lacks a file. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { survive } from '../../publish/faults.js';
+import { forgetRemotes } from '../../../support/state.js';
+import { failureOf, hashesOf, sha256, temporary } from '../../publish/support.js';
+import { logFolder } from '../log/published.js';
+import { CHANGED, NEW, OLD, publishSigned, recordSigned, tilesOf, writeLog, type Version } from './log.js';
+import { memorySite } from './memory.js';
+
+const path = temporary();
+
+async function site() {
+  const out = path('dist');
+  await publishSigned(out, OLD, 255, [254]);
+  const snapshot = (version: Version, size: number): Promise<void> => publishSigned(out, version, size);
+  return { ...memorySite(out), snapshot, log: logFolder(out) };
+}
+
+/** A site whose first version is on the remote. */
+async function uploaded() {
+  const run = await site();
+  await run.upload();
+  run.calls();
+  return run;
+}
+
+describe('an upload of a signed tree', () => {
+  it('writes tiles first, and after snapshot.json the index of the log and its checkpoint', async () => {
+    const run = await site();
+    const { written } = await run.upload();
+    expect(run.wrong()).toEqual([]);
+    expect(written).toBe(run.remote.files.size);
+    const calls = run.calls();
+    const index = Object.keys(OLD.index).map((name) => `put LOG/index/${name}.txt`);
+    const end = calls.slice(-2 - index.length);
+    expect([end[0], end.at(-1)]).toEqual(['put snapshot.json', 'put LOG/checkpoint']);
+    expect(end.slice(1, -1).toSorted()).toEqual(index.toSorted());
+    const tiles = [...tilesOf(254), ...tilesOf(255)].map((file) => `put LOG/${file}`);
+    expect(calls.slice(0, tiles.length).toSorted()).toEqual(tiles.toSorted());
+    const clean = { missing: [], different: [], extra: [], untracked: { total: 0 } };
+    expect(await run.verify()).toMatchObject(clean);
+  });
+
+  it('writes what changed, and deletes partial tiles once the checkpoint is there', async () => {
+    const run = await uploaded();
+    await run.snapshot(NEW, 256);
+    await run.upload();
+    expect(run.wrong()).toEqual([]);
+    const calls = run.calls();
+    const partials = [...tilesOf(254), ...tilesOf(255)].map((file) => `delete LOG/${file}`);
+    const end = calls.length - partials.length;
+    expect(calls.slice(end).toSorted()).toEqual(partials.toSorted());
+    const late = ['snapshot.json', ...CHANGED.map((name) => `LOG/index/${name}.txt`), 'LOG/checkpoint'];
+    const start = end - late.length;
+    expect([calls[start], calls[end - 1]]).toEqual(['put snapshot.json', 'put LOG/checkpoint']);
+    expect(calls.slice(start, end).toSorted()).toEqual(late.map((file) => `put ${file}`).toSorted());
+    // What is gone from the index may be withheld.
+    const gone = ['delete LOG/index/a/9.txt', 'delete LOG/index/a/chunks-1.txt', 'delete a/9.json'];
+    expect(calls.slice(start - gone.length, start).toSorted()).toEqual(gone);
+    expect(calls.slice(0, start - gone.length).toSorted()).toEqual(
+      [
+        ['put LOG/tile/0/000', 'put LOG/tile/1/000.p/1', 'put LOG/tile/entries/000', 'put a/5.json'],
+        ['put changes/2.json', 'put changes/2.ndjson.gz', 'put changes/index.json'],
+        ['put feeds/snapshots.json'],
+      ].flat(),
+    );
+  });
+
+  it('writes what was signed after the snapshot was uploaded, and then nothing', async () => {
+    const run = await uploaded();
+    const before = hashesOf(run.out);
+    writeLog(run.out, 256, OLD.index);
+    const after = hashesOf(run.out);
+    const changed = Object.keys({ ...before, ...after }).filter((file) => before[file] !== after[file]);
+    recordSigned(run.out, changed);
+    expect(await run.upload()).toMatchObject({ compared: false });
+    expect(run.wrong()).toEqual([]);
+    const calls = run.calls();
+    expect(calls.indexOf('put LOG/checkpoint')).toBeGreaterThan(calls.indexOf('put LOG/tile/0/000'));
+    expect(calls.at(-1)).toMatch(/^delete LOG\/tile\//);
+    expect(await run.upload()).toMatchObject({ compared: false, written: 0, deleted: 0 });
+    expect(run.calls()).toEqual([]);
+  });
+
+  it('that can’t write a document leaves snapshot.json, the checkpoint and its tiles', async () => {
+    const run = await uploaded();
+    const before = run.remote.files.get(`${run.log}/checkpoint`);
+    await run.snapshot(NEW, 256);
+    run.remote.refused = ['a/5.json'];
+    expect((await failureOf(run.upload())).message).toContain("can't write a/5.json");
+    expect(run.remote.files.get(`${run.log}/checkpoint`)).toEqual(before);
+    for (const file of tilesOf(255)) expect(run.remote.files.has(`${run.log}/${file}`), file).toBe(true);
+    // What is gone may be withheld, so its lines go as well.
+    expect(run.remote.files.has(`${run.log}/index/a/9.txt`)).toBe(false);
+    run.remote.refused = [];
+    await run.upload();
+    expect(run.wrong()).toEqual([]);
+  });
+
+  it('that is killed anywhere leaves a checkpoint whose tiles are all there', async () => {
+    const run = await uploaded();
+    const sizes = new Map(
+      [512, 511, 257, 256, 255].map((size) => {
+        writeLog(run.out, size, OLD.index, [254]);
+        return [sha256(readFileSync(join(run.out, run.log, 'checkpoint'))), size];
+      }),
+    );
+    let size = 255;
+    const lacking: string[] = [];
+    for (const [index, next] of [256, 257, 511, 512].entries()) {
+      await run.snapshot(index % 2 === 0 ? NEW : OLD, next);
+      let isDone = false;
+      for (let lives = 1; !isDone; lives += 3) {
+        run.remote.lives = lives;
+        await survive(run.upload());
+        isDone = !run.remote.isDead;
+        size = sizes.get(run.remote.files.get(`${run.log}/checkpoint`)?.hash ?? '') ?? 0;
+        lacking.push(...tilesOf(size).filter((file) => !run.remote.files.has(`${run.log}/${file}`)));
+      }
+      expect([size, ...run.wrong()]).toEqual([next]);
+    }
+    expect(lacking).toEqual([]);
+  });
+
+  it('that is not recorded deletes tiles and chunks that are gone, and leaves alone what it does not know', async () => {
+    const run = await uploaded();
+    forgetRemotes(run.out);
+    const alien = { hash: '', headers: {} };
+    const gone = ['tile/0/000.p/253', 'tile/entries/001', 'index/a/77.txt', 'index/a/chunks.bak'];
+    const unknown = ['tile.txt', 'index/.hidden', 'notes.txt'];
+    for (const file of [...gone, ...unknown]) run.remote.files.set(`${run.log}/${file}`, alien);
+    run.remote.files.delete(`${run.log}/index/a/5.txt`);
+    const result = await run.upload();
+    expect(result).toMatchObject({ compared: true, deleted: gone.length });
+    expect(result.untracked?.examples.toSorted()).toEqual(
+      unknown.map((file) => `${run.log}/${file}`).toSorted(),
+    );
+    expect(run.wrong().toSorted()).toEqual(unknown.map((file) => `${run.log}/${file} is extra`).toSorted());
+  });
+});
+
+describe('objects of the log', () => {
+  it('have the headers of their classes', async () => {
+    const run = await uploaded();
+    const headersOf = (file: string) => run.remote.files.get(`${run.log}/${file}`)?.headers;
+    const text = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'max-age=5' };
+    for (const file of ['checkpoint', 'index/routes.txt', 'index/a/1.txt', 'index/archive/chunks-0.txt'])
+      expect(headersOf(file), file).toEqual(text);
+    for (const file of tilesOf(255))
+      expect(headersOf(file), file).toEqual({
+        'Content-Type': 'application/octet-stream',
+        'Cache-Control': 'max-age=7',
+      });
+  });
+});

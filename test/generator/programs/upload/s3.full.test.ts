@@ -1,0 +1,106 @@
+/** Uploads to object storage by the real rclone, seen by the requests that arrive. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { readPublished } from '../../../../generator/programs/edge/published.js';
+import { Tree } from '../../../../generator/tree/tree.js';
+import { has } from '../../../support/programs.js';
+import { inProcess, start, temporary, until } from '../../publish/support.js';
+import { realSite } from './real.js';
+import { BUCKET, REMOTE, storage } from './storage.js';
+
+const path = temporary();
+const { requests, objects, send } = storage(path('s3'));
+
+let prefixes = 0;
+
+/** A tree, and a prefix of its own for it. */
+async function site() {
+  const prefix = `p${(prefixes += 1)}`;
+  const real = await realSite(path, `${REMOTE}:${BUCKET}/${prefix}`, () => objects(prefix));
+  return {
+    ...real,
+    prefix,
+    upload: () => {
+      requests.length = 0;
+      return real.upload();
+    },
+    /** The keys of requests with a method, in order. */
+    sent: (method: string) =>
+      requests
+        .filter((request) => request.startsWith(`${method} ${prefix}/`))
+        .map((request) => request.slice(method.length + prefix.length + 2)),
+  };
+}
+
+describe.runIf(has('uploads to object storage', 'rclone'))('an upload to object storage', () => {
+  it('writes every document with its headers, once, and snapshot.json last', async () => {
+    const { out, prefix, upload, wrong, sent } = await site();
+    const first = await upload();
+    expect(wrong()).toEqual([]);
+    const keys = Object.keys(objects(prefix));
+    expect(first).toEqual({ written: keys.length, deleted: 0, unchanged: 0, compared: true });
+    const puts = sent('PUT');
+    expect(puts.toSorted()).toEqual(keys.toSorted());
+    expect(puts.slice(-2)).toEqual(['changes/index.json', 'snapshot.json']);
+    const { headers, routes } = readPublished(new Tree(out));
+    for (const key of keys) {
+      const route = routes.find(({ file }) => patternOf(file).test(key))!;
+      const { headers: found } = await send('HEAD', `${prefix}/${key}`);
+      const { type, class: cacheClass, attachment } = route;
+      const disposition = attachment === undefined ? null : `attachment; filename="${attachment}"`;
+      const names = ['content-type', 'cache-control', 'content-disposition'];
+      const expected = [type, headers.content[cacheClass]?.['Cache-Control'], disposition];
+      expect([key, ...names.map((name) => found.get(name))]).toEqual([key, ...expected]);
+    }
+    requests.length = 0;
+    expect(await upload()).toEqual({ written: 0, deleted: 0, unchanged: keys.length, compared: false });
+    expect(requests).toEqual([]);
+  });
+
+  it('is verified, and repaired by the next one', async () => {
+    const { prefix, args, upload, wrong } = await site();
+    await upload();
+    expect((await inProcess(...args, '--verify', '--quiet')).stdout).toBe('');
+    await send('PUT', `${prefix}/api/v1/group/3.json`, 'damaged');
+    await send('PUT', `${prefix}/api/v1/user/1.json`, 'extra');
+    await send('DELETE', `${prefix}/snapshot.json`);
+    const found = await inProcess(...args, '--verify', '--json');
+    expect(found.code).toBe(1);
+    expect(JSON.parse(found.stdout)).toMatchObject({
+      missing: ['snapshot.json'],
+      different: ['api/v1/group/3.json'],
+      extra: ['api/v1/user/1.json'],
+      untracked: { total: 0, examples: [] },
+    });
+    expect(await upload()).toMatchObject({ compared: true, deleted: 1, written: 2 });
+    expect(wrong()).toEqual([]);
+    expect((await inProcess(...args, '--verify')).code).toBe(0);
+  });
+
+  it('to a remote that is not configured ends with 3 and what rclone says', async () => {
+    const { out } = await site();
+    const { code, stderr } = await inProcess('upload', '--out', out, '--to', 'NOWHERE:bucket');
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^error: rclone failed with 1 while comparing \(NOWHERE:bucket\)/);
+    expect(stderr).toContain("didn't find section in config file");
+  });
+
+  it('stops rclone on SIGTERM, ends with 130, and goes on the next time', async () => {
+    const { args, upload, wrong } = await site();
+    requests.length = 0;
+    const { child, done } = start(args);
+    await until(() => requests.length > 40, 'objects arrive');
+    child.kill('SIGTERM');
+    const { code, stderr } = await done;
+    expect(code).toBe(130);
+    expect(stderr).toContain('stopped by SIGTERM; the next upload continues from here');
+    const count = requests.length;
+    await sleep(500);
+    expect(requests).toHaveLength(count);
+    expect((await upload()).compared).toBe(true);
+    expect(wrong()).toEqual([]);
+  });
+});
+
+const patternOf = (file: string): RegExp =>
+  new RegExp(`^${file.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, String.raw`[\da-f-]+`)}$`);
