@@ -2,7 +2,7 @@
  * state.sqlite: what is published, how the last commits changed it, and what it was made from. Its
  * COMMIT is the point of no return of a build (see publish/commit.ts).
  */
-import { statSync } from 'node:fs';
+import { statSync, statfsSync } from 'node:fs';
 import { z } from 'zod';
 import { Failure } from '../base/errors.js';
 import { ifExists } from '../base/files.js';
@@ -221,12 +221,18 @@ export function writeState(file: string): Database {
 /** An empty state in memory, in place of one that is missing, for what is only compared. */
 export const emptyState = (): Database => openDatabase(':memory:').exec(SCHEMA);
 
+/** SQLite takes room for the shared memory of WAL by one byte in each 4096. */
+const SHARED_PAGE_BYTES = 4096;
+
 /**
- * Lets others read what was committed last while a build writes. A file system without shared memory
- * can't: there the build keeps what it writes in memory until its COMMIT.
+ * Lets others read what was committed last while a build writes. Where WAL can't be used, the build
+ * keeps what it writes in memory until its COMMIT: on a file system without shared memory, and on one
+ * of smaller blocks, on which a full disk would have no room for the rest of a page, and end the
+ * process by SIGBUS.
  */
 export function allowReaders(database: Database): void {
-  if (pragma(database, 'journal_mode = WAL') === 'wal') return;
+  const isRoomTaken = statfsSync(database.name).bsize >= SHARED_PAGE_BYTES;
+  if (isRoomTaken && pragma(database, 'journal_mode = WAL') === 'wal') return;
   database.exec('PRAGMA journal_mode = TRUNCATE; PRAGMA cache_spill = OFF');
 }
 

@@ -166,6 +166,8 @@ function replaceSpawn(by: unknown): void {
 /** Has the tests of a file run without sync(1): in memory, flushing has no effect, and starting it takes longer than all else. */
 export function withoutSync(): void {
   const { spawnSync } = childProcess;
-  beforeAll(() => replaceSpawn(() => ({ status: 0 })));
+  const spawnOthers = (...args: Parameters<typeof spawnSync>) =>
+    args[0] === 'sync' ? { status: 0 } : spawnSync(...args);
+  beforeAll(() => replaceSpawn(spawnOthers));
   afterAll(() => replaceSpawn(spawnSync));
 }

@@ -2,9 +2,8 @@
 import { existsSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
-import { buildArgs } from '../../support/cli.js';
+import { buildArgs, runSync, type Run } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
-import { inProcess } from '../../support/in-process.js';
 import { contentOf, manifestOf } from '../../support/published.js';
 import { buildWith, pair } from '../../support/site.js';
 import { always, thorough } from '../../support/thorough.js';
@@ -45,23 +44,21 @@ describe('a second build of the same tree', () => {
     const both = await pair(path);
     const out = both.tree();
     const args = buildArgs(both.registers[0], out);
-    const seconds: [isCommitted: boolean, run: ReturnType<typeof inProcess>][] = [];
+    const seconds = new Map<boolean, Run>();
     await atEachMoment(
       out,
       ({ what, isCommitted }) => {
         const isSecond = what === 'COMMIT' || (isCommitted && what.startsWith('renameSync'));
-        if (isSecond && !seconds.some(([was]) => was === isCommitted))
-          seconds.push([isCommitted, inProcess(...args)]);
+        if (isSecond && !seconds.has(isCommitted)) seconds.set(isCommitted, runSync(args));
       },
       () => buildWith({ register: both.registers[1], out }),
     );
-    const ended = await Promise.all(seconds.map(async ([, run]) => run));
-    for (const { code, stderr } of ended)
+    expect(seconds.size).toBe(2);
+    for (const { code, stderr } of seconds.values())
       expect([code, stderr]).toEqual([
         75,
         expect.stringMatching(/^error: another process is at work on this tree/),
       ]);
-    expect(ended).toHaveLength(2);
     await expectContent(out, both.trees[1]);
   });
 });
