@@ -1,11 +1,10 @@
-import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import type { IncomingMessage } from 'node:http';
-import { isIPv4, isIPv6 } from 'node:net';
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-import { rateLimitedLog, type Dependencies } from '../log.js';
+import { rateLimitedLog, type Dependencies } from './log.js';
 
-/** Client addresses: IP addresses, ranges, and X-Forwarded-For. */
+/** Clients by their addresses: notations, ranges, X-Forwarded-For, and the keys of their buckets. */
 
 /** A range of addresses in CIDR notation: `10.0.0.0/8`. */
 export interface AddressRange {
@@ -35,58 +34,43 @@ const CLIENT_PREFIX = 56;
  */
 const WIDEST_PREFIX = { ipv4: 8, ipv6: 7 } as const;
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
-
 /** A zone (RFC 4007 §11.2), which is dropped. */
-const ZONED = /^([^%]*:[^%]*)%[\w.:~-]+$/;
+const ZONE = /%.*$/;
 /** The last two groups of an IPv6 address as IPv4 (RFC 4291 §2.2). */
-const DOTTED = /(?<=:)\d+\.\d+\.\d+\.\d+$/;
+const DOTTED = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/;
+
+/** The eight groups of a valid IPv6 address without a zone. */
+function parseGroups(address: string): number[] {
+  const hexadecimal = address.replace(DOTTED, (_, a: string, b: string, c: string, d: string) =>
+    [Number(a) * 256 + Number(b), Number(c) * 256 + Number(d)].map((group) => group.toString(16)).join(':'),
+  );
+  const [left = [], right = []] = hexadecimal
+    .split('::')
+    .map((half) => half.split(':').flatMap((group) => (group === '' ? [] : [Number.parseInt(group, 16)])));
+  const zeros = Array.from({ length: 8 - left.length - right.length }, () => 0);
+  return [...left, ...zeros, ...right];
+}
+
 /**
- * IPv6 that is an IPv4 client: mapped (RFC 4291 §2.5.5.2), or translated by NAT64 (RFC 6052 §2.1).
- * Of other prefixes of NAT64, only their operators know where the IPv4 address is. 6to4, Teredo and
- * ISATAP have that of a router or server, behind which are others; the rest is out of use.
+ * The IPv4 address of an IPv6 address that is an IPv4 client: mapped (RFC 4291 §2.5.5.2), or
+ * translated by NAT64 (RFC 6052 §2.1). Of other prefixes of NAT64, only their operators know where
+ * the IPv4 address is. 6to4, Teredo and ISATAP have that of a router or server, behind which are
+ * others; the rest is out of use.
  */
-const IPV4_CLIENTS = ['::ffff:0:0/96', '64:ff9b::/96'].map((range) => ipaddr.IPv6.parseCIDR(range));
-
-/** Proxies stay the same, and the client of a request is compared, written and keyed. */
-const recent = new LRUCache<string, Address | false>({ max: 100, memoMethod: (text) => read(text) ?? false });
-
-const parse = (text: string): Address | undefined => recent.memo(text) || undefined;
-
-/**
- * What is an address is up to node:net: ipaddr.js takes "127.1" and octal numbers too, but IPv4 in
- * few IPv6 addresses.
- */
-function read(text: string): Address | undefined {
-  if (isIPv4(text)) return ipaddr.IPv4.parse(text);
-  const address = ZONED.exec(text)?.[1] ?? text;
-  if (!isIPv6(address)) return undefined;
-  const ipv6 = ipaddr.IPv6.parse(address.replace(DOTTED, groupsOf));
-  const isIPv4Client = IPV4_CLIENTS.some((range) => ipv6.match(range));
-  return isIPv4Client ? new ipaddr.IPv4(ipv6.toByteArray().slice(-4)) : ipv6;
+function embeddedIPv4([a, b, c, d, e, f, high = 0, low = 0]: readonly number[]): string | undefined {
+  const isMapped = a === 0 && b === 0 && f === 0xffff;
+  const isTranslated = a === 0x64 && b === 0xff9b && f === 0;
+  if (c !== 0 || d !== 0 || e !== 0 || !(isMapped || isTranslated)) return undefined;
+  return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
 }
 
-/** `192.0.2.7` as `c000:207`. */
-function groupsOf(dotted: string): string {
-  const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv4.parse(dotted).octets;
-  return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
-}
-
-/** RFC 5952 §4: all hexadecimal, with "::" for the first of the longest runs of zero groups. */
-function format(address: Address): string {
-  if (address instanceof ipaddr.IPv4) return address.toString();
-  const text = address.toNormalizedString();
-  let [start, length] = [0, 0];
-  for (const { 0: zeros, index } of text.matchAll(/\b0(?::0)+\b/g)) {
-    if (zeros.length > length) [start, length] = [index, zeros.length];
-  }
-  if (length === 0) return text;
-  return `${text.slice(0, Math.max(0, start - 1))}::${text.slice(start + length + 1)}`;
-}
-
-/** @param prefix a multiple of 8 */
-function networkOf(address: ipaddr.IPv6, prefix: number): string {
-  return `${format(ipaddr.fromByteArray(address.toByteArray().fill(0, prefix / 8)))}/${prefix}`;
+/** A network of at most 64 bits, as RFC 5952 §4 writes it: the last zeros are the longest run. */
+function formatNetwork(groups: readonly number[], prefix: number): string {
+  const kept = groups
+    .slice(0, Math.ceil(prefix / 16))
+    .map((group, index) => group & (0xffff << Math.max(0, 16 * (index + 1) - prefix)));
+  while (kept.at(-1) === 0) kept.pop();
+  return `${kept.map((group) => group.toString(16)).join(':')}::/${prefix}`;
 }
 
 /**
@@ -95,8 +79,9 @@ function networkOf(address: ipaddr.IPv6, prefix: number): string {
  */
 export function canonicalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
-  const address = parse(text);
-  return address && format(address);
+  if (!isIPv6(text)) return undefined;
+  const address = text.replace(ZONE, '');
+  return embeddedIPv4(parseGroups(address)) ?? new URL(`http://[${address}]`).hostname.slice(1, -1);
 }
 
 /**
@@ -106,8 +91,7 @@ export function canonicalAddress(text: string): string | undefined {
  */
 export function clientKey(address: string | undefined): string {
   if (address === undefined) return 'gone';
-  const ipv6 = address.includes(':') ? parse(address) : undefined;
-  return ipv6 instanceof ipaddr.IPv6 ? networkOf(ipv6, CLIENT_PREFIX) : address;
+  return isIPv6(address) ? formatNetwork(parseGroups(address), CLIENT_PREFIX) : address;
 }
 
 /**
@@ -115,9 +99,11 @@ export function clientKey(address: string | undefined): string {
  * (RFC 3056), which is the /24 of the embedded IPv4 address. `unknown` if it is not an address.
  */
 export function anonymize(text: string): string {
-  const address = parse(text);
-  if (address instanceof ipaddr.IPv6) return networkOf(address, address.parts[0] === 0x2002 ? 40 : 48);
-  return address === undefined ? 'unknown' : `${address.toString().replace(/\d+$/, '0')}/24`;
+  const address = canonicalAddress(text);
+  if (address === undefined) return 'unknown';
+  if (!address.includes(':')) return `${address.replace(/\d+$/, '0')}/24`;
+  const groups = parseGroups(address);
+  return formatNetwork(groups, groups[0] === 0x2002 ? 40 : 48);
 }
 
 /**
@@ -135,8 +121,9 @@ export function parseRanges(list: string): AddressRange[] {
 
 function parseRange(text: string): AddressRange {
   const [address = '', prefixText, ...rest] = text.split('/');
-  const family = parse(address)?.kind();
-  if (family === undefined || address.includes('%') || rest.length > 0) throw new Error(expectation(text));
+  const canonical = canonicalAddress(address);
+  if (canonical === undefined || address.includes('%') || rest.length > 0) throw new Error(expectation(text));
+  const family = canonical.includes(':') ? 'ipv6' : 'ipv4';
   if (family === 'ipv4' && address.includes(':')) {
     throw new Error(`ranges of IPv4 written as IPv4, not as "${text}"`);
   }
@@ -155,7 +142,7 @@ function expectation(text: string): string {
   const expected = `ranges in CIDR notation or ${names}, separated by commas`;
   if (text === 'true' || text === '*') return `${expected}; with "${text}", ${ANYONE}`;
   if (/^\d+$/.test(text)) {
-    return `${expected}; a count of hops trusts whoever reaches this port by a shorter way`;
+    return `${expected}; a count of hops trusts anyone who reaches this port by a shorter way`;
   }
   return /^[a-z]/i.test(text)
     ? `${expected}; the name "${text}" is not looked up`
@@ -165,17 +152,23 @@ function expectation(text: string): string {
 /** Whether an address, in any notation, is in one of the ranges. */
 export type RangeMatcher = (address: string) => boolean;
 
-/** IPv4 addresses match only IPv4 ranges, in any notation: `::/8` does not contain all of IPv4. */
-export function matcherOf(ranges: readonly AddressRange[]): RangeMatcher {
-  const networks = ranges.map(({ address, prefix }) => ({ network: ipaddr.parse(address), prefix }));
-  return (text) => {
-    const address = networks.length === 0 ? undefined : parse(text);
-    return networks.some(({ network, prefix }) =>
-      network instanceof ipaddr.IPv4
-        ? address instanceof ipaddr.IPv4 && address.match(network, prefix)
-        : address instanceof ipaddr.IPv6 && address.match(network, prefix),
-    );
-  };
+/** Addresses whose match is remembered: proxies stay the same. */
+const MAX_MATCHES = 100;
+
+export function createRangeMatcher(ranges: readonly AddressRange[]): RangeMatcher {
+  if (ranges.length === 0) return () => false;
+  // Two lists: a BlockList would match ::/8 with every IPv4 address.
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
+  for (const { address, prefix, family } of ranges) lists[family].addSubnet(address, prefix, family);
+  const matches = new LRUCache<string, boolean>({
+    max: MAX_MATCHES,
+    memoMethod: (text) => {
+      const address = canonicalAddress(text);
+      const family = address?.includes(':') === true ? 'ipv6' : 'ipv4';
+      return address !== undefined && lists[family].check(address, family);
+    },
+  });
+  return (text) => matches.memo(text);
 }
 
 const WARNING_INTERVAL_MS = 60_000;
