@@ -26,21 +26,13 @@ export interface Representation {
 export function respondWith(
   context: RequestContext,
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
-  { route, required }: FileMatch,
-  { file, varies }: Representation,
+  match: FileMatch,
+  representation: Representation,
 ): HttpResponse {
+  const { file } = representation;
   const outcome = evaluatePreconditions(headers, file);
   if (outcome === 'failed') return problem(context, 'precondition_failed');
-  const described = [
-    ...route.headers,
-    ...(required?.headers ?? NO_HEADERS),
-    'ETag',
-    file.etag,
-    'Last-Modified',
-    file.lastModified,
-    ...(varies ? VARY : NO_HEADERS),
-  ];
-  if (outcome === 'not_modified') return withoutBody(304, described);
+  if (outcome === 'not_modified') return withoutBody(304, describe(match, representation, NO_HEADERS));
   // Range is defined only for GET (RFC 9110 §14.2).
   const isRanged = headers.range !== undefined && method === 'GET' && isRangeCurrent(headers, file);
   const range = isRanged ? parseRange(headers.range ?? '', file.size) : undefined;
@@ -49,8 +41,7 @@ export function respondWith(
     const detail = `range "${asked}": expected one that starts within the ${file.size} bytes of the file`;
     return problem(context, 'range_not_satisfiable', detail, ['Content-Range', `bytes */${file.size}`]);
   }
-  const tokenBytes = context.active.snapshot.limits.download.token_bytes;
-  return content(file, [...described, ...route.contentHeaders], range, tokenBytes);
+  return content(match, representation, range, context.active.snapshot.limits.download.token_bytes);
 }
 
 /**
@@ -58,14 +49,16 @@ export function respondWith(
  * 9110 §15.3.7 would permit fewer: an intermediate cache may not have them.
  */
 function content(
-  file: CachedFile,
-  headers: string[],
+  match: FileMatch,
+  representation: Representation,
   range: ByteRange | undefined,
   tokenBytes: number,
 ): HttpResponse {
+  const { file } = representation;
   const { coding, size, bytes } = file;
   const part = range ?? { first: 0, last: size - 1 };
   const length = part.last + 1 - part.first;
+  const headers = describe(match, representation, match.route.contentHeaders);
   if (coding !== undefined) headers.push('Content-Encoding', coding);
   if (range !== undefined) headers.push('Content-Range', `bytes ${part.first}-${part.last}/${size}`);
   headers.push('Content-Length', String(length));
@@ -76,6 +69,24 @@ function content(
     stream: bytes === undefined ? { file, range: part } : undefined,
     downloadCost: downloadCost(length, size, tokenBytes),
   };
+}
+
+/** The headers of a representation. */
+function describe(
+  { route, required }: FileMatch,
+  { file: { etag, lastModified }, varies }: Representation,
+  contentHeaders: HeaderList,
+): string[] {
+  return [
+    ...route.headers,
+    ...(required?.headers ?? NO_HEADERS),
+    'ETag',
+    etag,
+    'Last-Modified',
+    lastModified,
+    ...(varies ? VARY : NO_HEADERS),
+    ...contentHeaders,
+  ];
 }
 
 /** The least that a download costs, however small or short a range. */

@@ -1,10 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { rateLimit } from 'express-rate-limit';
+import { rateLimit, type Store } from 'express-rate-limit';
 
 import type { Clock } from '../log.js';
 import { BUCKETS, type BucketName, type Quotas } from './gcra.js';
 import { formatKey, MemoryStore } from './memory-store.js';
-import type { RedisBuckets, RedisStore } from './redis-store.js';
+import type { RedisBuckets } from './redis-store.js';
 
 /** A client's bucket after a request. */
 export interface BucketState {
@@ -55,9 +55,9 @@ export interface Limits {
  * API comes first, so that what it refuses costs no look at the file.
  */
 export function createLimits({ quotas, clock, maxClients, redis, onRefused }: LimitsOptions): Limits {
-  const createStores = (bucket: BucketName): { local: MemoryStore; store: MemoryStore | RedisStore } => {
+  const createStores = (bucket: BucketName): { local: MemoryStore; store: Store } => {
     const local = new MemoryStore({ quota: quotas[bucket], maxClients, clock });
-    return { local, store: redis?.store({ bucket, local, clock }) ?? local };
+    return { local, store: redis?.store(bucket, local, clock) ?? local };
   };
   const [api, download, page] = [createStores('api'), createStores('download'), createStores('page')];
   const local = { api: api.local, download: download.local, page: page.local };

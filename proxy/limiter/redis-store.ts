@@ -1,4 +1,4 @@
-import type { ClientRateLimitInfo, Store } from 'express-rate-limit';
+import type { Store } from 'express-rate-limit';
 import { Redis, type Result } from 'ioredis';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -128,9 +128,28 @@ export class RedisBuckets {
     else this.#skip('no connection');
   }
 
-  /** express-rate-limit's store of a bucket. */
-  store(options: Omit<RedisStoreOptions, 'redis'>): RedisStore {
-    return new RedisStore({ ...options, redis: this });
+  /**
+   * express-rate-limit's store of a bucket. It never fails, and waits at most BUDGET_MS. At worst, a
+   * client has one bucket in Redis and one in each process.
+   *
+   * @param local decides if Redis does not. Its quota is also this store's quota
+   */
+  store(bucket: BucketName, local: MemoryStore, clock: Clock): Store {
+    const bucketKey = (client: string): string => redisKey(bucket, local.quota, client);
+    return {
+      increment: async (key) => {
+        const { client, cost } = parseKey(key);
+        const decision = await this.take(bucketKey(client), local.quota, cost);
+        return decision === undefined ? local.increment(key) : rateLimitInfo(decision, local.quota, clock());
+      },
+      // If Redis failed or recovered since increment(), the refund goes to the wrong bucket.
+      decrement: async (key) => {
+        const { client, cost } = parseKey(key);
+        if (!(await this.refund(bucketKey(client), local.quota, cost))) local.decrement(key);
+      },
+      // Never called; part of express-rate-limit's interface.
+      resetKey: (key) => local.resetKey(key),
+    };
   }
 
   /** Closes the connection for good. */
@@ -215,48 +234,4 @@ const REASON_MAX_LENGTH = 120;
 function reason(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return errorCode(error) ?? message.replaceAll(/\s+/g, ' ').slice(0, REASON_MAX_LENGTH);
-}
-
-export interface RedisStoreOptions {
-  readonly bucket: BucketName;
-  readonly redis: RedisBuckets;
-  /** Decides if Redis does not. Its quota is also this store's quota. */
-  readonly local: MemoryStore;
-  readonly clock: Clock;
-}
-
-/**
- * express-rate-limit's store over GCRA buckets in Redis. It never fails, and waits at most
- * BUDGET_MS. At worst, a client has one bucket in Redis and one in each process.
- */
-export class RedisStore implements Store {
-  readonly #options: RedisStoreOptions;
-
-  constructor(options: RedisStoreOptions) {
-    this.#options = options;
-  }
-
-  /** As in MemoryStore. */
-  async increment(key: string): Promise<ClientRateLimitInfo> {
-    const { bucket, redis, local, clock } = this.#options;
-    const { client, cost } = parseKey(key);
-    const decision = await redis.take(redisKey(bucket, local.quota, client), local.quota, cost);
-    return decision === undefined ? local.increment(key) : rateLimitInfo(decision, local.quota, clock());
-  }
-
-  /**
-   * Refunds what increment() took with the same key. If Redis failed or recovered in between, the
-   * refund goes to the wrong bucket.
-   */
-  async decrement(key: string): Promise<void> {
-    const { bucket, redis, local } = this.#options;
-    const { client, cost } = parseKey(key);
-    const isDone = await redis.refund(redisKey(bucket, local.quota, client), local.quota, cost);
-    if (!isDone) local.decrement(key);
-  }
-
-  /** Never called; part of express-rate-limit's interface. */
-  resetKey(): never {
-    throw new Error('not supported: use DEL');
-  }
 }

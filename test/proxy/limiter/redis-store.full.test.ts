@@ -16,13 +16,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { redisUrl } from '../../../proxy/config.js';
 import { decide, emissionMs, refund, type Quota } from '../../../proxy/limiter/gcra.js';
 import { MemoryStore } from '../../../proxy/limiter/memory-store.js';
-import {
-  GCRA_SCRIPT,
-  parseReply,
-  RedisBuckets,
-  redisKey,
-  RedisStore,
-} from '../../../proxy/limiter/redis-store.js';
+import { GCRA_SCRIPT, parseReply, RedisBuckets, redisKey } from '../../../proxy/limiter/redis-store.js';
 import { hasRedis, startRedis, type TestRedis } from './redis-server.js';
 import { listenOn, startProxy, tree, type TestProxy } from '../support.js';
 import { LIMITS } from '../../support/snapshot.js';
@@ -291,7 +285,7 @@ async function storeOn(url: string) {
   onTestFinished(() => redis.close());
   await redis.start();
   const local = new MemoryStore({ quota: SLOW, maxClients: 9, clock });
-  const store = new RedisStore({ bucket: 'api', redis, local, clock });
+  const store = redis.store('api', local, clock);
   /** The hits of some requests, one after the other. */
   const hits = async (key: string, count = 1): Promise<number[]> => {
     const all: number[] = [];
@@ -301,17 +295,16 @@ async function storeOn(url: string) {
   return { store, local, redis, hits };
 }
 
-it('RedisStore without Redis is the local store', async () => {
+it('RedisBuckets.store without Redis is the local store', async () => {
   const { store, local, redis, hits } = await storeOn(`redis://127.0.0.1:${await freePort()}`);
   expect([await hits('a'), await hits('a@0.5')]).toEqual([[1], [2]]);
   expect(local.increment('a').totalHits).toBe(3);
   await store.decrement('a');
   expect(await hits('a')).toEqual([3]);
   expect(redis.fallbacks).toBe(3);
-  expect(() => store.resetKey()).toThrow('DEL');
 });
 
-describe.skipIf(!HAS_REDIS)('RedisStore with a real Redis', () => {
+describe.skipIf(!HAS_REDIS)('RedisBuckets.store with a real Redis', () => {
   it('counts as MemoryStore does, in tokens and parts of them, anew under a changed quota', async () => {
     const { store, local, hits } = await storeOn((await server()).url);
     // A refusal is limit + 1, and takes nothing.
