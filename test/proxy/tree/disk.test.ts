@@ -147,7 +147,7 @@ describe('openDisk: a slow disk', () => {
 });
 
 describe('openDisk: a disk that hangs', () => {
-  it('fails each read that runs for 5 s, and each that waits for 10 s', async () => {
+  it('fails each read that runs for 5 s', async () => {
     const { read, startedRead, running, finish } = heldDisk();
     const { reading: oldest } = await startedRead();
     vi.advanceTimersByTime(4_999);
@@ -172,9 +172,11 @@ describe('openDisk: a disk that hangs', () => {
     const hanging = Array.from({ length: MOST_READS }, read);
     await turn();
     const waiting = read();
+    await turn();
     vi.advanceTimersByTime(5_000);
     for (const each of hanging) await expect(each).rejects.toThrow(TimeoutError);
     const younger = read();
+    await turn();
     vi.advanceTimersByTime(5_000);
     await expect(waiting).rejects.toThrow('the disk did not answer within 10000 ms');
     finish();
