@@ -9,6 +9,8 @@ export interface KeyForm {
   /** The text, as part of a regular expression; not every match is the text of a key. */
   readonly pattern: string;
   readonly textOf: (key: number) => string;
+  /** The text as an SQL expression of `key`; none for what are no keys of documents. */
+  readonly sql?: string;
   /** The key of a text that matches the pattern. */
   readonly keyOf: (text: string) => number;
 }
@@ -25,6 +27,8 @@ const PREFIX_PATTERN = `[0-9a-f]{1,${PREFIX_DIGITS}}`;
 
 /** 511 -> `ff`. */
 const prefixText = (key: number): string => key.toString(16).slice(1);
+
+const PREFIX_SQL = `substr(printf('%x', key), 2)`;
 
 /** The key of a text that matches the pattern; exact for 13 digits and fewer. */
 export const prefixKey = (text: string): number => Number(`0x1${text}`);
@@ -65,17 +69,21 @@ export function archiveText(key: number): string {
   return part === LAST_PART ? month : `${month}-${String(part).padStart(DIGITS, '0')}`;
 }
 
+const ARCHIVE_SQL =
+  `printf('%04d-%02d', key / ${PARTS} / 100, key / ${PARTS} % 100) ||` +
+  ` iif(key % ${PARTS} = ${LAST_PART}, '', printf('-%0${DIGITS}d', key % ${PARTS}))`;
+
 /** The key of a text that matches the pattern. */
 export function archiveKey(text: string): number {
   const [year = '', month = '', part] = text.split('-');
   return Number(year + month) * PARTS + (part === undefined ? LAST_PART : Number(part));
 }
 
-const DECIMAL: KeyForm = { pattern: String.raw`\d+`, textOf: String, keyOf: Number };
+const DECIMAL: KeyForm = { pattern: String.raw`\d+`, textOf: String, sql: 'key', keyOf: Number };
 
 const FORMS: Readonly<Record<string, KeyForm>> = {
-  month: { pattern: ARCHIVE_PATTERN, textOf: archiveText, keyOf: archiveKey },
-  prefix: { pattern: PREFIX_PATTERN, textOf: prefixText, keyOf: prefixKey },
+  month: { pattern: ARCHIVE_PATTERN, textOf: archiveText, sql: ARCHIVE_SQL, keyOf: archiveKey },
+  prefix: { pattern: PREFIX_PATTERN, textOf: prefixText, sql: PREFIX_SQL, keyOf: prefixKey },
   tile: { pattern: TILE_PATTERN, textOf: tileText, keyOf: tileKey },
 };
 

@@ -5,8 +5,8 @@
 import type { Database } from '../base/sqlite/sqlite.js';
 import type { KeyRange } from '../base/cursor.js';
 import { HASH_BYTES, TreeHead, leafHash } from '../programs/log/tlog/merkle.js';
-import { filler, urlTemplate } from '../routes/route.js';
-import { DIGEST_CHUNK, beginsChunk } from '../tree/chunks.js';
+import { fillerSql, urlTemplate } from '../routes/route.js';
+import { DIGEST_CHUNK, beginsChunkSql } from '../tree/chunks.js';
 import type { RouteSummary } from '../tree/digest.js';
 import type { HashedContent } from '../tree/measure.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
@@ -112,6 +112,8 @@ export interface Chunk {
   readonly leaf: Buffer;
 }
 
+const IN_RANGE = 'route = ? AND key BETWEEN ? AND ?';
+
 /** The chunks of documents from a key to below another, with the text that each leaf is over. */
 export function* chunksOver(
   database: Database,
@@ -119,23 +121,23 @@ export function* chunksOver(
   route: Pick<PublishedRoute, 'path' | 'parameters'>,
   { low, high }: KeyRange = ALL_KEYS,
 ): Generator<Chunk & { readonly text: string }> {
-  const url = filler(urlTemplate(route));
-  let [key, documents, bytes, text] = [0, 0, 0, ''];
-  const finished = () => ({ key, documents, bytes, text, leaf: leafHash(text) });
-  for (const page of pagesOf(pageReader(database, 'document', id, { low, high }), low)) {
-    const hashes = page.hashes.toString('hex');
-    for (const [at, next] of page.keys.entries()) {
-      if (documents > 0 && beginsChunk(next, DIGEST_CHUNK)) {
-        yield finished();
-        [documents, bytes, text] = [0, 0, ''];
-      }
-      if (documents === 0) key = next;
-      documents += 1;
-      bytes += page.bytes[at] ?? 0;
-      text += `${hashes.slice(2 * HASH_BYTES * at, 2 * HASH_BYTES * (at + 1))}  ${url(next)}\n`;
-    }
+  const [starts, chunk] = withState(database.name, () => [
+    database
+      .prepare<[number, number, number], number>(
+        `WITH ranged AS (SELECT key FROM document WHERE ${IN_RANGE}) SELECT key FROM ranged` +
+          ` WHERE key = (SELECT min(key) FROM ranged) OR ${beginsChunkSql('key', DIGEST_CHUNK)} ORDER BY key`,
+      )
+      .pluck()
+      .all(id, low, high),
+    database.prepare<[number, number, number], Omit<Chunk, 'key' | 'leaf'> & { readonly text: string }>(
+      `SELECT count(*) AS documents, sum(bytes) AS bytes, group_concat(lower(hex(hash)) || '  ' || url || char(10), '') AS text` +
+        ` FROM (SELECT bytes, hash, ${fillerSql(urlTemplate(route))} AS url FROM document WHERE ${IN_RANGE} ORDER BY key)`,
+    ),
+  ]);
+  for (const [at, key] of starts.entries()) {
+    const row = withState(database.name, () => chunk.get(id, key, (starts[at + 1] ?? high + 1) - 1));
+    if (row !== undefined) yield { key, ...row, leaf: leafHash(row.text) };
   }
-  if (documents > 0) yield finished();
 }
 
 /** What the state has of a route's chunks. */

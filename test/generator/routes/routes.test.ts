@@ -1,7 +1,8 @@
 /** The route table: each URL once, with files that stay in the tree. */
 import { describe, expect, it } from 'vitest';
+import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { ROUTES, isMeasured, routeNamed, tableFor, tableOf } from '../../../generator/routes/routes.js';
-import { filler, halves } from '../../../generator/routes/route.js';
+import { filler, fillerSql, halves, isDocument, urlTemplate } from '../../../generator/routes/route.js';
 import { redirectsIn } from '../../../generator/routes/redirects.js';
 import { keyForm, textPattern } from '../../../generator/routes/keys.js';
 import { Measured } from '../../../generator/schema/measured.js';
@@ -72,6 +73,25 @@ describe('the routes of the signed log', () => {
     const pattern = new RegExp(`^${textPattern(name)}$`);
     expect(TAKEN[name]?.filter((text) => !pattern.test(text))).toEqual([]);
     expect(REFUSED[name]?.filter((text) => pattern.test(text))).toEqual([]);
+  });
+});
+
+describe('the URL of a document', () => {
+  const TEMPLATES = new Set(
+    ROUTES.filter(isDocument).map((route) => urlTemplate(route).replace(/.*(\{\w+\})/, '$1')),
+  );
+  const KEYS = [0, 7, 16, 0x100a, 2 ** 40, Number.MAX_SAFE_INTEGER, 20261100002, 20261199999, 10200001];
+
+  it.each([...TEMPLATES])('like %s is in SQL what it is here', (template) => {
+    const sql = `SELECT ${fillerSql(`it's/${template}`)} FROM (SELECT ? AS key)`;
+    const database = openDatabase(':memory:');
+    const inSql = database.prepare<[bigint]>(sql).pluck();
+    expect(KEYS.map((key) => inSql.get(BigInt(key)))).toEqual(KEYS.map(filler(`it's/${template}`)));
+    database.close();
+  });
+
+  it('has no other parameters in SQL', () => {
+    expect(() => fillerSql('/tiles/{tile}')).toThrow('{tile}');
   });
 });
 
