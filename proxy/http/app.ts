@@ -11,7 +11,7 @@ import type { SnapshotWatcher } from '../snapshot/watcher.js';
 import { FileCache } from '../tree/cache.js';
 import { TimeoutError, type Disk } from '../tree/read.js';
 import {
-  contextOf,
+  requireContext,
   createContext,
   createMessageClasses,
   findViolation,
@@ -66,7 +66,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     redis,
     onRefused: (request, response, bucket) => {
       metrics?.refused(bucket);
-      const context = contextOf(request);
+      const context = requireContext(request);
       const seconds = String(context.tokens?.nextTokenSeconds ?? 1);
       const detail = `rate limit "${bucket}" exceeded: the next request is allowed in ${seconds} s`;
       write(request, response, problem(context, 'rate_limited', detail, ['Retry-After', seconds]));
@@ -99,7 +99,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
 
   /** A request takes from the bucket of pages or of the API; redirects of single known paths are free. */
   const limit: RequestHandler = (request, response, next) => {
-    const { match } = contextOf(request);
+    const { match } = requireContext(request);
     if (match.kind !== 'redirect' || !match.isFree) return limits.limit(request, response, next);
     next();
     return undefined;
@@ -110,13 +110,13 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
    * token comes first, so that a request that it refuses looks at no file.
    */
   const download: RequestHandler = async (request, response, next) => {
-    if (contextOf(request).bucket !== 'download') {
+    if (requireContext(request).bucket !== 'download') {
       next();
       return;
     }
     const reply = await respond(request);
     // The context is a new one if a snapshot was published meanwhile.
-    const context = contextOf(request);
+    const context = requireContext(request);
     context.reply = reply;
     context.downloadCost = request.method === 'GET' ? reply.downloadCost : 0;
     if (context.downloadCost > 0) await limits.limitDownload(request, response, next);
@@ -124,9 +124,9 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
   };
 
   const serve: RequestHandler = async (request, response) => {
-    let reply = contextOf(request).reply ?? (await respond(request));
+    let reply = requireContext(request).reply ?? (await respond(request));
     for (let attempt = 1; attempt <= STREAM_ATTEMPTS; attempt += 1) {
-      const { active } = contextOf(request);
+      const { active } = requireContext(request);
       const { stream } = reply;
       if (stream === undefined || request.method === 'HEAD') {
         write(request, response, reply);
@@ -140,7 +140,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
 
   /** Disk errors and defects: details go to the operator's log, not to the client. */
   const handleError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
-    const context = contextOf(request);
+    const context = requireContext(request);
     const { match } = context;
     const isLate = error instanceof TimeoutError;
     const reason = isLate ? error.message : (errorCode(error) ?? String(error));
@@ -167,7 +167,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
 /** OPTIONS and refused methods cost nothing; GET and HEAD continue, and what breaks the protocol. */
 const allowMethods: RequestHandler = (request, response, next) => {
   const { method } = request;
-  const context = contextOf(request);
+  const context = requireContext(request);
   if (method === 'GET' || method === 'HEAD' || context.violation !== undefined) {
     next();
   } else if (method === 'OPTIONS') {

@@ -99,7 +99,7 @@ function refuse(target: string, violation: Violation): RouteMatch {
 }
 
 /** @throws Error if the app has not seen the request */
-export function contextOf({ context }: IncomingMessage): RequestContext {
+export function requireContext({ context }: IncomingMessage): RequestContext {
   if (context === undefined) throw new Error('a request reached Express without a context');
   return context;
 }

@@ -8,7 +8,7 @@ import { SNAPSHOT_FILE, type CacheClass } from '../snapshot/schema.js';
 import type { SnapshotWatcher } from '../snapshot/watcher.js';
 import { CHECKPOINT_REVALIDATE_MS, type CachedFile, type FileCache } from '../tree/cache.js';
 import { acceptedCodings } from './negotiation.js';
-import { contextOf, createContext, type HttpResponse, type RequestContext } from './request.js';
+import { requireContext, createContext, type HttpResponse, type RequestContext } from './request.js';
 import { noSnapshot, problem, redirect, respondWith, type Representation } from './responses.js';
 
 /** The response to a GET or HEAD, with the status and headers of a GET. */
@@ -23,7 +23,7 @@ export function createRespond(
   metrics: Metrics | undefined,
 ): Respond {
   const respond: Respond = async (request) => {
-    const context = contextOf(request);
+    const context = requireContext(request);
     const { active, match } = context;
     if (match.kind === 'redirect') return redirect(context, match.location);
     if (match.kind === 'refusal') return problem(context, match.code, match.detail);

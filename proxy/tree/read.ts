@@ -221,8 +221,12 @@ export interface Disk {
 /** A read that took too long keeps its place until it returns, since it keeps one of Node's threads. */
 export function openDisk(read = readFile): Disk {
   const run = limited(MAX_READS, WAIT_TIMEOUT_MS);
-  const start = (request: ReadRequest, resolve: (file?: FileRead) => void, reject: (why: unknown) => void) =>
-    run(async () => {
+  const start = (
+    request: ReadRequest,
+    resolve: (file?: FileRead) => void,
+    reject: (why: unknown) => void,
+  ): void =>
+    void run(async () => {
       let isLate = false;
       const timer = startTimer(request.timeoutMs ?? READ_TIMEOUT_MS, (error) => {
         isLate = true;
