@@ -9,7 +9,8 @@ import { errorCode, rateLimitedLog, type Dependencies } from '../log.js';
 import type { Metrics } from '../ops/metrics.js';
 import type { SnapshotWatcher } from '../snapshot/watcher.js';
 import { FileCache } from '../tree/cache.js';
-import { TimeoutError, type Disk } from '../tree/read.js';
+import { type Disk } from '../tree/read.js';
+import { TimeoutError } from '../timeout.js';
 import {
   requireContext,
   createContext,

@@ -3,6 +3,7 @@ import { Redis, type Result } from 'ioredis';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { errorCode, type Clock, type Log } from '../log.js';
+import { startTimer } from '../timeout.js';
 import { decide, emissionMs, type BucketName, type Decision, type Quota } from './gcra.js';
 import { parseKey, rateLimitInfo, type MemoryStore } from './memory-store.js';
 
@@ -70,6 +71,7 @@ export class RedisBuckets {
   readonly #log: Log;
   #isUp: boolean | undefined;
   #skipUntilMs = 0;
+  #failedMs = 0;
   #fallbacks = 0;
   /** Why the connection failed; later errors are less specific. */
   #connectionError: string | undefined;
@@ -81,7 +83,6 @@ export class RedisBuckets {
     this.#log = log;
     this.#redis = new Redis(url, {
       lazyConnect: true,
-      commandTimeout: BUDGET_MS,
       // By the time of a retry, the local store has decided.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
@@ -175,19 +176,32 @@ export class RedisBuckets {
     return (await this.#ask(key, quota, -emissionMs(quota, cost))) !== undefined;
   }
 
-  /** The reply of the script; undefined while Redis is skipped, and if it fails. */
+  /** The reply of the script; undefined while Redis is skipped, and if it fails or is late. */
   async #ask(key: string, quota: Quota, emission: number): Promise<Reply | undefined> {
-    if (performance.now() < this.#skipUntilMs) return undefined;
+    const askedMs = performance.now();
+    if (askedMs < this.#skipUntilMs) return undefined;
     // Of the requests that come after a failure, one asks again; the others don't wait for it.
-    if (!this.isUp) this.#skipUntilMs = performance.now() + SKIP_MS;
+    if (!this.isUp) this.#skipUntilMs = askedMs + SKIP_MS;
     try {
-      const reply = parseReply(await this.#redis.gcra(key, emission, quota.burst * quota.emissionIntervalMs));
-      this.#use();
+      const reply = parseReply(await this.#run(key, emission, quota.burst * quota.emissionIntervalMs));
+      // A reply to what was asked before the failure of another request says nothing of later.
+      if (this.#isUp !== false || askedMs > this.#failedMs) this.#use();
       return reply;
     } catch (error) {
       this.#skip(reason(error));
       return undefined;
     }
+  }
+
+  /** Not by ioredis' commandTimeout: after a pause of this process, it is too late for replies that are there. */
+  #run(key: string, emission: number, capacity: number): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const timer = startTimer('Redis', BUDGET_MS, reject);
+      this.#redis
+        .gcra(key, emission, capacity)
+        .then(resolve, reject)
+        .finally(() => clearTimeout(timer));
+    });
   }
 
   #use(): void {
@@ -202,7 +216,8 @@ export class RedisBuckets {
   }
 
   #skip(why: string): void {
-    this.#skipUntilMs = performance.now() + SKIP_MS;
+    this.#failedMs = performance.now();
+    this.#skipUntilMs = this.#failedMs + SKIP_MS;
     if (this.#isUp === false) return;
     this.#isUp = false;
     this.#log(

@@ -1,5 +1,6 @@
 import { errorCode, type Dependencies, type Log } from '../log.js';
-import { TimeoutError, type Disk, type FileRead } from '../tree/read.js';
+import { type Disk, type FileRead } from '../tree/read.js';
+import { TimeoutError } from '../timeout.js';
 import { activate, describeOverrides, type ActiveSnapshot, type QuotaOverrides } from './active.js';
 import { describeSnapshot, parseSnapshot, SNAPSHOT_FILE, SnapshotError } from './schema.js';
 

@@ -31,6 +31,8 @@ const RETRY_MS = 1_000;
 export interface CachedFile {
   /** Relative to the root. */
   readonly path: string;
+  /** What its entry is called: the path, of a compressed form with the ETag of its file. */
+  readonly name: string;
   /** The compression of the bytes. */
   readonly coding: Coding | undefined;
   /** See {@link FileRead}; undefined for a large file whose digest is not published. */
@@ -155,11 +157,11 @@ export class FileCache {
    * @returns the descriptor, which the caller closes
    * @throws as `read`
    */
-  async open({ path, identity }: CachedFile, epoch: Epoch): Promise<number | undefined> {
+  async open({ path, name, identity }: CachedFile, epoch: Epoch): Promise<number | undefined> {
     const opened = await this.#disk.read({ root: epoch.root, path, maxBytes: 0, keepOpen: true });
     if (opened?.identity === identity) return opened.descriptor;
     if (opened?.descriptor !== undefined) close(opened.descriptor);
-    this.#entries.delete(entryKey(path, epoch));
+    this.#entries.delete(entryKey(name, epoch));
     return undefined;
   }
 
@@ -197,7 +199,7 @@ export class FileCache {
     const bytes = read.bytes && size <= CACHED_FILE_MAX_BYTES ? toBuffer(read.bytes) : undefined;
     // Last-Modified is the file's: a compressed form is the same state of the same resource.
     const etag = `"${read.digest}${SIBLINGS[coding].tag}"`;
-    return { ...file, path, coding, etag, identity, size, bytes };
+    return { ...file, path, name: formName(file, coding), coding, etag, identity, size, bytes };
   }
 }
 
@@ -208,6 +210,7 @@ export function describeFile(path: string, read: FileRead, digest: string | unde
   const modifiedSeconds = Math.floor(Math.min(modifiedMs, Date.now()) / 1000);
   return {
     path,
+    name: path,
     coding: undefined,
     digest,
     etag: digest === undefined ? `W/"${size}-${Math.floor(modifiedMs)}"` : `"${digest}"`,

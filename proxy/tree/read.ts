@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress, crc32, inflateRaw } from 'node:zlib';
 
 import { errorCode } from '../log.js';
+import { startTimer, type TimeoutError } from '../timeout.js';
 
 /**
  * Reads published files, by Node's own threads. The generator replaces files by renaming, so an
@@ -41,7 +42,7 @@ export interface ReadRequest {
   readonly keepOpen?: boolean;
   /** For a compressed form: the digest is of the decompressed content, of at most `maxBytes`. */
   readonly decode?: { readonly coding: Coding; readonly maxBytes: number } | undefined;
-  /** How long the read may take. 5 s if not given. */
+  /** How long the read may take, and how long it may wait before. 5 s and 10 s if not given. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -207,11 +208,6 @@ const READ_TIMEOUT_MS = 5_000;
 const MAX_READS = 64;
 const WAIT_TIMEOUT_MS = 10_000;
 
-/** A read that took too long, as on a network file system without its server. */
-export class TimeoutError extends Error {
-  override name = 'TimeoutError';
-}
-
 /** Reads files. */
 export interface Disk {
   /** See {@link readFile}. @throws TimeoutError if it takes too long */
@@ -220,7 +216,7 @@ export interface Disk {
 
 /** A read that took too long keeps its place until it returns, since it keeps one of Node's threads. */
 export function openDisk(read = readFile): Disk {
-  const run = limited(MAX_READS, WAIT_TIMEOUT_MS);
+  const run = limited(MAX_READS);
   const start = (
     request: ReadRequest,
     resolve: (file?: FileRead) => void,
@@ -228,7 +224,7 @@ export function openDisk(read = readFile): Disk {
   ): void =>
     void run(async () => {
       let isLate = false;
-      const timer = startTimer(request.timeoutMs ?? READ_TIMEOUT_MS, (error) => {
+      const timer = startTimer('the disk', request.timeoutMs ?? READ_TIMEOUT_MS, (error) => {
         isLate = true;
         reject(error);
       });
@@ -239,38 +235,31 @@ export function openDisk(read = readFile): Disk {
       } finally {
         clearTimeout(timer);
       }
-    }).catch(reject);
+    }, request.timeoutMs ?? WAIT_TIMEOUT_MS).catch(reject);
   return {
     // The reads of one turn of the event loop start together at its end, which costs less.
     read: (request) => new Promise((resolve, reject) => setImmediate(start, request, resolve, reject)),
   };
 }
 
-/** After a pause of this process the result may be there, and timers come first: one more turn. */
-function startTimer(timeoutMs: number, giveUp: (error: TimeoutError) => void): NodeJS.Timeout {
-  return setTimeout(() => {
-    setImmediate(() => giveUp(new TimeoutError(`the disk did not answer within ${timeoutMs} ms`)));
-  }, timeoutMs);
-}
-
 /** Runs so many tasks at once, the others in the order in which they came, if they still wait. */
-function limited(most: number, waitMs?: number) {
+function limited(most: number) {
   const waiting = new Set<() => void>();
   let running = 0;
-  const wait = (): Promise<void> =>
+  const wait = (waitMs?: number): Promise<void> =>
     new Promise((go, reject) => {
       const giveUp = (error: TimeoutError): void => {
         if (waiting.delete(start)) reject(error);
       };
-      const timer = waitMs === undefined ? undefined : startTimer(waitMs, giveUp);
+      const timer = waitMs === undefined ? undefined : startTimer('the disk', waitMs, giveUp);
       const start = (): void => {
         clearTimeout(timer);
         go();
       };
       waiting.add(start);
     });
-  return async <T>(task: () => Promise<T>): Promise<T> => {
-    if (running === most) await wait();
+  return async <T>(task: () => Promise<T>, waitMs?: number): Promise<T> => {
+    if (running === most) await wait(waitMs);
     else running += 1;
     try {
       return await task();

@@ -14,6 +14,7 @@ const FILES: Readonly<Record<string, Layer>> = {
   package: 'process',
   clients: 'base',
   log: 'base',
+  timeout: 'base',
 };
 
 /** `proxy/tree/read.js` -> `tree`. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 
-import { TimeoutError } from '../../../proxy/tree/read.js';
+import { TimeoutError } from '../../../proxy/timeout.js';
 import {
   controlledDisk,
   emptyFolder,

@@ -4,7 +4,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import type { QuotaOverrides } from '../../../proxy/snapshot/active.js';
 import { SnapshotWatcher } from '../../../proxy/snapshot/watcher.js';
-import { TimeoutError, type Disk } from '../../../proxy/tree/read.js';
+import type { Disk } from '../../../proxy/tree/read.js';
+import { TimeoutError } from '../../../proxy/timeout.js';
 import {
   controlledDisk,
   emptyFolder,

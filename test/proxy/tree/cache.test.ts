@@ -1,4 +1,6 @@
-import { rm, utimes } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { close } from 'node:fs';
+import { chmod, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -251,6 +253,19 @@ describe('FileCache.open', () => {
     // By now it is another one, which has to be read.
     expect(await files.open(file, at(1))).toBeUndefined();
     expect((await files.read('large.csv', at(1)))?.size).toBe(NEW.length);
+  });
+
+  it('finds a compressed form again that was replaced, or is another state of the same bytes', async () => {
+    const text = randomBytes(HELD_MAX_BYTES).toString('hex');
+    const { root, files, at } = await setUp({ 'large.json': text, 'large.json.gz': gzipSync(text) });
+    const file = await existing(files.read('large.json', at(1)));
+    const form = await files.readForm(file, 'gzip', at(1));
+    expect([form.coding, form.bytes]).toEqual(['gzip', undefined]);
+    await chmod(join(root, 'large.json.gz'), 0o600);
+    expect(await files.open(form, at(1))).toBeUndefined();
+    const again = await files.readForm(file, 'gzip', at(1));
+    expect(again.etag).toBe(form.etag);
+    close(await existing(files.open(again, at(1))));
   });
 });
 

@@ -2,7 +2,8 @@ import { openSync, readdirSync, readlinkSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { errorCode } from '../../../proxy/log.js';
-import { openDisk, readFile, TimeoutError, type FileRead } from '../../../proxy/tree/read.js';
+import { openDisk, readFile, type FileRead } from '../../../proxy/tree/read.js';
+import { TimeoutError } from '../../../proxy/timeout.js';
 import { emptyFolder, publish } from '../support.js';
 
 const MAX = 1_000_000;
@@ -29,7 +30,7 @@ function heldDisk(file?: FileRead) {
   const finish = (count = running.length): void => {
     for (const end of running.splice(0, count)) end();
   };
-  return { read, startedRead, running, finish };
+  return { disk, read, startedRead, running, finish };
 }
 
 /** What is published in so many rounds: each of another length and letter. */
@@ -193,6 +194,15 @@ describe('openDisk: a disk that hangs', () => {
     await turn();
     vi.advanceTimersByTime(250);
     await expect(reading).rejects.toThrow('the disk did not answer within 250 ms');
+  });
+
+  it('has a read that waits for others wait no longer than it may take itself', async () => {
+    const { read, disk } = heldDisk();
+    for (let count = 0; count < MOST_READS; count += 1) void read();
+    const waiting = disk.read({ root: '/', path: 'x', maxBytes: 0, timeoutMs: 250 });
+    await turn();
+    vi.advanceTimersByTime(250);
+    await expect(waiting).rejects.toThrow('the disk did not answer within 250 ms');
   });
 
   it('keeps the places of its reads until they return', async () => {
