@@ -6,7 +6,7 @@ import type { ErrorCode } from './schema.js';
 export const MAX_PATH_BYTES = 2_048;
 
 /** The only public dotfile (RFC 8615). */
-export const WELL_KNOWN = '.well-known';
+const WELL_KNOWN = '.well-known';
 
 /** A valid target, which may not exist. */
 export interface ParsedTarget {

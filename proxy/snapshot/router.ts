@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 import type { BucketName } from '../limiter/gcra.js';
-import { NOTHING_HERE, parseTarget, WELL_KNOWN, type RedirectedTarget } from './request-target.js';
+import { NOTHING_HERE, parseTarget, type RedirectedTarget, type RefusedTarget } from './request-target.js';
 import type {
   CacheClass,
   ErrorCode,
@@ -13,7 +13,7 @@ import type {
 
 /**
  * Resolves a request target to a file, by the route table of a snapshot. Pure: no file is accessed,
- * and only the files of routes can result. A table with a file outside the tree is rejected.
+ * and only the files of routes can result. The schema has rejected those outside the tree.
  */
 
 /** A flat list of name, value, name, value …, which response.writeHead does not inspect. */
@@ -65,13 +65,9 @@ export interface FileMatch {
   readonly required: { readonly file: string; readonly headers: HeaderList } | undefined;
 }
 
-export interface Refusal {
-  readonly kind: 'refusal';
-  readonly path: string;
+export interface Refusal extends RefusedTarget {
   /** The route whose parameter was invalid, if one matched. */
   readonly route?: Route;
-  readonly code: ErrorCode;
-  readonly detail: string;
 }
 
 /** The result for a request target. `path` is the path as received, for the error's `instance`. */
@@ -143,7 +139,7 @@ export class Router {
   #add(declaration: RouteDeclaration, table: readonly RouteDeclaration[], headers: HeaderList): void {
     const { name, path, type, attachment, parameters, requires } = declaration;
     const names = new Set(parameters.map((parameter) => parameter.name));
-    const pathParameters = parsePath(declaration);
+    const pathParameters = listPathParameters(declaration);
     const disposition =
       attachment === undefined ? [] : ['Content-Disposition', `attachment; filename="${attachment}"`];
     const route: Route = {
@@ -225,33 +221,21 @@ function resolveValues(
   return { kind: 'file', path, route, values, file: route.file(values), required };
 }
 
-/** A segment with a parameter: `{id}`, `{id}.json`. */
-const PARAMETER = /^([^{}]*)\{([a-z][a-z_]*)\}([^{}]*)$/;
-const PLACEHOLDER = /\{([a-z][a-z_]*)\}/g;
-/** A literal of a path or, without its placeholders, a segment of a file name. */
-const SAFE_SEGMENT = /^[A-Za-z0-9_~.-]+$/;
+const PLACEHOLDER = /\{([a-z_]+)\}/g;
 
-/** The parameters of a path, in their order. @throws Error if the path could not be searched */
-function parsePath({ path, parameters }: RouteDeclaration): PathParameter[] {
-  if (!path.startsWith('/')) throw new Error(`path "${path}": expected one that starts with "/"`);
-  const inPath = parameters.filter((parameter) => parameter.in === 'path');
-  const found: PathParameter[] = [];
-  for (const [index, text] of path.slice(1).split('/').entries()) {
-    if (found.at(-1)?.type === 'path')
-      throw new Error(`path "${path}": expected nothing after the rest of it`);
-    const [, prefix = '', name, suffix = ''] = PARAMETER.exec(text) ?? [];
-    const literal = name === undefined ? text : `${prefix}0${suffix}`;
-    if (path !== '/' && !isSafe(literal, index)) throw new Error(`path "${path}": expected plain segments`);
-    if (name === undefined) continue;
-    const parameter = inPath.find((candidate) => candidate.name === name);
-    if (parameter === undefined) throw new Error(`path "${path}": "${text}" is no declared path parameter`);
-    if (parameter.type === 'path' && prefix + suffix !== '') {
-      throw new Error(`path "${path}": expected the rest of it in place of whole segments`);
-    }
-    found.push(parameter);
-  }
-  if (found.length !== inPath.length) throw new Error(`path "${path}": lacks a declared parameter`);
-  return found;
+/** The parameters of a path, in their order. @throws Error if they are not those that are declared */
+function listPathParameters({ path, parameters }: RouteDeclaration): PathParameter[] {
+  const declared = parameters.filter((parameter) => parameter.in === 'path');
+  const inPath = [...path.matchAll(PLACEHOLDER)].map(([placeholder, name]) => {
+    const parameter = declared.find((candidate) => candidate.name === name);
+    if (parameter === undefined)
+      throw new Error(`path "${path}": "${placeholder}" is no declared path parameter`);
+    if (parameter.type === 'path' && !path.endsWith(`/${placeholder}`))
+      throw new Error(`path "${path}": expected the rest of it in place of its last segment`);
+    return parameter;
+  });
+  if (inPath.length !== declared.length) throw new Error(`path "${path}": lacks a declared parameter`);
+  return inPath;
 }
 
 function compilePattern(path: string, parameters: readonly PathParameter[]): RegExp {
@@ -263,18 +247,9 @@ function compilePattern(path: string, parameters: readonly PathParameter[]): Reg
   return new RegExp(`^${source}$`, 's');
 }
 
-/**
- * Compiles a file template. Parameter values consist of digits, a to f and hyphens, or of plain
- * segments, so this check determines which files can be read: relative, no "..", no dotfile except
- * /.well-known.
- */
 function compileFile(template: string, names: ReadonlySet<string>): Template {
-  const plain = template.replaceAll(PLACEHOLDER, (placeholder, name: string) => {
+  for (const [placeholder, name = ''] of template.matchAll(PLACEHOLDER)) {
     if (!names.has(name)) throw new Error(`file "${template}": "${placeholder}" is no declared parameter`);
-    return '0';
-  });
-  if (!plain.split('/').every(isSafe)) {
-    throw new Error(`file "${template}": expected a relative path of plain segments, none of them hidden`);
   }
   return compileTemplate(template);
 }
@@ -298,11 +273,6 @@ function compileTemplate(template: string): Template {
   if (!template.includes('{')) return () => template;
   return (values) =>
     template.replaceAll(PLACEHOLDER, (placeholder, name: string) => values.get(name) ?? placeholder);
-}
-
-/** Whether a segment of a path or file name is plain, and not hidden. */
-function isSafe(segment: string, index: number): boolean {
-  return SAFE_SEGMENT.test(segment) && (!segment.startsWith('.') || (index === 0 && segment === WELL_KNOWN));
 }
 
 const DECIMAL = /^(?:0|[1-9][0-9]*)$/;

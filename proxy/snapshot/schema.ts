@@ -81,6 +81,24 @@ const httpUrl = urlText.regex(
   'expected a http or https URL without user name and password',
 );
 const urlPath = urlText.regex(/^\/(?!\/)/, 'expected a path that starts with one "/"');
+/** A segment that is plain and not hidden, with one parameter at most, as in `{id}` and `{id}.json`. */
+const SEGMENT = String.raw`(?![./]|$)[\w~.-]*(?:\{[a-z][a-z_]*\}[\w~.-]*)?`;
+const routePath = z
+  .string()
+  .regex(
+    new RegExp(String.raw`^\/(?:(?:\.well-known\/)?${SEGMENT}(?:\/${SEGMENT})*)?$`),
+    'expected plain segments',
+  );
+/**
+ * The values of parameters are plain segments as well, so this determines which files can be read:
+ * relative, no "..", no dotfile except /.well-known.
+ */
+const routeFile = z
+  .string()
+  .regex(
+    new RegExp(String.raw`^(?:\.well-known\/)?${SEGMENT}(?:\/${SEGMENT})*$`),
+    'expected a relative path of plain segments, none of them hidden',
+  );
 const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => z.int().min(minimum).max(maximum);
 
 const time = z.iso.datetime({ offset: true });
@@ -124,13 +142,10 @@ const parameter = z.discriminatedUnion('in', [
 
 const route = z.object({
   name: z.string(),
-  /**
-   * URL path; a segment is literal or contains one `{parameter}`, as in `{id}` and `{id}.json`. One
-   * of type `path` is the last segment.
-   */
-  path: z.string(),
+  /** URL path. A parameter of type `path` is the last segment. */
+  path: routePath,
   /** File below the tree's root; `{id}` is the value. */
-  file: z.string(),
+  file: routeFile,
   /** The cache class of its responses. */
   class: z.enum(CACHE_CLASSES),
   /** The limit that its requests count against. */
