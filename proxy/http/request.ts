@@ -3,8 +3,7 @@ import type { RateLimitInfo } from 'express-rate-limit';
 import { IncomingMessage, ServerResponse } from 'node:http';
 
 import { clientKey } from '../clients.js';
-import type { BucketName } from '../limiter/gcra.js';
-import type { BucketState } from '../limiter/limits.js';
+import type { LimitedRequest } from '../limiter/limits.js';
 import type { ActiveSnapshot } from '../snapshot/active.js';
 import type { RouteMatch } from '../snapshot/router.js';
 import type { CacheClass, ErrorCode } from '../snapshot/schema.js';
@@ -31,7 +30,7 @@ declare module 'http' {
 }
 
 /** The state of a request. */
-export interface RequestContext {
+export interface RequestContext extends LimitedRequest {
   /** The snapshot that serves the request. */
   readonly active: ActiveSnapshot;
   readonly match: RouteMatch;
@@ -41,15 +40,8 @@ export interface RequestContext {
   readonly violation: Violation | undefined;
   /** The value of Accept. */
   readonly accept: string | undefined;
-  readonly clientKey: string;
-  /** The bucket that the request takes from. */
-  readonly bucket: BucketName;
-  /** Its cost in tokens of the download bucket, once it is known. */
-  downloadCost: number;
   /** A response computed to determine that cost. */
   reply: HttpResponse | undefined;
-  /** The limiter's decision; undefined if it was not asked. */
-  tokens: BucketState | undefined;
   /** Whether the file was in memory; undefined if no file was looked up. */
   cache: 'hit' | 'miss' | undefined;
 }

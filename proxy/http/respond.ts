@@ -70,8 +70,7 @@ export function createRespond(
       }
     }
     context.cache = known !== undefined && chosen.bytes !== undefined ? 'hit' : 'miss';
-    if (context.cache === 'hit') metrics?.cacheHit();
-    else metrics?.cacheMiss();
+    metrics?.lookedUp(context.cache);
     return { file: chosen, varies };
   };
 

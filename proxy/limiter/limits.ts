@@ -20,9 +20,10 @@ export interface BucketState {
 export interface LimitedRequest {
   /** See clientKey(). */
   readonly clientKey: string;
+  /** The bucket that the request takes from. */
   readonly bucket: BucketName;
   /** In tokens of the download bucket, 0 to 1; known when `limitDownload` is called. */
-  readonly downloadCost: number;
+  downloadCost: number;
   /** Set by the limiter: the bucket that refused, or the one with the fewest tokens left. */
   tokens: BucketState | undefined;
 }

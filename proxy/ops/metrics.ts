@@ -78,12 +78,8 @@ export class Metrics {
     this.#refusals.inc({ limiter });
   }
 
-  cacheHit(): void {
-    this.#hits.inc();
-  }
-
-  cacheMiss(): void {
-    this.#misses.inc();
+  lookedUp(cache: 'hit' | 'miss'): void {
+    (cache === 'hit' ? this.#hits : this.#misses).inc();
   }
 
   connectionDropped(reason: DropReason): void {

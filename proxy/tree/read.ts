@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { hash } from 'node:crypto';
-import { close, constants, fstat, lstat, open, read, realpath, type Stats } from 'node:fs';
+import { close, constants, fstat, open, read, realpath, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompress, crc32, inflateRaw } from 'node:zlib';
@@ -46,18 +46,14 @@ export interface ReadRequest {
   readonly timeoutMs?: number | undefined;
 }
 
-/** One state of a file. */
-export interface FileState {
+/** A file in one state. */
+export interface FileRead {
   /** Changes whenever the file is replaced. */
   readonly identity: string;
   readonly size: number;
   readonly modifiedMs: number;
   /** When it was written, renamed or linked. */
   readonly changedMs: number;
-}
-
-/** A file in one state. */
-export interface FileRead extends FileState {
   /** The tree's folder with all links resolved. */
   readonly root: string;
   /** Undefined if the file is larger than requested, or unchanged. */
@@ -88,7 +84,6 @@ export const shortenDigest = (sha256: string): string => sha256.slice(0, DIGEST_
 const calls = {
   open: promisify(open),
   fstat: promisify(fstat),
-  lstat: promisify(lstat),
   read: promisify(read),
   close: promisify(close),
   realpath: promisify(realpath.native),
@@ -138,9 +133,6 @@ export async function readFile({
     return { ...unread, bytes, digest };
   } catch (error) {
     if (ABSENT.has(errorCode(error) ?? '')) return undefined;
-    // Sockets and some devices can't be opened, by errors that differ between systems.
-    const stats = await calls.lstat(join(root, path)).catch(() => undefined);
-    if (stats?.isFile() === false) return undefined;
     throw error;
   } finally {
     if (descriptor !== undefined) await calls.close(descriptor);
@@ -306,7 +298,7 @@ export async function* readChunks(
   }
 }
 
-function describeState({ ino, size, mtimeMs, ctimeMs }: Stats): FileState {
+function describeState({ ino, size, mtimeMs, ctimeMs }: Stats) {
   const identity = `${ino}-${size}-${mtimeMs}-${ctimeMs}`;
   return { identity, size, modifiedMs: mtimeMs, changedMs: ctimeMs };
 }

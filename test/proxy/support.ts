@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -64,15 +64,6 @@ export function openFiles(root: string): string[] {
       return [];
     }
   });
-}
-
-/** Puts a socket in place of a file, until the test ends. */
-export async function placeSocket(root: string, file: string): Promise<void> {
-  const path = join(root, file);
-  await rm(path, { force: true });
-  const server = createServer().listen(path);
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
 }
 
 /** An empty folder, gone after the test. */

@@ -8,7 +8,6 @@ import {
   controlledDisk,
   emptyFolder,
   failingDisk,
-  placeSocket,
   problemOf,
   publish,
   publishSnapshot,
@@ -131,14 +130,12 @@ it('the page of an error is read once for a snapshot, and that of the snapshot i
 
 it('the problem document is in its place if it can’t be read, or is no HTML page of a route', async () => {
   const changed = (...routes: object[]) => pages({ ...CHANGES, routes: [...ROUTES, ...routes] });
-  const [missing, tooLarge, socket] = [await pages(), await pages(), await pages()];
+  const [missing, tooLarge] = [await pages(), await pages()];
   await rm(join(missing, '404.html'));
-  await placeSocket(socket, '404.html');
   await publish(tooLarge, '404.html', 'x'.repeat(256 * 1024 + 1));
   for (const [root, options] of [
     [missing],
     [tooLarge],
-    [socket],
     [await pages(), { disk: failingDisk('404.html') }],
     [await changed()],
     [await changed(page('/404', '404.html', { class: 'summary' }))],

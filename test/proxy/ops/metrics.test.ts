@@ -37,9 +37,9 @@ describe('Metrics', () => {
     metrics.responded('record', 304, 0.0005, 0);
     metrics.responded('unrouted', 404, 100, 7);
     metrics.refused('download');
-    metrics.cacheHit();
-    metrics.cacheHit();
-    metrics.cacheMiss();
+    metrics.lookedUp('hit');
+    metrics.lookedUp('hit');
+    metrics.lookedUp('miss');
     metrics.connectionDropped('client');
     expect(await scrape(metrics)).toMatchObject({
       'requests_total{class="record",status="200"}': '2',
