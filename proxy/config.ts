@@ -123,12 +123,8 @@ const REQUIREMENTS: readonly (readonly [keyof Config, keyof Config])[] = [
   ['accessLogDetails', 'accessLog'],
 ];
 
-/**
- * Has an empty variable mean none.
- *
- * @throws ConfigError for an unknown PROXY_ variable: a default would silently stay in effect
- */
-export function checkVariables(environment: Record<string, string | undefined>): void {
+/** An empty variable means none. With an unknown one, a default would silently stay in effect. */
+function checkVariables(environment: Record<string, string | undefined>): void {
   for (const [name, value] of Object.entries(environment)) {
     if (!name.startsWith(PREFIX)) continue;
     if (value === '') delete environment[name];
@@ -139,13 +135,24 @@ export function checkVariables(environment: Record<string, string | undefined>):
 }
 
 /**
- * Flags override the environment, which overrides the defaults.
+ * Reads the settings: flags override the environment, which overrides the defaults.
  *
- * @param command has parsed OPTIONS
+ * @param command gets the options, and reports what is wrong with one of them
+ * @param environment process.env, in which commander looks up the variables
  * @param defaultsFolder where default paths start
- * @throws ConfigError for an option without the one that it needs
+ * @throws ConfigError for an unknown variable, or an option without the one that it needs
  */
-export function resolveConfig(command: Command, defaultsFolder = ''): Config {
+export function readConfig(
+  command: Command,
+  args: readonly string[],
+  environment: Record<string, string | undefined>,
+  defaultsFolder = '',
+): Config {
+  for (const option of OPTIONS) command.addOption(option);
+  checkVariables(environment);
+  const [argument] = command.parse(args, { from: 'user' }).args;
+  if (argument !== undefined)
+    command.error(`error: unexpected argument '${argument}'\n(Did you mean --out ${argument}?)`);
   const config = command.opts<Config>();
   const isDefault = (name: keyof Config): boolean => command.getOptionValueSource(name) === 'default';
   const isUsed = (name: keyof Config): boolean =>

@@ -2,17 +2,9 @@
 import { Command, CommanderError } from 'commander';
 import { readFile, stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { destination } from 'pino';
 
 import { createRangeMatcher } from './clients.js';
-import {
-  checkVariables,
-  ConfigError,
-  OPTIONS,
-  quotaOverrides,
-  resolveConfig,
-  type Config,
-} from './config.js';
+import { ConfigError, quotaOverrides, readConfig, type Config } from './config.js';
 import { createApp } from './http/app.js';
 import { createHttpServer, type HttpServer } from './http/server.js';
 import { baseUrl, EnvironmentError, listen, passedSocket } from './listen.js';
@@ -58,11 +50,6 @@ const STOP_TIMEOUT_MS = 25_000;
 /** Threads that read files have this long to return before the process ends. 500 ms. */
 const THREADS_MS = 500;
 
-/** Access log buffered while its reader is slow; further lines are lost. 8 MiB. */
-const ACCESS_LOG_MAX_BYTES = 8 * 1024 * 1024;
-/** How long flushing the access log may take while stopping. 1 s. */
-const ACCESS_LOG_FLUSH_MS = 1_000;
-
 /** Reserved for the admin port, for reading files into memory, and for Node itself. */
 const SPARE_DESCRIPTORS = 256;
 
@@ -79,25 +66,18 @@ function clock(): number {
 }
 
 /** @param argv of the process, whose first argument is `serve` if the generator's program hands over */
-function readCommandLine(
-  { root, version }: Package,
-  [node = '', file = '', ...args]: readonly string[],
-): Config {
+function readCommandLine({ root, version }: Package, [, , ...args]: readonly string[]): Config {
   const isCommand = args[0] === 'serve';
   const name = calledAs(process, { root }, isCommand);
-  const program = new Command(name)
+  const command = new Command(name)
     .version(version, '-v, --version')
     .exitOverride()
     .showHelpAfterError('Run with --help for usage.')
     .allowExcessArguments()
     .description('Serves a published register tree over HTTP, with a limit for each client.')
     .addHelpText('after', describeUse(name));
-  for (const option of OPTIONS) program.addOption(option);
-  checkVariables(process.env);
-  const [argument] = program.parse([node, file, ...args.slice(isCommand ? 1 : 0)]).args;
-  if (argument !== undefined)
-    program.error(`error: unexpected argument '${argument}'\n(Did you mean --out ${argument}?)`);
-  return resolveConfig(program, returnToUser(process, { root }));
+  const ownArgs = args.slice(isCommand ? 1 : 0);
+  return readConfig(command, ownArgs, process.env, returnToUser(process, { root }));
 }
 
 async function serve(config: Config, version: string): Promise<void> {
@@ -117,13 +97,9 @@ async function serve(config: Config, version: string): Promise<void> {
       : new (await import('./limiter/redis-store.js')).RedisBuckets(config.redis, log);
   const metrics = adminPort === undefined ? undefined : new (await import('./ops/metrics.js')).Metrics();
   const app = createApp({ watcher, disk, metrics, isTrusted, redis, clock, log });
-  const output = config.accessLog ? await openAccessLog() : undefined;
-  const accessLog =
-    output &&
-    (await import('./http/access-log.js')).createAccessLog(output, {
-      hasFullAddresses: config.accessLogFullAddresses ?? false,
-      hasDetails: config.accessLogDetails ?? false,
-    });
+  const accessLog = config.accessLog
+    ? (await import('./http/access-log.js')).openAccessLog(config, log)
+    : undefined;
   const { server, connections, stop } = createHttpServer(app, {
     maxConnections: config.maxConnections,
     maxConnectionsPerClient: config.maxConnectionsPerClient,
@@ -158,7 +134,7 @@ async function serve(config: Config, version: string): Promise<void> {
     isStopping = true;
     const isClean = await stop(boundMs);
     redis?.close();
-    if (output !== undefined) await flush(output);
+    await accessLog?.flush();
     return isClean;
   });
   await warnOfDescriptors(config.maxConnections);
@@ -171,26 +147,6 @@ async function checkFolder(dist: string): Promise<void> {
     throw new EnvironmentError(`--dist "${dist}" does not exist: build it first, or name another folder`);
   });
   if (!stats.isDirectory()) throw new EnvironmentError(`--dist "${dist}": expected a folder`);
-}
-
-type Output = ReturnType<typeof destination>;
-
-/** Writes to stdout asynchronously. */
-async function openAccessLog(): Promise<Output> {
-  const { destination } = await import('pino');
-  const output = destination({ dest: 1, sync: false, maxLength: ACCESS_LOG_MAX_BYTES });
-  output.on('error', () => undefined);
-  output.once('drop', () => log('the access log is read more slowly than it is written: lines are lost'));
-  return output;
-}
-
-/** Waits for a limited time, since the reader may have stopped reading. */
-async function flush(output: Output): Promise<void> {
-  await new Promise<void>((settle) => {
-    setTimeout(settle, ACCESS_LOG_FLUSH_MS);
-    output.once('close', settle);
-    output.end();
-  });
 }
 
 function stopOnSignal(stop: HttpServer['stop']): void {

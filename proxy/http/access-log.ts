@@ -1,17 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { pino, stdTimeFunctions, type DestinationStream } from 'pino';
+import { destination, pino, stdTimeFunctions, type DestinationStream } from 'pino';
 
 import { anonymize } from '../clients.js';
+import type { Log } from '../log.js';
 import { responseClass, type ResponseClass } from './request.js';
 
 /** Writes a JSON line for each response, and for each request without one. */
 
 export interface AccessLogConfig {
   /** If not, addresses are shortened. */
-  readonly hasFullAddresses: boolean;
+  readonly accessLogFullAddresses?: boolean;
   /** Whether lines have user agent, referer, request id and the limiter's decision. */
-  readonly hasDetails: boolean;
+  readonly accessLogDetails?: boolean;
 }
 
 export interface AccessLog {
@@ -21,6 +22,28 @@ export interface AccessLog {
   readonly refused: (socket: Socket, status: number) => void;
 }
 
+/** Buffered while the reader is slow; further lines are lost. 8 MiB. */
+const MAX_BYTES = 8 * 1024 * 1024;
+/** How long the last lines have, since the reader may have stopped reading. 1 s. */
+const FLUSH_MS = 1_000;
+
+/** The access log on stdout, which is written asynchronously; `flush` is the end of it. */
+export function openAccessLog(
+  config: AccessLogConfig,
+  log: Log,
+): AccessLog & { readonly flush: () => Promise<void> } {
+  const output = destination({ dest: 1, sync: false, maxLength: MAX_BYTES });
+  output.on('error', () => undefined);
+  output.once('drop', () => log('the access log is read more slowly than it is written: lines are lost'));
+  const flush = (): Promise<void> =>
+    new Promise((settle) => {
+      setTimeout(settle, FLUSH_MS);
+      output.once('close', settle);
+      output.end();
+    });
+  return { ...createAccessLog(output, config), flush };
+}
+
 /** Longer texts from clients are cut. */
 const TEXT_MAX_LENGTH = 256;
 /** Printable ASCII. Other values of X-Request-Id do not come from a balancer. */
@@ -28,11 +51,11 @@ const REQUEST_ID = /^[\x20-\x7e]{1,128}$/;
 
 /**
  * Lines omit the query, which is meaningless for the tree but may contain private data, and part of
- * the address unless `hasFullAddresses`.
+ * the address unless full addresses are wanted.
  */
 export function createAccessLog(
   destination: DestinationStream,
-  { hasFullAddresses, hasDetails }: AccessLogConfig,
+  { accessLogFullAddresses: hasFullAddresses = false, accessLogDetails: hasDetails = false }: AccessLogConfig,
 ): AccessLog {
   const log = pino(
     { base: null, timestamp: stdTimeFunctions.isoTime, formatters: { level: (level) => ({ level }) } },

@@ -15,7 +15,7 @@ const CONTEXT = {
 async function logging(options: object = {}, context: object | null = CONTEXT) {
   const written: string[] = [];
   const destination = { write: (line: string) => void written.push(line) };
-  const accessLog = createAccessLog(destination, { hasFullAddresses: false, hasDetails: false, ...options });
+  const accessLog = createAccessLog(destination, options);
   const server = createServer((request, response) => {
     accessLog.follow(request, response);
     if (context !== null) Object.assign(request, { context, clientAddress: '203.0.113.77' });
@@ -58,7 +58,7 @@ describe('createAccessLog', () => {
   });
 
   it('has whole addresses, what a client says of itself and what the limiter said, if asked for', async () => {
-    const { get, lines } = await logging({ hasDetails: true, hasFullAddresses: true });
+    const { get, lines } = await logging({ accessLogDetails: true, accessLogFullAddresses: true });
     const long = 'a'.repeat(1_000);
     await get('/', { 'User-Agent': long, Referer: `https://x/${long}`, 'X-Request-Id': '4bf9-2' });
     await expect.poll(lines).toMatchObject([
@@ -73,7 +73,7 @@ describe('createAccessLog', () => {
   });
 
   it('leaves out details that there are not, and what is no request id', async () => {
-    const { get, lines } = await logging({ hasDetails: true }, { ...CONTEXT, tokens: undefined });
+    const { get, lines } = await logging({ accessLogDetails: true }, { ...CONTEXT, tokens: undefined });
     await get('/');
     for (const id of ['a'.repeat(129), 'é', 'a\tb', '']) await get('/', { 'X-Request-Id': id });
     await expect.poll(() => lines().length).toBe(5);
@@ -93,7 +93,7 @@ describe('createAccessLog', () => {
   });
 
   it('writes a line for a request without a context, by its peer, and for what is no request', async () => {
-    const { port, get, lines } = await logging({ hasDetails: true }, null);
+    const { port, get, lines } = await logging({ accessLogDetails: true }, null);
     await get(`/${'a'.repeat(1_000)}%0a{"level":"info"}?q`);
     (await open(port)).socket.write('GARBAGE\r\n\r\n');
     await expect.poll(lines).toMatchObject([

@@ -145,7 +145,7 @@ describe('pipelined requests', () => {
 async function accounted(options: TestOptions = {}) {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
-  const accessLog = createAccessLog(destination, { hasFullAddresses: false, hasDetails: false });
+  const accessLog = createAccessLog(destination, {});
   const metrics = new Metrics();
   const server = { metrics, accessLog };
   const proxy = await serving({ [FILE]: ENDLESS }, { quotas: UNLIMITED, server, ...options });

@@ -103,7 +103,7 @@ describe('what a download takes from its bucket', () => {
   it('is logged as the bucket that has fewer tokens left', async () => {
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };
-    const accessLog = createAccessLog(destination, { hasFullAddresses: false, hasDetails: true });
+    const accessLog = createAccessLog(destination, { accessLogDetails: true });
     const { ask, advance } = await startProxy(await tree({ limits: WHOLE }), {
       quotas: { api: { burst: 3 }, download: { burst: 3 } },
       server: { accessLog },
