@@ -320,6 +320,48 @@ export interface paths {
       };
     };
   };
+  '/api/v1/lookup/game/{prefix}': {
+    /** The games with some names */
+    get: {
+      parameters: {
+        path: {
+          /**
+           * @description First hexadecimal digits of the SHA-256 of the name in lower case, as many as /api/v1/lookup says.
+           * @example b42
+           */
+          prefix: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LookupGame'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/lookup/item/{prefix}': {
+    /** The items with some names */
+    get: {
+      parameters: {
+        path: {
+          /**
+           * @description First hexadecimal digits of the SHA-256 of the name in lower case, as many as /api/v1/lookup says.
+           * @example b42
+           */
+          prefix: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LookupItem'];
+          };
+        };
+      };
+    };
+  };
   '/api/v1/owners/user/{prefix}': {
     /** The groups that some users own, and the games they created */
     get: {
@@ -2270,6 +2312,20 @@ export interface components {
           /** @description How many hexadecimal digits of the hash the prefix has. Unit: digits. */
           readonly digits: number;
         } | null;
+        /** @description Names of games. Null: not measured. */
+        readonly game: {
+          /** @description Template of the paths. */
+          readonly path: string;
+          /** @description How many hexadecimal digits of the hash the prefix has. Unit: digits. */
+          readonly digits: number;
+        } | null;
+        /** @description Names of items. Null: not measured. */
+        readonly item: {
+          /** @description Template of the paths. */
+          readonly path: string;
+          /** @description How many hexadecimal digits of the hash the prefix has. Unit: digits. */
+          readonly digits: number;
+        } | null;
       };
       /** @description From an owner to its groups and games. */
       readonly owners: {
@@ -2324,8 +2380,46 @@ export interface components {
         } | null;
       };
     };
+    /** @description The games that have some names. */
+    readonly LookupGame: {
+      /** @description The prefix, in lower-case hexadecimal digits. */
+      readonly prefix: string;
+      /** @description All names whose hash has the prefix, in order of their code points. */
+      readonly names: readonly {
+        /** @description The name as it is hashed: NFKC(lower(NFKC(name))). */
+        readonly name: string;
+        /** @description The records that have or had the name, in order of id. A record has one entry for each spelling. */
+        readonly matches: readonly {
+          /** @description Id of the record. */
+          readonly id: number;
+          /** @description The name, exactly as read. */
+          readonly name: string;
+          /** @description Whether it is the newest name of the record. */
+          readonly is_current: boolean;
+        }[];
+      }[];
+    };
     /** @description The groups that have or had some names. */
     readonly LookupGroup: {
+      /** @description The prefix, in lower-case hexadecimal digits. */
+      readonly prefix: string;
+      /** @description All names whose hash has the prefix, in order of their code points. */
+      readonly names: readonly {
+        /** @description The name as it is hashed: NFKC(lower(NFKC(name))). */
+        readonly name: string;
+        /** @description The records that have or had the name, in order of id. A record has one entry for each spelling. */
+        readonly matches: readonly {
+          /** @description Id of the record. */
+          readonly id: number;
+          /** @description The name, exactly as read. */
+          readonly name: string;
+          /** @description Whether it is the newest name of the record. */
+          readonly is_current: boolean;
+        }[];
+      }[];
+    };
+    /** @description The items that have some names. */
+    readonly LookupItem: {
       /** @description The prefix, in lower-case hexadecimal digits. */
       readonly prefix: string;
       /** @description All names whose hash has the prefix, in order of their code points. */
@@ -3366,6 +3460,8 @@ export const JSON_ROUTES: ReadonlySet<string> = new Set([
   '/api/v1/lookup',
   '/api/v1/lookup/username/{prefix}',
   '/api/v1/lookup/group/{prefix}',
+  '/api/v1/lookup/game/{prefix}',
+  '/api/v1/lookup/item/{prefix}',
   '/api/v1/owners/user/{prefix}',
   '/api/v1/owners/group/{prefix}',
   '/api/v1/lookup/platform-id/group/{prefix}',

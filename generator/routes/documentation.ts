@@ -4,7 +4,7 @@ import { RESOURCES, documentsOf } from '../schema/schema.js';
 import { WINDOW_NAMES } from '../schema/members.js';
 import { capitalized, withArticle } from '../schema/words.js';
 import { ENDPOINTS } from './endpoints.js';
-import { LOOKUP, NAMED, idsRoute, lookupRoute, ownersRoute, platformIdRoute } from './lookup.js';
+import { LOOKUP, NAMED, OWNERS, idsRoute, lookupRoute, ownersRoute, platformIdRoute } from './lookup.js';
 import { LISTS, moversRoute } from './lists.js';
 import { PATHS } from './paths.js';
 
@@ -71,7 +71,7 @@ export const REFERENCE: readonly ReferencePage[] = [
   reference('names', 'Names and owners', 'Records by a name or an owner', [
     ['lookup'],
     NAMED.map(lookupRoute),
-    ...NAMED.map((kind) => [ownersRoute(kind)]),
+    ...OWNERS.map((kind) => [ownersRoute(kind)]),
   ]),
   reference('ids', 'Ids', 'The ids of all records, and records by an id of the platform', [
     ['ids'],

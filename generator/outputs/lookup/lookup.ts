@@ -1,5 +1,5 @@
 /** The documents for finding records. */
-import { NAMED, idsRoute, lookupRoute, ownersRoute, platformIdRoute } from '../../routes/lookup.js';
+import { NAMED, OWNERS, idsRoute, lookupRoute, ownersRoute, platformIdRoute } from '../../routes/lookup.js';
 import type { Register } from '../../register/database.js';
 import { KINDS } from '../../schema/field.js';
 import { game } from '../../schema/game.js';
@@ -38,11 +38,10 @@ export const LOOKUP_SECTIONS: readonly Section[] = [
   ),
   ...NAMED.map((kind) => {
     const { resource, history } = NAMES[kind];
-    return section([lookupRoute(kind)], [resource.plural, history.table], (register, digits) =>
-      names(register, kind, digits),
-    );
+    const tables = [resource.plural, ...(history === undefined ? [] : [history.table])];
+    return section([lookupRoute(kind)], tables, (register, digits) => names(register, kind, digits));
   }),
-  ...NAMED.map((kind) =>
+  ...OWNERS.map((kind) =>
     section(
       [ownersRoute(kind)],
       [...(kind === 'user' ? [group.plural] : []), game.plural],
@@ -60,6 +59,6 @@ export const LOOKUP_SHAPES: readonly ObjectShape[] = [
   ...KINDS.map(idsPageShape),
   GUIDE_SHAPE,
   ...NAMED.map(namesShape),
-  ...NAMED.map(ownersShape),
+  ...OWNERS.map(ownersShape),
   ...KINDS.map(platformIdsShape),
 ];

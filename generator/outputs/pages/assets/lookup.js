@@ -11,11 +11,8 @@ import { capitalized, withArticle } from '../../../schema/words.js';
  * @typedef {{ path: string, digits: number }} Shards
  */
 
-/** What the shards of names are called, by kind. @type {ReadonlyMap<string, 'group' | 'username'>} */
-const SHARDS = new Map([
-  ['group', 'group'],
-  ['user', 'username'],
-]);
+/** What the shards of a kind's names are called. @param {string} kind */
+const shardsOf = (kind) => (kind === 'user' ? 'username' : kind);
 const HOW = '/api/v1/lookup';
 const OPENING = 'Opening …';
 /** Pages that a form without its script leads to: no record is at their address. */
@@ -95,10 +92,8 @@ async function shardWith(guide, called, text) {
  * @returns {Promise<readonly Match[]>}
  */
 async function matchesOf(kind, name) {
-  const called = SHARDS.get(kind);
-  if (called === undefined) return [];
   const wanted = normal(name);
-  const shard = await shardWith('lookup', called, wanted);
+  const shard = await shardWith('lookup', shardsOf(kind), wanted);
   const entry = listIn(shard?.names, isEntry).find(({ name: hashed }) => hashed === wanted);
   return listIn(entry?.matches, isMatch);
 }

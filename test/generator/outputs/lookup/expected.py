@@ -13,6 +13,7 @@ rows = lambda sql: register.execute(sql).fetchall()
 withheld = set(rows('SELECT kind, id FROM withheld'))
 tables = {'group': 'groups', 'user': 'users', 'game': 'games', 'item': 'items'}
 histories = {'user': ('username', 'usernames', 'user_id'), 'group': ('name', 'group_names', 'group_id')}
+called = {'user': 'username', 'group': 'group', 'game': 'game', 'item': 'item'}
 
 
 def put(path, body):
@@ -31,6 +32,27 @@ def digits(entries):
 def published(kind, columns='id'):
     found = rows(f'SELECT {columns} FROM {tables[kind]} ORDER BY id')
     return [row for row in found if (kind, row[0]) not in withheld]
+
+
+def deleted(kind):
+    return {record for (record,) in rows(f"SELECT id FROM {tables[kind]} WHERE state = 'deleted'")}
+
+
+def names(kind):
+    """(record, name): whether it is the newest, of all names that can be found; and how many there are at most"""
+    column, table, key = histories.get(kind, ('name', None, None))
+    history = rows(f'SELECT {key}, position, {column} FROM {table} ORDER BY 1, 2') if table else []
+    entries = [row for row in history if (kind, row[0]) not in withheld]
+    newest = {record: position for record, position, name in entries}
+    found = {}
+    for record, position, name in entries:
+        found[record, name] = found.get((record, name), False) or position == newest[record]
+    for record, name in published(kind, f'id, {column}'):
+        if name is not None:
+            found[record, name] = True
+    gone = deleted(kind)
+    most = len(published(kind)) + len(entries) - len(newest)
+    return {match: current for match, current in found.items() if match[0] not in gone}, most
 
 
 def begins(key):
@@ -65,23 +87,15 @@ for kind in tables:
 put('/api/v1/ids', {'kinds': kinds})
 
 lookup = {'hash': 'SHA-256 over the UTF-8 of NFKC(lower(NFKC(name)))'}
-for kind, (column, table, key) in histories.items():
-    matches = {}
-    entries = [row for row in rows(f'SELECT {key}, position, {column} FROM {table} ORDER BY 1, 2') if (kind, row[0]) not in withheld]
-    newest = {record: position for record, position, name in entries}
-    for record, position, name in entries:
-        known = matches.get((record, name), False)
-        matches[record, name] = known or position == newest[record]
-    for record, name in published(kind, f'id, {column}'):
-        if name is not None:
-            matches[record, name] = True
+for kind, member in called.items():
+    matches, most = names(kind)
     by_name = {}
     for (record, name), current in sorted(matches.items()):
         by_name.setdefault(fold(name), []).append({'id': record, 'name': name, 'is_current': current})
-    count = digits(len(published(kind)) + len(entries) - len(newest))
-    path = f'/api/v1/lookup/{"username" if kind == "user" else "group"}'
+    count = digits(most)
+    path = f'/api/v1/lookup/{member}'
     shards(path, count, [(name, {'name': name, 'matches': by_name[name]}) for name in sorted(by_name)], 'names')
-    lookup[path.split('/')[-1]] = {'path': f'{path}/{{prefix}}', 'digits': count}
+    lookup[member] = {'path': f'{path}/{{prefix}}', 'digits': count}
 
 owners = {'hash': 'SHA-256 over the decimal digits of the id'}
 groups = published('group', "id, name, 'user', owner_id")

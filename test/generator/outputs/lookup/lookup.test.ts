@@ -72,6 +72,7 @@ const NASTY: Rows = {
     { id: 9_007_199_254_740_991, name: 'last', owner_state: 'owned', owner_id: 9_007_199_254_740_991 },
     { id: 4, name: 'of a hidden one', owner_state: 'owned', owner_id: 66, owner_name: 'secret' },
     { id: 66, name: 'withheld group' },
+    { id: 67, name: 'gone today', state: 'deleted' },
   ],
   group_names: [
     // The same name twice, another spelling of it, and the one that the record has.
@@ -83,6 +84,8 @@ const NASTY: Rows = {
     named(2, 2, 'lastly', '02'),
     named(66, 1, 'formerly withheld', '02'),
     named(66, 2, 'withheld group', '03'),
+    named(67, 1, 'gone formerly', '02'),
+    named(67, 2, 'gone today', '03'),
   ],
   users: [
     ...SPELLINGS.map((username, index) => ({ id: 5 + index * 4_294_967_296, username })),
@@ -101,7 +104,11 @@ const NASTY: Rows = {
     creator_id: index % 11 === 0 ? null : ([3, 66, 2, 5][index % 4] ?? null),
     platform_id: index === 11 ? 'of a withheld game' : (PLATFORM_IDS[index] ?? null),
   })),
-  items: [{ id: 8, creator_type: 'user', creator_id: 5, platform_id: '81384788765712384' }],
+  items: [
+    { id: 8, creator_type: 'user', creator_id: 5, platform_id: '81384788765712384' },
+    ...SPELLINGS.map((name, index) => ({ id: 10 + index, name, creator_type: 'user', creator_id: 1 })),
+    { id: 9, name: 'gone item', state: 'deleted' },
+  ],
   withheld: ['user 66', 'group 66', 'game 12'].map((record) => {
     const [kind = '', id] = record.split(' ');
     return { kind, id: Number(id), since: '2026-11-20T08:00:00Z' };
@@ -119,7 +126,7 @@ describe.runIf(hasPython)(
       const out = await built(register);
       const documents = found(out);
       expect(documents).toEqual(expected(register));
-      expect(Object.values(documents).join('')).not.toMatch(/secret|withheld/);
+      expect(Object.values(documents).join('')).not.toMatch(/secret|withheld|gone/);
     });
   },
 );
