@@ -362,6 +362,36 @@ export interface paths {
       };
     };
   };
+  '/api/v1/lookup/names': {
+    /** Where the pages of all names begin */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LookupNames'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/lookup/names/{page}': {
+    /** A page of the names of all records, sorted, to find one by the beginning of a name */
+    get: {
+      parameters: {
+        path: {
+          /** @description Number of the page, as /api/v1/lookup/names has it. */
+          page: number;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LookupNamesPage'];
+          };
+        };
+      };
+    };
+  };
   '/api/v1/owners/user/{prefix}': {
     /** The groups that some users own, and the games they created */
     get: {
@@ -2437,6 +2467,42 @@ export interface components {
         }[];
       }[];
     };
+    /** @description Where the pages of all names begin. */
+    readonly LookupNames: {
+      /** @description Number of names. Unit: names. */
+      readonly count: number;
+      /** @description The pages, in order of their names. */
+      readonly pages: readonly {
+        /** @description The first name of the page, folded: NFKC(lower(NFKC(name))). Pages are in order of the code points of folded names. */
+        readonly first: string;
+        /**
+         * Format: uri-reference
+         * @description Path of the page.
+         */
+        readonly path: string;
+      }[];
+    };
+    /** @description A page of the names of all records. */
+    readonly LookupNamesPage: {
+      /** @description The first name of the page, folded: NFKC(lower(NFKC(name))). Pages are in order of the code points of folded names. */
+      readonly first: string;
+      /**
+       * Format: uri-reference
+       * @description Path of the next page; null for the last one.
+       */
+      readonly next: string | null;
+      /** @description The names, in order of their folded code points, then of kind, id and name. A record has one entry for each spelling. */
+      readonly names: readonly {
+        /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
+        readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
+        /** @description Id of the record. */
+        readonly id: number;
+        /** @description The name, exactly as read. */
+        readonly name: string;
+        /** @description Whether it is the newest name of the record. */
+        readonly is_current: boolean;
+      }[];
+    };
     /** @description The games with some ids of the platform. */
     readonly LookupPlatformIdGame: {
       /** @description The prefix, in lower-case hexadecimal digits. */
@@ -3462,6 +3528,8 @@ export const JSON_ROUTES: ReadonlySet<string> = new Set([
   '/api/v1/lookup/group/{prefix}',
   '/api/v1/lookup/game/{prefix}',
   '/api/v1/lookup/item/{prefix}',
+  '/api/v1/lookup/names',
+  '/api/v1/lookup/names/{page}',
   '/api/v1/owners/user/{prefix}',
   '/api/v1/owners/group/{prefix}',
   '/api/v1/lookup/platform-id/group/{prefix}',

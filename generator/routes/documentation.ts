@@ -1,10 +1,9 @@
 /** The pages of the documentation, and which routes each page of the reference explains. */
-import { KINDS } from '../schema/field.js';
 import { RESOURCES, documentsOf } from '../schema/schema.js';
 import { WINDOW_NAMES } from '../schema/members.js';
 import { capitalized, withArticle } from '../schema/words.js';
 import { ENDPOINTS } from './endpoints.js';
-import { LOOKUP, NAMED, OWNERS, idsRoute, lookupRoute, ownersRoute, platformIdRoute } from './lookup.js';
+import { IDS_REFERENCE, LOOKUP, NAMES_REFERENCE } from './lookup.js';
 import { LISTS, moversRoute } from './lists.js';
 import { PATHS } from './paths.js';
 
@@ -68,16 +67,8 @@ export const REFERENCE: readonly ReferencePage[] = [
     WINDOW_NAMES.map(moversRoute),
     ['recent'],
   ]),
-  reference('names', 'Names and owners', 'Records by a name or an owner', [
-    ['lookup'],
-    NAMED.map(lookupRoute),
-    ...OWNERS.map((kind) => [ownersRoute(kind)]),
-  ]),
-  reference('ids', 'Ids', 'The ids of all records, and records by an id of the platform', [
-    ['ids'],
-    KINDS.map(idsRoute),
-    KINDS.map(platformIdRoute),
-  ]),
+  reference('names', 'Names and owners', 'Records by a name or an owner', NAMES_REFERENCE),
+  reference('ids', 'Ids', 'The ids of all records, and records by an id of the platform', IDS_REFERENCE),
   reference('publishing', 'Publishing', 'What is published, and what each snapshot changed', [
     ['snapshot'],
     ['changes'],

@@ -30,10 +30,13 @@ const NAMES: Readonly<Record<Kind, Named>> = {
   item: { called: 'item', sources: { 'items.name': 'the items with some names' } },
 };
 export const NAMED: readonly Kind[] = ['user', 'group', 'game', 'item'];
+const NAME_SOURCES = NAMED.flatMap((kind) => Object.keys(NAMES[kind].sources));
 
 /** The names of routes. */
 export const idsRoute = (kind: Kind): string => `ids-${kind}`;
 export const lookupRoute = (kind: Kind): string => `lookup-${NAMES[kind].called}`;
+export const NAMES_ROUTE = 'lookup-names';
+export const NAME_PAGE_ROUTE = 'lookup-names-page';
 export const ownersRoute = (kind: OwnerKind): string => `owners-${kind}`;
 export const platformIdRoute = (kind: Kind): string => `lookup-platform-id-${kind}`;
 
@@ -100,6 +103,29 @@ export const LOOKUP: readonly Endpoint[] = [
       sources,
     );
   }),
+  {
+    name: NAMES_ROUTE,
+    path: '/api/v1/lookup/names',
+    class: CLASS,
+    description: 'Where the pages of all names begin',
+    measures: NAME_SOURCES,
+  },
+  {
+    name: NAME_PAGE_ROUTE,
+    path: '/api/v1/lookup/names/{page}',
+    class: CLASS,
+    description: 'A page of the names of all records, sorted, to find one by the beginning of a name',
+    parameters: [
+      {
+        name: 'page',
+        in: 'path',
+        type: 'id',
+        description: 'number of the page, as /api/v1/lookup/names has it',
+      },
+    ],
+    absent: 'no page of names is {page} today; /api/v1/lookup/names has those that there are',
+    measures: NAME_SOURCES,
+  },
   ...OWNERS.map((kind) =>
     sharded(
       ownersRoute(kind),
@@ -119,4 +145,18 @@ export const LOOKUP: readonly Endpoint[] = [
       [`${kind}s.platform_id`],
     ),
   ),
+];
+
+/** What the reference explains together: the routes of each section, on the page of names, and on that of ids. */
+export const NAMES_REFERENCE: readonly (readonly string[])[] = [
+  ['lookup'],
+  NAMED.map(lookupRoute),
+  [NAMES_ROUTE],
+  [NAME_PAGE_ROUTE],
+  ...OWNERS.map((kind) => [ownersRoute(kind)]),
+];
+export const IDS_REFERENCE: readonly (readonly string[])[] = [
+  ['ids'],
+  KINDS.map(idsRoute),
+  KINDS.map(platformIdRoute),
 ];

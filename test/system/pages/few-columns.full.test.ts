@@ -150,7 +150,7 @@ inChromium('the field that finds records', () => {
       page,
       'user',
       'nobody',
-      'No published club or player has exactly this name. Only whole names are found.',
+      'No published club or player has exactly this name. While you type, names that begin so are suggested.',
     );
   });
 

@@ -1,8 +1,10 @@
 /** A field that finds a record by its id, an address, a name or the platform's id. Upgrades each `<div data-lookup>`. */
 import { soughtBy } from '../address.js';
+import { foldedName } from '../name-search.js';
 import { element, isolated } from './dom.js';
 import { isObject, listIn, objectIn } from './facts.js';
 import { ask } from './request.js';
+import { suggest } from './suggestions.js';
 import { capitalized, withArticle } from '../../../schema/words.js';
 
 /**
@@ -17,9 +19,6 @@ const HOW = '/api/v1/lookup';
 const OPENING = 'Opening …';
 /** Pages that a form without its script leads to: no record is at their address. */
 const ASKED_AT = /^\/\w*$/;
-
-/** @param {string} name as it is hashed */
-const normal = (name) => name.normalize('NFKC').toLowerCase().normalize('NFKC');
 
 /** @param {string} text */
 async function sha256(text) {
@@ -92,7 +91,7 @@ async function shardWith(guide, called, text) {
  * @returns {Promise<readonly Match[]>}
  */
 async function matchesOf(kind, name) {
-  const wanted = normal(name);
+  const wanted = foldedName(name);
   const shard = await shardWith('lookup', shardsOf(kind), wanted);
   const entry = listIn(shard?.names, isEntry).find(({ name: hashed }) => hashed === wanted);
   return listIn(entry?.matches, isMatch);
@@ -207,6 +206,7 @@ export function upgrade(host) {
   const status = element('p', { class: 'status', role: 'status' });
   const list = element('ul', { class: 'matches' });
   form.append(hint, status, list);
+  if (field.named.length > 0) suggest(input, field, () => select.value);
 
   let latest = 0;
   /** @param {string} words @param {boolean} isBad @param {readonly Node[]} found */
@@ -258,7 +258,7 @@ export function upgrade(host) {
         return say(`${records}${had} this ${what}.`, false, links);
       }
       say(
-        `No published ${named.map(({ one }) => one).join(' or ')} has${had} exactly this ${what}. Only whole ${what === 'id or name' ? 'ids and names' : `${what}s`} are found.`,
+        `No published ${named.map(({ one }) => one).join(' or ')} has${had} exactly this ${what}.${field.named.length > 0 ? ' While you type, names that begin so are suggested.' : ''}`,
       );
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;

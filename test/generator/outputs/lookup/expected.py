@@ -55,10 +55,10 @@ def names(kind):
     return {match: current for match, current in found.items() if match[0] not in gone}, most
 
 
-def begins(key):
+def begins(key, average):
     prime = 67108859
     mixed = (key % prime * 41475557 + key // prime * 25214903) % prime
-    return mixed**3 % prime % 4096 == 0
+    return mixed**3 % prime % average == 0
 
 
 def shards(path, count, entries, member):
@@ -75,7 +75,7 @@ kinds = {}
 for kind in tables:
     pages = []
     for (key,) in published(kind):
-        if not pages or begins(key):
+        if not pages or begins(key, 4096):
             pages.append([])
         pages[-1].append(key)
     paths = [f'/api/v1/ids/{kind}/{page[0]}' for page in pages]
@@ -87,8 +87,10 @@ for kind in tables:
 put('/api/v1/ids', {'kinds': kinds})
 
 lookup = {'hash': 'SHA-256 over the UTF-8 of NFKC(lower(NFKC(name)))'}
+every = []
 for kind, member in called.items():
     matches, most = names(kind)
+    every += [(fold(name), kind, record, name, current) for (record, name), current in matches.items()]
     by_name = {}
     for (record, name), current in sorted(matches.items()):
         by_name.setdefault(fold(name), []).append({'id': record, 'name': name, 'is_current': current})
@@ -96,6 +98,22 @@ for kind, member in called.items():
     path = f'/api/v1/lookup/{member}'
     shards(path, count, [(name, {'name': name, 'matches': by_name[name]}) for name in sorted(by_name)], 'names')
     lookup[member] = {'path': f'{path}/{{prefix}}', 'digits': count}
+
+
+pages = {}
+for folded, kind, record, name, current in sorted(every):
+    if not pages or begins(record, 1024):
+        entry = json.dumps([folded, kind, record], ensure_ascii=False, separators=(',', ':'))
+        number = 2 + int(hashlib.sha256(entry.encode()).hexdigest()[:10], 16) if pages else 1
+        if number not in pages:
+            page = pages[number] = {'first': folded, 'names': []}
+    page['names'].append({'kind': kind, 'id': record, 'name': name, 'is_current': current})
+path = '/api/v1/lookup/names'
+paths = [f'{path}/{number}' for number in pages]
+for page, own, following in zip(pages.values(), paths, paths[1:] + [None]):
+    put(own, {'first': page['first'], 'next': following, 'names': page['names']})
+starts = [{'first': page['first'], 'path': f'{path}/{number}'} for number, page in pages.items()]
+put(path, {'count': len(every), 'pages': starts})
 
 owners = {'hash': 'SHA-256 over the decimal digits of the id'}
 groups = published('group', "id, name, 'user', owner_id")

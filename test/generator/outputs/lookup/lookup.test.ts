@@ -1,5 +1,6 @@
 /** The documents for finding records, against a script in another language that knows the documentation alone. */
 import { execFileSync } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { it, thorough } from '../../../support/thorough.js';
@@ -152,6 +153,44 @@ describe.runIf(hasPython)('a sample with two digits and several pages', () => {
     const after = found(out);
     expect(after).toEqual(expected(register));
     expect(after).not.toEqual(before);
+  });
+});
+
+/** A register of many users. @param renamed the name of one of them */
+const usersWith = (renamed: string): string =>
+  writeRegister(path('register.sqlite'), {
+    users: Array.from({ length: 20_000 }, (_, index) => ({
+      id: 1 + 7 * index,
+      username: index === 9_000 ? renamed : `user ${String((index * 7919) % 20_000).padStart(5, '0')}`,
+    })),
+  });
+const pagesIn = (out: string) =>
+  Object.entries(found(out)).filter(([url]) => url.startsWith('/api/v1/lookup/names/'));
+
+describe('the pages of names', () => {
+  it('change where a name is new and where it is gone, and nowhere else', async () => {
+    const out = await built(usersWith('anna'));
+    const before = pagesIn(out);
+    expect(before.length).toBeGreaterThan(10);
+    await built(usersWith('user 10000 a'), out);
+    const after = new Map(pagesIn(out));
+    const same = before.filter(([url, body]) => after.get(url) === body);
+    expect(before.length - same.length).toBeLessThanOrEqual(2);
+  });
+
+  it('are kept if records change and names do not', async () => {
+    const file = usersWith('anna');
+    const out = await built(file);
+    const inode = () => statSync(join(out, 'api/v1/lookup/names.json')).ino;
+    const [first, before] = [inode(), pagesIn(out)];
+    changeRegister(file, `UPDATE users SET state = 'banned', measurements = 3 WHERE id < 1000`);
+    await built(file, out);
+    expect([inode(), pagesIn(out)]).toEqual([first, before]);
+    changeRegister(file, `UPDATE users SET state = 'deleted' WHERE username = 'anna'`);
+    await built(file, out);
+    expect(JSON.stringify(before)).toContain('anna');
+    expect(JSON.stringify(Object.values(found(out)))).not.toContain('anna');
+    expect(await inProcess('verify', '--out', out)).toMatchObject({ code: 0 });
   });
 });
 

@@ -206,9 +206,9 @@ describe('edge', () => {
 
 /** Documents of the API whose files have another name. */
 const REWRITTEN =
-  'stats ids lookup largest/games movers/h24 movers/d7 movers/d30 recent group/:id user/:id game/:id item/:id ' +
+  'stats ids lookup lookup/names largest/games movers/h24 movers/d7 movers/d30 recent group/:id user/:id game/:id item/:id ' +
   'ids/group/:first_id ids/user/:first_id ids/game/:first_id ids/item/:first_id lookup/username/:prefix ' +
-  'lookup/group/:prefix owners/user/:prefix owners/group/:prefix ' +
+  'lookup/group/:prefix lookup/game/:prefix lookup/item/:prefix lookup/names/:page owners/user/:prefix owners/group/:prefix ' +
   'lookup/platform-id/group/:prefix lookup/platform-id/user/:prefix lookup/platform-id/game/:prefix ' +
   'lookup/platform-id/item/:prefix';
 
