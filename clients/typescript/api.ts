@@ -530,6 +530,18 @@ export interface paths {
       };
     };
   };
+  '/api/v1/largest/items': {
+    /** The items with the most favourites */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LargestItems'];
+          };
+        };
+      };
+    };
+  };
   '/api/v1/movers/h24': {
     /** The groups that gained and lost the most members in 24 hours */
     get: {
@@ -573,6 +585,30 @@ export interface paths {
         200: {
           content: {
             readonly 'application/json': components['schemas']['Recent'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/newest': {
+    /** The newest records of each kind, by when they were created */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['Newest'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/largest/usernames': {
+    /** The users with the most usernames */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LargestUsernames'];
           };
         };
       };
@@ -2274,7 +2310,7 @@ export interface components {
         readonly owner: components['schemas']['Owner'] | null;
       }[];
     };
-    /** @description The 200 largest games by measured players and by measured visits. Deleted games and games without a measured number are left out. */
+    /** @description The 200 largest games by measured players and by measured visits. Deleted records and those without a measured value are left out. */
     readonly LargestGames: {
       /**
        * Format: date-time
@@ -2320,6 +2356,51 @@ export interface components {
         readonly measured_at: string;
         /** @description The user or group that created it. Null: not measured, or withheld. */
         readonly creator: components['schemas']['Creator'] | null;
+      }[];
+    };
+    /** @description The 200 items that most users have marked as a favourite. Deleted records and those without a measured value are left out. */
+    readonly LargestItems: {
+      /**
+       * Format: date-time
+       * @description Time of the newest measurement in the register; null if it is empty.
+       */
+      readonly as_of: string | null;
+      /** @description The items with the most favourites, most first. Items with equal numbers are in order of id. */
+      readonly favourites: readonly {
+        /** @description Rank by favourites. Items with equal numbers share a rank. */
+        readonly rank: number;
+        /** @description Stable numeric id of the item (its asset id). */
+        readonly id: number;
+        /** @description Name of the item, exactly as read. Null: not measured. */
+        readonly name: string | null;
+        /** @description Users who have marked it as a favourite. Unit: users. */
+        readonly favourites: number;
+        /**
+         * Format: date-time
+         * @description When the register last measured the record.
+         */
+        readonly measured_at: string;
+        /** @description The user or group that created it. Null: not measured, or withheld. */
+        readonly creator: components['schemas']['Creator'] | null;
+      }[];
+    };
+    /** @description The 200 users with the most usernames, as far as they were observed. Deleted users are left out. */
+    readonly LargestUsernames: {
+      /**
+       * Format: date-time
+       * @description Time of the newest measurement in the register; null if it is empty.
+       */
+      readonly as_of: string | null;
+      /** @description The users with the most usernames, most first. Users with equal numbers are in order of id. */
+      readonly users: readonly {
+        /** @description Rank by usernames. Users with equal numbers share a rank. */
+        readonly rank: number;
+        /** @description Stable numeric id of the user. */
+        readonly id: number;
+        /** @description Username of the user, exactly as read. Null: not measured. */
+        readonly username: string | null;
+        /** @description Number of usernames observed, as in the record of the user. Unit: names. */
+        readonly username_count: number;
       }[];
     };
     /** @description How to look up records by what is known of them. */
@@ -2764,6 +2845,90 @@ export interface components {
          */
         readonly to_at: string;
       }[];
+    };
+    /** @description The 200 newest records of each kind, by the time at which they were created on the platform. Deleted records and those without a measured value are left out. */
+    readonly Newest: {
+      /**
+       * Format: date-time
+       * @description Time of the newest measurement in the register; null if it is empty.
+       */
+      readonly as_of: string | null;
+      /** @description The groups that were created last, newest first. Null: not measured. */
+      readonly groups:
+        | readonly {
+            /** @description Stable numeric id of the group. */
+            readonly id: number;
+            /** @description Name of the group, exactly as read. Null: not measured. */
+            readonly name: string | null;
+            /**
+             * Format: date-time
+             * @description When the group was created, according to the platform.
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description When the register last measured the record.
+             */
+            readonly measured_at: string;
+          }[]
+        | null;
+      /** @description The users that were created last, newest first. Null: not measured. */
+      readonly users:
+        | readonly {
+            /** @description Stable numeric id of the user. */
+            readonly id: number;
+            /** @description Username of the user, exactly as read. Null: not measured. */
+            readonly username: string | null;
+            /**
+             * Format: date-time
+             * @description When the user joined, according to the platform.
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description When the register last measured the record.
+             */
+            readonly measured_at: string;
+          }[]
+        | null;
+      /** @description The games that were created last, newest first. Null: not measured. */
+      readonly games:
+        | readonly {
+            /** @description Stable numeric id of the game. */
+            readonly id: number;
+            /** @description Name of the game, exactly as read. Null: not measured. */
+            readonly name: string | null;
+            /**
+             * Format: date-time
+             * @description When the game was created, according to the platform.
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description When the register last measured the record.
+             */
+            readonly measured_at: string;
+          }[]
+        | null;
+      /** @description The items that were created last, newest first. Null: not measured. */
+      readonly items:
+        | readonly {
+            /** @description Stable numeric id of the item (its asset id). */
+            readonly id: number;
+            /** @description Name of the item, exactly as read. Null: not measured. */
+            readonly name: string | null;
+            /**
+             * Format: date-time
+             * @description When the item was created, according to the platform.
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description When the register last measured the record.
+             */
+            readonly measured_at: string;
+          }[]
+        | null;
     };
     /** @description The user who owns the group. */
     readonly Owner: {
@@ -3537,10 +3702,13 @@ export const JSON_ROUTES: ReadonlySet<string> = new Set([
   '/api/v1/lookup/platform-id/game/{prefix}',
   '/api/v1/lookup/platform-id/item/{prefix}',
   '/api/v1/largest/games',
+  '/api/v1/largest/items',
   '/api/v1/movers/h24',
   '/api/v1/movers/d7',
   '/api/v1/movers/d30',
   '/api/v1/recent',
+  '/api/v1/newest',
+  '/api/v1/largest/usernames',
   '/downloads/datapackage.json',
   '/api/v1/openapi.json',
   '/snapshot.json',

@@ -534,7 +534,7 @@ inChromium('the field that finds records', () => {
     await seek(page, 'nobody at all');
     await expect
       .poll(() => status(page))
-      .toMatch(/^No published .*group.* or .* has or had exactly this name\./);
+      .toMatch(/^No published group, user, game or item has or had exactly this name\./);
     await seek(page, '');
     await expect.poll(() => status(page)).toBe('Enter an id, an address or a name.');
     expect(await matches.count()).toBe(0);

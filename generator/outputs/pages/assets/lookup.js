@@ -15,6 +15,8 @@ import { capitalized, withArticle } from '../../../schema/words.js';
 
 /** What the shards of a kind's names are called. @param {string} kind */
 const shardsOf = (kind) => (kind === 'user' ? 'username' : kind);
+/** `group, user or game` */
+const any = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 const HOW = '/api/v1/lookup';
 const OPENING = 'Opening …';
 /** Pages that a form without its script leads to: no record is at their address. */
@@ -258,7 +260,7 @@ export function upgrade(host) {
         return say(`${records}${had} this ${what}.`, false, links);
       }
       say(
-        `No published ${named.map(({ one }) => one).join(' or ')} has${had} exactly this ${what}.${field.named.length > 0 ? ' While you type, names that begin so are suggested.' : ''}`,
+        `No published ${any.format(named.map(({ one }) => one))} has${had} exactly this ${what}.${field.named.length > 0 ? ' While you type, names that begin so are suggested.' : ''}`,
       );
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
