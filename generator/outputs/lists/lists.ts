@@ -11,7 +11,7 @@ import { MOVERS_SHAPES, MOVERS_TABLES, movers } from './movers.js';
 import { RANKED_LISTS, RANKED_SHAPES } from './ranked.js';
 import { RECENT_SHAPE, RECENT_TABLES, recent } from './recent.js';
 
-type RenderList = (register: Register, asOf: string | null, table: readonly Route[]) => Generator<Output>;
+type RenderList = (register: Register, asOf: string | null, table: readonly Route[]) => Iterable<Output>;
 
 /** @param tables those that it reads; each list also has the time of the register's newest measurement */
 const list = (

@@ -135,9 +135,9 @@ const DOCUMENTS: readonly RankedDocument[] = [
 export const RANKED_LISTS = DOCUMENTS.map(({ route, tables, lists }) => ({
   route,
   tables,
-  *render(register: Register, asOf: string | null): Generator<Output> {
+  render: (register: Register, asOf: string | null): readonly Output[] => {
     const members = lists.map((list) => `"${list.member}":${entriesOf(register, list)}`);
-    yield { route, key: 0, body: `{"as_of":${JSON.stringify(asOf)},${members.join(',')}}` };
+    return [{ route, key: 0, body: `{"as_of":${JSON.stringify(asOf)},${members.join(',')}}` }];
   },
 }));
 

@@ -7,6 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
+import { csvObjects } from '../../support/csv.js';
 import { startProxy, type RunningProxy } from '../../support/proxy.js';
 import { writeRegister } from '../../support/register.js';
 import {
@@ -619,6 +620,23 @@ inChromium('the field that finds records', () => {
     const { page } = await opened('/group', { prepare: (each) => each.addInitScript(NO_HASHES) });
     await seek(page, 'quick_hill');
     await expect.poll(() => status(page)).toContain('only on an https address');
+  });
+});
+
+inChromium('the history of a record', () => {
+  it('is saved as CSV, made in the browser', async () => {
+    const { page, complaints, outside } = await openRecord('/user/10', {});
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'usernames' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('user-10-usernames.csv');
+    const rows = csvObjects(readFileSync(await download.path(), 'utf8'));
+    expect(rows.map(({ user_id, position, username }) => [user_id, position, username])).toEqual([
+      ['10', '1', 'slow_hill'],
+      ['10', '2', 'quick_hill'],
+    ]);
+    expect([...complaints, ...outside]).toEqual([]);
   });
 });
 
