@@ -17,7 +17,7 @@ const flattened = (entry: Values): ReadonlyMap<string, unknown> =>
 /** Null is empty; a measured empty text is `""`. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '';
-  const text = String(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
