@@ -6,7 +6,7 @@ import { newestIn } from '../programs/log/log-files.js';
 import { checkpointFile, logFolder } from '../programs/log/log-paths.js';
 import { checkpointIn } from '../programs/log/tlog/text.js';
 import { parseJson } from '../base/portable.js';
-import { isCommitting } from '../publish/commit.js';
+import { isCommitting } from '../state/published.js';
 import { exportRoute } from '../routes/exports.js';
 import { TABLES } from '../schema/schema.js';
 import { parseSnapshot, type Snapshot } from '../tree/snapshot-json.js';

@@ -21,7 +21,8 @@ import {
   type Documents,
   type RenderWork,
 } from './render.js';
-import { completeCommit, distrustState, isCommitting, isCopy } from '../publish/commit.js';
+import { completeCommit } from '../publish/commit.js';
+import { distrustState, isCommitting, isCopy } from '../state/published.js';
 import { readManifest } from '../tree/manifest.js';
 import type { Route } from '../routes/route.js';
 import type { Announcement, AroundCommit, Plan } from '../publish/plan.js';

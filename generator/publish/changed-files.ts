@@ -20,13 +20,17 @@ export const snapshotIdOf = ({ tree, sequence, digest }: Manifest): SnapshotId =
   digest,
 });
 
-/** The documents of each route that a commit changed; of a first one, all. */
+/**
+ * The documents of each route that a commit changed; of a first one, all.
+ * @throws Failure invalid: that is damaged
+ */
 function* changedDocuments(
   state: State,
   commit: Committed,
 ): Generator<[StateRoute, Iterable<ChangedDocument>]> {
+  state.requireChangesOf(commit);
   for (const route of state.routes) {
-    if (commit.changes === 'everything') {
+    if (commit.changes === null) {
       if (!route.isFormer) yield [route, allDocuments(state, route)];
     } else yield [route, state.changed(commit.number, route.id)];
   }
@@ -86,7 +90,9 @@ export function changedFilesBetween(
   // What is not reported yet is kept longer than what was between.
   const isChain = between.every(({ number }, index) => number === (between[0]?.number ?? 0) - index);
   const steps = between.slice(0, -1);
-  return isChain && steps.every(({ changes }) => changes === 'listed') ? filesOf(state, steps) : undefined;
+  return isChain && steps.every((step) => step.changes !== null && state.knowsChangesOf(step))
+    ? filesOf(state, steps)
+    : undefined;
 }
 
 function* filesOf(state: State, commits: readonly Committed[]): Generator<string> {
@@ -94,8 +100,8 @@ function* filesOf(state: State, commits: readonly Committed[]): Generator<string
   if (commits.length > 0) yield* ALWAYS_FILES;
 }
 
-/** The files that one snapshot changed, with those of later steps. */
-export function* filesListed(state: State, id: SnapshotId): Generator<string> {
-  for (const commit of state.commits())
-    if (isOf(commit, id)) for (const { file } of changedFiles(state, commit)) yield file;
+/** The files that one snapshot changed, with those of later steps; undefined if that is not known. */
+export function filesListed(state: State, id: SnapshotId): Iterable<string> | undefined {
+  const commits = [...state.commits()].filter((commit) => isOf(commit, id));
+  return commits.every((commit) => state.knowsChangesOf(commit)) ? filesOf(state, commits) : undefined;
 }

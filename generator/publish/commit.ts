@@ -7,12 +7,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure, asFailure, codeOf, isInterrupt, unlessFailure } from '../base/errors.js';
+import { Failure, asFailure, codeOf, isInterrupt } from '../base/errors.js';
 import { flushOne, makeFolder } from '../base/files.js';
 import { OwnFolder } from '../base/links.js';
 import { Lock } from '../base/lock.js';
 import type { Progress } from '../base/progress.js';
-import { isDamagedState } from '../state/schema.js';
+import { isCommitting, isSound } from '../state/published.js';
 import { State } from '../state/state.js';
 import { readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/snapshot-json.js';
@@ -21,40 +21,6 @@ import { changedFiles } from './changed-files.js';
 import { deleteFile, deleteFolder, move, moveEach } from './moves.js';
 import { rebuildState } from './rebuild-state.js';
 import { stagePaths, unflattened } from './stage.js';
-
-/** Does something with the state as it was committed last; undefined if there is none, or it is damaged. */
-export function withPublished<T>(
-  { database }: Pick<Tree, 'database'>,
-  read: (state: State) => T,
-): T | undefined {
-  try {
-    using state = State.read(database);
-    return state && read(state);
-  } catch (error) {
-    if (isDamagedState(error)) return undefined;
-    throw error;
-  }
-}
-
-/** Whether a commit was interrupted, or is under way. */
-export const isCommitting = (tree: Pick<Tree, 'database'>): boolean =>
-  withPublished(tree, ({ newest }) => newest !== undefined && newest.stage !== 'published') ?? false;
-
-/** Whether the state is undamaged, as far as that is seen without reading all of it, and of a digest. */
-export const isSound = (tree: Pick<Tree, 'database'>, digest?: string): boolean =>
-  withPublished(tree, (state) => state.isSound(digest)) ?? false;
-
-/** Whether the published tree is a copy, whose snapshots are numbered by its origin (see programs/mirror/). */
-export const isCopy = (tree: Pick<Tree, 'database'>): boolean =>
-  withPublished(tree, ({ newest }) => newest?.described.isCopy) ?? false;
-
-/** Makes the next process that opens the tree rebuild its state. Damage may keep that from being written, and is seen then. */
-export function distrustState({ database }: Pick<Tree, 'database'>): void {
-  unlessFailure(() => {
-    using state = State.open(database);
-    state.distrust();
-  });
-}
 
 // Flushing
 
@@ -134,7 +100,7 @@ function* moves(tree: Tree, state: State): Generator<void, void, undefined> {
   yield* move(paths.tree, out);
   yield* moveEach(paths.replacing, out, placeOf);
   const { newest } = state;
-  if (newest?.stage === 'committing' && newest.changes === 'listed')
+  if (newest?.stage === 'committing' && newest.changes !== null)
     for (const { file, isPut } of changedFiles(state, newest)) {
       if (isPut) continue;
       own.pathOf(file);
@@ -177,8 +143,9 @@ async function complete(tree: Tree, progress: Progress): Promise<void> {
   using state = State.open(tree.database);
   // Where somebody has deleted the stage, what the tree has is all there is: the state is rebuilt from it.
   const isStaged = existsSync(stagePaths(tree).manifest);
-  if (isStaged || readManifest(tree.manifest)?.digest === state.newest?.digest)
-    await apply(tree, state, progress);
+  const { newest } = state;
+  const canGoOn = isStaged || readManifest(tree.manifest)?.digest === newest?.digest;
+  if (newest !== undefined && canGoOn && state.knowsChangesOf(newest)) await apply(tree, state, progress);
   else state.distrust();
   progress.finish();
 }

@@ -19,16 +19,8 @@ import type { PublishedRoute } from '../tree/published-routes.js';
 import { FORMAT, type Manifest } from '../tree/snapshot-json.js';
 import { newTreeId, type Tree } from '../tree/tree.js';
 import { roomFor, stageCopied, stageMade, stageUnchanged } from './announcement.js';
-import {
-  apply,
-  completeCommit,
-  flush,
-  flushEach,
-  isCommitting,
-  isSound,
-  recover,
-  withPublished,
-} from './commit.js';
+import { apply, completeCommit, flush, flushEach, recover } from './commit.js';
+import { isCommitting, isSound, withPublished } from '../state/published.js';
 import { comparedRoutes, nextRoutes } from './compared-routes.js';
 import { keepAssets, replacedAssets } from './former-assets.js';
 import { Takedown, type Announcement, type CopiedAnnouncement, type Opening, type Plan } from './plan.js';

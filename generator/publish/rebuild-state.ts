@@ -6,13 +6,15 @@ import type { Progress } from '../base/progress.js';
 import { filler } from '../routes/route.js';
 import type { Entry } from '../state/documents.js';
 import { RebuiltState } from '../state/rebuilt.js';
-import { State } from '../state/state.js';
+import { withPublished } from '../state/published.js';
+import type { State } from '../state/state.js';
 import { CODINGS, COMPRESSED_FROM_BYTES, namesOf, siblingsFrom } from '../tree/codings.js';
 import { NO_HASH, isAsIndexed, measure } from '../tree/measure.js';
 import { isRendered, type PublishedRoute } from '../tree/published-routes.js';
 import { scan, type Scan } from '../tree/scan.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
+import { ALWAYS_FILES } from './changed-files.js';
 import { pagesOf } from './compared-routes.js';
 
 /**
@@ -30,16 +32,17 @@ export async function rebuildState(
   manifest?: Manifest,
 ): Promise<string> {
   const routes = published.filter(isRendered);
-  const { keys } = await scan(tree, routes, progress);
+  const { keys, own } = await scan(tree, routes, progress);
   const total = [...keys.values()].reduce((sum, { length }) => sum + length, 0);
   progress.start('rebuilding the state from the published files', total, 'files');
   // What was withheld, that a tree is a copy, and what was sent to remotes is nowhere else.
-  const { withheld, isCopy } = unlessFailure(() => lastOf(tree)) ?? {};
-  const sent = unlessFailure(() => sentIn(tree)) ?? [];
+  const { withheld, isCopy } =
+    unlessFailure(() => withPublished(tree, ({ newest }) => newest?.described)) ?? {};
+  const remotes = unlessFailure(() => withPublished(tree, remotesIn)) ?? [];
   const mayBeTorn = existsSync(tree.stage);
   const partial = `${tree.database}.partial`;
   removeDatabase(partial);
-  const state = RebuiltState.create(partial);
+  const state = RebuiltState.open(partial);
   try {
     for (const [index, route] of routes.entries()) {
       const fileOf = filler(route.file);
@@ -55,11 +58,12 @@ export async function rebuildState(
         if (pause !== undefined) await pause;
       }
     }
-    const digest = state.finish(manifest, {
-      ...(withheld && { withheld }),
-      ...(isCopy !== undefined && { isCopy }),
-    });
-    for (const { name, known } of sent) state.rememberRemote(name, known);
+    const ownFiles = own
+      .filter((name) => !ALWAYS_FILES.includes(name))
+      .map((name) => ({ name, isPut: true, isCached: true }));
+    const described = { ...(withheld && { withheld }), ...(isCopy !== undefined && { isCopy }) };
+    const digest = state.finish(manifest, described, ownFiles);
+    for (const { name, known } of remotes) state.rememberRemote(name, known);
     state.close();
     removeDatabase(tree.database);
     renameSync(partial, tree.database);
@@ -70,18 +74,11 @@ export async function rebuildState(
   }
 }
 
-function lastOf({ database }: Tree) {
-  using state = State.read(database);
-  return state?.newest?.described;
-}
-
 /** What remotes are known to hold, but of which snapshot: what changed since is not known any more. */
-function sentIn({ database }: Tree) {
-  using state = State.read(database);
-  return state?.rows<{ name: string; known: string }>(
+const remotesIn = (state: State) =>
+  state.rows<{ name: string; known: string }>(
     "SELECT name, json_set(known, '$.held', NULL) AS known FROM remote",
   );
-}
 
 /** With what SQLite keeps next to it. */
 export function removeDatabase(file: string): void {

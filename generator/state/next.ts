@@ -261,9 +261,9 @@ export class NextState extends State {
     this.#begin();
     const last = this.newest;
     const number = (last?.number ?? 0) + 1;
-    // Of a first snapshot, everything is listed.
-    const changes = last === undefined ? 'everything' : 'listed';
     this.run(() => {
+      // Of a first snapshot, everything is new.
+      if (last !== undefined) for (const route of routes) this.#recordChanges(number, route, isStaged);
       this.change(
         `INSERT INTO snapshot VALUES (?, ?, ?, ?, 'committing', ?, ?, ?, '')`,
         number,
@@ -271,10 +271,9 @@ export class NextState extends State {
         id.sequence,
         id.digest,
         isReported ? 'yes' : 'no',
-        changes,
+        last === undefined ? null : this.sumOfChanges(number),
         JSON.stringify(described),
       );
-      if (last !== undefined) for (const route of routes) this.#recordChanges(number, route, isStaged);
       this.insertOwnFiles(number, own);
       this.#recordRoutes(routes);
       this.#recordSources();

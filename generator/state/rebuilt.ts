@@ -3,7 +3,7 @@ import type { PublishedRoute } from '../tree/published-routes.js';
 import { NO_HASH } from '../tree/measure.js';
 import { replaceChunks, type Entry } from './documents.js';
 import { NOTHING_KNOWN, allowReaders, writeState, type Described } from './schema.js';
-import { State } from './state.js';
+import { State, type OwnFile } from './state.js';
 
 /** The snapshot that a state is of. */
 interface Snapshot {
@@ -14,14 +14,7 @@ interface Snapshot {
 export class RebuiltState extends State {
   #position = 0;
 
-  /** Creates a state, to be completed by `finish`. */
-  static create(file: string): RebuiltState {
-    const state = new RebuiltState(writeState(file), file);
-    state.run(() => state.database.exec('BEGIN IMMEDIATE'));
-    return state;
-  }
-
-  /** Opens a state to mark documents in it. */
+  /** Opens a state to mark documents in it, or to make it from published files if there is none. */
   static override open(file: string): RebuiltState {
     const state = new RebuiltState(writeState(file), file);
     state.run(() => {
@@ -43,18 +36,19 @@ export class RebuiltState extends State {
    * Completes a state made from published files.
    * @returns the digest of these
    */
-  finish(snapshot: Snapshot | undefined, known: Partial<Described>): string {
+  finish(snapshot: Snapshot | undefined, known: Partial<Described>, own: readonly OwnFile[]): string {
     for (const { id, route } of this.routes) replaceChunks(this.database, id, route);
     const { digest } = this;
     const described = JSON.stringify({ ...NOTHING_KNOWN, ...known });
     // Operators get lists of everything, since what changed until now is not known any more.
     this.change(
-      `INSERT INTO snapshot VALUES (1, ?, ?, ?, 'published', 'no', 'everything', ?, '')`,
+      `INSERT INTO snapshot VALUES (1, ?, ?, ?, 'published', 'no', NULL, ?, '')`,
       snapshot?.tree.id ?? '',
       snapshot?.sequence ?? 0,
       digest,
       described,
     );
+    this.insertOwnFiles(1, own);
     this.seal(1);
     this.run(() => this.database.exec('COMMIT'));
     return digest;

@@ -30,9 +30,9 @@ const SCHEMA = `
   CREATE TABLE fingerprint ( -- of rows that documents are made from; bytes is the number of records in a chunk of rows
     source INTEGER NOT NULL, ${ENTRY}, PRIMARY KEY (source, key)) WITHOUT ROWID;
   CREATE TABLE snapshot ( -- a commit; stage is published once its moves are done, reported is yes once operators have
-    -- their lists, changes is listed if the table change has them, otherwise everything may have changed
+    -- their lists, changes is a sum of what the table change has of it; null if everything may have changed
     number INTEGER PRIMARY KEY, tree TEXT NOT NULL, sequence INTEGER NOT NULL, digest TEXT NOT NULL, stage TEXT NOT NULL,
-    reported TEXT NOT NULL, changes TEXT NOT NULL, described TEXT NOT NULL, sum TEXT NOT NULL);
+    reported TEXT NOT NULL, changes TEXT, described TEXT NOT NULL, sum TEXT NOT NULL);
   CREATE TABLE change ( -- of a document by a commit: how many files it has, with compressed siblings, and how many it had
     snapshot INTEGER NOT NULL, route INTEGER NOT NULL, key INTEGER NOT NULL, files INTEGER NOT NULL, replaced INTEGER NOT NULL,
     PRIMARY KEY (snapshot, route, key)) WITHOUT ROWID;

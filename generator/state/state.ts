@@ -30,8 +30,8 @@ export interface Committed extends SnapshotId {
   /** `committing` moves and deletes files; `unchanged` moves those that are no documents. */
   readonly stage: 'committing' | 'unchanged' | 'published';
   readonly isReported: boolean;
-  /** Whether there are rows of what it changed; otherwise all may have changed. */
-  readonly changes: 'listed' | 'everything';
+  /** A sum over the rows of what it changed; null if there are none, since everything may have changed. */
+  readonly changes: string | null;
   readonly described: Described;
 }
 
@@ -66,7 +66,7 @@ interface Row extends SnapshotId {
   readonly number: number;
   readonly stage: string;
   readonly reported: string;
-  readonly changes: string;
+  readonly changes: string | null;
   readonly described: string;
   readonly sum: string;
 }
@@ -124,9 +124,8 @@ export class State implements Disposable {
 
   #committed(row: Row): Committed | undefined {
     const described = describedSchema.safeParse(parseJson(row.described)).data;
-    if (described === undefined || row.sum !== this.sumOf(row)) return undefined;
-    const { number, tree, sequence, digest } = row;
-    const changes = row.changes === 'listed' ? 'listed' : 'everything';
+    if (described === undefined || row.sum !== this.#sumOf(row)) return undefined;
+    const { number, tree, sequence, digest, changes } = row;
     const stage = row.stage === 'published' || row.stage === 'unchanged' ? row.stage : 'committing';
     const isReported = row.reported === 'yes';
     return { number, tree, sequence, digest, stage, isReported, changes, described };
@@ -141,15 +140,30 @@ export class State implements Disposable {
     }
   }
 
+  /** Whether a commit changed what its rows say: those may be as many as documents, so they are looked at where they are used. */
+  knowsChangesOf({ number, changes }: Pick<Committed, 'number' | 'changes'>): boolean {
+    return changes === null || changes === this.sumOfChanges(number);
+  }
+
+  /** @throws Failure invalid: the rows of what a commit changed are damaged */
+  requireChangesOf(commit: Committed): void {
+    if (!this.knowsChangesOf(commit)) throw damagedState(this.file, `the changes of commit ${commit.number}`);
+  }
+
   /** What notices a flipped bit in a commit: SQLite has no checksums of its own. */
-  protected sumOf(row: Omit<Row, 'stage' | 'reported' | 'sum'>): string {
+  #sumOf(row: Omit<Row, 'stage' | 'reported' | 'sum'>): string {
     const { number, tree, sequence, digest, changes, described } = row;
+    const all = [number, tree, sequence, digest, changes, described, this.ownFiles(number)];
+    return hash('sha256', JSON.stringify(all));
+  }
+
+  /** The same of the rows of what it changed. */
+  protected sumOfChanges(number: number): string {
     const changed = this.rows(
       `SELECT route, count(*), sum(key % ${PRIME}), sum(files), sum(replaced) FROM change WHERE snapshot = ? GROUP BY route`,
       number,
     );
-    const all = [number, tree, sequence, digest, changes, described, changed, this.ownFiles(number)];
-    return hash('sha256', JSON.stringify(all));
+    return hash('sha256', JSON.stringify(changed));
   }
 
   /**
@@ -173,7 +187,7 @@ export class State implements Disposable {
     const known = describedSchema.parse(parseJson(row.described));
     const tables = isTouched ? this.#sumOfTables() : known.tables;
     const described = JSON.stringify({ ...known, ...(tables !== undefined && { tables }) });
-    const sum = this.sumOf({ ...row, described });
+    const sum = this.#sumOf({ ...row, described });
     this.change('UPDATE snapshot SET described = ?, sum = ? WHERE number = ?', described, sum, number);
   }
 
@@ -203,9 +217,10 @@ export class State implements Disposable {
     this.run(() =>
       this.database.transaction(() => {
         this.change(
-          `INSERT INTO snapshot SELECT ?, tree, sequence, digest, 'published', ?, 'listed', described, '' FROM snapshot WHERE number = ?`,
+          `INSERT INTO snapshot SELECT ?, tree, sequence, digest, 'published', ?, ?, described, '' FROM snapshot WHERE number = ?`,
           number,
           newest.described.isCopy === true ? 'yes' : 'no',
+          this.sumOfChanges(number),
           newest.number,
         );
         this.insertOwnFiles(number, files);

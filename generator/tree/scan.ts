@@ -10,6 +10,8 @@ import { HARMLESS, type Tree } from './tree.js';
 export interface Scan {
   /** By route name, with a suffix for compressed siblings: `group-history`, `group-history.gz`. */
   readonly keys: ReadonlyMap<string, Float64Array>;
+  /** The publisher's own files, which no state counts among its documents. */
+  readonly own: readonly string[];
   /**
    * Files that no document explains: siblings of the publisher's own files, and files in the place
    * of a folder of documents.
@@ -19,7 +21,7 @@ export interface Scan {
   readonly untracked: readonly string[];
 }
 
-/** The publisher's own files, described by snapshot.json, /changes and the log instead of the state. */
+/** Described by snapshot.json, /changes and the log. */
 const OWN_FILES =
   /^(snapshot\.json|log\/.+|changes\/(index\.json|\d+\.(json|ndjson\.gz))|feeds\/snapshots\.(atom|json))$/;
 
@@ -33,7 +35,7 @@ export async function scan(
   const locate = locator(routes);
   const folders = folderPatterns(routes);
   const keys = new Map<string, number[]>();
-  const [extra, untracked]: [string[], string[]] = [[], []];
+  const [own, extra, untracked]: [string[], string[], string[]] = [[], [], []];
   const add = (name: string, key: number): void => {
     const found = keys.get(name);
     if (found === undefined) keys.set(name, [key]);
@@ -42,10 +44,11 @@ export async function scan(
   progress.start('looking through the tree', 0, 'files');
   for (const name of filesBelow(tree.out, '')) {
     const place = locate(name);
-    const isPublished = place !== undefined || OWN_FILES.test(name);
-    if (isPublished) onPublished(name);
+    const isOwn = place === undefined && OWN_FILES.test(name);
+    if (place !== undefined || isOwn) onPublished(name);
     if (place !== undefined) add(place.route.name + place.suffix, place.key);
-    else if (!isPublished) {
+    else if (isOwn) own.push(name);
+    else {
       const isInTheWay = folders.some((folder) => folder.test(name));
       const isExtra = isInTheWay || namesOfDocuments(name).some(([file]) => OWN_FILES.test(file));
       (isExtra ? extra : untracked).push(name);
@@ -56,6 +59,7 @@ export async function scan(
   progress.finish();
   return {
     keys: new Map([...keys].map(([name, found]) => [name, Float64Array.from(found).toSorted()])),
+    own: own.toSorted(),
     extra: extra.toSorted(),
     untracked: untracked.toSorted(),
   };

@@ -8,7 +8,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { namesIn, readText } from '../../base/files.js';
-import { withPublished } from '../../publish/commit.js';
+import { withPublished } from '../../state/published.js';
 import type { State } from '../../state/state.js';
 import { digestOf, routesText } from '../../tree/digest.js';
 import { readManifest } from '../../tree/manifest.js';

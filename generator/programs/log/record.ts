@@ -6,7 +6,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../base/errors.js';
 import { readText, replaceFileDurably } from '../../base/files.js';
-import { withPublished } from '../../publish/commit.js';
+import { withPublished } from '../../state/published.js';
 import { manifestHash, readManifest } from '../../tree/manifest.js';
 import type { Tree } from '../../tree/tree.js';
 import { checkpointIn, type Checkpoint, type SnapshotEntry } from './tlog/text.js';

@@ -6,7 +6,7 @@ import { ifExists, makeFolder } from '../../base/files.js';
 import type { Verifier } from '../../base/keys.js';
 import { publishing } from '../log/sign.js';
 import { publishCopiedLog } from '../log/publish-entry.js';
-import { isSound, withPublished } from '../../publish/commit.js';
+import { isSound, withPublished } from '../../state/published.js';
 import type { Changes } from '../../state/next.js';
 import { Publisher } from '../../publish/publisher.js';
 import { PATHS } from '../../routes/paths.js';

@@ -94,10 +94,10 @@ function changedFiles(
   const since = changedFilesBetween(state, begun ?? held, snapshotIdOf(manifest));
   // The snapshot may have been signed since it was uploaded.
   const isSigned = resent.some(({ template }) => isCheckpoint(template));
-  const tiles = isSigned ? tilesIn(filesListed(state, held)) : [];
+  const tiles = isSigned ? filesListed(state, held) : [];
   // Files in whose place there is a folder now: no commit lists them.
   const gone = Object.keys(sent).filter((name) => isSingle(name) && desired.setOf(name) === undefined);
-  return before && since && inTurn(before, since, tiles, gone);
+  return before && since && tiles && inTurn(before, since, tilesIn(tiles), gone);
 }
 
 function* inTurn(...all: readonly Iterable<string>[]): Generator<string> {

@@ -10,7 +10,7 @@ import { base64Of, bytesOfBase64 } from '../log/tlog/chunk-text.js';
 import { parseCheckpoint, type Checkpoint, type SnapshotEntry } from '../log/tlog/text.js';
 import { manifestHash } from '../../tree/manifest.js';
 import { namesOf } from '../../tree/codings.js';
-import { isCopy, withPublished } from '../../publish/commit.js';
+import { isCopy, withPublished } from '../../state/published.js';
 import { digestOf } from '../../tree/digest.js';
 import { makeFolder, namesIn, readText, replaceFile } from '../../base/files.js';
 import { forEachChunkFile } from '../log/chunk-index.js';

@@ -6,7 +6,7 @@ import type { Progress } from '../../base/progress.js';
 import { INDEX_FILE, filesIn, readChangeIndex, untrackedFiles } from '../../tree/changes.js';
 import { CODINGS, namesOf, siblingsFrom } from '../../tree/codings.js';
 import { cursorOver, seek } from '../../base/cursor.js';
-import { isCommitting, isSound, withPublished } from '../../publish/commit.js';
+import { isCommitting, isSound, withPublished } from '../../state/published.js';
 import { deleteFile } from '../../publish/moves.js';
 import { State } from '../../state/state.js';
 import { isNamedContent } from '../../publish/former-assets.js';

@@ -21,7 +21,8 @@ import {
   writeKnownLog,
 } from '../../../generator/programs/mirror/log-state.js';
 import type { Progress } from '../../../generator/base/progress.js';
-import { apply, completeCommit, flush, isCommitting } from '../../../generator/publish/commit.js';
+import { apply, completeCommit, flush } from '../../../generator/publish/commit.js';
+import { isCommitting } from '../../../generator/state/published.js';
 import { stagePaths } from '../../../generator/publish/stage.js';
 import { State } from '../../../generator/state/state.js';
 import { Tree } from '../../../generator/tree/tree.js';

@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ThreadPool, type Pool } from '../../../generator/pipeline/workers/pool.js';
-import { isCommitting } from '../../../generator/publish/commit.js';
+import { isCommitting } from '../../../generator/state/published.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { WORKER, published, startThreads } from '../../support/build.js';
 import { buildArgs, errorsOf, inputs, snapshot } from '../../support/cli.js';

@@ -10,7 +10,7 @@ import { progressFor } from '../../../generator/base/progress.js';
 import type { Resource } from '../../../generator/schema/field.js';
 import { Register } from '../../../generator/register/database.js';
 import { RESOURCES, TABLES } from '../../../generator/schema/schema.js';
-import { isCommitting } from '../../../generator/publish/commit.js';
+import { isCommitting } from '../../../generator/state/published.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { OPERATOR, effectsAt, startThreads } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';

@@ -6,6 +6,7 @@ import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { hashesOf, listOf, manifestOf, mirrorOf, stateOf, urlsOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
+import { changeState } from '../../support/state.js';
 import { buildWith, failureOf, pair, site, type Pair } from '../../support/site.js';
 import { differing, isSibling } from '../../support/tree.js';
 
@@ -116,6 +117,18 @@ describe('the lists of', () => {
       expect(purged).toContain(BASE + url);
     expect(new Set(purged).size).toBe(purged.length);
     expect(listOf(out, 2).put.map((each) => each.path)).not.toContain('/api/v1/largest');
+  });
+
+  it('a build of which it is no longer known what it changed hold everything', async () => {
+    const { out } = twins();
+    const purgeList = join(path('nowhere'), 'purge.txt');
+    await failureOf(buildWith({ register: both.registers[1], out, purgeList }));
+    changeState(out, 'UPDATE change SET key = key + 1 WHERE key = (SELECT max(key) FROM change)');
+    const { purged, files } = await build(both.registers[1], out);
+    const everything = [...mirrorOf(out).keys(), ...ALWAYS, ...SNAPSHOT_FEEDS, '/changes/2.json'];
+    expect(purged).toEqual(expect.arrayContaining(absolute(everything)));
+    expect(Object.keys(hashesOf(out)).filter((file) => !files.includes(file))).toEqual([]);
+    expect(manifestOf(out).sequence).toBe(2);
   });
 
   it('a build whose lists could not be written are in the next one’s', async () => {

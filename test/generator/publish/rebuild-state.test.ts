@@ -10,15 +10,16 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isSound } from '../../../generator/publish/commit.js';
+import { isSound } from '../../../generator/state/published.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { temporary } from '../../support/folder.js';
 import { contentOf, digestOf, manifestOf, mirrorOf, stateOf } from '../../support/published.js';
+import { changeRegister } from '../../support/register.js';
 import { fresh, site } from '../../support/site.js';
 import { changeState, databaseOf } from '../../support/state.js';
 import { differing } from '../../support/tree.js';
 import { LONG, publish, route } from './small.js';
-import { damageOf, expectAtRest } from './support.js';
+import { damageOf, expectAtRest, interruptCommit } from './support.js';
 
 const path = temporary();
 
@@ -131,6 +132,18 @@ describe('a state', () => {
       await expectAtRest(out);
     },
   );
+
+  it('altered in what an interrupted commit changes is rebuilt, and the tree completed, by the next build', async () => {
+    const [made, other] = [await site(path), path('dist')];
+    const { register, out } = made;
+    changeRegister(register, 'DELETE FROM users WHERE id = 1007; UPDATE items SET price = 50 WHERE id = 1');
+    await interruptCommit({ register, out }, 1);
+    changeState(out, 'UPDATE change SET replaced = 0');
+    await made.build();
+    expect(differing(contentOf(out), await fresh(register, other))).toEqual([]);
+    expect(await damageOf(out)).toEqual([]);
+    await expectAtRest(out);
+  });
 
   it('altered in where a chunk begins does not make the next snapshot another, and verify finds it', async () => {
     const [made, other] = [await site(path), path('dist')];

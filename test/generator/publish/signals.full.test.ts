@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
 import { Dice } from '../../../data/sample/dice.js';
-import { isCommitting } from '../../../generator/publish/commit.js';
+import { isCommitting } from '../../../generator/state/published.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { OPERATOR } from '../../support/build.js';
-import { errorsOf, start, startBuild, until, type Ended } from '../../support/cli.js';
+import { errorsOf, runSync, start, startBuild, until, type Ended } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { contentOf, manifestOf, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
@@ -24,8 +24,13 @@ beforeAll(async () => {
   both = await pair(path);
 });
 
-/** A build has a second to end: 1000 ms. */
+/** A build has a second to end: 1000 ms, or on a busy machine four times as long as a command takes to start. */
 const PATIENCE_MS = 1000;
+function patience(): number {
+  const at = performance.now();
+  runSync(['--version']);
+  return Math.max(PATIENCE_MS, 4 * (performance.now() - at));
+}
 const AS_IT_WAS = 'the published tree is what it was';
 
 /** Whether a build has come so far in the stage. */
@@ -53,7 +58,7 @@ describe('a build that gets', { retry: 2 }, () => {
       // A large stage may not be cleared away in the time there is; nothing is committed, and the next build does the rest.
       expect(isCommitting(new Tree(out))).toBe(false);
       expect(await damageOf(out)).toEqual([]);
-      expect(ms).toBeLessThan(PATIENCE_MS);
+      expect(ms).toBeLessThan(patience());
       expect((await startBuild(both.registers[0], out).done).code).toBe(0);
       await expectAtRest(out);
     },
@@ -105,7 +110,8 @@ describe('a query that takes minutes', { retry: 2 }, () => {
       const at = performance.now();
       running.child.kill(signal);
       const ended = await running.done;
-      expect(performance.now() - at).toBeLessThan(OBEYED_MS);
+      const ms = performance.now() - at;
+      expect(ms).toBeLessThan(OBEYED_MS + patience());
       // Without a word if the main thread was in the query.
       expect(shownBy(ended)).toBe(130);
       const consequence = command === 'build' ? `; ${AS_IT_WAS}` : '';

@@ -4,7 +4,7 @@ import { lstatSync, readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect } from 'vitest';
 import type { Progress } from '../../../generator/base/progress.js';
-import { isCommitting } from '../../../generator/publish/commit.js';
+import { isCommitting } from '../../../generator/state/published.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { verify } from '../../../generator/programs/verify/verify.js';
 import type { Damage } from '../../../generator/programs/verify/damage.js';

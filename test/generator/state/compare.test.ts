@@ -53,7 +53,7 @@ const routeOf = (id: number): StateRoute => ({
 /** Makes a state that has a model as documents and as fingerprints, and other lists. */
 function stateOf(model: Model): string {
   const file = path('state.sqlite');
-  using state = RebuiltState.create(file);
+  using state = RebuiltState.open(file);
   const lists = [
     [BELOW, OTHERS],
     [ID, model],
@@ -68,7 +68,7 @@ function stateOf(model: Model): string {
       fingerprint.run(id, key, entry.bytes, entry.hash);
     }
   }
-  state.finish({ tree: { id: '' }, sequence: 1 }, {});
+  state.finish({ tree: { id: '' }, sequence: 1 }, {}, []);
   return file;
 }
 

@@ -3,7 +3,8 @@
  * leaves on the disk is what lies there at that moment: a copy is taken, and whoever comes next opens that.
  */
 import { describe, expect } from 'vitest';
-import { completeCommit, isCommitting } from '../../../generator/publish/commit.js';
+import { completeCommit } from '../../../generator/publish/commit.js';
+import { isCommitting } from '../../../generator/state/published.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { quiet } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
