@@ -1,54 +1,65 @@
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { join } from 'node:path';
 
-import { ConfigError } from './errors.js';
-import type { AccessLogConfig } from './http/access-log.js';
-import { parseRanges, type AddressRange } from './limiter/client-ip.js';
+import { parseRanges, type AddressRange } from './clients.js';
 import type { Quota } from './limiter/gcra.js';
-import type { QuotaOverrides } from './snapshot/watcher.js';
+import type { QuotaOverrides } from './snapshot/active.js';
 
 /** What the operator can set, by flags and environment variables. */
 
-/** The checked and frozen settings. */
+/** An invalid combination or variable. The message names it and what was expected. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+/** The settings, checked. Their names are those that commander makes of the options below. */
 export interface Config {
   /** The published tree, as given. */
   readonly dist: string;
   /** 0 lets the system choose. */
   readonly port: number;
   readonly host: string;
-  /** Quotas that are not set follow the snapshot. */
-  readonly quotas: QuotaOverrides;
+  readonly apiTokens?: number;
+  readonly apiRefillSeconds?: number;
+  readonly downloadTokens?: number;
+  readonly downloadRefillSeconds?: number;
+  readonly pageTokens?: number;
+  readonly pageRefillSeconds?: number;
   /** Proxies whose X-Forwarded-For is trusted. */
-  readonly trustProxy: readonly AddressRange[];
-  /** The server through which several proxies share their limits: a URL, or the path of a socket. */
-  readonly redis: string | undefined;
+  readonly trustProxy?: readonly AddressRange[];
+  /** The server through which several proxies share their buckets: a URL, or the path of a socket. */
+  readonly redis?: string;
   readonly maxConnections: number;
   /** Per client, as the limiter identifies it; trusted proxies are exempt. */
   readonly maxConnectionsPerClient: number;
   /** Port for operations; undefined for none, 0 lets the system choose. */
-  readonly adminPort: number | undefined;
+  readonly adminPort?: number;
   readonly adminHost: string;
-  /** The proxy is unready if the snapshot was built longer ago. */
-  readonly readyMaxAgeMs: number | undefined;
-  readonly accessLog: AccessLogConfig | undefined;
-}
-
-/** Something the operator can set, by a flag or an environment variable. */
-interface Setting<T> {
-  readonly option: Option;
-  /** @throws Error saying what was expected */
-  readonly parse: (text: string) => T;
-  readonly fallback: T;
+  /** The proxy is unready if the snapshot was built longer ago. In seconds. */
+  readonly readyMaxAge?: number;
+  readonly accessLog?: boolean;
+  readonly accessLogFullAddresses?: boolean;
+  readonly accessLogDetails?: boolean;
 }
 
 const PREFIX = 'PROXY_';
 
-/** @param flags in commander's syntax */
-function setting<T>(flags: string, description: string, parse: (text: string) => T, fallback: T): Setting<T> {
-  const option = new Option(flags, description);
-  option.env(PREFIX + option.name().toUpperCase().replaceAll('-', '_'));
-  if (typeof fallback === 'string' || typeof fallback === 'number') option.default(fallback);
-  return { option, parse, fallback };
+/**
+ * An option and its variable.
+ *
+ * @param flags in commander's syntax
+ * @param parse throws an InvalidArgumentError; commander adds the flag or the variable
+ */
+function option<T>(
+  flags: string,
+  description: string,
+  parse: (text: string) => T,
+  fallback?: T & (string | number),
+): Option {
+  const result = new Option(flags, description);
+  result.env(PREFIX + result.name().toUpperCase().replaceAll('-', '_'));
+  if (fallback !== undefined) result.default(fallback);
+  return result.argParser(parse);
 }
 
 /** Even a million tokens of a day each are exact integers in milliseconds. */
@@ -59,72 +70,57 @@ const connections = wholeNumber(1, 1_000_000);
 const UNTIL_ONE_IS_BACK = 'time until one of them is back';
 const RANGES = 'CIDR ranges, loopback, linklocal, private, separated by commas';
 
-const settings = {
-  dist: setting('--out, --dist <folder>', 'the published tree', nonEmpty, 'dist'),
-  port: setting('--port <number>', 'port to listen on', port, 8080),
-  host: setting('--host <address>', 'address to listen on', nonEmpty, '127.0.0.1'),
-  apiTokens: setting('--api-tokens <number>', 'requests a client can make at once', tokens, undefined),
-  apiRefill: setting('--api-refill-seconds <seconds>', UNTIL_ONE_IS_BACK, milliseconds, undefined),
-  downloadTokens: setting('--download-tokens <number>', 'the same for downloads', tokens, undefined),
-  downloadRefill: setting('--download-refill-seconds <seconds>', UNTIL_ONE_IS_BACK, milliseconds, undefined),
-  pageTokens: setting('--page-tokens <number>', 'the same for pages and their assets', tokens, undefined),
-  pageRefill: setting('--page-refill-seconds <seconds>', UNTIL_ONE_IS_BACK, milliseconds, undefined),
-  trustProxy: setting(
-    '--trust-proxy <ranges>',
-    `proxies whose X-Forwarded-For is believed: ${RANGES}`,
-    parseRanges,
-    [],
-  ),
-  redis: setting(
+/** All options of the command line, each with its variable. */
+export const OPTIONS: readonly Option[] = [
+  option('--out, --dist <folder>', 'the published tree', nonEmpty, 'dist'),
+  option('--port <number>', 'port to listen on', port, 8080),
+  option('--host <address>', 'address to listen on', nonEmpty, '127.0.0.1'),
+  option('--api-tokens <number>', 'requests a client can make at once', tokens),
+  option('--api-refill-seconds <seconds>', UNTIL_ONE_IS_BACK, seconds),
+  option('--download-tokens <number>', 'the same for downloads', tokens),
+  option('--download-refill-seconds <seconds>', UNTIL_ONE_IS_BACK, seconds),
+  option('--page-tokens <number>', 'the same for pages and their assets', tokens),
+  option('--page-refill-seconds <seconds>', UNTIL_ONE_IS_BACK, seconds),
+  option('--trust-proxy <ranges>', `proxies whose X-Forwarded-For is believed: ${RANGES}`, ranges),
+  option(
     '--redis <url>',
     'Redis or Valkey server in which several proxies share their limits: redis:, rediss: or unix:/path',
     redisUrl,
-    undefined,
   ),
-  maxConnections: setting(
+  option(
     '--max-connections <number>',
     'connections open at once; further ones are closed unanswered',
     connections,
     5_000,
   ),
-  maxConnectionsPerClient: setting(
+  option(
     '--max-connections-per-client <number>',
     'the same for one client; trusted proxies are exempt',
     connections,
     256,
   ),
-  adminPort: setting('--admin-port <number>', 'port for /healthz, /readyz and /metrics', port, undefined),
-  adminHost: setting('--admin-host <address>', 'address of that port', nonEmpty, '127.0.0.1'),
-  readyMaxAge: setting(
+  option('--admin-port <number>', 'port for /healthz, /readyz and /metrics', port),
+  option('--admin-host <address>', 'address of that port', nonEmpty, '127.0.0.1'),
+  option(
     '--ready-max-age <seconds>',
     'not ready if the snapshot was built longer ago',
     wholeNumber(1, 9_999_999),
-    undefined,
   ),
-  accessLog: setting('--access-log [boolean]', 'a JSON line on stdout for each request', isOn, false),
-  accessLogFullAddresses: setting(
-    '--access-log-full-addresses [boolean]',
-    'addresses not shortened',
-    isOn,
-    false,
-  ),
-  accessLogDetails: setting(
+  option('--access-log [boolean]', 'a JSON line on stdout for each request', isOn),
+  option('--access-log-full-addresses [boolean]', 'addresses not shortened', isOn),
+  option(
     '--access-log-details [boolean]',
     'user agent, referer, request id and what the limiter said as well',
     isOn,
-    false,
   ),
-};
+];
 
-/** All options of the command line, each with its variable. */
-export const OPTIONS: readonly Option[] = Object.values(settings).map(({ option }) => option);
-
-/** Settings that have no effect without another one. */
-const REQUIREMENTS: readonly (readonly [Setting<unknown>, Setting<unknown>])[] = [
-  [settings.adminHost, settings.adminPort],
-  [settings.readyMaxAge, settings.adminPort],
-  [settings.accessLogFullAddresses, settings.accessLog],
-  [settings.accessLogDetails, settings.accessLog],
+/** Options that have no effect without another one. */
+const REQUIREMENTS: readonly (readonly [keyof Config, keyof Config])[] = [
+  ['adminHost', 'adminPort'],
+  ['readyMaxAge', 'adminPort'],
+  ['accessLogFullAddresses', 'accessLog'],
+  ['accessLogDetails', 'accessLog'],
 ];
 
 /**
@@ -147,64 +143,48 @@ export function checkVariables(environment: Record<string, string | undefined>):
  *
  * @param command has parsed OPTIONS
  * @param defaultsFolder where default paths start
- * @throws ConfigError for the first invalid value
+ * @throws ConfigError for an option without the one that it needs
  */
 export function resolveConfig(command: Command, defaultsFolder = ''): Config {
-  const read = <T>({ option, parse, fallback }: Setting<T>): T => {
-    const key = option.attributeName();
-    const source = command.getOptionValueSource(key);
-    if (source === undefined || source === 'default') return fallback;
-    const text = String(command.getOptionValue(key));
-    try {
-      return parse(text);
-    } catch (error) {
-      const name = source === 'env' ? option.envVar : option.long;
-      // A Redis URL can contain a password.
-      const value = option === settings.redis.option ? '' : ` "${text}"`;
-      const expected = error instanceof Error ? error.message : String(error);
-      throw new ConfigError(`${name}${value}: expected ${expected}`);
-    }
-  };
-
-  for (const [dependent, required] of REQUIREMENTS) {
-    if (read(dependent) === dependent.fallback || read(required) !== required.fallback) continue;
-    throw new ConfigError(`${dependent.option.long}: expected ${required.option.long} with it`);
+  const config = command.opts<Config>();
+  const isDefault = (name: keyof Config): boolean => command.getOptionValueSource(name) === 'default';
+  const isUsed = (name: keyof Config): boolean =>
+    config[name] !== undefined && config[name] !== false && !isDefault(name);
+  const flag = (name: keyof Config): string =>
+    OPTIONS.find((each) => each.attributeName() === name)?.long ?? name;
+  for (const [name, required] of REQUIREMENTS) {
+    if (isUsed(name) && !isUsed(required))
+      throw new ConfigError(`${flag(name)}: expected ${flag(required)} with it`);
   }
-  const readyMaxAge = read(settings.readyMaxAge);
-  return Object.freeze({
-    dist: read({ ...settings.dist, fallback: join(defaultsFolder, settings.dist.fallback) }),
-    port: read(settings.port),
-    host: read(settings.host),
-    quotas: Object.freeze({
-      api: override(read(settings.apiTokens), read(settings.apiRefill)),
-      download: override(read(settings.downloadTokens), read(settings.downloadRefill)),
-      page: override(read(settings.pageTokens), read(settings.pageRefill)),
-    }),
-    trustProxy: Object.freeze(read(settings.trustProxy)),
-    redis: read(settings.redis),
-    maxConnections: read(settings.maxConnections),
-    maxConnectionsPerClient: read(settings.maxConnectionsPerClient),
-    adminPort: read(settings.adminPort),
-    adminHost: read(settings.adminHost),
-    readyMaxAgeMs: readyMaxAge && readyMaxAge * 1000,
-    accessLog: read(settings.accessLog)
-      ? Object.freeze({
-          hasFullAddresses: read(settings.accessLogFullAddresses),
-          hasDetails: read(settings.accessLogDetails),
-        })
-      : undefined,
-  });
+  return { ...config, dist: isDefault('dist') ? join(defaultsFolder, config.dist) : config.dist };
 }
 
-function override(burst: number | undefined, emissionIntervalMs: number | undefined): Partial<Quota> {
-  return Object.freeze({
+/** The limits set by hand. */
+export function quotaOverrides(config: Config): QuotaOverrides {
+  return {
+    api: override(config.apiTokens, config.apiRefillSeconds),
+    download: override(config.downloadTokens, config.downloadRefillSeconds),
+    page: override(config.pageTokens, config.pageRefillSeconds),
+  };
+}
+
+function override(burst: number | undefined, refillSeconds: number | undefined): Partial<Quota> {
+  return {
     ...(burst !== undefined && { burst }),
-    ...(emissionIntervalMs !== undefined && { emissionIntervalMs }),
-  });
+    ...(refillSeconds !== undefined && { emissionIntervalMs: Math.round(refillSeconds * 1000) }),
+  };
+}
+
+function ranges(text: string): AddressRange[] {
+  try {
+    return parseRanges(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`Expected ${error instanceof Error ? error.message : String(error)}.`);
+  }
 }
 
 function nonEmpty(text: string): string {
-  if (text === '') throw new Error('a text that is not empty');
+  if (text === '') throw new InvalidArgumentError('Expected a text that is not empty.');
   return text;
 }
 
@@ -212,29 +192,31 @@ function wholeNumber(minimum: number, maximum: number): (text: string) => number
   return (text) => {
     const number = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
     if (number >= minimum && number <= maximum) return number;
-    throw new Error(`a whole number from ${minimum} to ${maximum}`);
+    throw new InvalidArgumentError(`Expected a whole number from ${minimum} to ${maximum}.`);
   };
 }
 
-/** Converts seconds as text to milliseconds. */
-function milliseconds(text: string): number {
-  const seconds = /^\d{1,5}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
-  if (seconds >= 0.001 && seconds <= MAX_REFILL_SECONDS) return Math.round(seconds * 1000);
-  throw new Error(`seconds from 0.001 to ${MAX_REFILL_SECONDS}, to the millisecond`);
+/** To the millisecond: the limiter computes with integers. */
+function seconds(text: string): number {
+  const number = /^\d{1,5}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= 0.001 && number <= MAX_REFILL_SECONDS) return number;
+  throw new InvalidArgumentError(`Expected seconds from 0.001 to ${MAX_REFILL_SECONDS}, to the millisecond.`);
 }
 
 /** Commander has `true` for a flag without a value. */
 function isOn(text: string): boolean {
   if (text === 'true' || text === '1') return true;
   if (text === 'false' || text === '0') return false;
-  throw new Error('true or false (or 1 or 0)');
+  throw new InvalidArgumentError('Expected true or false (or 1 or 0).');
 }
 
 /**
  * `redis://[[user]:password@]host[:port][/database]`, `rediss://` for TLS, or
  * `unix:/path[?db=N&username=U&password=P]`, which becomes the path with its parameters. ioredis
- * knows `valkey:` only as `redis:`. The error quotes nothing: a malformed URL may have the password
- * anywhere.
+ * knows `valkey:` only as `redis:`.
+ *
+ * @throws ConfigError, which quotes nothing, as commander would: a malformed URL may have the
+ *   password anywhere
  */
 export function redisUrl(text: string): string {
   const [, path, query] = /^unix:(?:\/\/)?(\/[^/?#][^?#]*)(?:\?([^?#]+))?$/i.exec(text) ?? [];
@@ -252,9 +234,9 @@ export function redisUrl(text: string): string {
     isDecodable(url.username + url.password);
   // Not the text itself: ioredis would not use TLS for "REDISS://".
   if (isValid) return url.href.replace(/^valkey/, 'redis');
-  throw new Error(
-    'a URL such as redis://user:password@host:6379/0, rediss:// for TLS, or unix:/path/to/socket?db=0; ' +
-      'in user name and password, "%", "?", "#" and "/" are percent-encoded',
+  throw new ConfigError(
+    '--redis or PROXY_REDIS: expected a URL such as redis://user:password@host:6379/0, rediss:// for TLS, ' +
+      'or unix:/path/to/socket?db=0; in user name and password, "%", "?", "#" and "/" are percent-encoded',
   );
 }
 

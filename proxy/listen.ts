@@ -1,9 +1,13 @@
 import type { Server } from 'node:http';
 
-import { EnvironmentError } from './errors.js';
 import { errorCode, type Log } from './log.js';
 
 /** Where a server listens: at an address, or on a socket that systemd has opened. */
+
+/** An error of the machine, not the program: one line and exit code 3. */
+export class EnvironmentError extends Error {
+  override name = 'EnvironmentError';
+}
 
 /** The first descriptor that systemd passes; see sd_listen_fds(3). */
 const PASSED_FD = 3;
@@ -48,7 +52,7 @@ export function passedSocket(
  */
 export async function listen(server: Server, place: Place, log: Log): Promise<void> {
   await new Promise<void>((settle, reject) => {
-    server.once('error', (error) => reject(new EnvironmentError(reasonOf(place, error))));
+    server.once('error', (error) => reject(new EnvironmentError(explain(place, error))));
     const listening = (): void => {
       server.removeAllListeners('error');
       settle();
@@ -56,14 +60,14 @@ export async function listen(server: Server, place: Place, log: Log): Promise<vo
     if (typeof place === 'number') server.listen({ fd: place }, PASSED_BACKLOG, listening);
     else server.listen(place.port, place.host, listening);
   });
-  if (baseOf(server) === '') throw new EnvironmentError(reasonOf(place, new Error('not TCP')));
+  if (baseUrl(server) === '') throw new EnvironmentError(explain(place, new Error('not TCP')));
   // From now on, an error concerns a single failed accept (no file descriptors left).
   server.on('error', (error) =>
     log(`a connection could not be accepted (${errorCode(error) ?? error.message})`),
   );
 }
 
-function reasonOf(place: Place, error: Error): string {
+function explain(place: Place, error: Error): string {
   const code = errorCode(error) ?? error.message;
   if (typeof place === 'number') {
     return `can't listen on the passed descriptor ${place} (${code}): expected a TCP socket that listens`;
@@ -76,7 +80,7 @@ function reasonOf(place: Place, error: Error): string {
 }
 
 /** The URL where a server listens; empty if it is no TCP port. */
-export function baseOf(server: Server): string {
+export function baseUrl(server: Server): string {
   const address = server.address();
   if (address === null || typeof address === 'string') return '';
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;

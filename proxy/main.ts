@@ -4,18 +4,24 @@ import { readFile, stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { destination } from 'pino';
 
-import { checkVariables, OPTIONS, resolveConfig, type Config } from './config.js';
-import { ConfigError, EnvironmentError } from './errors.js';
+import { createRangeMatcher } from './clients.js';
+import {
+  checkVariables,
+  ConfigError,
+  OPTIONS,
+  quotaOverrides,
+  resolveConfig,
+  type Config,
+} from './config.js';
 import { createApp } from './http/app.js';
 import { createHttpServer, type HttpServer } from './http/server.js';
-import { matcherOf } from './limiter/client-ip.js';
-import { baseOf, listen, passedSocket } from './listen.js';
+import { baseUrl, EnvironmentError, listen, passedSocket } from './listen.js';
 import { errorCode } from './log.js';
-import { createAdminServer, readinessOf } from './ops/admin.js';
+import { createAdminServer, describeReadiness } from './ops/admin.js';
 import { calledAs, readPackage, returnToUser, type Package } from './package.js';
-import { openDisk } from './tree/disk.js';
-import { SnapshotError, titleOf, type Snapshot } from './snapshot/snapshot.js';
-import { SnapshotWatcher, type ActiveSnapshot } from './snapshot/watcher.js';
+import { describeSnapshot, SnapshotError, type Snapshot } from './snapshot/schema.js';
+import { SnapshotWatcher } from './snapshot/watcher.js';
+import { openDisk } from './tree/read.js';
 
 /**
  * The proxy process: command line, listening, signals, exit codes. The only file that uses
@@ -28,7 +34,7 @@ const EXIT = { done: 0, usage: 2, environment: 3, defect: 70 } as const;
 const API_URLS_TO_TRY = 3;
 
 /** @param name what starts this program */
-const helpOf = (name: string): string => `
+const describeUse = (name: string): string => `
 Examples:
   ${name} --out dist --port 8080
   ${name} --out /srv/register --host 0.0.0.0 --port 80
@@ -85,7 +91,7 @@ function readCommandLine(
     .showHelpAfterError('Run with --help for usage.')
     .allowExcessArguments()
     .description('Serves a published register tree over HTTP, with a limit for each client.')
-    .addHelpText('after', helpOf(name));
+    .addHelpText('after', describeUse(name));
   for (const option of OPTIONS) program.addOption(option);
   checkVariables(process.env);
   const [argument] = program.parse([node, file, ...args.slice(isCommand ? 1 : 0)]).args;
@@ -96,14 +102,14 @@ function readCommandLine(
 
 async function serve(config: Config, version: string): Promise<void> {
   await checkFolder(config.dist);
-  const { dist, quotas, trustProxy, adminPort, adminHost, readyMaxAgeMs } = config;
+  const { dist, adminPort, adminHost, readyMaxAge } = config;
   const disk = openDisk();
-  const watcher = new SnapshotWatcher(dist, quotas, disk, { log });
+  const watcher = new SnapshotWatcher(dist, quotaOverrides(config), disk, { log });
   await watcher.start().catch((error: unknown) => {
     if (!(error instanceof SnapshotError)) throw error;
     throw new EnvironmentError(`--dist "${dist}": ${error.message}`);
   });
-  const isTrusted = matcherOf(trustProxy);
+  const isTrusted = createRangeMatcher(config.trustProxy ?? []);
   // The libraries of Redis, of metrics and of the access log are loaded only where they are used.
   const redis =
     config.redis === undefined
@@ -111,41 +117,42 @@ async function serve(config: Config, version: string): Promise<void> {
       : new (await import('./limiter/redis-store.js')).RedisBuckets(config.redis, log);
   const metrics = adminPort === undefined ? undefined : new (await import('./ops/metrics.js')).Metrics();
   const app = createApp({ watcher, disk, metrics, isTrusted, redis, clock, log });
-  const output = config.accessLog && (await openAccessLog());
+  const output = config.accessLog ? await openAccessLog() : undefined;
   const accessLog =
     output &&
-    config.accessLog &&
-    (await import('./http/access-log.js')).createAccessLog(output, config.accessLog);
+    (await import('./http/access-log.js')).createAccessLog(output, {
+      hasFullAddresses: config.accessLogFullAddresses ?? false,
+      hasDetails: config.accessLogDetails ?? false,
+    });
   const { server, connections, stop } = createHttpServer(app, {
     maxConnections: config.maxConnections,
     maxConnectionsPerClient: config.maxConnectionsPerClient,
     isTrusted,
-    active: () => watcher.active,
     metrics,
     accessLog,
   });
 
   let isStopping = false;
   const readiness = () =>
-    readinessOf({
-      snapshot: watcher.active.snapshot,
+    describeReadiness({
+      snapshot: watcher.active?.snapshot,
       isReadable: watcher.isReadable,
       isStopping,
       nowMs: Date.now(),
-      maxAgeMs: readyMaxAgeMs,
+      maxAgeMs: readyMaxAge && readyMaxAge * 1000,
     });
   await redis?.start();
   const passed = passedSocket(process.env, process.pid, log);
   const { host, port } = config;
   await listen(server, passed ?? { host, port, setting: '--port or PROXY_PORT' }, log);
   if (metrics !== undefined && adminPort !== undefined) {
-    const { files, limiter } = app;
+    const { files, limits } = app;
     const build = { version, node: process.versions.node };
-    metrics.watch({ watcher, files, limiter, connections, redis, build });
+    metrics.watch({ watcher, files, limits, connections, redis, build });
     const admin = createAdminServer(metrics, readiness);
     const setting = '--admin-port or PROXY_ADMIN_PORT';
     await listen(admin, { host: adminHost, port: adminPort, setting }, log);
-    log(`operations on ${baseOf(admin)}: /healthz, /readyz, /metrics`);
+    log(`operations on ${baseUrl(admin)}: /healthz, /readyz, /metrics`);
   }
   stopOnSignal(async (boundMs) => {
     isStopping = true;
@@ -155,7 +162,7 @@ async function serve(config: Config, version: string): Promise<void> {
     return isClean;
   });
   await warnOfDescriptors(config.maxConnections);
-  announce(baseOf(server), passed !== undefined, config, watcher.active);
+  announce(baseUrl(server), passed !== undefined, config, watcher.active?.snapshot);
 }
 
 async function checkFolder(dist: string): Promise<void> {
@@ -243,13 +250,13 @@ function announce(
   base: string,
   isPassed: boolean,
   { dist, accessLog }: Config,
-  { snapshot }: ActiveSnapshot,
+  snapshot: Snapshot | undefined,
 ): void {
-  const state = snapshot ? titleOf(snapshot) : 'no snapshot yet';
+  const state = snapshot ? describeSnapshot(snapshot) : 'no snapshot yet';
   const place = isPassed ? `${base} (socket passed by systemd)` : base;
   const lines = [`register-api proxy on ${place} serving ${dist} (${state})`];
   if (snapshot !== undefined) lines.push('Try:', ...urlsToTry(snapshot).map((path) => `  ${base}${path}`));
-  const stream = accessLog === undefined ? process.stdout : process.stderr;
+  const stream = accessLog ? process.stderr : process.stdout;
   stream.write(`${lines.join('\n')}\n`);
 }
 

@@ -2,9 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pino, stdTimeFunctions, type DestinationStream } from 'pino';
 
-import { classOf } from './context.js';
-import type { ResponseClass } from '../snapshot/headers.js';
-import { anonymize } from '../limiter/client-ip.js';
+import { anonymize } from '../clients.js';
+import { responseClass, type ResponseClass } from './request.js';
 
 /** Writes a JSON line for each response, and for each request without one. */
 
@@ -39,13 +38,13 @@ export function createAccessLog(
     { base: null, timestamp: stdTimeFunctions.isoTime, formatters: { level: (level) => ({ level }) } },
     destination,
   );
-  const addressOf = (address: string | undefined): string | null =>
+  const shownAddress = (address: string | undefined): string | null =>
     address === undefined ? null : hasFullAddresses ? address : anonymize(address);
 
   return {
     follow(request, response) {
       const startedMs = performance.now();
-      // Read while the socket is certain to be open, for requests refused without a context.
+      // Read while the socket is certain to be open.
       const peer = request.socket.remoteAddress;
       response.once('close', () => {
         const { context, method = null, url = '' } = request;
@@ -53,14 +52,14 @@ export function createAccessLog(
         log.info({
           method,
           path: path.slice(0, TEXT_MAX_LENGTH),
-          status: context?.status ?? null,
-          bytes: context?.bytes ?? 0,
+          status: response.sentStatus ?? null,
+          bytes: response.sentBytes ?? 0,
           duration_ms: Math.round((performance.now() - startedMs) * 1000) / 1000,
-          class: context === undefined ? UNROUTED : classOf(context.match),
+          class: responseClass(request),
           cache: context?.cache ?? null,
-          address: addressOf(context?.client ?? peer),
+          address: shownAddress(request.clientAddress ?? peer),
           aborted: !response.writableFinished,
-          ...(hasDetails && detailsOf(request)),
+          ...(hasDetails && readDetails(request)),
         });
       });
     },
@@ -73,7 +72,7 @@ export function createAccessLog(
         duration_ms: null,
         class: UNROUTED,
         cache: null,
-        address: addressOf(remoteAddress),
+        address: shownAddress(remoteAddress),
         aborted: false,
       });
     },
@@ -83,9 +82,9 @@ export function createAccessLog(
 const UNROUTED: ResponseClass = 'unrouted';
 
 /** The additions of --access-log-details. Missing fields are omitted. */
-function detailsOf({ headers, context }: IncomingMessage): object {
+function readDetails({ headers, context }: IncomingMessage): object {
   const id = headers['x-request-id'];
-  const { bucket, remaining, refused } = context?.limit ?? {};
+  const { bucket, remaining, refused } = context?.tokens ?? {};
   return {
     user_agent: headers['user-agent']?.slice(0, TEXT_MAX_LENGTH),
     referer: headers.referer?.slice(0, TEXT_MAX_LENGTH),

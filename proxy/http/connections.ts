@@ -1,18 +1,18 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/**
- * Connections: one request of each at a time, and bounds on how long one may be quiet.
- *
- * Node parses all requests of a packet before it does anything else, and queues their responses: a
- * client that pipelines could take all memory and the time of others, and on Node 20 and 22 queued
- * responses never hear that their connection has ended. So, as in nginx, the parser gets one head
- * after the other, each after the response to the one before. Every response then has the
- * connection from the start, and a connection has at most one open file.
- */
+/** Connections: how many requests of one are under way, how it ends, and how long it may be quiet. */
 
-/** Node's parser takes no other end of a head. */
-const END_OF_HEAD = Buffer.from('\r\n\r\n');
+/**
+ * A client that pipelines could take all memory: so the response to the last of so many requests at
+ * once says `Connection: close`, and what follows is dropped. Clients don't pipeline any deeper.
+ */
+const MAX_PIPELINED = 16;
+/**
+ * The parser takes all requests of a chunk, so it gets so much at a time, and no more when the
+ * connection is ending: that is one head, but 37 of the shortest. 1 KiB.
+ */
+const PARSED_BYTES = 1_024;
 
 /** How often `sweep` must be called. A sweep counts as this long, also if it is late. 1 s. */
 export const SWEEP_MS = 1_000;
@@ -27,82 +27,83 @@ export const KEEP_ALIVE_TIMEOUT_MS = 75_000;
  * which is larger than usual. 30 s.
  */
 const STALL_TIMEOUT_MS = 30_000;
-/** How long a refused client has to read the response and close the connection. 1 s. */
+/** How long a client has to read its last response and close the connection. 1 s. */
 const LINGER_MS = 1_000;
 
 /** What is known of a client's connection. */
 export interface Connection {
   readonly socket: Socket;
-  /** The response that is under way. */
-  response: ServerResponse | undefined;
-  /** It ends with that response or with a refusal: what follows is dropped. */
+  /** The responses that are under way, in their order. */
+  readonly responses: Set<ServerResponse>;
+  /** The last request. */
+  request: IncomingMessage | undefined;
+  /** It ends with the last of its responses, or with a refusal: what follows is dropped. */
   isEnding: boolean;
-  /** A request had to wait once, so while the server stops, there may be others that are unread. */
-  hasBacklog: boolean;
-  /** Whether the body of the last request is incomplete. */
-  hasUnreadBody: boolean;
   /** See {@link measureProgress}; as it was at the last sweep. */
   progress: number;
   /** For how long no request has begun, no response has ended, and no byte of one was taken. */
   quietMs: number;
 }
 
-/**
- * Has the parser wait while a response is under way.
- *
- * @param socket on which node:http listens
- */
+/** @param socket on which node:http listens */
 export function trackConnection(socket: Socket): Connection {
   const connection: Connection = {
     socket,
-    response: undefined,
+    responses: new Set(),
+    request: undefined,
     isEnding: false,
-    hasBacklog: false,
-    hasUnreadBody: false,
     progress: 0,
     quietMs: 0,
   };
   const [parse] = socket.listeners('data');
   if (parse === undefined) throw new Error('node:http does not listen on the connection');
   socket.removeAllListeners('data');
-  // The end of a head may be in two chunks; the parser then gets the rest of it byte by byte.
-  const most = END_OF_HEAD.length - 1;
-  let isPartial = false;
   socket.on('data', (chunk: Buffer) => {
-    const seam = isPartial ? most : 0;
-    for (let at = 0; at < chunk.length && !connection.isEnding;) {
-      if (connection.response !== undefined) {
-        connection.hasBacklog = true;
-        socket.pause();
-        socket.unshift(chunk.subarray(at));
-        return;
-      }
-      const head = chunk.indexOf(END_OF_HEAD, Math.max(0, at - most));
-      isPartial = at < seam || head < 0;
-      const end = at < seam ? at + 1 : head < 0 ? chunk.length : head + END_OF_HEAD.length;
-      Reflect.apply(parse, socket, [chunk.subarray(at, end)]);
-      at = end;
+    for (let at = 0; at < chunk.length && !connection.isEnding; at += PARSED_BYTES)
+      Reflect.apply(parse, socket, [chunk.subarray(at, at + PARSED_BYTES)]);
+  });
+  // By this, node:http ends a connection after its last response.
+  socket.destroySoon = () => linger(connection);
+  socket.once('close', () => {
+    // On Node 20 and 22, responses that wait behind another one don't hear of it.
+    for (const response of connection.responses) {
+      if (response.socket !== null || response.destroyed) continue;
+      response.destroy();
+      response.emit('close');
     }
   });
   return connection;
 }
 
 /** A request has begun: its head is complete. A part of one and empty lines don't end the silence. */
-export function begin(connection: Connection, response: ServerResponse): void {
-  connection.response = response;
-  connection.quietMs = 0;
+export function begin(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
+  const { responses, socket } = connection;
+  connection.request = request;
+  // Further requests don't end the silence of a client that takes nothing.
+  if (responses.size === 0) connection.quietMs = 0;
+  responses.add(response);
+  response.once('close', () => {
+    responses.delete(response);
+    connection.quietMs = 0;
+    if (connection.isEnding && responses.size === 0) linger(connection);
+  });
+  if (responses.size < MAX_PIPELINED) return;
+  response.shouldKeepAlive = false;
+  // The client is not read before it has taken its responses.
+  socket.pause();
 }
 
-/** The response has ended, or its connection has. */
-export function finish(connection: Connection): void {
-  connection.response = undefined;
-  connection.quietMs = 0;
-  if (connection.isEnding) linger(connection);
-  else if (!connection.socket.destroyed) connection.socket.resume();
+/** Ends a connection after the responses that are under way. */
+export function endConnection(connection: Connection): void {
+  const { responses } = connection;
+  connection.isEnding = true;
+  const last = [...responses].at(-1);
+  if (last === undefined) linger(connection);
+  else last.shouldKeepAlive = false;
 }
 
-/** Ends a connection gracefully. Closing it with unread input would discard the response (RST). */
-export function linger(connection: Connection): void {
+/** Ends a connection gracefully: closing it with unread input would discard the response (RST). */
+function linger(connection: Connection): void {
   connection.isEnding = true;
   connection.quietMs = 0;
   connection.socket.end();
@@ -112,10 +113,10 @@ export function linger(connection: Connection): void {
 /** Closes the connections that have been quiet for too long. */
 export function sweep(connections: Iterable<Connection>): void {
   for (const connection of connections) {
-    const { socket, response, isEnding, progress } = connection;
+    const { socket, responses, isEnding, progress } = connection;
     connection.progress = measureProgress(socket);
     connection.quietMs += SWEEP_MS;
-    if (response === undefined) {
+    if (responses.size === 0) {
       if (connection.quietMs > (isEnding ? LINGER_MS : KEEP_ALIVE_TIMEOUT_MS)) socket.destroy();
     } else if (connection.progress !== progress) {
       connection.quietMs = 0;

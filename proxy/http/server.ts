@@ -2,31 +2,25 @@ import { createServer, STATUS_CODES, type RequestListener, type Server } from 'n
 import { Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import { canonicalAddress, clientKey } from '../limiter/client-ip.js';
+import { canonicalAddress, clientKey, type RangeMatcher } from '../clients.js';
 import { errorCode } from '../log.js';
-import type { AccessLog } from './access-log.js';
 import type { Metrics } from '../ops/metrics.js';
-import type { ActiveSnapshot } from '../snapshot/watcher.js';
+import type { AccessLog } from './access-log.js';
 import type { App } from './app.js';
 import {
   begin,
-  finish,
+  endConnection,
   KEEP_ALIVE_TIMEOUT_MS,
-  linger,
   sweep,
   SWEEP_MS,
   trackConnection,
   type Connection,
 } from './connections.js';
-import { classOf } from './context.js';
-import { ALLOW } from '../snapshot/headers.js';
-import { settleBody } from './request-rules.js';
-import { MAX_PATH_BYTES } from '../snapshot/request-target.js';
-import { protocolError, type HttpResponse } from './responses.js';
+import { endsConnection, responseClass } from './request.js';
 
-/** The HTTP server around the app: its limits, and its responses to invalid requests. */
+/** The HTTP server around the app: its bounds, what the parser refuses, and how it stops. */
 
-/** Request line and header fields together; beyond, Node responds with 431. 16 KiB. */
+/** Request line and header fields together; beyond, a 431. 16 KiB. */
 const MAX_HEADER_BYTES = 16 * 1024;
 /** From a request's first byte to the end of its headers. 10 s. At most REQUEST_TIMEOUT_MS. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -61,8 +55,7 @@ export interface ServerOptions {
   /** The same for one client (an IPv4 address, or the /56 of an IPv6 address). */
   readonly maxConnectionsPerClient: number;
   /** Peers exempt from the bound per client: proxies with the connections of many clients. */
-  readonly isTrusted: (address: string) => boolean;
-  readonly active: () => ActiveSnapshot;
+  readonly isTrusted: RangeMatcher;
   /** Undefined if nobody can read them. */
   readonly metrics: Metrics | undefined;
   readonly accessLog?: AccessLog | undefined;
@@ -72,31 +65,21 @@ export function createHttpServer(
   app: Pick<App, 'listener' | 'messages'>,
   options: ServerOptions,
 ): HttpServer {
-  const { maxConnections, metrics, accessLog, active } = options;
+  const { maxConnections, metrics, accessLog } = options;
   let isStopping = false;
 
   const listener: RequestListener = (request, response) => {
-    const { socket } = request;
-    const connection = connections.get(socket);
-    // A second head at once would be a defect: its response had no connection.
-    if (connection === undefined || connection.response !== undefined) {
-      socket.destroy();
-      return;
-    }
+    const connection = connections.get(request.socket);
+    // The parser may have had more than the connection is for.
+    if (connection === undefined || connection.isEnding) return;
     const startedMs = performance.now();
-    begin(connection, response);
-    response.once('close', () => {
-      finish(connection);
-      if (metrics === undefined || request.context === undefined) return;
-      const { match, status, bytes } = request.context;
-      metrics.responded(classOf(match), status, (performance.now() - startedMs) / 1000, bytes);
-    });
-    if (isStopping && !connection.hasBacklog) response.shouldKeepAlive = false;
+    begin(connection, request, response);
+    if (isStopping || endsConnection(request)) response.shouldKeepAlive = false;
     accessLog?.follow(request, response);
-    if (settleBody(request, response)) {
-      connection.hasUnreadBody = true;
-      request.once('end', () => {
-        connection.hasUnreadBody = false;
+    if (metrics !== undefined) {
+      response.once('close', () => {
+        const seconds = (performance.now() - startedMs) / 1000;
+        metrics.responded(responseClass(request), response.sentStatus, seconds, response.sentBytes ?? 0);
       });
     }
     app.listener(request, response);
@@ -127,18 +110,12 @@ export function createHttpServer(
   server.on('checkExpectation', listener);
   // The body is not wanted: the response is sent at once, without a 100 (Continue).
   server.on('checkContinue', listener);
-  const refuse = (connection: Connection, reply: HttpResponse): void => {
-    metrics?.responded('unrouted', reply.status, 0, 0);
-    accessLog?.refused(connection.socket, reply.status);
-    connection.socket.write(textOf(reply), 'latin1');
-    linger(connection);
-  };
   server.on('connect', (_request, stream) => {
-    const connection = connections.get(stream);
     // Node no longer listens.
     stream.on('error', () => undefined);
+    const connection = connections.get(stream);
     if (connection === undefined) stream.destroy();
-    else refuse(connection, protocolError(active(), 405, ALLOW));
+    else endConnection(connection);
   });
   server.on('clientError', (error, stream) => {
     const connection = connections.get(stream);
@@ -146,18 +123,20 @@ export function createHttpServer(
       stream.destroy();
       return;
     }
-    // The end of the input is another error.
-    if (connection.isEnding) return;
-    if (connection.response !== undefined) {
-      // The body of its request is late, or was cut.
-      connection.isEnding = true;
-      connection.response.shouldKeepAlive = false;
-    } else if (connection.hasUnreadBody) {
-      // The error is in the body of a request that already has its response.
+    const { isEnding, responses, request, socket } = connection;
+    if (isEnding) return;
+    // The error is in the body of a request that already has its response.
+    if (responses.size === 0 && request?.complete === false) {
       stream.destroy();
-    } else {
-      refuse(connection, parserError(error, active()));
+      return;
     }
+    if (responses.size === 0) {
+      const status = PARSER_STATUS.get(errorCode(error) ?? '') ?? 400;
+      metrics?.responded('unrouted', status, 0, 0);
+      accessLog?.refused(socket, status);
+      socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`);
+    }
+    endConnection(connection);
   });
 
   const connections = trackConnections(server, options);
@@ -172,6 +151,13 @@ export function createHttpServer(
     },
   };
 }
+
+/** Statuses other than 400 for errors of Node's parser and timers, as in lib/_http_server.js. */
+const PARSER_STATUS = new Map([
+  ['HPE_HEADER_OVERFLOW', 431],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+]);
 
 /** Tracks a server's connections, and drops those beyond the bound per client. */
 function trackConnections(
@@ -203,39 +189,6 @@ function trackConnections(
   return connections;
 }
 
-/** Statuses other than 400 for errors of Node's parser and timers. */
-const PARSER_STATUS = new Map([
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
-  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
-]);
-/** The beginning of a request line, as far as it is valid. */
-const REQUEST_LINE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ (\/[^ ?]*|\*)/;
-
-/**
- * The response to an error of Node's parser: without a request, so without a body that names one.
- * The parser has only the last packet, so a request line in several packets is unknown.
- */
-function parserError(error: Error, active: ActiveSnapshot): HttpResponse {
-  const code = errorCode(error) ?? '';
-  const packet: unknown = Reflect.get(error, 'rawPacket');
-  const text = packet instanceof Uint8Array ? Buffer.from(packet).toString('latin1') : '';
-  const path = REQUEST_LINE.exec(text)?.[1];
-  if (code === 'HPE_INVALID_METHOD' && path !== undefined) return protocolError(active, 405, ALLOW);
-  if (code === 'HPE_HEADER_OVERFLOW') {
-    return protocolError(active, path !== undefined && path.length > MAX_PATH_BYTES ? 414 : 431);
-  }
-  return protocolError(active, PARSER_STATUS.get(code) ?? 400);
-}
-
-/** A response as it is written to a connection. */
-function textOf({ status, headers }: HttpResponse): string {
-  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, `Date: ${new Date().toUTCString()}`];
-  for (let index = 0; index + 1 < headers.length; index += 2) {
-    lines.push(`${headers[index]}: ${headers[index + 1]}`);
-  }
-  return [...lines, '', ''].join('\r\n');
-}
-
 async function stopServer(
   server: Server,
   connections: ReadonlyMap<Duplex, Connection>,
@@ -253,8 +206,8 @@ async function stopServer(
   // response that is not flushed yet, and keeps those that were opened in advance but never used.
   const bytesRead = new Map([...connections.values()].map(({ socket }) => [socket, socket.bytesRead]));
   const idle = setTimeout(() => {
-    for (const { socket, response } of connections.values())
-      if (response === undefined && socket.bytesRead === bytesRead.get(socket)) socket.destroy();
+    for (const { socket, responses } of connections.values())
+      if (responses.size === 0 && socket.bytesRead === bytesRead.get(socket)) socket.destroy();
   }, STOP_IDLE_MS);
   await new Promise<void>((resolve) => {
     // Not close() of node:http, which calls closeIdleConnections() at once.

@@ -15,7 +15,7 @@ export interface MemoryStoreOptions {
  * express-rate-limit's store over GCRA buckets in this process's memory: 12 MB for 100,000 clients,
  * IPv4 or IPv6 (heapUsed after gc(), Node 20 with --expose-gc, minus that of an empty process).
  *
- * BUG: an evicted client starts with a full bucket, so whoever has 100,000 keys (a /39 of IPv6)
+ * HAZARD: an evicted client starts with a full bucket, so a client with 100,000 keys (a /39 of IPv6)
  * evades the limit. Evictions of clients in debt are counted.
  */
 export class MemoryStore implements Store {
@@ -64,7 +64,7 @@ export class MemoryStore implements Store {
     const nowMs = this.#clock();
     const tat = this.#tats.get(client);
     const decision = decide(tat, nowMs, this.#quota, cost);
-    this.#tats.set(tat === undefined ? copyOf(client) : client, decision.tat);
+    this.#tats.set(tat === undefined ? copyText(client) : client, decision.tat);
     return rateLimitInfo(decision, this.#quota, nowMs);
   }
 
@@ -82,7 +82,7 @@ export class MemoryStore implements Store {
 }
 
 /** The address may be a slice of a 16 KiB header, which V8 would keep in memory with it. */
-function copyOf(client: string): string {
+function copyText(client: string): string {
   return Buffer.from(client, 'latin1').toString('latin1');
 }
 
@@ -92,7 +92,7 @@ function copyOf(client: string): string {
  *
  * @param cost in tokens, 0 < cost <= 1
  */
-export function keyOf(client: string, cost: number): string {
+export function formatKey(client: string, cost: number): string {
   return cost === 1 ? client : `${client}@${cost}`;
 }
 

@@ -1,8 +1,8 @@
-import type { ClientRateLimitInfo, Store } from 'express-rate-limit';
+import type { Store } from 'express-rate-limit';
 import { Redis, type Result } from 'ioredis';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { errorCode, type Clock, type Log } from '../log.js';
-import { TimeoutError, withTimeout } from '../timeout.js';
 import { decide, emissionMs, type BucketName, type Decision, type Quota } from './gcra.js';
 import { parseKey, rateLimitInfo, type MemoryStore } from './memory-store.js';
 
@@ -14,12 +14,12 @@ declare module 'ioredis' {
 
 /** The longest a request waits for Redis; then the local store decides. */
 const BUDGET_MS = 50;
-/** This many late replies in a row open the circuit. */
-const MAX_LATE = 3;
-/** Interval of the probes while the circuit is open. */
-const PROBE_MS = 1_000;
+/** After an error or a late reply, no request asks Redis for this long. 1 s. */
+const SKIP_MS = 1_000;
+/** How long the start of the proxy waits for a connection. 1 s. */
+const START_MS = 1_000;
 const RECONNECT_MS = 500;
-/** A connection with outstanding replies that is silent for this long is replaced. */
+/** A connection with outstanding replies that is silent for this long is replaced. 5 s. */
 const SILENCE_MS = 5_000;
 
 /**
@@ -54,25 +54,24 @@ export function redisKey(bucket: string, { burst, emissionIntervalMs }: Quota, c
   return `register-api:${bucket}:${burst}x${emissionIntervalMs}:${client}`;
 }
 
-/** Also tests whether Redis is writable. Expires at once. */
-const PROBE_QUOTA: Quota = { burst: 1_000_000, emissionIntervalMs: 1 };
-const PROBE_KEY = redisKey('probe', PROBE_QUOTA, 'probe');
+/** What is asked at the start, which also tests whether Redis is writable. Expires at once. */
+const START_QUOTA: Quota = { burst: 1_000_000, emissionIntervalMs: 1 };
+
+/** Replies of a server that another connection may do without: a replica, or with a new password. */
+const UNUSABLE = /^(?:READONLY|NOAUTH|NOPERM|WRONGPASS)/;
 
 /**
- * Buckets that several proxies share in Redis or Valkey, with a circuit breaker. It opens on a lost
- * connection, an error, or MAX_LATE late replies in a row. While it is open, no request waits for
- * Redis; a background probe closes it again. Each transition is logged once.
+ * Buckets that several proxies share in Redis or Valkey. After an error or a late reply, the local
+ * stores decide for a second, and then one request asks again. Each change is logged once.
  */
 export class RedisBuckets {
   readonly #redis: Redis;
   readonly #name: string;
   readonly #log: Log;
-  #circuit: 'new' | 'closed' | 'open' = 'new';
-  #late = 0;
+  #isUp: boolean | undefined;
+  #skipUntilMs = 0;
   #fallbacks = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #probe: Promise<void> | undefined;
-  /** Why the connection failed; later events are less specific. */
+  /** Why the connection failed; later errors are less specific. */
   #connectionError: string | undefined;
 
   /** @param url a URL or the path of a socket, validated for `--redis` */
@@ -82,32 +81,33 @@ export class RedisBuckets {
     this.#log = log;
     this.#redis = new Redis(url, {
       lazyConnect: true,
+      commandTimeout: BUDGET_MS,
       // By the time of a retry, the local store has decided.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,
-      // The probe tests more than INFO, and needs no permission for it.
+      // What is asked at the start tests more than INFO, and needs no permission for it.
       enableReadyCheck: false,
       connectTimeout: SILENCE_MS,
       socketTimeout: SILENCE_MS,
       retryStrategy: () => RECONNECT_MS,
+      reconnectOnError: ({ message }) => UNUSABLE.test(message),
       connectionName: 'register-api',
       disableClientInfo: true,
       scripts: { gcra: { lua: GCRA_SCRIPT, numberOfKeys: 1 } },
     });
     this.#redis.on('error', (error) => {
-      this.#connectionError = reasonOf(error);
+      this.#connectionError = reason(error);
     });
-    this.#redis.on('close', () => this.#open('the connection was closed'));
+    this.#redis.on('close', () => this.#skip('the connection was closed'));
     this.#redis.on('ready', () => {
       this.#connectionError = undefined;
-      void this.#probeOnce();
     });
   }
 
-  /** Whether requests are sent to Redis at present. */
+  /** Whether the last reply was one, and in time. */
   get isUp(): boolean {
-    return this.#circuit === 'closed';
+    return this.#isUp === true;
   }
 
   /** Requests decided by the local store instead, since the start. */
@@ -117,27 +117,44 @@ export class RedisBuckets {
 
   /** Connects. Settles when Redis is known to be up or not, in about a second; never rejects. */
   async start(): Promise<void> {
-    this.#timer = setInterval(() => {
-      if (!this.isUp) void this.#probeOnce();
-    }, PROBE_MS);
-    this.#timer.unref();
-    try {
-      await withTimeout(PROBE_MS, this.#redis.connect());
-      await this.#probeOnce();
-    } catch (error) {
-      this.#open(reasonOf(error));
-    }
+    const isConnected = await Promise.race([
+      this.#redis.connect().then(
+        () => true,
+        () => false,
+      ),
+      pause(START_MS, false, { ref: false }),
+    ]);
+    if (isConnected) await this.#ask(redisKey('start', START_QUOTA, 'start'), START_QUOTA, 1);
+    else this.#skip('no connection');
   }
 
-  /** express-rate-limit's store of a limit. */
-  store(options: Omit<RedisStoreOptions, 'redis'>): RedisStore {
-    return new RedisStore({ ...options, redis: this });
+  /**
+   * express-rate-limit's store of a bucket. It never fails, and waits at most BUDGET_MS. At worst, a
+   * client has one bucket in Redis and one in each process.
+   *
+   * @param local decides if Redis does not. Its quota is also this store's quota
+   */
+  store(bucket: BucketName, local: MemoryStore, clock: Clock): Store {
+    const bucketKey = (client: string): string => redisKey(bucket, local.quota, client);
+    return {
+      increment: async (key) => {
+        const { client, cost } = parseKey(key);
+        const decision = await this.take(bucketKey(client), local.quota, cost);
+        return decision === undefined ? local.increment(key) : rateLimitInfo(decision, local.quota, clock());
+      },
+      // If Redis failed or recovered since increment(), the refund goes to the wrong bucket.
+      decrement: async (key) => {
+        const { client, cost } = parseKey(key);
+        if (!(await this.refund(bucketKey(client), local.quota, cost))) local.decrement(key);
+      },
+      // Never called; part of express-rate-limit's interface.
+      resetKey: (key) => local.resetKey(key),
+    };
   }
 
   /** Closes the connection for good. */
   close(): void {
-    clearInterval(this.#timer);
-    this.#circuit = 'open';
+    this.#redis.removeAllListeners('close');
     this.#redis.disconnect();
   }
 
@@ -148,78 +165,59 @@ export class RedisBuckets {
    * @returns undefined if the local store must decide; counted as a fallback
    */
   async take(key: string, quota: Quota, cost: number): Promise<Decision | undefined> {
-    const decision = this.isUp ? await this.#tryRun(key, quota, emissionMs(quota, cost), cost) : undefined;
-    if (decision === undefined) this.#fallbacks += 1;
-    return decision;
+    const reply = await this.#ask(key, quota, emissionMs(quota, cost));
+    if (reply === undefined) this.#fallbacks += 1;
+    return reply && decide(reply.tat, reply.nowMs, quota, cost);
   }
 
   /** Refunds tokens. @returns whether Redis did */
   async refund(key: string, quota: Quota, cost: number): Promise<boolean> {
-    return this.isUp && (await this.#tryRun(key, quota, -emissionMs(quota, cost), cost)) !== undefined;
+    return (await this.#ask(key, quota, -emissionMs(quota, cost))) !== undefined;
   }
 
-  async #tryRun(key: string, quota: Quota, emission: number, cost: number): Promise<Decision | undefined> {
+  /** The reply of the script; undefined while Redis is skipped, and if it fails. */
+  async #ask(key: string, quota: Quota, emission: number): Promise<Reply | undefined> {
+    if (performance.now() < this.#skipUntilMs) return undefined;
+    // Of the requests that come after a failure, one asks again; the others don't wait for it.
+    if (!this.isUp) this.#skipUntilMs = performance.now() + SKIP_MS;
     try {
-      const decision = await this.#run(key, quota, emission, cost);
-      this.#late = 0;
-      return decision;
+      const reply = parseReply(await this.#redis.gcra(key, emission, quota.burst * quota.emissionIntervalMs));
+      this.#use();
+      return reply;
     } catch (error) {
-      // A single late reply may be a pause of the server, which is no reason to stop sharing.
-      if (error instanceof TimeoutError) this.#late += 1;
-      if (!(error instanceof TimeoutError) || this.#late >= MAX_LATE) this.#open(reasonOf(error));
+      this.#skip(reason(error));
       return undefined;
     }
   }
 
-  async #run(key: string, quota: Quota, emission: number, cost: number): Promise<Decision> {
-    if (this.#redis.status !== 'ready') throw new Error('no connection');
-    const capacityMs = quota.burst * quota.emissionIntervalMs;
-    const reply = await withTimeout(BUDGET_MS, this.#redis.gcra(key, emission, capacityMs));
-    const { nowMs, tat } = parseReply(reply);
-    return decide(tat, nowMs, quota, cost);
-  }
-
-  #probeOnce(): Promise<void> {
-    this.#probe ??= this.#runProbe().finally(() => {
-      this.#probe = undefined;
-    });
-    return this.#probe;
-  }
-
-  async #runProbe(): Promise<void> {
-    try {
-      await this.#run(PROBE_KEY, PROBE_QUOTA, 1, 1);
-      this.#close();
-    } catch (error) {
-      this.#open(reasonOf(error));
-      // The server replied, but is unusable, for example a replica or with a new password. A new
-      // connection may reach a better one. A silent connection is left to SILENCE_MS.
-      if (!(error instanceof TimeoutError) && this.#redis.status === 'ready') this.#redis.disconnect(true);
-    }
-  }
-
-  #close(): void {
+  #use(): void {
+    this.#skipUntilMs = 0;
     if (this.isUp) return;
     this.#log(
-      this.#circuit === 'new'
+      this.#isUp === undefined
         ? `${this.#name} keeps the limits, shared with every proxy that uses it`
         : `${this.#name} is up again: the limits are shared`,
     );
-    this.#circuit = 'closed';
-    this.#late = 0;
+    this.#isUp = true;
   }
 
-  #open(reason: string): void {
-    if (this.#circuit === 'open') return;
-    this.#circuit = 'open';
+  #skip(why: string): void {
+    this.#skipUntilMs = performance.now() + SKIP_MS;
+    if (this.#isUp === false) return;
+    this.#isUp = false;
     this.#log(
-      `${this.#name} can't be used (${this.#connectionError ?? reason}): until it can, this process limits by itself`,
+      `${this.#name} can't be used (${this.#connectionError ?? why}): until it can, this process limits by itself`,
     );
   }
 }
 
+interface Reply {
+  readonly nowMs: number;
+  readonly tat: number;
+}
+
 /** @throws Error if the reply is not the script's */
-export function parseReply(reply: unknown): { readonly nowMs: number; readonly tat: number } {
+export function parseReply(reply: unknown): Reply {
   const [nowMs, tat, ...rest] = Array.isArray(reply) && reply.every(isTime) ? reply : [];
   if (nowMs === undefined || tat === undefined || rest.length > 0) throw new Error('an invalid reply');
   return { nowMs, tat };
@@ -233,51 +231,7 @@ function isTime(value: unknown): value is number {
 const REASON_MAX_LENGTH = 120;
 
 /** The error code, if any; otherwise one line of the message. */
-function reasonOf(error: unknown): string {
+function reason(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return errorCode(error) ?? message.replaceAll(/\s+/g, ' ').slice(0, REASON_MAX_LENGTH);
-}
-
-export interface RedisStoreOptions {
-  readonly bucket: BucketName;
-  readonly redis: RedisBuckets;
-  /** Decides if Redis does not. Its quota is also this store's quota. */
-  readonly local: MemoryStore;
-  readonly clock: Clock;
-}
-
-/**
- * express-rate-limit's store over GCRA buckets in Redis. It never fails, and waits at most
- * BUDGET_MS. At worst, a client has one bucket in Redis and one in each process.
- */
-export class RedisStore implements Store {
-  readonly #options: RedisStoreOptions;
-
-  constructor(options: RedisStoreOptions) {
-    this.#options = options;
-  }
-
-  /** As in MemoryStore. */
-  async increment(key: string): Promise<ClientRateLimitInfo> {
-    const { bucket, redis, local, clock } = this.#options;
-    const { client, cost } = parseKey(key);
-    const decision = await redis.take(redisKey(bucket, local.quota, client), local.quota, cost);
-    return decision === undefined ? local.increment(key) : rateLimitInfo(decision, local.quota, clock());
-  }
-
-  /**
-   * Refunds what increment() took with the same key. If Redis failed or recovered in between, the
-   * refund goes to the wrong bucket.
-   */
-  async decrement(key: string): Promise<void> {
-    const { bucket, redis, local } = this.#options;
-    const { client, cost } = parseKey(key);
-    const isDone = await redis.refund(redisKey(bucket, local.quota, client), local.quota, cost);
-    if (!isDone) local.decrement(key);
-  }
-
-  /** Never called; part of express-rate-limit's interface. */
-  resetKey(): never {
-    throw new Error('not supported: use DEL');
-  }
 }

@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 
-import type { Snapshot } from '../snapshot/snapshot.js';
+import type { Snapshot } from '../snapshot/schema.js';
 import type { Metrics } from './metrics.js';
 
 /**
@@ -81,7 +81,7 @@ export interface ReadinessFacts {
 }
 
 /** Whether this process should receive requests, and why not. */
-export function readinessOf(facts: ReadinessFacts): Readiness {
+export function describeReadiness(facts: ReadinessFacts): Readiness {
   const { snapshot, isReadable, isStopping, nowMs, maxAgeMs = Number.POSITIVE_INFINITY } = facts;
   if (snapshot === undefined) {
     return { status: 503, body: { ready: false, reason: isStopping ? 'stopping' : 'no snapshot yet' } };

@@ -1,8 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import { BUCKETS, type BucketName } from '../limiter/gcra.js';
-import type { ResponseClass } from '../snapshot/headers.js';
-import type { Snapshot } from '../snapshot/snapshot.js';
+import type { CacheClass, Snapshot } from '../snapshot/schema.js';
 
 /** Metrics of the proxy, and their exposition for Prometheus. */
 
@@ -13,13 +12,11 @@ export type DropReason = (typeof DROP_REASONS)[number];
 /** Sources of values that are not counted here; read on each scrape. */
 export interface MetricSources {
   readonly watcher: {
-    readonly active: {
-      readonly snapshot: Pick<Snapshot, 'sequence' | 'as_of' | 'built_at'> | undefined;
-    };
+    readonly active: { readonly snapshot: Pick<Snapshot, 'sequence' | 'as_of' | 'built_at'> } | undefined;
     readonly isReadable: boolean;
   };
   readonly files: { readonly bytes: number };
-  readonly limiter: {
+  readonly limits: {
     readonly local: Readonly<Record<BucketName, { readonly size: number; readonly evictions: number }>>;
   };
   readonly connections: () => number;
@@ -66,7 +63,12 @@ export class Metrics {
    * @param seconds from the request's headers to the end of its response
    * @param bytes of content handed to the connection
    */
-  responded(responseClass: ResponseClass, status: number | undefined, seconds: number, bytes: number): void {
+  responded(
+    responseClass: CacheClass | 'unrouted',
+    status: number | undefined,
+    seconds: number,
+    bytes: number,
+  ): void {
     this.#requests.inc({ class: responseClass, status: status ?? 'none' });
     if (bytes > 0) this.#bytes.inc({ class: responseClass }, bytes);
     this.#durations.observe(seconds);
@@ -89,10 +91,10 @@ export class Metrics {
   }
 
   /** Adds what Node and others count; it is read on each scrape. */
-  watch({ watcher, files, limiter: { local }, connections, redis, build }: MetricSources): void {
+  watch({ watcher, files, limits: { local }, connections, redis, build }: MetricSources): void {
     // CPU, memory, descriptors, garbage collection, event-loop delay (nodejs_eventloop_lag_…).
     collectDefaultMetrics({ register: this.#registry });
-    const snapshot = () => watcher.active.snapshot;
+    const snapshot = () => watcher.active?.snapshot;
     this.#read('cache_bytes', 'Memory that the file cache takes', () => files.bytes);
     this.#byLimiter('limiter_entries', 'Clients in the local store of a limit', (name) => local[name].size);
     this.#byLimiter(
@@ -109,10 +111,10 @@ export class Metrics {
     this.#read(
       'snapshot_as_of_timestamp_seconds',
       'Time of the newest measurement in the snapshot in service',
-      () => secondsOf(snapshot()?.as_of),
+      () => toSeconds(snapshot()?.as_of),
     );
     this.#read('snapshot_built_timestamp_seconds', 'Time at which the snapshot in service was built', () =>
-      secondsOf(snapshot()?.built_at),
+      toSeconds(snapshot()?.built_at),
     );
     this.#read('snapshot_readable', '0 if snapshot.json was missing or refused at the last look', () =>
       Number(watcher.isReadable),
@@ -167,6 +169,6 @@ export class Metrics {
   }
 }
 
-function secondsOf(time: string | null | undefined): number | undefined {
+function toSeconds(time: string | null | undefined): number | undefined {
   return typeof time === 'string' ? Date.parse(time) / 1000 : undefined;
 }

@@ -1,4 +1,4 @@
-import type { ErrorCode } from './headers.js';
+import type { ErrorCode } from './schema.js';
 
 /** Parses request targets (RFC 9112 §3.2) strictly, without repairing them. Pure. */
 

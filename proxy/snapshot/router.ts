@@ -1,50 +1,56 @@
 import { LRUCache } from 'lru-cache';
 
 import type { BucketName } from '../limiter/gcra.js';
-import type { PathParameter, QueryParameter, RouteDeclaration } from './snapshot.js';
-import type { CacheClass, ErrorCode, HeaderList } from './headers.js';
-import { PATH_VALUES, expectedInteger, readInteger } from './parameters.js';
-import { NOTHING_HERE, parseTarget, type RedirectedTarget } from './request-target.js';
-import {
-  compileFile,
-  compileRequired,
-  compileTemplate,
-  isSafe,
-  type ParameterValues,
-  type RequiredDocument,
-  type Template,
-} from './templates.js';
+import { NOTHING_HERE, parseTarget, WELL_KNOWN, type RedirectedTarget } from './request-target.js';
+import type {
+  CacheClass,
+  ErrorCode,
+  PathParameter,
+  QueryParameter,
+  RouteDeclaration,
+  Snapshot,
+} from './schema.js';
 
 /**
  * Resolves a request target to a file, by the route table of a snapshot. Pure: no file is accessed,
  * and only the files of routes can result. A table with a file outside the tree is rejected.
  */
 
-/** A parameter, and the error if its value is invalid. */
-type Coded<P> = P & { readonly code: ErrorCode };
+/** A flat list of name, value, name, value …, which response.writeHead does not inspect. */
+export type HeaderList = readonly string[];
 
-/** The literal text around a parameter in its segment. */
-interface Affixes {
-  readonly prefix: string;
-  readonly suffix: string;
-}
+/** The values of a route's parameters, by name. */
+export type ParameterValues = ReadonlyMap<string, string>;
+type Template = (values: ParameterValues) => string;
 
 /** A compiled route. */
 export interface Route {
   readonly name: string;
   readonly class: CacheClass;
   readonly bucket: BucketName;
-  /** Headers that describe the content itself. */
+  /** Whether people open it. */
+  readonly isPage: boolean;
+  /** All that is known of the headers of its 200, 206 and 304 before a request arrives. */
+  readonly headers: HeaderList;
+  /** Those that describe the content itself, which a 304 lacks. */
   readonly contentHeaders: HeaderList;
-  /** The parameters in the path, and their segments (from 0). */
-  readonly pathParameters: readonly (Coded<PathParameter> & Affixes & { readonly segment: number })[];
-  readonly queryParameters: readonly Coded<QueryParameter>[];
+  readonly pathParameters: readonly PathParameter[];
+  readonly queryParameters: readonly QueryParameter[];
   /** The file for some parameter values, relative to the tree's root. */
   readonly file: Template;
   /** The document that must exist as well: its file, and its URL as the value of a Link. */
-  readonly required: RequiredDocument | undefined;
+  readonly required: { readonly file: Template; readonly link: Template } | undefined;
   /** The detail of a 404 if that document, or the file of a route without one, does not exist. */
   readonly absent: Template;
+}
+
+/** A route with parameters in its path. */
+interface Pattern {
+  /** Its groups are the values of the path parameters. */
+  readonly path: RegExp;
+  /** The text before the first parameter. */
+  readonly prefix: string;
+  readonly route: Route;
 }
 
 /** A file of the tree, which may not exist. */
@@ -71,67 +77,143 @@ export interface Refusal {
 /** The result for a request target. `path` is the path as received, for the error's `instance`. */
 export type RouteMatch = FileMatch | Refusal | RedirectedTarget;
 
+const MAX_MATCHES = 4_000;
+const KEPT_TARGET_MAX_LENGTH = 256;
+
 /** The routes of a snapshot. */
-export interface Router {
-  readonly root: RouteNode;
+export class Router {
+  readonly #literals = new Map<string, Route>();
+  /** In the order in which they are tried: those with the most literal text first. */
+  readonly #patterns: Pattern[] = [];
   /** Paths that lead to others, at no cost. */
-  readonly redirects: ReadonlyMap<string, string>;
+  readonly #redirects: ReadonlyMap<string, string>;
   /**
    * Recent matches, since parsing a target costs a tenth of a request. Errors, which clients can
    * produce in any number, and long targets are not kept.
    */
-  readonly matches: LRUCache<string, FileMatch>;
+  readonly #matches = new LRUCache<string, FileMatch>({ max: MAX_MATCHES });
+
+  /**
+   * @param headersFor the headers of a route's content
+   * @throws Error naming the route and what is wrong with it
+   */
+  constructor(
+    { routes, redirects, errors }: Pick<Snapshot, 'routes' | 'redirects' | 'errors'>,
+    headersFor: (route: RouteDeclaration) => HeaderList,
+  ) {
+    this.#redirects = new Map(redirects.map(({ path, to }) => [path, to]));
+    for (const declaration of routes) {
+      // The page of a 404 has that status at its own path, too.
+      if (declaration.path === errors['not_found']?.page) continue;
+      try {
+        this.#add(declaration, routes, headersFor(declaration));
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new Error(`route "${declaration.name}": ${reason}`, { cause: error });
+      }
+    }
+    this.#patterns.sort((a, b) => literalLength(b) - literalLength(a));
+  }
+
+  /** @param target request.url, raw */
+  match(target: string): RouteMatch {
+    const known = this.#matches.get(target);
+    if (known !== undefined) return known;
+    const match = this.#resolve(target);
+    if (match.kind === 'file' && target.length <= KEPT_TARGET_MAX_LENGTH) this.#matches.set(target, match);
+    return match;
+  }
+
+  #resolve(target: string): RouteMatch {
+    const parsed = parseTarget(target);
+    if (parsed.kind !== 'target') return parsed;
+    const { path, segments, query } = parsed;
+    const location = this.#redirects.get(path);
+    if (location !== undefined) return { kind: 'redirect', path, location, isFree: true };
+    const decoded = `/${segments.join('/')}`;
+    const literal = this.#literals.get(decoded);
+    if (literal !== undefined) return resolveValues(literal, path, [], query);
+    for (const { prefix, path: pattern, route } of this.#patterns) {
+      const values = decoded.startsWith(prefix) ? pattern.exec(decoded) : null;
+      if (values !== null) return resolveValues(route, path, values.slice(1), query);
+    }
+    return { kind: 'refusal', path, code: 'not_found', detail: NOTHING_HERE };
+  }
+
+  #add(declaration: RouteDeclaration, table: readonly RouteDeclaration[], headers: HeaderList): void {
+    const { name, path, type, attachment, parameters, requires } = declaration;
+    const names = new Set(parameters.map((parameter) => parameter.name));
+    const pathParameters = parsePath(declaration);
+    const disposition =
+      attachment === undefined ? [] : ['Content-Disposition', `attachment; filename="${attachment}"`];
+    const route: Route = {
+      name,
+      class: declaration.class,
+      bucket: declaration.bucket,
+      isPage: isPage(declaration),
+      headers,
+      contentHeaders: ['Content-Type', type, ...disposition, ...Object.entries(declaration.headers).flat()],
+      pathParameters,
+      queryParameters: parameters.filter((parameter) => parameter.in === 'query'),
+      file: compileFile(declaration.file, names),
+      required: requires === undefined ? undefined : compileRequired(requires, table, names),
+      absent: compileTemplate(declaration.absent ?? NOTHING_HERE),
+    };
+    for (const query of route.queryParameters) {
+      // The error for an invalid query parameter: only `limit` has one.
+      if (query.name !== 'limit')
+        throw new Error(`parameter "${query.name}": this proxy knows no error "invalid_${query.name}"`);
+    }
+    if (this.#redirects.has(path)) throw new Error(`its path "${path}" is a redirect`);
+    const pattern = compilePattern(path, pathParameters);
+    const present =
+      pathParameters.length === 0
+        ? this.#literals.get(path)
+        : this.#patterns.find((each) => each.path.source === pattern.source)?.route;
+    if (present !== undefined) throw new Error(`path "${path}" is route "${present.name}" already`);
+    if (pathParameters.length === 0) this.#literals.set(path, route);
+    else this.#patterns.push({ prefix: path.slice(0, path.indexOf('{')), path: pattern, route });
+  }
 }
 
-/** A tree of routes, by path segment. */
-interface RouteNode {
-  /** The route that ends here. */
-  route: Route | undefined;
-  readonly literals: Map<string, RouteNode>;
-  /** Segments with a parameter; those with the most literal text come first. */
-  readonly parameters: (Affixes & { readonly node: RouteNode })[];
-  /** The route of all other paths below. */
-  rest: Route | undefined;
+/** Whether a route's content is an HTML page. */
+export function isPage({ class: cacheClass, type }: RouteDeclaration): boolean {
+  return cacheClass === 'page' && type.startsWith('text/html');
 }
 
-const MAX_MATCHES = 4_000;
-const KEPT_TARGET_MAX_LENGTH = 256;
-
-/** @param target request.url, raw */
-export function matchRoute(target: string, { root, matches, redirects }: Router): RouteMatch {
-  const known = matches.get(target);
-  if (known !== undefined) return known;
-  const match = resolveTarget(target, root, redirects);
-  if (match.kind === 'file' && target.length <= KEPT_TARGET_MAX_LENGTH) matches.set(target, match);
-  return match;
+/** How much of a path is no parameter. A parameter of type `path` takes what no other route does. */
+function literalLength({ path: { source } }: Pattern): number {
+  return source.endsWith('(.*)$') ? 0 : source.replaceAll('([^/]*)', '').length;
 }
 
-function resolveTarget(target: string, root: RouteNode, redirects: Router['redirects']): RouteMatch {
-  const parsed = parseTarget(target);
-  if (parsed.kind !== 'target') return parsed;
-  const { path, segments, query } = parsed;
-  const location = redirects.get(path);
-  if (location !== undefined) return { kind: 'redirect', path, location, isFree: true };
-  const route = findRoute(root, segments, 0);
-  if (route === undefined) return { kind: 'refusal', path, code: 'not_found', detail: NOTHING_HERE };
+/** The file of a route for the values of its parameters, or what is wrong with these. */
+function resolveValues(
+  route: Route,
+  path: string,
+  texts: readonly string[],
+  query: string | undefined,
+): FileMatch | Refusal {
   const values = new Map<string, string>();
-  for (const parameter of route.pathParameters) {
-    const { segment, prefix, suffix, name, type, code } = parameter;
-    const whole = type === 'path' ? segments.slice(segment).join('/') : (segments[segment] ?? '');
-    const value = whole.slice(prefix.length, whole.length - suffix.length);
-    const { isValid, expected } = PATH_VALUES[type];
-    if (!isValid(value)) return { kind: 'refusal', path, route, code, detail: expected(name, value) };
+  for (const [index, { name, type }] of route.pathParameters.entries()) {
+    const value = texts[index] ?? '';
+    const { isValid, code, expected } = PATH_VALUES[type];
+    if (!isValid(value)) {
+      const detail = expected === undefined ? NOTHING_HERE : `${name} ${quote(value)}: expected ${expected}`;
+      return { kind: 'refusal', path, route, code, detail };
+    }
     values.set(name, value);
   }
   if (route.queryParameters.length > 0) {
     // URLSearchParams drops one leading "?"; any other belongs to the first name.
     const given = new URLSearchParams(`?${query ?? ''}`);
     for (const parameter of route.queryParameters) {
-      const { name, code } = parameter;
-      const texts = given.getAll(name);
-      const value = readInteger(parameter, texts);
+      const { name, minimum, maximum } = parameter;
+      const inQuery = given.getAll(name);
+      const value = readInteger(parameter, inQuery);
       if (value === undefined) {
-        return { kind: 'refusal', path, route, code, detail: expectedInteger(parameter, texts) };
+        const what = inQuery.length > 1 ? `given ${inQuery.length} times` : quote(inQuery[0] ?? '');
+        const detail = `${name} ${what}: expected one integer from ${minimum} to ${maximum} in plain decimal digits`;
+        return { kind: 'refusal', path, route, code: 'invalid_limit', detail };
       }
       values.set(name, value);
     }
@@ -143,117 +225,147 @@ function resolveTarget(target: string, root: RouteNode, redirects: Router['redir
   return { kind: 'file', path, route, values, file: route.file(values), required };
 }
 
-/** Prefers literal segments: /changes/index.json is not a change list with that number. */
-function findRoute(node: RouteNode, segments: readonly string[], index: number): Route | undefined {
-  const segment = segments[index];
-  if (segment === undefined) return node.route;
-  const literal = node.literals.get(segment);
-  const found = literal && findRoute(literal, segments, index + 1);
-  if (found !== undefined) return found;
-  for (const { prefix, suffix, node: next } of node.parameters) {
-    const isMatch =
-      segment.length >= prefix.length + suffix.length &&
-      segment.startsWith(prefix) &&
-      segment.endsWith(suffix);
-    const route = isMatch ? findRoute(next, segments, index + 1) : undefined;
-    if (route !== undefined) return route;
-  }
-  return node.rest;
-}
-
+/** A segment with a parameter: `{id}`, `{id}.json`. */
 const PARAMETER = /^([^{}]*)\{([a-z][a-z_]*)\}([^{}]*)$/;
+const PLACEHOLDER = /\{([a-z][a-z_]*)\}/g;
+/** A literal of a path or, without its placeholders, a segment of a file name. */
+const SAFE_SEGMENT = /^[A-Za-z0-9_~.-]+$/;
 
-/** @throws Error naming the route and what is wrong with it */
-export function createRouter(
-  declarations: readonly RouteDeclaration[],
-  redirects: readonly { readonly path: string; readonly to: string }[],
-): Router {
-  const router = { ...emptyRouter(), redirects: new Map(redirects.map(({ path, to }) => [path, to])) };
-  for (const declaration of declarations) {
-    try {
-      addRoute(router.root, declaration, declarations);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new Error(`route "${declaration.name}": ${reason}`, { cause: error });
-    }
-    if (router.redirects.has(declaration.path)) {
-      throw new Error(`route "${declaration.name}": its path "${declaration.path}" is a redirect`);
-    }
-  }
-  return router;
-}
-
-/** A table without routes, as before the first snapshot. */
-export function emptyRouter(): Router {
-  return { root: emptyNode(), redirects: new Map(), matches: new LRUCache({ max: MAX_MATCHES }) };
-}
-
-function emptyNode(): RouteNode {
-  return { route: undefined, literals: new Map(), parameters: [], rest: undefined };
-}
-
-function addRoute(root: RouteNode, declaration: RouteDeclaration, table: readonly RouteDeclaration[]): void {
-  const { name, path, type, attachment, parameters, requires } = declaration;
-  const inPath = parameters.filter((parameter) => parameter.in === 'path');
-  const inQuery = parameters.filter((parameter) => parameter.in === 'query');
-  const pathParameters: Route['pathParameters'][number][] = [];
-
+/** The parameters of a path, in their order. @throws Error if the path could not be searched */
+function parsePath({ path, parameters }: RouteDeclaration): PathParameter[] {
   if (!path.startsWith('/')) throw new Error(`path "${path}": expected one that starts with "/"`);
-  let node = root;
-  let end: 'route' | 'rest' = 'route';
-  for (const [segment, text] of path.slice(1).split('/').entries()) {
-    if (end === 'rest') throw new Error(`path "${path}": expected nothing after the rest of it`);
-    const [, prefix = '', parameterName, suffix = ''] = PARAMETER.exec(text) ?? [];
-    const literal = parameterName === undefined ? text : `${prefix}0${suffix}`;
-    if (path !== '/' && !isSafe(literal, segment)) throw new Error(`path "${path}": expected plain segments`);
-    if (parameterName === undefined) {
-      node = literalChild(node, text);
-      continue;
-    }
-    const parameter = inPath.find((candidate) => candidate.name === parameterName);
+  const inPath = parameters.filter((parameter) => parameter.in === 'path');
+  const found: PathParameter[] = [];
+  for (const [index, text] of path.slice(1).split('/').entries()) {
+    if (found.at(-1)?.type === 'path')
+      throw new Error(`path "${path}": expected nothing after the rest of it`);
+    const [, prefix = '', name, suffix = ''] = PARAMETER.exec(text) ?? [];
+    const literal = name === undefined ? text : `${prefix}0${suffix}`;
+    if (path !== '/' && !isSafe(literal, index)) throw new Error(`path "${path}": expected plain segments`);
+    if (name === undefined) continue;
+    const parameter = inPath.find((candidate) => candidate.name === name);
     if (parameter === undefined) throw new Error(`path "${path}": "${text}" is no declared path parameter`);
-    const { code } = PATH_VALUES[parameter.type];
-    pathParameters.push({ ...parameter, code, prefix, suffix, segment });
-    if (parameter.type !== 'path') node = parameterChild(node, { prefix, suffix });
-    else if (prefix + suffix === '') end = 'rest';
-    else throw new Error(`path "${path}": expected the rest of it in place of whole segments`);
+    if (parameter.type === 'path' && prefix + suffix !== '') {
+      throw new Error(`path "${path}": expected the rest of it in place of whole segments`);
+    }
+    found.push(parameter);
   }
-  if (pathParameters.length !== inPath.length) throw new Error(`path "${path}": lacks a declared parameter`);
-  const taken = node[end];
-  if (taken !== undefined) throw new Error(`path "${path}" is route "${taken.name}" already`);
-  const known = new Set(parameters.map((parameter) => parameter.name));
-  const disposition =
-    attachment === undefined ? [] : ['Content-Disposition', `attachment; filename="${attachment}"`];
-  node[end] = {
-    name,
-    class: declaration.class,
-    bucket: declaration.bucket,
-    contentHeaders: ['Content-Type', type, ...disposition, ...Object.entries(declaration.headers).flat()],
-    pathParameters,
-    queryParameters: inQuery.map((parameter) => ({ ...parameter, code: refusalCode(parameter) })),
-    file: compileFile(declaration.file, known),
-    required: requires === undefined ? undefined : compileRequired(requires, table, known),
-    absent: compileTemplate(declaration.absent ?? NOTHING_HERE),
-  };
+  if (found.length !== inPath.length) throw new Error(`path "${path}": lacks a declared parameter`);
+  return found;
 }
 
-function literalChild(node: RouteNode, literal: string): RouteNode {
-  const child = node.literals.get(literal) ?? emptyNode();
-  node.literals.set(literal, child);
-  return child;
+function compilePattern(path: string, parameters: readonly PathParameter[]): RegExp {
+  let index = 0;
+  const source = path.replaceAll('.', String.raw`\.`).replaceAll(PLACEHOLDER, () => {
+    const { type } = parameters[index++] ?? {};
+    return type === 'path' ? '(.*)' : '([^/]*)';
+  });
+  return new RegExp(`^${source}$`, 's');
 }
 
-function parameterChild(node: RouteNode, { prefix, suffix }: Affixes): RouteNode {
-  const existing = node.parameters.find((child) => child.prefix === prefix && child.suffix === suffix);
-  if (existing !== undefined) return existing.node;
-  const child = emptyNode();
-  node.parameters.push({ prefix, suffix, node: child });
-  node.parameters.sort((a, b) => b.prefix.length + b.suffix.length - a.prefix.length - a.suffix.length);
-  return child;
+/**
+ * Compiles a file template. Parameter values consist of digits, a to f and hyphens, or of plain
+ * segments, so this check determines which files can be read: relative, no "..", no dotfile except
+ * /.well-known.
+ */
+function compileFile(template: string, names: ReadonlySet<string>): Template {
+  const plain = template.replaceAll(PLACEHOLDER, (placeholder, name: string) => {
+    if (!names.has(name)) throw new Error(`file "${template}": "${placeholder}" is no declared parameter`);
+    return '0';
+  });
+  if (!plain.split('/').every(isSafe)) {
+    throw new Error(`file "${template}": expected a relative path of plain segments, none of them hidden`);
+  }
+  return compileTemplate(template);
 }
 
-/** The error for an invalid query parameter. Only `limit` has one. */
-function refusalCode({ name }: QueryParameter): ErrorCode {
-  if (name === 'limit') return 'invalid_limit';
-  throw new Error(`parameter "${name}": this proxy knows no error "invalid_${name}"`);
+/** What a route with `requires` needs to know of the other route. @param name the other route's */
+function compileRequired(
+  name: string,
+  table: readonly RouteDeclaration[],
+  names: ReadonlySet<string>,
+): Route['required'] {
+  const required = table.find((candidate) => candidate.name === name);
+  if (required === undefined || required.requires !== undefined) {
+    throw new Error(`requires "${name}": expected a route with documents`);
+  }
+  const [type = ''] = required.type.split(';', 1);
+  const link = compileTemplate(`<${required.path}>; rel="alternate"; type="${type}"`);
+  return { file: compileFile(required.file, names), link };
+}
+
+function compileTemplate(template: string): Template {
+  if (!template.includes('{')) return () => template;
+  return (values) =>
+    template.replaceAll(PLACEHOLDER, (placeholder, name: string) => values.get(name) ?? placeholder);
+}
+
+/** Whether a segment of a path or file name is plain, and not hidden. */
+function isSafe(segment: string, index: number): boolean {
+  return SAFE_SEGMENT.test(segment) && (!segment.startsWith('.') || (index === 0 && segment === WELL_KNOWN));
+}
+
+const DECIMAL = /^(?:0|[1-9][0-9]*)$/;
+const LARGEST = String(Number.MAX_SAFE_INTEGER);
+
+/** A decimal without sign or leading zero, up to 2^53-1. */
+function isId(text: string): boolean {
+  if (text.length > LARGEST.length || !DECIMAL.test(text)) return false;
+  // Decimals of equal length have the same order as text.
+  return text.length < LARGEST.length || text <= LARGEST;
+}
+
+const matches =
+  (pattern: RegExp) =>
+  (text: string): boolean =>
+    pattern.test(text);
+
+interface PathValues {
+  readonly isValid: (text: string) => boolean;
+  readonly code: ErrorCode;
+  /** Undefined if other values can't exist. */
+  readonly expected?: string;
+}
+
+/** The values of path parameters by type, and the error for others. */
+const PATH_VALUES: Readonly<Record<PathParameter['type'], PathValues>> = {
+  id: {
+    isValid: isId,
+    code: 'invalid_id',
+    expected: `decimal digits without a sign or leading zero, at most ${LARGEST}`,
+  },
+  prefix: {
+    isValid: matches(/^[0-9a-f]{1,16}$/),
+    code: 'invalid_prefix',
+    expected: '1 to 16 lower-case hexadecimal digits',
+  },
+  /** A month such as 2026-11, or a numbered part of one such as 2026-11-00001. */
+  month: { isValid: matches(/^\d{4}-(?:0[1-9]|1[0-2])(?:-\d{5})?$/), code: 'not_found' },
+  /** The name of an asset with a hash of its content. */
+  asset: { isValid: matches(/^[a-z][a-z0-9-]*-[0-9a-f]{10}$/), code: 'not_found' },
+  /** The id of a tree: 16 lower-case hexadecimal digits. */
+  tree: { isValid: matches(/^[0-9a-f]{16}$/), code: 'not_found' },
+  /** Segments that are plain and not hidden, such as 0/x001/234.p/5: no value leads out of a folder. */
+  path: {
+    isValid: matches(/^(?!\.)[0-9A-Za-z._-]+(?:\/(?!\.)[0-9A-Za-z._-]+)*$/),
+    code: 'not_found',
+  },
+};
+
+/** A plain decimal within the bounds, or the default if there is none; otherwise undefined. */
+function readInteger(parameter: QueryParameter, texts: readonly string[]): string | undefined {
+  const { minimum, maximum } = parameter;
+  const [text = String(parameter.default)] = texts;
+  const number = Number(text);
+  const isValid = texts.length <= 1 && DECIMAL.test(text) && number >= minimum && number <= maximum;
+  return isValid ? text : undefined;
+}
+
+/** Longer values are cut in errors. */
+export const QUOTED_MAX_LENGTH = 100;
+
+function quote(value: string): string {
+  if (value.length <= QUOTED_MAX_LENGTH) return `"${value}"`;
+  // Removes half a surrogate pair.
+  return `"${value.slice(0, QUOTED_MAX_LENGTH).replace(/[\ud800-\udbff]$/, '')}…"`;
 }

@@ -1,44 +1,13 @@
-import { BUILT_IN, createHeaderTables, type HeaderTables } from './headers.js';
-import { emptyRouter, type Router } from './router.js';
-import { BUCKETS, DEFAULT_QUOTAS, type BucketName, type Quota, type Quotas } from '../limiter/gcra.js';
 import { errorCode, type Dependencies, type Log } from '../log.js';
-import { TimeoutError } from '../timeout.js';
-import type { Disk } from '../tree/disk.js';
-import { NO_ERROR_PAGES, readErrorPages, type ErrorPages } from './error-pages.js';
-import { cachedFile, type CachedFile } from '../tree/file-cache.js';
-import type { FileRead } from '../tree/files.js';
-import { DATA_PACKAGE, NO_DIGESTS, readPublishedDigests, type PublishedDigests } from '../tree/digests.js';
-import { parseSnapshot, SNAPSHOT_FILE, SnapshotError, titleOf, type Snapshot } from './snapshot.js';
+import { TimeoutError, type Disk, type FileRead } from '../tree/read.js';
+import { activate, describeOverrides, type ActiveSnapshot, type QuotaOverrides } from './active.js';
+import { describeSnapshot, parseSnapshot, SNAPSHOT_FILE, SnapshotError } from './schema.js';
 
 /** The polling interval, after which a new snapshot is in service: 1000 ms (= 1 second). */
 const POLL_MS = 1_000;
 
 /** A larger snapshot.json is invalid. 64 MiB. */
 const SNAPSHOT_MAX_BYTES = 64 * 1024 * 1024;
-
-/** Limits set by the operator; those that are not set follow the snapshot. */
-export type QuotaOverrides = Readonly<Record<BucketName, Partial<Quotas[BucketName]>>>;
-
-/** The snapshot in service and what is derived from it, computed once. */
-export interface ActiveSnapshot {
-  /** Counts the snapshots in service. Data from another epoch may be outdated. */
-  readonly epoch: number;
-  /** Undefined before the first snapshot, when every response is a 503. */
-  readonly snapshot: Snapshot | undefined;
-  /** The tree's folder with all links resolved, so that it stays the same for a whole epoch. */
-  readonly root: string;
-  /** snapshot.json as accepted; a broken one does not replace it. */
-  readonly document: CachedFile | undefined;
-  readonly router: Router;
-  readonly quotas: Quotas;
-  /** A download of at least this many bytes costs a token, a smaller one its share. */
-  readonly downloadTokenBytes: number;
-  readonly headers: HeaderTables;
-  /** URL of the page that explains the errors. */
-  readonly documentation: string;
-  readonly errorPages: ErrorPages;
-  readonly digests: PublishedDigests;
-}
 
 /**
  * Keeps the newest valid snapshot in service. It polls in the background, so that no request waits
@@ -49,7 +18,7 @@ export class SnapshotWatcher {
   readonly #overrides: QuotaOverrides;
   readonly #disk: Disk;
   readonly #log: Log;
-  #active: ActiveSnapshot;
+  #active: ActiveSnapshot | undefined;
   /** The last snapshot.json that was read, valid or not. */
   #seen: Pick<FileRead, 'identity' | 'root'> | undefined;
   #isPresent = false;
@@ -59,8 +28,8 @@ export class SnapshotWatcher {
   #timer: NodeJS.Timeout | undefined;
   /** The last problem logged, so that it is logged once and not every second. */
   #lastProblem = '';
-  /** The same of the limits set by hand. */
-  #lastLimits = '';
+  /** The last line about limits that differ from the published ones. */
+  #lastOverrides = '';
 
   /**
    * @param dist the published tree
@@ -71,10 +40,10 @@ export class SnapshotWatcher {
     this.#overrides = overrides;
     this.#disk = disk;
     this.#log = log;
-    this.#active = activate(undefined, 0, dist, undefined, overrides);
   }
 
-  get active(): ActiveSnapshot {
+  /** Undefined before the first snapshot. */
+  get active(): ActiveSnapshot | undefined {
     return this.#active;
   }
 
@@ -101,7 +70,7 @@ export class SnapshotWatcher {
     });
     this.#timer = setInterval(() => {
       // No further poll starts while one hangs with the disk.
-      if (this.#poll === undefined) void this.confirm();
+      if (this.#poll === undefined) void this.poll();
     }, POLL_MS);
     this.#timer.unref();
   }
@@ -111,10 +80,10 @@ export class SnapshotWatcher {
   }
 
   /**
-   * Polls again: settles after a poll that began after the call. Never rejects; problems are
-   * logged, and the last good snapshot stays in service.
+   * Settles after a poll that began after the call. Never rejects; problems are logged, and the last
+   * good snapshot stays in service.
    */
-  confirm(): Promise<void> {
+  poll(): Promise<void> {
     if (this.#poll === undefined) return this.#startPoll();
     this.#nextPoll ??= this.#poll.then(() => {
       this.#nextPoll = undefined;
@@ -133,7 +102,7 @@ export class SnapshotWatcher {
   }
 
   async #look(): Promise<void> {
-    const seen = this.#seen;
+    const [seen, before] = [this.#seen, this.#active];
     const request = { root: this.#dist, path: SNAPSHOT_FILE, maxBytes: SNAPSHOT_MAX_BYTES };
     const file = await this.#disk.read({ ...request, known: seen?.identity });
     this.#isPresent = file !== undefined;
@@ -144,11 +113,12 @@ export class SnapshotWatcher {
       return;
     }
     if (file.identity === seen?.identity && file.root === seen.root) {
-      this.#isReadable = file.identity === this.#active.document?.identity && file.root === this.#active.root;
+      this.#isReadable = file.identity === before?.document.identity && file.root === before.root;
       return;
     }
     const read = file.bytes === undefined ? await this.#disk.read(request) : file;
-    if (read?.bytes === undefined || read.digest === undefined) {
+    const { bytes, digest } = read ?? {};
+    if (read === undefined || bytes === undefined || digest === undefined) {
       throw new SnapshotError(
         `${SNAPSHOT_FILE} can't be read whole: expected at most ${SNAPSHOT_MAX_BYTES} bytes`,
       );
@@ -156,34 +126,20 @@ export class SnapshotWatcher {
     // A new file's problem is logged on a line of its own, and only once.
     this.#seen = { identity: read.identity, root: read.root };
     this.#lastProblem = '';
-    const snapshot = parseSnapshot(Buffer.from(read.bytes).toString('utf8'));
-    const document = cachedFile(SNAPSHOT_FILE, read, read.digest);
-    const errorPages = await readErrorPages(snapshot, read.root, this.#disk);
-    const digests = snapshot.routes.some(({ file }) => file === DATA_PACKAGE)
-      ? await readPublishedDigests(read, this.#disk)
-      : NO_DIGESTS;
-    const before = this.#isReadable ? this.#active : undefined;
-    this.#active = {
-      ...activate(snapshot, this.#active.epoch + 1, read.root, document, this.#overrides),
-      errorPages,
-      digests,
-    };
-    this.#isReadable = true;
+    const snapshot = parseSnapshot(Buffer.from(bytes).toString('utf8'));
+    const epoch = (before?.epoch ?? 0) + 1;
+    this.#active = await activate(snapshot, { ...read, digest }, epoch, this.#overrides, this.#disk);
     // The next build makes a hard link to snapshot.json, which changes its identity, and a build
     // without changes writes only its time.
-    const isNews = before?.snapshot === undefined || titleOf(before.snapshot) !== titleOf(snapshot);
-    if (isNews || before?.root !== read.root) this.#log(`serving ${titleOf(snapshot)}`);
-    this.#logLimits(snapshot);
-  }
-
-  /** Says so if limits set by hand differ from those that the published texts state. */
-  #logLimits(snapshot: Snapshot): void {
-    const published = describe(publishedQuotas(snapshot));
-    const ours = describe(this.#active.quotas);
-    const line =
-      ours === published ? '' : `limits set by hand: ${ours}; the published texts say ${published}`;
-    if (line !== '' && line !== this.#lastLimits) this.#log(line);
-    this.#lastLimits = line;
+    const isKnown =
+      this.#isReadable &&
+      before?.root === read.root &&
+      describeSnapshot(before.snapshot) === describeSnapshot(snapshot);
+    this.#isReadable = true;
+    if (!isKnown) this.#log(`serving ${describeSnapshot(snapshot)}`);
+    const overrides = describeOverrides(this.#active);
+    if (overrides !== '' && overrides !== this.#lastOverrides) this.#log(overrides);
+    this.#lastOverrides = overrides;
   }
 
   #logFailure(error: unknown): void {
@@ -196,63 +152,11 @@ export class SnapshotWatcher {
   }
 
   #logProblem(problem: string): void {
-    const { snapshot } = this.#active;
-    const consequence = snapshot
-      ? `still serving ${titleOf(snapshot)}`
+    const consequence = this.#active
+      ? `still serving ${describeSnapshot(this.#active.snapshot)}`
       : 'responding 503 until there is a good one';
     const line = `${problem}: ${consequence}`;
     if (line !== this.#lastProblem) this.#log(line);
     this.#lastProblem = line;
   }
 }
-
-/** Explains the errors before the first snapshot; relative, as no base URL is known. */
-const DEFAULT_DOCUMENTATION = '/developers';
-
-function activate(
-  snapshot: Snapshot | undefined,
-  epoch: number,
-  root: string,
-  document: CachedFile | undefined,
-  overrides: QuotaOverrides,
-): ActiveSnapshot {
-  const quotas = quotasOf(snapshot, overrides);
-  return {
-    epoch,
-    snapshot,
-    root,
-    document,
-    router: snapshot?.router ?? emptyRouter(),
-    quotas,
-    downloadTokenBytes: snapshot?.limits.download.token_bytes ?? 1,
-    headers: createHeaderTables(snapshot?.headers ?? BUILT_IN, quotas),
-    documentation: snapshot ? snapshot.service.base_url + snapshot.service.docs : DEFAULT_DOCUMENTATION,
-    errorPages: NO_ERROR_PAGES,
-    digests: NO_DIGESTS,
-  };
-}
-
-/** Each value is taken from the first of: operator, snapshot, default. */
-function quotasOf(snapshot: Snapshot | undefined, overrides: QuotaOverrides): Quotas {
-  const published = snapshot === undefined ? DEFAULT_QUOTAS : publishedQuotas(snapshot);
-  return {
-    api: { ...published.api, ...overrides.api },
-    download: { ...published.download, ...overrides.download },
-    page: { ...published.page, ...overrides.page },
-  };
-}
-
-/** The limits as published in this snapshot. */
-function publishedQuotas({ limits: { api, download, page } }: Snapshot): Quotas {
-  return { api: quotaOf(api), download: quotaOf(download), page: quotaOf(page) };
-}
-
-function quotaOf({ tokens, refill_seconds: seconds }: Snapshot['limits'][BucketName]): Quota {
-  return { burst: tokens, emissionIntervalMs: Math.round(seconds * 1000) };
-}
-
-const describe = (quotas: Quotas): string =>
-  BUCKETS.map((bucket) => {
-    const { burst, emissionIntervalMs } = quotas[bucket];
-    return `${bucket} ${burst}, one back in ${emissionIntervalMs / 1000} s`;
-  }).join('; ');

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../support/folder.js';
-import { sourcesIn } from '../support/sources.js';
+import { circles, sourcesIn } from '../support/sources.js';
 import { fields } from '../support/values.js';
 
 /** Runs after the compiler. */
@@ -68,31 +68,6 @@ const arrows = generator.flatMap(({ file, imports: imported }) =>
 
 const isUpwards = ({ from, to }: { readonly from: Room; readonly to: Room }): boolean =>
   from !== to && rowOf(to) <= rowOf(from) && !SIDEWAYS.has(`${from} -> ${to}`);
-
-/** The groups of files of which each leads to all others by imports. */
-function circles(files: readonly { readonly file: string; readonly imports: readonly string[] }[]): string[] {
-  const importsOf = new Map(files.map(({ file, imports }) => [file.replace(/\.ts$/, '.js'), imports]));
-  const reachedFrom = (start: string): Set<string> => {
-    const reached = new Set<string>();
-    const next = [...(importsOf.get(start) ?? [])];
-    for (let path = next.pop(); path !== undefined; path = next.pop()) {
-      if (reached.has(path)) continue;
-      reached.add(path);
-      next.push(...(importsOf.get(path) ?? []));
-    }
-    return reached;
-  };
-  const reached = new Map([...importsOf.keys()].map((path) => [path, reachedFrom(path)]));
-  const groups = [...reached]
-    .filter(([path, others]) => others.has(path))
-    .map(([path, others]) =>
-      [...others]
-        .filter((other) => reached.get(other)?.has(path))
-        .toSorted()
-        .join(' '),
-    );
-  return [...new Set(groups)];
-}
 
 describe('imports between rooms', () => {
   it('lead downwards', () => {

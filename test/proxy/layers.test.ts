@@ -1,6 +1,6 @@
 /** The folders of the proxy: each imports only from those below it. */
 import { describe, expect, it } from 'vitest';
-import { sourcesIn } from '../support/sources.js';
+import { circles, sourcesIn } from '../support/sources.js';
 
 /** From the top. */
 const LAYERS = ['process', 'http', 'ops', 'snapshot', 'tree', 'limiter', 'base'] as const;
@@ -12,12 +12,11 @@ const FILES: Readonly<Record<string, Layer>> = {
   config: 'process',
   listen: 'process',
   package: 'process',
-  errors: 'base',
+  clients: 'base',
   log: 'base',
-  timeout: 'base',
 };
 
-/** `proxy/tree/files.js` -> `tree`. */
+/** `proxy/tree/read.js` -> `tree`. */
 function layerOf(path: string): Layer {
   const [, name = ''] = /^proxy\/([\w-]+)/.exec(path) ?? [];
   const layer = FILES[name] ?? LAYERS.find((each) => each === name);
@@ -25,7 +24,8 @@ function layerOf(path: string): Layer {
   return layer;
 }
 
-const imports = sourcesIn('proxy').flatMap(({ file, imports: imported }) =>
+const sources = sourcesIn('proxy');
+const imports = sources.flatMap(({ file, imports: imported }) =>
   imported.map((path) => ({
     file,
     path,
@@ -36,6 +36,15 @@ const imports = sourcesIn('proxy').flatMap(({ file, imports: imported }) =>
 describe('imports in the proxy', () => {
   it('lead to the same folder or downwards, those of types included', () => {
     expect(imports.filter(({ depth }) => depth < 0)).toEqual([]);
+  });
+
+  it('between files never lead in a circle, types included', () => {
+    expect(circles(sources)).toEqual([]);
+    const [a, b] = [
+      { file: 'a.ts', imports: ['b.js'] },
+      { file: 'b.ts', imports: ['a.js'] },
+    ];
+    expect(circles([a, b])).toEqual(['a.js b.js']);
   });
 
   it('are seen by this test, and use each layer', () => {

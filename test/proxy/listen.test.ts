@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { EnvironmentError } from '../../proxy/errors.js';
-import { baseOf, listen, passedSocket } from '../../proxy/listen.js';
+import { baseUrl, EnvironmentError, listen, passedSocket } from '../../proxy/listen.js';
 import { emptyFolder } from './support.js';
 
 /** What is passed to process 7, and what is logged. */
@@ -44,9 +43,9 @@ it('listen refuses a descriptor that is not open', async () => {
   );
 });
 
-it('baseOf is empty for a socket that is not TCP', async () => {
+it('baseUrl is empty for a socket that is not TCP', async () => {
   const server = createServer().listen(`${await emptyFolder()}/socket`);
   onTestFinished(() => void server.close());
   await once(server, 'listening');
-  expect(baseOf(server)).toBe('');
+  expect(baseUrl(server)).toBe('');
 });

@@ -85,7 +85,7 @@ describe('main: misuse', () => {
       [[], /^register-api proxy: PROXY_MAX_AGE: no such setting; .*\n$/, { PROXY_MAX_AGE: '60' }],
       [
         ['--redis', 'http://:pa55@localhost'],
-        /^register-api proxy: --redis: expected a URL such as (?!.*pa55@).*\n$/,
+        /^register-api proxy: --redis or PROXY_REDIS: expected a URL such as (?!.*pa55@).*\n$/,
       ],
     ];
     expect(await otherEnds(2, cases)).toEqual([]);

@@ -11,9 +11,9 @@ import { z } from 'zod';
 import { createApp, type AppOptions } from '../../proxy/http/app.js';
 import { createHttpServer, type ServerOptions } from '../../proxy/http/server.js';
 import { Metrics } from '../../proxy/ops/metrics.js';
-import type { Disk } from '../../proxy/tree/disk.js';
-import { readFile, type ReadRequest } from '../../proxy/tree/files.js';
-import { SnapshotWatcher, type QuotaOverrides } from '../../proxy/snapshot/watcher.js';
+import type { ActiveSnapshot, QuotaOverrides } from '../../proxy/snapshot/active.js';
+import { SnapshotWatcher } from '../../proxy/snapshot/watcher.js';
+import { readFile, type Disk, type ReadRequest } from '../../proxy/tree/read.js';
 import { listenOn } from '../support/ports.js';
 import { portOf, spawnProxy, type ProxyProcess } from '../support/proxy.js';
 import { snapshotJson } from '../support/snapshot.js';
@@ -127,6 +127,12 @@ export function failingDisk(path: string, code = 'EIO'): Disk {
   return { read };
 }
 
+/** The snapshot in service. */
+export function inService({ active }: Pick<SnapshotWatcher, 'active'>): ActiveSnapshot {
+  if (active === undefined) throw new Error('expected a snapshot in service');
+  return active;
+}
+
 /** A limit that no test reaches. */
 const ample = { burst: 1_000_000 };
 export const UNLIMITED = { api: ample, download: ample, page: ample };
@@ -161,7 +167,6 @@ export async function startProxy(root: string, options: TestOptions = {}) {
     maxConnections: 10_000,
     maxConnectionsPerClient: 10_000,
     isTrusted,
-    active: () => watcher.active,
     metrics,
     ...options.server,
   });
@@ -179,7 +184,7 @@ export async function startProxy(root: string, options: TestOptions = {}) {
     /** Moves the proxy's clock. */
     advance: (ms: number) => void (nowMs += ms),
     /** Has the proxy look for a new snapshot, as it does by itself each second. */
-    look: () => watcher.confirm(),
+    look: () => watcher.poll(),
     ask: (target: string, options?: AskOptions) => ask(port, target, options),
   };
 }

@@ -1,5 +1,5 @@
 /** What every hand-made snapshot.json has, as the generator writes it. */
-import type { DeclaredHeaders } from '../../proxy/snapshot/headers.js';
+import type { Snapshot } from '../../proxy/snapshot/schema.js';
 
 export const LIMITS = {
   api: { tokens: 60, refill_seconds: 1 },
@@ -21,7 +21,7 @@ const lifetime = (cacheControl: string, cdn = cacheControl): Record<string, stri
 const RECORD = 'max-age=300, stale-while-revalidate=600, stale-if-error=86400';
 const SUMMARY = 'max-age=60, stale-while-revalidate=120, stale-if-error=3600';
 
-export const HEADERS: DeclaredHeaders = {
+export const HEADERS: Snapshot['headers'] = {
   all: {
     'Access-Control-Allow-Origin': '*',
     'Access-Control-Expose-Headers': EXPOSED,

@@ -34,3 +34,28 @@ export function sourcesIn(folder: string): Source[] {
     .map((file) => source(slashed(join(folder, file))))
     .toSorted((a, b) => a.file.localeCompare(b.file));
 }
+
+/** The groups of files of which each leads to all others by imports. */
+export function circles(files: readonly Pick<Source, 'file' | 'imports'>[]): string[] {
+  const importsOf = new Map(files.map(({ file, imports }) => [file.replace(/\.ts$/, '.js'), imports]));
+  const reachedFrom = (start: string): Set<string> => {
+    const reached = new Set<string>();
+    const next = [...(importsOf.get(start) ?? [])];
+    for (let path = next.pop(); path !== undefined; path = next.pop()) {
+      if (reached.has(path)) continue;
+      reached.add(path);
+      next.push(...(importsOf.get(path) ?? []));
+    }
+    return reached;
+  };
+  const reached = new Map([...importsOf.keys()].map((path) => [path, reachedFrom(path)]));
+  const groups = [...reached]
+    .filter(([path, others]) => others.has(path))
+    .map(([path, others]) =>
+      [...others]
+        .filter((other) => reached.get(other)?.has(path))
+        .toSorted()
+        .join(' '),
+    );
+  return [...new Set(groups)];
+}

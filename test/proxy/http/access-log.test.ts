@@ -7,11 +7,8 @@ import { ask, GET, listenOn, open, problemOf, stalled } from '../support.js';
 
 const CONTEXT = {
   match: { kind: 'file', path: '/api/v1/group/8', route: { class: 'record' } },
-  client: '203.0.113.77',
   cache: 'hit',
-  status: 200,
-  bytes: 8,
-  limit: { bucket: 'download', remaining: 0, nextTokenSeconds: 60, refused: true },
+  tokens: { bucket: 'download', remaining: 0, nextTokenSeconds: 60, refused: true },
 };
 
 /** A server with an access log. Its requests have the context given, as if the app had set it. */
@@ -21,7 +18,8 @@ async function logging(options: object = {}, context: object | null = CONTEXT) {
   const accessLog = createAccessLog(destination, { hasFullAddresses: false, hasDetails: false, ...options });
   const server = createServer((request, response) => {
     accessLog.follow(request, response);
-    if (context !== null) Object.assign(request, { context });
+    if (context !== null) Object.assign(request, { context, clientAddress: '203.0.113.77' });
+    if (context !== null) Object.assign(response, { sentStatus: 200, sentBytes: 8 });
     if (request.url === '/slow') response.write('x'.repeat(100));
     else response.end('12345678');
   });
@@ -75,7 +73,7 @@ describe('createAccessLog', () => {
   });
 
   it('leaves out details that there are not, and what is no request id', async () => {
-    const { get, lines } = await logging({ hasDetails: true }, { ...CONTEXT, limit: undefined });
+    const { get, lines } = await logging({ hasDetails: true }, { ...CONTEXT, tokens: undefined });
     await get('/');
     for (const id of ['a'.repeat(129), 'é', 'a\tb', '']) await get('/', { 'X-Request-Id': id });
     await expect.poll(() => lines().length).toBe(5);

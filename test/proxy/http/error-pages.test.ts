@@ -118,11 +118,12 @@ it('a 429 that a browser gets is a problem document where a 404 would be', async
 it('the page of an error is read once for a snapshot, and that of the snapshot in service', async () => {
   const { disk, reads } = controlledDisk();
   const proxy = await start({ disk });
-  expect(reads.toSorted()).toEqual(['404.html', '429.html', 'snapshot.json']);
+  const pagesRead = (): string[] => reads.filter((path) => path.endsWith('.html')).toSorted();
+  expect(pagesRead()).toEqual(['404.html', '429.html']);
   await publish(proxy.root, '404.html', 'newer');
   for (let count = 0; count < 9; count += 1)
     expect((await browse(proxy, `/nothing-${count}`)).text).toBe(NOT_FOUND);
-  expect(reads).toHaveLength(3);
+  expect(pagesRead()).toHaveLength(2);
   await publishSnapshot(proxy.root, { ...CHANGES, sequence: 4 });
   await proxy.look();
   expect((await browse(proxy, '/nothing')).text).toBe('newer');

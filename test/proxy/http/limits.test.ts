@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 
 import { createAccessLog } from '../../../proxy/http/access-log.js';
 import { downloadCost } from '../../../proxy/http/responses.js';
-import { matcherOf, parseRanges } from '../../../proxy/limiter/client-ip.js';
+import { createRangeMatcher, parseRanges } from '../../../proxy/clients.js';
 import { LIMITS } from '../../support/snapshot.js';
 import {
   askRaw,
   controlledDisk,
+  inService,
   problemOf,
   publish,
   publishSnapshot,
@@ -93,9 +94,9 @@ describe('what a download takes from its bucket', () => {
     const proxy = await startProxy(await tree({ routes }), { quotas: { download: { burst: 1 } } });
     for (let count = 0; count < 3; count += 1) expect((await proxy.ask(CSV)).status).toBe(404);
     await publishSnapshot(proxy.root, { sequence: 4, limits: WHOLE });
-    const { epoch } = proxy.watcher.active;
+    const { epoch } = inService(proxy.watcher);
     expect((await proxy.ask(CSV, { method: 'HEAD' })).status).toBe(200);
-    expect(proxy.watcher.active.epoch).toBe(epoch + 1);
+    expect(proxy.watcher.active?.epoch).toBe(epoch + 1);
     expect(await downloadsLeft(proxy)).toBe(1);
   });
 
@@ -250,7 +251,7 @@ it('a client is its address, or what a trusted proxy says', async () => {
   const forged = { from: '127.0.0.2', headers: { 'X-Forwarded-For': '192.0.2.1' } };
   expect((await ask('/api/v1', forged)).status).toBe(429);
 
-  const behind = await startProxy(root, { quotas, isTrusted: matcherOf(parseRanges('127.0.0.2')) });
+  const behind = await startProxy(root, { quotas, isTrusted: createRangeMatcher(parseRanges('127.0.0.2')) });
   const clients: [string | string[], number][] = [
     ['192.0.2.1', 200],
     ['192.0.2.2', 200],

@@ -3,7 +3,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-import { parseSnapshot } from '../../../proxy/snapshot/snapshot.js';
+import { createRouter } from '../../../proxy/snapshot/active.js';
+import { parseSnapshot } from '../../../proxy/snapshot/schema.js';
 import {
   ROUTES,
   controlledDisk,
@@ -116,5 +117,5 @@ it.each([
   [redirecting('/docs', '//evil.example'), 'expected a path that starts with one "/"'],
   [redirecting('/docs', '/x\r\nSet-Cookie: a'), 'expected characters of a URL'],
 ])('a table with such a route or redirect is refused: %#', (changes, message) => {
-  expect(() => parseSnapshot(JSON.stringify(snapshotJson(changes)))).toThrow(message);
+  expect(() => createRouter(parseSnapshot(JSON.stringify(snapshotJson(changes))))).toThrow(message);
 });

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 
-import { keyOf, MemoryStore, parseKey } from '../../../proxy/limiter/memory-store.js';
+import { formatKey, MemoryStore, parseKey } from '../../../proxy/limiter/memory-store.js';
 
 const QUOTA = { burst: 3, emissionIntervalMs: 1000 };
 
@@ -14,12 +14,12 @@ function makeStore(maxClients = 100) {
   return { store, hits, advance: (ms: number) => void (nowMs += ms), now: () => nowMs };
 }
 
-it('keyOf and parseKey carry the cost with the client, which is in (0, 1]', () => {
-  expect(keyOf('192.0.2.7', 1)).toBe('192.0.2.7');
-  expect(keyOf('198.51.100.7', 0.25)).toBe('198.51.100.7@0.25');
+it('formatKey and parseKey carry the cost with the client, which is in (0, 1]', () => {
+  expect(formatKey('192.0.2.7', 1)).toBe('192.0.2.7');
+  expect(formatKey('198.51.100.7', 0.25)).toBe('198.51.100.7@0.25');
   for (const client of ['2001:db8::/56', '192.0.2.7', '']) {
     for (const cost of [1, 0.01, 1 / 3, 1e-9]) {
-      expect(parseKey(keyOf(client, cost))).toEqual({ client, cost });
+      expect(parseKey(formatKey(client, cost))).toEqual({ client, cost });
     }
   }
   expect(parseKey('192.0.2.7@1')).toEqual({ client: '192.0.2.7', cost: 1 });

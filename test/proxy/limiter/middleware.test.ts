@@ -3,13 +3,13 @@ import express from 'express';
 import { createServer } from 'node:http';
 import { expect, it } from 'vitest';
 import { DEFAULT_QUOTAS } from '../../../proxy/limiter/gcra.js';
-import { createLimiter } from '../../../proxy/limiter/middleware.js';
+import { createLimits } from '../../../proxy/limiter/limits.js';
 import { listenOn } from '../support.js';
 
-it('createLimiter fails a request that has no context', async () => {
+it('createLimits fails a request that has no context', async () => {
   const options = { quotas: DEFAULT_QUOTAS, clock: Date.now, maxClients: 1, onRefused: () => undefined };
   const app = express();
-  app.use(createLimiter(options).limit);
+  app.use(createLimits(options).limit);
   const errors: unknown[] = [];
   app.use((error: unknown, _request: unknown, response: express.Response, _next: unknown) => {
     errors.push(error);

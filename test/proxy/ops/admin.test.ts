@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { describe, expect, it } from 'vitest';
 
-import { createAdminServer, readinessOf, type Readiness } from '../../../proxy/ops/admin.js';
+import { createAdminServer, describeReadiness, type Readiness } from '../../../proxy/ops/admin.js';
 import { listenOn } from '../support.js';
 
 const BUILT_MS = Date.UTC(2026, 10, 20, 9, 0, 0);
@@ -36,7 +36,7 @@ describe('createAdminServer', () => {
   });
 
   it('responds 404 to other paths, 405 to other methods, and to HEAD without a body', async () => {
-    const base = await listen(createAdminServer(metrics, () => readinessOf(READY)));
+    const base = await listen(createAdminServer(metrics, () => describeReadiness(READY)));
     expect((await fetch(`${base}/`)).status).toBe(404);
     expect((await fetch(`${base}/__proto__`)).status).toBe(404);
     const posted = await fetch(`${base}/metrics`, { method: 'POST' });
@@ -47,16 +47,16 @@ describe('createAdminServer', () => {
 
   it('responds 500 if the metrics can not be read', async () => {
     const failing = { ...metrics, read: () => Promise.reject(new Error('no metrics')) };
-    const base = await listen(createAdminServer(failing, () => readinessOf(READY)));
+    const base = await listen(createAdminServer(failing, () => describeReadiness(READY)));
     const failed = await fetch(`${base}/metrics`);
     expect([failed.status, await failed.json()]).toEqual([500, { error: 'Error: no metrics' }]);
   });
 });
 
-describe('readinessOf', () => {
+describe('describeReadiness', () => {
   const unreadable = 'snapshot.json is missing or was refused; the log says why';
   const old = 'the snapshot was built more than 60 s ago';
-  it.each<[string, Partial<Parameters<typeof readinessOf>[0]>, object]>([
+  it.each<[string, Partial<Parameters<typeof describeReadiness>[0]>, object]>([
     ['before the first snapshot', { snapshot: undefined, isReadable: false }, { reason: 'no snapshot yet' }],
     [
       'while snapshot.json is refused',
@@ -75,7 +75,7 @@ describe('readinessOf', () => {
     ['if our clock is behind', { nowMs: BUILT_MS - 5_000, maxAgeMs: 60_000 }, { ...FACTS, age_seconds: 0 }],
   ])('%s', (_, facts, body) => {
     const ready = !('reason' in body);
-    expect(readinessOf({ ...READY, ...facts })).toEqual({
+    expect(describeReadiness({ ...READY, ...facts })).toEqual({
       status: ready ? 200 : 503,
       body: { ready, ...body },
     });

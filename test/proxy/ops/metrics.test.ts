@@ -14,7 +14,7 @@ function sources(changes: Partial<MetricSources> = {}): MetricSources {
   return {
     watcher: { active: { snapshot: SNAPSHOT }, isReadable: true },
     files: { bytes: 4_096 },
-    limiter: { local: { api: local, download: local, page: local } },
+    limits: { local: { api: local, download: local, page: local } },
     connections: () => 5,
     redis: undefined,
     build: { version: '1.2.3', node: '20.0.0' },
@@ -92,7 +92,7 @@ describe('Metrics', () => {
   });
 
   it('says NaN where there is no value, and of Redis only if there is one', async () => {
-    const watcher = { active: { snapshot: undefined }, isReadable: false };
+    const watcher = { active: undefined, isReadable: false };
     const none = await scrape(new Metrics(), { watcher });
     expect(none).toMatchObject({
       snapshot_sequence: 'Nan',

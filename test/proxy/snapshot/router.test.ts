@@ -9,8 +9,9 @@ import {
 } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { matchRoute, type Router } from '../../../proxy/snapshot/router.js';
-import { parseSnapshot } from '../../../proxy/snapshot/snapshot.js';
+import { createRouter } from '../../../proxy/snapshot/active.js';
+import type { Router } from '../../../proxy/snapshot/router.js';
+import { parseSnapshot } from '../../../proxy/snapshot/schema.js';
 import { ROUTES, snapshotJson } from '../support.js';
 
 const LOG = '/log/efd62e2505583bf5';
@@ -18,18 +19,18 @@ const router = routerOf(ROUTES);
 const ROUTE = { name: 'one', class: 'record', bucket: 'api', type: 'x/y' };
 
 function routerOf(routes: readonly object[]): Router {
-  return parseSnapshot(JSON.stringify(snapshotJson({ routes }))).router;
+  return createRouter(parseSnapshot(JSON.stringify(snapshotJson({ routes }))));
 }
 
 /** "file NAME", "308 LOCATION" or the error's code. */
 function outcome(target: string): string {
-  const match = matchRoute(target, router);
+  const match = router.match(target);
   if (match.kind === 'file') return `file ${match.file}`;
   return match.kind === 'redirect' ? `308 ${match.location}` : match.code;
 }
 
 function detail(target: string): string {
-  const match = matchRoute(target, router);
+  const match = router.match(target);
   return match.kind === 'refusal' ? match.detail : '';
 }
 
@@ -47,7 +48,7 @@ const routeWith = (type: string, path: string, more: object = {}): object => {
 const fileIn = (routes: readonly object[]) => {
   const some = routerOf(routes);
   return (target: string): string => {
-    const match = matchRoute(target, some);
+    const match = some.match(target);
     return match.kind === 'file' ? match.file : match.kind === 'refusal' ? match.code : match.kind;
   };
 };
@@ -130,7 +131,7 @@ const INVALID_LIMITS =
   'limit limit=5&limit=5 limit=5&limit limit=1e2 limit=0x10 limit=abc limit=%D9%A5 ' +
   'limit=99999999999999999999999 limit=% limit=10%00';
 
-describe('matchRoute', () => {
+describe('Router.match', () => {
   it('refuses a path that is not plainly one', () => {
     expect(others(INVALID_PATHS, 'invalid_path')).toEqual([]);
   });
@@ -171,14 +172,14 @@ describe('matchRoute', () => {
     const absent = 'nothing has the prefix {prefix}';
     const prefixes = routerOf([routeWith('prefix', '/names/{prefix}', { absent })]);
     for (const prefix of ['0', 'f', '00a', '0123456789abcdef']) {
-      const match = matchRoute(`/names/${prefix}`, prefixes);
+      const match = prefixes.match(`/names/${prefix}`);
       expect(match).toMatchObject({ kind: 'file', file: `names/${prefix}` });
       const text = match.kind === 'file' && match.route.absent(match.values);
       expect(text).toBe(`nothing has the prefix ${prefix}`);
     }
     for (const prefix of ['A', 'g', '0x1', '-1', '1.5', '0.json', '%200', '0123456789abcdef0'])
-      expect(matchRoute(`/names/${prefix}`, prefixes)).toMatchObject({ code: 'invalid_prefix' });
-    expect(matchRoute('/names/Marlow', prefixes)).toMatchObject({
+      expect(prefixes.match(`/names/${prefix}`)).toMatchObject({ code: 'invalid_prefix' });
+    expect(prefixes.match('/names/Marlow')).toMatchObject({
       detail: 'prefix "Marlow": expected 1 to 16 lower-case hexadecimal digits',
     });
   });
@@ -232,7 +233,7 @@ describe('matchRoute', () => {
     const file =
       /^(?:api\/v1\.json|api\/v1\/group\/\d+\.json|api\/v1\/largest\/\d+\.json|group\/\d+\/history\.json|downloads\/(?:groups\.csv|SHA256SUMS)|assets\/style-1a2b3c4d5e\.css|feeds\/all\.atom|changes\/(?:\d+|index)\.json|index\.html|\.well-known\/security\.txt|snapshot\.json|log\/efd62e2505583bf5\/(?:checkpoint|tile(?:\/(?!\.)[\w.-]+)+))$/;
     const isSafe = property(target, (text) => {
-      const match = matchRoute(text, router);
+      const match = router.match(text);
       const location = match.kind === 'redirect' ? match.location : '/';
       const { host } = new URL(location, 'http://register.example');
       return (
@@ -297,10 +298,10 @@ describe('matchRoute', () => {
     const download = { class: 'download', bucket: 'download' };
     const more = { attachment: 'x.csv', headers: { 'Cache-Tag': 'download' } };
     const attachment = { ...ROUTE, ...download, ...more, name: 'csv', path: '/x.csv', file: 'x.csv' };
-    expect(matchRoute('/x.csv', routerOf([attachment]))).toMatchObject({
+    expect(routerOf([attachment]).match('/x.csv')).toMatchObject({
       route: { name: 'csv', ...download },
     });
-    expect(matchRoute('/x.csv', routerOf([attachment]))).toHaveProperty('route.contentHeaders', [
+    expect(routerOf([attachment]).match('/x.csv')).toHaveProperty('route.contentHeaders', [
       'Content-Type',
       'x/y',
       'Content-Disposition',
@@ -308,16 +309,16 @@ describe('matchRoute', () => {
       'Cache-Tag',
       'download',
     ]);
-    expect(matchRoute('/downloads/SHA256SUMS', router)).toMatchObject({
+    expect(router.match('/downloads/SHA256SUMS')).toMatchObject({
       route: { ...download, bucket: 'api' },
     });
   });
 
   it('keeps the route of a refused parameter', () => {
-    expect(matchRoute('/api/v1/group/x', router)).toMatchObject({
+    expect(router.match('/api/v1/group/x')).toMatchObject({
       kind: 'refusal',
       route: { name: 'group' },
     });
-    expect(matchRoute('/nothing', router)).not.toHaveProperty('route');
+    expect(router.match('/nothing')).not.toHaveProperty('route');
   });
 });

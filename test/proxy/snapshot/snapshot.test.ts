@@ -1,11 +1,20 @@
 import { describe, expect, it } from 'vitest';
 
-import { ERROR_CODES } from '../../../proxy/snapshot/headers.js';
-import { parseSnapshot, SnapshotError, titleOf } from '../../../proxy/snapshot/snapshot.js';
+import { createRouter } from '../../../proxy/snapshot/active.js';
+import {
+  describeSnapshot,
+  ERROR_CODES,
+  parseSnapshot,
+  SnapshotError,
+} from '../../../proxy/snapshot/schema.js';
 import { HOSTILE_TEXTS } from '../../generator/tree/hostile.js';
 import { ERRORS, HEADERS, ROUTES, SERVICE, snapshotJson } from '../support.js';
 
-const parse = (changes: Record<string, unknown>) => parseSnapshot(JSON.stringify(snapshotJson(changes)));
+const parse = (changes: Record<string, unknown>) => {
+  const snapshot = parseSnapshot(JSON.stringify(snapshotJson(changes)));
+  createRouter(snapshot);
+  return snapshot;
+};
 
 const ODD = { name: 'odd', path: '/odd', file: 'odd.json', class: 'record', bucket: 'api', type: 'x/y' };
 const withRoute = (changes: object): Record<string, unknown> => ({
@@ -196,7 +205,7 @@ describe('parseSnapshot', () => {
   });
 });
 
-it('titleOf names sequence and date, and an empty register, whose as_of is null', () => {
-  expect(titleOf(parse({}))).toBe('snapshot 3, as of 2026-11-20T08:00:00Z');
-  expect(titleOf(parse({ as_of: null }))).toBe('snapshot 3, of an empty register');
+it('describeSnapshot names sequence and date, and an empty register, whose as_of is null', () => {
+  expect(describeSnapshot(parse({}))).toBe('snapshot 3, as of 2026-11-20T08:00:00Z');
+  expect(describeSnapshot(parse({ as_of: null }))).toBe('snapshot 3, of an empty register');
 });

@@ -2,10 +2,18 @@ import { link, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
-import { TimeoutError } from '../../../proxy/timeout.js';
-import type { Disk } from '../../../proxy/tree/disk.js';
-import { SnapshotWatcher, type QuotaOverrides } from '../../../proxy/snapshot/watcher.js';
-import { controlledDisk, emptyFolder, INLINE_DISK, publish, publishSnapshot, tree } from '../support.js';
+import type { QuotaOverrides } from '../../../proxy/snapshot/active.js';
+import { SnapshotWatcher } from '../../../proxy/snapshot/watcher.js';
+import { TimeoutError, type Disk } from '../../../proxy/tree/read.js';
+import {
+  controlledDisk,
+  emptyFolder,
+  inService,
+  INLINE_DISK,
+  publish,
+  publishSnapshot,
+  tree,
+} from '../support.js';
 
 const NO_OVERRIDES: QuotaOverrides = { api: {}, download: {}, page: {} };
 
@@ -24,11 +32,12 @@ const started = async (disk = INLINE_DISK) => {
   return watching;
 };
 
-/** Each read waits until it is let go. */
+/** Each read of snapshot.json waits until it is let go. */
 function heldDisk() {
   const waiting: (() => Promise<unknown>)[] = [];
   let count = 0;
   const read: Disk['read'] = (request) => {
+    if (request.path !== 'snapshot.json') return INLINE_DISK.read(request);
     count += 1;
     return new Promise((settle, reject) => {
       waiting.push(() => INLINE_DISK.read(request).then(settle, reject));
@@ -48,7 +57,7 @@ describe('SnapshotWatcher.start', () => {
   it('waits if there is no snapshot, and says so', async () => {
     const { watcher, log } = await emptyWatch();
     await watcher.start();
-    expect(watcher.active.snapshot).toBeUndefined();
+    expect(watcher.active).toBeUndefined();
     expect([watcher.isPresent, watcher.isReadable]).toEqual([false, false]);
     expect(log).toEqual(['no snapshot.json: responding 503 until there is a good one']);
   });
@@ -60,14 +69,14 @@ describe('SnapshotWatcher.start', () => {
     await expect(watcher.start()).rejects.toThrow('i/o error');
     interfere(() => Promise.reject(new TimeoutError('the disk did not answer within 5000 ms')));
     await watcher.start();
-    expect(watcher.active.snapshot).toBeUndefined();
+    expect(watcher.active).toBeUndefined();
     expect(log).toEqual([
       "snapshot.json can't be read (TimeoutError: the disk did not answer within 5000 ms): " +
         'responding 503 until there is a good one',
     ]);
     interfere(undefined);
-    await watcher.confirm();
-    expect([watcher.active.snapshot?.sequence, watcher.isReadable]).toEqual([3, true]);
+    await watcher.poll();
+    expect([watcher.active?.snapshot.sequence, watcher.isReadable]).toEqual([3, true]);
   });
 
   it('looks once a second from then on, and not while a look is under way', async () => {
@@ -98,7 +107,7 @@ describe('SnapshotWatcher.start', () => {
   });
 });
 
-describe('SnapshotWatcher.confirm', () => {
+describe('SnapshotWatcher.poll', () => {
   it('settles after a look that began after the call, and shares it', async () => {
     const root = await tree();
     const { disk, letGo, reads } = heldDisk();
@@ -106,11 +115,11 @@ describe('SnapshotWatcher.confirm', () => {
     const started = watcher.start();
     await letGo();
     await started;
-    const first = watcher.confirm();
+    const first = watcher.poll();
     expect(reads()).toBe(2);
     // This look may have begun before the caller saw what it wants confirmed.
-    const second = watcher.confirm();
-    expect(watcher.confirm()).toBe(second);
+    const second = watcher.poll();
+    expect(watcher.poll()).toBe(second);
     await letGo();
     await first;
     await new Promise(setImmediate);
@@ -122,18 +131,18 @@ describe('SnapshotWatcher.confirm', () => {
 
   it('counts an epoch for each new file, and none for the same one, and names a snapshot once', async () => {
     const { root, watcher, log } = await started();
-    const { epoch } = watcher.active;
-    await watcher.confirm();
-    expect(watcher.active.epoch).toBe(epoch);
+    const { epoch } = inService(watcher);
+    await watcher.poll();
+    expect(watcher.active?.epoch).toBe(epoch);
     // As a build does, which keeps the snapshot before its own; and as a build without changes does.
     await link(join(root, 'snapshot.json'), join(root, 'previous.json'));
-    await watcher.confirm();
+    await watcher.poll();
     await publishSnapshot(root);
-    await watcher.confirm();
-    expect(watcher.active.epoch).toBe(epoch + 2);
+    await watcher.poll();
+    expect(watcher.active?.epoch).toBe(epoch + 2);
     expect(log).toEqual(['serving snapshot 3, as of 2026-11-20T08:00:00Z']);
     await publishSnapshot(root, { sequence: 4 });
-    await watcher.confirm();
+    await watcher.poll();
     expect(log.slice(1)).toEqual(['serving snapshot 4, as of 2026-11-20T08:00:00Z']);
   });
 
@@ -142,9 +151,9 @@ describe('SnapshotWatcher.confirm', () => {
     await watcher.start();
     expect(log).toEqual(['no snapshot.json: responding 503 until there is a good one']);
     await publishSnapshot(root);
-    await watcher.confirm();
+    await watcher.poll();
     await publishSnapshot(root, { sequence: 4 });
-    await watcher.confirm();
+    await watcher.poll();
     expect(log.slice(1)).toEqual([
       'serving snapshot 3, as of 2026-11-20T08:00:00Z',
       'limits set by hand: api 5, one back in 1 s; download 12, one back in 60 s; page 240, one back in 0.25 s; ' +
@@ -160,52 +169,52 @@ describe('SnapshotWatcher.confirm', () => {
     'keeps the last good snapshot when the new one is %s, and says so once for each broken file',
     async (_name, text, message) => {
       const { root, watcher, log } = await started();
-      const { document } = watcher.active;
+      const { document } = inService(watcher);
       await publish(root, 'snapshot.json', text);
-      for (let count = 0; count < 3; count += 1) await watcher.confirm();
-      expect(watcher.active.snapshot?.sequence).toBe(3);
-      expect(watcher.active.document).toBe(document);
+      for (let count = 0; count < 3; count += 1) await watcher.poll();
+      expect(watcher.active?.snapshot.sequence).toBe(3);
+      expect(watcher.active?.document).toBe(document);
       expect([watcher.isPresent, watcher.isReadable]).toEqual([true, false]);
       const complaint: unknown = expect.stringMatching(
         new RegExp(`${message}.*: still serving snapshot 3, as of 2026-11-20T08:00:00Z$`),
       );
       expect(log.slice(1)).toEqual([complaint]);
       await publish(root, 'snapshot.json', text);
-      for (let count = 0; count < 3; count += 1) await watcher.confirm();
+      for (let count = 0; count < 3; count += 1) await watcher.poll();
       expect(log.slice(1)).toEqual([complaint, complaint]);
       await publishSnapshot(root, { sequence: 4 });
-      await watcher.confirm();
-      expect(watcher.active.snapshot?.sequence).toBe(4);
+      await watcher.poll();
+      expect(watcher.active?.snapshot.sequence).toBe(4);
       expect(watcher.isReadable).toBe(true);
     },
   );
 
   it('keeps the last good snapshot when the file is gone, says so once, and takes it back', async () => {
     const { root, watcher, log } = await started();
-    const { epoch } = watcher.active;
+    const { epoch } = inService(watcher);
     await rename(join(root, 'snapshot.json'), join(root, 'away'));
-    for (let count = 0; count < 3; count += 1) await watcher.confirm();
-    expect(watcher.active.snapshot?.sequence).toBe(3);
+    for (let count = 0; count < 3; count += 1) await watcher.poll();
+    expect(watcher.active?.snapshot.sequence).toBe(3);
     expect([watcher.isPresent, watcher.isReadable]).toEqual([false, false]);
     expect(log.slice(1)).toEqual(['no snapshot.json: still serving snapshot 3, as of 2026-11-20T08:00:00Z']);
     // Not even a changed file, but what was beside it may be another.
     await rename(join(root, 'away'), join(root, 'snapshot.json'));
-    await watcher.confirm();
+    await watcher.poll();
     expect([watcher.isPresent, watcher.isReadable]).toEqual([true, true]);
-    expect(watcher.active.epoch).toBe(epoch + 1);
+    expect(watcher.active?.epoch).toBe(epoch + 1);
   });
 
   it('keeps it when the disk fails, and says with which error', async () => {
     const { disk, interfere } = controlledDisk();
     const { watcher, log } = await started(disk);
     interfere(() => Promise.reject(Object.assign(new Error('stale handle'), { code: 'ESTALE' })));
-    for (let count = 0; count < 3; count += 1) await watcher.confirm();
+    for (let count = 0; count < 3; count += 1) await watcher.poll();
     expect(watcher.isReadable).toBe(false);
     expect(log.slice(1)).toEqual([
       "snapshot.json can't be read (ESTALE): still serving snapshot 3, as of 2026-11-20T08:00:00Z",
     ]);
     interfere(undefined);
-    await watcher.confirm();
+    await watcher.poll();
     expect(watcher.isReadable).toBe(true);
   });
 });
@@ -219,7 +228,7 @@ it('SnapshotWatcher.active has the limits of the snapshot, but for those that ar
   const overrides = { api: { burst: 9 }, download: {}, page: { emissionIntervalMs: 3 } };
   const { watcher } = watch(await tree({ limits }), { overrides });
   await watcher.start();
-  expect(watcher.active.quotas).toEqual({
+  expect(watcher.active?.quotas).toEqual({
     api: { burst: 9, emissionIntervalMs: 250 },
     download: { burst: 6, emissionIntervalMs: 7_000 },
     page: { burst: 8, emissionIntervalMs: 3 },

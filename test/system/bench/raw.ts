@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
 import { KEEP_ALIVE_TIMEOUT_MS } from '../../../proxy/http/connections.js';
-import { write } from '../../../proxy/http/writer.js';
+import { write } from '../../../proxy/http/send.js';
 import { takenAnswers } from './servers.js';
 
 const [file = '', port, together] = process.argv.slice(2);

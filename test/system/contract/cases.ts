@@ -352,6 +352,16 @@ export function contractCases(dist: string): readonly Case[] {
     conditional('its ETag as a weak one', (etag) => ({ 'If-None-Match': `W/${etag}` }), 304);
     conditional('any ETag', () => ({ 'If-None-Match': '*' }), 304);
     conditional('another ETag', () => ({ 'If-None-Match': '"x"' }), 200);
+    conditional('its ETag without quotes', (etag) => ({ 'If-None-Match': etag.slice(1, -1) }), 200);
+    conditional('no date', () => ({ 'If-Modified-Since': '1' }), 200);
+    conditional('If-Match with any', () => ({ 'If-Match': '*' }), 200);
+    conditional('If-Match with its ETag as a weak one', (etag) => ({ 'If-Match': `W/${etag}` }), 412);
+    conditional('If-Match with its ETag among others', (etag) => ({ 'If-Match': `"x", ${etag}` }), 200);
+    conditional(
+      'If-Match and another If-None-Match',
+      (etag) => ({ 'If-Match': etag, 'If-None-Match': '"x"' }),
+      200,
+    );
     conditional('its date', (_, date) => ({ 'If-Modified-Since': date }), 304);
     conditional('an earlier date', () => ({ 'If-Modified-Since': EARLIER }), 200);
     conditional('a date a minute later', (_, date) => ({ 'If-Modified-Since': minuteLater(date) }), 200);
@@ -378,6 +388,11 @@ export function contractCases(dist: string): readonly Case[] {
       ['GZIP', 'gzip'],
       ['x-gzip', 'gzip'],
       ['br;q=0.000', undefined],
+      ['br;q=0, gzip;q=0', undefined],
+      ['*;q=0', undefined],
+      ['identity;q=0', undefined],
+      ['br, gzip, zstd, deflate', 'br'],
+      ['gzip;q=1.0, br;q=0', 'gzip'],
       ['identity', undefined],
       ['deflate', undefined],
       ['*', 'br'],
@@ -431,9 +446,19 @@ export function contractCases(dist: string): readonly Case[] {
     ranged('the end', 'bytes=-5', body.length - 5, body.length - 1);
     ranged('beyond the end', `bytes=20-${body.length + 1000}`, 20, body.length - 1);
     asked('two of them', { Range: 'bytes=0-1,3-4' }, { status: 200, body });
+    for (const [range, first, last] of [
+      ['bytes=0-0', 0, 0],
+      ['bytes=0-', 0, body.length - 1],
+      [`bytes=${body.length - 1}-`, body.length - 1, body.length - 1],
+      [`bytes=-${body.length + 7}`, 0, body.length - 1],
+      ['BYTES=3-4', 3, 4],
+    ] as const)
+      ranged(range, range, first, last);
     asked('another unit', { Range: 'lines=0-1' }, { status: 200, body });
     const headers = { 'Content-Length': String(body.length), 'Content-Range': null };
     asked('HEAD', { Range: 'bytes=0-1' }, { status: 200, headers }, 'HEAD');
+    for (const range of ['bytes=-0', 'bytes=99999999999999999999-'])
+      refused(`range: ${range}, ${route.name}`, path, 'range_not_satisfiable', { headers: { Range: range } });
     refused(`range: after the end, ${route.name}`, path, 'range_not_satisfiable', {
       headers: { Range: `bytes=${body.length}-` },
       extra: { 'Content-Range': `bytes */${body.length}` },
@@ -674,6 +699,10 @@ export function contractCases(dist: string): readonly Case[] {
     '/%zz /api/v1\\x'
   ).split(' ')) {
     refused(`path: refuses ${path}`, path, 'invalid_path');
+  }
+  for (const path of ['http://register.example', 'http://register.example:8080', 'HTTPS://[2001:db8::1]']) {
+    const expected = { status: 200, headers: contentHeaders(group.route), body: read(group.file) };
+    one(`path: in absolute form, ${path}`, path + group.path, {}, expected);
   }
   refused('path: refuses one of 2049 bytes', `/${'a'.repeat(2048)}`, 'uri_too_long');
   refused('path: reads one of 2048 bytes', `/${'a'.repeat(2047)}`, 'not_found');

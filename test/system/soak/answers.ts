@@ -7,6 +7,8 @@ export interface RawAnswer {
   readonly body: Buffer;
 }
 
+/** What the parser refuses gets no more than a status and the end of the connection. */
+const BARE = new Set([400, 408, 413, 431]);
 const HEAD_END = Buffer.from('\r\n\r\n');
 const STATUS_LINE = /^HTTP\/1\.1 ([1-5]\d\d) [\x20-\x7e]*$/;
 const FIELD_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): ([\x20-\x7e]*)$/;
@@ -33,8 +35,9 @@ export function parseAnswers(bytes: Buffer, isHead: boolean): RawAnswer[] | unde
       if (headers.has(name.toLowerCase())) throw new Error(`field ${name} twice`);
       headers.set(name.toLowerCase(), value);
     }
-    const hasBody = !(isHead && answers.length === 0) && status !== '304' && status !== '204';
     const length = headers.get('content-length');
+    const isBare = BARE.has(Number(status)) && length === undefined;
+    const hasBody = !(isHead && answers.length === 0) && status !== '304' && status !== '204' && !isBare;
     if (hasBody && (length === undefined || !/^\d+$/.test(length))) throw new Error('no Content-Length');
     const start = headEnd + HEAD_END.length;
     const end = start + (hasBody ? Number(length) : 0);
@@ -50,6 +53,8 @@ export function faultOf(
   { status, headers, body }: RawAnswer,
   published: readonly Buffer[],
 ): string | undefined {
+  const isBare = BARE.has(status) && headers.size === 1;
+  if (isBare) return headers.get('connection') === 'close' ? undefined : `${status} on an open connection`;
   for (const name of ['date', 'access-control-allow-origin', 'ratelimit-policy', 'x-content-type-options']) {
     if (!headers.has(name)) return `${status} without ${name}`;
   }
@@ -64,15 +69,12 @@ export function faultOf(
 }
 
 /**
- * An error is either a problem document of a request that met the limiter, which 405 need not, or what the parser
- * refused, on a connection that ends. RateLimit is on whatever may not be stored, so 404 has none.
+ * An error is a problem document of a request that met the limiter, which 405 need not. RateLimit is on whatever may
+ * not be stored, so 404 has none.
  */
 function faultOfError(status: number, headers: RawAnswer['headers']): string | undefined {
   const type = headers.get('content-type');
-  if (type === 'application/problem+json') {
-    const isLimited = headers.has('ratelimit') || status === 404 || status === 405;
-    return isLimited ? undefined : `${status} past the limiter`;
-  }
-  if (type !== undefined) return `${status} as ${type}`;
-  return headers.get('connection') === 'close' ? undefined : `${status} of the parser on an open connection`;
+  if (type !== 'application/problem+json') return `${status} as ${type}`;
+  const isLimited = headers.has('ratelimit') || status === 404 || status === 405;
+  return isLimited ? undefined : `${status} past the limiter`;
 }

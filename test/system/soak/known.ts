@@ -71,8 +71,8 @@ export const KNOWN_ATTACKS: readonly KnownAttack[] = [
   known('a signed length', get('/api/v1', 'Content-Length: +5') + 'hello', 400),
   known('a body of GET that is a request', get('/api/v1', `Content-Length: ${INNER.length}`) + INNER, 200),
   known('TRACE, cross-site tracing', 'TRACE /api/v1 HTTP/1.1\r\nHost: x\r\nCookie: a=b\r\n\r\n', 405),
-  known('a tunnel', 'CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: x\r\n\r\n', 405),
-  known('a method that does not exist', get('/api/v1').replace('GET', 'GETT'), 405),
+  known('a tunnel', 'CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: x\r\n\r\n'),
+  known('a method that does not exist', get('/api/v1').replace('GET', 'GETT'), 400),
   known('another version', get('/api/v1').replace('HTTP/1.1', 'HTTP/2.0'), 505),
   known('a method of its own', get('/api/v1').replace('GET', 'PURGE'), 405),
   known(

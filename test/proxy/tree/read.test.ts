@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
-import { digestOf, readChunks, readFile } from '../../../proxy/tree/files.js';
+import { digestOf, readChunks, readFile } from '../../../proxy/tree/read.js';
 import { emptyFolder, placeSocket, publish } from '../support.js';
 
 const MAX = 1_000;

@@ -1,14 +1,13 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { rateLimit } from 'express-rate-limit';
+import { rateLimit, type Store } from 'express-rate-limit';
 
 import type { Clock } from '../log.js';
-import { clientKey } from './client-ip.js';
 import { BUCKETS, type BucketName, type Quotas } from './gcra.js';
-import { keyOf, MemoryStore } from './memory-store.js';
-import type { RedisBuckets, RedisStore } from './redis-store.js';
+import { formatKey, MemoryStore } from './memory-store.js';
+import type { RedisBuckets } from './redis-store.js';
 
-/** The state of a client's bucket after a request. */
-export interface RateLimitState {
+/** A client's bucket after a request. */
+export interface BucketState {
   readonly bucket: BucketName;
   /** Whole tokens left. */
   readonly remaining: number;
@@ -19,34 +18,34 @@ export interface RateLimitState {
 
 /** The part of a request's context that the limiter uses. */
 export interface LimitedRequest {
-  /** Canonical address. */
-  readonly client: string | undefined;
+  /** See clientKey(). */
+  readonly clientKey: string;
   readonly bucket: BucketName;
   /** In tokens of the download bucket, 0 to 1; known when `limitDownload` is called. */
   readonly downloadCost: number;
   /** Set by the limiter: the bucket that refused, or the one with the fewest tokens left. */
-  limit: RateLimitState | undefined;
+  tokens: BucketState | undefined;
 }
 
-export interface LimiterOptions {
+export interface LimitsOptions {
   readonly quotas: Quotas;
   readonly clock: Clock;
   /** Per bucket. */
   readonly maxClients: number;
-  /** Shares the limits with other processes. */
+  /** Shares the buckets with other processes. */
   readonly redis?: RedisBuckets | undefined;
   /** Responds to a refused request. */
   readonly onRefused: (request: Request, response: Response, bucket: BucketName) => void;
 }
 
-export interface Limiter {
+export interface Limits {
   /** Takes a token of the API or of pages. */
   readonly limit: RequestHandler;
   /** Takes the cost of a download, after `limit`; a refusal gives the token of the API back. */
   readonly limitDownload: RequestHandler;
   /** A changed quota gives everyone a full bucket. */
   setQuotas(quotas: Quotas): void;
-  /** This process's stores, for metrics. */
+  /** This process's buckets, for metrics. */
   readonly local: Readonly<Record<BucketName, { readonly size: number; readonly evictions: number }>>;
 }
 
@@ -55,29 +54,27 @@ export interface Limiter {
  * API bucket. A download then takes its cost from the download bucket, or nothing from either: the
  * API comes first, so that what it refuses costs no look at the file.
  */
-export function createLimiter({ quotas, clock, maxClients, redis, onRefused }: LimiterOptions): Limiter {
-  const storesOf = (bucket: BucketName): { local: MemoryStore; store: MemoryStore | RedisStore } => {
+export function createLimits({ quotas, clock, maxClients, redis, onRefused }: LimitsOptions): Limits {
+  const createStores = (bucket: BucketName): { local: MemoryStore; store: Store } => {
     const local = new MemoryStore({ quota: quotas[bucket], maxClients, clock });
-    return { local, store: redis?.store({ bucket, local, clock }) ?? local };
+    return { local, store: redis?.store(bucket, local, clock) ?? local };
   };
-  const api = storesOf('api');
-  const download = storesOf('download');
-  const page = storesOf('page');
+  const [api, download, page] = [createStores('api'), createStores('download'), createStores('page')];
   const local = { api: api.local, download: download.local, page: page.local };
 
-  const setState = (request: Request, bucket: BucketName, refused: boolean): void => {
+  const keepState = (request: Request, bucket: BucketName, refused: boolean): void => {
     const { rateLimit: info } = request;
     if (info?.resetTime === undefined) return;
-    const context = contextOf(request);
+    const context = limited(request);
     const { remaining } = info;
-    if (!refused && context.limit !== undefined && context.limit.remaining < remaining) return;
+    if (!refused && context.tokens !== undefined && context.tokens.remaining < remaining) return;
     const seconds = Math.ceil((info.resetTime.getTime() - clock()) / 1000);
-    context.limit = { bucket, remaining, nextTokenSeconds: Math.max(1, seconds), refused };
+    context.tokens = { bucket, remaining, nextTokenSeconds: Math.max(1, seconds), refused };
   };
 
   const limitBy = (
     bucket: BucketName,
-    { local, store }: ReturnType<typeof storesOf>,
+    { local, store }: ReturnType<typeof createStores>,
     keyGenerator: (request: Request) => string,
     afterRefusal: (request: Request) => void = () => undefined,
   ): RequestHandler => {
@@ -92,23 +89,23 @@ export function createLimiter({ quotas, clock, maxClients, redis, onRefused }: L
       // The checks only log warnings, which do not apply here.
       validate: false,
       handler: (request, response) => {
-        setState(request, bucket, true);
+        keepState(request, bucket, true);
         afterRefusal(request);
         onRefused(request, response, bucket);
       },
     });
     return (request, response, next) =>
       handler(request, response, (error?: unknown) => {
-        if (error === undefined) setState(request, bucket, false);
+        if (error === undefined) keepState(request, bucket, false);
         next(error);
       });
   };
 
-  const limitPages = limitBy('page', page, clientOf);
-  const limitApi = limitBy('api', api, clientOf);
-  const limitDownload = limitBy('download', download, downloadKey, (request) => {
+  const limitPages = limitBy('page', page, readKey);
+  const limitApi = limitBy('api', api, readKey);
+  const limitDownload = limitBy('download', download, readDownloadKey, (request) => {
     // The refund is not awaited. Redis runs one process's commands in order.
-    void api.store.decrement(clientOf(request));
+    void api.store.decrement(readKey(request));
   });
   return {
     local,
@@ -117,22 +114,22 @@ export function createLimiter({ quotas, clock, maxClients, redis, onRefused }: L
     },
     // express-rate-limit's `skip` is equivalent, but costs three awaits per skipped limiter.
     limit: (request, response, next) =>
-      contextOf(request).bucket === 'page'
+      limited(request).bucket === 'page'
         ? limitPages(request, response, next)
         : limitApi(request, response, next),
     limitDownload,
   };
 }
 
-function clientOf(request: Request): string {
-  return clientKey(contextOf(request).client);
+function readKey(request: Request): string {
+  return limited(request).clientKey;
 }
 
-function downloadKey(request: Request): string {
-  return keyOf(clientOf(request), contextOf(request).downloadCost);
+function readDownloadKey(request: Request): string {
+  return formatKey(limited(request).clientKey, limited(request).downloadCost);
 }
 
-function contextOf({ context }: Request): LimitedRequest {
+function limited({ context }: Request): LimitedRequest {
   if (context === undefined) throw new Error('the request has no context');
   return context;
 }

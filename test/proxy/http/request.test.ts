@@ -1,8 +1,8 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 
-import { findViolation, settleBody } from '../../../proxy/http/request-rules.js';
+import { endsConnection, findViolation } from '../../../proxy/http/request.js';
 
 /** As Node hands over a request with these fields. */
 function request(rawHeaders: readonly string[], httpVersion = '1.1'): IncomingMessage {
@@ -67,18 +67,13 @@ describe('findViolation', () => {
 });
 
 it.each([
-  ['no body', [], false, true],
-  ['an empty one', ['Content-Length', '0'], true, true],
-  ['a short one', ['Content-Length', '65536'], true, true],
-  ['a long one', ['Content-Length', '65537'], true, false],
-  ['one of unknown length', ['Transfer-Encoding', 'chunked'], true, false],
-  ['one that waits to be asked for', ['Content-Length', '5', 'Expect', '100-continue'], true, false],
-] as const)(
-  'settleBody of %s: %j may be to come: %s, keeps the connection: %s',
-  (_, fields, isToCome, isKept) => {
-    const incoming = request(fields);
-    const response = new ServerResponse(incoming);
-    response.shouldKeepAlive = true;
-    expect([settleBody(incoming, response), response.shouldKeepAlive]).toEqual([isToCome, isKept]);
-  },
-);
+  ['no body', [], false],
+  ['an empty one', ['Content-Length', '0'], false],
+  ['a short one', ['Content-Length', '65536'], false],
+  ['a long one', ['Content-Length', '65537'], true],
+  ['one of unknown length', ['Transfer-Encoding', 'chunked'], true],
+  ['one that waits to be asked for', ['Content-Length', '5', 'Expect', '100-continue'], true],
+  ['an upgrade', ['Upgrade', 'h2c'], true],
+] as const)('endsConnection of %s: %j is %s', (_, fields, isEnd) => {
+  expect(endsConnection(request(fields))).toBe(isEnd);
+});

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { hash } from 'node:crypto';
 import { close, constants, fstat, lstat, open, read, realpath, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,8 +8,8 @@ import { brotliDecompress, crc32, inflateRaw } from 'node:zlib';
 import { errorCode } from '../log.js';
 
 /**
- * Reads published files. The generator replaces files by renaming, so an open file can be read to
- * its end, whatever is published meanwhile.
+ * Reads published files, by Node's own threads. The generator replaces files by renaming, so an
+ * open file can be read to its end, whatever is published meanwhile.
  */
 
 /** The generator's codings; of equal weights, the first is preferred. */
@@ -40,6 +41,8 @@ export interface ReadRequest {
   readonly keepOpen?: boolean;
   /** For a compressed form: the digest is of the decompressed content, of at most `maxBytes`. */
   readonly decode?: { readonly coding: Coding; readonly maxBytes: number } | undefined;
+  /** How long the read may take. 5 s if not given. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** One state of a file. */
@@ -79,7 +82,7 @@ export function digestOf(bytes: Uint8Array): string {
 }
 
 /** Shortens a full SHA-256 in hex accordingly. */
-export const shorten = (sha256: string): string => sha256.slice(0, DIGEST_DIGITS);
+export const shortenDigest = (sha256: string): string => sha256.slice(0, DIGEST_DIGITS);
 
 const calls = {
   open: promisify(open),
@@ -91,6 +94,9 @@ const calls = {
   brotliDecompress: promisify(brotliDecompress),
   inflateRaw: promisify(inflateRaw),
 };
+
+/** Folders without links in their paths. Each is looked at once a second, and not for each file. */
+const realFolders = new LRUCache<string, true>({ max: 1_000, ttl: 1_000, ttlResolution: 50 });
 
 /**
  * Reads a file.
@@ -108,13 +114,18 @@ export async function readFile({
 }: ReadRequest): Promise<FileRead | undefined> {
   let descriptor: number | undefined;
   try {
-    const folder = await calls.realpath(join(root, dirname(path)));
-    const realRoot = folder === join(root, dirname(path)) ? root : await calls.realpath(root);
-    if (folder !== join(realRoot, dirname(path))) return undefined;
+    const folder = join(root, dirname(path));
+    let realRoot = root;
+    if (!realFolders.has(folder)) {
+      const real = await calls.realpath(folder);
+      if (real === folder) realFolders.set(folder, true);
+      else realRoot = await calls.realpath(root);
+      if (real !== join(realRoot, dirname(path))) return undefined;
+    }
     descriptor = await calls.open(join(realRoot, path), OPEN_FLAGS);
     const stats = await calls.fstat(descriptor);
     if (!stats.isFile()) return undefined;
-    const unread = { root: realRoot, ...stateOf(stats), bytes: undefined, digest: undefined };
+    const unread = { root: realRoot, ...describeState(stats), bytes: undefined, digest: undefined };
     if (keepOpen) {
       const opened = { ...unread, descriptor };
       descriptor = undefined;
@@ -122,7 +133,7 @@ export async function readFile({
     }
     if (unread.identity === known || unread.size > maxBytes) return unread;
     const bytes = await readWhole(descriptor, unread.size);
-    const digest = decode === undefined ? digestOf(bytes) : await digestOfDecoded(bytes, decode);
+    const digest = decode === undefined ? digestOf(bytes) : await digestDecoded(bytes, decode);
     return { ...unread, bytes, digest };
   } catch (error) {
     if (ABSENT.has(errorCode(error) ?? '')) return undefined;
@@ -154,19 +165,19 @@ const GZIP_MAGIC = Buffer.from([0x1f, 0x8b, 8, 0]);
 const GZIP_TRAILER_BYTES = 8;
 
 /** Clients differ on what follows a stream, so there must be nothing; `gunzipSync` would accept more. */
-async function digestOfDecoded(
+async function digestDecoded(
   bytes: Buffer,
   { coding, maxBytes }: { readonly coding: Coding; readonly maxBytes: number },
 ): Promise<string | undefined> {
   const options = { maxOutputLength: Math.max(1, maxBytes), info: true };
   try {
     if (coding === 'br') {
-      const { buffer, consumed } = resultOf(await calls.brotliDecompress(bytes, options));
+      const { buffer, consumed } = readResult(await calls.brotliDecompress(bytes, options));
       return consumed === bytes.length ? digestOf(buffer) : undefined;
     }
     const end = bytes.length - GZIP_TRAILER_BYTES;
     const stream = bytes.subarray(GZIP_HEADER_BYTES, end);
-    const { buffer, consumed } = resultOf(await calls.inflateRaw(stream, options));
+    const { buffer, consumed } = readResult(await calls.inflateRaw(stream, options));
     const isWhole =
       bytes.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC) &&
       consumed === end - GZIP_HEADER_BYTES &&
@@ -179,7 +190,7 @@ async function digestOfDecoded(
 }
 
 /** The result of a decompression with the option `info`, which the types leave out. */
-function resultOf(result: object): { readonly buffer: Buffer; readonly consumed: unknown } {
+function readResult(result: object): { readonly buffer: Buffer; readonly consumed: unknown } {
   const buffer: unknown = Reflect.get(result, 'buffer');
   const engine: unknown = Reflect.get(result, 'engine');
   if (!Buffer.isBuffer(buffer) || typeof engine !== 'object' || engine === null)
@@ -187,12 +198,100 @@ function resultOf(result: object): { readonly buffer: Buffer; readonly consumed:
   return { buffer, consumed: Reflect.get(engine, 'bytesWritten') };
 }
 
+/** A read that takes longer fails, and a request gets a 503. 5 s. */
+const READ_TIMEOUT_MS = 5_000;
+/**
+ * So many reads run at once, with a file descriptor each. A read that waits has not begun, and the
+ * time of others is not counted against it, but it fails in the end if those hang: 10 s.
+ */
+const MAX_READS = 64;
+const WAIT_TIMEOUT_MS = 10_000;
+
+/** A read that took too long, as on a network file system without its server. */
+export class TimeoutError extends Error {
+  override name = 'TimeoutError';
+}
+
+/** Reads files. */
+export interface Disk {
+  /** See {@link readFile}. @throws TimeoutError if it takes too long */
+  readonly read: (request: ReadRequest) => Promise<FileRead | undefined>;
+}
+
+/** A read that took too long keeps its place until it returns, since it keeps one of Node's threads. */
+export function openDisk(read = readFile): Disk {
+  const run = limited(MAX_READS, WAIT_TIMEOUT_MS);
+  const start = (
+    request: ReadRequest,
+    resolve: (file?: FileRead) => void,
+    reject: (why: unknown) => void,
+  ): void =>
+    void run(async () => {
+      let isLate = false;
+      const timer = startTimer(request.timeoutMs ?? READ_TIMEOUT_MS, (error) => {
+        isLate = true;
+        reject(error);
+      });
+      try {
+        const file = await read(request);
+        if (isLate && file?.descriptor !== undefined) close(file.descriptor);
+        resolve(file);
+      } finally {
+        clearTimeout(timer);
+      }
+    }).catch(reject);
+  return {
+    // The reads of one turn of the event loop start together at its end, which costs less.
+    read: (request) => new Promise((resolve, reject) => setImmediate(start, request, resolve, reject)),
+  };
+}
+
+/** After a pause of this process the result may be there, and timers come first: one more turn. */
+function startTimer(timeoutMs: number, giveUp: (error: TimeoutError) => void): NodeJS.Timeout {
+  return setTimeout(() => {
+    setImmediate(() => giveUp(new TimeoutError(`the disk did not answer within ${timeoutMs} ms`)));
+  }, timeoutMs);
+}
+
+/** Runs so many tasks at once, the others in the order in which they came, if they still wait. */
+function limited(most: number, waitMs?: number) {
+  const waiting = new Set<() => void>();
+  let running = 0;
+  const wait = (): Promise<void> =>
+    new Promise((go, reject) => {
+      const giveUp = (error: TimeoutError): void => {
+        if (waiting.delete(start)) reject(error);
+      };
+      const timer = waitMs === undefined ? undefined : startTimer(waitMs, giveUp);
+      const start = (): void => {
+        clearTimeout(timer);
+        go();
+      };
+      waiting.add(start);
+    });
+  return async <T>(task: () => Promise<T>): Promise<T> => {
+    if (running === most) await wait();
+    else running += 1;
+    try {
+      return await task();
+    } finally {
+      const [next] = waiting;
+      if (next === undefined) {
+        running -= 1;
+      } else {
+        waiting.delete(next);
+        next();
+      }
+    }
+  };
+}
+
 /** The memory cost of a client that does not read, once or twice. 64 KiB. */
 const CHUNK_BYTES = 64 * 1024;
 /** Half of Node's threads, so that on a slow disk downloads leave time for other files. */
 const MAX_CHUNK_READS = 2;
 
-const chunkReads = limited(MAX_CHUNK_READS);
+const runChunkRead = limited(MAX_CHUNK_READS);
 
 /**
  * An open file, or a range of it, in chunks. Closes the file in the end.
@@ -206,7 +305,7 @@ export async function* readChunks(
   try {
     for (let position = first; position <= last;) {
       const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, last + 1 - position));
-      const { bytesRead } = await chunkReads(() =>
+      const { bytesRead } = await runChunkRead(() =>
         calls.read(descriptor, buffer, 0, buffer.length, position),
       );
       if (bytesRead === 0) throw new Error(`the file has become ${last + 1 - position} bytes shorter`);
@@ -218,24 +317,7 @@ export async function* readChunks(
   }
 }
 
-/** Runs so many tasks at once, the others in the order in which they came. */
-function limited(most: number) {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async <T>(task: () => Promise<T>): Promise<T> => {
-    if (running === most) await new Promise<void>((go) => waiting.push(go));
-    else running += 1;
-    try {
-      return await task();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
-  };
-}
-
-function stateOf({ ino, size, mtimeMs, ctimeMs }: Stats): FileState {
+function describeState({ ino, size, mtimeMs, ctimeMs }: Stats): FileState {
   const identity = `${ino}-${size}-${mtimeMs}-${ctimeMs}`;
   return { identity, size, modifiedMs: mtimeMs, changedMs: ctimeMs };
 }

@@ -9,11 +9,11 @@ import {
   clientKey,
   createClientAddress,
   forwardedAddress,
-  matcherOf,
+  createRangeMatcher,
   NAMED_RANGES,
   parseRanges,
   type AddressRange,
-} from '../../../proxy/limiter/client-ip.js';
+} from '../../proxy/clients.js';
 
 /** The long run: `IP_RUNS=1000000 npx vitest run --config test/vitest.config.ts client-ip`. */
 const RUNS = Number(process.env.IP_RUNS ?? 5_000);
@@ -175,7 +175,7 @@ describe('parseRanges', () => {
       list,
       'anybody could choose the address they are limited by',
     ]),
-    ['1', 'a count of hops trusts whoever reaches this port by a shorter way'],
+    ['1', 'a count of hops trusts anyone who reaches this port by a shorter way'],
     ...['proxy.example', 'Loopback', 'fe80::1%eth0'].map((list) => [
       list,
       `the name "${list}" is not looked up`,
@@ -209,10 +209,10 @@ describe('parseRanges', () => {
   });
 });
 
-describe('matcherOf', () => {
+describe('createRangeMatcher', () => {
   it('of nothing matches nobody, and nothing matches what is no address', () => {
-    expect(matcherOf([])('127.0.0.1')).toBe(false);
-    const isLocal = matcherOf(parseRanges('loopback'));
+    expect(createRangeMatcher([])('127.0.0.1')).toBe(false);
+    const isLocal = createRangeMatcher(parseRanges('loopback'));
     expect(['', 'localhost', ':::', '127.1'].filter(isLocal)).toEqual([]);
   });
 
@@ -227,7 +227,7 @@ describe('matcherOf', () => {
     ['192.0.2.0/24', '192.0.2.7 ::ffff:192.0.2.7 64:ff9b::192.0.2.7', '64:ff9b:1::192.0.2.7 ::192.0.2.7'],
     ['::/8', '::1 ff::', '1.2.3.4 ::ffff:1.2.3.4 64:ff9b::1.2.3.4 100::'],
   ])('of %s matches %s, and not %s', (list, inside, outside) => {
-    const matched = `${inside} ${outside}`.split(' ').filter(matcherOf(parseRanges(list)));
+    const matched = `${inside} ${outside}`.split(' ').filter(createRangeMatcher(parseRanges(list)));
     expect(matched.join(' ')).toBe(inside);
   });
 
@@ -259,7 +259,9 @@ describe('matcherOf', () => {
         }
         const expected = list.check(canonical, canonical.includes(':') ? 'ipv6' : 'ipv4');
         counts[expected ? 'inside' : 'outside'] += 1;
-        return matcherOf(ranges)(near) === expected && matcherOf(ranges)(canonical) === expected;
+        return (
+          createRangeMatcher(ranges)(near) === expected && createRangeMatcher(ranges)(canonical) === expected
+        );
       }),
       { numRuns: RUNS / 4 },
     );
@@ -277,10 +279,13 @@ function valueOf(address: string, family: 'ipv4' | 'ipv6'): bigint {
 function reader(ranges?: string) {
   const log: string[] = [];
   let nowMs = 0;
-  const clientAddress = createClientAddress(matcherOf(ranges === undefined ? [] : parseRanges(ranges)), {
-    clock: () => nowMs,
-    log: (line) => void log.push(line),
-  });
+  const clientAddress = createClientAddress(
+    createRangeMatcher(ranges === undefined ? [] : parseRanges(ranges)),
+    {
+      clock: () => nowMs,
+      log: (line) => void log.push(line),
+    },
+  );
   return {
     log,
     advance: (ms: number) => void (nowMs += ms),

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 
-import { CACHE_CLASSES, ERROR_CODES, type ErrorCode } from './headers.js';
-import { createRouter, type Router } from './router.js';
-import { BUCKETS } from '../limiter/gcra.js';
+import { BUCKETS, type BucketName, type Quota, type Quotas } from '../limiter/gcra.js';
 
 /** The part of snapshot.json, the contract with the generator, that the proxy reads. Pure. */
 
@@ -11,6 +9,38 @@ export const SNAPSHOT_FILE = 'snapshot.json';
 
 /** The supported format. Unknown keys are ignored; changed meanings get a new number. */
 export const SNAPSHOT_FORMAT = 4;
+
+/** The cache classes of routes. */
+const CACHE_CLASSES = [
+  'record',
+  'summary',
+  'download',
+  'feed',
+  'page',
+  'asset',
+  'checkpoint',
+  'tile',
+] as const;
+export type CacheClass = (typeof CACHE_CLASSES)[number];
+
+/** The errors of this proxy. snapshot.json has a status and a title for each. */
+export const ERROR_CODES = [
+  'invalid_id',
+  'invalid_limit',
+  'invalid_prefix',
+  'invalid_path',
+  'invalid_request',
+  'not_found',
+  'method_not_allowed',
+  'precondition_failed',
+  'uri_too_long',
+  'range_not_satisfiable',
+  'rate_limited',
+  'internal',
+  'no_snapshot',
+  'version_not_supported',
+] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** Of a message: names in the file may have megabytes. */
 const MESSAGE_LENGTH = 500;
@@ -69,7 +99,8 @@ const downloadLimit = limit.extend({
 const parameter = z.discriminatedUnion('in', [
   // `id`: a decimal id without sign or leading zero, up to 2^53-1. `month`: a month such as
   // 2026-11, or a numbered part of one such as 2026-11-00001. `prefix`: 1 to 16 lower-case
-  // hexadecimal digits. `asset`: a name that ends in 10 of them. `tree`: 16 of them. `path`: all further segments, each plain and not hidden.
+  // hexadecimal digits. `asset`: a name that ends in 10 of them. `tree`: 16 of them. `path`: all
+  // further segments, each plain and not hidden.
   z.object({
     in: z.literal('path'),
     name: z.string(),
@@ -145,10 +176,15 @@ const schema = z.object({
   }),
   limits: z.object({ api: limit, download: downloadLimit, page: limit }),
   headers: z.object({
+    /** On every response. */
     all: fields,
+    /** 204 to OPTIONS. */
     options: fields,
+    /** 404 and 308. */
     not_found: fields,
+    /** All other errors. */
     error: fields,
+    /** 200, 206 and 304. */
     content: z.object({
       record: fields,
       summary: fields,
@@ -179,17 +215,14 @@ const schema = z.object({
 export type RouteDeclaration = z.infer<typeof route>;
 export type PathParameter = Extract<RouteDeclaration['parameters'][number], { in: 'path' }>;
 export type QueryParameter = Extract<RouteDeclaration['parameters'][number], { in: 'query' }>;
-export type ErrorDeclaration = z.infer<typeof error>;
-
-/** A validated snapshot, with its compiled routes. */
-export type Snapshot = Readonly<z.infer<typeof schema>> & { readonly router: Router };
+export type Snapshot = Readonly<z.infer<typeof schema>>;
 
 /** For a file that was altered after the generator wrote it. */
 const REMEDY = ' (see verify --repair)';
 
 /**
  * @param text the content of snapshot.json
- * @throws SnapshotError if it has another format, is malformed, or names a file outside the tree
+ * @throws SnapshotError if it has another format or is malformed
  */
 export function parseSnapshot(text: string): Snapshot {
   let json: unknown;
@@ -210,23 +243,25 @@ export function parseSnapshot(text: string): Snapshot {
     const [{ path, message } = { path: [], message: '' }] = parsed.error.issues;
     throw new SnapshotError(`${SNAPSHOT_FILE} is malformed at ${path.join('.')}: ${message}${REMEDY}`);
   }
-  const { routes, redirects, errors } = parsed.data;
-  // The page of a 404 has that status at its own path, too.
-  const served = routes.filter(({ path }) => path !== errors['not_found']?.page);
-  try {
-    return { ...parsed.data, router: createRouter(served, redirects) };
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new SnapshotError(`${SNAPSHOT_FILE} is malformed: ${message}${REMEDY}`, { cause: error });
-  }
+  return parsed.data;
 }
 
-/** Status and title of an error. Before the first snapshot, every error is a 503. */
-export function errorOf(snapshot: Snapshot | undefined, code: ErrorCode): ErrorDeclaration {
-  return snapshot?.errors[code] ?? { status: 503, title: 'No snapshot yet' };
+/** @throws SnapshotError for what only shows when a route table is compiled */
+export function malformed(error: unknown): SnapshotError {
+  const message = error instanceof Error ? error.message : String(error);
+  return new SnapshotError(`${SNAPSHOT_FILE} is malformed: ${message}${REMEDY}`, { cause: error });
+}
+
+/** The limits that a snapshot publishes. */
+export function publishedQuotas({ limits: { api, download, page } }: Snapshot): Quotas {
+  return { api: toQuota(api), download: toQuota(download), page: toQuota(page) };
+}
+
+function toQuota({ tokens, refill_seconds: seconds }: Snapshot['limits'][BucketName]): Quota {
+  return { burst: tokens, emissionIntervalMs: Math.round(seconds * 1000) };
 }
 
 /** "snapshot 3, as of 2026-11-20T08:00:00Z". */
-export function titleOf({ sequence, as_of: asOf }: Snapshot): string {
+export function describeSnapshot({ sequence, as_of: asOf }: Snapshot): string {
   return `snapshot ${sequence}, ${asOf === null ? 'of an empty register' : `as of ${asOf}`}`;
 }

@@ -1,0 +1,216 @@
+import type { Express } from 'express';
+import type { RateLimitInfo } from 'express-rate-limit';
+import { IncomingMessage, ServerResponse } from 'node:http';
+
+import { clientKey } from '../clients.js';
+import type { BucketName } from '../limiter/gcra.js';
+import type { BucketState } from '../limiter/limits.js';
+import type { ActiveSnapshot } from '../snapshot/active.js';
+import type { RouteMatch } from '../snapshot/router.js';
+import type { CacheClass, ErrorCode } from '../snapshot/schema.js';
+import type { CachedFile } from '../tree/cache.js';
+import type { ByteRange } from '../tree/read.js';
+
+/** What is known of a request and its response, and the rules that every request must meet. */
+
+declare module 'http' {
+  interface IncomingMessage {
+    /** The client's address in canonical form; undefined if the client left before it was read. */
+    clientAddress?: string | undefined;
+    /** Set before Express sees the request. */
+    context?: RequestContext | undefined;
+    /** Set by express-rate-limit. */
+    rateLimit?: RateLimitInfo | undefined;
+  }
+  interface ServerResponse {
+    /** The status that was handed to the connection; undefined if the client left before. */
+    sentStatus?: number | undefined;
+    /** Bytes of the body handed to the connection so far. */
+    sentBytes?: number;
+  }
+}
+
+/** The state of a request. */
+export interface RequestContext {
+  /** The snapshot that serves the request. */
+  readonly active: ActiveSnapshot;
+  readonly match: RouteMatch;
+  /** request.url as received. */
+  readonly target: string;
+  /** The protocol violation of the request, if any. */
+  readonly violation: Violation | undefined;
+  /** The value of Accept. */
+  readonly accept: string | undefined;
+  readonly clientKey: string;
+  /** The bucket that the request takes from. */
+  readonly bucket: BucketName;
+  /** Its cost in tokens of the download bucket, once it is known. */
+  downloadCost: number;
+  /** A response computed to determine that cost. */
+  reply: HttpResponse | undefined;
+  /** The limiter's decision; undefined if it was not asked. */
+  tokens: BucketState | undefined;
+  /** Whether the file was in memory; undefined if no file was looked up. */
+  cache: 'hit' | 'miss' | undefined;
+}
+
+/** A response as a value. For HEAD, the body is not sent. */
+export interface HttpResponse {
+  readonly status: number;
+  /** A flat list of name, value, name, value …; Node adds Date and the connection's own. */
+  readonly headers: string[];
+  /** Undefined for 204, 304 and 308, and for a file that is too large for memory. */
+  readonly body: Buffer | undefined;
+  /** A file too large for memory, and the range of it that is the body. */
+  readonly stream?: { readonly file: CachedFile; readonly range: ByteRange } | undefined;
+  /** The cost of a download, in tokens: 0 without content, else up to 1. */
+  readonly downloadCost: number;
+}
+
+/** How a response is counted; a request that matched no route is `unrouted`. */
+export type ResponseClass = CacheClass | 'unrouted';
+
+/** Properties are listed, since spreading objects costs a tenth of a request's time. */
+export function createContext(
+  active: ActiveSnapshot,
+  request: Pick<IncomingMessage, 'clientAddress' | 'headers'>,
+  target: string,
+  violation: Violation | undefined,
+): RequestContext {
+  const match = violation === undefined ? active.router.match(target) : refuse(target, violation);
+  return {
+    active,
+    match,
+    target,
+    violation,
+    accept: request.headers.accept,
+    clientKey: clientKey(request.clientAddress),
+    bucket: ('route' in match ? match.route?.bucket : undefined) ?? 'api',
+    downloadCost: 0,
+    reply: undefined,
+    tokens: undefined,
+    cache: undefined,
+  };
+}
+
+function refuse(target: string, violation: Violation): RouteMatch {
+  const [path = ''] = target.split('?', 1);
+  return { kind: 'refusal', path, ...violation };
+}
+
+/** @throws Error if the app has not seen the request */
+export function requireContext({ context }: IncomingMessage): RequestContext {
+  if (context === undefined) throw new Error('a request reached Express without a context');
+  return context;
+}
+
+/** The class under which a response is counted. */
+export function responseClass({ context }: IncomingMessage): ResponseClass {
+  const match = context?.match;
+  return (match !== undefined && 'route' in match ? match.route?.class : undefined) ?? 'unrouted';
+}
+
+/** response.locals is not used; Express would create one for each response. */
+const NO_LOCALS = Object.freeze({});
+
+/**
+ * The classes of requests and responses for the server, with the prototypes that Express assigns.
+ *
+ * Express changes the prototype of each request and response (lib/application.js, handle). V8
+ * discards optimized code for an object whose prototype changed, so all code after that, including
+ * Node's own, is five times slower. With these classes the assignment changes nothing, and
+ * properties that are set later exist from the start, so that the hidden class stays the same.
+ */
+export function createMessageClasses(app: Express): MessageClasses {
+  class Request extends IncomingMessage {
+    override clientAddress: string | undefined = undefined;
+    override context: RequestContext | undefined = undefined;
+    override rateLimit: RateLimitInfo | undefined = undefined;
+    res = undefined;
+    originalUrl = '';
+    baseUrl = '';
+    params = undefined;
+    next = undefined;
+    /** express-rate-limit reads this for its log; Express would parse the headers. */
+    get ip(): string | undefined {
+      return this.clientAddress;
+    }
+  }
+  class Response extends ServerResponse {
+    override sentStatus: number | undefined = undefined;
+    override sentBytes = 0;
+    locals = NO_LOCALS;
+  }
+  Object.setPrototypeOf(Request.prototype, app.request);
+  Object.setPrototypeOf(Response.prototype, app.response);
+  Object.assign(app, { request: Request.prototype, response: Response.prototype });
+  return { IncomingMessage: Request, ServerResponse: Response };
+}
+
+export interface MessageClasses {
+  readonly IncomingMessage: typeof IncomingMessage;
+  readonly ServerResponse: typeof ServerResponse<IncomingMessage>;
+}
+
+/** uri-host and port (RFC 9110 §7.2); a client without an authority sends an empty one. */
+const HOST =
+  /^(?:(?:[a-z0-9._~!$&'()*+,;=-]|%[0-9a-f]{2})*|\[[0-9a-f:.]+\]|\[v[0-9a-f]+\.[a-z0-9._~!$&'()*+,;=:-]+\])(?::\d*)?$/i;
+
+const CHUNKED_LAST = /(?:^|,)[ \t]*chunked[ \t]*$/i;
+
+export interface Violation {
+  readonly code: ErrorCode;
+  readonly detail: string;
+}
+
+/** A protocol violation that Node's parser accepts; undefined if there is none. */
+export function findViolation(request: IncomingMessage): Violation | undefined {
+  const { httpVersionMajor, httpVersion, headers } = request;
+  if (httpVersionMajor !== 1) {
+    return { code: 'version_not_supported', detail: `HTTP/${httpVersion}: expected HTTP/1.1` };
+  }
+  if (!hasValidHost(request)) {
+    return {
+      code: 'invalid_request',
+      detail: 'Host header: expected exactly one, with a host and an optional port',
+    };
+  }
+  const coding = headers['transfer-encoding'];
+  // If chunked is not the last coding, the end of the body is unknown (RFC 9112 §6.3).
+  if (coding !== undefined && !CHUNKED_LAST.test(coding)) {
+    return {
+      code: 'invalid_request',
+      detail: 'Transfer-Encoding header: expected "chunked" as the last coding',
+    };
+  }
+  return undefined;
+}
+
+/**
+ * Whether there is exactly one valid Host; otherwise RFC 9112 §3.2 requires a 400. HTTP/1.0 may
+ * omit it. Node checks only that there is one, and keeps the first of several.
+ */
+function hasValidHost({ rawHeaders, headers, httpVersion }: IncomingMessage): boolean {
+  if (headers.host === undefined) return httpVersion === '1.0';
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count === 1 && HOST.test(headers.host);
+}
+
+/** A longer request body, which is never read, closes the connection. 64 KiB. */
+const MAX_BODY_BYTES = 64 * 1024;
+
+/**
+ * Whether the connection must end with the response. A request body has no meaning here (RFC 9110
+ * §9.3.1): a short one is discarded, and the connection stays open; one that is long, of unknown
+ * length or awaits a 100 (Continue) is not read. An upgrade is ignored, but Node's parser drops what
+ * comes with it.
+ */
+export function endsConnection({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  const hasBody = length !== undefined && (Number(length) > MAX_BODY_BYTES || headers.expect !== undefined);
+  return hasBody || headers['transfer-encoding'] !== undefined || headers.upgrade !== undefined;
+}
