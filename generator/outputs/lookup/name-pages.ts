@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { beginsChunkSql } from '../../tree/chunks.js';
 import type { Register } from '../../register/database.js';
-import { literal, objectOf } from '../../register/sql.js';
+import { isPublished, literal, objectOf } from '../../register/sql.js';
 import { NAME_PAGE_ROUTE, NAMES_ROUTE } from '../../routes/lookup.js';
 import { filler } from '../../routes/route.js';
 import { ROUTES, routeNamed } from '../../routes/routes.js';
@@ -114,9 +114,11 @@ const INDEX: readonly Part<NameIndex>[] = [
 
 export const NAMES_SHAPE = shapeOfParts(NAMES_ROUTE, 'Where the pages of all names begin.', INDEX);
 
-const ALL_NAMES = KINDS.map(
-  (kind) => `SELECT ${literal(kind)} AS kind, id, called, is_current FROM (${namesQuery(kind)})`,
-).join(' UNION ALL ');
+/** Nobody means a deleted record by the beginning of a name. */
+const ALL_NAMES = KINDS.map((kind) => {
+  const names = namesQuery(kind, `${isPublished(kind)} AND state IS NOT 'deleted'`);
+  return `SELECT ${literal(kind)} AS kind, id, called, is_current FROM (${names})`;
+}).join(' UNION ALL ');
 
 /** What all pages are made from: see `Section`. */
 export const NAMES_SOURCE = `SELECT json_array(kind, id, called, is_current) FROM (${ALL_NAMES})`;

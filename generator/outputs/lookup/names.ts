@@ -115,17 +115,17 @@ export const namesSource = (kind: Kind): string =>
   `SELECT json_array(id, called, is_current) FROM (${namesQuery(kind)})`;
 
 /**
- * SQL of the names of a kind that can be found, as id, name, and whether it is the current one: those
- * of records that are neither withheld nor deleted.
+ * SQL of the names of a kind, as id, name, and whether it is the current one.
  *
  * Current names, and those of histories that differ: most entries of a history are its record's
  * current name, and sorting them too would double the work. A record without a current name has
  * that of its newest entry.
+ *
+ * @param found an SQL condition on the records
  */
-export function namesQuery(kind: Kind): string {
+export function namesQuery(kind: Kind, found = isPublished(kind)): string {
   const { resource, column, history } = NAMES[kind];
   const [own, records] = [name(column), name(resource.plural)];
-  const found = `${isPublished(kind)} AND state IS NOT 'deleted'`;
   const current = `SELECT id, ${own} AS called, 1 AS is_current FROM ${records} WHERE ${own} IS NOT NULL AND ${found}`;
   if (history === undefined) return current;
   const entries = name(history.table);

@@ -39,7 +39,7 @@ def deleted(kind):
 
 
 def names(kind):
-    """(record, name): whether it is the newest, of all names that can be found; and how many there are at most"""
+    """(record, name): whether it is the newest, of all names; and how many there are at most"""
     column, table, key = histories.get(kind, ('name', None, None))
     history = rows(f'SELECT {key}, position, {column} FROM {table} ORDER BY 1, 2') if table else []
     entries = [row for row in history if (kind, row[0]) not in withheld]
@@ -50,9 +50,8 @@ def names(kind):
     for record, name in published(kind, f'id, {column}'):
         if name is not None:
             found[record, name] = True
-    gone = deleted(kind)
     most = len(published(kind)) + len(entries) - len(newest)
-    return {match: current for match, current in found.items() if match[0] not in gone}, most
+    return found, most
 
 
 def begins(key, average):
@@ -90,7 +89,10 @@ lookup = {'hash': 'SHA-256 over the UTF-8 of NFKC(lower(NFKC(name)))'}
 every = []
 for kind, member in called.items():
     matches, most = names(kind)
-    every += [(fold(name), kind, record, name, current) for (record, name), current in matches.items()]
+    gone = deleted(kind)
+    every += [
+        (fold(name), kind, record, name, current) for (record, name), current in matches.items() if record not in gone
+    ]
     by_name = {}
     for (record, name), current in sorted(matches.items()):
         by_name.setdefault(fold(name), []).append({'id': record, 'name': name, 'is_current': current})
