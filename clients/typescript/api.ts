@@ -320,6 +320,78 @@ export interface paths {
       };
     };
   };
+  '/api/v1/lookup/game/{prefix}': {
+    /** The games with some names */
+    get: {
+      parameters: {
+        path: {
+          /**
+           * @description First hexadecimal digits of the SHA-256 of the name in lower case, as many as /api/v1/lookup says.
+           * @example b42
+           */
+          prefix: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LookupGame'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/lookup/item/{prefix}': {
+    /** The items with some names */
+    get: {
+      parameters: {
+        path: {
+          /**
+           * @description First hexadecimal digits of the SHA-256 of the name in lower case, as many as /api/v1/lookup says.
+           * @example b42
+           */
+          prefix: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LookupItem'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/lookup/names': {
+    /** Where the pages of all names begin */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LookupNames'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/lookup/names/{page}': {
+    /** A page of the names of all records, sorted, to find one by the beginning of a name */
+    get: {
+      parameters: {
+        path: {
+          /** @description Number of the page, as /api/v1/lookup/names has it. */
+          page: number;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LookupNamesPage'];
+          };
+        };
+      };
+    };
+  };
   '/api/v1/owners/user/{prefix}': {
     /** The groups that some users own, and the games they created */
     get: {
@@ -458,6 +530,18 @@ export interface paths {
       };
     };
   };
+  '/api/v1/largest/items': {
+    /** The items with the most favourites */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LargestItems'];
+          };
+        };
+      };
+    };
+  };
   '/api/v1/movers/h24': {
     /** The groups that gained and lost the most members in 24 hours */
     get: {
@@ -501,6 +585,30 @@ export interface paths {
         200: {
           content: {
             readonly 'application/json': components['schemas']['Recent'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/newest': {
+    /** The newest records of each kind, by when they were created */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['Newest'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/largest/usernames': {
+    /** The users with the most usernames */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['LargestUsernames'];
           };
         };
       };
@@ -2202,7 +2310,7 @@ export interface components {
         readonly owner: components['schemas']['Owner'] | null;
       }[];
     };
-    /** @description The 200 largest games by measured players and by measured visits. Deleted games and games without a measured number are left out. */
+    /** @description The 200 largest games by measured players and by measured visits. Deleted records and those without a measured value are left out. */
     readonly LargestGames: {
       /**
        * Format: date-time
@@ -2250,6 +2358,51 @@ export interface components {
         readonly creator: components['schemas']['Creator'] | null;
       }[];
     };
+    /** @description The 200 items that most users have marked as a favourite. Deleted records and those without a measured value are left out. */
+    readonly LargestItems: {
+      /**
+       * Format: date-time
+       * @description Time of the newest measurement in the register; null if it is empty.
+       */
+      readonly as_of: string | null;
+      /** @description The items with the most favourites, most first. Items with equal numbers are in order of id. */
+      readonly favourites: readonly {
+        /** @description Rank by favourites. Items with equal numbers share a rank. */
+        readonly rank: number;
+        /** @description Stable numeric id of the item (its asset id). */
+        readonly id: number;
+        /** @description Name of the item, exactly as read. Null: not measured. */
+        readonly name: string | null;
+        /** @description Users who have marked it as a favourite. Unit: users. */
+        readonly favourites: number;
+        /**
+         * Format: date-time
+         * @description When the register last measured the record.
+         */
+        readonly measured_at: string;
+        /** @description The user or group that created it. Null: not measured, or withheld. */
+        readonly creator: components['schemas']['Creator'] | null;
+      }[];
+    };
+    /** @description The 200 users with the most usernames, as far as they were observed. Deleted users are left out. */
+    readonly LargestUsernames: {
+      /**
+       * Format: date-time
+       * @description Time of the newest measurement in the register; null if it is empty.
+       */
+      readonly as_of: string | null;
+      /** @description The users with the most usernames, most first. Users with equal numbers are in order of id. */
+      readonly users: readonly {
+        /** @description Rank by usernames. Users with equal numbers share a rank. */
+        readonly rank: number;
+        /** @description Stable numeric id of the user. */
+        readonly id: number;
+        /** @description Username of the user, exactly as read. Null: not measured. */
+        readonly username: string | null;
+        /** @description Number of usernames observed, as in the record of the user. Unit: names. */
+        readonly username_count: number;
+      }[];
+    };
     /** @description How to look up records by what is known of them. */
     readonly Lookup: {
       /** @description From a name to the records that have or had it. */
@@ -2265,6 +2418,20 @@ export interface components {
         } | null;
         /** @description Names of groups. Null: not measured. */
         readonly group: {
+          /** @description Template of the paths. */
+          readonly path: string;
+          /** @description How many hexadecimal digits of the hash the prefix has. Unit: digits. */
+          readonly digits: number;
+        } | null;
+        /** @description Names of games. Null: not measured. */
+        readonly game: {
+          /** @description Template of the paths. */
+          readonly path: string;
+          /** @description How many hexadecimal digits of the hash the prefix has. Unit: digits. */
+          readonly digits: number;
+        } | null;
+        /** @description Names of items. Null: not measured. */
+        readonly item: {
           /** @description Template of the paths. */
           readonly path: string;
           /** @description How many hexadecimal digits of the hash the prefix has. Unit: digits. */
@@ -2324,6 +2491,25 @@ export interface components {
         } | null;
       };
     };
+    /** @description The games that have some names. */
+    readonly LookupGame: {
+      /** @description The prefix, in lower-case hexadecimal digits. */
+      readonly prefix: string;
+      /** @description All names whose hash has the prefix, in order of their code points. */
+      readonly names: readonly {
+        /** @description The name as it is hashed: NFKC(lower(NFKC(name))). */
+        readonly name: string;
+        /** @description The records that have or had the name, in order of id. A record has one entry for each spelling. */
+        readonly matches: readonly {
+          /** @description Id of the record. */
+          readonly id: number;
+          /** @description The name, exactly as read. */
+          readonly name: string;
+          /** @description Whether it is the newest name of the record. */
+          readonly is_current: boolean;
+        }[];
+      }[];
+    };
     /** @description The groups that have or had some names. */
     readonly LookupGroup: {
       /** @description The prefix, in lower-case hexadecimal digits. */
@@ -2341,6 +2527,61 @@ export interface components {
           /** @description Whether it is the newest name of the record. */
           readonly is_current: boolean;
         }[];
+      }[];
+    };
+    /** @description The items that have some names. */
+    readonly LookupItem: {
+      /** @description The prefix, in lower-case hexadecimal digits. */
+      readonly prefix: string;
+      /** @description All names whose hash has the prefix, in order of their code points. */
+      readonly names: readonly {
+        /** @description The name as it is hashed: NFKC(lower(NFKC(name))). */
+        readonly name: string;
+        /** @description The records that have or had the name, in order of id. A record has one entry for each spelling. */
+        readonly matches: readonly {
+          /** @description Id of the record. */
+          readonly id: number;
+          /** @description The name, exactly as read. */
+          readonly name: string;
+          /** @description Whether it is the newest name of the record. */
+          readonly is_current: boolean;
+        }[];
+      }[];
+    };
+    /** @description Where the pages of all names begin. */
+    readonly LookupNames: {
+      /** @description Number of names. Unit: names. */
+      readonly count: number;
+      /** @description The pages, in order of their names. */
+      readonly pages: readonly {
+        /** @description The first name of the page, folded: NFKC(lower(NFKC(name))). Pages are in order of the code points of folded names. */
+        readonly first: string;
+        /**
+         * Format: uri-reference
+         * @description Path of the page.
+         */
+        readonly path: string;
+      }[];
+    };
+    /** @description A page of the names of all records. */
+    readonly LookupNamesPage: {
+      /** @description The first name of the page, folded: NFKC(lower(NFKC(name))). Pages are in order of the code points of folded names. */
+      readonly first: string;
+      /**
+       * Format: uri-reference
+       * @description Path of the next page; null for the last one.
+       */
+      readonly next: string | null;
+      /** @description The names, in order of their folded code points, then of kind, id and name. A record has one entry for each spelling. */
+      readonly names: readonly {
+        /** @description Kind of the record. Words: `group`, `user`, `game`, `item`. Others may be added. */
+        readonly kind: 'group' | 'user' | 'game' | 'item' | (string & {});
+        /** @description Id of the record. */
+        readonly id: number;
+        /** @description The name, exactly as read. */
+        readonly name: string;
+        /** @description Whether it is the newest name of the record. */
+        readonly is_current: boolean;
       }[];
     };
     /** @description The games with some ids of the platform. */
@@ -2604,6 +2845,90 @@ export interface components {
          */
         readonly to_at: string;
       }[];
+    };
+    /** @description The 200 newest records of each kind, by the time at which they were created on the platform. Deleted records and those without a measured value are left out. */
+    readonly Newest: {
+      /**
+       * Format: date-time
+       * @description Time of the newest measurement in the register; null if it is empty.
+       */
+      readonly as_of: string | null;
+      /** @description The groups that were created last, newest first. Null: not measured. */
+      readonly groups:
+        | readonly {
+            /** @description Stable numeric id of the group. */
+            readonly id: number;
+            /** @description Name of the group, exactly as read. Null: not measured. */
+            readonly name: string | null;
+            /**
+             * Format: date-time
+             * @description When the group was created, according to the platform.
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description When the register last measured the record.
+             */
+            readonly measured_at: string;
+          }[]
+        | null;
+      /** @description The users that were created last, newest first. Null: not measured. */
+      readonly users:
+        | readonly {
+            /** @description Stable numeric id of the user. */
+            readonly id: number;
+            /** @description Username of the user, exactly as read. Null: not measured. */
+            readonly username: string | null;
+            /**
+             * Format: date-time
+             * @description When the user joined, according to the platform.
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description When the register last measured the record.
+             */
+            readonly measured_at: string;
+          }[]
+        | null;
+      /** @description The games that were created last, newest first. Null: not measured. */
+      readonly games:
+        | readonly {
+            /** @description Stable numeric id of the game. */
+            readonly id: number;
+            /** @description Name of the game, exactly as read. Null: not measured. */
+            readonly name: string | null;
+            /**
+             * Format: date-time
+             * @description When the game was created, according to the platform.
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description When the register last measured the record.
+             */
+            readonly measured_at: string;
+          }[]
+        | null;
+      /** @description The items that were created last, newest first. Null: not measured. */
+      readonly items:
+        | readonly {
+            /** @description Stable numeric id of the item (its asset id). */
+            readonly id: number;
+            /** @description Name of the item, exactly as read. Null: not measured. */
+            readonly name: string | null;
+            /**
+             * Format: date-time
+             * @description When the item was created, according to the platform.
+             */
+            readonly created_at: string;
+            /**
+             * Format: date-time
+             * @description When the register last measured the record.
+             */
+            readonly measured_at: string;
+          }[]
+        | null;
     };
     /** @description The user who owns the group. */
     readonly Owner: {
@@ -3366,6 +3691,10 @@ export const JSON_ROUTES: ReadonlySet<string> = new Set([
   '/api/v1/lookup',
   '/api/v1/lookup/username/{prefix}',
   '/api/v1/lookup/group/{prefix}',
+  '/api/v1/lookup/game/{prefix}',
+  '/api/v1/lookup/item/{prefix}',
+  '/api/v1/lookup/names',
+  '/api/v1/lookup/names/{page}',
   '/api/v1/owners/user/{prefix}',
   '/api/v1/owners/group/{prefix}',
   '/api/v1/lookup/platform-id/group/{prefix}',
@@ -3373,10 +3702,13 @@ export const JSON_ROUTES: ReadonlySet<string> = new Set([
   '/api/v1/lookup/platform-id/game/{prefix}',
   '/api/v1/lookup/platform-id/item/{prefix}',
   '/api/v1/largest/games',
+  '/api/v1/largest/items',
   '/api/v1/movers/h24',
   '/api/v1/movers/d7',
   '/api/v1/movers/d30',
   '/api/v1/recent',
+  '/api/v1/newest',
+  '/api/v1/largest/usernames',
   '/downloads/datapackage.json',
   '/api/v1/openapi.json',
   '/snapshot.json',

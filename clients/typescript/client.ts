@@ -44,6 +44,17 @@ export interface ClientOptions {
   readonly cacheCharacters?: number;
 }
 
+/** A kind of records. */
+export type Kind = 'group' | 'user' | 'game' | 'item';
+
+/** A name that a record has or had. */
+export type FoundName = Document<'/api/v1/lookup/names/{page}'>['names'][number];
+
+export interface FindOptions extends RequestOptions {
+  /** The most names that are found; 20 by default. */
+  readonly limit?: number;
+}
+
 export type Problem = components['schemas']['Problem'];
 
 /** A response that is neither what was asked for nor a problem of the service: of something in between. */
@@ -118,11 +129,29 @@ export class RegisterClient {
   get<R extends JsonRoute>(route: R, ...rest: Arguments<R>): Promise<Document<R>>;
   get<R extends Exclude<Route, JsonRoute>>(route: R, ...rest: Arguments<R>): Promise<Response>;
   async get(route: Route, parameters: object = {}, options: RequestOptions = {}): Promise<unknown> {
+    if (isJsonRoute(route)) return this.#json(route, parameters, options);
+    return this.#send(this.#base + fill(route, parameters), {}, options.signal, itself);
+  }
+
+  #json<R extends JsonRoute>(
+    route: R,
+    parameters: object,
+    options: RequestOptions,
+    isFresh?: boolean,
+  ): Promise<Document<R>>;
+  async #json(
+    route: JsonRoute,
+    parameters: object,
+    { signal }: RequestOptions,
+    isFresh = false,
+  ): Promise<unknown> {
     const url = this.#base + fill(route, parameters);
-    if (!JSON_ROUTES.has(route)) return this.#send(url, {}, options.signal, itself);
     const known = this.#cache.get(url);
-    const headers: Record<string, string> = known === undefined ? {} : { 'If-None-Match': known.etag };
-    return this.#send(url, headers, options.signal, async (response) => {
+    const headers: Record<string, string> = {
+      ...(known !== undefined && { 'If-None-Match': known.etag }),
+      ...(isFresh && { 'Cache-Control': 'no-cache' }),
+    };
+    return this.#send(url, headers, signal, async (response) => {
       if (response.status === 304 && known !== undefined) return parse(known.text);
       const text = await response.text();
       const value = isOfType(response, 'application/json') ? parsed(text) : undefined;
@@ -139,6 +168,84 @@ export class RegisterClient {
    */
   fetch(path: string, options: RequestOptions = {}): Promise<Response> {
     return this.#send(this.#base + path, {}, options.signal, itself);
+  }
+
+  /**
+   * The names that begin with a text, whatever their case, in order: present and former ones, of all kinds.
+   * Mostly three requests; JSON that is in memory is requested with its ETag.
+   * @throws the same as `get`
+   */
+  async find(prefix: string, { limit = 20, ...options }: FindOptions = {}): Promise<readonly FoundName[]> {
+    const folded = foldedName(prefix);
+    const walk = async (isFresh: boolean): Promise<readonly FoundName[]> => {
+      const { pages } = await this.#json('/api/v1/lookup/names', {}, options, isFresh);
+      // Equal names may be in two pages, so the first is one that begins before them.
+      const later = pages.findIndex(({ first }) => comparePoints(first, folded) >= 0);
+      const start = later === -1 ? pages.length - 1 : Math.max(0, later - 1);
+      const found: FoundName[] = [];
+      for (let path = pages[start]?.path ?? null; path !== null;) {
+        const page = await this.#json('/api/v1/lookup/names/{page}', { page: keyIn(path) }, options, isFresh);
+        for (const entry of page.names) {
+          const name = foldedName(entry.name);
+          if (!name.startsWith(folded) && comparePoints(name, folded) > 0) return found;
+          if (name.startsWith(folded) && found.push(entry) >= limit) return found;
+        }
+        path = page.next;
+      }
+      return found;
+    };
+    return this.#again(walk, options.signal);
+  }
+
+  /**
+   * The ids of all records of a kind, in ascending order.
+   * @throws the same as `get`
+   */
+  async *ids(kind: Kind, options: RequestOptions = {}): AsyncGenerator<number, void, undefined> {
+    let last = 0;
+    /** @returns the ids of the next page with any above the last */
+    const next = async (isFresh: boolean): Promise<readonly number[]> => {
+      path ??= (await this.#json('/api/v1/ids', {}, options, isFresh)).kinds[kind]?.first ?? null;
+      while (path !== null) {
+        const page: Document<'/api/v1/ids/group/{first_id}'> = await this.#json(
+          `/api/v1/ids/${kind}/{first_id}`,
+          { first_id: keyIn(path) },
+          options,
+          isFresh,
+        );
+        path = page.next;
+        const ids = page.ids.filter((id) => id > last);
+        if (ids.length > 0) return ids;
+      }
+      return [];
+    };
+    /** Undefined at the start, null at the end. */
+    let path: string | null | undefined;
+    for (;;) {
+      const ids = await this.#again((isFresh) => {
+        if (isFresh) path = undefined;
+        return next(isFresh);
+      }, options.signal);
+      if (ids.length === 0) return;
+      yield* ids;
+      last = ids.at(-1) ?? last;
+    }
+  }
+
+  /**
+   * Walks pages that lead to each other. If one is gone, because another snapshot was published meanwhile, it
+   * walks again from the start, past the caches on the way.
+   */
+  async #again<T>(walk: (isFresh: boolean) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await walk(attempt > 0);
+      } catch (error) {
+        const isGone = error instanceof ProblemError && error.code === 'not_found' && PAGE.test(error.url);
+        if (!isGone || attempt >= this.#retries) throw error;
+        await sleep(1000 * 2 ** attempt, signal);
+      }
+    }
   }
 
   /** @param read is part of the request: it may be cut off and repeated */
@@ -198,6 +305,26 @@ export class RegisterClient {
       // The caller's signal also ends the reading of a body that is left to the caller.
       if (read !== itself) signal?.removeEventListener('abort', abort);
     }
+  }
+}
+
+const isJsonRoute = (route: Route): route is JsonRoute => JSON_ROUTES.has(route);
+
+/** The URL of a page, as opposed to one of what leads to pages. */
+const PAGE = /\/\d+$/;
+
+/** The last part of a path. */
+const keyIn = (path: string): number => Number(path.slice(path.lastIndexOf('/') + 1));
+
+/** A name as it is looked up and sorted. */
+const foldedName = (name: string): string => name.normalize('NFKC').toLowerCase().normalize('NFKC');
+
+/** In the order of code points, which is that of pages; UTF-16 has some of them in another order. */
+function comparePoints(a: string, b: string): number {
+  for (let at = 0; ; at += 1) {
+    const [one, other] = [a.codePointAt(at), b.codePointAt(at)];
+    if (one !== other) return (one ?? -1) - (other ?? -1);
+    if (one === undefined) return 0;
   }
 }
 

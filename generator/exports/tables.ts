@@ -15,6 +15,8 @@ export type ColumnSource =
 /** A column of an export. Nested fields are flattened to register names; links are left out. */
 export interface ExportColumn {
   readonly value: Value;
+  /** Where the JSON of the document has it: `owner.id`, or `members[].measured_at` of a history. */
+  readonly json: string;
   readonly from: ColumnSource;
 }
 
@@ -61,28 +63,37 @@ function historyExport(resource: Resource, history: History): Export {
     resource,
     history,
     key: [key.name, order.name],
-    columns: [published(key), published(order), ...rest.flatMap(columnsOf)],
+    columns: [
+      published(key, 'id'),
+      ...[published(order), ...rest.flatMap(columnsOf)].map((column) => ({
+        ...column,
+        json: `${history.name}[].${column.json}`,
+      })),
+    ],
   };
 }
 
-function published(column: Column): ExportColumn {
-  return { value: column, from: { sql: publishedValue(column) } };
+function published(column: Column, json = column.name): ExportColumn {
+  return { value: column, json, from: { sql: publishedValue(column) } };
 }
 
 function columnsOf(field: Field): ExportColumn[] {
   switch (field.is) {
     case 'column':
-      return [published(field.column)];
+      return [published(field.column, field.name)];
     case 'object':
       // If the object is null, all its members are.
-      return field.fields
-        .flatMap(columnsOf)
-        .map(({ value, from }) => ({ value: nullWith(value, field.nullMeans), from }));
+      return field.fields.flatMap(columnsOf).map(({ value, json, from }) => ({
+        value: nullWith(value, field.nullMeans),
+        json: `${field.name}.${json}`,
+        from,
+      }));
     case 'computed':
-      return [{ value: field, from: { sql: field.sql } }];
+      return [{ value: field, json: field.name, from: { sql: field.sql } }];
     case 'derived':
       return leaves(field.shape, []).map(({ value, place }) => ({
         value,
+        json: [field.shape.name, ...place].join('.'),
         from: { derived: field, place },
       }));
     case 'links':

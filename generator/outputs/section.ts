@@ -31,6 +31,11 @@ export interface Section {
   readonly due: (changes: SourceChanges) => readonly string[];
   /** The routes whose documents are kept if `isSame` says so, and rendered otherwise. */
   readonly compared?: readonly string[];
+  /**
+   * SQL of all that its documents are made from, as rows of one text: where these are the same, all are
+   * kept. For documents that follow from few columns of tables, in which others change all the time.
+   */
+  readonly source?: string;
   /** How many entries are spread over its documents, at most. */
   readonly entries?: (overview: Overview) => number;
   /**

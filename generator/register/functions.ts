@@ -20,6 +20,7 @@ const hashPrefix = (text: string, digits: number): string => hash('sha256', text
  * arguments.
  *
  * - `is_utf8(blob)`: 1 if the bytes are valid UTF-8.
+ * - `folded_name(name)`: see `foldedName`.
  * - `folded_after_prefix(name, digits)`: a prefix of the hash of the folded name, then that name
  *   itself. One text, since a call costs more than the sorting of a row.
  * - `hash_prefix(text, digits)`: see `hashPrefix`.
@@ -32,6 +33,7 @@ export function addFunctions(database: Database, latestTime: () => string): void
   database.function('is_utf8', options, (bytes: unknown) =>
     bytes instanceof Uint8Array && isUtf8(bytes) ? 1 : 0,
   );
+  database.function('folded_name', options, (name: unknown) => foldedName(String(name)));
   database.function('folded_after_prefix', options, (name: unknown, digits: unknown) => {
     const folded = foldedName(String(name));
     return hashPrefix(folded, Number(digits)) + folded;

@@ -1,11 +1,9 @@
 /** The pages of the documentation, and which routes each page of the reference explains. */
-import { KINDS } from '../schema/field.js';
 import { RESOURCES, documentsOf } from '../schema/schema.js';
-import { WINDOW_NAMES } from '../schema/members.js';
 import { capitalized, withArticle } from '../schema/words.js';
 import { ENDPOINTS } from './endpoints.js';
-import { LOOKUP, NAMED, idsRoute, lookupRoute, ownersRoute, platformIdRoute } from './lookup.js';
-import { LISTS, moversRoute } from './lists.js';
+import { IDS_REFERENCE, LOOKUP, NAMES_REFERENCE } from './lookup.js';
+import { LISTS, LISTS_REFERENCE } from './lists.js';
 import { PATHS } from './paths.js';
 
 /** The parts of the documentation, in the order of its contents. */
@@ -62,22 +60,9 @@ export const REFERENCE: readonly ReferencePage[] = [
     return reference(resource.plural, capitalized(resource.plural), what, documents);
   }),
   reference('register', 'Register', 'What there is, and totals of all of it', [['index'], ['stats']]),
-  reference('lists', 'Lists', 'What stands out: the largest, who moved, what is new', [
-    ['largest'],
-    ['largest-games'],
-    WINDOW_NAMES.map(moversRoute),
-    ['recent'],
-  ]),
-  reference('names', 'Names and owners', 'Records by a name or an owner', [
-    ['lookup'],
-    NAMED.map(lookupRoute),
-    ...NAMED.map((kind) => [ownersRoute(kind)]),
-  ]),
-  reference('ids', 'Ids', 'The ids of all records, and records by an id of the platform', [
-    ['ids'],
-    KINDS.map(idsRoute),
-    KINDS.map(platformIdRoute),
-  ]),
+  reference('lists', 'Lists', 'What stands out: the largest, who moved, what is new', LISTS_REFERENCE),
+  reference('names', 'Names and owners', 'Records by a name or an owner', NAMES_REFERENCE),
+  reference('ids', 'Ids', 'The ids of all records, and records by an id of the platform', IDS_REFERENCE),
   reference('publishing', 'Publishing', 'What is published, and what each snapshot changed', [
     ['snapshot'],
     ['changes'],

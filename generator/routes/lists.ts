@@ -1,5 +1,6 @@
 /** The routes of lists about the register as a whole. */
 import { RECENT } from './feeds.js';
+import { RESOURCES } from '../schema/schema.js';
 import { WINDOWS, WINDOW_NAMES, type Window } from '../schema/members.js';
 import type { Endpoint } from './route.js';
 
@@ -16,6 +17,13 @@ export const LISTS: readonly Endpoint[] = [
     description: 'The games with the most players and with the most visits',
     measures: ['games'],
   },
+  {
+    name: 'largest-items',
+    path: '/api/v1/largest/items',
+    class: 'summary',
+    description: 'The items with the most favourites',
+    measures: ['items.favourites'],
+  },
   ...WINDOW_NAMES.map((window): Endpoint => ({
     name: moversRoute(window),
     path: `/api/v1/movers/${window}`,
@@ -31,4 +39,29 @@ export const LISTS: readonly Endpoint[] = [
     measures: Object.keys(RECENT),
     contents: RECENT,
   },
+  {
+    name: 'newest',
+    path: '/api/v1/newest',
+    class: 'summary',
+    description: 'The newest records of each kind, by when they were created',
+    measures: RESOURCES.map(({ plural }) => `${plural}.created_at`),
+  },
+  {
+    name: 'largest-usernames',
+    path: '/api/v1/largest/usernames',
+    class: 'summary',
+    description: 'The users with the most usernames',
+    measures: ['usernames'],
+  },
+];
+
+/** What the reference explains together: the routes of each section. */
+export const LISTS_REFERENCE: readonly (readonly string[])[] = [
+  ['largest'],
+  ['largest-games'],
+  ['largest-items'],
+  WINDOW_NAMES.map(moversRoute),
+  ['newest'],
+  ['largest-usernames'],
+  ['recent'],
 ];

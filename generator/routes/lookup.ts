@@ -5,23 +5,39 @@
 import { KINDS, type Kind } from '../schema/field.js';
 import type { Endpoint } from './route.js';
 
-/** The kinds of records that are found by a name, and that own others. */
-export type NamedKind = Extract<Kind, 'user' | 'group'>;
-export const NAMED: readonly NamedKind[] = ['user', 'group'];
+/** The kinds of records that own others. */
+export type OwnerKind = Extract<Kind, 'user' | 'group'>;
+export const OWNERS: readonly OwnerKind[] = ['user', 'group'];
 
-/** What a kind's names are called, in paths and names of routes. */
-const NAMES = { user: 'username', group: 'group' } as const satisfies Readonly<Record<NamedKind, string>>;
+interface Named {
+  /** What the names of a kind are called, in paths and names of routes. */
+  readonly called: string;
+  /** The sources of its names, and of its past ones, and what each adds. */
+  readonly sources: Readonly<Record<string, string>>;
+}
 
-/** The tables of their names, and of their past ones. */
-const SOURCES = {
-  user: ['users', 'usernames'],
-  group: ['groups', 'group_names'],
-} as const satisfies Readonly<Record<NamedKind, readonly string[]>>;
+/** The names of each kind, in the order in which the guide has them. */
+const NAMES: Readonly<Record<Kind, Named>> = {
+  user: {
+    called: 'username',
+    sources: { users: 'the users with some names', usernames: 'the users with some past names' },
+  },
+  group: {
+    called: 'group',
+    sources: { groups: 'the groups with some names', group_names: 'the groups with some past names' },
+  },
+  game: { called: 'game', sources: { 'games.name': 'the games with some names' } },
+  item: { called: 'item', sources: { 'items.name': 'the items with some names' } },
+};
+export const NAMED: readonly Kind[] = ['user', 'group', 'game', 'item'];
+const NAME_SOURCES = NAMED.flatMap((kind) => Object.keys(NAMES[kind].sources));
 
 /** The names of routes. */
 export const idsRoute = (kind: Kind): string => `ids-${kind}`;
-export const lookupRoute = (kind: NamedKind): string => `lookup-${NAMES[kind]}`;
-export const ownersRoute = (kind: NamedKind): string => `owners-${kind}`;
+export const lookupRoute = (kind: Kind): string => `lookup-${NAMES[kind].called}`;
+export const NAMES_ROUTE = 'lookup-names';
+export const NAME_PAGE_ROUTE = 'lookup-names-page';
+export const ownersRoute = (kind: OwnerKind): string => `owners-${kind}`;
 export const platformIdRoute = (kind: Kind): string => `lookup-platform-id-${kind}`;
 
 const CLASS = 'summary';
@@ -76,17 +92,41 @@ export const LOOKUP: readonly Endpoint[] = [
     description: 'How to look up records by what is known of them',
   },
   ...NAMED.map((kind) => {
-    const [records, history] = SOURCES[kind];
+    const { called, sources } = NAMES[kind];
+    const measures = Object.keys(sources);
     return sharded(
       lookupRoute(kind),
-      `/api/v1/lookup/${NAMES[kind]}`,
-      `The ${kind}s with some present and past names`,
+      `/api/v1/lookup/${called}`,
+      `The ${kind}s with some ${measures.length > 1 ? 'present and past ' : ''}names`,
       'name in lower case',
-      SOURCES[kind],
-      { [records]: `the ${kind}s with some names`, [history]: `the ${kind}s with some past names` },
+      measures,
+      sources,
     );
   }),
-  ...NAMED.map((kind) =>
+  {
+    name: NAMES_ROUTE,
+    path: '/api/v1/lookup/names',
+    class: CLASS,
+    description: 'Where the pages of all names begin',
+    measures: NAME_SOURCES,
+  },
+  {
+    name: NAME_PAGE_ROUTE,
+    path: '/api/v1/lookup/names/{page}',
+    class: CLASS,
+    description: 'A page of the names of all records, sorted, to find one by the beginning of a name',
+    parameters: [
+      {
+        name: 'page',
+        in: 'path',
+        type: 'id',
+        description: 'number of the page, as /api/v1/lookup/names has it',
+      },
+    ],
+    absent: 'no page of names is {page} today; /api/v1/lookup/names has those that there are',
+    measures: NAME_SOURCES,
+  },
+  ...OWNERS.map((kind) =>
     sharded(
       ownersRoute(kind),
       `/api/v1/owners/${kind}`,
@@ -105,4 +145,18 @@ export const LOOKUP: readonly Endpoint[] = [
       [`${kind}s.platform_id`],
     ),
   ),
+];
+
+/** What the reference explains together: the routes of each section, on the page of names, and on that of ids. */
+export const NAMES_REFERENCE: readonly (readonly string[])[] = [
+  ['lookup'],
+  NAMED.map(lookupRoute),
+  [NAMES_ROUTE],
+  [NAME_PAGE_ROUTE],
+  ...OWNERS.map((kind) => [ownersRoute(kind)]),
+];
+export const IDS_REFERENCE: readonly (readonly string[])[] = [
+  ['ids'],
+  KINDS.map(idsRoute),
+  KINDS.map(platformIdRoute),
 ];

@@ -162,6 +162,85 @@ describe('get', () => {
   });
 });
 
+/** A tree of many users, whose names are in the order of their ids, and one that was called otherwise. */
+async function manyUsers(): Promise<{ readonly dist: string; readonly register: string }> {
+  const [dist, register] = [path('many'), path('many.sqlite')];
+  writeRegister(register, {
+    users: Array.from({ length: 9_000 }, (_, index) => ({
+      id: 1 + 7 * index,
+      username: `User_${String(index).padStart(4, '0')}`,
+    })),
+    usernames: ['AskRed', 'User_0006'].map((username, index) => ({
+      user_id: 43,
+      position: index + 1,
+      username,
+      first_measured_at: `2026-11-0${index + 1}T08:00:00Z`,
+      last_measured_at: `2026-11-0${index + 1}T08:00:00Z`,
+    })),
+    groups: [
+      { id: 5, name: 'Ask Reddit', member_count: 1 },
+      { id: 6, name: 'ask, deleted', state: 'deleted' },
+    ],
+  });
+  await published({ register, out: dist });
+  return { dist, register };
+}
+
+describe('find', () => {
+  it('finds names of all kinds by their beginnings, in three requests at most', async () => {
+    const { dist } = await manyUsers();
+    const { client, paths } = await proxied(dist);
+    expect(await client.find('ASK')).toEqual([
+      { kind: 'group', id: 5, name: 'Ask Reddit', is_current: true },
+      { kind: 'user', id: 43, name: 'AskRed', is_current: false },
+    ]);
+    expect(paths).toHaveLength(2);
+    for (const prefix of ['user_0', 'user_4321', 'user_8999', 'a', 'ｕser_77', 'zebra', '']) {
+      paths.length = 0;
+      const folded = prefix.normalize('NFKC');
+      const found = await client.find(prefix, { limit: 10 });
+      const all = Array.from({ length: 9_000 }, (_, index) => `User_${String(index).padStart(4, '0')}`);
+      const expected = ['Ask Reddit', 'AskRed', ...all].filter((name) =>
+        name.toLowerCase().startsWith(folded),
+      );
+      expect(found.map(({ name }) => name)).toEqual(expected.slice(0, 10));
+      expect(paths.length).toBeLessThanOrEqual(3);
+    }
+  });
+
+  it('begins again if another snapshot was published meanwhile', async () => {
+    const { dist, register } = await manyUsers();
+    const { client, statuses } = await proxied(dist, ['--api-tokens', '500'], { cacheCharacters: 0 });
+    const { pages } = await client.get('/api/v1/lookup/names');
+    expect(pages.length).toBeGreaterThan(3);
+    const ids: number[] = [];
+    const walk = client.ids('user');
+    // A page is read, and the next ones are gone by the time that they are asked for.
+    ids.push((await walk.next()).value ?? 0);
+    changeRegister(register, 'UPDATE users SET id = id + 1 WHERE id > 43; DELETE FROM usernames');
+    await published({ register, out: dist, acceptRemovals: true });
+    await vi.waitFor(async () => expect((await client.get('/snapshot.json')).sequence).toBe(2), 5_000);
+    for await (const id of walk) ids.push(id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toEqual(ids.toSorted((a, b) => a - b));
+    expect(ids.at(-1)).toBe(2 + 7 * 8_999);
+    expect(statuses).toContain(404);
+    const stale = await served((request, response) => {
+      const isIndex = request.url?.endsWith('/names') === true;
+      const isFresh = request.headers['cache-control'] === 'no-cache';
+      const document = isIndex
+        ? { count: 1, pages: [{ first: 'a', path: `/api/v1/lookup/names/${isFresh ? 8 : 7}` }] }
+        : { first: 'a', next: null, names: [{ kind: 'user', id: 1, name: 'Anna', is_current: true }] };
+      const isGone = request.url?.endsWith('/7') === true;
+      response
+        .writeHead(isGone ? 404 : 200, { 'content-type': `application/${isGone ? 'problem+' : ''}json` })
+        .end(JSON.stringify(isGone ? { error: 'not_found', detail: 'gone' } : document));
+    });
+    expect(await stale.client.find('an')).toMatchObject([{ name: 'Anna' }]);
+    expect(stale.statuses).toEqual([200, 404, 200, 200]);
+  });
+});
+
 const LIMITED = ['--api-tokens', '2', '--api-refill-seconds', '1'];
 
 describe('a refused request', () => {

@@ -70,7 +70,7 @@ export function runSync(args: readonly string[]): Run {
 }
 
 /** Waits until something is so. */
-export async function until(condition: () => boolean, what: string, ms = 20_000): Promise<void> {
+export async function until(condition: () => boolean, what: string, ms = 60_000): Promise<void> {
   const end = performance.now() + ms;
   while (!condition()) {
     if (performance.now() > end) throw new Error(`waited ${ms} ms in vain until ${what}`);

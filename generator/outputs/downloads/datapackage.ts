@@ -2,8 +2,8 @@
 import { basename } from 'node:path/posix';
 import type { SiteConfig } from '../../config/config.js';
 import type { BulkExported, Downloads, Exported } from '../../exports/exports.js';
-import type { Export } from '../../exports/tables.js';
-import type { Value, ValueType } from '../../schema/shape.js';
+import type { Export, ExportColumn } from '../../exports/tables.js';
+import type { ValueType } from '../../schema/shape.js';
 import { meaningOf, unitOf } from '../../schema/meaning.js';
 import {
   DATABASE,
@@ -128,7 +128,7 @@ function schema(
   const [recordId] = key;
   return {
     $schema: `${PROFILE}/tableschema.json`,
-    fields: columns.map(({ value }) => field(value, priceUnit)),
+    fields: columns.map((column) => field(column, priceUnit)),
     // Parquet has native nulls.
     missingValues: format === 'parquet' ? [] : [''],
     primaryKey: key,
@@ -145,7 +145,7 @@ function schema(
   };
 }
 
-function field(value: Value, priceUnit: string | undefined): object {
+function field({ value, json }: ExportColumn, priceUnit: string | undefined): object {
   const { name, type, nullable, example } = value;
   const minimum = MINIMUM[type];
   return {
@@ -156,6 +156,7 @@ function field(value: Value, priceUnit: string | undefined): object {
     // The profile allows only text.
     example: example === undefined ? undefined : String(example),
     unit: unitOf(value, priceUnit),
+    json,
     constraints: {
       required: nullable ? undefined : true,
       minimum,

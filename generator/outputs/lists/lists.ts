@@ -7,11 +7,11 @@ import type { Route } from '../../routes/route.js';
 import { WINDOW_NAMES } from '../../schema/members.js';
 import type { Output } from '../output.js';
 import { isAnyChanged, type Section } from '../section.js';
-import { GAMES_SHAPE, GAMES_TABLES, largestGames } from './games.js';
 import { MOVERS_SHAPES, MOVERS_TABLES, movers } from './movers.js';
+import { RANKED_LISTS, RANKED_SHAPES } from './ranked.js';
 import { RECENT_SHAPE, RECENT_TABLES, recent } from './recent.js';
 
-type RenderList = (register: Register, asOf: string | null, table: readonly Route[]) => Generator<Output>;
+type RenderList = (register: Register, asOf: string | null, table: readonly Route[]) => Iterable<Output>;
 
 /** @param tables those that it reads; each list also has the time of the register's newest measurement */
 const list = (
@@ -35,8 +35,8 @@ const list = (
 export const LIST_SECTIONS: readonly Section[] = [
   list('movers', WINDOW_NAMES.map(moversRoute), MOVERS_TABLES, movers),
   list('recent', ['recent'], RECENT_TABLES, recent),
-  list('largest-games', ['largest-games'], GAMES_TABLES, largestGames),
+  ...RANKED_LISTS.map(({ route, tables, render }) => list(route, [route], tables, render)),
 ];
 
 /** Each has the name of its route. */
-export const LIST_SHAPES: readonly ObjectShape[] = [GAMES_SHAPE, ...MOVERS_SHAPES, RECENT_SHAPE];
+export const LIST_SHAPES: readonly ObjectShape[] = [...RANKED_SHAPES, ...MOVERS_SHAPES, RECENT_SHAPE];

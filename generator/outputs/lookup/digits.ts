@@ -1,6 +1,7 @@
 /** How long the prefixes are that cut names, owners and ids of the platform into shards. */
-import { NAMED, lookupRoute, ownersRoute, platformIdRoute, type NamedKind } from '../../routes/lookup.js';
+import { NAMED, lookupRoute, ownersRoute, platformIdRoute } from '../../routes/lookup.js';
 import { populationOf, type Overview } from '../../register/overview.js';
+import type { Kind } from '../../schema/field.js';
 import { game } from '../../schema/game.js';
 import { group } from '../../schema/group.js';
 import { NAMES } from './names.js';
@@ -36,7 +37,7 @@ export const shardedEntries = (overview: Overview): ReadonlyMap<string, number> 
 };
 
 /** Each record has a name, and one more for each change of it. */
-function namesOf({ populations }: Overview, kind: NamedKind): number {
+function namesOf({ populations }: Overview, kind: Kind): number {
   const { resource, history } = NAMES[kind];
   const { records, histories } = populationOf(populations, resource);
   return records + (histories.find((each) => each.history === history)?.changes ?? 0);

@@ -1,5 +1,5 @@
 /** /api/v1/lookup: how to look up a name, an owner or an id of the platform. */
-import { NAMED, lookupRoute, ownersRoute, platformIdRoute } from '../../routes/lookup.js';
+import { NAMED, OWNERS, lookupRoute, ownersRoute, platformIdRoute } from '../../routes/lookup.js';
 import type { Overview } from '../../register/overview.js';
 import { ROUTES, isMeasured, routeNamed } from '../../routes/routes.js';
 import { KINDS } from '../../schema/field.js';
@@ -54,7 +54,7 @@ const PARTS: readonly Part<GuideFacts>[] = [
   ]),
   nested('owners', 'From an owner to its groups and games.', [
     hashPart(HASHED_ID),
-    ...NAMED.map((kind) => routePart(kind, ownersRoute(kind), `Owners that are ${kind}s.`)),
+    ...OWNERS.map((kind) => routePart(kind, ownersRoute(kind), `Owners that are ${kind}s.`)),
   ]),
   nested('platform_ids', 'From an id of the platform to its record.', [
     hashPart(HASHED_PLATFORM_ID),

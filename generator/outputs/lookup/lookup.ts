@@ -1,5 +1,14 @@
 /** The documents for finding records. */
-import { NAMED, idsRoute, lookupRoute, ownersRoute, platformIdRoute } from '../../routes/lookup.js';
+import {
+  NAME_PAGE_ROUTE,
+  NAMED,
+  NAMES_ROUTE,
+  OWNERS,
+  idsRoute,
+  lookupRoute,
+  ownersRoute,
+  platformIdRoute,
+} from '../../routes/lookup.js';
 import type { Register } from '../../register/database.js';
 import { KINDS } from '../../schema/field.js';
 import { game } from '../../schema/game.js';
@@ -11,7 +20,8 @@ import { isAnyChanged, type Section } from '../section.js';
 import { digitsFor, shardedEntries } from './digits.js';
 import { GUIDE_SHAPE } from './guide.js';
 import { IDS_SHAPE, ids, idsPageShape } from './ids.js';
-import { NAMES, names, namesShape } from './names.js';
+import { NAME_PAGE_SHAPE, NAMES_SHAPE, NAMES_SOURCE, namePages } from './name-pages.js';
+import { names, namesShape, namesSource, tablesOfNames } from './names.js';
 import { owners, ownersShape } from './owners.js';
 import { platformIds, platformIdsShape } from './platform-ids.js';
 
@@ -22,11 +32,13 @@ const section = (
   routes: readonly [string, ...string[]],
   tables: readonly string[],
   documents: Render,
+  source?: string,
 ): Section => ({
   name: routes[0],
   routes,
   due: (changes) => (isAnyChanged(tables, changes) ? routes : []),
   entries: (overview) => shardedEntries(overview).get(routes[0]) ?? 0,
+  ...(source !== undefined && { source }),
   render: (register, inputs) => documents(register, digitsFor(inputs.entries)),
 });
 
@@ -36,13 +48,16 @@ export const LOOKUP_SECTIONS: readonly Section[] = [
     RESOURCES.map(({ plural }) => plural),
     ids,
   ),
-  ...NAMED.map((kind) => {
-    const { resource, history } = NAMES[kind];
-    return section([lookupRoute(kind)], [resource.plural, history.table], (register, digits) =>
-      names(register, kind, digits),
-    );
-  }),
+  section([NAMES_ROUTE, NAME_PAGE_ROUTE], KINDS.flatMap(tablesOfNames), namePages, NAMES_SOURCE),
   ...NAMED.map((kind) =>
+    section(
+      [lookupRoute(kind)],
+      tablesOfNames(kind),
+      (register, digits) => names(register, kind, digits),
+      namesSource(kind),
+    ),
+  ),
+  ...OWNERS.map((kind) =>
     section(
       [ownersRoute(kind)],
       [...(kind === 'user' ? [group.plural] : []), game.plural],
@@ -60,6 +75,8 @@ export const LOOKUP_SHAPES: readonly ObjectShape[] = [
   ...KINDS.map(idsPageShape),
   GUIDE_SHAPE,
   ...NAMED.map(namesShape),
-  ...NAMED.map(ownersShape),
+  NAMES_SHAPE,
+  NAME_PAGE_SHAPE,
+  ...OWNERS.map(ownersShape),
   ...KINDS.map(platformIdsShape),
 ];

@@ -1,32 +1,42 @@
 /** /api/v1/lookup/…: the records with a name, now or in the past, in shards by a hash of the name. */
-import { lookupRoute, type NamedKind } from '../../routes/lookup.js';
+import { lookupRoute } from '../../routes/lookup.js';
 import type { Register } from '../../register/database.js';
 import { isPublished, name } from '../../register/sql.js';
-import type { History, Resource } from '../../schema/field.js';
+import type { History, Kind, Resource } from '../../schema/field.js';
+import { game } from '../../schema/game.js';
 import { group } from '../../schema/group.js';
+import { item } from '../../schema/item.js';
 import type { ObjectShape } from '../../schema/shape.js';
 import { user } from '../../schema/user.js';
 import type { Output } from '../output.js';
 import { listed, part, value, type Part } from '../parts.js';
 import { runs, shardOutput, shardShape, type LookupShard } from './shards.js';
 
-/** A column of records, and its history. */
+/** A column of records, and its history if there is one. */
 interface NameSource {
   readonly resource: Resource;
   readonly column: string;
-  readonly history: History;
+  readonly history: History | undefined;
 }
 
-function source(resource: Resource, column: string): NameSource {
-  const history = resource.histories.find(({ agrees }) => column in agrees);
-  if (history === undefined) throw new TypeError(`${resource.kind} has no history of "${column}"`);
-  return { resource, column, history };
-}
+const source = (resource: Resource, column: string): NameSource => ({
+  resource,
+  column,
+  history: resource.histories.find(({ agrees }) => column in agrees),
+});
 
-export const NAMES: Readonly<Record<NamedKind, NameSource>> = {
-  user: source(user, 'username'),
+export const NAMES: Readonly<Record<Kind, NameSource>> = {
   group: source(group, 'name'),
+  user: source(user, 'username'),
+  game: source(game, 'name'),
+  item: source(item, 'name'),
 };
+
+/** The tables that the names of a kind are in. */
+export function tablesOfNames(kind: Kind): readonly string[] {
+  const { resource, history } = NAMES[kind];
+  return [resource.plural, ...(history === undefined ? [] : [history.table])];
+}
 
 interface Match {
   readonly id: number;
@@ -67,14 +77,18 @@ const ENTRIES: Part<LookupShard<NameEntry>> = listed(
   ({ entries }) => entries,
 );
 
-export const namesShape = (kind: NamedKind): ObjectShape =>
-  shardShape(lookupRoute(kind), `The ${kind}s that have or had some names.`, ENTRIES);
+export const namesShape = (kind: Kind): ObjectShape =>
+  shardShape(
+    lookupRoute(kind),
+    `The ${kind}s that have${NAMES[kind].history === undefined ? '' : ' or had'} some names.`,
+    ENTRIES,
+  );
 
 type NameRow = readonly [text: string, id: number, name: string, isCurrent: number];
 
 /** The shards of a kind's names, by ascending key. @param digits the length of the prefixes */
-export function* names(register: Register, kind: NamedKind, digits: number): Generator<Output> {
-  const rows = register.rows<NameRow>(query(NAMES[kind], digits));
+export function* names(register: Register, kind: Kind, digits: number): Generator<Output> {
+  const rows = register.rows<NameRow>(query(kind, digits));
   for (const [prefix, shard] of runs(rows, ([text]) => text.slice(0, digits))) {
     const entries = [...runs(shard, ([text]) => text)].map(([text, same]) => ({
       name: text.slice(digits),
@@ -91,26 +105,38 @@ const matchesOf = (rows: readonly NameRow[]): readonly Match[] =>
     return id === lastId && name === lastName ? [] : [{ id, name, isCurrent: isCurrent === 1 }];
   });
 
+/** The rows of all names of a kind, sorted; SQLite spills to disk. */
+const query = (kind: Kind, digits: number): string =>
+  `SELECT folded_after_prefix(called, ${digits}) AS folded, id, called, is_current` +
+  ` FROM (${namesQuery(kind)}) ORDER BY folded, id, called COLLATE BINARY, is_current DESC`;
+
+/** What the shards of a kind are made from: see `Section`. */
+export const namesSource = (kind: Kind): string =>
+  `SELECT json_array(id, called, is_current) FROM (${namesQuery(kind)})`;
+
 /**
+ * SQL of the names of a kind, as id, name, and whether it is the current one.
+ *
  * Current names, and those of histories that differ: most entries of a history are its record's
  * current name, and sorting them too would double the work. A record without a current name has
- * that of its newest entry. SQLite sorts, and spills to disk.
+ * that of its newest entry.
+ *
+ * @param found an SQL condition on the records
  */
-function query({ resource, column, history }: NameSource, digits: number): string {
-  const [own, records, entries] = [name(column), name(resource.plural), name(history.table)];
+export function namesQuery(kind: Kind, found = isPublished(kind)): string {
+  const { resource, column, history } = NAMES[kind];
+  const [own, records] = [name(column), name(resource.plural)];
+  const current = `SELECT id, ${own} AS called, 1 AS is_current FROM ${records} WHERE ${own} IS NOT NULL AND ${found}`;
+  if (history === undefined) return current;
+  const entries = name(history.table);
   const [key, order] = [name(history.key.name), name(history.order.name)];
-  const published = isPublished(resource.kind);
-  const sources = [
-    `SELECT id, ${own} AS called, 1 AS is_current FROM ${records} WHERE ${own} IS NOT NULL AND ${published}`,
+  return [
+    current,
     // Each table may have more columns than the contract says, named as one of the other.
     `SELECT record.id, entry.${own}, 0 FROM ${entries} AS entry` +
-      ` JOIN (SELECT id, ${own} FROM ${records} WHERE ${published}) AS record ON record.id = entry.${key}` +
+      ` JOIN (SELECT id, ${own} FROM ${records} WHERE ${found}) AS record ON record.id = entry.${key}` +
       ` WHERE entry.${own} IS NOT record.${own} COLLATE BINARY`,
     `SELECT id, called, 1 FROM (SELECT ${key} AS id, ${own} AS called, max(${order}) FROM ${entries}` +
-      ` WHERE ${key} IN (SELECT id FROM ${records} WHERE ${own} IS NULL AND ${published}) GROUP BY ${key})`,
-  ];
-  return (
-    `SELECT folded_after_prefix(called, ${digits}) AS folded, id, called, is_current` +
-    ` FROM (${sources.join(' UNION ALL ')}) ORDER BY folded, id, called COLLATE BINARY, is_current DESC`
-  );
+      ` WHERE ${key} IN (SELECT id FROM ${records} WHERE ${own} IS NULL AND ${found}) GROUP BY ${key})`,
+  ].join(' UNION ALL ');
 }

@@ -1,5 +1,5 @@
 /** /api/v1/owners/…: what each user or group owns or created, in shards by a hash of its id. */
-import { ownersRoute, type NamedKind } from '../../routes/lookup.js';
+import { ownersRoute, type OwnerKind } from '../../routes/lookup.js';
 import type { Register } from '../../register/database.js';
 import { isPublished, literal, name, publishedValue } from '../../register/sql.js';
 import { columnsOf, type Kind, type Resource } from '../../schema/field.js';
@@ -51,7 +51,7 @@ const owned = (
   return ifMeasured(all, (owner) => of(owner) !== null);
 };
 
-const entriesOf = (kind: NamedKind): Part<LookupShard<Owner>> =>
+const entriesOf = (kind: OwnerKind): Part<LookupShard<Owner>> =>
   listed(
     'owners',
     'All owners whose hash has the prefix, in order of id.',
@@ -66,13 +66,13 @@ const entriesOf = (kind: NamedKind): Part<LookupShard<Owner>> =>
 
 const ENTRIES = { user: entriesOf('user'), group: entriesOf('group') };
 
-export const ownersShape = (kind: NamedKind): ObjectShape =>
+export const ownersShape = (kind: OwnerKind): ObjectShape =>
   shardShape(ownersRoute(kind), `What some ${kind}s own.`, ENTRIES[kind]);
 
 type OwnedRow = readonly [prefix: string, owner: number, kind: Kind, id: number, name: string | null];
 
 /** The shards of all owners of a kind, by ascending key. @param digits the length of the prefixes */
-export function* owners(register: Register, kind: NamedKind, digits: number): Generator<Output> {
+export function* owners(register: Register, kind: OwnerKind, digits: number): Generator<Output> {
   const rows = register.rows<OwnedRow>(query(kind, digits));
   const [hasGroups, hasGames] = [group, game].map(({ plural }) => register.measured.has(plural));
   for (const [prefix, shard] of runs(rows, ([hashed]) => hashed)) {
@@ -88,7 +88,7 @@ export function* owners(register: Register, kind: NamedKind, digits: number): Ge
 const ofKind = (wanted: Kind, rows: readonly OwnedRow[]): readonly Owned[] =>
   rows.flatMap(([, , kind, id, name]) => (kind === wanted ? [{ id, name }] : []));
 
-function query(kind: NamedKind, digits: number): string {
+function query(kind: OwnerKind, digits: number): string {
   const created = ownedQuery(game, 'creator_id', `creator_type = ${literal(kind)}`);
   const sources = kind === 'user' ? [ownedQuery(group, 'owner_id', 'TRUE'), created] : [created];
   return (

@@ -138,7 +138,7 @@ const MORE: Readonly<Record<Kind, string>> = {
   group: 'largest',
   user: 'recent',
   game: 'largest-games',
-  item: 'recent',
+  item: 'newest',
 };
 
 /** The totals in one line: kinds with records, then what their histories hold. */

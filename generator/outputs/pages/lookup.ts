@@ -46,7 +46,7 @@ export function lookupField(
       ...(named.length > 0
         ? [
             'any address that contains it',
-            `or the whole name of ${withArticle(names)}${isFormerFound ? ', today’s or a former one' : ''}`,
+            `or the name of ${withArticle(names)}${isFormerFound ? ', today’s or a former one' : ''}`,
           ]
         : ['or any address that contains it']),
     ]

@@ -11,6 +11,7 @@ import { published } from '../../support/build.js';
 import { parseCsv } from '../../support/csv.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { sha256 } from '../../support/published.js';
+import { fields } from '../../support/values.js';
 import { between, textOf } from '../outputs/pages/site.js';
 
 const path = temporary();
@@ -28,6 +29,7 @@ const fieldShape = z.object({
   type: z.enum(['integer', 'boolean', 'datetime', 'string']),
   description: z.string().min(5),
   example: z.string(),
+  json: z.string(),
   constraints: z.strictObject({
     required: z.literal(true).optional(),
     minimum: z.int().optional(),
@@ -141,6 +143,46 @@ describe('datapackage.json', () => {
 /** The rows of all tables. */
 const allRows = (): number =>
   read().resources.reduce((sum, { path: name, rows }) => sum + (name.endsWith('.csv') ? rows : 0), 0);
+
+const textOfValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+const at = (value: unknown, way = ''): unknown =>
+  way.split('.').reduce<unknown>((from, name) => (from === null ? null : fields(from)[name]), value);
+
+/** The values in a document at a path: one, or one for each entry of a list. */
+function valuesAt(document: unknown, place: string): readonly unknown[] {
+  const [list, inside] = place.split('[].');
+  return inside === undefined
+    ? [at(document, place)]
+    : z
+        .array(z.unknown())
+        .parse(at(document, list))
+        .map((entry) => at(entry, inside));
+}
+
+describe('the places in JSON that it names', () => {
+  it('have the values of the columns, in records and in histories', () => {
+    for (const { path: file, schema } of tables().filter(({ path: name }) => name.endsWith('.csv'))) {
+      const rows = parseCsv(readFileSync(join(folder, file), 'utf8')).slice(1);
+      const { resource, history } = EXPORTS.find(({ name }) => `${name}.csv` === file) ?? {};
+      const route = history === undefined ? resource?.record.route : resource?.history?.route;
+      const lines = gunzipSync(readFileSync(join(folder, `documents/${route}.ndjson.gz`)));
+      const documents = lines.toString().trimEnd().split('\n');
+      const expected = documents.flatMap((line) => {
+        const columns = schema.fields.map(({ json }) => valuesAt(JSON.parse(line), json));
+        const length = history === undefined ? 1 : (columns[1]?.length ?? 0);
+        return Array.from({ length }, (_, row) =>
+          columns.map((values) => {
+            const value = values.length === 1 && length !== 1 ? values[0] : values[row];
+            return value === null || value === undefined ? null : textOfValue(value);
+          }),
+        );
+      });
+      expect(rows.length).toBeGreaterThan(0);
+      expect(rows).toEqual(expected);
+    }
+  });
+});
 
 const DESCRIBING = ['README.txt', 'SHA256SUMS', 'datapackage.json'];
 const html = (): string => readFileSync(join(out, 'downloads.html'), 'utf8');

@@ -61,8 +61,9 @@ describe('the index', () => {
     await published({ register, out });
     // Nothing of what a register of games alone does not have.
     const paths =
-      '/api/v1 /api/v1/game/{id} /api/v1/stats /api/v1/largest/games /api/v1/recent ' +
-      '/api/v1/lookup /api/v1/lookup/platform-id/game/{prefix} ' +
+      '/api/v1 /api/v1/game/{id} /api/v1/stats /api/v1/largest/games /api/v1/recent /api/v1/newest ' +
+      '/api/v1/lookup /api/v1/lookup/game/{prefix} /api/v1/lookup/names /api/v1/lookup/names/{page} ' +
+      '/api/v1/lookup/platform-id/game/{prefix} ' +
       '/api/v1/owners/user/{prefix} /api/v1/owners/group/{prefix} ' +
       '/api/v1/ids /api/v1/ids/game/{first_id} /changes/index.json /changes/{sequence}.json ' +
       '/snapshot.json /api/v1/openapi.json /downloads/datapackage.json';

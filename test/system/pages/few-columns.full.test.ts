@@ -129,7 +129,7 @@ inChromium('ids of the platform, in a register without first measurements', () =
     await seek(page, 'group', 'chess', 'One club has this id or name.');
     // Ids are exact, names are not.
     const none =
-      'No published club or player has exactly this id or name. Only whole ids and names are found.';
+      'No published club, player or island has exactly this id or name. While you type, names that begin so are suggested.';
     await seek(page, 'group', 'Old-Mill', none);
   });
 });
@@ -138,19 +138,14 @@ inChromium('the field that finds records', () => {
   it('offers and finds what there is, by the words of the operator', async () => {
     const { page } = await open('/', '.hint');
     expect(await page.locator('option').allInnerTexts()).toEqual(['Club', 'Player', 'Island']);
-    await seek(
-      page,
-      'game',
-      'Lagoon',
-      'Only clubs and players can be found by name. For an island, enter its id or address.',
-    );
+    await seek(page, 'game', 'Lagoon', 'One island has this name.');
     await seek(page, 'group', 'quiet arcade', 'One club has this name.');
     expect(await page.locator('.matches').innerText()).toBe('Quiet Arcade club 4');
     await seek(
       page,
       'user',
       'nobody',
-      'No published club or player has exactly this name. Only whole names are found.',
+      'No published club, player or island has exactly this name. While you type, names that begin so are suggested.',
     );
   });
 

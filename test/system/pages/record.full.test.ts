@@ -7,6 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
+import { csvObjects } from '../../support/csv.js';
 import { startProxy, type RunningProxy } from '../../support/proxy.js';
 import { writeRegister } from '../../support/register.js';
 import {
@@ -534,11 +535,56 @@ inChromium('the field that finds records', () => {
     await seek(page, 'nobody at all');
     await expect
       .poll(() => status(page))
-      .toMatch(/^No published group or user has or had exactly this name\./);
+      .toMatch(/^No published group, user, game or item has or had exactly this name\./);
     await seek(page, '');
     await expect.poll(() => status(page)).toBe('Enter an id, an address or a name.');
     expect(await matches.count()).toBe(0);
     expect(complaints.filter((each) => !each.includes('404'))).toEqual([]);
+  });
+
+  it('suggests records by the beginning of a name, and opens them by keys and by a click', async () => {
+    const asked: string[] = [];
+    const { page, complaints } = await opened('/user', {
+      prepare: (each) => {
+        each.on('request', (request) => asked.push(new URL(request.url()).pathname));
+        return Promise.resolve();
+      },
+    });
+    const input = page.getByRole('combobox', { name: 'Id, address or name' });
+    const options = page.locator('[role=option]');
+    await input.pressSequentially('qu');
+    await page.waitForTimeout(400);
+    expect(asked.filter((each) => each.startsWith('/api/'))).toEqual([]);
+    await input.pressSequentially('ICK');
+    await expect.poll(() => options.allInnerTexts()).toEqual(['quick_hill user 10']);
+    expect(asked.filter((each) => each.startsWith('/api/'))).toEqual([
+      '/api/v1/lookup/names',
+      '/api/v1/lookup/names/1',
+    ]);
+    expect(await input.getAttribute('aria-expanded')).toBe('true');
+    await input.press('ArrowDown');
+    expect(await options.first().getAttribute('aria-selected')).toBe('true');
+    expect(await input.getAttribute('aria-activedescendant')).toBe(await options.first().getAttribute('id'));
+    expect(await accessibilityOf(page)).toEqual([]);
+    await input.press('ArrowUp');
+    expect(await input.getAttribute('aria-activedescendant')).toBeNull();
+    await input.press('Escape');
+    expect(await options.count()).toBe(0);
+    expect(await input.inputValue()).toBe('quICK');
+    await input.fill('slow');
+    await expect.poll(() => options.allInnerTexts()).toEqual(['formerly slow_hill user 10']);
+    await input.press('ArrowUp');
+    await input.press('Enter');
+    await page.waitForURL('**/user/10');
+    await page.goto(`${proxy.base}/user`);
+    // An id is no name.
+    await input.fill('1000');
+    await page.waitForTimeout(400);
+    expect(await options.count()).toBe(0);
+    await input.fill('quick_h');
+    await options.first().click();
+    await page.waitForURL('**/user/10');
+    expect(complaints).toEqual([]);
   });
 
   it('is on the page of an address without a record, for the kind of that address', async () => {
@@ -574,6 +620,23 @@ inChromium('the field that finds records', () => {
     const { page } = await opened('/group', { prepare: (each) => each.addInitScript(NO_HASHES) });
     await seek(page, 'quick_hill');
     await expect.poll(() => status(page)).toContain('only on an https address');
+  });
+});
+
+inChromium('the history of a record', () => {
+  it('is saved as CSV, made in the browser', async () => {
+    const { page, complaints, outside } = await openRecord('/user/10', {});
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'usernames' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('user-10-usernames.csv');
+    const rows = csvObjects(readFileSync(await download.path(), 'utf8'));
+    expect(rows.map(({ user_id, position, username }) => [user_id, position, username])).toEqual([
+      ['10', '1', 'slow_hill'],
+      ['10', '2', 'quick_hill'],
+    ]);
+    expect([...complaints, ...outside]).toEqual([]);
   });
 });
 

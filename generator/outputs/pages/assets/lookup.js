@@ -1,8 +1,10 @@
 /** A field that finds a record by its id, an address, a name or the platform's id. Upgrades each `<div data-lookup>`. */
 import { soughtBy } from '../address.js';
+import { foldedName } from '../name-search.js';
 import { element, isolated } from './dom.js';
 import { isObject, listIn, objectIn } from './facts.js';
 import { ask } from './request.js';
+import { suggest } from './suggestions.js';
 import { capitalized, withArticle } from '../../../schema/words.js';
 
 /**
@@ -11,18 +13,14 @@ import { capitalized, withArticle } from '../../../schema/words.js';
  * @typedef {{ path: string, digits: number }} Shards
  */
 
-/** What the shards of names are called, by kind. @type {ReadonlyMap<string, 'group' | 'username'>} */
-const SHARDS = new Map([
-  ['group', 'group'],
-  ['user', 'username'],
-]);
+/** What the shards of a kind's names are called. @param {string} kind */
+const shardsOf = (kind) => (kind === 'user' ? 'username' : kind);
+/** `group, user or game` */
+const any = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 const HOW = '/api/v1/lookup';
 const OPENING = 'Opening …';
 /** Pages that a form without its script leads to: no record is at their address. */
 const ASKED_AT = /^\/\w*$/;
-
-/** @param {string} name as it is hashed */
-const normal = (name) => name.normalize('NFKC').toLowerCase().normalize('NFKC');
 
 /** @param {string} text */
 async function sha256(text) {
@@ -95,10 +93,8 @@ async function shardWith(guide, called, text) {
  * @returns {Promise<readonly Match[]>}
  */
 async function matchesOf(kind, name) {
-  const called = SHARDS.get(kind);
-  if (called === undefined) return [];
-  const wanted = normal(name);
-  const shard = await shardWith('lookup', called, wanted);
+  const wanted = foldedName(name);
+  const shard = await shardWith('lookup', shardsOf(kind), wanted);
   const entry = listIn(shard?.names, isEntry).find(({ name: hashed }) => hashed === wanted);
   return listIn(entry?.matches, isMatch);
 }
@@ -212,6 +208,7 @@ export function upgrade(host) {
   const status = element('p', { class: 'status', role: 'status' });
   const list = element('ul', { class: 'matches' });
   form.append(hint, status, list);
+  if (field.named.length > 0) suggest(input, field, () => select.value);
 
   let latest = 0;
   /** @param {string} words @param {boolean} isBad @param {readonly Node[]} found */
@@ -263,7 +260,7 @@ export function upgrade(host) {
         return say(`${records}${had} this ${what}.`, false, links);
       }
       say(
-        `No published ${named.map(({ one }) => one).join(' or ')} has${had} exactly this ${what}. Only whole ${what === 'id or name' ? 'ids and names' : `${what}s`} are found.`,
+        `No published ${any.format(named.map(({ one }) => one))} has${had} exactly this ${what}.${field.named.length > 0 ? ' While you type, names that begin so are suggested.' : ''}`,
       );
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;

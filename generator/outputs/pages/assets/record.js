@@ -1,6 +1,7 @@
 /** The page of one record: asks for its JSON and its history, and shows them. */
+import { csvOf } from '../csv.js';
 import { button, element, isolated, present, unloaded } from './dom.js';
-import { facts, isObject, listIn, missing, objectIn, textIn } from './facts.js';
+import { facts, isObject, listIn, missing, numberIn, objectIn, textIn } from './facts.js';
 import { withArticle } from '../../../schema/words.js';
 import { capital, fields, filled, kind, many, one, page, part, paths } from './page.js';
 import { isReading, readingsPart } from './readings.js';
@@ -141,6 +142,39 @@ function historyParts(history, record, path) {
   return [readings.part, ...parts];
 }
 
+/** A browser has begun to save a file within a minute. */
+const SAVED_MS = 60_000;
+
+/**
+ * Buttons that save the lists of a history, made here of what the page has loaded.
+ * @param {Values} history
+ */
+function savingPart(history) {
+  const lists = Object.entries({
+    members: 'readings',
+    names: 'names',
+    owners: 'owners',
+    usernames: 'usernames',
+  })
+    .map(([member, words]) => ({ words, entries: listIn(history[member], isObject) }))
+    .filter(({ entries }) => entries.length > 0);
+  const save = (/** @type {string} */ words, /** @type {readonly Values[]} */ entries) => {
+    const csv = csvOf({ [`${kind}_id`]: history.id }, entries);
+    const url = URL.createObjectURL(new Blob([csv], { type: 'text/csv;charset=utf-8' }));
+    element('a', { href: url, download: `${kind}-${numberIn(history.id)}-${words}.csv` }).click();
+    setTimeout(() => URL.revokeObjectURL(url), SAVED_MS);
+  };
+  return (
+    lists.length > 0 &&
+    element(
+      'p',
+      { class: 'saving' },
+      'Save as CSV:',
+      ...lists.flatMap(({ words, entries }) => [' ', button(words, () => save(words, entries))]),
+    )
+  );
+}
+
 /**
  * What to say where there is no response, or not the one hoped for; and how to get it.
  * @param {Answer} answer
@@ -277,6 +311,7 @@ async function fill(rest, record, path, asked) {
     {},
     ...parts,
     ...present([
+      history !== null && parts.length > 0 && savingPart(history),
       answer !== undefined && history === null && problem(answer, 'The history', retry),
       ...factsPart(record),
       another(),

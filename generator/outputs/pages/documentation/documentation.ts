@@ -8,7 +8,7 @@ import {
   type DocumentationPage,
 } from '../../../routes/documentation.js';
 import { publishedHeaders, type Headers, type PublishedHeaders } from '../../../routes/headers.js';
-import { LOOKUP, platformIdRoute } from '../../../routes/lookup.js';
+import { LOOKUP, NAMED, lookupRoute, platformIdRoute } from '../../../routes/lookup.js';
 import { routeNamed } from '../../../routes/routes.js';
 import { BUCKETS } from '../../../routes/route.js';
 import { PATHS } from '../../../routes/paths.js';
@@ -220,18 +220,19 @@ function copyingPage({ overview, inWords, isThere }: Documented) {
 
 /** What records can be found by, with a name to look up: a published one, if there is any. */
 function findingPage({ table, shown, overview: { measured }, inWords, isThere }: Documented) {
-  const [kind, other] = namedOf(['user', 'group'], measured);
-  const body = shown.body(kind ?? 'user') ?? 'null';
-  const { data } = z.object({ username: z.string() }).or(named).safeParse(JSON.parse(body));
+  const named = namedOf(NAMED, measured);
+  const [lookup, ...others] = named.map((kind) => lookupRoute(kind).replace('lookup-', 'lookup.'));
+  const body = shown.body(named[0] ?? 'user') ?? 'null';
+  const { data } = z.object({ username: z.string() }).or(withName).safeParse(JSON.parse(body));
   const owned = ownedIn(measured);
   const hasPlatformIds = KINDS.map(platformIdRoute).some(isThere);
   return {
     finders: [...findersIn(measured), ...(hasPlatformIds ? ['an id of the platform'] : [])],
     hasPlatformIds,
-    /** The member of the guide for names. */
-    lookup: kind === 'group' ? 'group' : 'username',
-    hasNames: kind !== undefined,
-    hasBoth: other !== undefined,
+    /** The member of the guide for names, if any can be looked up, and those for other kinds. */
+    lookup,
+    otherNames: enumerated(named.slice(1).map((kind) => `${kind}s`)),
+    otherLookups: others,
     owned: capitalized(inWords(owned.join(', and ') + (owned.length > 1 ? ',' : ''))),
     routes: LOOKUP.filter(({ name }) => isThere(name)).map(({ name }) => {
       const route = routeNamed(table, name);
@@ -247,4 +248,4 @@ function findingPage({ table, shown, overview: { measured }, inWords, isThere }:
 }
 
 /** A record with a name, as one with a username. */
-const named = z.object({ name: z.string() }).transform(({ name }) => ({ username: name }));
+const withName = z.object({ name: z.string() }).transform(({ name }) => ({ username: name }));

@@ -21,9 +21,9 @@ export function titled<Page extends DocumentationPage>(
   switch (page.name) {
     case 'reference-lists-page': {
       const lists = [
-        ...(['largest', 'largest-games'].some(isThere) ? ['the largest'] : []),
+        ...(['largest', 'largest-games', 'largest-items'].some(isThere) ? ['the largest'] : []),
         ...(WINDOW_NAMES.map(moversRoute).some(isThere) ? ['who moved'] : []),
-        ...(isThere('recent') ? ['what is new'] : []),
+        ...(['newest', 'recent'].some(isThere) ? ['what is new'] : []),
       ];
       return { ...page, description: `What stands out: ${lists.join(', ')}` };
     }

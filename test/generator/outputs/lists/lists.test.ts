@@ -1,11 +1,11 @@
 /** The lists about the whole register, with values worked out by hand from the rows below. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
-import { writeRegister, type Rows } from '../../../support/register.js';
+import { changeRegister, writeRegister, type Rows } from '../../../support/register.js';
 import { fields } from '../../../support/values.js';
 
 const path = temporary();
@@ -99,8 +99,12 @@ const ROWS: Rows = {
     { id: 6, name: 'six', playing: 3, visits: 100, creator_type: 'user', creator_id: 60 },
   ],
   items: [
-    { id: 8, name: 'item' },
-    { id: 9, name: 'secret' },
+    { id: 8, name: 'item', favourites: 3, created_at: EARLIER },
+    { id: 9, name: 'secret', favourites: 9, created_at: AS_OF },
+    { id: 10, name: 'other', favourites: 3, creator_type: 'user', creator_id: 60, created_at: LATER },
+    { id: 11, name: null, favourites: 4, created_at: LATER },
+    { id: 12, name: 'gone', favourites: 7, state: 'deleted', created_at: AS_OF },
+    { id: 13, name: 'not measured' },
   ],
 };
 
@@ -177,6 +181,46 @@ const entriesOf = z.object({
   items: entries,
 });
 
+describe('the largest items, the newest records and the users with most names', () => {
+  it('leave out what is withheld, deleted or not measured, and share ranks', () => {
+    const measured_at = AS_OF;
+    const hidden = { type: 'user', id: null, name: null };
+    expect(documentIn(out, 'api/v1/largest/items')).toEqual({
+      as_of: AS_OF,
+      favourites: [
+        { rank: 1, id: 11, name: null, favourites: 4, measured_at, creator: null },
+        { rank: 2, id: 8, name: 'item', favourites: 3, measured_at, creator: null },
+        { rank: 2, id: 10, name: 'other', favourites: 3, measured_at, creator: hidden },
+      ],
+    });
+    expect(documentIn(out, 'api/v1/newest')).toEqual({
+      as_of: AS_OF,
+      groups: [],
+      users: [],
+      games: [],
+      items: [
+        { id: 11, name: null, created_at: LATER, measured_at },
+        { id: 10, name: 'other', created_at: LATER, measured_at },
+        { id: 8, name: 'item', created_at: EARLIER, measured_at },
+      ],
+    });
+    expect(documentIn(out, 'api/v1/largest/usernames')).toEqual({
+      as_of: AS_OF,
+      users: [{ rank: 1, id: 21, username: 'bob', username_count: 2 }],
+    });
+  });
+
+  it('are null or absent where a kind or a history is not measured', async () => {
+    const few = path('few.sqlite');
+    writeRegister(few, { items: [{ id: 8, favourites: 3, created_at: EARLIER }] });
+    for (const table of ['groups', 'users', 'games', 'usernames']) changeRegister(few, `DROP TABLE ${table}`);
+    const tree = path('few');
+    await published({ register: few, out: tree });
+    expect(documentIn(tree, 'api/v1/newest')).toMatchObject({ groups: null, items: [{ id: 8 }] });
+    expect(existsSync(join(tree, 'api/v1/largest/usernames.json'))).toBe(false);
+  });
+});
+
 describe('what is recent', () => {
   it('is what the JSON feeds say of it, without names of whoever is withheld', () => {
     // Feeds link to records otherwise.
@@ -191,7 +235,7 @@ describe('what is recent', () => {
     expect(facts('items')).toEqual(items);
     const feeds = ['groups', 'users', 'new-groups', 'new-users', 'games', 'items'].flatMap(feed);
     expect(facts('all')).toHaveLength(feeds.length);
-    expect([ids(usernames), ids(games), ids(items)]).toEqual([[21], [3, 2, 6, 4, 1], [8]]);
+    expect([ids(usernames), ids(games), ids(items)]).toEqual([[21], [3, 2, 6, 4, 1], [13, 12, 11, 10, 8]]);
     expect(group_owners[0]).toMatchObject({ id: 2, to: { owner_state: 'owned', owner: null } });
     expect(feed('groups').map(({ title }) => title)).toEqual([
       'Owner of group “group 2” changed from “bob” to an unnamed owner',

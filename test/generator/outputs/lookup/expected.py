@@ -13,6 +13,7 @@ rows = lambda sql: register.execute(sql).fetchall()
 withheld = set(rows('SELECT kind, id FROM withheld'))
 tables = {'group': 'groups', 'user': 'users', 'game': 'games', 'item': 'items'}
 histories = {'user': ('username', 'usernames', 'user_id'), 'group': ('name', 'group_names', 'group_id')}
+called = {'user': 'username', 'group': 'group', 'game': 'game', 'item': 'item'}
 
 
 def put(path, body):
@@ -33,10 +34,30 @@ def published(kind, columns='id'):
     return [row for row in found if (kind, row[0]) not in withheld]
 
 
-def begins(key):
+def deleted(kind):
+    return {record for (record,) in rows(f"SELECT id FROM {tables[kind]} WHERE state = 'deleted'")}
+
+
+def names(kind):
+    """(record, name): whether it is the newest, of all names; and how many there are at most"""
+    column, table, key = histories.get(kind, ('name', None, None))
+    history = rows(f'SELECT {key}, position, {column} FROM {table} ORDER BY 1, 2') if table else []
+    entries = [row for row in history if (kind, row[0]) not in withheld]
+    newest = {record: position for record, position, name in entries}
+    found = {}
+    for record, position, name in entries:
+        found[record, name] = found.get((record, name), False) or position == newest[record]
+    for record, name in published(kind, f'id, {column}'):
+        if name is not None:
+            found[record, name] = True
+    most = len(published(kind)) + len(entries) - len(newest)
+    return found, most
+
+
+def begins(key, average):
     prime = 67108859
     mixed = (key % prime * 41475557 + key // prime * 25214903) % prime
-    return mixed**3 % prime % 4096 == 0
+    return mixed**3 % prime % average == 0
 
 
 def shards(path, count, entries, member):
@@ -53,7 +74,7 @@ kinds = {}
 for kind in tables:
     pages = []
     for (key,) in published(kind):
-        if not pages or begins(key):
+        if not pages or begins(key, 4096):
             pages.append([])
         pages[-1].append(key)
     paths = [f'/api/v1/ids/{kind}/{page[0]}' for page in pages]
@@ -65,23 +86,36 @@ for kind in tables:
 put('/api/v1/ids', {'kinds': kinds})
 
 lookup = {'hash': 'SHA-256 over the UTF-8 of NFKC(lower(NFKC(name)))'}
-for kind, (column, table, key) in histories.items():
-    matches = {}
-    entries = [row for row in rows(f'SELECT {key}, position, {column} FROM {table} ORDER BY 1, 2') if (kind, row[0]) not in withheld]
-    newest = {record: position for record, position, name in entries}
-    for record, position, name in entries:
-        known = matches.get((record, name), False)
-        matches[record, name] = known or position == newest[record]
-    for record, name in published(kind, f'id, {column}'):
-        if name is not None:
-            matches[record, name] = True
+every = []
+for kind, member in called.items():
+    matches, most = names(kind)
+    gone = deleted(kind)
+    every += [
+        (fold(name), kind, record, name, current) for (record, name), current in matches.items() if record not in gone
+    ]
     by_name = {}
     for (record, name), current in sorted(matches.items()):
         by_name.setdefault(fold(name), []).append({'id': record, 'name': name, 'is_current': current})
-    count = digits(len(published(kind)) + len(entries) - len(newest))
-    path = f'/api/v1/lookup/{"username" if kind == "user" else "group"}'
+    count = digits(most)
+    path = f'/api/v1/lookup/{member}'
     shards(path, count, [(name, {'name': name, 'matches': by_name[name]}) for name in sorted(by_name)], 'names')
-    lookup[path.split('/')[-1]] = {'path': f'{path}/{{prefix}}', 'digits': count}
+    lookup[member] = {'path': f'{path}/{{prefix}}', 'digits': count}
+
+
+pages = {}
+for folded, kind, record, name, current in sorted(every):
+    if not pages or begins(record, 1024):
+        entry = json.dumps([folded, kind, record], ensure_ascii=False, separators=(',', ':'))
+        number = 2 + int(hashlib.sha256(entry.encode()).hexdigest()[:10], 16) if pages else 1
+        if number not in pages:
+            page = pages[number] = {'first': folded, 'names': []}
+    page['names'].append({'kind': kind, 'id': record, 'name': name, 'is_current': current})
+path = '/api/v1/lookup/names'
+paths = [f'{path}/{number}' for number in pages]
+for page, own, following in zip(pages.values(), paths, paths[1:] + [None]):
+    put(own, {'first': page['first'], 'next': following, 'names': page['names']})
+starts = [{'first': page['first'], 'path': f'{path}/{number}'} for number, page in pages.items()]
+put(path, {'count': len(every), 'pages': starts})
 
 owners = {'hash': 'SHA-256 over the decimal digits of the id'}
 groups = published('group', "id, name, 'user', owner_id")

@@ -1,5 +1,6 @@
 /** The documents for finding records, against a script in another language that knows the documentation alone. */
 import { execFileSync } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { it, thorough } from '../../../support/thorough.js';
@@ -72,6 +73,7 @@ const NASTY: Rows = {
     { id: 9_007_199_254_740_991, name: 'last', owner_state: 'owned', owner_id: 9_007_199_254_740_991 },
     { id: 4, name: 'of a hidden one', owner_state: 'owned', owner_id: 66, owner_name: 'secret' },
     { id: 66, name: 'withheld group' },
+    { id: 67, name: 'gone today', state: 'deleted' },
   ],
   group_names: [
     // The same name twice, another spelling of it, and the one that the record has.
@@ -83,6 +85,8 @@ const NASTY: Rows = {
     named(2, 2, 'lastly', '02'),
     named(66, 1, 'formerly withheld', '02'),
     named(66, 2, 'withheld group', '03'),
+    named(67, 1, 'gone formerly', '02'),
+    named(67, 2, 'gone today', '03'),
   ],
   users: [
     ...SPELLINGS.map((username, index) => ({ id: 5 + index * 4_294_967_296, username })),
@@ -101,7 +105,11 @@ const NASTY: Rows = {
     creator_id: index % 11 === 0 ? null : ([3, 66, 2, 5][index % 4] ?? null),
     platform_id: index === 11 ? 'of a withheld game' : (PLATFORM_IDS[index] ?? null),
   })),
-  items: [{ id: 8, creator_type: 'user', creator_id: 5, platform_id: '81384788765712384' }],
+  items: [
+    { id: 8, creator_type: 'user', creator_id: 5, platform_id: '81384788765712384' },
+    ...SPELLINGS.map((name, index) => ({ id: 10 + index, name, creator_type: 'user', creator_id: 1 })),
+    { id: 9, name: 'gone item', state: 'deleted' },
+  ],
   withheld: ['user 66', 'group 66', 'game 12'].map((record) => {
     const [kind = '', id] = record.split(' ');
     return { kind, id: Number(id), since: '2026-11-20T08:00:00Z' };
@@ -120,6 +128,10 @@ describe.runIf(hasPython)(
       const documents = found(out);
       expect(documents).toEqual(expected(register));
       expect(Object.values(documents).join('')).not.toMatch(/secret|withheld/);
+      // Deleted records are found by a whole name, but not by its beginning.
+      expect(Object.values(documents).join('')).toMatch(/gone formerly/);
+      const pages = Object.entries(documents).filter(([url]) => url.startsWith('/api/v1/lookup/names'));
+      expect(JSON.stringify(pages)).not.toMatch(/gone/);
     });
   },
 );
@@ -145,6 +157,44 @@ describe.runIf(hasPython)('a sample with two digits and several pages', () => {
     const after = found(out);
     expect(after).toEqual(expected(register));
     expect(after).not.toEqual(before);
+  });
+});
+
+/** A register of many users. @param renamed the name of one of them */
+const usersWith = (renamed: string): string =>
+  writeRegister(path('register.sqlite'), {
+    users: Array.from({ length: 20_000 }, (_, index) => ({
+      id: 1 + 7 * index,
+      username: index === 9_000 ? renamed : `user ${String((index * 7919) % 20_000).padStart(5, '0')}`,
+    })),
+  });
+const pagesIn = (out: string) =>
+  Object.entries(found(out)).filter(([url]) => url.startsWith('/api/v1/lookup/names/'));
+
+describe('the pages of names', () => {
+  it('change where a name is new and where it is gone, and nowhere else', async () => {
+    const out = await built(usersWith('anna'));
+    const before = pagesIn(out);
+    expect(before.length).toBeGreaterThan(10);
+    await built(usersWith('user 10000 a'), out);
+    const after = new Map(pagesIn(out));
+    const same = before.filter(([url, body]) => after.get(url) === body);
+    expect(before.length - same.length).toBeLessThanOrEqual(2);
+  });
+
+  it('are kept if records change and names do not', async () => {
+    const file = usersWith('anna');
+    const out = await built(file);
+    const inode = () => statSync(join(out, 'api/v1/lookup/names.json')).ino;
+    const [first, before] = [inode(), pagesIn(out)];
+    changeRegister(file, `UPDATE users SET state = 'banned', measurements = 3 WHERE id < 1000`);
+    await built(file, out);
+    expect([inode(), pagesIn(out)]).toEqual([first, before]);
+    changeRegister(file, `UPDATE users SET state = 'deleted' WHERE username = 'anna'`);
+    await built(file, out);
+    expect(JSON.stringify(before)).toContain('anna');
+    expect(JSON.stringify(pagesIn(out))).not.toContain('anna');
+    expect(await inProcess('verify', '--out', out)).toMatchObject({ code: 0 });
   });
 });
 

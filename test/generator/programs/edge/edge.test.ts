@@ -206,9 +206,9 @@ describe('edge', () => {
 
 /** Documents of the API whose files have another name. */
 const REWRITTEN =
-  'stats ids lookup largest/games movers/h24 movers/d7 movers/d30 recent group/:id user/:id game/:id item/:id ' +
+  'stats ids lookup lookup/names largest/games largest/items movers/h24 movers/d7 movers/d30 recent newest largest/usernames group/:id user/:id game/:id item/:id ' +
   'ids/group/:first_id ids/user/:first_id ids/game/:first_id ids/item/:first_id lookup/username/:prefix ' +
-  'lookup/group/:prefix owners/user/:prefix owners/group/:prefix ' +
+  'lookup/group/:prefix lookup/game/:prefix lookup/item/:prefix lookup/names/:page owners/user/:prefix owners/group/:prefix ' +
   'lookup/platform-id/group/:prefix lookup/platform-id/user/:prefix lookup/platform-id/game/:prefix ' +
   'lookup/platform-id/item/:prefix';
 
@@ -248,7 +248,7 @@ describe('the files for static hosts', () => {
     expect(headers.split('\n').filter((line) => line.length > 2000)).toEqual([]);
     // Routes of one folder with the same headers have one rule, or Cloudflare Pages would not read all.
     const paths = headers.split('\n').filter((line) => line.startsWith('/'));
-    expect(paths.length).toBeLessThanOrEqual(94);
+    expect(paths.length).toBeLessThanOrEqual(95);
     const some = ['/group', '/group/:id', '/group/:id/history.json', '/feeds/:any/:month.atom', '/assets/*'];
     expect(paths).toEqual(expect.arrayContaining([...some, '/feeds/:any/:month.json', '/api/v1/ids/*']));
     expect(paths.filter((each) => /^\/(assets|downloads\/documents)\//.test(each))).toEqual([

@@ -163,9 +163,9 @@ describe('a tree of two snapshots', () => {
     rmSync(join(made.out, 'api/v1/largest'), { recursive: true });
     const { code, stdout } = await verifyTree(made.out, '--quiet');
     expect([code, stdout.match(/^missing: /gm)?.length]).toEqual([1, SHOWN_DAMAGE]);
-    // One for each limit, and the largest games.
-    expect(stdout).toContain('and 101 more');
-    expect(stdout).toMatch(/ has 201 damaged files \(.* files\) \(--repair renders them again\)$/m);
+    // One for each limit, and the lists of games, items and users.
+    expect(stdout).toContain('and 103 more');
+    expect(stdout).toMatch(/ has 203 damaged files \(.* files\) \(--repair renders them again\)$/m);
     rmSync(join(made.out, 'changes/2.json'));
     expect(await repair(made)).toMatchObject({ code: 0 });
     expect(await damageOf(made.out)).toEqual([]);

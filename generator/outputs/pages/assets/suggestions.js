@@ -1,0 +1,187 @@
+/**
+ * Suggests records by the beginning of a name while somebody types it: a combobox with a list, as the ARIA
+ * Authoring Practices have it. Nothing is loaded before the third letter.
+ */
+import { soughtBy } from '../address.js';
+import { comparePoints, foldedName, pagesWith } from '../name-search.js';
+import { element, isolated } from './dom.js';
+import { isObject, listIn, objectIn } from './facts.js';
+import { ask } from './request.js';
+
+/**
+ * @typedef {import('../lookup-field.js').LookupField} Field
+ * @typedef {import('../name-search.js').NamePage} NamePage
+ * @typedef {{ kind: string, id: number, name: string, is_current: boolean }} Named
+ */
+
+const INDEX = '/api/v1/lookup/names';
+const LEAST_LETTERS = 3;
+/** Of a prefix that thousands of names have, the first ones are enough. */
+const MOST_PAGES = 2;
+const MOST_SUGGESTIONS = 8;
+/** Who types on within 150 ms isn't waiting for suggestions. */
+const PAUSE_MS = 150;
+
+/**
+ * @param {unknown} value
+ * @returns {value is NamePage}
+ */
+const isPage = (value) =>
+  isObject(value) && typeof value.first === 'string' && typeof value.path === 'string';
+
+/**
+ * @param {unknown} value
+ * @returns {value is Named}
+ */
+const isNamed = (value) =>
+  isObject(value) &&
+  typeof value.kind === 'string' &&
+  typeof value.id === 'number' &&
+  typeof value.name === 'string' &&
+  'is_current' in value;
+
+/** What was loaded, by path, until the page is left. @type {Map<string, Promise<unknown>>} */
+const loaded = new Map();
+
+/** @param {string} path */
+async function loadOnce(path) {
+  const { good, value } = await ask(path);
+  if (good) return value;
+  // It could not be loaded, or another snapshot was published: both are asked for again.
+  for (const known of [path, INDEX]) loaded.delete(known);
+  return undefined;
+}
+
+/** @param {string} path */
+function load(path) {
+  const loading = loaded.get(path) ?? loadOnce(path);
+  loaded.set(path, loading);
+  return loading;
+}
+
+/**
+ * The first names that begin with a folded text, in order, those of a record once.
+ * @param {string} folded
+ */
+async function namesWith(folded) {
+  const pages = pagesWith(listIn(objectIn(await load(INDEX))?.pages, isPage), folded);
+  /** @type {Map<string, Named>} */
+  const records = new Map();
+  for (const { path } of pages.slice(0, MOST_PAGES)) {
+    for (const each of listIn(objectIn(await load(path))?.names, isNamed)) {
+      const record = `${each.kind}/${each.id}`;
+      if (foldedName(each.name).startsWith(folded) && (each.is_current || !records.has(record)))
+        records.set(record, each);
+    }
+  }
+  return [...records.values()].toSorted((a, b) => comparePoints(foldedName(a.name), foldedName(b.name)));
+}
+
+/** Leads to the record of a suggestion. @param {Element | null | undefined} option */
+function open(option) {
+  const record = option instanceof HTMLElement ? option.dataset['record'] : undefined;
+  if (record !== undefined) location.assign(record);
+}
+
+/**
+ * Makes an input a combobox.
+ * @param {HTMLInputElement} input
+ * @param {Field} field
+ * @param {() => string} chosenKind whose records are suggested first
+ */
+export function suggest(input, field, chosenKind) {
+  const list = element('ul', {
+    id: `${input.id}-suggestions`,
+    class: 'suggestions',
+    role: 'listbox',
+    'aria-label': 'Records with such a name',
+    hidden: true,
+  });
+  input.after(list);
+  for (const [name, value] of Object.entries({
+    role: 'combobox',
+    'aria-autocomplete': 'list',
+    'aria-expanded': 'false',
+    'aria-controls': list.id,
+  }))
+    input.setAttribute(name, value);
+
+  let latest = 0;
+  /** The suggestion that the arrow keys have reached. @type {Element | undefined} */
+  let active;
+
+  /** @param {Element | undefined} option */
+  const activate = (option) => {
+    active?.setAttribute('aria-selected', 'false');
+    option?.setAttribute('aria-selected', 'true');
+    option?.scrollIntoView({ block: 'nearest' });
+    if (option === undefined) input.removeAttribute('aria-activedescendant');
+    else input.setAttribute('aria-activedescendant', option.id);
+    active = option;
+  };
+  /** @param {readonly Named[]} records */
+  const show = (records) => {
+    activate(undefined);
+    list.replaceChildren(
+      ...records.map(({ kind, id, name, is_current: isCurrent }, index) =>
+        element(
+          'li',
+          {
+            id: `${list.id}-${index}`,
+            role: 'option',
+            'aria-selected': 'false',
+            'data-record': `/${kind}/${id}`,
+          },
+          !isCurrent && 'formerly ',
+          isolated(name),
+          element(
+            'span',
+            { class: 'note' },
+            ` ${field.kinds.find((known) => known.kind === kind)?.one ?? kind} ${id}`,
+          ),
+        ),
+      ),
+    );
+    list.hidden = records.length === 0;
+    input.setAttribute('aria-expanded', String(!list.hidden));
+  };
+  const close = () => {
+    latest += 1;
+    show([]);
+  };
+  const update = async () => {
+    latest += 1;
+    const typed = latest;
+    const sought = soughtBy(input.value, field.kinds, field.identified.length > 0);
+    const folded = sought.is === 'name' ? foldedName(sought.name) : '';
+    if (Array.from(folded).length < LEAST_LETTERS) return show([]);
+    await new Promise((settle) => setTimeout(settle, PAUSE_MS));
+    if (typed !== latest) return;
+    const names = await namesWith(folded);
+    if (typed !== latest) return;
+    const chosen = chosenKind();
+    const [first, others] = [true, false].map((is) => names.filter(({ kind }) => (kind === chosen) === is));
+    show([...(first ?? []), ...(others ?? [])].slice(0, MOST_SUGGESTIONS));
+  };
+
+  input.addEventListener('input', () => void update());
+  input.addEventListener('blur', close);
+  input.addEventListener('keydown', (event) => {
+    const options = [...list.children];
+    if (event.key === 'Escape' && !list.hidden) close();
+    else if (event.key === 'Enter' && active !== undefined) open(active);
+    else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && options.length > 0) {
+      const at = active === undefined ? -1 : options.indexOf(active);
+      // Beyond either end is the text itself.
+      const next = event.key === 'ArrowDown' ? at + 1 : at < 0 ? options.length - 1 : at - 1;
+      activate(options[next]);
+    } else return;
+    event.preventDefault();
+  });
+  // The field keeps the focus, since the list closes without it.
+  list.addEventListener('pointerdown', (event) => event.preventDefault());
+  list.addEventListener('click', ({ target }) => {
+    if (target instanceof Element) open(target.closest('[role=option]'));
+  });
+  input.form?.addEventListener('submit', close);
+}
