@@ -137,6 +137,8 @@ export class FileCache {
    * A compressed form of a file, or the file itself if no form decompresses to exactly its content.
    * Files are renamed one by one, so a sibling may be of another version, even permanently after a
    * crash. So it is decompressed once and compared; otherwise an ETag could name different content.
+   *
+   * HAZARD: a file that is too large for memory is there for as long as this takes, with its form.
    */
   async readForm(file: CachedFile, coding: Coding, epoch: Epoch): Promise<CachedFile> {
     const name = formName(file, coding);
