@@ -14,13 +14,21 @@ export interface Part<Facts> {
 export type ValueDetails = Partial<Pick<ValueShape, 'unit' | 'values' | 'nullable' | 'optional'>>;
 
 /** The shape of a value. Never null unless the details say so. */
-export const value = (
+export const value = <Type extends ValueShape['type']>(
   name: string,
-  type: ValueShape['type'],
+  type: Type,
   example: string | number | boolean,
   description: string,
   details: ValueDetails = {},
-): ValueShape => ({ is: 'value', name, type, nullable: false, description, example, ...details });
+): ValueShape & { readonly type: Type } => ({
+  is: 'value',
+  name,
+  type,
+  nullable: false,
+  description,
+  example,
+  ...details,
+});
 
 export const part = <Facts>(shape: Shape, of: Part<Facts>['of']): Part<Facts> => ({ shape, of });
 

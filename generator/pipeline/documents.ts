@@ -62,7 +62,7 @@ export function startSections(
 }
 
 /**
- * The index, statistics, the way to look up, 200 lists of the largest, five others and ten feeds,
- * which every register has.
+ * The index, statistics, the ways to look up and to the pages of names, 200 lists of the largest, eight
+ * others and ten feeds, which every register has.
  */
-const FIXED_FILES = 218;
+const FIXED_FILES = 222;

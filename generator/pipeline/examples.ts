@@ -4,8 +4,7 @@ import { readText } from '../base/files.js';
 import { parseJson } from '../base/portable.js';
 import { EXAMPLES } from '../publish/publisher.js';
 import { replacingFile, type StageSpec } from '../publish/stage.js';
-import { urlsOf } from '../publish/urls.js';
-import { filler } from '../routes/route.js';
+import { filler, urlsOf } from '../routes/route.js';
 import type { ComparedRoute, NextState } from '../state/next.js';
 
 export interface ExampleChange {

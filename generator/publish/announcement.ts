@@ -24,7 +24,6 @@ import {
 import { measure } from '../tree/measure.js';
 import type { Tree } from '../tree/tree.js';
 import { bundleParts, hasRoom, routePart, type BundleRoom, type StagePaths } from './stage.js';
-import { isVariant, urlsOf } from './urls.js';
 import { Sink } from '../tree/sink.js';
 import { GzipFile } from './gzip.js';
 import { totalOf, type ComparedRoute } from '../state/next.js';
@@ -33,7 +32,7 @@ import type { Manifest } from '../tree/snapshot-json.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { Described } from '../state/schema.js';
 import type { OwnFile } from '../state/state.js';
-import { urlTemplate } from '../routes/route.js';
+import { isVariant, urlTemplate, urlsOf } from '../routes/route.js';
 
 /** The SHA-256 of each file, in hex. */
 const sumsOf = (files: readonly FeedFile[]): Record<string, string> =>

@@ -1,10 +1,9 @@
 /** What a commit changed, in files and URLs: for operators, for uploads, and for the commit itself. */
-import { filler } from '../routes/route.js';
+import { filler, urlsOf } from '../routes/route.js';
 import type { ChangedDocument, Committed, SnapshotId, State, StateRoute } from '../state/state.js';
 import { INDEX_FILE } from '../tree/changes.js';
 import { namesOf, siblingsFrom } from '../tree/codings.js';
 import type { Manifest } from '../tree/snapshot-json.js';
-import { urlsOf } from './urls.js';
 
 export interface ChangedFile {
   readonly file: string;
@@ -20,15 +19,11 @@ export const snapshotIdOf = ({ tree, sequence, digest }: Manifest): SnapshotId =
   digest,
 });
 
-/**
- * The documents of each route that a commit changed; of a first one, all.
- * @throws Failure invalid: that is damaged
- */
+/** The documents of each route that a commit changed, if that is known (see `State`); of a first one, all. */
 function* changedDocuments(
   state: State,
   commit: Committed,
 ): Generator<[StateRoute, Iterable<ChangedDocument>]> {
-  state.requireChangesOf(commit);
   for (const route of state.routes) {
     if (commit.changes === null) {
       if (!route.isFormer) yield [route, allDocuments(state, route)];

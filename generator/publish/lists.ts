@@ -11,11 +11,12 @@ import { ALWAYS_FILES, changedFiles, changedUrls } from './changed-files.js';
 /**
  * Writes the lists of everything done since the last successful build, including an interrupted
  * commit that this build completed.
- * @throws Failure environment: a list can't be written
+ * @throws Failure environment: a list can't be written; invalid: it is no longer known what was done
  */
 export function writeLists(tree: Tree, baseUrl: string, { purgeList, filesFrom, deleteFrom }: Lists): void {
   using state = State.open(tree.database);
   const commits = [...state.commits()].filter(({ isReported }) => !isReported).toReversed();
+  for (const commit of commits) state.requireChangesOf(commit);
   const typeAt = (file: string) => statSync(join(tree.out, file), { throwIfNoEntry: false });
   write(purgeList, () => urlsOf(state, commits, baseUrl));
   // A later commit may have deleted a file, or added it again.

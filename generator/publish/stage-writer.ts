@@ -15,13 +15,12 @@ import { NO_HASH } from '../tree/measure.js';
 import type { Content } from '../tree/sink.js';
 import type { KeyRange } from '../base/cursor.js';
 import type { Database } from '../base/sqlite/sqlite.js';
-import { filler } from '../routes/route.js';
+import { filler, urlsOf } from '../routes/route.js';
 import { CODINGS, namesOf, siblingsFrom } from '../tree/codings.js';
 import { FileWriter, LineWriter } from '../base/files.js';
 import { OwnFolder } from '../base/links.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { flattened, hasRoom, replacingFile, routePart, type StageSpec } from './stage.js';
-import { urlsOf } from './urls.js';
 
 /** Where a document of the next snapshot may be: the first file that exists has its content. */
 export function documentFiles(

@@ -1,13 +1,8 @@
 /** The functions that SQL gets from us, besides those of SQLite. */
 import { hash } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
+import { foldedName } from '../base/portable.js';
 import type { Database } from '../base/sqlite/sqlite.js';
-
-/**
- * The text under which a name is looked up: names that differ in case, width, ligatures or the form
- * of accents have the same. It depends on the version of Unicode for characters newer than that.
- */
-const foldedName = (name: string): string => name.normalize('NFKC').toLowerCase().normalize('NFKC');
 
 /** The text under which a name is withheld: that of the look-up, without outer spaces. */
 export const withheldAs = (name: string): string => foldedName(name).trim();

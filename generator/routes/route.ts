@@ -181,6 +181,19 @@ export function urlTemplate({ path, parameters = [] }: Pick<Route, 'path' | 'par
   return query.length === 0 ? path : `${path}?${query.map(({ name }) => `${name}={${name}}`).join('&')}`;
 }
 
+/** Whether a route's documents are variants of one, by a query parameter. */
+export const isVariant = ({ parameters = [] }: Pick<Route, 'parameters'>): boolean =>
+  parameters.some((parameter) => parameter.in === 'query');
+
+/** The URL path of a document, and its alias if a parameter has the default value. */
+export function urlsOf(
+  route: Pick<Route, 'path' | 'parameters'>,
+): (key: number) => readonly [string, ...string[]] {
+  const url = filler(urlTemplate(route));
+  const fallback = route.parameters?.find((parameter) => parameter.in === 'query')?.default;
+  return (key) => (key === fallback ? [url(key), route.path] : [url(key)]);
+}
+
 /** Splits a path template around its only parameter. */
 export function halves(template: string): readonly [string, string] {
   const [before, after, ...more] = template.split(/\{\w+\}/);

@@ -109,7 +109,7 @@ export const refersByName = (table: string, source: string, own: string): boolea
 
 /**
  * How well a column's name fits one of the contract: the lower, the better. It may have its table's name
- * before it, and `at` behind it.
+ * before it, and `at` after it.
  */
 export function rankOfColumn(table: string, column: string, source: string, own: string): number {
   const called = wordsIn(own).join('_');

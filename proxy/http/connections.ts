@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 /** Connections: how many requests of one are under way, how it ends, and how long it may be quiet. */
 
 /**
- * A client that pipelines could take all memory: so the response to the last of so many requests at
- * once says `Connection: close`, and what follows is dropped. Clients don't pipeline any deeper.
+ * The most requests of a client that are answered at once: the last response says `Connection: close`,
+ * and what follows is dropped, since a client that pipelines could take all memory. None needs more.
  */
 const MAX_PIPELINED = 16;
 /**

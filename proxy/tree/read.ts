@@ -194,7 +194,7 @@ function readResult(result: object): { readonly buffer: Buffer; readonly consume
 /** A read that takes longer fails, and a request gets a 503. 5 s. */
 const READ_TIMEOUT_MS = 5_000;
 /**
- * So many reads run at once, with a file descriptor each. A read that waits has not begun, and the
+ * How many reads run at once, with a file descriptor each. A read that waits has not begun, and the
  * time of others is not counted against it, but it fails in the end if those hang: 10 s.
  */
 const MAX_READS = 64;

@@ -10,10 +10,10 @@ import { NAME_PAGE_ROUTE, NAMES_ROUTE } from '../../routes/lookup.js';
 import { filler } from '../../routes/route.js';
 import { ROUTES, routeNamed } from '../../routes/routes.js';
 import { KINDS, shapesOf, type ComputedField } from '../../schema/field.js';
-import type { ObjectShape } from '../../schema/shape.js';
+import type { ObjectShape, ValueShape } from '../../schema/shape.js';
 import type { Output } from '../output.js';
 import { listed, part, shapeOfParts, value, valuesOf, type Part } from '../parts.js';
-import { namesQuery } from './names.js';
+import { MATCH_VALUES, namesQuery } from './names.js';
 
 /** Average number of names in a page, some 64 kB. */
 const PAGE_NAMES = 1024;
@@ -24,36 +24,17 @@ const FIRST_PAGE = 1;
 /** The sorted names, while they are rendered: in a file, since there are more of them than records. */
 const SORTED = 'temp._sorted_names';
 
-const column = (field: Omit<ComputedField, 'is' | 'nullable'>): ComputedField => ({
+const column = (shape: ValueShape & Pick<ComputedField, 'type'>, sql = shape.name): ComputedField => ({
+  ...shape,
   is: 'computed',
-  nullable: false,
-  ...field,
+  sql,
 });
 
 const ENTRY: readonly ComputedField[] = [
-  column({
-    name: 'kind',
-    type: 'enum',
-    values: KINDS,
-    sql: 'kind',
-    example: 'user',
-    description: 'Kind of the record.',
-  }),
-  column({ name: 'id', type: 'id', sql: 'id', example: 1042, description: 'Id of the record.' }),
-  column({
-    name: 'name',
-    type: 'text',
-    sql: 'called',
-    example: 'Marlow_Finch',
-    description: 'The name, exactly as read.',
-  }),
-  column({
-    name: 'is_current',
-    type: 'boolean',
-    sql: 'is_current',
-    example: true,
-    description: 'Whether it is the newest name of the record.',
-  }),
+  column(value('kind', 'enum', 'user', 'Kind of the record.', { values: KINDS })),
+  column(MATCH_VALUES.id),
+  column(MATCH_VALUES.name, 'called'),
+  column(MATCH_VALUES.isCurrent),
 ];
 
 const FIRST = value(

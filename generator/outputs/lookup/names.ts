@@ -50,13 +50,17 @@ interface NameEntry {
   readonly matches: readonly Match[];
 }
 
+/** What is said of a record with a name. */
+export const MATCH_VALUES = {
+  id: value('id', 'id', 1042, 'Id of the record.'),
+  name: value('name', 'text', 'Marlow_Finch', 'The name, exactly as read.'),
+  isCurrent: value('is_current', 'boolean', true, 'Whether it is the newest name of the record.'),
+};
+
 const MATCH: readonly Part<Match>[] = [
-  part(value('id', 'id', 1042, 'Id of the record.'), ({ id }) => id),
-  part(value('name', 'text', 'Marlow_Finch', 'The name, exactly as read.'), (match) => match.name),
-  part(
-    value('is_current', 'boolean', true, 'Whether it is the newest name of the record.'),
-    ({ isCurrent }) => isCurrent,
-  ),
+  part(MATCH_VALUES.id, ({ id }) => id),
+  part(MATCH_VALUES.name, (match) => match.name),
+  part(MATCH_VALUES.isCurrent, ({ isCurrent }) => isCurrent),
 ];
 
 const ENTRIES: Part<LookupShard<NameEntry>> = listed(

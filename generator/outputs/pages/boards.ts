@@ -11,7 +11,7 @@ import type { Renaming } from './documents.js';
 import { at, renamed, type Linker } from './linked.js';
 import { integer } from './words.js';
 
-/** So many are shown of each, at most. */
+/** The most that are shown of each. */
 export const SHOWN_RECORDS = 8;
 
 /** A measure, by which the highest come first. */

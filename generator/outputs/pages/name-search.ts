@@ -7,9 +7,6 @@ export interface NamePage {
   readonly path: string;
 }
 
-/** A name as it is looked up and sorted. */
-export const foldedName = (name: string): string => name.normalize('NFKC').toLowerCase().normalize('NFKC');
-
 /** In the order of code points, which is that of pages; UTF-16 has some of them in another order. */
 export function comparePoints(a: string, b: string): number {
   for (let at = 0; ; at += 1) {

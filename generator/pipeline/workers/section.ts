@@ -1,7 +1,7 @@
 /** Renders a section of documents. */
 import { createHash } from 'node:crypto';
 import { SECTIONS, sectionNamed } from '../../outputs/sections.js';
-import type { SectionInputs } from '../../outputs/section.js';
+import type { Section, SectionInputs } from '../../outputs/section.js';
 import type { StageSpec } from '../../publish/stage.js';
 import { StageWriter } from '../../publish/stage-writer.js';
 import type { Context } from '../../register/context.js';
@@ -17,10 +17,16 @@ export interface RenderSection extends SectionInputs {
   readonly stage: StageSpec;
 }
 
-/** What else fingerprints are of: the inputs of each route whose documents are made from many, or of a whole section. */
-export const INPUTS = SECTIONS.flatMap(({ name, compared = [], source }) =>
-  source === undefined ? compared : [name],
-).map((of, index) => ({ id: FINGERPRINTS.length + index + 1, name: `inputs-${of}`, of }));
+/** The routes whose inputs are compared: those whose documents are made from many, or the main one of a section for all. */
+const comparedRoutes = ({ name, compared = [], source }: Section): readonly string[] =>
+  source === undefined ? compared : [name];
+
+/** What else fingerprints are of. */
+export const INPUTS = SECTIONS.flatMap(comparedRoutes).map((route, index) => ({
+  id: FINGERPRINTS.length + index + 1,
+  name: `inputs-${route}`,
+  route,
+}));
 
 /** Stages what may have changed. */
 export function renderSection(
@@ -33,17 +39,16 @@ export function renderSection(
   // Of a route that has no documents any more, all are removed.
   for (const route of due) writer.route(route);
   using inputsComparer = new Comparer(stage.compared);
-  const { source } = section;
-  const isCompared = (of: string): boolean =>
-    source === undefined ? section.compared?.includes(of) === true && due.includes(of) : of === name;
+  const dueInputs = new Set(comparedRoutes(section).filter((route) => due.includes(route)));
   const compared = new Map(
-    INPUTS.filter(({ of }) => isCompared(of)).map(({ id, of }) => [
-      of,
+    INPUTS.filter(({ route }) => dueInputs.has(route)).map(({ id, route }) => [
+      route,
       inputsComparer.compare('fingerprint', id, { isPublished: isSameBuild }),
     ]),
   );
   const isSame = (route: string, key: number, hash: Buffer): boolean =>
     compared.get(route)?.put({ key, bytes: 0, hash }) === 'unchanged';
+  const { source } = section;
   if (source !== undefined && isSame(name, 0, hashOf(register, source, inputs.entries)))
     for (const route of due) writer.route(route).keepBelow(Number.POSITIVE_INFINITY);
   else

@@ -1,6 +1,6 @@
 /** A field that finds a record by its id, an address, a name or the platform's id. Upgrades each `<div data-lookup>`. */
 import { soughtBy } from '../address.js';
-import { foldedName } from '../name-search.js';
+import { foldedName } from '../../../base/portable.js';
 import { element, isolated } from './dom.js';
 import { isObject, listIn, objectIn } from './facts.js';
 import { ask } from './request.js';

@@ -3,7 +3,8 @@
  * Authoring Practices have it. Nothing is loaded before the third letter.
  */
 import { soughtBy } from '../address.js';
-import { comparePoints, foldedName, pagesWith } from '../name-search.js';
+import { foldedName } from '../../../base/portable.js';
+import { comparePoints, pagesWith } from '../name-search.js';
 import { element, isolated } from './dom.js';
 import { isObject, listIn, objectIn } from './facts.js';
 import { ask } from './request.js';
@@ -19,7 +20,7 @@ const LEAST_LETTERS = 3;
 /** Of a prefix that thousands of names have, the first ones are enough. */
 const MOST_PAGES = 2;
 const MOST_SUGGESTIONS = 8;
-/** Who types on within 150 ms isn't waiting for suggestions. */
+/** Whoever types on within 150 ms isn't waiting for suggestions. */
 const PAUSE_MS = 150;
 
 /**

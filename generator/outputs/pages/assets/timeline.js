@@ -9,7 +9,7 @@ import { integer } from '../words.js';
  * @typedef {import('../spans.js').Span} Span
  */
 
-/** So many rows are shown, the newest; the rest is in the history. */
+/** How many rows are shown, the newest; the rest is in the history. */
 const MOST_SPANS = 40;
 const TICKS = 6;
 /** Widths are in percent; a span is seen even if it lasts a moment. */

@@ -1,6 +1,7 @@
 /** Which pages of names have those that begin with a text. */
 import { describe, expect, it } from 'vitest';
-import { comparePoints, foldedName, pagesWith } from '../../../../generator/outputs/pages/name-search.js';
+import { foldedName } from '../../../../generator/base/portable.js';
+import { comparePoints, pagesWith } from '../../../../generator/outputs/pages/name-search.js';
 
 const PAGES = ['', 'anna', 'anna', 'annabel', 'bob', '\u{1f98a} fox'].map((first, index) => ({
   first,
