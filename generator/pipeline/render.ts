@@ -82,25 +82,22 @@ export async function renderDocuments(work: RenderWork): Promise<Documents> {
 
 /** Applies the differences of records' documents and of fingerprints, while threads write the downloads. */
 async function applySources(
-  { pool, publisher, records: { changedTables, hasFingerprints } }: RenderWork,
+  { publisher, records: { changedTables, hasFingerprints } }: RenderWork,
   isSameBuild: boolean,
 ): Promise<void> {
   const { next, isDryRun, spec } = publisher;
   if (isDryRun) return;
-  const checks: Promise<void>[] = [];
   for (const name of RECORD_DOCUMENTS) {
     // Threads that are done get their next job in between.
     await setImmediate();
     const route = spec.routes.get(name);
-    if (route !== undefined)
-      next.apply(route, (chunks) => void checks.push(deferRejection(pool.run('chunks', chunks))));
+    if (route !== undefined) next.apply(route);
   }
   for (const { id, name } of INPUTS) next.applySource(id, name, isSameBuild);
   for (const name of hasFingerprints ? FINGERPRINTS : []) {
     await setImmediate();
     next.applySource(sourceId(name), name, changedTables !== undefined);
   }
-  await Promise.all(checks);
 }
 
 /** Puts descriptions, pages and downloads. @returns the bulk downloads */

@@ -112,15 +112,22 @@ export interface Chunk {
   readonly leaf: Buffer;
 }
 
+/** A chunk with the text that its leaf is over. */
+export interface TextChunk extends Chunk {
+  readonly text: string;
+  /** The last key that belongs to it. */
+  readonly last: number;
+}
+
 const IN_RANGE = 'route = ? AND key BETWEEN ? AND ?';
 
-/** The chunks of documents from a key to below another, with the text that each leaf is over. */
+/** The chunks of the documents in a range. */
 export function* chunksOver(
   database: Database,
   id: number,
   route: Pick<PublishedRoute, 'path' | 'parameters'>,
   { low, high }: KeyRange = ALL_KEYS,
-): Generator<Chunk & { readonly text: string }> {
+): Generator<TextChunk> {
   const [starts, chunk] = withState(database.name, () => [
     database
       .prepare<[number, number, number], number>(
@@ -129,14 +136,15 @@ export function* chunksOver(
       )
       .pluck()
       .all(id, low, high),
-    database.prepare<[number, number, number], Omit<Chunk, 'key' | 'leaf'> & { readonly text: string }>(
+    database.prepare<[number, number, number], Omit<TextChunk, 'key' | 'last' | 'leaf'>>(
       `SELECT count(*) AS documents, sum(bytes) AS bytes, group_concat(lower(hex(hash)) || '  ' || url || char(10), '') AS text` +
         ` FROM (SELECT bytes, hash, ${fillerSql(urlTemplate(route))} AS url FROM document WHERE ${IN_RANGE} ORDER BY key)`,
     ),
   ]);
   for (const [at, key] of starts.entries()) {
-    const row = withState(database.name, () => chunk.get(id, key, (starts[at + 1] ?? high + 1) - 1));
-    if (row !== undefined) yield { key, ...row, leaf: leafHash(row.text) };
+    const last = (starts[at + 1] ?? high + 1) - 1;
+    const row = withState(database.name, () => chunk.get(id, key, last));
+    if (row !== undefined) yield { key, last, ...row, leaf: leafHash(row.text) };
   }
 }
 
@@ -154,22 +162,36 @@ export const storedChunks = (
       .all(route, low, high),
   );
 
-/** Whether chunks are those of the documents: SQLite doesn't notice silent damage of the disk. */
+/**
+ * Whether chunks are those of the documents: SQLite doesn't notice silent damage of the disk.
+ * @param take called with each chunk that is
+ */
 export function areWhole(
   database: Database,
   id: number,
   route: Pick<PublishedRoute, 'path' | 'parameters'>,
   range?: KeyRange,
+  take?: (chunk: TextChunk) => void,
 ): boolean {
   const stored = storedChunks(database, id, range);
   let count = 0;
-  for (const { key, documents, bytes, leaf } of chunksOver(database, id, route, range)) {
+  for (const found of chunksOver(database, id, route, range)) {
+    const { key, documents, bytes, leaf } = found;
     const chunk = stored[count];
     const isSame = chunk?.key === key && chunk.documents === documents && chunk.bytes === bytes;
     if (!isSame || !chunk.leaf.equals(leaf)) return false;
+    take?.(found);
     count += 1;
   }
   return count === stored.length;
+}
+
+/** Puts chunks, in place of those of the same keys. */
+export function putChunks(database: Database, id: number, chunks: Iterable<Chunk>): void {
+  withState(database.name, () => {
+    const put = database.prepare('INSERT OR REPLACE INTO chunk VALUES (?, ?, ?, ?, ?)');
+    for (const { key, documents, bytes, leaf } of chunks) put.run(id, key, documents, bytes, leaf);
+  });
 }
 
 /** Replaces the chunks of a range by those of the documents. */
@@ -179,14 +201,9 @@ export function replaceChunks(
   route: Pick<PublishedRoute, 'path' | 'parameters'>,
   range: KeyRange = ALL_KEYS,
 ): void {
-  withState(database.name, () => {
-    database
-      .prepare('DELETE FROM chunk WHERE route = ? AND key BETWEEN ? AND ?')
-      .run(id, range.low, range.high);
-    const add = database.prepare('INSERT INTO chunk VALUES (?, ?, ?, ?, ?)');
-    for (const { key, documents, bytes, leaf } of chunksOver(database, id, route, range))
-      add.run(id, key, documents, bytes, leaf);
-  });
+  const drop = 'DELETE FROM chunk WHERE route = ? AND key BETWEEN ? AND ?';
+  withState(database.name, () => database.prepare(drop).run(id, range.low, range.high));
+  putChunks(database, id, chunksOver(database, id, route, range));
 }
 
 /** What the digest says of a route. */

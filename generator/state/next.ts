@@ -3,6 +3,7 @@
  * transaction, in which all that follows from them is computed. Until its COMMIT nothing has happened.
  */
 import type { KeyRange } from '../base/cursor.js';
+import type { Failure } from '../base/errors.js';
 import { isSqliteError, openDatabase, type Database } from '../base/sqlite/sqlite.js';
 import {
   DIFFERENCES,
@@ -14,9 +15,19 @@ import {
   writeState,
   type Described,
 } from './schema.js';
-import { ALL_KEYS, areWhole, replaceChunks, storedChunks, type Entry } from './documents.js';
+import {
+  ALL_KEYS,
+  areWhole,
+  putChunks,
+  replaceChunks,
+  storedChunks,
+  type Chunk,
+  type Entry,
+  type TextChunk,
+} from './documents.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
-import { filler } from '../routes/route.js';
+import { HASH_BYTES, leafHash } from '../programs/log/tlog/merkle.js';
+import { filler, urlTemplate } from '../routes/route.js';
 import { namesOf } from '../tree/codings.js';
 import type { ComparedFiles, Difference } from './compare.js';
 import { State, type OwnFile, type SnapshotId, type StateRoute } from './state.js';
@@ -74,29 +85,18 @@ export function createDifferences(file: string): void {
   });
 }
 
-/** Chunks of the published state that a build touches. */
-export interface TouchedChunks {
-  readonly file: string;
-  readonly id: number;
-  readonly route: PublishedRoute;
-  readonly ranges: readonly KeyRange[];
-}
-type CheckChunks = (chunks: TouchedChunks) => void;
-
-/** @throws Failure invalid: chunks are not those of the documents, so the state is damaged */
-function requireWhole(database: Database, { file, id, route, ranges }: TouchedChunks): void {
-  if (!ranges.every((range) => areWhole(database, id, route, range)))
-    throw damagedState(file, `documents of the route ${route.name}`);
+/** A range of whole chunks in which documents differ. */
+interface TouchedRange extends KeyRange {
+  /** Whether documents are added or removed, so that chunks may begin elsewhere. */
+  readonly isCut: boolean;
 }
 
-/** The same in any thread. */
-export function checkChunks(chunks: TouchedChunks): void {
-  const database = readState(chunks.file);
-  try {
-    if (database !== undefined) requireWhole(database, chunks);
-  } finally {
-    database?.close();
-  }
+/** A document that has other content. */
+interface ChangedDocument {
+  readonly key: number;
+  readonly hash: Buffer;
+  /** By how much it has grown. */
+  readonly more: number;
 }
 
 /** The documents of a route of the next snapshot, in key order and in any thread, once all are found. */
@@ -191,10 +191,9 @@ export class NextState extends State {
 
   /**
    * Applies the differences of a route, once all are found.
-   * @param check see `requireWhole`, which may also be done elsewhere, before the commit
    * @throws Failure invalid: the state is damaged
    */
-  apply({ id, route }: StateRoute, check: CheckChunks = this.#check): void {
+  apply({ id, route }: StateRoute): void {
     if (this.#applied.has(id)) return;
     const { added, changed, removed, unchanged } = this.changesOf({ id });
     this.#applied.add(id);
@@ -202,16 +201,43 @@ export class NextState extends State {
     if (added + changed + removed === 0) return;
     const before = changed + removed + unchanged;
     const isMuch = added + changed + removed > FEW * before;
-    const ranges = isMuch ? [ALL_KEYS] : this.#touchedRanges(id);
+    const ranges = isMuch ? [{ ...ALL_KEYS, isCut: true }] : this.#touchedRanges(id);
+    const chunks: Chunk[] = [];
+    const change = this.#chunkChanger(id, route);
     // Before documents change, their chunks show silent damage of the disk.
-    check({ file: this.file, id, route, ranges });
+    for (const range of ranges) {
+      const take = range.isCut ? undefined : (chunk: TextChunk) => void chunks.push(change(chunk));
+      if (!areWhole(this.database, id, route, range, take)) throw this.#damaged(route);
+    }
     const staged = 'FROM next.document WHERE route = ? AND hash IS';
     this.change(`DELETE FROM document WHERE route = ? AND key IN (SELECT key ${staged} NULL)`, id, id);
     this.change(`INSERT OR REPLACE INTO document SELECT route, key, bytes, hash ${staged} NOT NULL`, id);
-    for (const range of ranges) replaceChunks(this.database, id, route, range);
+    putChunks(this.database, id, chunks);
+    for (const range of ranges) if (range.isCut) replaceChunks(this.database, id, route, range);
   }
 
-  readonly #check = (chunks: TouchedChunks): void => requireWhole(this.database, chunks);
+  /** Puts the hashes of changed documents into the text of a chunk, since joining it takes far longer. */
+  #chunkChanger(id: number, route: PublishedRoute): (chunk: TextChunk) => Chunk {
+    const urlOf = filler(urlTemplate(route));
+    const changed = this.database.prepare<[number, number, number], ChangedDocument>(
+      'SELECT key, n.hash, n.bytes - d.bytes AS more FROM next.document AS n JOIN main.document AS d' +
+        ' USING (route, key) WHERE route = ? AND key BETWEEN ? AND ?',
+    );
+    return ({ text: before, ...chunk }) => {
+      let [text, bytes] = [before, chunk.bytes];
+      for (const { key, hash, more } of changed.all(id, chunk.key, chunk.last)) {
+        const at = text.indexOf(`  ${urlOf(key)}\n`);
+        if (at < 2 * HASH_BYTES) throw this.#damaged(route);
+        text = text.slice(0, at - 2 * HASH_BYTES) + hash.toString('hex') + text.slice(at);
+        bytes += more;
+      }
+      return { ...chunk, bytes, leaf: leafHash(text) };
+    };
+  }
+
+  #damaged({ name }: PublishedRoute): Failure {
+    return damagedState(this.file, `documents of the route ${name}`);
+  }
 
   isApplied({ id }: Pick<StateRoute, 'id'>): boolean {
     return this.#applied.has(id);
@@ -225,22 +251,23 @@ export class NextState extends State {
    * The ranges of chunks that are touched. If the first document of a chunk is removed, the rest belongs to
    * the chunk before.
    */
-  #touchedRanges(id: number): readonly KeyRange[] {
+  #touchedRanges(id: number): readonly TouchedRange[] {
     const starts = storedChunks(this.database, id).map(({ key }) => key);
-    const touched = new Set<number>();
+    const touched = new Map<number, boolean>();
     let at = 0;
-    for (const { key, hash } of this.differences(id)) {
+    for (const { key, hash, replaced } of this.differences(id)) {
       while ((starts[at + 1] ?? Number.POSITIVE_INFINITY) <= key) at += 1;
-      touched.add(at);
-      if (hash === null && starts[at] === key && at > 0) touched.add(at - 1);
+      const isCut = hash === null || replaced === 0;
+      touched.set(at, isCut || touched.get(at) === true);
+      if (hash === null && starts[at] === key && at > 0) touched.set(at - 1, true);
     }
-    const ranges: { low: number; high: number }[] = [];
-    for (const index of [...touched].toSorted((a, b) => a - b)) {
+    const ranges: { low: number; high: number; isCut: boolean }[] = [];
+    for (const [index, isCut] of [...touched].toSorted(([a], [b]) => a - b)) {
       const low = index === 0 ? 0 : (starts[index] ?? 0);
       const high = (starts[index + 1] ?? ALL_KEYS.high + 1) - 1;
       const last = ranges.at(-1);
-      if (last?.high === low - 1) last.high = high;
-      else ranges.push({ low, high });
+      if (last?.high === low - 1 && last.isCut === isCut) last.high = high;
+      else ranges.push({ low, high, isCut });
     }
     return ranges;
   }

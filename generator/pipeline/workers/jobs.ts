@@ -7,7 +7,6 @@ import type { Exclusions } from '../../register/database.js';
 import type { Context } from '../../register/context.js';
 import type { Kind } from '../../schema/field.js';
 import type { Table } from '../../schema/schema.js';
-import type { TouchedChunks } from '../../state/next.js';
 import type { RenderSection } from './section.js';
 import type { ShardJob, ShardResult } from './shard.js';
 
@@ -29,8 +28,6 @@ interface Jobs extends ExportJobs {
   readonly shard: Job<ShardJob, ShardResult>;
   readonly count: Job<{ readonly kind: Kind; readonly table: Table }, TableCounts>;
   readonly section: Job<RenderSection>;
-  /** Compares published chunks with their documents. */
-  readonly chunks: Job<TouchedChunks>;
 }
 export type JobName = keyof Jobs;
 export type Input<Name extends JobName> = Jobs[Name]['input'];
@@ -75,10 +72,6 @@ const JOBS: {
   section: async (context, job) => {
     const { renderSection } = await import('./section.js');
     return renderSection(context, job);
-  },
-  chunks: async (_, chunks) => {
-    const { checkChunks } = await import('../../state/next.js');
-    checkChunks(chunks);
   },
   export: async (context, job) => {
     const { writeExport } = await import('../../exports/write.js');

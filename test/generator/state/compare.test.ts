@@ -378,6 +378,37 @@ describe('a comparison', () => {
     expect(state.digest).toBe(digestOf(next));
   });
 
+  it('of a few among many leaves the chunks that its documents have', () => {
+    const many = Array.from({ length: 4000 }, (_, index): [number, Value] => [
+      3 * index,
+      `${index} ${HASHES[index % 3] ?? ''}`,
+    ]);
+    const old = new Map(many);
+    const file = stateOf(old);
+    const begins = many.map(([key]) => key).filter((key) => beginsChunk(key, DIGEST_CHUNK));
+    const few = fc.uniqueArray(fc.oneof(fc.nat(12_000), fc.constantFrom(...begins)), { maxLength: 40 });
+    fc.assert(
+      fc.property(few, fc.constantFrom('change', 'remove', 'any'), (keys, does) => {
+        const next = new Map(old);
+        for (const key of keys)
+          if (does === 'change') next.set(key - (key % 3), `${key} ${HASHES[key % 3] ?? ''}`);
+          else if (does === 'remove' || key % 2 === 0) next.delete(key);
+          else next.set(key, `7 ${HASHES[0] ?? ''}`);
+        const differences = newDifferences();
+        using comparer = new Comparer({ state: file, differences });
+        const comparison = comparer.compare('document', ID, { isPublished: true, ...SAME });
+        for (const [key, value] of ascending(next)) comparison.put(entryOf(key, value));
+        comparison.removeBelow();
+        comparer.finish();
+        using state = NextState.begin(file, differences);
+        state.apply(routeOf(ID));
+        expect(state.digest).toBe(digestOf(next));
+        expect(state.isWhole, 'leaves, numbers and sizes of chunks').toBe(true);
+      }),
+      { numRuns: isThorough ? 300 : 40 },
+    );
+  });
+
   it.each(['put', 'keep', 'remove'] as const)('takes no key twice and none before another: %s', (does) => {
     for (const key of [4, 5]) {
       using comparer = new Comparer({
