@@ -183,8 +183,10 @@ export class RegisterClient {
       const later = pages.findIndex(({ first }) => comparePoints(first, folded) >= 0);
       const start = later === -1 ? pages.length - 1 : Math.max(0, later - 1);
       const found: FoundName[] = [];
-      for (let path = pages[start]?.path ?? null; path !== null;) {
-        const page = await this.#json('/api/v1/lookup/names/{page}', { page: keyIn(path) }, options, isFresh);
+      for (let path: string | null = pages[start]?.path ?? null; path !== null;) {
+        const route = '/api/v1/lookup/names/{page}';
+        // Typed by hand: TypeScript 5 and 6 do not infer it in a loop.
+        const page: Document<typeof route> = await this.#json(route, { page: keyIn(path) }, options, isFresh);
         for (const entry of page.names) {
           const name = foldedName(entry.name);
           if (!name.startsWith(folded) && comparePoints(name, folded) > 0) return found;

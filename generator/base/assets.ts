@@ -45,3 +45,7 @@ export const favicon = (): Buffer => read('favicon.svg');
 export const faviconForOldBrowsers = (): Buffer => read('favicon.ico');
 /** Shown where somebody links to a page; 1200 by 630 pixels. */
 export const preview = (): Buffer => read('preview.png');
+
+/** The typed client, for programs that know no more than the URL of the service. */
+export const CLIENT_FILES = ['client.ts', 'changes.ts'] as const;
+export const clientFile = (name: (typeof CLIENT_FILES)[number]): Buffer => read(name);

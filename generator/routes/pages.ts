@@ -12,6 +12,8 @@ const HTML = 'text/html; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 const TEXT = 'text/plain; charset=utf-8';
+/** Not registered; what registries of modules send, and Deno takes for TypeScript. */
+const TYPESCRIPT = 'application/typescript; charset=utf-8';
 const SVG = 'image/svg+xml';
 const ICON = 'image/vnd.microsoft.icon';
 const PNG = 'image/png';
@@ -85,6 +87,8 @@ export const LOG_PAGES: readonly UnlistedRoute[] = [documentationPage(LOG_GUIDE)
 export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
   page('front-page', '/', 'Front page: what is measured, how much of it, and where to go next'),
   ...DOCUMENTATION.map(documentationPage),
+  file('client', paths.client, TYPESCRIPT, 'Client in TypeScript, with the types of all documents'),
+  file('client-changes', paths.clientChanges, TYPESCRIPT, 'What follows changes with that client'),
   file('documentation-search', SEARCH_PATH, JSON_TYPE, 'What the search field of the documentation finds'),
   page('downloads-page', paths.bulk, 'Page about the bulk downloads'),
   page('feeds-page', paths.feeds, 'Page about the feeds'),

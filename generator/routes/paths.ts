@@ -7,6 +7,12 @@ export const PATHS = {
   base: '/api/v1',
   docs: '/developers',
   description: '/api/v1/openapi.json',
+  /**
+   * The typed client, and what follows changes with it. Not among the pages: static hosts read 100 rules of
+   * headers, and have one for all of a folder whose files are of one type.
+   */
+  client: '/clients/client.ts',
+  clientChanges: '/clients/changes.ts',
   /** The page of the downloads, and the prefix of all of them. */
   bulk: '/downloads',
   feeds: '/feeds',

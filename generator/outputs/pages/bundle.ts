@@ -9,7 +9,7 @@ import { createRequire } from 'node:module';
 import { basename, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
-import { ASSETS_FOLDER, FIXED, MANIFEST } from '../../base/assets.js';
+import { ASSETS_FOLDER, CLIENT_FILES, FIXED, MANIFEST } from '../../base/assets.js';
 import { PROJECT_FOLDER } from '../../base/package.js';
 
 const SOURCES = join(PROJECT_FOLDER, 'generator/outputs/pages/assets');
@@ -101,6 +101,32 @@ const withPaths = (paths: ReadonlyMap<string, string>): Plugin => ({
   },
 });
 
+const sourceOf = (path: string): string => readFileSync(join(PROJECT_FOLDER, path), 'utf8');
+
+function withOther(text: string, words: string, others: string): string {
+  if (text.split(words).length !== 2) throw new Error(`expected "${words}" once in the client`);
+  return text.replace(words, () => others);
+}
+
+/**
+ * The typed client as it is served, with the licence that whoever copies it must keep: `client.ts` has the types
+ * in it, and `changes.ts` imports no more than types of `client.ts`.
+ * @throws {Error} if the sources import each other in other words than these
+ */
+function clientFiles(): Readonly<Record<(typeof CLIENT_FILES)[number], string>> {
+  const client = sourceOf('clients/typescript/client.ts');
+  const changes = sourceOf('clients/typescript/changes.ts');
+  const notice = `/*\n${sourceOf('LICENSE')}*/\n`;
+  return {
+    'client.ts':
+      notice +
+      withOther(client, "import { JSON_ROUTES, type components, type paths } from './api.js';\n", '') +
+      `\n${sourceOf('clients/typescript/api.ts')}`,
+    // With its own suffix: Deno, and Node without a build, look for no other one.
+    'changes.ts': notice + withOther(changes, "from './client.js';", "from './client.ts';"),
+  };
+}
+
 /** Writes them to where the generator reads them, along with those that have fixed names. */
 async function write(): Promise<void> {
   const made = await bundled();
@@ -108,6 +134,8 @@ async function write(): Promise<void> {
   mkdirSync(ASSETS_FOLDER, { recursive: true });
   for (const { path, body } of made.values()) writeFileSync(join(ASSETS_FOLDER, basename(path)), body);
   for (const name of FIXED) copyFileSync(join(SOURCES, name), join(ASSETS_FOLDER, name));
+  const client = clientFiles();
+  for (const name of CLIENT_FILES) writeFileSync(join(ASSETS_FOLDER, name), client[name]);
   const paths = Object.fromEntries([...made].map(([route, { path }]) => [route, path]));
   writeFileSync(MANIFEST, `${JSON.stringify(paths, null, 2)}\n`);
 }

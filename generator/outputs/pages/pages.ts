@@ -13,7 +13,7 @@ import { allWords, capitalized, withArticle, wordsIn } from '../../schema/words.
 import { isOfError } from '../openapi/problems.js';
 import { asksForCredit } from '../licence.js';
 import type { FileOutput } from '../output.js';
-import { assets, favicon, faviconForOldBrowsers, preview } from '../../base/assets.js';
+import { assets, clientFile, favicon, faviconForOldBrowsers, preview } from '../../base/assets.js';
 import { dataset } from './dataset.js';
 import { documentationPages, searchIndex } from './documentation/documentation.js';
 import type { ReadDocument } from './documents.js';
@@ -71,6 +71,8 @@ export function* pages(
   yield { route: 'favicon', key: 0, body: favicon() };
   yield { route: 'favicon-ico', key: 0, body: faviconForOldBrowsers() };
   yield { route: 'preview', key: 0, body: preview() };
+  yield { route: 'client', key: 0, body: clientFile('client.ts') };
+  yield { route: 'client-changes', key: 0, body: clientFile('changes.ts') };
 
   const page = ({
     route,

@@ -178,7 +178,10 @@ describe('a register that keeps neither the first measurement of its records nor
 
 /** The files with a name or content of this form. */
 const namesIn = (tree: Tree, what: RegExp): string[] =>
-  [...tree].filter(([file, { text }]) => what.test(`${file}\n${text}`)).map(([file]) => file);
+  [...tree]
+    // The typed client is the same for all registers.
+    .filter(([file, { text }]) => file !== 'clients/client.ts' && what.test(`${file}\n${text}`))
+    .map(([file]) => file);
 
 describe('documents of histories of which nothing is measured', () => {
   it.each([

@@ -83,8 +83,8 @@ describe('an id of the platform', () => {
     const named = [...tree]
       .filter(([file, { text }]) => /platform-id/.test(file + text))
       .map(([file]) => file);
-    // The description has the shape of /api/v1/lookup, with example values.
-    expect(named.filter((file) => !/\.js$|openapi/.test(file))).toEqual(['snapshot.json']);
+    // The description has the shape of /api/v1/lookup, with example values; the typed client is that of all registers.
+    expect(named.filter((file) => !/\.[jt]s$|openapi/.test(file))).toEqual(['snapshot.json']);
     expect(Object.keys(readDescription(out).paths).join()).not.toContain('platform-id');
     expect(tree.get('index.html')?.text).not.toContain('the platform’s own id');
     expect(json(tree, 'api/v1/lookup.json')).toMatchObject({ platform_ids: { group: null, item: null } });

@@ -55,6 +55,7 @@ export function documentationPages(documented: Documented): readonly RenderedPag
     'guide-limits-page': () => limitsPage(documented, published),
     'guide-finding-page': () => findingPage(documented),
     'guide-copying-page': () => copyingPage(documented),
+    'guide-tools-page': () => toolsPage(documented),
     'guide-log-page': () => ({ log, document: firstUrl(documented) }),
     'guide-terms-page': () => ({
       licence: licenceText(operator),
@@ -216,6 +217,45 @@ function copyingPage({ overview, inWords, isThere }: Documented) {
     news: inWords(`new ${enumerated(news.length > 0 ? news : ['snapshots'])}`),
     hasRecent: isThere('recent'),
   };
+}
+
+/** The first record to ask for by the client, and as a badge if a number of it is measured. */
+function toolsPage(documented: Documented) {
+  const { config, table, shown, overview } = documented;
+  const resource = firstResource(documented);
+  if (resource === undefined) return { get: `'${PATHS.base}'`, field: 'name', badge: undefined };
+  const { record, kind } = resource;
+  const names = new Set(measuredFields(resource, overview.measured).map(({ name }) => name));
+  const field = COUNTS[kind].find((name) => names.has(name));
+  const { path } = routeNamed(table, record.route);
+  const url = firstUrl(documented);
+  return {
+    get: `'${path}', { id: ${shown.key(record.route)} }`,
+    field: PRINTED[kind].find((name) => names.has(name)) ?? 'measured_at',
+    badge:
+      field === undefined
+        ? undefined
+        : { field, path: url, url: badgeUrl(config.operator.baseUrl + url, field) },
+  };
+}
+
+/** The number of a kind that a badge shows: the first that is measured. */
+const COUNTS: Readonly<Record<Kind, readonly string[]>> = {
+  group: ['member_count'],
+  user: ['username_count'],
+  game: ['visits', 'playing', 'favourites'],
+  item: ['favourites', 'price'],
+};
+
+/** A picture with a member of a document, as shields.io makes it: its "dynamic JSON badge". */
+function badgeUrl(document: string, field: string): string {
+  const query = {
+    url: document,
+    query: `$.${field}`,
+    label: field.replaceAll('_', ' '),
+  };
+  const values = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  return `https://img.shields.io/badge/dynamic/json?${values.join('&')}`;
 }
 
 /** What records can be found by, with a name to look up: a published one, if there is any. */

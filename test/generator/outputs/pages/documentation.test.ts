@@ -59,7 +59,8 @@ describe.skipIf(!has('curl lines', 'curl'))('every curl line of a page', () => {
       const options = String.raw`--silent --show-error --write-out '\n%{http_code} %{content_type}'`;
       const { stdout } = await run('sh', ['-c', `${here(line)} ${options}`], { cwd, maxBuffer: 1e9 });
       const json = `application/${line.includes('/api-catalog') ? 'linkset+json; profile=' : 'json; charset=utf-8'}`;
-      const type = ['/downloads', '/feeds'].includes(page) || line.includes('.ndjson.gz') ? '' : json;
+      const api = line.includes('.ts"') ? 'application/typescript; charset=utf-8' : json;
+      const type = ['/downloads', '/feeds'].includes(page) || line.includes('.ndjson.gz') ? '' : api;
       const expected = line.includes('/abc') ? '400 application/problem+json' : `200 ${type}`;
       expect(stdout.split('\n').at(-1), line).toContain(expected);
       // The next line is to get something again.
@@ -100,6 +101,22 @@ const samples = (): [url: string, text: string][] =>
   [...documentation().matchAll(/<code class="json" data-url="([^"]*)">([^]*?)<\/code>/g)].map(
     ([, url = '', text = '']) => [textOf(url), textOf(text)],
   );
+
+describe('the badge', () => {
+  it('asks shields.io for a member of a document that is there, percent-encoded', async () => {
+    const codes = codeOf(pages.get('/developers/guides/tools') ?? '');
+    const markdown = codes.find((code) => code.startsWith('![')) ?? '';
+    const [, address = ''] = /^!\[\w+\]\(([^\s()]+)\)$/.exec(markdown) ?? [];
+    const { origin, pathname, searchParams } = new URL(address);
+    expect(origin + pathname).toBe('https://img.shields.io/badge/dynamic/json');
+    expect([...searchParams.keys()]).toEqual(['url', 'query', 'label']);
+    expect(address).toContain(`?url=${encodeURIComponent(searchParams.get('url') ?? '')}&query=%24.`);
+    const [, member = ''] = /^\$\.(\w+)$/.exec(searchParams.get('query') ?? '') ?? [];
+    const answer = await fetch(here(searchParams.get('url') ?? ''));
+    expect(fields(await answer.json())).toHaveProperty(member, expect.any(Number));
+    expect([member, searchParams.get('label')]).toEqual(['member_count', 'member count']);
+  });
+});
 
 describe('the example that looks up a name', () => {
   it.skipIf(!hasPython)('finds a published user, in each language', async () => {
