@@ -185,7 +185,7 @@ export class RegisterClient {
       const found: FoundName[] = [];
       for (let path: string | null = pages[start]?.path ?? null; path !== null;) {
         const route = '/api/v1/lookup/names/{page}';
-        // Typed by hand: TypeScript 5 and 6 do not infer it in a loop.
+        // Typed by hand: TypeScript 6 does not infer it in a loop.
         const page: Document<typeof route> = await this.#json(route, { page: keyIn(path) }, options, isFresh);
         for (const entry of page.names) {
           const name = foldedName(entry.name);

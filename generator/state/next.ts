@@ -219,13 +219,15 @@ export class NextState extends State {
   /** Puts the hashes of changed documents into the text of a chunk, since joining it takes far longer. */
   #chunkChanger(id: number, route: PublishedRoute): (chunk: TextChunk) => Chunk {
     const urlOf = filler(urlTemplate(route));
-    const changed = this.database.prepare<[number, number, number], ChangedDocument>(
-      'SELECT key, n.hash, n.bytes - d.bytes AS more FROM next.document AS n JOIN main.document AS d' +
-        ' USING (route, key) WHERE route = ? AND key BETWEEN ? AND ?',
+    const changed = this.run(() =>
+      this.database.prepare<[number, number, number], ChangedDocument>(
+        'SELECT key, n.hash, n.bytes - d.bytes AS more FROM next.document AS n JOIN main.document AS d' +
+          ' USING (route, key) WHERE route = ? AND key BETWEEN ? AND ?',
+      ),
     );
     return ({ text: before, ...chunk }) => {
       let [text, bytes] = [before, chunk.bytes];
-      for (const { key, hash, more } of changed.all(id, chunk.key, chunk.last)) {
+      for (const { key, hash, more } of this.run(() => changed.all(id, chunk.key, chunk.last))) {
         const at = text.indexOf(`  ${urlOf(key)}\n`);
         if (at < 2 * HASH_BYTES) throw this.#damaged(route);
         text = text.slice(0, at - 2 * HASH_BYTES) + hash.toString('hex') + text.slice(at);

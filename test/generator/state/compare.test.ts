@@ -115,6 +115,17 @@ function newDifferences(): string {
   return file;
 }
 
+/** Finds how all documents of the next snapshot differ from those of a state. @returns the database of differences */
+function differencesOf(state: string, next: Model): string {
+  const differences = newDifferences();
+  using comparer = new Comparer({ state, differences });
+  const comparison = comparer.compare('document', ID, { isPublished: true, ...SAME });
+  for (const [key, value] of ascending(next)) comparison.put(entryOf(key, value));
+  comparison.removeBelow();
+  comparer.finish();
+  return differences;
+}
+
 /** Keys at which a chunk of the digest begins, and their neighbours. */
 const STARTS = Array.from({ length: 20_000 }, (_, key) => key)
   .filter((key) => beginsChunk(key, DIGEST_CHUNK))
@@ -361,12 +372,7 @@ describe('a comparison', () => {
     for (let at = 2 * READ + 9; at < 3 * READ - 99; at += 1) next.delete(2 * at);
     for (let at = 0; at < KEPT; at += 1) next.set(10 ** 6 + at, `1 ${HASHES[1] ?? ''}`);
     const file = stateOf(old);
-    const differences = newDifferences();
-    using comparer = new Comparer({ state: file, differences });
-    const comparison = comparer.compare('document', ID, { isPublished: true, ...SAME });
-    for (const [key, value] of ascending(next)) comparison.put(entryOf(key, value));
-    comparison.removeBelow();
-    comparer.finish();
+    const differences = differencesOf(file, next);
     const changed = [...new Set([...old.keys(), ...next.keys()])]
       .filter((key) => old.get(key) !== next.get(key))
       .toSorted((a, b) => a - b);
@@ -394,12 +400,7 @@ describe('a comparison', () => {
           if (does === 'change') next.set(key - (key % 3), `${key} ${HASHES[key % 3] ?? ''}`);
           else if (does === 'remove' || key % 2 === 0) next.delete(key);
           else next.set(key, `7 ${HASHES[0] ?? ''}`);
-        const differences = newDifferences();
-        using comparer = new Comparer({ state: file, differences });
-        const comparison = comparer.compare('document', ID, { isPublished: true, ...SAME });
-        for (const [key, value] of ascending(next)) comparison.put(entryOf(key, value));
-        comparison.removeBelow();
-        comparer.finish();
+        const differences = differencesOf(file, next);
         using state = NextState.begin(file, differences);
         state.apply(routeOf(ID));
         expect(state.digest).toBe(digestOf(next));
