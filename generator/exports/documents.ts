@@ -8,10 +8,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, codeOf } from '../base/errors.js';
 import { isSiteFile } from '../config/site-files.js';
-import { GzipFile, type WrittenFile } from '../publish/gzip.js';
+import type { KeyRange } from '../base/cursor.js';
+import { GzipFile, type GzipPart, type WrittenFile } from '../publish/gzip.js';
 import { documentFiles } from '../publish/stage-writer.js';
 import type { StageSpec } from '../publish/stage.js';
 import type { Context } from '../register/context.js';
+import type { Register } from '../register/database.js';
 import { records } from '../register/records.js';
 import { DOCUMENTS, OTHER_DOCUMENTS, documentsFileOf } from '../routes/exports.js';
 import { filler, isDocument, urlTemplate } from '../routes/route.js';
@@ -22,29 +24,75 @@ import { nextDocuments } from '../state/next.js';
 import { NO_ROUTE } from '../state/state.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 
+/** Neighbouring records, whose documents are compressed apart from those of others. */
+export interface DocumentsRange extends KeyRange {
+  /** By route, if they were compressed when they were staged. */
+  readonly parts: Readonly<Record<string, GzipPart>> | undefined;
+}
+
+/** Compresses the documents of neighbouring records while they are staged. */
+export class DocumentParts implements Disposable {
+  readonly #files: ReadonlyMap<string, GzipFile>;
+
+  /** @param folder of temporary files */
+  constructor(
+    { measured }: Register,
+    { kind, part }: { readonly kind: Kind; readonly part: string },
+    folder: string,
+  ) {
+    this.#files = new Map(
+      measuredDocuments(resourceOf(kind), measured).map(({ route }) => [
+        route,
+        new GzipFile(join(folder, `${documentsFileOf(route).file}.${part}`), true),
+      ]),
+    );
+  }
+
+  add(route: string, body: Uint8Array): void {
+    this.#files.get(route)?.line(body);
+  }
+
+  finish(): DocumentsRange['parts'] {
+    return Object.fromEntries([...this.#files].map(([route, file]) => [route, file.finishPart()]));
+  }
+
+  [Symbol.dispose](): void {
+    for (const file of this.#files.values()) file.close();
+  }
+}
+
 export interface DocumentsJob {
   readonly kind: Kind;
   /** The folder below which the files are written, under their paths in the tree. */
   readonly folder: string;
+  /** All records, in ascending order. */
+  readonly ranges: readonly DocumentsRange[];
 }
 
 /**
- * Writes a file for each route of a kind's documents, in one pass over the records, which is faster
- * than reading a million files. Reports its progress in documents.
+ * Writes a file for each route of a kind's documents. Those that are not compressed yet are rendered
+ * again, which is faster than reading a million files. Reports its progress in documents.
  */
 export function writeDocuments(
   { register, advance }: Context,
-  { kind, folder }: DocumentsJob,
+  { kind, folder, ranges }: DocumentsJob,
 ): readonly WrittenFile[] {
   const resource = resourceOf(kind);
   const files = new Map<string, GzipFile>();
   try {
     for (const { route } of measuredDocuments(resource, register.measured))
       files.set(route, new GzipFile(join(folder, documentsFileOf(route).file)));
-    for (const { route, body } of records(register, resource)) {
-      // JSON has no line break of its own: in texts they are escaped.
-      files.get(route)?.line(body);
-      advance(1);
+    for (const { parts, low, high } of ranges) {
+      for (const file of files.values()) file.cut();
+      for (const [route, part] of Object.entries(parts ?? {})) {
+        files.get(route)?.append(part);
+        advance(part.rows);
+      }
+      for (const { route, body } of parts === undefined ? records(register, resource, { low, high }) : []) {
+        // JSON has no line break of its own: in texts they are escaped.
+        files.get(route)?.line(body);
+        advance(1);
+      }
     }
     return [...files.values()].map((file) => file.finish());
   } finally {

@@ -11,11 +11,11 @@ import {
   exportRoute,
 } from '../routes/exports.js';
 import { measuredDocuments } from '../routes/routes.js';
-import type { Resource } from '../schema/field.js';
+import type { Kind, Resource } from '../schema/field.js';
 import { RESOURCES } from '../schema/schema.js';
 import type { WrittenFile } from '../publish/gzip.js';
 import type { DatabaseJob } from './database.js';
-import type { DocumentsJob, OtherDocumentsJob } from './documents.js';
+import type { DocumentsJob, DocumentsRange, OtherDocumentsJob } from './documents.js';
 import { EXPORTS, exportsOf, type Export } from './tables.js';
 import type { ExportJob } from './write.js';
 
@@ -74,13 +74,15 @@ export interface DownloadJob {
 /** What parts that are written from the register's rows depend on, besides the rows. */
 interface PartSources {
   readonly overview: Overview;
+  /** Where the documents of a kind are cut, and what is compressed of them already. */
+  readonly rangesOf: (kind: Kind) => readonly DocumentsRange[];
   /** Identifies the code that writes. */
   readonly code: string;
 }
 
 /** The parts that are written from the register's rows: see `PartSources`. */
-export function registerParts(operator: Operator, overview: Overview, code: string): readonly DownloadJob[] {
-  const sources = { overview, code };
+export function registerParts(operator: Operator, sources: PartSources): readonly DownloadJob[] {
+  const { overview } = sources;
   const resources = RESOURCES.filter(({ plural }) => overview.measured.has(plural));
   return [
     ...exportsOf(overview.measured).map((table) => tablePart(table, sources)),
@@ -108,7 +110,7 @@ function tablePart(table: Export, { overview, code }: PartSources): DownloadJob 
   };
 }
 
-function documentsPart(resource: Resource, { overview, code }: PartSources): DownloadJob {
+function documentsPart(resource: Resource, { overview, rangesOf, code }: PartSources): DownloadJob {
   const { kind, plural } = resource;
   const own = EXPORTS.filter((table) => table.resource === resource);
   const records = own.find(({ history }) => history === undefined);
@@ -121,7 +123,8 @@ function documentsPart(resource: Resource, { overview, code }: PartSources): Dow
     key: code,
     cells: cellsOf(own, overview),
     steps: rows * documents.length,
-    write: (pool, folder, onProgress) => pool.run('documents', { kind, folder }, { onProgress }),
+    write: (pool, folder, onProgress) =>
+      pool.run('documents', { kind, folder, ranges: rangesOf(kind) }, { onProgress }),
   };
 }
 

@@ -35,6 +35,7 @@ import { RESOURCES, resourceOf, tablesOf } from '../schema/schema.js';
 import { explainer } from '../register/slow-steps.js';
 import type { Pool } from './workers/pool.js';
 import { nothingOf, type ShardDetection, type ShardResult } from './workers/shard.js';
+import type { DocumentsRange } from '../exports/documents.js';
 import { requireTime, stepsIn } from './workers/threads.js';
 
 /** What the records of a register are compared with, and by which threads. */
@@ -46,7 +47,7 @@ export interface RecordsWork {
   readonly last: Described | undefined;
   readonly stage: StageSpec;
   readonly buildKey: BuildKey;
-  readonly config: Pick<BuildConfig, 'skipInvalid' | 'timeLimit'>;
+  readonly config: Pick<BuildConfig, 'skipInvalid' | 'timeLimit' | 'keepDownloads'>;
   readonly progress: Progress;
 }
 
@@ -65,6 +66,8 @@ export interface RenderedRecords {
   readonly hasFingerprints: boolean;
   /** The ids of invalid records that are left out; none if there are too many. */
   readonly invalid: InvalidIds;
+  /** Where the documents of a kind are cut in the downloads. */
+  readonly rangesOf: (kind: Kind) => readonly DocumentsRange[];
   /** What is published of each table. */
   readonly counts: Counts;
   /** What may be a mistake in the register. */
@@ -121,6 +124,7 @@ export async function renderRecords(work: RecordsWork): Promise<RenderedRecords 
     fullRender: fullRenderCause({ last, buildKey, unranged: unranged ?? [], wasAhead }),
     hasFingerprints: canDetect,
     invalid: keptIds(invalid),
+    rangesOf: (kind) => results.flatMap((result) => (result.kind === kind ? [result.documents] : [])),
     counts: await counting,
     warnings,
     overview: () =>
@@ -154,8 +158,8 @@ async function renderByRange(
   isComparable: boolean,
   isWhole: boolean,
 ): Promise<Pass | CheckReport> {
-  const { register, pool, last, progress } = work;
-  const { skipInvalid } = work.config;
+  const { register, pool, last, progress, stage } = work;
+  const { skipInvalid, keepDownloads } = work.config;
   const invalidBefore = (isComparable && skipInvalid ? last?.invalid : undefined) ?? {};
   // What is withheld is marked already.
   if (Object.keys(invalidBefore).length > 0) excludeInvalid(register, invalidBefore);
@@ -170,6 +174,7 @@ async function renderByRange(
     isComparable,
     isWhole,
     skipInvalid,
+    hasDownloads: stage.examples === undefined && (isWhole || !keepDownloads),
     refused: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
   };
   // The list of withheld records is in no shard.

@@ -66,7 +66,8 @@ export async function renderDocuments(work: RenderWork): Promise<Documents> {
   // A newly withheld record must not stay in a download.
   const keep = config.keepDownloads && changed !== undefined && !takedown.withholdsMore;
   const exports = new Exports(pool, publisher, changedTables, register.measured, keep);
-  exports.start(registerParts(config.operator, overview, buildKey.code));
+  const { rangesOf } = work.records;
+  exports.start(registerParts(config.operator, { overview, rangesOf, code: buildKey.code }));
   const samples = await progress.blocking(() => new Samples(sources), 'choosing examples for documentation');
   progress.start('rendering', rendered.expected, 'files');
   const outputs = await progress.blocking(() => [...samples.watch(summaries(sources))]);

@@ -36,18 +36,21 @@ export interface Shard extends KeyRange {
 export const unrangedTables = (register: Register, resource: Resource): readonly string[] =>
   tablesOf(resource).flatMap((table) => (isReadByRange(register, table) ? [] : [table.name]));
 
-/** SQL condition that a chunk begins at a record. */
-const beginsHere = (kind: Kind): string => `${beginsChunkSql('id', CHUNK_RECORDS)} AND ${isPublished(kind)}`;
+/** SQL condition that a chunk begins at a record, if that is published. */
+const BEGINS_HERE = beginsChunkSql('id', CHUNK_RECORDS);
 
 const partOf = (kind: Kind, number: number): string => `${kind}-${String(number).padStart(8, '0')}`;
 
-/** The shards of a kind, which cover all ids and begin where chunks do. */
+/**
+ * The shards of a kind, which cover all ids and begin where chunks do. They follow from its ids alone,
+ * withheld ones included, since downloads are cut where shards begin.
+ */
 export function shardsOf(register: Register, { kind, plural }: Resource): readonly Shard[] {
   const following = register.asked<[start: number], [id: number]>(
     `SELECT id FROM ${name(plural)} WHERE id > ? ORDER BY id LIMIT 1 OFFSET ${SHARD_RECORDS - 1}`,
   );
   const begins = register.asked<[from: number], [id: number]>(
-    `SELECT id FROM ${name(plural)} WHERE id >= ? AND ${beginsHere(kind)} ORDER BY id LIMIT 1`,
+    `SELECT id FROM ${name(plural)} WHERE id >= ? AND ${BEGINS_HERE} ORDER BY id LIMIT 1`,
   );
   const starts: number[] = [ALL_KEYS.low];
   for (let last = 0; ;) {
@@ -135,7 +138,7 @@ export function detectChanges(
 
 /** The lowest id of each chunk of a shard. */
 function beginsOf(register: Register, { kind, plural }: Resource, { low, high }: Shard): readonly number[] {
-  const sql = `SELECT id FROM ${name(plural)} WHERE id > ${low} AND id <= ${high} AND ${beginsHere(kind)} ORDER BY id`;
+  const sql = `SELECT id FROM ${name(plural)} WHERE id > ${low} AND id <= ${high} AND ${BEGINS_HERE} AND ${isPublished(kind)} ORDER BY id`;
   return [low, ...[...register.rows<[number]>(sql)].flat()];
 }
 

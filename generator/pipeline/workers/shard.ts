@@ -3,9 +3,10 @@
  * stages their documents.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { changedRecords, records, type RecordDocument } from '../../register/records.js';
+import { DocumentParts, type DocumentsRange } from '../../exports/documents.js';
+import { changedRecords, records } from '../../register/records.js';
 import { Comparer } from '../../state/compare.js';
-import { StageWriter } from '../../publish/stage-writer.js';
+import { StageWriter, type RouteWriter } from '../../publish/stage-writer.js';
 import type { StageSpec } from '../../publish/stage.js';
 import { checkRecords, type StepReport } from '../../register/check.js';
 import type { Context } from '../../register/context.js';
@@ -25,6 +26,8 @@ export interface ShardDetection {
   /** Whether all are checked and rendered: something else differs from the previous snapshot. */
   readonly isWhole: boolean;
   readonly skipInvalid: boolean;
+  /** Whether downloads will be written: then documents are compressed for them while they are rendered. */
+  readonly hasDownloads: boolean;
   /** One integer that threads share: 1 from when a register can't be published. */
   readonly refused: Int32Array;
 }
@@ -45,25 +48,30 @@ export interface ShardResult {
   readonly findings: readonly StepReport[];
   /** The ids of the records that are left out as invalid, ascending. */
   readonly invalid: readonly number[];
+  /** Its documents in the downloads. */
+  readonly documents: DocumentsRange;
 }
 
 /** The result of a shard that was not looked into. */
-export const nothingOf = ({ kind }: Shard): ShardResult => ({
+export const nothingOf = ({ kind, low, high }: Shard): ShardResult => ({
   kind,
   tables: [],
   changed: 0,
   findings: [],
   invalid: [],
+  documents: { low, high, parts: undefined },
 });
 
 /** If a larger share of records changed, all are checked: separate lookups take longer. */
 const CHECKED_APART = 0.1;
+/** If a larger share changed, all are rendered: the download of documents has the others as well. */
+const RENDERED_APART = 0.5;
 
 export function buildShard(context: Context, { shard, stage, detection }: ShardJob): ShardResult {
   const { register } = context;
   const { kind } = shard;
   if (detection === undefined) {
-    renderShard(context, shard, undefined, stage);
+    renderAll(context, shard, stage, false);
     return nothingOf(shard);
   }
   const { isWhole, skipInvalid, refused } = detection;
@@ -93,10 +101,18 @@ export function buildShard(context: Context, { shard, stage, detection }: ShardJ
   const { tables, changed } = detected;
 
   // Render.
-  if (isWhole) renderShard(context, shard, undefined, stage);
-  else if (changed.length > 0) renderShard(context, shard, changed, stage);
-  return { kind, tables, changed: changed.length, findings, invalid };
+  const isCompressed = detection.hasDownloads && (!detection.isComparable || changed.length > 0);
+  let parts: DocumentsRange['parts'];
+  if (isWhole || changed.length > RENDERED_APART * rowsOf(shard, tables))
+    parts = renderAll(context, shard, stage, isCompressed);
+  else if (changed.length > 0) renderChanged(context, shard, changed, stage);
+  const { low, high } = shard;
+  return { kind, tables, changed: changed.length, findings, invalid, documents: { low, high, parts } };
 }
+
+/** How many records of a shard are published. */
+const rowsOf = ({ kind }: Shard, tables: readonly TableChanges[]): number =>
+  tables.find(({ table }) => table === resourceOf(kind).plural)?.rows ?? 0;
 
 /**
  * Checks the records that changed, those that were excluded, which have no fingerprints, and those that
@@ -110,8 +126,7 @@ function checkChanged(
   { isWhole, skipInvalid }: ShardDetection,
 ): readonly StepReport[] {
   const { kind } = shard;
-  const rows = tables.find(({ table }) => table === resourceOf(kind).plural)?.rows ?? 0;
-  if (isWhole || changed.length > CHECKED_APART * rows)
+  if (isWhole || changed.length > CHECKED_APART * rowsOf(shard, tables))
     return checkRecords(register, kind, shard, skipInvalid);
   const shared = sharedIds(register, kind, shard);
   const ids = [...new Set([...changed, ...excluded, ...shared])].toSorted((a, b) => a - b);
@@ -120,29 +135,49 @@ function checkChanged(
   return checkRecords(register, kind, 'changed', skipInvalid);
 }
 
-/** Renders the documents of a shard or of what changed in it, and removes those whose records are gone. */
-function renderShard(
+/**
+ * Renders all documents of a shard, and removes those whose records are gone.
+ * @param isCompressed whether they are compressed for the download, too, since their bytes are at hand
+ */
+function renderAll(
   { register, advance }: Context,
   shard: Shard,
-  changed: readonly number[] | undefined,
+  stage: StageSpec,
+  isCompressed: boolean,
+): DocumentsRange['parts'] {
+  using writer = new StageWriter(stage, shard.part, ROUTES);
+  const writers = writersOf(writer, shard);
+  using parts = isCompressed ? new DocumentParts(register, shard, stage.paths.scratch) : undefined;
+  for (const { route, key, body } of records(register, resourceOf(shard.kind), shard)) {
+    const content = Buffer.from(body);
+    writers.get(route)?.put(key, content);
+    parts?.add(route, content);
+    advance(1);
+  }
+  writer.finish();
+  return parts?.finish();
+}
+
+/** Renders the documents of what changed in a shard, and removes those whose records are gone. */
+function renderChanged(
+  { register, advance }: Context,
+  shard: Shard,
+  changed: readonly number[],
   stage: StageSpec,
 ): void {
   using writer = new StageWriter(stage, shard.part, ROUTES);
-  const resource = resourceOf(shard.kind);
-  const writers = new Map(documentsOf(resource).map(({ route }) => [route, writer.route(route, shard)]));
-  const put = ({ route, key, body }: RecordDocument): void => {
-    writers.get(route)?.put(key, body);
-    advance(1);
-  };
-  if (changed === undefined) {
-    for (const output of records(register, resource, shard)) put(output);
-  } else {
-    for (const { key, documents } of changedRecords(register, resource, changed)) {
-      for (const each of writers.values()) each.keepBelow(key);
-      for (const document of documents) put(document);
-      if (documents.length === 0) for (const each of writers.values()) each.remove(key);
+  const writers = writersOf(writer, shard);
+  for (const { key, documents } of changedRecords(register, resourceOf(shard.kind), changed)) {
+    for (const each of writers.values()) each.keepBelow(key);
+    for (const { route, body } of documents) {
+      writers.get(route)?.put(key, body);
+      advance(1);
     }
-    for (const each of writers.values()) each.keepBelow(Number.POSITIVE_INFINITY);
+    if (documents.length === 0) for (const each of writers.values()) each.remove(key);
   }
+  for (const each of writers.values()) each.keepBelow(Number.POSITIVE_INFINITY);
   writer.finish();
 }
+
+const writersOf = (writer: StageWriter, shard: Shard): ReadonlyMap<string, RouteWriter> =>
+  new Map(documentsOf(resourceOf(shard.kind)).map(({ route }) => [route, writer.route(route, shard)]));

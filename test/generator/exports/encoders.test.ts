@@ -1,5 +1,5 @@
 /** The encoders of the bulk downloads against the libraries that know the formats. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { stringify } from 'csv-stringify/sync';
 import * as fc from 'fast-check';
@@ -264,6 +264,36 @@ describe('GzipFile', () => {
         const whole = Buffer.concat(written);
         expect(gunzipSync(compressed(written)).equals(whole)).toBe(true);
         expect(compressed([whole]).equals(compressed(written))).toBe(true);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('has the same bytes whether its parts are written into it or appended', () => {
+    const parts = fc.array(fc.array(fc.nat({ max: 90_000 }), { maxLength: 4 }), { maxLength: 4 });
+    fc.assert(
+      fc.property(parts, (sizes) => {
+        const lines = sizes.map((part, at) => part.map((size) => `${at} `.repeat(size)));
+        const [one, other, partFile] = [path('written.gz'), path('appended.gz'), path('part')];
+        const [written, appended] = [new GzipFile(one), new GzipFile(other)];
+        for (const part of lines) {
+          const apart = new GzipFile(partFile, true);
+          written.cut();
+          for (const line of part) {
+            written.line(line);
+            apart.line(Buffer.from(line));
+          }
+          appended.append(apart.finishPart());
+          expect(existsSync(partFile)).toBe(false);
+        }
+        const finished = appended.finish();
+        expect(finished).toEqual(written.finish());
+        expect(finished.rows).toBe(lines.flat().length);
+        const file = readFileSync(other);
+        expect(file.equals(readFileSync(one))).toBe(true);
+        // Checks the sum and the length, too.
+        const text = lines.flat().map((line) => `${line}\n`);
+        expect(gunzipSync(file).equals(Buffer.from(text.join('')))).toBe(true);
       }),
       { numRuns: 25 },
     );

@@ -22,7 +22,7 @@ async function watched(flags: Readonly<Record<string, unknown>>) {
 
 const register = (): string =>
   writeRegister(path('register.sqlite'), {
-    groups: [{ id: 1 }, { id: 2 }],
+    groups: [{ id: 1 }, { id: 2 }, { id: 6 }],
     users: [{ id: 3, username: 'c' }],
     games: [{ id: 4 }],
     items: [{ id: 5 }],
