@@ -12,7 +12,6 @@ import { beginsChunkSql } from '../../tree/chunks.js';
 import { RowReader, isReadByRange } from './fingerprints.js';
 import type { Comparer, Comparison } from '../../state/compare.js';
 import { ALL_KEYS, type Entry } from '../../state/documents.js';
-import { NO_HASH } from '../../tree/measure.js';
 import { chunksOf, recordsOf, sourceId } from './sources.js';
 import type { KeyRange } from '../../base/cursor.js';
 
@@ -142,18 +141,22 @@ function beginsOf(register: Register, { kind, plural }: Resource, { low, high }:
   return [low, ...[...register.rows<[number]>(sql)].flat()];
 }
 
+/** Ends the rows of a table, in which it is not. */
+const END_OF_TABLE = Buffer.of(0);
+const NO_ROWS = Buffer.of();
+
 /** One fingerprint per record, over its rows in all tables. */
 function fingerprintsOf(tables: readonly TableDetector[], range: KeyRange): readonly Entry[] {
   const found = new Map<number, Buffer[]>();
   for (const [index, { reader }] of tables.entries()) {
     reader.forEachRecord(range, (id, rows) => {
-      const hashes = found.get(id) ?? tables.map(() => NO_HASH);
-      hashes[index] = hash('sha256', rows, 'buffer');
-      found.set(id, hashes);
+      let parts = found.get(id);
+      if (parts === undefined) found.set(id, (parts = tables.flatMap(() => [NO_ROWS, END_OF_TABLE])));
+      parts[2 * index] = rows;
     });
   }
   return [...found]
-    .map(([key, hashes]) => ({ key, bytes: 0, hash: hash('sha256', Buffer.concat(hashes), 'buffer') }))
+    .map(([key, parts]) => ({ key, bytes: 0, hash: hash('sha256', Buffer.concat(parts), 'buffer') }))
     .toSorted((a, b) => a.key - b.key);
 }
 

@@ -105,7 +105,7 @@ export class RowReader {
     return { rows, hash: more.length === 0 ? first : hash('sha256', Buffer.concat(hashes), 'buffer') };
   }
 
-  /** Calls `take` with each record's rows in a range, by ascending id; valid until it returns. */
+  /** Calls `take` with each record's rows in a range, by ascending id. */
   forEachRecord(range: KeyRange, take: (id: number, rows: Buffer) => void): void {
     if (this.#last?.range.low === range.low && this.#last.range.high === range.high)
       eachRecord(this.#last.piece, take);
