@@ -1,5 +1,5 @@
 /** Builds from nothing, of nothing new, and of a little that is new, against what the machine can do at all. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 
@@ -15,6 +15,8 @@ const LIMIT_MB = 400;
 const CHANGED_FILE_S = 100e-6;
 /** What looking at everything may cost, of what it costs the shell to print it. */
 const LOOKING = 2;
+/** What a build may cost, of what it costs existing tools to write the same data. */
+const WRITING = 2.2;
 
 const CHANGED = [
   ['kept', 'kept as they are'],
@@ -53,6 +55,12 @@ export const generatorSuite: Suite = {
       'everything measured once more, against a first build',
       ...(['s', 'everything/seconds', 'lower', 'first/seconds', 1.05] as const),
     ),
+    ...['first', 'everything'].map((build) =>
+      figure(
+        `${build === 'first' ? 'first build' : 'everything measured once more'}, processor time against existing tools`,
+        ...(['s', `${build}/processor`, 'lower', 'tools/processor', WRITING] as const),
+      ),
+    ),
     ...['first', 'unchanged', 'kept', 'changed', 'everything'].map((build) =>
       figure(
         `peak memory (${build === 'first' ? 'first build' : build}), against its bound`,
@@ -60,7 +68,7 @@ export const generatorSuite: Suite = {
       ),
     ),
   ],
-  programs: ['sqlite3', 'tar'],
+  programs: ['gzip', 'sqlite3', 'tar', 'time'],
   prepare,
 };
 
@@ -70,13 +78,41 @@ const built = z.object({
   changes: z.object({ added: z.int(), changed: z.int(), removed: z.int() }),
 });
 
-/** Seconds, MB, and how many files were added, changed or removed. */
+/** Runs a command. @returns what it prints, and its processor time in seconds, as GNU time prints it */
+async function measured(...command: readonly string[]) {
+  const { stdout, stderr } = await run('time', ['-f', '%U %S', ...command]);
+  const [user = Number.NaN, system = Number.NaN] =
+    stderr.trim().split('\n').at(-1)?.split(' ').map(Number) ?? [];
+  return { stdout, processor: user + system };
+}
+
+/** Seconds, processor seconds, MB, and how many files were added, changed or removed. */
 async function build(register: string, out: string, more: readonly string[] = []) {
   const args = ['build', '--register', register, '--out', out, '--json', '--accept-removals', ...more];
-  const { stdout } = await run(process.execPath, [compiled('generator/cli.js'), ...args]);
+  const { stdout, processor } = await measured(process.execPath, compiled('generator/cli.js'), ...args);
   const { seconds, peak_memory_bytes: peak, changes } = built.parse(JSON.parse(stdout));
-  return { seconds, memory: peak / 1e6, touched: changes.added + changes.changed + changes.removed };
+  const touched = changes.added + changes.changed + changes.removed;
+  return { seconds, processor, memory: peak / 1e6, touched };
 }
+
+/**
+ * Writes what a build writes, but for Parquet, by existing tools: prints the rows as JSON, compresses them
+ * as CSV, the documents of records as lines and the register, and extracts the files of the tree.
+ * $0 is the register, $1 a tar of the tree, $2 a folder of documents as lines, $3 where all is written.
+ */
+const TOOLS = [
+  'set -e',
+  'mkdir -p "$3/tree"',
+  ...TABLES.flatMap(({ name }) => [
+    `sqlite3 -json -readonly "$0" 'SELECT * FROM "${name}"' > "$3/lines"`,
+    `sqlite3 -csv -readonly "$0" 'SELECT * FROM "${name}"' > "$3/${name}.csv"`,
+    `gzip -6 "$3/${name}.csv"`,
+  ]),
+  'for lines in "$2"/*; do gzip -6 < "$lines" > "$3/lines.gz"; done',
+  `sqlite3 -readonly "$0" "VACUUM INTO '$3/copy.sqlite'"`,
+  'gzip -6 "$3/copy.sqlite"',
+  'tar -C "$3/tree" -xf "$1"',
+].join('\n');
 
 async function prepare(context: Context): Promise<Prepared> {
   const { folder, register, registerNext, say } = context;
@@ -94,6 +130,11 @@ async function prepare(context: Context): Promise<Prepared> {
   say('building three trees, and an archive');
   await build(a, kept);
   await run('tar', ['-C', kept, '-cf', archive, '.']);
+  const lines = path('lines');
+  mkdirSync(lines);
+  const documents = join(kept, 'downloads/documents');
+  for (const file of readdirSync(documents).filter((name) => !name.startsWith('other.')))
+    await run('sh', ['-c', 'gzip -dc "$0" > "$1"', join(documents, file), join(lines, file)]);
   createKey('bench.example/log', key);
   await build(a, signed, ['--key', key]);
   await build(a, nightly);
@@ -127,6 +168,14 @@ async function prepare(context: Context): Promise<Prepared> {
           const to = fresh('extracted');
           mkdirSync(to);
           return { seconds: await timed('tar', '-C', to, '-xf', archive) };
+        },
+      },
+      {
+        name: 'tools',
+        run: async () => {
+          const to = fresh('tools');
+          const { processor } = await measured('sh', '-c', TOOLS, a, archive, lines, to);
+          return { processor };
         },
       },
       { name: 'first', run: () => build(a, fresh('first')) },
