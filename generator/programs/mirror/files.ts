@@ -39,8 +39,12 @@ export class FetchedFiles {
     return known !== undefined && existsSync(known.file) ? known : undefined;
   }
 
-  /** Fetches a file, unless the run has it. @throws NotThere; MovedOn: it has another content */
-  async fetch(wanted: Wanted): Promise<Fetched> {
+  /**
+   * Fetches a file, unless the run has it.
+   * @param made its content, if that is made of another file instead
+   * @throws NotThere; MovedOn: it has another content
+   */
+  async fetch(wanted: Wanted, made?: AsyncIterable<Buffer>): Promise<Fetched> {
     const known = this.known(wanted);
     if (known !== undefined) return known;
     const { path, bytes, sha256 } = wanted;
@@ -49,11 +53,11 @@ export class FetchedFiles {
     rmSync(partial, { force: true });
     // Others may read it once it is published; they can't enter the state, in which it waits.
     const descriptor = openSync(partial, 'a');
+    const write = (chunk: Buffer): void => writeFileSync(descriptor, chunk);
     try {
-      await this.#client.receive(wanted, {
-        restart: () => ftruncateSync(descriptor),
-        write: (chunk) => writeFileSync(descriptor, chunk),
-      });
+      if (made === undefined)
+        await this.#client.receive(wanted, { restart: () => ftruncateSync(descriptor), write });
+      else for await (const chunk of made) write(chunk);
     } finally {
       closeSync(descriptor);
     }
