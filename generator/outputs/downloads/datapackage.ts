@@ -14,6 +14,7 @@ import {
   type ExportFormat,
 } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
+import { ROUTES, routeNamed } from '../../routes/routes.js';
 
 const PROFILE = 'https://datapackage.org/profiles/2.0';
 
@@ -88,6 +89,7 @@ function resources({ table, rows, files, asOf }: Exported, priceUnit: string | u
       type: 'table',
       title: table.name,
       description: table.description,
+      document: routeNamed(ROUTES, table.document).path,
       ...FORMATS[format],
       bytes: files[format].bytes,
       hash: `sha256:${files[format].sha256}`,

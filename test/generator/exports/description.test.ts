@@ -53,6 +53,7 @@ const packageShape = z.object({
     z.union([
       resourceShape.extend({
         type: z.literal('table'),
+        document: z.string(),
         schema: z.object({
           fields: z.array(fieldShape),
           primaryKey: z.array(z.string()),
@@ -72,6 +73,17 @@ const packageShape = z.object({
         compression: z.literal('gz').optional(),
       }),
     ]),
+  ),
+});
+
+const descriptionShape = z.object({
+  paths: z.record(
+    z.string(),
+    z.object({
+      get: z.object({
+        'x-csv-columns': z.record(z.string(), z.record(z.string(), z.string())).optional(),
+      }),
+    }),
   ),
 });
 
@@ -183,6 +195,27 @@ describe('the places in JSON that it names', () => {
       expect(rows).toEqual(expected);
     }
   });
+
+  it('are those of the OpenAPI description, which has them where a column has another name', () => {
+    const { paths } = descriptionShape.parse(
+      JSON.parse(readFileSync(join(out, 'api/v1/openapi.json'), 'utf8')),
+    );
+    const described = Object.entries(paths).flatMap(([at, { get }]) =>
+      Object.entries(get['x-csv-columns'] ?? {}).map(([table, columns]) => ({ at, table, columns })),
+    );
+    const expected = tables()
+      .filter(({ path: name }) => name.endsWith('.csv'))
+      .map(({ path: name, document, schema }) => ({
+        at: document,
+        table: name.slice(0, -'.csv'.length),
+        columns: Object.fromEntries(
+          schema.fields.flatMap((field) => (field.json === field.name ? [] : [[field.json, field.name]])),
+        ),
+      }));
+    expect(described).toHaveLength(8);
+    expect(described).toEqual(expect.arrayContaining(expected));
+    expect(JSON.stringify(described)).toContain('"asset_type.name":"asset_type"');
+  });
 });
 
 const DESCRIBING = ['README.txt', 'SHA256SUMS', 'datapackage.json'];
@@ -196,8 +229,7 @@ describe('the downloads page', () => {
     for (const name of [...resources.map((resource) => resource.path), ...DESCRIBING])
       expect(html().split(`href="/downloads/${name}"`), name).toHaveLength(2);
     for (const { path: name, bytes } of resources) {
-      const link =
-        name === 'register.sqlite.gz' ? '<p class="figure size"' : `href="/downloads/${name}"`;
+      const link = name === 'register.sqlite.gz' ? '<p class="figure size"' : `href="/downloads/${name}"`;
       expect(numberOf(between(html(), `${link} title="`, ' bytes"')[0]), name).toBe(bytes);
     }
   });
