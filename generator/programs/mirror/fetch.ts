@@ -9,7 +9,7 @@ import { urlTemplate, type Bucket } from '../../routes/route.js';
 import { FEEDS, documentFile } from '../../routes/feeds.js';
 import { PATHS } from '../../routes/paths.js';
 import { MovedOn, NotThere, type Wanted } from './client.js';
-import type { Fetched, Run } from './files.js';
+import { isLeftOut, type Fetched, type Run } from './files.js';
 import { unpacked, type DocumentLines } from './lines.js';
 import { JSON_BYTES, parseDataPackage, type Origin } from './origin.js';
 
@@ -69,9 +69,9 @@ const singleRoutes = ({ routes }: Origin, contents: Contents) =>
     .filter(({ path, absent }) => absent === undefined || contents.has(path));
 
 /** The requests that these routes cost a first copy at least: the rest comes with a download. */
-const requestsOf = (routes: ReturnType<typeof singleRoutes>, contents: Contents) =>
+const requestsOf = (run: Run, routes: ReturnType<typeof singleRoutes>, contents: Contents) =>
   routes
-    .filter((route) => !isOther(route) && route.file !== PLAIN_DATABASE.file)
+    .filter((route) => !isOther(route) && route.file !== PLAIN_DATABASE.file && !isLeftOut(run, route))
     .map(({ bucket, path }) => ({ bucket, bytes: contents.get(path)?.bytes ?? 0 }));
 
 /**
@@ -79,14 +79,14 @@ const requestsOf = (routes: ReturnType<typeof singleRoutes>, contents: Contents)
  * @param from the snapshot from which bundles may lead on; undefined for a copy from the start
  * @throws Failure environment: longer than a run may take
  */
-export function foresee({ client }: Run, origin: Origin, from: number | undefined): void {
+export function foresee(run: Run, origin: Origin, from: number | undefined): void {
   const index: Bucket[] = ['api'];
   const feeds: Bucket[] = ['api', 'api'];
   const listAndBundle: Bucket[] = from === undefined || from === origin.sequence ? [] : ['api', 'download'];
   const nothing: Contents = new Map();
-  client.foresee([
+  run.client.foresee([
     ...[...index, ...feeds, ...listAndBundle].map((bucket) => ({ bucket, bytes: 0 })),
-    ...(from === undefined ? requestsOf(singleRoutes(origin, nothing), nothing) : []),
+    ...(from === undefined ? requestsOf(run, singleRoutes(origin, nothing), nothing) : []),
   ]);
 }
 
@@ -115,7 +115,7 @@ export async function fetchDocuments(session: Session): Promise<DocumentFiles> {
     }),
   ]);
   const routes = singleRoutes(origin, contents);
-  session.client.foresee(requestsOf(routes, contents));
+  session.client.foresee(requestsOf(session, routes, contents));
   const unknown = { bytes: origin.tree.bytes };
   const single = routes.map((route) => ({
     ...route,
@@ -187,7 +187,7 @@ export function stepsFrom(
  */
 export async function fetchMissing(session: Session): Promise<void> {
   const { files, lines } = session;
-  const { missing } = lines;
+  const missing = lines.missing.filter(({ route }) => !isLeftOut(session, route));
   const packed = missing.find(({ route }) => route.file === DATABASE.file);
   const plain = packed && missing.find(({ route }) => route.file === PLAIN_DATABASE.file);
   const wanted = missing.filter((each) => each !== plain);
