@@ -998,6 +998,18 @@ export interface paths {
       };
     };
   };
+  '/downloads/register.sqlite': {
+    /** The same SQLite database uncompressed, for queries without a download */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/vnd.sqlite3': string;
+          };
+        };
+      };
+    };
+  };
   '/downloads/datapackage.json': {
     /** Data Package that describes every download and every column */
     get: {

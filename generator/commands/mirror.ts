@@ -21,6 +21,7 @@ import { verifiersOf } from './verify-proof.js';
 interface Flags extends OnTree {
   readonly key?: readonly string[];
   readonly patience: number;
+  readonly withoutDownloads?: true;
 }
 
 export function addMirror(program: Program, terminal: Terminal): void {
@@ -40,6 +41,10 @@ export function addMirror(program: Program, terminal: Terminal): void {
       wholeFrom(1, RUN_MINUTES),
       PATIENCE_MINUTES,
     )
+    .option(
+      '--without-downloads',
+      'leave out the bulk downloads, and delete those that the copy has; a run without it fetches them',
+    )
     .examples(
       'mirror https://register.example --out copy',
       'mirror https://register.example --out copy --key register.pub',
@@ -47,12 +52,17 @@ export function addMirror(program: Program, terminal: Terminal): void {
     )
     .with(waitOption, ...OUTPUT)
     .action(async (base: URL, flags: Flags) => {
-      const { out, state, key = [], patience, json, quiet } = flags;
+      const { out, state, key = [], patience, withoutDownloads = false, json, quiet } = flags;
       const keys = key.flatMap(verifiersOf);
       const result = await onTree(terminal, flags, () =>
-        mirror(base, new Tree(out, state), terminal.effects(quiet), keys, patience),
+        mirror(base, new Tree(out, state), terminal.effects(quiet), {
+          keys,
+          patienceMinutes: patience,
+          withoutDownloads,
+        }),
       );
-      print(terminal, flags, result, (cost) => mirroredLines(out, result, cost));
+      const copied = withoutDownloads ? `${out}, but for its downloads,` : out;
+      print(terminal, flags, result, (cost) => mirroredLines(copied, result, cost));
       if (json !== true) for (const line of warningsOf(result)) terminal.warn(line);
     });
 }

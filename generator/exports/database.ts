@@ -1,8 +1,9 @@
 /** Writes the published population as an SQLite database, and compresses that. */
-import { mkdirSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Failure } from '../base/errors.js';
-import { DATABASE } from '../routes/exports.js';
+import { DATABASE, PLAIN_DATABASE } from '../routes/exports.js';
 import { chunksOf } from '../base/files.js';
 import { isSqliteError, openDatabase, reasonOf } from '../base/sqlite/sqlite.js';
 import type { Context } from '../register/context.js';
@@ -14,7 +15,7 @@ import { exportsOf } from './tables.js';
 
 export interface DatabaseJob {
   readonly about: About;
-  /** The folder below which the file is written, under its path in the tree. */
+  /** The folder below which the files are written, under their paths in the tree. */
   readonly folder: string;
 }
 
@@ -38,12 +39,15 @@ const PRAGMAS = [
 ];
 
 /**
- * Writes the file row by row. Reports its progress in rows.
+ * Writes the database row by row. Reports its progress in rows.
+ * @returns the compressed file and the plain one
  * @throws Failure environment: the disk is full or fails
  */
-export function writeDatabase({ register, advance }: Context, { about, folder }: DatabaseJob): WrittenFile {
-  const file = join(folder, DATABASE.file);
-  const plain = file.slice(0, -'.gz'.length);
+export function writeDatabase(
+  { register, advance }: Context,
+  { about, folder }: DatabaseJob,
+): readonly [WrittenFile, WrittenFile] {
+  const plain = join(folder, PLAIN_DATABASE.file);
   mkdirSync(dirname(plain), { recursive: true });
   let rows = 0;
   const database = openDatabase(plain);
@@ -70,16 +74,19 @@ export function writeDatabase({ register, advance }: Context, { about, folder }:
   } finally {
     database.close();
   }
-  return compressed(plain, file, rows);
+  return compressed(plain, join(folder, DATABASE.file), rows);
 }
 
-function compressed(plain: string, file: string, rows: number): WrittenFile {
+/** Compresses a file, and hashes both in the same pass. */
+function compressed(plain: string, file: string, rows: number): readonly [WrittenFile, WrittenFile] {
   const gzip = new GzipFile(file);
+  const digest = createHash('sha256');
   try {
-    for (const chunk of chunksOf(plain)) gzip.write(chunk);
-    // The file takes several times the room of what is published.
-    rmSync(plain);
-    return gzip.finish(rows);
+    for (const chunk of chunksOf(plain)) {
+      digest.update(chunk);
+      gzip.write(chunk);
+    }
+    return [gzip.finish(rows), { bytes: gzip.raw, sha256: digest.digest('hex'), rows }];
   } finally {
     gzip.close();
   }

@@ -6,6 +6,7 @@ import {
   DATABASE,
   EXPORT_FORMATS,
   OTHER_DOCUMENTS,
+  PLAIN_DATABASE,
   documentsFileOf,
   exportFile,
   exportRoute,
@@ -24,7 +25,7 @@ export interface ExportJobs {
   readonly export: { readonly input: ExportJob; readonly output: readonly WrittenFile[] };
   readonly documents: { readonly input: DocumentsJob; readonly output: readonly WrittenFile[] };
   readonly otherDocuments: { readonly input: OtherDocumentsJob; readonly output: WrittenFile };
-  readonly database: { readonly input: DatabaseJob; readonly output: WrittenFile };
+  readonly database: { readonly input: DatabaseJob; readonly output: readonly WrittenFile[] };
 }
 
 /** Called with the number of steps done since the last call. */
@@ -134,14 +135,12 @@ function databasePart(operator: Operator, { overview, code }: PartSources): Down
   const about = { name, url, platform, licence, asOf: overview.asOf };
   return {
     name: DATABASE.name,
-    files: [{ ...DATABASE, rows }],
+    files: [DATABASE, PLAIN_DATABASE].map((file) => ({ ...file, rows })),
     tables: RESOURCES.flatMap(tablesOf),
     key: `${code} ${hash('sha256', JSON.stringify(about))}`,
     cells: cellsOf(EXPORTS, overview),
     steps: rows,
-    write: async (pool, folder, onProgress) => [
-      await pool.run('database', { about, folder }, { onProgress }),
-    ],
+    write: (pool, folder, onProgress) => pool.run('database', { about, folder }, { onProgress }),
   };
 }
 

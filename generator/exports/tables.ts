@@ -26,6 +26,8 @@ export interface Export {
   readonly name: string;
   readonly description: string;
   readonly resource: Resource;
+  /** The route of the documents that have its rows. */
+  readonly document: string;
   /** Set for a table of history entries; otherwise it holds records. */
   readonly history: History | undefined;
   readonly key: readonly string[];
@@ -48,6 +50,7 @@ function recordExport(resource: Resource): Export {
     name: plural,
     description: `The measured record of every ${kind}, one row each.`,
     resource,
+    document: record.route,
     history: undefined,
     key: ['id'],
     columns: record.fields.flatMap(columnsOf),
@@ -57,10 +60,13 @@ function recordExport(resource: Resource): Export {
 function historyExport(resource: Resource, history: History): Export {
   const { key, order, table, fields, description } = history;
   const rest = fields.filter(({ name }) => name !== order.name);
+  const document = resource.history?.route;
+  if (document === undefined) throw new TypeError(`no document has the histories of a ${resource.kind}`);
   return {
     name: table,
     description,
     resource,
+    document,
     history,
     key: [key.name, order.name],
     columns: [

@@ -132,10 +132,9 @@ export function stageCopied(tree: Tree, paths: StagePaths, { put, removed }: Own
   ];
   const feed: Record<string, string> = {};
   for (const [name, source] of put) {
-    const isChange = name.startsWith('changes/');
     own.pathOf(name);
-    (isChange ? last : staged).link(name, source);
-    if (!isChange) feed[name] = measure(source).hash.toString('hex');
+    (name.startsWith('changes/') ? last : staged).link(name, source);
+    if (name.startsWith('feeds/')) feed[name] = measure(source).hash.toString('hex');
   }
   return {
     own: [

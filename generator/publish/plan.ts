@@ -24,6 +24,8 @@ export interface Opening extends AroundCommit {
   readonly routes: readonly PublishedRoute[];
   /** The id of the origin's tree, if this is a copy of it. */
   readonly copyOf?: string;
+  /** Whether the copy has no files of the bulk downloads. */
+  readonly withoutDownloads?: boolean;
   /** There is a bundle up to this size, compressed, or up to a tenth of the tree. */
   readonly bundleBytes?: number;
 }

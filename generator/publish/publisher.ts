@@ -343,10 +343,12 @@ export class Publisher {
   }
 
   #describe({ files }: Plan, { as_of: asOf }: Manifest, manifest: string): Described {
+    const { copyOf, withoutDownloads = false } = this.#opened.opening;
     return {
       manifest,
       snapshot: { asOf, documents: files },
-      isCopy: this.#opened.opening.copyOf !== undefined,
+      isCopy: copyOf !== undefined,
+      ...(withoutDownloads && { withoutDownloads }),
       ...this.described,
       ...this.takedown.described,
     };

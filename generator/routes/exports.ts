@@ -20,6 +20,10 @@ export const exportRoute = (table: string, format: ExportFormat): string =>
 /** Its path in the tree. */
 export const exportFile = (table: string, format: ExportFormat): string => `downloads/${table}.${format}`;
 
+/** Whether a route is of a bulk download itself, as opposed to what describes these. */
+export const isDownload = ({ name, class: cacheClass }: Pick<UnlistedRoute, 'name' | 'class'>): boolean =>
+  cacheClass === 'download' && name.startsWith('download-');
+
 /** A download that holds more than one table. */
 export interface BulkFile {
   /** Names it in reports and in the index of the tree. */
@@ -27,6 +31,8 @@ export interface BulkFile {
   readonly route: string;
   /** Its path in the tree. */
   readonly file: string;
+  /** Media type. */
+  readonly type: string;
   readonly description: string;
   /** As for a route. */
   readonly measures?: readonly string[];
@@ -36,6 +42,7 @@ const documentsFile = (route: string, description: string, measures?: readonly s
   name: `documents/${route}`,
   route: `download-documents-${route}`,
   file: `downloads/documents/${route}.ndjson.gz`,
+  type: GZIP,
   description,
   ...(measures && { measures }),
 });
@@ -70,14 +77,29 @@ export const OTHER_DOCUMENTS = documentsFile(
 
 /** The published population as a database. */
 export const DATABASE: BulkFile = {
-  name: 'register.sqlite',
+  name: 'register.sqlite.gz',
   route: 'download-register-sqlite',
   file: 'downloads/register.sqlite.gz',
+  type: GZIP,
   description: 'Every table as one SQLite database, with keys, and with the meaning of each column',
 };
 
+/** The same before compression, of which programs read parts by Range. */
+export const PLAIN_DATABASE: BulkFile = {
+  name: 'register.sqlite',
+  route: 'download-register-sqlite-plain',
+  file: 'downloads/register.sqlite',
+  type: 'application/vnd.sqlite3',
+  description: 'The same SQLite database uncompressed, for queries without a download',
+};
+
 /** The downloads that hold more than one table. */
-export const BULK_FILES: readonly BulkFile[] = [...DOCUMENTS.values(), OTHER_DOCUMENTS, DATABASE];
+export const BULK_FILES: readonly BulkFile[] = [
+  ...DOCUMENTS.values(),
+  OTHER_DOCUMENTS,
+  DATABASE,
+  PLAIN_DATABASE,
+];
 
 /** The path of a download relative to the folder of all of them. */
 export const pathInFolder = (file: string): string => file.slice('downloads/'.length);
@@ -96,13 +118,13 @@ export const EXPORT_ROUTES: readonly UnlistedRoute[] = [
       measures: [name],
     })),
   ),
-  ...BULK_FILES.map(({ route, file, description, measures }): UnlistedRoute => ({
+  ...BULK_FILES.map(({ route, file, type, description, measures }): UnlistedRoute => ({
     name: route,
     path: `/${file}`,
     file,
     class: 'download',
     bucket: 'download',
-    type: GZIP,
+    type,
     description,
     ...(measures && { measures }),
   })),

@@ -31,6 +31,10 @@ export const isSound = (tree: StateFile, digest?: string): boolean =>
 export const isCopy = (tree: StateFile): boolean =>
   withPublished(tree, ({ newest }) => newest?.described.isCopy) ?? false;
 
+/** Whether the published tree is a copy without files of the bulk downloads. */
+export const lacksDownloads = (tree: StateFile): boolean =>
+  withPublished(tree, ({ newest }) => newest?.described.withoutDownloads) ?? false;
+
 /** Makes the next process that opens the tree rebuild its state. Damage may keep that from being written, and is seen then. */
 export function distrustState({ database }: StateFile): void {
   unlessFailure(() => {

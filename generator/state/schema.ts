@@ -90,6 +90,8 @@ export const describedSchema = z.object({
   snapshot: z.object({ asOf: z.string().nullable(), documents: z.int() }).exactOptional(),
   /** Whether the tree is a copy, whose origin numbers the snapshots (see programs/mirror/); nothing if that is not known. */
   isCopy: z.boolean().exactOptional(),
+  /** Set for a copy that has no files of the bulk downloads: the state has their hashes, for the digest. */
+  withoutDownloads: z.literal(true).exactOptional(),
   /** The digest over the chunks, if a repair has marked documents as damaged. */
   marked: z.string().exactOptional(),
   /** How many snapshots ago each earlier asset was current (see publish/former-assets.ts). */

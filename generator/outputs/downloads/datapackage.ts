@@ -8,11 +8,13 @@ import { meaningOf, unitOf } from '../../schema/meaning.js';
 import {
   DATABASE,
   EXPORT_FORMATS,
+  PLAIN_DATABASE,
   exportFile,
   pathInFolder,
   type ExportFormat,
 } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
+import { ROUTES, routeNamed } from '../../routes/routes.js';
 
 const PROFILE = 'https://datapackage.org/profiles/2.0';
 
@@ -87,6 +89,7 @@ function resources({ table, rows, files, asOf }: Exported, priceUnit: string | u
       type: 'table',
       title: table.name,
       description: table.description,
+      document: routeNamed(ROUTES, table.document).path,
       ...FORMATS[format],
       bytes: files[format].bytes,
       hash: `sha256:${files[format].sha256}`,
@@ -102,17 +105,17 @@ function resources({ table, rows, files, asOf }: Exported, priceUnit: string | u
  * What holds more than one table. The standard has no type for lines of different documents; without
  * `type`, a resource is just a file. `rows` counts lines, or the rows of all tables.
  */
-function bulkResource({ file: { file, description }, rows, bytes, sha256 }: BulkExported): object {
-  const path = pathInFolder(file);
-  const isDatabase = file === DATABASE.file;
+function bulkResource({ file, rows, bytes, sha256 }: BulkExported): object {
+  const path = pathInFolder(file.file);
+  const isDatabase = file === DATABASE || file === PLAIN_DATABASE;
   return {
     name: path.replaceAll('/', '-'),
     path,
     title: path,
-    description,
+    description: file.description,
     format: isDatabase ? 'sqlite' : 'ndjson',
-    compression: 'gz',
-    mediatype: 'application/gzip',
+    ...(file === PLAIN_DATABASE ? {} : { compression: 'gz' }),
+    mediatype: file.type,
     ...(isDatabase ? {} : { encoding: 'utf-8' }),
     bytes,
     hash: `sha256:${sha256}`,

@@ -7,7 +7,7 @@ import { capitalized } from '../../schema/words.js';
 import { asksForCredit } from '../licence.js';
 import { amount, interval } from '../pages/words.js';
 import { contentsOf } from './datapackage.js';
-import { exampleOf, leastTime, WHOLE_DOWNLOAD } from './recipes.js';
+import { datasetteLite, exampleOf, leastTime, WHOLE_DOWNLOAD } from './recipes.js';
 
 /** The line width, unless names are longer. */
 const LINE_CHARACTERS = 88;
@@ -85,6 +85,8 @@ Everything in few files
 * register.sqlite.gz has all tables as one database for SQLite 3.37 or newer, with keys,
   and with the meaning of each column in its schema. Booleans are 0 and 1, and null is
   null. The table "about" names the register, its licence, and the newest measurement.
+* register.sqlite is the same database uncompressed, for programs that read parts of a
+  file by HTTP Range: a part takes its share of the limit, at least a hundredth.
 
 Format
 ------
@@ -106,6 +108,10 @@ In DuckDB, the first of these lines keeps null and empty text apart in CSV:
     SELECT * FROM '${example.table}.parquet';
     SELECT * FROM read_ndjson('${example.documents}');
 
+Given a URL, it reads only those parts of a Parquet file that a query needs:
+
+    SELECT count(*) FROM read_parquet('${base}/${example.table}.parquet');
+
 PostgreSQL keeps them apart by default:
 
     \\copy ${example.table} FROM PROGRAM 'gunzip -c ${example.table}.csv.gz' (FORMAT csv, HEADER)
@@ -116,7 +122,10 @@ So does the database, in any program:
     sqlite3 register.sqlite 'SELECT id, ${example.name} FROM ${example.table} LIMIT 10'
     datasette register.sqlite
 
--k keeps the compressed file, which SHA256SUMS names.
+-k keeps the compressed file, which SHA256SUMS names. Datasette Lite runs in a browser,
+which loads all of register.sqlite:
+
+    ${datasetteLite(`${base}/register.sqlite`)}
 
 pandas can't tell the two apart in CSV. Read the Parquet files instead, with pandas 2.0
 or newer and pyarrow:

@@ -13,6 +13,10 @@ export function exampleOf([resource = group]: readonly Resource[]) {
   return { table: plural, name: nameColumn, documents: `documents/${record.route}.ndjson.gz` };
 }
 
+/** Opens a database in Datasette Lite, which loads it into a browser. @param url absolute */
+export const datasetteLite = (url: string): string =>
+  `https://lite.datasette.io/?url=${encodeURIComponent(url)}`;
+
 /** The size from which on a download counts as one. */
 export const WHOLE_DOWNLOAD = `${DOWNLOAD_TOKEN_BYTES / 1024 ** 2} MiB`;
 

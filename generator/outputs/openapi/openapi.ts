@@ -6,6 +6,7 @@ import { isDescribed } from '../../routes/routes.js';
 import type { Route } from '../../routes/route.js';
 import { measuredKinds, type Measured } from '../../schema/measured.js';
 import type { Output } from '../output.js';
+import { columnsOf } from './columns.js';
 import { Components } from './components.js';
 import { documentsIn } from './documents.js';
 import { introduction } from './introduction.js';
@@ -26,7 +27,10 @@ export function* openapi(config: SiteConfig, table: readonly Route[], measured: 
   const isThere = (name: string): boolean => described.some((route) => route.name === name);
   const shapes = documentsIn(config).filter(({ name }) => isThere(name));
   const paths = Object.fromEntries(
-    described.map((route) => [route.path, { get: operationOf(route, components, isThere) }]),
+    described.map((route) => [
+      route.path,
+      { get: { ...operationOf(route, components, isThere), ...columnsOf(route.name, measured) } },
+    ]),
   );
   const tags = TAGS.filter(({ name }) => described.some((route) => tagOf(route) === name));
   const body = JSON.stringify({

@@ -3,12 +3,12 @@ import { basename } from 'node:path/posix';
 import type { SiteConfig } from '../../config/config.js';
 import { sqlTypeOf } from '../../exports/database-schema.js';
 import type { Value } from '../../schema/shape.js';
-import { DATABASE } from '../../routes/exports.js';
+import { DATABASE, PLAIN_DATABASE } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
 import type { Overview } from '../../register/overview.js';
 import { enumerated, measuredKinds, type Measured } from '../../schema/measured.js';
 import { wordsIn, type InWords } from '../../schema/words.js';
-import { exampleOf, leastTime, WHOLE_DOWNLOAD } from '../downloads/recipes.js';
+import { datasetteLite, exampleOf, leastTime, WHOLE_DOWNLOAD } from '../downloads/recipes.js';
 import { meaningInWords, valueRow } from './fields.js';
 import { amount, integer, interval, moment, size } from './words.js';
 
@@ -63,7 +63,8 @@ export function downloadsPage(
 ) {
   const inWords = wordsIn(operator);
   const database = bulk.find(({ path }) => path === `/${DATABASE.file}`);
-  const documents = bulk.filter((file) => file !== database);
+  const plain = bulk.find(({ path }) => path === `/${PLAIN_DATABASE.file}`);
+  const documents = bulk.filter((file) => file !== database && file !== plain);
   const ofTables = tables.flatMap(({ files }) => files);
   const all = [...ofTables, ...bulk];
   const [resumed] = ofTables.toSorted((a, b) => b.bytes - a.bytes);
@@ -75,6 +76,7 @@ export function downloadsPage(
     isBehind: asOf !== registerAsOf,
     isPublished: all.length > 0,
     database: database && { ...fileOf(database), rows: integer(database.rows) },
+    plain: plain && { ...fileOf(plain), lite: datasetteLite(operator.baseUrl + plain.path) },
     documents: {
       files: documents.map((file) => ({
         ...fileOf(file),

@@ -6,17 +6,16 @@ import { ifExists, makeFolder } from '../../base/files.js';
 import type { Verifier } from '../../base/keys.js';
 import { publishing } from '../log/sign.js';
 import { publishCopiedLog } from '../log/publish-entry.js';
-import { isSound, withPublished } from '../../state/published.js';
+import { isSound, lacksDownloads, withPublished } from '../../state/published.js';
 import type { Changes } from '../../state/next.js';
 import { Publisher } from '../../publish/publisher.js';
 import { PATHS } from '../../routes/paths.js';
 import type { ChangeIndex } from '../../tree/changes.js';
 import { readManifest } from '../../tree/manifest.js';
 import type { Manifest } from '../../tree/snapshot-json.js';
-import type { Tree } from '../../tree/tree.js';
 import { MovedOn } from './client.js';
 import { fetchBundles, fetchDocuments, fetchFeeds, fetchMissing, foresee, stepsFrom } from './fetch.js';
-import { fetchedIn, type Fetched, type Run } from './files.js';
+import { fetchedIn, isLeftOut, type Fetched, type Run } from './files.js';
 import { DocumentLines } from './lines.js';
 import { fetchCheckpoint, fetchLog, type LogReport } from './log.js';
 import { JSON_BYTES, addresses, parseChangeIndex, type Origin, type OriginSnapshot } from './origin.js';
@@ -49,7 +48,7 @@ export async function copy(
   snapshot: OriginSnapshot,
   { startsOver, keys, acceptsUnsigned }: CopyOptions,
 ): Promise<Copied> {
-  const { tree, progress } = run;
+  const { tree, progress, withoutDownloads } = run;
   const { origin, content } = snapshot;
   const { sequence } = origin;
   const { id } = origin.tree;
@@ -57,8 +56,9 @@ export async function copy(
   if (keys.length === 0) requireOurs(origin);
   const signed = await fetchCheckpoint(run, origin, keys);
   const published = ifExists(() => readFileSync(tree.manifest));
-  const base = baseIn(tree, id);
-  const isHeld = base !== undefined && published?.equals(content) === true;
+  const base = baseIn(run, id);
+  const isAsAsked = lacksDownloads(tree) === withoutDownloads;
+  const isHeld = base !== undefined && published?.equals(content) === true && isAsAsked;
   /** Of a snapshot that the copy has the log was accepted before. */
   const logOf = async () => {
     const log = await fetchLog(run, snapshot, signed, acceptsUnsigned || isHeld);
@@ -80,7 +80,8 @@ export async function copy(
     if (log?.report === null) publishLog();
     else await publishing(tree, progress, publishLog);
   };
-  const publisher = await Publisher.open(tree, { routes: origin.routes, copyOf: id, after }, progress);
+  const opening = { routes: origin.routes, copyOf: id, withoutDownloads, after };
+  const publisher = await Publisher.open(tree, opening, progress);
   let prepared: Awaited<ReturnType<typeof prepare>>;
   try {
     log = await logOf();
@@ -96,12 +97,12 @@ export async function copy(
 }
 
 /**
- * The snapshot of the copy, if bundles can lead on from it: its state is sound, and no repair has marked
- * documents as damaged.
+ * The snapshot of the copy, if bundles can lead on from it: its state is sound, no repair has marked
+ * documents as damaged, and it doesn't lack downloads that it is to have.
  * @param id the tree of the origin
  * @throws Failure environment: the published tree is not known to be a copy
  */
-function baseIn(tree: Tree, id: string): Manifest | undefined {
+function baseIn({ tree, withoutDownloads }: Run, id: string): Manifest | undefined {
   const published = readManifest(tree.manifest);
   if (published === undefined) return undefined;
   const isOfOrigin = published.tree.id === id;
@@ -113,7 +114,8 @@ function baseIn(tree: Tree, id: string): Manifest | undefined {
         `or if it is one, delete it and its state "${tree.state}"`,
     );
   }
-  const isWhole = isSound(tree, published.digest) && described?.marked === undefined;
+  const hasAll = withoutDownloads || described?.withoutDownloads === undefined;
+  const isWhole = isSound(tree, published.digest) && described?.marked === undefined && hasAll;
   return isOfOrigin && isWhole ? published : undefined;
 }
 
@@ -132,17 +134,19 @@ async function prepare(publisher: Publisher, run: Run, origin: Origin, before: M
     await fetchMissing(session);
     const feeds = await fetchFeeds(session);
     const { put, removed } = ownChanges(session);
-    await stageAll(publisher, session, documents);
+    const restored = await stageAll(publisher, session, documents);
     const plan = await progress.blocking(() => publisher.plan(progress));
     if (plan.digest !== origin.digest) {
-      const absent = lines.missing.flatMap(({ path, fetched }) => (fetched === undefined ? [path] : []));
+      const absent = lines.missing.flatMap(({ path, route, fetched }) =>
+        fetched === undefined && !isLeftOut(run, route) ? [path] : [],
+      );
       const note =
         absent.length === 0 ? '' : `; the origin has nothing at ${absent.slice(0, SHOWN).join(', ')}`;
       throw new MovedOn(`the copy has the digest ${plan.digest}, expected ${origin.digest}${note}`);
     }
     const followed = steps?.length === 0 ? 'nothing' : 'changes';
     const fetched: Copied['fetched'] = steps === undefined ? 'everything' : followed;
-    return { fetched, plan, own: { put: new Map([...feeds, ...put]), removed } };
+    return { fetched, plan, own: { put: new Map([...feeds, ...put, ...restored]), removed } };
   } finally {
     lines.close();
   }

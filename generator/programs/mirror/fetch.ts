@@ -4,12 +4,13 @@ import { Failure } from '../../base/errors.js';
 import { isOther } from '../../exports/documents.js';
 import { listOf, type Change, type ChangeIndex, type ChangeFile } from '../../tree/changes.js';
 import { isRendered } from '../../tree/published-routes.js';
+import { DATABASE, PLAIN_DATABASE } from '../../routes/exports.js';
 import { urlTemplate, type Bucket } from '../../routes/route.js';
 import { FEEDS, documentFile } from '../../routes/feeds.js';
 import { PATHS } from '../../routes/paths.js';
 import { MovedOn, NotThere, type Wanted } from './client.js';
-import type { Fetched, Run } from './files.js';
-import type { DocumentLines } from './lines.js';
+import { isLeftOut, type Fetched, type Run } from './files.js';
+import { unpacked, type DocumentLines } from './lines.js';
 import { JSON_BYTES, parseDataPackage, type Origin } from './origin.js';
 
 /** One attempt. */
@@ -67,10 +68,10 @@ const singleRoutes = ({ routes }: Origin, contents: Contents) =>
     // Downloads that were kept may be of what the register has lost since.
     .filter(({ path, absent }) => absent === undefined || contents.has(path));
 
-/** The requests that these routes cost a first copy at least: other documents come with a download. */
-const requestsOf = (routes: ReturnType<typeof singleRoutes>, contents: Contents) =>
+/** The requests that these routes cost a first copy at least: the rest comes with a download. */
+const requestsOf = (run: Run, routes: ReturnType<typeof singleRoutes>, contents: Contents) =>
   routes
-    .filter((route) => !isOther(route))
+    .filter((route) => !isOther(route) && route.file !== PLAIN_DATABASE.file && !isLeftOut(run, route))
     .map(({ bucket, path }) => ({ bucket, bytes: contents.get(path)?.bytes ?? 0 }));
 
 /**
@@ -78,14 +79,14 @@ const requestsOf = (routes: ReturnType<typeof singleRoutes>, contents: Contents)
  * @param from the snapshot from which bundles may lead on; undefined for a copy from the start
  * @throws Failure environment: longer than a run may take
  */
-export function foresee({ client }: Run, origin: Origin, from: number | undefined): void {
+export function foresee(run: Run, origin: Origin, from: number | undefined): void {
   const index: Bucket[] = ['api'];
   const feeds: Bucket[] = ['api', 'api'];
   const listAndBundle: Bucket[] = from === undefined || from === origin.sequence ? [] : ['api', 'download'];
   const nothing: Contents = new Map();
-  client.foresee([
+  run.client.foresee([
     ...[...index, ...feeds, ...listAndBundle].map((bucket) => ({ bucket, bytes: 0 })),
-    ...(from === undefined ? requestsOf(singleRoutes(origin, nothing), nothing) : []),
+    ...(from === undefined ? requestsOf(run, singleRoutes(origin, nothing), nothing) : []),
   ]);
 }
 
@@ -114,7 +115,7 @@ export async function fetchDocuments(session: Session): Promise<DocumentFiles> {
     }),
   ]);
   const routes = singleRoutes(origin, contents);
-  session.client.foresee(requestsOf(routes, contents));
+  session.client.foresee(requestsOf(session, routes, contents));
   const unknown = { bytes: origin.tree.bytes };
   const single = routes.map((route) => ({
     ...route,
@@ -184,8 +185,16 @@ export function stepsFrom(
  * nothing names, an origin may lack some: the digest tells whether it does.
  * @throws MovedOn
  */
-export const fetchMissing = (session: Session): Promise<void> =>
-  download(session, session.lines.missing, (fetched, missing) => void (missing.fetched = fetched));
+export async function fetchMissing(session: Session): Promise<void> {
+  const { files, lines } = session;
+  const missing = lines.missing.filter(({ route }) => !isLeftOut(session, route));
+  const packed = missing.find(({ route }) => route.file === DATABASE.file);
+  const plain = packed && missing.find(({ route }) => route.file === PLAIN_DATABASE.file);
+  const wanted = missing.filter((each) => each !== plain);
+  await download(session, wanted, (fetched, each) => void (each.fetched = fetched));
+  if (plain !== undefined && packed?.fetched !== undefined)
+    plain.fetched = await files.fetch(plain, unpacked(packed.fetched.file, plain.bytes));
+}
 
 /** Fetches the feed of snapshots. @returns its files, by their names below the tree */
 export async function fetchFeeds({ files }: Session): Promise<ReadonlyMap<string, string>> {

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { makeFolder } from '../../base/files.js';
 import { Lock } from '../../base/lock.js';
 import type { Progress } from '../../base/progress.js';
+import { isDownload } from '../../routes/exports.js';
 import { measure, type HashedContent } from '../../tree/measure.js';
+import type { PublishedRoute } from '../../tree/published-routes.js';
 import type { Tree } from '../../tree/tree.js';
 import { MovedOn, type Client, type Wanted } from './client.js';
 
@@ -14,7 +16,13 @@ export interface Run {
   readonly client: Client;
   readonly files: FetchedFiles;
   readonly progress: Progress;
+  /** Whether the copy is to have no files of the bulk downloads. */
+  readonly withoutDownloads: boolean;
 }
+
+/** Whether a copy has no file of a route, although the digest covers it. */
+export const isLeftOut = ({ withoutDownloads }: Run, route: PublishedRoute): boolean =>
+  withoutDownloads && isDownload(route);
 
 export interface Fetched extends HashedContent {
   readonly file: string;
@@ -39,8 +47,12 @@ export class FetchedFiles {
     return known !== undefined && existsSync(known.file) ? known : undefined;
   }
 
-  /** Fetches a file, unless the run has it. @throws NotThere; MovedOn: it has another content */
-  async fetch(wanted: Wanted): Promise<Fetched> {
+  /**
+   * Fetches a file, unless the run has it.
+   * @param made its content, if that is made of another file instead
+   * @throws NotThere; MovedOn: it has another content
+   */
+  async fetch(wanted: Wanted, made?: AsyncIterable<Buffer>): Promise<Fetched> {
     const known = this.known(wanted);
     if (known !== undefined) return known;
     const { path, bytes, sha256 } = wanted;
@@ -49,11 +61,11 @@ export class FetchedFiles {
     rmSync(partial, { force: true });
     // Others may read it once it is published; they can't enter the state, in which it waits.
     const descriptor = openSync(partial, 'a');
+    const write = (chunk: Buffer): void => writeFileSync(descriptor, chunk);
     try {
-      await this.#client.receive(wanted, {
-        restart: () => ftruncateSync(descriptor),
-        write: (chunk) => writeFileSync(descriptor, chunk),
-      });
+      if (made === undefined)
+        await this.#client.receive(wanted, { restart: () => ftruncateSync(descriptor), write });
+      else for await (const chunk of made) write(chunk);
     } finally {
       closeSync(descriptor);
     }

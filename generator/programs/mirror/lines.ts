@@ -160,9 +160,6 @@ interface Row {
  * @throws Damaged: it is no gzip file, or a line has more than `LINE_BYTES`
  */
 export async function* linesOf(file: string): AsyncGenerator<string, void, undefined> {
-  const unzipped = createGunzip();
-  // The callback keeps an error from being thrown twice; iterating throws it.
-  pipeline(createReadStream(file), unzipped, () => {});
   let parts: Buffer[] = [];
   let bytes = 0;
   const add = (part: Buffer): void => {
@@ -170,21 +167,40 @@ export async function* linesOf(file: string): AsyncGenerator<string, void, undef
     if (bytes > LINE_BYTES) throw new Damaged(`a line of "${file}" has more than ${LINE_BYTES} bytes`);
     parts.push(part);
   };
+  for await (const chunk of unpacked(file)) {
+    let start = 0;
+    // Not readline, which also splits at U+2028.
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      add(chunk.subarray(start, end));
+      yield Buffer.concat(parts).toString();
+      [parts, bytes] = [[], 0];
+      start = end + 1;
+    }
+    if (start < chunk.length) add(chunk.subarray(start));
+  }
+  if (parts.length > 0) yield Buffer.concat(parts).toString();
+}
+
+/**
+ * What a gzip file of the origin contains.
+ * @throws Damaged: it is no gzip file, or contains more than `most` bytes
+ */
+export async function* unpacked(
+  file: string,
+  most = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Buffer, void, undefined> {
+  const unzipped = createGunzip();
+  // The callback keeps an error from being thrown twice; iterating throws it.
+  pipeline(createReadStream(file), unzipped, () => {});
+  let bytes = 0;
   try {
     for await (const chunk of unzipped) {
       if (!Buffer.isBuffer(chunk)) throw new TypeError('expected bytes');
-      let start = 0;
-      // Not readline, which also splits at U+2028.
-      for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-        add(chunk.subarray(start, end));
-        yield Buffer.concat(parts).toString();
-        [parts, bytes] = [[], 0];
-        start = end + 1;
-      }
-      if (start < chunk.length) add(chunk.subarray(start));
+      bytes += chunk.length;
+      if (bytes > most) throw new Damaged(`"${file}" contains more than ${most} bytes`);
+      yield chunk;
     }
   } catch (error) {
     throw codeOf(error)?.startsWith('Z_') === true ? new Damaged(`"${file}": ${messageOf(error)}`) : error;
   }
-  if (parts.length > 0) yield Buffer.concat(parts).toString();
 }

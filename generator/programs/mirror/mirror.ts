@@ -37,23 +37,29 @@ export interface Mirrored extends Copied {
 const recordSchema = z.object({ origin: z.string(), etag: z.string(), sha256: z.string() });
 const recordFile = ({ mirror: folder }: Tree): string => join(folder, 'origin.json');
 
+export interface MirrorOptions {
+  /** Those of the origin's signed log; without any, it must have the keys of the first copy. */
+  readonly keys?: readonly Verifier[];
+  /** How long it may wait, in all, until something is received again. */
+  readonly patienceMinutes?: number;
+  /** Whether the copy is to have no files of the bulk downloads. */
+  readonly withoutDownloads?: boolean;
+}
+
 /**
  * @param base an http or https URL without a path
- * @param keys those of the origin's signed log; without any, it must have the keys of the first copy
- * @param patienceMinutes how long it may wait, in all, until something is received again
  * @throws Failure invalid: the copy would not equal its origin; environment: network or disk; busy
  */
 export async function mirror(
   base: URL,
   tree: Tree,
   effects: ClientEffects,
-  keys: readonly Verifier[] = [],
-  patienceMinutes = PATIENCE_MINUTES,
+  { keys = [], patienceMinutes = PATIENCE_MINUTES, withoutDownloads = false }: MirrorOptions = {},
 ): Promise<Mirrored> {
   const { progress } = effects;
   await completeCommit(tree, progress);
   const client = new Client(base, 'mirror', effects, boundsFor(patienceMinutes));
-  const run = { tree, client, files: new FetchedFiles(tree, client), progress };
+  const run = { tree, client, files: new FetchedFiles(tree, client), progress, withoutDownloads };
   try {
     const copied = untilEqual(base.origin, run, keys).catch((error: unknown) => {
       throw error instanceof MovedOn

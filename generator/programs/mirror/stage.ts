@@ -14,21 +14,27 @@ import {
   untrackedFiles,
   type ChangeFile,
 } from '../../tree/changes.js';
+import { isDownload } from '../../routes/exports.js';
 import { isRendered } from '../../tree/published-routes.js';
 import { MovedOn } from './client.js';
 import type { DocumentFiles, Session } from './fetch.js';
-import { fetchedIn } from './files.js';
+import { fetchedIn, isLeftOut } from './files.js';
 import { linesOf, type DocumentRow } from './lines.js';
 
 /**
  * @param documents what the lines change; undefined for what the copy has already
+ * @returns downloads that are what the state says, and that the copy has no file of yet
  * @throws Failure invalid: the lines are not what the origin's routes and totals permit
  */
 export async function stageAll(
   publisher: Publisher,
-  { origin: { routes, tree }, lines, progress }: Session,
+  session: Session,
   documents: DocumentFiles | undefined,
-): Promise<void> {
+): Promise<ReadonlyMap<string, string>> {
+  const { origin, lines, progress } = session;
+  const { routes, tree } = origin;
+  const isLacking = publisher.last?.withoutDownloads === true;
+  const restored = new Map<string, string>();
   const rendered = routes.filter(isRendered);
   const writer = new StageWriter(publisher.spec, 'mirror');
   publisher.writer.leave(rendered.map(({ name }) => name));
@@ -36,7 +42,8 @@ export async function stageAll(
   let staged = 0;
   progress.start('staging', 0, 'documents');
   try {
-    for (const { name } of rendered) {
+    for (const route of rendered) {
+      const { name } = route;
       // A route without a writer stays as it is.
       let to = isFollowing ? undefined : writer.route(name);
       for await (const { key, body, missing } of merged(documents?.get(name), lines.rows(name))) {
@@ -44,8 +51,12 @@ export async function stageAll(
         if (isFollowing) to.keepBelow(key);
         const fetched = missing?.fetched;
         if (body !== undefined) to.put(key, body);
-        else if (fetched === undefined) to.remove(key);
-        else to.putFile({ ...fetched, key }, () => fetched.file);
+        else if (fetched !== undefined) {
+          const isStaged = to.putFile({ ...fetched, key }, () => fetched.file);
+          if (!isStaged && isLacking && isDownload(route)) restored.set(route.file, fetched.file);
+        } else if (missing?.sha256 !== undefined && isLeftOut(session, route))
+          to.putAbsent({ key, bytes: missing.bytes, hash: Buffer.from(missing.sha256, 'hex') });
+        else to.remove(key);
         staged += body?.length ?? fetched?.bytes ?? 0;
         if (staged > tree.bytes) throw new MovedOn(`the documents have more than ${tree.bytes} bytes`);
         await progress.advance(1);
@@ -57,6 +68,7 @@ export async function stageAll(
     writer.close();
   }
   progress.finish();
+  return restored;
 }
 
 /** Rows, and between them the documents of a file that they change. Both ascend. */
@@ -89,8 +101,12 @@ function idOf(document: string): number {
   throw Failure.invalid(`a document begins with ${JSON.stringify(start)}, expected its id`);
 }
 
-/** The changes of the next snapshot: the origin's, restricted to the files that the copy has. */
-export function ownChanges({ tree, origin, index, taken }: Session): OwnFiles {
+/**
+ * The changes of the next snapshot: the origin's, restricted to the files that the copy has. Downloads that
+ * it is to be without are removed along with them.
+ */
+export function ownChanges(session: Session): OwnFiles {
+  const { tree, origin, index, taken } = session;
   const before = readChangeIndex(tree);
   const held = before?.tree === index.tree ? filesIn(before.changes) : [];
   const isHeld = ({ file, sha256 }: ChangeFile): boolean =>
@@ -113,5 +129,8 @@ export function ownChanges({ tree, origin, index, taken }: Session): OwnFiles {
     const fetched = taken.get(each.sha256);
     if (fetched !== undefined) put.set(each.file.slice(1), fetched.file);
   }
-  return { put, removed: untrackedFiles(tree, own.changes) };
+  const leftOut = origin.routes.filter(
+    (route) => isLeftOut(session, route) && existsSync(join(tree.out, route.file)),
+  );
+  return { put, removed: [...untrackedFiles(tree, own.changes), ...leftOut.map(({ file }) => file)] };
 }

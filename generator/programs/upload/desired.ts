@@ -8,6 +8,7 @@ import { Failure } from '../../base/errors.js';
 import { ifExists } from '../../base/files.js';
 import { OwnFolder } from '../../base/links.js';
 import type { Headers } from '../../routes/headers.js';
+import { isDownload } from '../../routes/exports.js';
 import { hasFiles, type CacheClass } from '../../routes/route.js';
 import { keyForm, templatePattern, textPattern } from '../../routes/keys.js';
 import { locator, namesOfDocuments } from '../../tree/locate.js';
@@ -101,7 +102,9 @@ export class DesiredFiles {
       const group = file.replace('{tree}', snapshot.tree.id);
       return { group, mark: JSON.stringify(headers), class: cacheClass, headers };
     };
-    const routes = snapshot.routes.filter(hasFiles);
+    const isAbsent = (route: SnapshotRoute): boolean =>
+      state.newest?.described.withoutDownloads === true && isDownload(route);
+    const routes = snapshot.routes.filter((route) => hasFiles(route) && !isAbsent(route));
     const documents = locator(routes.filter(isRendered));
     const sets = routes.flatMap((route) =>
       isRendered(route)

@@ -47,7 +47,11 @@ export const upload = (
       await follow(setTimeout(remote.lingersMs), () => 0, progress);
       progress.finish();
     }
-    const resent = desired.sets.filter(({ group, mark }) => ![undefined, mark].includes(known?.sent[group]));
+    // Downloads that a copy got back are named by no commit, as its snapshot is the same.
+    const resent = desired.sets.filter(({ template, group, mark }) => {
+      const sent = known?.sent[group];
+      return sent === undefined ? known !== undefined && isSingle(template) : sent !== mark;
+    });
     const touched = new Map<string, number[]>();
     const touch = ({ template, key }: Pick<Location, 'template' | 'key'>): void => {
       const keys = touched.get(template);

@@ -124,6 +124,7 @@ async function markDamaged(
     snapshot,
     assets,
     isCopy,
+    withoutDownloads,
   } = state.newest?.described ?? NOTHING_KNOWN;
   const isCommitted = existsSync(tree.manifest) && published === manifestHash(readFileSync(tree.manifest));
   const lost = new Set(extra);
@@ -139,6 +140,7 @@ async function markDamaged(
     ...(published !== undefined && { manifest: published }),
     ...(snapshot && isCommitted && { snapshot }),
     ...(isCopy !== undefined && { isCopy }),
+    ...(withoutDownloads && { withoutDownloads }),
   });
   for (const file of extra) deleteFile(tree.out, file);
   return files;

@@ -157,6 +157,11 @@ it.each(SITES)('register.sqlite.gz of %s has the rows and values of the CSV file
 });
 
 describe('register.sqlite.gz', () => {
+  it.each(SITES)('of %s contains register.sqlite', (_, out) => {
+    const plain = readFileSync(join(out, 'downloads/register.sqlite'));
+    expect(unpacked(out, 'register.sqlite.gz').equals(plain)).toBe(true);
+  });
+
   it('holds nothing of a withheld record, and no name of a withheld owner', () => {
     expect(columnOf(nasty, 'SELECT count(*) FROM users WHERE id = 7')).toEqual([0]);
     expect(columnOf(nasty, 'SELECT owner_id FROM groups WHERE id = 100')).toEqual([null]);
@@ -245,10 +250,10 @@ describe('a build that follows', () => {
     );
     await published({ register: made.register, out: again, operator });
     expect(contentOf(made.out)).toEqual(contentOf(again));
-    // No unpacked database is left on the disk.
+    // No other database is left on the disk.
     const left = [made.out, inState(made.out)].flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.sqlite')),
     );
-    expect(left).toEqual(['state.sqlite']);
+    expect(left).toEqual(['downloads/register.sqlite', 'state.sqlite']);
   });
 });

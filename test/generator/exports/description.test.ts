@@ -53,6 +53,7 @@ const packageShape = z.object({
     z.union([
       resourceShape.extend({
         type: z.literal('table'),
+        document: z.string(),
         schema: z.object({
           fields: z.array(fieldShape),
           primaryKey: z.array(z.string()),
@@ -68,9 +69,21 @@ const packageShape = z.object({
         schema: z.undefined().optional(),
         description: z.string().min(20),
         format: z.enum(['ndjson', 'sqlite']),
-        compression: z.literal('gz'),
+        // Of the database, there is one that is not compressed.
+        compression: z.literal('gz').optional(),
       }),
     ]),
+  ),
+});
+
+const descriptionShape = z.object({
+  paths: z.record(
+    z.string(),
+    z.object({
+      get: z.object({
+        'x-csv-columns': z.record(z.string(), z.record(z.string(), z.string())).optional(),
+      }),
+    }),
   ),
 });
 
@@ -95,13 +108,13 @@ function fits(cell: string | null, { type, constraints }: z.infer<typeof fieldSh
 }
 
 describe('datapackage.json', () => {
-  it('lists three files for each of the eight tables and eight more, with their size and checksum', () => {
+  it('lists three files for each of the eight tables and nine more, with their size and checksum', () => {
     const { resources } = read();
     expect(tables()).toHaveLength(24);
-    expect(resources).toHaveLength(32);
+    expect(resources).toHaveLength(33);
     // Slashes would make a name hard to use; the standard says so.
     for (const { name } of resources) expect(name).toMatch(/^[a-z0-9._-]+$/);
-    expect(new Set(resources.map(({ name }) => name)).size).toBe(32);
+    expect(new Set(resources.map(({ name }) => name)).size).toBe(33);
     for (const { path: name, bytes, hash } of resources) {
       expect(statSync(join(folder, name)).size).toBe(bytes);
       expect(hash).toBe(`sha256:${sha256(readFileSync(join(folder, name)))}`);
@@ -136,7 +149,7 @@ describe('datapackage.json', () => {
         .split('\n');
       expect(rows.get(name), name).toBe(lines.length - 1);
     }
-    expect(rows.get('register.sqlite.gz')).toBe(allRows());
+    for (const name of ['register.sqlite.gz', 'register.sqlite']) expect(rows.get(name)).toBe(allRows());
   });
 });
 
@@ -182,6 +195,27 @@ describe('the places in JSON that it names', () => {
       expect(rows).toEqual(expected);
     }
   });
+
+  it('are those of the OpenAPI description, which has them where a column has another name', () => {
+    const { paths } = descriptionShape.parse(
+      JSON.parse(readFileSync(join(out, 'api/v1/openapi.json'), 'utf8')),
+    );
+    const described = Object.entries(paths).flatMap(([at, { get }]) =>
+      Object.entries(get['x-csv-columns'] ?? {}).map(([table, columns]) => ({ at, table, columns })),
+    );
+    const expected = tables()
+      .filter(({ path: name }) => name.endsWith('.csv'))
+      .map(({ path: name, document, schema }) => ({
+        at: document,
+        table: name.slice(0, -'.csv'.length),
+        columns: Object.fromEntries(
+          schema.fields.flatMap((field) => (field.json === field.name ? [] : [[field.json, field.name]])),
+        ),
+      }));
+    expect(described).toHaveLength(8);
+    expect(described).toEqual(expect.arrayContaining(expected));
+    expect(JSON.stringify(described)).toContain('"asset_type.name":"asset_type"');
+  });
 });
 
 const DESCRIBING = ['README.txt', 'SHA256SUMS', 'datapackage.json'];
@@ -195,7 +229,7 @@ describe('the downloads page', () => {
     for (const name of [...resources.map((resource) => resource.path), ...DESCRIBING])
       expect(html().split(`href="/downloads/${name}"`), name).toHaveLength(2);
     for (const { path: name, bytes } of resources) {
-      const link = name.startsWith('register') ? '<p class="figure size"' : `href="/downloads/${name}"`;
+      const link = name === 'register.sqlite.gz' ? '<p class="figure size"' : `href="/downloads/${name}"`;
       expect(numberOf(between(html(), `${link} title="`, ' bytes"')[0]), name).toBe(bytes);
     }
   });
@@ -226,7 +260,7 @@ describe('the downloads page', () => {
 it('SHA256SUMS passes sha256sum -c, for every file beside it', () => {
   const options = { cwd: folder, encoding: 'utf8' } as const;
   const { status, stdout } = spawnSync('sha256sum', ['--strict', '-c', 'SHA256SUMS'], options);
-  expect([status, stdout.match(/: OK$/gm)?.length]).toEqual([0, 34]);
+  expect([status, stdout.match(/: OK$/gm)?.length]).toEqual([0, 35]);
 });
 
 it('README.txt names every file, with rows and bytes, and warns of spreadsheets', () => {

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { writeSample } from '../../../data/sample.js';
 import { snapshot } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { has } from '../../support/programs.js';
@@ -35,7 +36,7 @@ describe.skipIf(!has('the recipe for every file', 'curl'))('README.txt', () => {
     expect(text).toContain('12 downloads at once for each IP address, and one more every minute.');
     expect(text).toContain('A file of less than 4 MiB counts as its share of that,');
     // Small ones cost so little that nobody waits.
-    expect(text).toContain('every file, 32 downloads. Run it');
+    expect(text).toContain('every file, 33 downloads. Run it');
     const [recipe = ''] = /^ {4}curl -f -O \S+SHA256SUMS\n(?: {4}.*\n)+/m.exec(readme) ?? [];
     const [, url = ''] = /(\S+)\/downloads\/SHA256SUMS/.exec(recipe) ?? [];
     const cwd = path('files');
@@ -46,7 +47,7 @@ describe.skipIf(!has('the recipe for every file', 'curl'))('README.txt', () => {
       return stdout.trimEnd().split('\n');
     };
     // The list itself, and what it names.
-    expect(await fetched()).toHaveLength(1 + 34);
+    expect(await fetched()).toHaveLength(1 + 35);
     expect(files(cwd)).toEqual(files(join(out, 'downloads')));
     expect(await fetched()).toEqual([`${base}/downloads/SHA256SUMS`]);
     changeRegister(register, 'UPDATE items SET price = 2');
@@ -57,4 +58,33 @@ describe.skipIf(!has('the recipe for every file', 'curl'))('README.txt', () => {
     expect(again).toContain(`${base}/downloads/items.csv`);
     expect(again).not.toContain(`${base}/downloads/groups.csv`);
   });
+});
+
+it('register.sqlite is read in parts from pages of any origin', async () => {
+  const [register, out] = [path('parts.sqlite'), path('parts')];
+  await writeSample({ file: register, records: 200, seed: 3 });
+  expect(await snapshot(['build', '--register', register, '--out', out, '--quiet'])).toMatchObject({
+    code: 0,
+  });
+  const proxy = await startProxy(out, ['--download-tokens', '1']);
+  onTestFinished(async () => void (await proxy.stop()));
+  const content = readFileSync(join(out, 'downloads/register.sqlite'));
+  expect(content.length).toBeGreaterThan(30 * 4096);
+  // All pages: none of these requests takes more than a hundredth of a download.
+  for (let at = 0; at < 30 * 4096; at += 4096) {
+    const response = await proxy.get('/downloads/register.sqlite', {
+      headers: { Range: `bytes=${at}-${at + 4095}`, Origin: 'https://lite.datasette.io' },
+    });
+    expect(response.status).toBe(206);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'access-control-allow-origin': '*',
+      'content-disposition': expect.stringMatching(
+        /^attachment; filename="register-\d{4}-\d\d-\d\d\.sqlite"$/,
+      ),
+      'content-range': `bytes ${at}-${at + 4095}/${content.length}`,
+      'content-type': 'application/vnd.sqlite3',
+      'cross-origin-resource-policy': 'cross-origin',
+    });
+    expect(Buffer.from(await response.arrayBuffer()).equals(content.subarray(at, at + 4096))).toBe(true);
+  }
 });

@@ -41,6 +41,7 @@ const operation = z.strictObject({
   tags: z.tuple([z.string()]),
   parameters: z.array(z.union([reference, parameter])),
   responses: z.record(z.string(), z.union([reference, response])),
+  'x-csv-columns': z.record(z.string(), z.record(z.string(), z.string())).optional(),
 });
 const description = z.strictObject({
   openapi: z.string(),
