@@ -17,9 +17,9 @@ import { ask } from './request.js';
 
 const INDEX = '/api/v1/lookup/names';
 const LEAST_LETTERS = 3;
-/** Of a prefix that thousands of names have, the first ones are enough. */
-const MOST_PAGES = 2;
 const MOST_SUGGESTIONS = 8;
+/** Of a prefix that thousands of names have, the first ones are enough. What is loaded already is no request. */
+const MOST_REQUESTS = 3;
 /** Whoever types on within 150 ms isn't waiting for suggestions. */
 const PAUSE_MS = 150;
 
@@ -61,15 +61,24 @@ function load(path) {
 }
 
 /**
- * The first names that begin with a folded text, in order, those of a record once.
+ * The first names that begin with a folded text, in order, those of a record once: until there are enough of the kind
+ * that comes first, for pages may have few names.
  * @param {string} folded
+ * @param {string} chosen kind
  */
-async function namesWith(folded) {
+async function namesWith(folded, chosen) {
+  let requests = loaded.has(INDEX) ? 0 : 1;
   const pages = pagesWith(listIn(objectIn(await load(INDEX))?.pages, isPage), folded);
   /** @type {Map<string, Named>} */
   const records = new Map();
-  for (const { path } of pages.slice(0, MOST_PAGES)) {
-    for (const each of listIn(objectIn(await load(path))?.names, isNamed)) {
+  for (const { path } of pages) {
+    if ([...records.values()].filter(({ kind }) => kind === chosen).length >= MOST_SUGGESTIONS) break;
+    if (!loaded.has(path)) requests += 1;
+    if (requests > MOST_REQUESTS) break;
+    const page = objectIn(await load(path));
+    // What comes after it would not be the first.
+    if (page === null) break;
+    for (const each of listIn(page.names, isNamed)) {
       const record = `${each.kind}/${each.id}`;
       if (foldedName(each.name).startsWith(folded) && (each.is_current || !records.has(record)))
         records.set(record, each);
@@ -158,9 +167,9 @@ export function suggest(input, field, chosenKind) {
     if (Array.from(folded).length < LEAST_LETTERS) return show([]);
     await new Promise((settle) => setTimeout(settle, PAUSE_MS));
     if (typed !== latest) return;
-    const names = await namesWith(folded);
-    if (typed !== latest) return;
     const chosen = chosenKind();
+    const names = await namesWith(folded, chosen);
+    if (typed !== latest) return;
     const [first, others] = [true, false].map((is) => names.filter(({ kind }) => (kind === chosen) === is));
     show([...(first ?? []), ...(others ?? [])].slice(0, MOST_SUGGESTIONS));
   };

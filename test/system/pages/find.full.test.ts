@@ -1,0 +1,91 @@
+/** The suggestions of the field that finds records, where names with a beginning are in many pages. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { beginsChunk } from '../../../generator/tree/chunks.js';
+import { published } from '../../support/build.js';
+import { temporary } from '../../support/folder.js';
+import { startProxy } from '../../support/proxy.js';
+import { writeRegister } from '../../support/register.js';
+import { browsing, inChromium } from './browser.js';
+
+const path = temporary();
+const out = path('dist');
+
+/** Some ids, of which each begins a page of names, or none does. */
+const ids = (count: number, from: number, begins: boolean): number[] => {
+  const found: number[] = [];
+  for (let id = from; found.length < count; id += 1) if (beginsChunk(id, 1024) === begins) found.push(id);
+  return found;
+};
+const two = (number: number): string => String(number).padStart(2, '0');
+
+/** `zeb 00` to `zeb 11` are in a page each; then comes one with many. Twelve of `many` are in one page. */
+const USERS = [
+  ...ids(12, 1, true).map((id, index) => ({ id, username: `zeb ${two(index)}` })),
+  ...ids(30, 1, false).map((id, index) => ({ id, username: `zeb ${two(index + 12)}` })),
+  ...ids(12, 1000, false).map((id, index) => ({ id, username: `many ${two(index)}` })),
+];
+/** They come before the users in the order of kinds, and in that of names. */
+const GROUPS = [
+  ...ids(20, 1, false).map((id, index) => ({ id, name: `many ${two(index)}` })),
+  { id: ids(1, 1, true)[0] ?? 0, name: 'many 99' },
+];
+
+const openPage = browsing(async () => {
+  const register = writeRegister(path('register.sqlite'), { users: USERS, groups: GROUPS });
+  await published({ register, out });
+  return startProxy(out);
+});
+
+/** Opens the field for users; `asked` is what it has asked for since. */
+async function opened() {
+  const asked: string[] = [];
+  const { page } = await openPage('/user', {
+    prepare: (each) => {
+      each.on('request', (request) => asked.push(new URL(request.url()).pathname));
+      return Promise.resolve();
+    },
+  });
+  const input = page.getByRole('combobox', { name: 'Id, address or name' });
+  await input.waitFor();
+  asked.length = 0;
+  return { input, asked, options: page.locator('[role=option] bdi') };
+}
+
+const zebs = (from: number, to: number): string[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => `zeb ${two(from + index)}`);
+
+inChromium('the suggestions', () => {
+  it('are the first names, without one left out, of at most three requests a time', async () => {
+    const { pages } = z
+      .object({ pages: z.array(z.object({ first: z.string() })) })
+      .parse(JSON.parse(readFileSync(join(out, 'api/v1/lookup/names.json'), 'utf8')));
+    expect(pages.filter(({ first }) => first.startsWith('zeb')).length).toBeGreaterThan(10);
+    const { input, asked, options } = await opened();
+    await input.pressSequentially('zeb');
+    // The index, the page before those with the names, and the first of these.
+    await expect.poll(() => options.allInnerTexts()).toEqual(zebs(0, 0));
+    expect(asked).toHaveLength(3);
+    await input.press('Space');
+    await expect.poll(() => options.allInnerTexts()).toEqual(zebs(0, 3));
+    expect(asked).toHaveLength(6);
+    await input.press('0');
+    await expect.poll(() => options.allInnerTexts()).toEqual(zebs(0, 6));
+    expect(asked).toHaveLength(9);
+    await input.press('Backspace');
+    await expect.poll(() => options.allInnerTexts()).toEqual(zebs(0, 7));
+    // All that was asked for is kept.
+    expect(new Set(asked).size).toBe(asked.length);
+  });
+
+  it('are asked for no further than there are enough of the chosen kind, which comes first', async () => {
+    const { input, asked, options } = await opened();
+    await input.pressSequentially('many');
+    await expect
+      .poll(() => options.allInnerTexts())
+      .toEqual(Array.from({ length: 8 }, (_, index) => `many ${two(index)}`));
+    expect(asked).toHaveLength(2);
+  });
+});
