@@ -107,25 +107,16 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
   };
 
   /**
-   * The cost of a download depends on its response: HEAD, 304 and errors take nothing. The API's
-   * token comes first, so that a request that it refuses looks at no file.
+   * Sends the file or the error. The cost of a download depends on its response: HEAD, 304 and
+   * errors take nothing. The API's token comes first, so that what it refuses looks at no file.
    */
-  const download: RequestHandler = async (request, response, next) => {
-    if (requireContext(request).bucket !== 'download') {
-      next();
-      return;
-    }
-    const reply = await respond(request);
+  const serve: RequestHandler = async (request, response) => {
+    let reply = await respond(request);
     // The context is a new one if a snapshot was published meanwhile.
     const context = requireContext(request);
-    context.reply = reply;
-    context.downloadCost = request.method === 'GET' ? reply.downloadCost : 0;
-    if (context.downloadCost > 0) await limits.limitDownload(request, response, next);
-    else next();
-  };
-
-  const serve: RequestHandler = async (request, response) => {
-    let reply = requireContext(request).reply ?? (await respond(request));
+    const isCounted = context.bucket === 'download' && request.method === 'GET';
+    context.downloadCost = isCounted ? reply.downloadCost : 0;
+    if (context.downloadCost > 0 && !(await limits.takeDownload(request, response))) return;
     for (let attempt = 1; attempt <= STREAM_ATTEMPTS; attempt += 1) {
       const { active } = requireContext(request);
       const { stream } = reply;
@@ -160,7 +151,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
   // Without stack traces, should Express ever respond by itself.
   app.set('env', 'production');
   const messages = createMessageClasses(app);
-  app.use(allowMethods, limit, download, serve, handleError);
+  app.use(allowMethods, limit, serve, handleError);
 
   return { listener, messages, files, limits };
 }

@@ -22,7 +22,7 @@ export interface LimitedRequest {
   readonly clientKey: string;
   /** The bucket that the request takes from. */
   readonly bucket: BucketName;
-  /** In tokens of the download bucket, 0 to 1; known when `limitDownload` is called. */
+  /** In tokens of the download bucket, 0 to 1; known when `takeDownload` is called. */
   downloadCost: number;
   /** Set by the limiter: the bucket that refused, or the one with the fewest tokens left. */
   tokens: BucketState | undefined;
@@ -42,8 +42,12 @@ export interface LimitsOptions {
 export interface Limits {
   /** Takes a token of the API or of pages. */
   readonly limit: RequestHandler;
-  /** Takes the cost of a download, after `limit`; a refusal gives the token of the API back. */
-  readonly limitDownload: RequestHandler;
+  /**
+   * Takes the cost of a download, after `limit`.
+   *
+   * @returns whether it is allowed; otherwise it is refused, and the token of the API given back
+   */
+  readonly takeDownload: (request: Request, response: Response) => Promise<boolean>;
   /** A changed quota gives everyone a full bucket. */
   setQuotas(quotas: Quotas): void;
   /** This process's buckets, for metrics. */
@@ -118,7 +122,14 @@ export function createLimits({ quotas, clock, maxClients, redis, onRefused }: Li
       limited(request).bucket === 'page'
         ? limitPages(request, response, next)
         : limitApi(request, response, next),
-    limitDownload,
+    takeDownload: async (request, response) => {
+      let isAllowed = false;
+      await limitDownload(request, response, (error?: unknown) => {
+        if (error !== undefined) throw error;
+        isAllowed = true;
+      });
+      return isAllowed;
+    },
   };
 }
 
