@@ -16,10 +16,12 @@ import {
   createContext,
   createMessageClasses,
   findViolation,
+  type HttpResponse,
   type MessageClasses,
+  type RequestContext,
 } from './request.js';
 import { createRespond } from './respond.js';
-import { ALLOW, noSnapshot, options, problem, unpublished } from './responses.js';
+import { ALLOW, noSnapshot, options, problem, redirect, unpublished } from './responses.js';
 import { write, writeFile } from './send.js';
 
 /** The proxy's request handling. */
@@ -98,22 +100,18 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     app(request, response);
   };
 
-  /** A request takes from the bucket of pages or of the API; redirects of single known paths are free. */
-  const limit: RequestHandler = (request, response, next) => {
-    const { match } = requireContext(request);
-    if (match.kind !== 'redirect' || !match.isFree) return limits.limit(request, response, next);
-    next();
-    return undefined;
-  };
-
-  /**
-   * Sends the file or the error. The cost of a download depends on its response: HEAD, 304 and
-   * errors take nothing. The API's token comes first, so that what it refuses looks at no file.
-   */
-  const serve: RequestHandler = async (request, response) => {
+  const handle: RequestHandler = async (request, response) => {
+    const free = respondFree(requireContext(request), request.method);
+    if (free !== undefined) {
+      write(request, response, free);
+      return;
+    }
+    if (!(await limits.take(request, response))) return;
     let reply = await respond(request);
     // The context is a new one if a snapshot was published meanwhile.
     const context = requireContext(request);
+    // The cost of a download depends on its response: HEAD, 304 and errors take nothing. The API's
+    // token comes first, so that what it refuses looks at no file.
     const isCounted = context.bucket === 'download' && request.method === 'GET';
     context.downloadCost = isCounted ? reply.downloadCost : 0;
     if (context.downloadCost > 0 && !(await limits.takeDownload(request, response))) return;
@@ -151,21 +149,19 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
   // Without stack traces, should Express ever respond by itself.
   app.set('env', 'production');
   const messages = createMessageClasses(app);
-  app.use(allowMethods, limit, serve, handleError);
+  app.use(handle, handleError);
 
   return { listener, messages, files, limits };
 }
 
-/** OPTIONS and refused methods cost nothing; GET and HEAD continue, and what breaks the protocol. */
-const allowMethods: RequestHandler = (request, response, next) => {
-  const { method } = request;
-  const context = requireContext(request);
-  if (method === 'GET' || method === 'HEAD' || context.violation !== undefined) {
-    next();
-  } else if (method === 'OPTIONS') {
-    write(request, response, options(context));
-  } else {
+/** What takes no token: OPTIONS, refused methods and redirects of single known paths. */
+function respondFree(context: RequestContext, method: string): HttpResponse | undefined {
+  const { match, violation } = context;
+  if (violation !== undefined) return undefined;
+  if (method === 'OPTIONS') return options(context);
+  if (method !== 'GET' && method !== 'HEAD') {
     const detail = `method "${method}": expected GET, HEAD or OPTIONS`;
-    write(request, response, problem(context, 'method_not_allowed', detail, ALLOW));
+    return problem(context, 'method_not_allowed', detail, ALLOW);
   }
-};
+  return match.kind === 'redirect' && match.isFree ? redirect(context, match.location) : undefined;
+}

@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { rateLimit, type Store } from 'express-rate-limit';
 
 import type { Clock } from '../log.js';
@@ -39,15 +39,14 @@ export interface LimitsOptions {
   readonly onRefused: (request: Request, response: Response, bucket: BucketName) => void;
 }
 
+/** @returns whether the request is allowed; otherwise `onRefused` responds to it */
+export type Take = (request: Request, response: Response) => Promise<boolean>;
+
 export interface Limits {
   /** Takes a token of the API or of pages. */
-  readonly limit: RequestHandler;
-  /**
-   * Takes the cost of a download, after `limit`.
-   *
-   * @returns whether it is allowed; otherwise it is refused, and the token of the API given back
-   */
-  readonly takeDownload: (request: Request, response: Response) => Promise<boolean>;
+  readonly take: Take;
+  /** Takes the cost of a download, after `take`; a refusal gives the token of the API back. */
+  readonly takeDownload: Take;
   /** A changed quota gives everyone a full bucket. */
   setQuotas(quotas: Quotas): void;
   /** This process's buckets, for metrics. */
@@ -82,7 +81,7 @@ export function createLimits({ quotas, clock, maxClients, redis, onRefused }: Li
     { local, store }: ReturnType<typeof createStores>,
     keyGenerator: (request: Request) => string,
     afterRefusal: (request: Request) => void = () => undefined,
-  ): RequestHandler => {
+  ): Take => {
     const handler = rateLimit({
       store,
       limit: () => local.quota.burst,
@@ -99,16 +98,20 @@ export function createLimits({ quotas, clock, maxClients, redis, onRefused }: Li
         onRefused(request, response, bucket);
       },
     });
-    return (request, response, next) =>
-      handler(request, response, (error?: unknown) => {
-        if (error === undefined) keepState(request, bucket, false);
-        next(error);
+    return async (request, response) => {
+      let isAllowed = false;
+      await handler(request, response, (error?: unknown) => {
+        if (error !== undefined) throw error;
+        keepState(request, bucket, false);
+        isAllowed = true;
       });
+      return isAllowed;
+    };
   };
 
-  const limitPages = limitBy('page', page, readKey);
-  const limitApi = limitBy('api', api, readKey);
-  const limitDownload = limitBy('download', download, readDownloadKey, (request) => {
+  const takePage = limitBy('page', page, readKey);
+  const takeApi = limitBy('api', api, readKey);
+  const takeDownload = limitBy('download', download, readDownloadKey, (request) => {
     // The refund is not awaited. Redis runs one process's commands in order.
     void api.store.decrement(readKey(request));
   });
@@ -118,18 +121,8 @@ export function createLimits({ quotas, clock, maxClients, redis, onRefused }: Li
       for (const bucket of BUCKETS) local[bucket].quota = quotas[bucket];
     },
     // express-rate-limit's `skip` is equivalent, but costs three awaits per skipped limiter.
-    limit: (request, response, next) =>
-      limited(request).bucket === 'page'
-        ? limitPages(request, response, next)
-        : limitApi(request, response, next),
-    takeDownload: async (request, response) => {
-      let isAllowed = false;
-      await limitDownload(request, response, (error?: unknown) => {
-        if (error !== undefined) throw error;
-        isAllowed = true;
-      });
-      return isAllowed;
-    },
+    take: (request, response) => (limited(request).bucket === 'page' ? takePage : takeApi)(request, response),
+    takeDownload,
   };
 }
 

@@ -9,7 +9,8 @@ import { listenOn } from '../support.js';
 it('createLimits fails a request that has no context', async () => {
   const options = { quotas: DEFAULT_QUOTAS, clock: Date.now, maxClients: 1, onRefused: () => undefined };
   const app = express();
-  app.use(createLimits(options).limit);
+  const limits = createLimits(options);
+  app.use(async (request, response) => void (await limits.take(request, response)));
   const errors: unknown[] = [];
   app.use((error: unknown, _request: unknown, response: express.Response, _next: unknown) => {
     errors.push(error);
