@@ -1,9 +1,9 @@
-import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express';
 import type { RequestListener } from 'node:http';
 
 import { createClientAddress, type RangeMatcher } from '../clients.js';
 import { DEFAULT_QUOTAS } from '../limiter/gcra.js';
-import { createLimits, type Limits } from '../limiter/limits.js';
+import { createLimits, type BucketState, type Limits } from '../limiter/limits.js';
 import type { RedisBuckets } from '../limiter/redis-store.js';
 import { errorCode, rateLimitedLog, type Dependencies } from '../log.js';
 import type { Metrics } from '../ops/metrics.js';
@@ -62,19 +62,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
   const files = new FileCache(disk, clock);
   const respond = createRespond(watcher, files, metrics);
   let quotas = watcher.active?.quotas ?? DEFAULT_QUOTAS;
-  const limits = createLimits({
-    quotas,
-    clock,
-    maxClients: MAX_CLIENTS,
-    redis,
-    onRefused: (request, response, bucket) => {
-      metrics?.refused(bucket);
-      const context = requireContext(request);
-      const seconds = String(context.tokens?.nextTokenSeconds ?? 1);
-      const detail = `rate limit "${bucket}" exceeded: the next request is allowed in ${seconds} s`;
-      write(request, response, problem(context, 'rate_limited', detail, ['Retry-After', seconds]));
-    },
-  });
+  const limits = createLimits({ quotas, clock, maxClients: MAX_CLIENTS, redis });
 
   /** Before the first snapshot, a 503 that is not counted. Everything after this has a snapshot. */
   const listener: RequestListener = (request, response) => {
@@ -106,7 +94,11 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
       write(request, response, free);
       return;
     }
-    if (!(await limits.take(request, response))) return;
+    const tokens = await limits.take(request, response);
+    if (tokens.refused) {
+      refuse(request, response, tokens);
+      return;
+    }
     let reply = await respond(request);
     // The context is a new one if a snapshot was published meanwhile.
     const context = requireContext(request);
@@ -114,7 +106,13 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     // token comes first, so that what it refuses looks at no file.
     const isCounted = context.bucket === 'download' && request.method === 'GET';
     context.downloadCost = isCounted ? reply.downloadCost : 0;
-    if (context.downloadCost > 0 && !(await limits.takeDownload(request, response))) return;
+    if (context.downloadCost > 0) {
+      const left = await limits.takeDownload(request, response);
+      if (left.refused) {
+        refuse(request, response, left);
+        return;
+      }
+    }
     for (let attempt = 1; attempt <= STREAM_ATTEMPTS; attempt += 1) {
       const { active } = requireContext(request);
       const { stream } = reply;
@@ -126,6 +124,17 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
       reply = await respond(request);
     }
     throw new Error('the file was replaced each time it was read');
+  };
+
+  const refuse = (request: Request, response: Response, { bucket, nextTokenSeconds }: BucketState): void => {
+    metrics?.refused(bucket);
+    const seconds = String(nextTokenSeconds);
+    const detail = `rate limit "${bucket}" exceeded: the next request is allowed in ${seconds} s`;
+    write(
+      request,
+      response,
+      problem(requireContext(request), 'rate_limited', detail, ['Retry-After', seconds]),
+    );
   };
 
   /** Disk errors and defects: details go to the operator's log, not to the client. */

@@ -35,12 +35,10 @@ export interface LimitsOptions {
   readonly maxClients: number;
   /** Shares the buckets with other processes. */
   readonly redis?: RedisBuckets | undefined;
-  /** Responds to a refused request. */
-  readonly onRefused: (request: Request, response: Response, bucket: BucketName) => void;
 }
 
-/** @returns whether the request is allowed; otherwise `onRefused` responds to it */
-export type Take = (request: Request, response: Response) => Promise<boolean>;
+/** @returns the client's bucket after the request, which says if that is refused */
+export type Take = (request: Request, response: Response) => Promise<BucketState>;
 
 export interface Limits {
   /** Takes a token of the API or of pages. */
@@ -58,7 +56,7 @@ export interface Limits {
  * API bucket. A download then takes its cost from the download bucket, or nothing from either: the
  * API comes first, so that what it refuses costs no look at the file.
  */
-export function createLimits({ quotas, clock, maxClients, redis, onRefused }: LimitsOptions): Limits {
+export function createLimits({ quotas, clock, maxClients, redis }: LimitsOptions): Limits {
   const createStores = (bucket: BucketName): { local: MemoryStore; store: Store } => {
     const local = new MemoryStore({ quota: quotas[bucket], maxClients, clock });
     return { local, store: redis?.store(bucket, local, clock) ?? local };
@@ -66,21 +64,10 @@ export function createLimits({ quotas, clock, maxClients, redis, onRefused }: Li
   const [api, download, page] = [createStores('api'), createStores('download'), createStores('page')];
   const local = { api: api.local, download: download.local, page: page.local };
 
-  const keepState = (request: Request, bucket: BucketName, refused: boolean): void => {
-    const { rateLimit: info } = request;
-    if (info?.resetTime === undefined) return;
-    const context = limited(request);
-    const { remaining } = info;
-    if (!refused && context.tokens !== undefined && context.tokens.remaining < remaining) return;
-    const seconds = Math.ceil((info.resetTime.getTime() - clock()) / 1000);
-    context.tokens = { bucket, remaining, nextTokenSeconds: Math.max(1, seconds), refused };
-  };
-
-  const limitBy = (
+  const takeFrom = (
     bucket: BucketName,
     { local, store }: ReturnType<typeof createStores>,
     keyGenerator: (request: Request) => string,
-    afterRefusal: (request: Request) => void = () => undefined,
   ): Take => {
     const handler = rateLimit({
       store,
@@ -92,29 +79,28 @@ export function createLimits({ quotas, clock, maxClients, redis, onRefused }: Li
       legacyHeaders: false,
       // The checks only log warnings, which do not apply here.
       validate: false,
-      handler: (request, response) => {
-        keepState(request, bucket, true);
-        afterRefusal(request);
-        onRefused(request, response, bucket);
-      },
+      // It would respond to a refused request.
+      handler: () => undefined,
     });
     return async (request, response) => {
-      let isAllowed = false;
+      let refused = true;
       await handler(request, response, (error?: unknown) => {
         if (error !== undefined) throw error;
-        keepState(request, bucket, false);
-        isAllowed = true;
+        refused = false;
       });
-      return isAllowed;
+      const { remaining = 0, resetTime } = request.rateLimit ?? {};
+      const seconds = Math.ceil(((resetTime?.getTime() ?? 0) - clock()) / 1000);
+      const state = { bucket, remaining, nextTokenSeconds: Math.max(1, seconds), refused };
+      const context = limited(request);
+      if (refused || context.tokens === undefined || remaining <= context.tokens.remaining)
+        context.tokens = state;
+      return state;
     };
   };
 
-  const takePage = limitBy('page', page, readKey);
-  const takeApi = limitBy('api', api, readKey);
-  const takeDownload = limitBy('download', download, readDownloadKey, (request) => {
-    // The refund is not awaited. Redis runs one process's commands in order.
-    void api.store.decrement(readKey(request));
-  });
+  const takePage = takeFrom('page', page, readKey);
+  const takeApi = takeFrom('api', api, readKey);
+  const takeCost = takeFrom('download', download, readDownloadKey);
   return {
     local,
     setQuotas(quotas) {
@@ -122,7 +108,12 @@ export function createLimits({ quotas, clock, maxClients, redis, onRefused }: Li
     },
     // express-rate-limit's `skip` is equivalent, but costs three awaits per skipped limiter.
     take: (request, response) => (limited(request).bucket === 'page' ? takePage : takeApi)(request, response),
-    takeDownload,
+    takeDownload: async (request, response) => {
+      const state = await takeCost(request, response);
+      // The refund is not awaited. Redis runs one process's commands in order.
+      if (state.refused) void api.store.decrement(readKey(request));
+      return state;
+    },
   };
 }
 

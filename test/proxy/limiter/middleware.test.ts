@@ -7,7 +7,7 @@ import { createLimits } from '../../../proxy/limiter/limits.js';
 import { listenOn } from '../support.js';
 
 it('createLimits fails a request that has no context', async () => {
-  const options = { quotas: DEFAULT_QUOTAS, clock: Date.now, maxClients: 1, onRefused: () => undefined };
+  const options = { quotas: DEFAULT_QUOTAS, clock: Date.now, maxClients: 1 };
   const app = express();
   const limits = createLimits(options);
   app.use(async (request, response) => void (await limits.take(request, response)));
