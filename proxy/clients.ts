@@ -251,13 +251,11 @@ export function createClientAddress(isTrusted: RangeMatcher, dependencies: Depen
 /** The rightmost address that is not trusted, or the leftmost one if all are. */
 function firstUntrusted(list: string, isTrusted: RangeMatcher): string | undefined {
   let address: string | undefined;
-  for (let end = list.length; end >= 0;) {
-    const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1);
-    const element = list.slice(comma + 1, end).trim();
-    end = comma;
+  for (const element of list.split(',').toReversed()) {
+    const text = element.trim();
     // Empty elements are ignored (RFC 9110 §5.6.1.2).
-    if (element === '') continue;
-    address = forwardedAddress(element);
+    if (text === '') continue;
+    address = forwardedAddress(text);
     if (address === undefined || !isTrusted(address)) return address;
   }
   return address;

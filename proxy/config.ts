@@ -7,7 +7,7 @@ import type { QuotaOverrides } from './snapshot/active.js';
 
 /** What the operator can set, by flags and environment variables. */
 
-/** An invalid combination or variable. The message names it and what was expected. */
+/** An invalid variable or URL. The message names it and what was expected. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
@@ -115,14 +115,6 @@ export const OPTIONS: readonly Option[] = [
   ),
 ];
 
-/** Options that have no effect without another one. */
-const REQUIREMENTS: readonly (readonly [keyof Config, keyof Config])[] = [
-  ['adminHost', 'adminPort'],
-  ['readyMaxAge', 'adminPort'],
-  ['accessLogFullAddresses', 'accessLog'],
-  ['accessLogDetails', 'accessLog'],
-];
-
 /** An empty variable means none. With an unknown one, a default would silently stay in effect. */
 function checkVariables(environment: Record<string, string | undefined>): void {
   for (const [name, value] of Object.entries(environment)) {
@@ -140,7 +132,7 @@ function checkVariables(environment: Record<string, string | undefined>): void {
  * @param command gets the options, and reports what is wrong with one of them
  * @param environment process.env, in which commander looks up the variables
  * @param defaultsFolder where default paths start
- * @throws ConfigError for an unknown variable, or an option without the one that it needs
+ * @throws ConfigError for an unknown variable
  */
 export function readConfig(
   command: Command,
@@ -154,16 +146,8 @@ export function readConfig(
   if (argument !== undefined)
     command.error(`error: unexpected argument '${argument}'\n(Did you mean --out ${argument}?)`);
   const config = command.opts<Config>();
-  const isDefault = (name: keyof Config): boolean => command.getOptionValueSource(name) === 'default';
-  const isUsed = (name: keyof Config): boolean =>
-    config[name] !== undefined && config[name] !== false && !isDefault(name);
-  const flag = (name: keyof Config): string =>
-    OPTIONS.find((each) => each.attributeName() === name)?.long ?? name;
-  for (const [name, required] of REQUIREMENTS) {
-    if (isUsed(name) && !isUsed(required))
-      throw new ConfigError(`${flag(name)}: expected ${flag(required)} with it`);
-  }
-  return { ...config, dist: isDefault('dist') ? join(defaultsFolder, config.dist) : config.dist };
+  const isDefault = command.getOptionValueSource('dist') === 'default';
+  return isDefault ? { ...config, dist: join(defaultsFolder, config.dist) } : config;
 }
 
 /** The limits set by hand. */
@@ -217,6 +201,11 @@ function isOn(text: string): boolean {
   throw new InvalidArgumentError('Expected true or false (or 1 or 0).');
 }
 
+const SOCKET_PARAMETER = String.raw`(?:db=\d{1,4}|(?:username|password)=[^&?#]*)`;
+const SOCKET = new RegExp(
+  String.raw`^unix:(?://)?(/[^/?#][^?#]*(?:\?${SOCKET_PARAMETER}(?:&${SOCKET_PARAMETER})*)?)$`,
+);
+
 /**
  * `redis://[[user]:password@]host[:port][/database]`, `rediss://` for TLS, or
  * `unix:/path[?db=N&username=U&password=P]`, which becomes the path with its parameters. ioredis
@@ -226,36 +215,21 @@ function isOn(text: string): boolean {
  *   password anywhere
  */
 export function redisUrl(text: string): string {
-  const [, path, query] = /^unix:(?:\/\/)?(\/[^/?#][^?#]*)(?:\?([^?#]+))?$/i.exec(text) ?? [];
-  if (path !== undefined && [...new URLSearchParams(query)].every(isSocketParameter)) {
-    return query === undefined ? path : `${path}?${query}`;
+  const [, socket] = SOCKET.exec(text) ?? [];
+  if (socket !== undefined) return socket;
+  try {
+    const { href, protocol, username, password, hostname, port, pathname } = new URL(text);
+    const isServer = /^(?:redis|valkey)s?:$/.test(protocol) && hostname !== '' && port !== '0';
+    const isDatabase = /^\/?\d{0,4}$/.test(pathname) && !/[?#]/.test(text);
+    // As ioredis will.
+    decodeURIComponent(username + password);
+    // Not the text itself: ioredis would not use TLS for "REDISS://".
+    if (isServer && isDatabase) return href.replace(/^valkey/, 'redis');
+  } catch {
+    // It is no URL.
   }
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isValid =
-    url !== undefined &&
-    /^(?:redis|valkey)s?:$/.test(url.protocol) &&
-    url.hostname !== '' &&
-    url.port !== '0' &&
-    /^\/?\d{0,4}$/.test(url.pathname) &&
-    !/[?#]/.test(text) &&
-    isDecodable(url.username + url.password);
-  // Not the text itself: ioredis would not use TLS for "REDISS://".
-  if (isValid) return url.href.replace(/^valkey/, 'redis');
   throw new ConfigError(
     '--redis or PROXY_REDIS: expected a URL such as redis://user:password@host:6379/0, rediss:// for TLS, ' +
       'or unix:/path/to/socket?db=0; in user name and password, "%", "?", "#" and "/" are percent-encoded',
   );
-}
-
-function isSocketParameter([name, value]: readonly [string, string]): boolean {
-  return name === 'db' ? /^\d{1,4}$/.test(value) : /^(?:username|password)$/.test(name);
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { createRangeMatcher } from './clients.js';
@@ -11,7 +11,7 @@ import { baseUrl, EnvironmentError, listen, passedSocket } from './listen.js';
 import { errorCode } from './log.js';
 import { createAdminServer, describeReadiness } from './ops/admin.js';
 import { calledAs, readPackage, returnToUser, type Package } from './package.js';
-import { describeSnapshot, SnapshotError, type Snapshot } from './snapshot/schema.js';
+import { describeSnapshot, SnapshotError } from './snapshot/schema.js';
 import { SnapshotWatcher } from './snapshot/watcher.js';
 import { openDisk } from './tree/read.js';
 
@@ -21,9 +21,6 @@ import { openDisk } from './tree/read.js';
  */
 
 const EXIT = { done: 0, usage: 2, environment: 3, defect: 70 } as const;
-
-/** How many URLs of the API are in the banner. */
-const API_URLS_TO_TRY = 3;
 
 /** @param name what starts this program */
 const describeUse = (name: string): string => `
@@ -49,9 +46,6 @@ const STOP_TIMEOUT_MS = 25_000;
 
 /** Threads that read files have this long to return before the process ends. 500 ms. */
 const THREADS_MS = 500;
-
-/** Reserved for the admin port, for reading files into memory, and for Node itself. */
-const SPARE_DESCRIPTORS = 256;
 
 /** Cached, since the getter is slow. */
 const ORIGIN_MS = performance.timeOrigin;
@@ -137,8 +131,11 @@ async function serve(config: Config, version: string): Promise<void> {
     await accessLog?.flush();
     return isClean;
   });
-  await warnOfDescriptors(config.maxConnections);
-  announce(baseUrl(server), passed !== undefined, config, watcher.active?.snapshot);
+  const place = passed === undefined ? baseUrl(server) : `${baseUrl(server)} (socket passed by systemd)`;
+  const state = watcher.active ? describeSnapshot(watcher.active.snapshot) : 'no snapshot yet';
+  // If there is an access log, only its lines go to stdout.
+  const stream = config.accessLog ? process.stderr : process.stdout;
+  stream.write(`register-api proxy on ${place} serving ${dist} (${state})\n`);
 }
 
 async function checkFolder(dist: string): Promise<void> {
@@ -182,48 +179,6 @@ async function exit(code: number, signal: NodeJS.Signals): Promise<void> {
 function kill(signal: NodeJS.Signals): void {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
-}
-
-/**
- * Warns if descriptors may run out: a streaming client takes two, and without any left, a few
- * clients with many connections can cause errors for all. No warning without /proc.
- */
-async function warnOfDescriptors(maxConnections: number): Promise<void> {
-  // Node has raised the soft limit to the hard one by now.
-  const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '');
-  const limit = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
-  const needed = 2 * maxConnections + SPARE_DESCRIPTORS;
-  if (limit >= needed) return;
-  const fitting = Math.max(1, Math.floor((limit - SPARE_DESCRIPTORS) / 2));
-  log(
-    `--max-connections ${maxConnections} can take ${needed} file descriptors, and ${limit} are allowed: ` +
-      `raise the limit (ulimit -n) or set it to ${fitting}`,
-  );
-}
-
-/** If there is an access log, only its lines go to stdout. */
-function announce(
-  base: string,
-  isPassed: boolean,
-  { dist, accessLog }: Config,
-  snapshot: Snapshot | undefined,
-): void {
-  const state = snapshot ? describeSnapshot(snapshot) : 'no snapshot yet';
-  const place = isPassed ? `${base} (socket passed by systemd)` : base;
-  const lines = [`register-api proxy on ${place} serving ${dist} (${state})`];
-  if (snapshot !== undefined) lines.push('Try:', ...urlsToTry(snapshot).map((path) => `  ${base}${path}`));
-  const stream = accessLog ? process.stderr : process.stdout;
-  stream.write(`${lines.join('\n')}\n`);
-}
-
-/** The front page and the documentation, then examples of the API. */
-function urlsToTry({ routes, service }: Snapshot): string[] {
-  const pages = ['/', service.docs].filter((page) => routes.some(({ path }) => path === page));
-  const examples = routes
-    .filter(({ bucket }) => bucket === 'api')
-    .map(({ path, example }) => example ?? (path.includes('{') ? undefined : path))
-    .filter((path) => path !== undefined);
-  return [...pages, ...examples.slice(0, API_URLS_TO_TRY)];
 }
 
 // A reader of our output that exits, such as head, must not stop the server.

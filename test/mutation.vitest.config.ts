@@ -8,7 +8,7 @@ export default defineConfig({
     ...config.test,
     include: [
       'test/proxy/limiter/{gcra,memory-store}.test.ts',
-      'test/proxy/http/{preconditions,ranges}.test.ts',
+      'test/proxy/http/{conditions,ranges}.test.ts',
       'test/generator/state/compare.test.ts',
       'test/generator/publish/commit.test.ts',
     ],

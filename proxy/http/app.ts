@@ -1,9 +1,9 @@
-import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express';
 import type { RequestListener } from 'node:http';
 
 import { createClientAddress, type RangeMatcher } from '../clients.js';
 import { DEFAULT_QUOTAS } from '../limiter/gcra.js';
-import { createLimits, type Limits } from '../limiter/limits.js';
+import { createLimits, type BucketState, type Limits } from '../limiter/limits.js';
 import type { RedisBuckets } from '../limiter/redis-store.js';
 import { errorCode, rateLimitedLog, type Dependencies } from '../log.js';
 import type { Metrics } from '../ops/metrics.js';
@@ -16,10 +16,12 @@ import {
   createContext,
   createMessageClasses,
   findViolation,
+  type HttpResponse,
   type MessageClasses,
+  type RequestContext,
 } from './request.js';
 import { createRespond } from './respond.js';
-import { ALLOW, noSnapshot, options, problem, unpublished } from './responses.js';
+import { ALLOW, noSnapshot, options, problem, redirect, unpublished } from './responses.js';
 import { write, writeFile } from './send.js';
 
 /** The proxy's request handling. */
@@ -60,19 +62,7 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
   const files = new FileCache(disk, clock);
   const respond = createRespond(watcher, files, metrics);
   let quotas = watcher.active?.quotas ?? DEFAULT_QUOTAS;
-  const limits = createLimits({
-    quotas,
-    clock,
-    maxClients: MAX_CLIENTS,
-    redis,
-    onRefused: (request, response, bucket) => {
-      metrics?.refused(bucket);
-      const context = requireContext(request);
-      const seconds = String(context.tokens?.nextTokenSeconds ?? 1);
-      const detail = `rate limit "${bucket}" exceeded: the next request is allowed in ${seconds} s`;
-      write(request, response, problem(context, 'rate_limited', detail, ['Retry-After', seconds]));
-    },
-  });
+  const limits = createLimits({ quotas, clock, maxClients: MAX_CLIENTS, redis });
 
   /** Before the first snapshot, a 503 that is not counted. Everything after this has a snapshot. */
   const listener: RequestListener = (request, response) => {
@@ -98,34 +88,31 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
     app(request, response);
   };
 
-  /** A request takes from the bucket of pages or of the API; redirects of single known paths are free. */
-  const limit: RequestHandler = (request, response, next) => {
-    const { match } = requireContext(request);
-    if (match.kind !== 'redirect' || !match.isFree) return limits.limit(request, response, next);
-    next();
-    return undefined;
-  };
-
-  /**
-   * The cost of a download depends on its response: HEAD, 304 and errors take nothing. The API's
-   * token comes first, so that a request that it refuses looks at no file.
-   */
-  const download: RequestHandler = async (request, response, next) => {
-    if (requireContext(request).bucket !== 'download') {
-      next();
+  const handle: RequestHandler = async (request, response) => {
+    const free = respondFree(requireContext(request), request.method);
+    if (free !== undefined) {
+      write(request, response, free);
       return;
     }
-    const reply = await respond(request);
+    const tokens = await limits.take(request, response);
+    if (tokens.refused) {
+      refuse(request, response, tokens);
+      return;
+    }
+    let reply = await respond(request);
     // The context is a new one if a snapshot was published meanwhile.
     const context = requireContext(request);
-    context.reply = reply;
-    context.downloadCost = request.method === 'GET' ? reply.downloadCost : 0;
-    if (context.downloadCost > 0) await limits.limitDownload(request, response, next);
-    else next();
-  };
-
-  const serve: RequestHandler = async (request, response) => {
-    let reply = requireContext(request).reply ?? (await respond(request));
+    // The cost of a download depends on its response: HEAD, 304 and errors take nothing. The API's
+    // token comes first, so that what it refuses looks at no file.
+    const isCounted = context.bucket === 'download' && request.method === 'GET';
+    context.downloadCost = isCounted ? reply.downloadCost : 0;
+    if (context.downloadCost > 0) {
+      const left = await limits.takeDownload(request, response);
+      if (left.refused) {
+        refuse(request, response, left);
+        return;
+      }
+    }
     for (let attempt = 1; attempt <= STREAM_ATTEMPTS; attempt += 1) {
       const { active } = requireContext(request);
       const { stream } = reply;
@@ -137,6 +124,17 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
       reply = await respond(request);
     }
     throw new Error('the file was replaced each time it was read');
+  };
+
+  const refuse = (request: Request, response: Response, { bucket, nextTokenSeconds }: BucketState): void => {
+    metrics?.refused(bucket);
+    const seconds = String(nextTokenSeconds);
+    const detail = `rate limit "${bucket}" exceeded: the next request is allowed in ${seconds} s`;
+    write(
+      request,
+      response,
+      problem(requireContext(request), 'rate_limited', detail, ['Retry-After', seconds]),
+    );
   };
 
   /** Disk errors and defects: details go to the operator's log, not to the client. */
@@ -160,21 +158,19 @@ export function createApp({ watcher, disk, metrics, isTrusted, redis, clock, log
   // Without stack traces, should Express ever respond by itself.
   app.set('env', 'production');
   const messages = createMessageClasses(app);
-  app.use(allowMethods, limit, download, serve, handleError);
+  app.use(handle, handleError);
 
   return { listener, messages, files, limits };
 }
 
-/** OPTIONS and refused methods cost nothing; GET and HEAD continue, and what breaks the protocol. */
-const allowMethods: RequestHandler = (request, response, next) => {
-  const { method } = request;
-  const context = requireContext(request);
-  if (method === 'GET' || method === 'HEAD' || context.violation !== undefined) {
-    next();
-  } else if (method === 'OPTIONS') {
-    write(request, response, options(context));
-  } else {
+/** What takes no token: OPTIONS, refused methods and redirects of single known paths. */
+function respondFree(context: RequestContext, method: string): HttpResponse | undefined {
+  const { match, violation } = context;
+  if (violation !== undefined) return undefined;
+  if (method === 'OPTIONS') return options(context);
+  if (method !== 'GET' && method !== 'HEAD') {
     const detail = `method "${method}": expected GET, HEAD or OPTIONS`;
-    write(request, response, problem(context, 'method_not_allowed', detail, ALLOW));
+    return problem(context, 'method_not_allowed', detail, ALLOW);
   }
-};
+  return match.kind === 'redirect' && match.isFree ? redirect(context, match.location) : undefined;
+}

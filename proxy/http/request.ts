@@ -40,8 +40,6 @@ export interface RequestContext extends LimitedRequest {
   readonly violation: Violation | undefined;
   /** The value of Accept. */
   readonly accept: string | undefined;
-  /** A response computed to determine that cost. */
-  reply: HttpResponse | undefined;
   /** Whether the file was in memory; undefined if no file was looked up. */
   cache: 'hit' | 'miss' | undefined;
 }
@@ -79,7 +77,6 @@ export function createContext(
     clientKey: clientKey(request.clientAddress),
     bucket: ('route' in match ? match.route?.bucket : undefined) ?? 'api',
     downloadCost: 0,
-    reply: undefined,
     tokens: undefined,
     cache: undefined,
   };

@@ -141,7 +141,7 @@ export function problem(
   detail?: string,
   extra = NO_HEADERS,
 ): HttpResponse {
-  const { status, title, detail: usual } = active.snapshot.errors[code] ?? { status: 500, title: code };
+  const { status, title, detail: usual } = active.snapshot.errors[code];
   const page = findErrorPage(active, match, code);
   const form = page !== undefined && prefersHtml(accept) ? page : undefined;
   const type = `${active.documentation}#error-${code}`;

@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { rateLimit, type Store } from 'express-rate-limit';
 
 import type { Clock } from '../log.js';
@@ -22,7 +22,7 @@ export interface LimitedRequest {
   readonly clientKey: string;
   /** The bucket that the request takes from. */
   readonly bucket: BucketName;
-  /** In tokens of the download bucket, 0 to 1; known when `limitDownload` is called. */
+  /** In tokens of the download bucket, 0 to 1; known when `takeDownload` is called. */
   downloadCost: number;
   /** Set by the limiter: the bucket that refused, or the one with the fewest tokens left. */
   tokens: BucketState | undefined;
@@ -35,15 +35,16 @@ export interface LimitsOptions {
   readonly maxClients: number;
   /** Shares the buckets with other processes. */
   readonly redis?: RedisBuckets | undefined;
-  /** Responds to a refused request. */
-  readonly onRefused: (request: Request, response: Response, bucket: BucketName) => void;
 }
+
+/** @returns the client's bucket after the request, which says if that is refused */
+export type Take = (request: Request, response: Response) => Promise<BucketState>;
 
 export interface Limits {
   /** Takes a token of the API or of pages. */
-  readonly limit: RequestHandler;
-  /** Takes the cost of a download, after `limit`; a refusal gives the token of the API back. */
-  readonly limitDownload: RequestHandler;
+  readonly take: Take;
+  /** Takes the cost of a download, after `take`; a refusal gives the token of the API back. */
+  readonly takeDownload: Take;
   /** A changed quota gives everyone a full bucket. */
   setQuotas(quotas: Quotas): void;
   /** This process's buckets, for metrics. */
@@ -55,7 +56,7 @@ export interface Limits {
  * API bucket. A download then takes its cost from the download bucket, or nothing from either: the
  * API comes first, so that what it refuses costs no look at the file.
  */
-export function createLimits({ quotas, clock, maxClients, redis, onRefused }: LimitsOptions): Limits {
+export function createLimits({ quotas, clock, maxClients, redis }: LimitsOptions): Limits {
   const createStores = (bucket: BucketName): { local: MemoryStore; store: Store } => {
     const local = new MemoryStore({ quota: quotas[bucket], maxClients, clock });
     return { local, store: redis?.store(bucket, local, clock) ?? local };
@@ -63,22 +64,11 @@ export function createLimits({ quotas, clock, maxClients, redis, onRefused }: Li
   const [api, download, page] = [createStores('api'), createStores('download'), createStores('page')];
   const local = { api: api.local, download: download.local, page: page.local };
 
-  const keepState = (request: Request, bucket: BucketName, refused: boolean): void => {
-    const { rateLimit: info } = request;
-    if (info?.resetTime === undefined) return;
-    const context = limited(request);
-    const { remaining } = info;
-    if (!refused && context.tokens !== undefined && context.tokens.remaining < remaining) return;
-    const seconds = Math.ceil((info.resetTime.getTime() - clock()) / 1000);
-    context.tokens = { bucket, remaining, nextTokenSeconds: Math.max(1, seconds), refused };
-  };
-
-  const limitBy = (
+  const takeFrom = (
     bucket: BucketName,
     { local, store }: ReturnType<typeof createStores>,
     keyGenerator: (request: Request) => string,
-    afterRefusal: (request: Request) => void = () => undefined,
-  ): RequestHandler => {
+  ): Take => {
     const handler = rateLimit({
       store,
       limit: () => local.quota.burst,
@@ -89,36 +79,41 @@ export function createLimits({ quotas, clock, maxClients, redis, onRefused }: Li
       legacyHeaders: false,
       // The checks only log warnings, which do not apply here.
       validate: false,
-      handler: (request, response) => {
-        keepState(request, bucket, true);
-        afterRefusal(request);
-        onRefused(request, response, bucket);
-      },
+      // It would respond to a refused request.
+      handler: () => undefined,
     });
-    return (request, response, next) =>
-      handler(request, response, (error?: unknown) => {
-        if (error === undefined) keepState(request, bucket, false);
-        next(error);
+    return async (request, response) => {
+      let refused = true;
+      await handler(request, response, (error?: unknown) => {
+        if (error !== undefined) throw error;
+        refused = false;
       });
+      const { remaining = 0, resetTime } = request.rateLimit ?? {};
+      const seconds = Math.ceil(((resetTime?.getTime() ?? 0) - clock()) / 1000);
+      const state = { bucket, remaining, nextTokenSeconds: Math.max(1, seconds), refused };
+      const context = limited(request);
+      if (refused || context.tokens === undefined || remaining <= context.tokens.remaining)
+        context.tokens = state;
+      return state;
+    };
   };
 
-  const limitPages = limitBy('page', page, readKey);
-  const limitApi = limitBy('api', api, readKey);
-  const limitDownload = limitBy('download', download, readDownloadKey, (request) => {
-    // The refund is not awaited. Redis runs one process's commands in order.
-    void api.store.decrement(readKey(request));
-  });
+  const takePage = takeFrom('page', page, readKey);
+  const takeApi = takeFrom('api', api, readKey);
+  const takeCost = takeFrom('download', download, readDownloadKey);
   return {
     local,
     setQuotas(quotas) {
       for (const bucket of BUCKETS) local[bucket].quota = quotas[bucket];
     },
     // express-rate-limit's `skip` is equivalent, but costs three awaits per skipped limiter.
-    limit: (request, response, next) =>
-      limited(request).bucket === 'page'
-        ? limitPages(request, response, next)
-        : limitApi(request, response, next),
-    limitDownload,
+    take: (request, response) => (limited(request).bucket === 'page' ? takePage : takeApi)(request, response),
+    takeDownload: async (request, response) => {
+      const state = await takeCost(request, response);
+      // The refund is not awaited. Redis runs one process's commands in order.
+      if (state.refused) void api.store.decrement(readKey(request));
+      return state;
+    },
   };
 }
 

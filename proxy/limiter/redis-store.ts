@@ -73,8 +73,6 @@ export class RedisBuckets {
   #skipUntilMs = 0;
   #failedMs = 0;
   #fallbacks = 0;
-  /** Why the connection failed; later errors are less specific. */
-  #connectionError: string | undefined;
 
   /** @param url a URL or the path of a socket, validated for `--redis` */
   constructor(url: string, log: Log) {
@@ -97,13 +95,9 @@ export class RedisBuckets {
       disableClientInfo: true,
       scripts: { gcra: { lua: GCRA_SCRIPT, numberOfKeys: 1 } },
     });
-    this.#redis.on('error', (error) => {
-      this.#connectionError = reason(error);
-    });
+    // The first says most of why a connection fails.
+    this.#redis.on('error', (error) => this.#skip(reason(error)));
     this.#redis.on('close', () => this.#skip('the connection was closed'));
-    this.#redis.on('ready', () => {
-      this.#connectionError = undefined;
-    });
   }
 
   /** Whether the last reply was one, and in time. */
@@ -220,9 +214,7 @@ export class RedisBuckets {
     this.#skipUntilMs = this.#failedMs + SKIP_MS;
     if (this.#isUp === false) return;
     this.#isUp = false;
-    this.#log(
-      `${this.#name} can't be used (${this.#connectionError ?? why}): until it can, this process limits by itself`,
-    );
+    this.#log(`${this.#name} can't be used (${why}): until it can, this process limits by itself`);
   }
 }
 

@@ -1,4 +1,5 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import express, { type Response } from 'express';
+import { createServer, type Server } from 'node:http';
 
 import type { Snapshot } from '../snapshot/schema.js';
 import type { Metrics } from './metrics.js';
@@ -11,55 +12,34 @@ import type { Metrics } from './metrics.js';
 const MAX_CONNECTIONS = 100;
 const NO_STORE = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
 
-interface AdminResponse {
-  readonly status: number;
-  readonly type: string;
-  readonly body: string;
-}
-
 /** The server, not listening yet. */
 export function createAdminServer(
   metrics: Pick<Metrics, 'contentType' | 'read'>,
   readiness: () => Readiness,
 ): Server {
-  const pages: Readonly<Record<string, () => AdminResponse | Promise<AdminResponse>>> = {
-    '/healthz': () => json(200, { status: 'ok' }),
-    '/readyz': () => {
-      const { status, body } = readiness();
-      return json(status, body);
-    },
-    '/metrics': async () => ({ status: 200, type: metrics.contentType, body: await metrics.read() }),
-  };
-
-  const respond = async (method: string, path: string): Promise<AdminResponse> => {
-    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-    if (page === undefined) return json(404, { error: `expected one of ${Object.keys(pages).join(', ')}` });
-    if (method !== 'GET' && method !== 'HEAD') return json(405, { error: 'expected GET or HEAD' });
-    try {
-      return await page();
-    } catch (error) {
-      return json(500, { error: String(error) });
-    }
-  };
-
-  const handle = async (method: string, url: string, response: ServerResponse): Promise<void> => {
-    const [path = ''] = url.split('?', 1);
-    const { status, type, body } = await respond(method, path);
-    const allow = status === 405 ? { Allow: 'GET, HEAD' } : {};
-    const length = Buffer.byteLength(body);
-    response.writeHead(status, { ...NO_STORE, ...allow, 'Content-Type': type, 'Content-Length': length });
-    response.end(method === 'HEAD' ? undefined : body);
-  };
-
-  const server = createServer(({ method = '', url = '' }, response) => {
-    void handle(method, url, response);
+  const app = express().disable('x-powered-by').disable('etag').set('env', 'production');
+  app.use((_request, response, next) => {
+    response.set(NO_STORE);
+    next();
   });
+  app.get('/healthz', (_request, response) => sendJson(response, 200, { status: 'ok' }));
+  app.get('/readyz', (_request, response) => {
+    const { status, body } = readiness();
+    sendJson(response, status, body);
+  });
+  app.get('/metrics', async (_request, response) => {
+    response.set('Content-Type', metrics.contentType).send(await metrics.read());
+  });
+  const server = createServer(app);
   server.maxConnections = MAX_CONNECTIONS;
   return server;
 }
 
-function json(status: number, body: object): AdminResponse {
-  return { status, type: 'application/json', body: `${JSON.stringify(body)}\n` };
+function sendJson(response: Response, status: number, body: object): void {
+  response
+    .status(status)
+    .type('json')
+    .send(`${JSON.stringify(body)}\n`);
 }
 
 /** The response of /readyz. */

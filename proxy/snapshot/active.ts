@@ -3,14 +3,7 @@ import { describeFile, type CachedFile, type Epoch } from '../tree/cache.js';
 import { readPublishedDigests } from '../tree/digests.js';
 import type { Disk, FileRead } from '../tree/read.js';
 import { isPage, Router, type HeaderList, type RouteMatch } from './router.js';
-import {
-  malformed,
-  publishedQuotas,
-  SNAPSHOT_FILE,
-  type ErrorCode,
-  type RouteDeclaration,
-  type Snapshot,
-} from './schema.js';
+import { ERROR_CODES, publishedQuotas, SNAPSHOT_FILE, type ErrorCode, type Snapshot } from './schema.js';
 
 /** The snapshot in service, and all that is computed once for it: no request computes it again. */
 export interface ActiveSnapshot extends Epoch {
@@ -24,7 +17,7 @@ export interface ActiveSnapshot extends Epoch {
   /** URL of the page that explains the errors. */
   readonly documentation: string;
   /** The pages that browsers get instead of problem documents, by the code of the error. */
-  readonly errorPages: ReadonlyMap<string, ErrorPage>;
+  readonly errorPages: ReadonlyMap<ErrorCode, ErrorPage>;
 }
 
 export interface ErrorHeaders {
@@ -81,25 +74,13 @@ export async function activate(
     root: file.root,
     snapshot,
     document: describeFile(SNAPSHOT_FILE, file, file.digest),
-    router: createRouter(snapshot, (route) => headersWith(declared.content[route.class], route.bucket)),
+    router: new Router(snapshot, (route) => headersWith(declared.content[route.class], route.bucket)),
     quotas,
     headers: { api: errorHeaders('api'), download: errorHeaders('download'), page: errorHeaders('page') },
     documentation: service.base_url + service.docs,
     errorPages: await readErrorPages(snapshot, file.root, disk),
     digests: await readPublishedDigests(file, disk),
   };
-}
-
-/** @throws SnapshotError for a table that names a file outside the tree, or is ambiguous */
-export function createRouter(
-  snapshot: Snapshot,
-  headersFor: (route: RouteDeclaration) => HeaderList = () => [],
-): Router {
-  try {
-    return new Router(snapshot, headersFor);
-  } catch (error) {
-    throw malformed(error);
-  }
 }
 
 /**
@@ -125,7 +106,7 @@ function flatten(fields: Fields): HeaderList {
 /** A larger page is not used. 256 KiB. */
 const PAGE_MAX_BYTES = 256 * 1024;
 /** What a page needs besides the headers of its error. */
-const PAGE_HEADERS = ['Content-Security-Policy'];
+const PROTECTION = 'Content-Security-Policy';
 
 /**
  * Reads the error pages that a snapshot names, so that an error never waits for the disk, and no
@@ -136,19 +117,17 @@ async function readErrorPages(
   { errors, routes, headers }: Snapshot,
   root: string,
   disk: Disk,
-): Promise<ReadonlyMap<string, ErrorPage>> {
-  const pages = new Map<string, ErrorPage>();
-  const protection = PAGE_HEADERS.flatMap((name) => {
-    const value = headers.content.page[name];
-    return value === undefined ? [] : [name, value];
-  });
-  for (const [code, { page: path }] of Object.entries(errors)) {
-    const route = path === undefined ? undefined : routes.find((candidate) => candidate.path === path);
+): Promise<ReadonlyMap<ErrorCode, ErrorPage>> {
+  const pages = new Map<ErrorCode, ErrorPage>();
+  const policy = headers.content.page[PROTECTION];
+  const protection = policy === undefined ? [] : [PROTECTION, policy];
+  for (const code of ERROR_CODES) {
+    const route = routes.find(({ path }) => path === errors[code].page);
     if (route === undefined || !isPage(route)) continue;
     const request = { root, path: route.file, maxBytes: PAGE_MAX_BYTES };
     const file = await disk.read(request).catch(() => undefined);
     if (file?.bytes === undefined) continue;
-    pages.set(code, { body: Buffer.from(file.bytes), headers: [...protection, 'Content-Type', route.type] });
+    pages.set(code, { body: file.bytes, headers: [...protection, 'Content-Type', route.type] });
   }
   return pages;
 }

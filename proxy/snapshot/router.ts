@@ -2,13 +2,14 @@ import { LRUCache } from 'lru-cache';
 
 import type { BucketName } from '../limiter/gcra.js';
 import { NOTHING_HERE, parseTarget, type RedirectedTarget, type RefusedTarget } from './request-target.js';
-import type {
-  CacheClass,
-  ErrorCode,
-  PathParameter,
-  QueryParameter,
-  RouteDeclaration,
-  Snapshot,
+import {
+  malformed,
+  type CacheClass,
+  type ErrorCode,
+  type PathParameter,
+  type QueryParameter,
+  type RouteDeclaration,
+  type Snapshot,
 } from './schema.js';
 
 /**
@@ -48,8 +49,6 @@ export interface Route {
 interface Pattern {
   /** Its groups are the values of the path parameters. */
   readonly path: RegExp;
-  /** The text before the first parameter. */
-  readonly prefix: string;
   readonly route: Route;
 }
 
@@ -91,21 +90,21 @@ export class Router {
 
   /**
    * @param headersFor the headers of a route's content
-   * @throws Error naming the route and what is wrong with it
+   * @throws SnapshotError for a table that names a file outside the tree, or is ambiguous
    */
   constructor(
     { routes, redirects, errors }: Pick<Snapshot, 'routes' | 'redirects' | 'errors'>,
-    headersFor: (route: RouteDeclaration) => HeaderList,
+    headersFor: (route: RouteDeclaration) => HeaderList = () => [],
   ) {
     this.#redirects = new Map(redirects.map(({ path, to }) => [path, to]));
     for (const declaration of routes) {
       // The page of a 404 has that status at its own path, too.
-      if (declaration.path === errors['not_found']?.page) continue;
+      if (declaration.path === errors.not_found.page) continue;
       try {
         this.#add(declaration, routes, headersFor(declaration));
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        throw new Error(`route "${declaration.name}": ${reason}`, { cause: error });
+        const problem = error instanceof Error ? error.message : String(error);
+        throw malformed(`: route "${declaration.name}": ${problem}`);
       }
     }
     this.#patterns.sort((a, b) => literalLength(b) - literalLength(a));
@@ -129,8 +128,8 @@ export class Router {
     const decoded = `/${segments.join('/')}`;
     const literal = this.#literals.get(decoded);
     if (literal !== undefined) return resolveValues(literal, path, [], query);
-    for (const { prefix, path: pattern, route } of this.#patterns) {
-      const values = decoded.startsWith(prefix) ? pattern.exec(decoded) : null;
+    for (const { path: pattern, route } of this.#patterns) {
+      const values = pattern.exec(decoded);
       if (values !== null) return resolveValues(route, path, values.slice(1), query);
     }
     return { kind: 'refusal', path, code: 'not_found', detail: NOTHING_HERE };
@@ -155,20 +154,15 @@ export class Router {
       required: requires === undefined ? undefined : compileRequired(requires, table, names),
       absent: compileTemplate(declaration.absent ?? NOTHING_HERE),
     };
-    for (const query of route.queryParameters) {
-      // The error for an invalid query parameter: only `limit` has one.
-      if (query.name !== 'limit')
-        throw new Error(`parameter "${query.name}": this proxy knows no error "invalid_${query.name}"`);
-    }
-    if (this.#redirects.has(path)) throw new Error(`its path "${path}" is a redirect`);
     const pattern = compilePattern(path, pathParameters);
     const present =
       pathParameters.length === 0
         ? this.#literals.get(path)
         : this.#patterns.find((each) => each.path.source === pattern.source)?.route;
     if (present !== undefined) throw new Error(`path "${path}" is route "${present.name}" already`);
+    if (this.#redirects.has(path)) throw new Error(`its path "${path}" is a redirect`);
     if (pathParameters.length === 0) this.#literals.set(path, route);
-    else this.#patterns.push({ prefix: path.slice(0, path.indexOf('{')), path: pattern, route });
+    else this.#patterns.push({ path: pattern, route });
   }
 }
 
@@ -189,30 +183,33 @@ function resolveValues(
   texts: readonly string[],
   query: string | undefined,
 ): FileMatch | Refusal {
+  const refuse = (code: ErrorCode, detail: string): Refusal => ({
+    kind: 'refusal',
+    path,
+    route,
+    code,
+    detail,
+  });
   const values = new Map<string, string>();
   for (const [index, { name, type }] of route.pathParameters.entries()) {
     const value = texts[index] ?? '';
-    const { isValid, code, expected } = PATH_VALUES[type];
+    const { isValid, error } = PATH_VALUES[type];
     if (!isValid(value)) {
-      const detail = expected === undefined ? NOTHING_HERE : `${name} ${quote(value)}: expected ${expected}`;
-      return { kind: 'refusal', path, route, code, detail };
+      if (error === undefined) return refuse('not_found', NOTHING_HERE);
+      return refuse(error.code, `${name} ${quote(value)}: expected ${error.expected}`);
     }
     values.set(name, value);
   }
-  if (route.queryParameters.length > 0) {
+  for (const { name, minimum, maximum, default: usual } of route.queryParameters) {
     // URLSearchParams drops one leading "?"; any other belongs to the first name.
-    const given = new URLSearchParams(`?${query ?? ''}`);
-    for (const parameter of route.queryParameters) {
-      const { name, minimum, maximum } = parameter;
-      const inQuery = given.getAll(name);
-      const value = readInteger(parameter, inQuery);
-      if (value === undefined) {
-        const what = inQuery.length > 1 ? `given ${inQuery.length} times` : quote(inQuery[0] ?? '');
-        const detail = `${name} ${what}: expected one integer from ${minimum} to ${maximum} in plain decimal digits`;
-        return { kind: 'refusal', path, route, code: 'invalid_limit', detail };
-      }
-      values.set(name, value);
+    const given = new URLSearchParams(`?${query ?? ''}`).getAll(name);
+    const [text = String(usual)] = given;
+    if (given.length > 1 || !DECIMAL.test(text) || Number(text) < minimum || Number(text) > maximum) {
+      const what = given.length > 1 ? `given ${given.length} times` : quote(text);
+      const detail = `${name} ${what}: expected one integer from ${minimum} to ${maximum} in plain decimal digits`;
+      return refuse('invalid_limit', detail);
     }
+    values.set(name, text);
   }
   const required = route.required && {
     file: route.required.file(values),
@@ -276,14 +273,6 @@ function compileTemplate(template: string): Template {
 }
 
 const DECIMAL = /^(?:0|[1-9][0-9]*)$/;
-const LARGEST = String(Number.MAX_SAFE_INTEGER);
-
-/** A decimal without sign or leading zero, up to 2^53-1. */
-function isId(text: string): boolean {
-  if (text.length > LARGEST.length || !DECIMAL.test(text)) return false;
-  // Decimals of equal length have the same order as text.
-  return text.length < LARGEST.length || text <= LARGEST;
-}
 
 const matches =
   (pattern: RegExp) =>
@@ -292,44 +281,32 @@ const matches =
 
 interface PathValues {
   readonly isValid: (text: string) => boolean;
-  readonly code: ErrorCode;
-  /** Undefined if other values can't exist. */
-  readonly expected?: string;
+  /** The error for other values; without one, they name nothing that could be there. */
+  readonly error?: { readonly code: ErrorCode; readonly expected: string };
 }
 
-/** The values of path parameters by type, and the error for others. */
+/** The values of path parameters, by type. */
 const PATH_VALUES: Readonly<Record<PathParameter['type'], PathValues>> = {
   id: {
-    isValid: isId,
-    code: 'invalid_id',
-    expected: `decimal digits without a sign or leading zero, at most ${LARGEST}`,
+    isValid: (text) => DECIMAL.test(text) && Number.isSafeInteger(Number(text)),
+    error: {
+      code: 'invalid_id',
+      expected: `decimal digits without a sign or leading zero, at most ${Number.MAX_SAFE_INTEGER}`,
+    },
   },
   prefix: {
     isValid: matches(/^[0-9a-f]{1,16}$/),
-    code: 'invalid_prefix',
-    expected: '1 to 16 lower-case hexadecimal digits',
+    error: { code: 'invalid_prefix', expected: '1 to 16 lower-case hexadecimal digits' },
   },
   /** A month such as 2026-11, or a numbered part of one such as 2026-11-00001. */
-  month: { isValid: matches(/^\d{4}-(?:0[1-9]|1[0-2])(?:-\d{5})?$/), code: 'not_found' },
+  month: { isValid: matches(/^\d{4}-(?:0[1-9]|1[0-2])(?:-\d{5})?$/) },
   /** The name of an asset with a hash of its content. */
-  asset: { isValid: matches(/^[a-z][a-z0-9-]*-[0-9a-f]{10}$/), code: 'not_found' },
+  asset: { isValid: matches(/^[a-z][a-z0-9-]*-[0-9a-f]{10}$/) },
   /** The id of a tree: 16 lower-case hexadecimal digits. */
-  tree: { isValid: matches(/^[0-9a-f]{16}$/), code: 'not_found' },
+  tree: { isValid: matches(/^[0-9a-f]{16}$/) },
   /** Segments that are plain and not hidden, such as 0/x001/234.p/5: no value leads out of a folder. */
-  path: {
-    isValid: matches(/^(?!\.)[0-9A-Za-z._-]+(?:\/(?!\.)[0-9A-Za-z._-]+)*$/),
-    code: 'not_found',
-  },
+  path: { isValid: matches(/^(?!\.)[0-9A-Za-z._-]+(?:\/(?!\.)[0-9A-Za-z._-]+)*$/) },
 };
-
-/** A plain decimal within the bounds, or the default if there is none; otherwise undefined. */
-function readInteger(parameter: QueryParameter, texts: readonly string[]): string | undefined {
-  const { minimum, maximum } = parameter;
-  const [text = String(parameter.default)] = texts;
-  const number = Number(text);
-  const isValid = texts.length <= 1 && DECIMAL.test(text) && number >= minimum && number <= maximum;
-  return isValid ? text : undefined;
-}
 
 /** Longer values are cut in errors. */
 export const QUOTED_MAX_LENGTH = 100;

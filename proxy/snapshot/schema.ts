@@ -10,19 +10,6 @@ export const SNAPSHOT_FILE = 'snapshot.json';
 /** The supported format. Unknown keys are ignored; changed meanings get a new number. */
 export const SNAPSHOT_FORMAT = 4;
 
-/** The cache classes of routes. */
-const CACHE_CLASSES = [
-  'record',
-  'summary',
-  'download',
-  'feed',
-  'page',
-  'asset',
-  'checkpoint',
-  'tile',
-] as const;
-export type CacheClass = (typeof CACHE_CLASSES)[number];
-
 /** The errors of this proxy. snapshot.json has a status and a title for each. */
 export const ERROR_CODES = [
   'invalid_id',
@@ -49,8 +36,8 @@ const MESSAGE_LENGTH = 500;
 export class SnapshotError extends Error {
   override name = 'SnapshotError';
 
-  constructor(message: string, options?: ErrorOptions) {
-    super(message.slice(0, MESSAGE_LENGTH).replaceAll(/[^ -~]/g, '?'), options);
+  constructor(message: string) {
+    super(message.slice(0, MESSAGE_LENGTH).replaceAll(/[^ -~]/g, '?'));
   }
 }
 
@@ -75,6 +62,19 @@ const fieldName = z
 const fields = z.record(fieldName, printable);
 /** The headers of a class that only the signed log has. */
 const unlessSigned = fields.default({ 'Cache-Control': 'no-store' });
+/** The headers of 200, 206 and 304, by the cache class of the route. */
+const contentHeaders = z.object({
+  record: fields,
+  summary: fields,
+  download: fields,
+  feed: fields,
+  page: fields,
+  asset: fields,
+  checkpoint: unlessSigned,
+  tile: unlessSigned,
+});
+export type CacheClass = keyof z.infer<typeof contentHeaders>;
+
 const urlText = z.string().regex(/^[!#-;=?-Z_a-z~]+$/, 'expected characters of a URL');
 const httpUrl = urlText.regex(
   /^https?:\/\/[^/@]+(?:\/|$)/,
@@ -124,11 +124,11 @@ const parameter = z.discriminatedUnion('in', [
     name: z.string(),
     type: z.enum(['id', 'month', 'prefix', 'asset', 'tree', 'path']),
   }),
-  // A plain decimal integer, bounds inclusive.
+  // A plain decimal integer, bounds inclusive. The error of any other is of `limit` alone.
   z
     .object({
       in: z.literal('query'),
-      name: z.string(),
+      name: z.literal('limit'),
       type: z.literal('integer'),
       minimum: integer(0),
       maximum: integer(0),
@@ -147,7 +147,7 @@ const route = z.object({
   /** File below the tree's root; `{id}` is the value. */
   file: routeFile,
   /** The cache class of its responses. */
-  class: z.enum(CACHE_CLASSES),
+  class: contentHeaders.keyof(),
   /** The limit that its requests count against. */
   bucket: z.enum(BUCKETS),
   /** Media type. */
@@ -199,24 +199,9 @@ const schema = z.object({
     not_found: fields,
     /** All other errors. */
     error: fields,
-    /** 200, 206 and 304. */
-    content: z.object({
-      record: fields,
-      summary: fields,
-      download: fields,
-      feed: fields,
-      page: fields,
-      asset: fields,
-      checkpoint: unlessSigned,
-      tile: unlessSigned,
-    }),
+    content: contentHeaders,
   }),
-  errors: z
-    .record(z.string(), error)
-    .refine(
-      (errors) => ERROR_CODES.every((code) => Object.hasOwn(errors, code)),
-      `expected ${ERROR_CODES.join(', ')}`,
-    ),
+  errors: z.looseRecord(z.enum(ERROR_CODES), error),
   /** At and below these paths, all errors are problem documents. */
   problems_below: z.array(urlPath).default([]),
   /** Files of at least this many bytes, except downloads and the log, have compressed siblings. */
@@ -256,15 +241,14 @@ export function parseSnapshot(text: string): Snapshot {
   const parsed = schema.safeParse(json);
   if (!parsed.success) {
     const [{ path, message } = { path: [], message: '' }] = parsed.error.issues;
-    throw new SnapshotError(`${SNAPSHOT_FILE} is malformed at ${path.join('.')}: ${message}${REMEDY}`);
+    throw malformed(` at ${path.join('.')}: ${message}`);
   }
   return parsed.data;
 }
 
-/** @throws SnapshotError for what only shows when a route table is compiled */
-export function malformed(error: unknown): SnapshotError {
-  const message = error instanceof Error ? error.message : String(error);
-  return new SnapshotError(`${SNAPSHOT_FILE} is malformed: ${message}${REMEDY}`, { cause: error });
+/** @param problem where and what, after a space or a colon */
+export function malformed(problem: string): SnapshotError {
+  return new SnapshotError(`${SNAPSHOT_FILE} is malformed${problem}${REMEDY}`);
 }
 
 /** The limits that a snapshot publishes. */

@@ -127,7 +127,7 @@ export class SnapshotWatcher {
     // A new file's problem is logged on a line of its own, and only once.
     this.#seen = { identity: read.identity, root: read.root };
     this.#lastProblem = '';
-    const snapshot = parseSnapshot(Buffer.from(bytes).toString('utf8'));
+    const snapshot = parseSnapshot(bytes.toString('utf8'));
     const epoch = (before?.epoch ?? 0) + 1;
     this.#active = await activate(snapshot, { ...read, digest }, epoch, this.#overrides, this.#disk);
     // The next build makes a hard link to snapshot.json, which changes its identity, and a build

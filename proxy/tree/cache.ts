@@ -198,7 +198,7 @@ export class FileCache {
       file.digest === undefined ? await this.#disk.read({ root, path: file.path, maxBytes }) : file;
     if (whole?.identity !== file.identity || whole.digest !== read.digest) return undefined;
     const { identity, size } = read;
-    const bytes = read.bytes && size <= CACHED_FILE_MAX_BYTES ? toBuffer(read.bytes) : undefined;
+    const bytes = size <= CACHED_FILE_MAX_BYTES ? read.bytes : undefined;
     // Last-Modified is the file's: a compressed form is the same state of the same resource.
     const etag = `"${read.digest}${SIBLINGS[coding].tag}"`;
     return { ...file, path, name: formName(file, coding), coding, etag, identity, size, bytes };
@@ -219,7 +219,7 @@ export function describeFile(path: string, read: FileRead, digest: string | unde
     lastModified: new Date(modifiedSeconds * 1000).toUTCString(),
     size,
     identity,
-    bytes: bytes && toBuffer(bytes),
+    bytes,
   };
 }
 
@@ -231,8 +231,4 @@ function entryKey(name: string, { epoch }: Pick<Epoch, 'epoch'>): string {
 /** Of this state of the file alone. */
 function formName({ path, etag }: CachedFile, coding: Coding): string {
   return `${path}${SIBLINGS[coding].suffix} ${etag}`;
-}
-
-function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
 }

@@ -52,7 +52,7 @@ export async function readPublishedDigests(document: FileRead, disk: Disk): Prom
     try {
       const read = await disk.read({ root: document.root, path, maxBytes: LIST_MAX_BYTES });
       if (read?.bytes === undefined || read.changedMs > document.changedMs) return;
-      addAll(JSON.parse(Buffer.from(read.bytes).toString('utf8')));
+      addAll(JSON.parse(read.bytes.toString('utf8')));
     } catch {
       // Its files then have weak ETags.
     }

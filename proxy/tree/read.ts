@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { close, constants, fstat, open, read, realpath, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { brotliDecompress, crc32, inflateRaw } from 'node:zlib';
+import { brotliDecompress, gunzip } from 'node:zlib';
 
 import { errorCode } from '../log.js';
 import { startTimer, type TimeoutError } from '../timeout.js';
@@ -57,8 +57,8 @@ export interface FileRead {
   /** The tree's folder with all links resolved. */
   readonly root: string;
   /** Undefined if the file is larger than requested, or unchanged. */
-  readonly bytes: Uint8Array<ArrayBuffer> | undefined;
-  /** See {@link digestOf}. Undefined without bytes, and if a form is not exactly one stream. */
+  readonly bytes: Buffer | undefined;
+  /** See {@link digestOf}. Undefined without bytes, and if a form has more than a stream. */
   readonly digest: string | undefined;
   /** The open file, which the caller closes. Undefined without `keepOpen`. */
   readonly descriptor?: number;
@@ -87,9 +87,8 @@ const calls = {
   read: promisify(read),
   close: promisify(close),
   realpath: promisify(realpath.native),
-  brotliDecompress: promisify(brotliDecompress),
-  inflateRaw: promisify(inflateRaw),
 };
+const decoders = { br: promisify(brotliDecompress), gzip: promisify(gunzip) };
 
 /** Folders without links in their paths. Each is looked at once a second, and not for each file. */
 const realFolders = new LRUCache<string, true>({ max: 1_000, ttl: 1_000, ttlResolution: 50 });
@@ -139,7 +138,7 @@ export async function readFile({
   }
 }
 
-async function readWhole(descriptor: number, size: number): Promise<Buffer<ArrayBuffer>> {
+async function readWhole(descriptor: number, size: number): Promise<Buffer> {
   // One byte more than expected, so that growth is noticed. Not from Buffer's pool: a cached slice
   // would keep the whole pool in memory.
   const buffer = Buffer.allocUnsafeSlow(size + 1);
@@ -151,32 +150,15 @@ async function readWhole(descriptor: number, size: number): Promise<Buffer<Array
   return buffer.subarray(0, size);
 }
 
-/** A gzip header of deflate without optional fields (RFC 1952, section 2.3), as the generator writes it. */
-const GZIP_HEADER_BYTES = 10;
-const GZIP_MAGIC = Buffer.from([0x1f, 0x8b, 8, 0]);
-/** CRC-32 and length of the content. */
-const GZIP_TRAILER_BYTES = 8;
-
-/** Clients differ on what follows a stream, so there must be nothing; `gunzipSync` would accept more. */
+/** Clients differ on what follows a stream, so there must be nothing. */
 async function digestDecoded(
   bytes: Buffer,
   { coding, maxBytes }: { readonly coding: Coding; readonly maxBytes: number },
 ): Promise<string | undefined> {
   const options = { maxOutputLength: Math.max(1, maxBytes), info: true };
   try {
-    if (coding === 'br') {
-      const { buffer, consumed } = readResult(await calls.brotliDecompress(bytes, options));
-      return consumed === bytes.length ? digestOf(buffer) : undefined;
-    }
-    const end = bytes.length - GZIP_TRAILER_BYTES;
-    const stream = bytes.subarray(GZIP_HEADER_BYTES, end);
-    const { buffer, consumed } = readResult(await calls.inflateRaw(stream, options));
-    const isWhole =
-      bytes.subarray(0, GZIP_MAGIC.length).equals(GZIP_MAGIC) &&
-      consumed === end - GZIP_HEADER_BYTES &&
-      crc32(buffer) === bytes.readUInt32LE(end) &&
-      buffer.length === bytes.readUInt32LE(end + 4);
-    return isWhole ? digestOf(buffer) : undefined;
+    const { buffer, consumed } = readResult(await decoders[coding](bytes, options));
+    return consumed === bytes.length ? digestOf(buffer) : undefined;
   } catch {
     return undefined;
   }

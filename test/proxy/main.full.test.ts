@@ -44,7 +44,7 @@ function watched(command: string, ...args: readonly string[]) {
   });
   /** The port of the proxy in it, once it serves. */
   const serving = async (): Promise<number> => {
-    await expect.poll(() => heard, { timeout: 20_000 }).toContain('Try:');
+    await expect.poll(() => heard, { timeout: 20_000 }).toMatch(/ proxy on .* serving /);
     return Number(/http:\/\/127\.0\.0\.1:(\d+) /.exec(heard)?.[1]);
   };
   return { pid, heard: () => heard, ended, serving };
@@ -130,20 +130,13 @@ describe('main: misuse', () => {
 });
 
 describe('main', () => {
-  it('says where it serves what and what to try, pages first, each of which responds 200', async () => {
+  it('says where it serves what', async () => {
     const root = await tree();
     const { output, port } = await listening([], { PROXY_DIST: root });
-    const [first, second, ...urls] = output.stdout.trimEnd().split('\n');
-    expect(first).toBe(
-      `register-api proxy on http://127.0.0.1:${port} serving ${root} (snapshot 3, as of 2026-11-20T08:00:00Z)`,
+    expect(output.stdout).toBe(
+      `register-api proxy on http://127.0.0.1:${port} serving ${root} (snapshot 3, as of 2026-11-20T08:00:00Z)\n`,
     );
-    expect(second).toBe('Try:');
-    expect(urls.length).toBeGreaterThan(3);
-    const paths = urls.map((url) => url.trim().slice(`http://127.0.0.1:${port}`.length));
-    expect(paths[0]).toBe('/');
-    expect(paths).toContain('/api/v1/group/7');
-    expect(paths).not.toContain('/downloads/groups.csv');
-    for (const path of paths) expect(`${path} ${(await ask(port, path)).status}`).toBe(`${path} 200`);
+    expect((await ask(port, '/')).status).toBe(200);
   });
 
   it('goes on serving when nobody reads its output', async () => {
@@ -158,7 +151,7 @@ describe('main', () => {
     const root = await tree();
     const args = ['--dist', root, '--port', '0', '--access-log', '--access-log-details'];
     const { child, ended, output } = start(args);
-    await expect.poll(() => output.stderr, { timeout: 5_000 }).toContain('Try:');
+    await expect.poll(() => output.stderr, { timeout: 5_000 }).toContain(' proxy on ');
     const port = Number(/http:\/\/127\.0\.0\.1:(\d+) /.exec(output.stderr)?.[1]);
     for (let count = 0; count < 20; count += 1) {
       await ask(port, '/api/v1', { headers: { 'X-Request-Id': `id-${count}` } });
@@ -169,20 +162,6 @@ describe('main', () => {
     expect(lines.length).toBe(20);
     for (const [index, text] of lines.entries())
       expect(problemOf({ text })).toMatchObject({ path: '/api/v1', status: 200, request_id: `id-${index}` });
-  });
-
-  it('warns of more connections than there are file descriptors for, each with a file', async () => {
-    const root = await tree();
-    const limit = Number(execFileSync('/bin/sh', ['-c', 'ulimit -Hn']).toString());
-    const most = Math.floor((limit - 256) / 2);
-    const [fits, exceeds] = await Promise.all(
-      [most, most + 1].map((count) => listening(['--dist', root, '--max-connections', String(count)])),
-    );
-    expect(fits?.output.stderr).not.toContain('descriptors');
-    expect(exceeds?.output.stderr).toContain(
-      `--max-connections ${most + 1} can take ${2 * (most + 1) + 256} file descriptors, and ${limit} are allowed: ` +
-        `raise the limit (ulimit -n) or set it to ${most}\n`,
-    );
   });
 
   it('responds 500 or not at all when it runs out of file descriptors, and goes on when it has some', async () => {

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect } from 'vitest';
 import { always, isThorough, it, oneIn } from '../../support/thorough.js';
 import { writeSample } from '../../../data/sample.js';
 import { snapshotSchema } from '../../../generator/tree/snapshot-json.js';
-import { createRouter } from '../../../proxy/snapshot/active.js';
+import { Router } from '../../../proxy/snapshot/router.js';
 import { parseSnapshot } from '../../../proxy/snapshot/schema.js';
 import { buildSigned } from '../../system/contract/signed-tree.js';
 import { temporary } from '../../support/folder.js';
@@ -41,7 +41,7 @@ describe('the schema of snapshot.json', () => {
       }
       accepted += 1;
       expect(
-        () => createRouter(parseSnapshot(JSON.stringify(snapshot))),
+        () => new Router(parseSnapshot(JSON.stringify(snapshot))),
         `${place} = ${JSON.stringify(value)}`,
       ).not.toThrow();
     }

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-import { createRouter } from '../../../proxy/snapshot/active.js';
+import { Router } from '../../../proxy/snapshot/router.js';
 import { parseSnapshot } from '../../../proxy/snapshot/schema.js';
 import {
   ROUTES,
@@ -117,5 +117,5 @@ it.each([
   [redirecting('/docs', '//evil.example'), 'expected a path that starts with one "/"'],
   [redirecting('/docs', '/x\r\nSet-Cookie: a'), 'expected characters of a URL'],
 ])('a table with such a route or redirect is refused: %#', (changes, message) => {
-  expect(() => createRouter(parseSnapshot(JSON.stringify(snapshotJson(changes))))).toThrow(message);
+  expect(() => new Router(parseSnapshot(JSON.stringify(snapshotJson(changes))))).toThrow(message);
 });

@@ -7,9 +7,10 @@ import { createLimits } from '../../../proxy/limiter/limits.js';
 import { listenOn } from '../support.js';
 
 it('createLimits fails a request that has no context', async () => {
-  const options = { quotas: DEFAULT_QUOTAS, clock: Date.now, maxClients: 1, onRefused: () => undefined };
+  const options = { quotas: DEFAULT_QUOTAS, clock: Date.now, maxClients: 1 };
   const app = express();
-  app.use(createLimits(options).limit);
+  const limits = createLimits(options);
+  app.use(async (request, response) => void (await limits.take(request, response)));
   const errors: unknown[] = [];
   app.use((error: unknown, _request: unknown, response: express.Response, _next: unknown) => {
     errors.push(error);

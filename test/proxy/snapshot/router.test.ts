@@ -9,8 +9,7 @@ import {
 } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { createRouter } from '../../../proxy/snapshot/active.js';
-import type { Router } from '../../../proxy/snapshot/router.js';
+import { Router } from '../../../proxy/snapshot/router.js';
 import { parseSnapshot } from '../../../proxy/snapshot/schema.js';
 import { ROUTES, snapshotJson } from '../support.js';
 
@@ -19,7 +18,7 @@ const router = routerOf(ROUTES);
 const ROUTE = { name: 'one', class: 'record', bucket: 'api', type: 'x/y' };
 
 function routerOf(routes: readonly object[]): Router {
-  return createRouter(parseSnapshot(JSON.stringify(snapshotJson({ routes }))));
+  return new Router(parseSnapshot(JSON.stringify(snapshotJson({ routes }))));
 }
 
 /** "file NAME", "308 LOCATION" or the error's code. */
