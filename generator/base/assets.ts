@@ -49,3 +49,7 @@ export const preview = (): Buffer => read('preview.png');
 /** The typed client, for programs that know no more than the URL of the service. */
 export const CLIENT_FILES = ['client.ts', 'changes.ts'] as const;
 export const clientFile = (name: (typeof CLIENT_FILES)[number]): Buffer => read(name);
+
+/** The chart in pages of others: a script that makes an object of this name, to which it is told the register. */
+export const EMBED = { file: 'embed.js', object: 'registerChart' } as const;
+export const embedScript = (): Buffer => read(EMBED.file);

@@ -100,7 +100,7 @@ export const DOCUMENTATION: readonly DocumentationPage[] = [
   guide('limits', 'Limits and caching', 'How often to ask, what to keep, and which headers say so'),
   guide('finding', 'Finding records', 'From a name or an owner to records, and to all ids'),
   guide('copying', 'Keeping a copy', 'Copying everything, and following what changes'),
-  guide('tools', 'Client and badge', 'A client in TypeScript from this address, and numbers in a picture'),
+  guide('tools', 'Client, chart and badge', 'A typed client, a chart for any page, and numbers in a picture'),
   guide('terms', 'Terms', 'Attribution, and what stays compatible'),
 ];
 

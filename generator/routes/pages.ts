@@ -89,6 +89,7 @@ export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
   ...DOCUMENTATION.map(documentationPage),
   file('client', paths.client, TYPESCRIPT, 'Client in TypeScript, with the types of all documents'),
   file('client-changes', paths.clientChanges, TYPESCRIPT, 'What follows changes with that client'),
+  file('embed', paths.embed, SCRIPT, 'Script that shows what was measured of a record in any page'),
   file('documentation-search', SEARCH_PATH, JSON_TYPE, 'What the search field of the documentation finds'),
   page('downloads-page', paths.bulk, 'Page about the bulk downloads'),
   page('feeds-page', paths.feeds, 'Page about the feeds'),

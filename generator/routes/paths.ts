@@ -13,6 +13,8 @@ export const PATHS = {
    */
   client: '/clients/client.ts',
   clientChanges: '/clients/changes.ts',
+  /** The chart in pages of others, which name this path for years. */
+  embed: '/embed.js',
   /** The page of the downloads, and the prefix of all of them. */
   bulk: '/downloads',
   feeds: '/feeds',

@@ -6,10 +6,10 @@
 import { hash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, extname, join } from 'node:path';
+import { basename, extname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'esbuild';
-import { ASSETS_FOLDER, CLIENT_FILES, FIXED, MANIFEST } from '../../base/assets.js';
+import { build, type BuildOptions, type Plugin } from 'esbuild';
+import { ASSETS_FOLDER, CLIENT_FILES, EMBED, FIXED, MANIFEST } from '../../base/assets.js';
 import { PROJECT_FOLDER } from '../../base/package.js';
 
 const SOURCES = join(PROJECT_FOLDER, 'generator/outputs/pages/assets');
@@ -38,7 +38,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
 };
 
 /** Libraries in a script, whose licences require their notice in it. */
-const LIBRARIES: Readonly<Record<string, string>> = { 'chart.js': 'uplot' };
+const LIBRARIES: Readonly<Record<string, string>> = { 'chart.js': 'uplot', [EMBED.file]: 'uplot' };
 
 /** Digits of the content's SHA-256 in an asset's name, as its route expects them. */
 const HASH_DIGITS = 10;
@@ -63,7 +63,11 @@ export async function bundled(): Promise<ReadonlyMap<string, { path: string; bod
 }
 
 /** A script or style sheet, with what it imports. The paths are those of the assets before it. */
-async function one(source: string, paths: ReadonlyMap<string, string>): Promise<Uint8Array> {
+async function one(
+  source: string,
+  paths: ReadonlyMap<string, string>,
+  format: Pick<BuildOptions, 'format' | 'globalName'> = { format: 'esm' },
+): Promise<Uint8Array> {
   const library = LIBRARIES[source];
   const { outputFiles } = await build({
     entryPoints: [join(SOURCES, source)],
@@ -71,12 +75,12 @@ async function one(source: string, paths: ReadonlyMap<string, string>): Promise<
     bundle: true,
     write: false,
     minify: true,
-    format: 'esm',
+    ...format,
     target: 'es2022',
     charset: 'utf8',
     legalComments: 'inline',
     banner: library === undefined ? {} : { js: noticeOf(library) },
-    plugins: [withPaths(paths)],
+    plugins: [withPaths(paths), sheetsAsText(paths)],
     logLevel: 'silent',
   });
   const [file] = outputFiles;
@@ -100,6 +104,24 @@ const withPaths = (paths: ReadonlyMap<string, string>): Plugin => ({
     });
   },
 });
+
+/** A style sheet that a script imports is a text in it. */
+const sheetsAsText = (paths: ReadonlyMap<string, string>): Plugin => ({
+  name: 'style sheets as text',
+  setup: (builder) => {
+    builder.onResolve({ filter: /^\.\/.*\.css$/ }, ({ kind, path, resolveDir }) =>
+      kind === 'import-statement' ? { path: join(resolveDir, path), namespace: 'text' } : undefined,
+    );
+    builder.onLoad({ filter: /./, namespace: 'text' }, async ({ path }) => ({
+      contents: await one(relative(SOURCES, path), paths),
+      loader: 'text',
+    }));
+  },
+});
+
+/** The chart in pages of others, with nothing left to import: there are no paths of assets that it could name. */
+const embedded = (): Promise<Uint8Array> =>
+  one(EMBED.file, new Map(), { format: 'iife', globalName: EMBED.object });
 
 const sourceOf = (path: string): string => readFileSync(join(PROJECT_FOLDER, path), 'utf8');
 
@@ -134,6 +156,7 @@ async function write(): Promise<void> {
   mkdirSync(ASSETS_FOLDER, { recursive: true });
   for (const { path, body } of made.values()) writeFileSync(join(ASSETS_FOLDER, basename(path)), body);
   for (const name of FIXED) copyFileSync(join(SOURCES, name), join(ASSETS_FOLDER, name));
+  writeFileSync(join(ASSETS_FOLDER, EMBED.file), await embedded());
   const client = clientFiles();
   for (const name of CLIENT_FILES) writeFileSync(join(ASSETS_FOLDER, name), client[name]);
   const paths = Object.fromEntries([...made].map(([route, { path }]) => [route, path]));

@@ -18,6 +18,7 @@ import { dataset } from './dataset.js';
 import { documentationPages, searchIndex } from './documentation/documentation.js';
 import type { ReadDocument } from './documents.js';
 import { downloadsPage, type OfferedDownloads } from './downloads.js';
+import { embed } from './embed.js';
 import { notFoundPage, tooManyPage } from './errors.js';
 import { feedsPage, feedsSummary, type PublishedFeed } from './feeds.js';
 import { frontPage } from './front.js';
@@ -73,6 +74,7 @@ export function* pages(
   yield { route: 'preview', key: 0, body: preview() };
   yield { route: 'client', key: 0, body: clientFile('client.ts') };
   yield { route: 'client-changes', key: 0, body: clientFile('changes.ts') };
+  yield { route: 'embed', key: 0, body: embed(operator, table, measured) };
 
   const page = ({
     route,

@@ -37,6 +37,7 @@ export function recordPageContent(
     ...(isMeasured(feed, measured) && { feed: feed.path }),
     snapshot: pathOf('snapshot'),
     docs: PATHS.docs,
+    embed: PATHS.embed,
   };
   const inWords = wordsIn(operator);
   const { name, baseUrl, licence, words } = operator;

@@ -1,6 +1,7 @@
 /** `_headers`, `_redirects` and `api/404.html`, as Netlify, Cloudflare Pages and others read them. */
 import { isDeepStrictEqual } from 'node:util';
 import { Failure } from '../../base/errors.js';
+import { PATHS } from '../../routes/paths.js';
 import { contentHeaders, problemOf } from './published.js';
 import type { Snapshot, SnapshotRoute } from '../../tree/snapshot-json.js';
 
@@ -13,7 +14,9 @@ const ABOUT = [
  * The rules of `_headers`: for every path, then for each route, or for a whole folder whose routes
  * have the same headers, or for the same place in several folders. All that match apply.
  */
-export function hostHeaders({ headers, routes }: Snapshot): string {
+export function hostHeaders({ headers, routes: published }: Snapshot): string {
+  // These hosts have no limits, so nothing leads to the page about them.
+  const routes = published.filter(({ path }) => path !== PATHS.tooMany);
   const fieldsOf = (route: SnapshotRoute): Fields => ({
     // Hosts know the types of style sheets, scripts and fonts.
     ...(route.class !== 'asset' && { 'Content-Type': route.type }),

@@ -151,6 +151,32 @@ const LOOKS = ['(prefers-color-scheme: dark)', '(forced-colors: active)', 'print
 /** What ends the chart that an element has. @type {WeakMap<HTMLElement, () => void>} */
 const endings = new WeakMap();
 
+/** Ends the chart that an element has, which leaves the page. @param {HTMLElement} host */
+export const end = (host) => endings.get(host)?.();
+
+/**
+ * Colours as a canvas takes them, by the properties of the style sheet: those may be made of the colour of the text.
+ * @param {HTMLElement} host
+ */
+function coloursOf(host) {
+  const probe = host.appendChild(document.createElement('span'));
+  const colour = (/** @type {string} */ name) => {
+    probe.style.color = `var(${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const [accent, paper, ink, muted, rule, strongRule, hatch] = [
+    '--accent',
+    '--paper',
+    '--ink',
+    '--muted',
+    '--rule',
+    '--strong-rule',
+    '--hatch',
+  ].map(colour);
+  probe.remove();
+  return { accent, paper, ink, muted, rule, strongRule, hatch };
+}
+
 /**
  * Draws into an element, in place of what was drawn there.
  * @param {HTMLElement} host
@@ -159,9 +185,9 @@ const endings = new WeakMap();
  * @returns {Chart}
  */
 export function draw(host, line, { peak, onReading, onRange } = {}) {
-  endings.get(host)?.();
-  const end = new AbortController();
-  const { signal } = end;
+  end(host);
+  const ending = new AbortController();
+  const { signal } = ending;
   /** @type {uPlot | undefined} */
   let plot;
   /** @type {readonly number[]} */
@@ -184,15 +210,14 @@ export function draw(host, line, { peak, onReading, onRange } = {}) {
 
   const redraw = () => {
     width = host.clientWidth;
-    const style = getComputedStyle(host);
-    const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
-    const font = `600 ${12 * devicePixelRatio}px ${style.fontFamily}`;
-    const look = { ring: colour('--accent'), paper: colour('--paper'), ink: colour('--ink'), font };
+    const { fontFamily } = getComputedStyle(host);
+    const { accent, paper, ink, muted, rule, strongRule, hatch } = coloursOf(host);
+    const look = { ring: accent, paper, ink, font: `600 ${12 * devicePixelRatio}px ${fontFamily}` };
     const axis = {
-      stroke: colour('--muted'),
-      font: `12px ${style.fontFamily}`,
-      grid: { stroke: colour('--rule'), width: 1 },
-      border: { show: false, stroke: colour('--strong-rule'), width: 1 },
+      stroke: muted,
+      font: `12px ${fontFamily}`,
+      grid: { stroke: rule, width: 1 },
+      border: { show: false, stroke: strongRule, width: 1 },
     };
     plot?.destroy();
     plot = new uPlot(
@@ -216,7 +241,7 @@ export function draw(host, line, { peak, onReading, onRange } = {}) {
             ...axis,
             values: TIMES,
             grid: { show: false },
-            ticks: { show: true, size: 8, stroke: colour('--strong-rule'), width: 1 },
+            ticks: { show: true, size: 8, stroke: strongRule, width: 1 },
             border: { ...axis.border, show: true },
           },
           {
@@ -232,20 +257,20 @@ export function draw(host, line, { peak, onReading, onRange } = {}) {
           {
             label: 'Members',
             value: (_, count) => (typeof count === 'number' ? integer(count) : '–'),
-            stroke: colour('--accent'),
+            stroke: accent,
             width: 1.75,
             spanGaps: false,
             points: {
               show: true,
               size: marks.length > FEW_MARKS ? 4 : 6,
-              fill: colour('--accent'),
+              fill: accent,
               width: 0,
               filter: () => marks,
             },
           },
         ],
         hooks: {
-          drawClear: [(self) => hatchGaps(self, line, colour('--hatch'))],
+          drawClear: [(self) => hatchGaps(self, line, hatch)],
           draw: [
             (self) => {
               for (const reading of rings) ringAt(self, line.places[reading], look);
@@ -276,13 +301,15 @@ export function draw(host, line, { peak, onReading, onRange } = {}) {
 
   redraw();
   for (const query of LOOKS) matchMedia(query).addEventListener('change', redraw, { signal });
+  // A style sheet may say by a transition that the text has another colour.
+  host.addEventListener('transitionend', redraw, { signal });
   const observer = new ResizeObserver(() => {
     if (host.clientWidth !== width && host.clientWidth > 0) redraw();
   });
   observer.observe(host);
   followTouch(host, () => plot, signal);
   endings.set(host, () => {
-    end.abort();
+    ending.abort();
     observer.disconnect();
     plot?.destroy();
   });

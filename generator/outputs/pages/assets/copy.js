@@ -19,9 +19,12 @@ const sizes = new ResizeObserver((entries) => {
   }
 });
 
-for (const holder of document.querySelectorAll('.copyable')) {
+for (const holder of document.querySelectorAll('.copyable')) makeCopyable(holder);
+
+/** Gives a holder its button, unless it has it. @param {Element} holder */
+export function makeCopyable(holder) {
   const code = holder.querySelector('code');
-  if (code === null) continue;
+  if (code === null || holder.querySelector('button') !== null) return;
   holder.append(copyButton(code, holder.getAttribute('data-copy')));
   const block = code.closest('pre');
   // One whose text changes is always reached.

@@ -28,6 +28,13 @@ export const textIn = (value) => (typeof value === 'string' ? value : null);
 export const numberIn = (value) => (typeof value === 'number' ? value : null);
 
 /**
+ * @param {unknown} value
+ * @returns {value is import('../series.js').Reading}
+ */
+export const isReading = (value) =>
+  isObject(value) && typeof value.measured_at === 'string' && typeof value.member_count === 'number';
+
+/**
  * The elements of a list that are as expected.
  * @template T
  * @param {unknown} value
@@ -35,6 +42,14 @@ export const numberIn = (value) => (typeof value === 'number' ? value : null);
  * @returns {readonly T[]}
  */
 export const listIn = (value, isExpected) => (Array.isArray(value) ? value.filter(isExpected) : []);
+
+/** The number that matters, and those next to it. */
+export const FIGURES = {
+  group: ['member_count'],
+  user: [],
+  game: ['playing', 'visits', 'favourites'],
+  item: ['price', 'lowest_resale_price', 'recent_average_price', 'quantity_remaining', 'favourites'],
+};
 
 const PLAIN_NAMES = new Map([
   ['id', 'Id'],
@@ -145,3 +160,16 @@ export const missing = (fields, values) =>
         reasonFor(values, name) === undefined,
     )
     .map(({ name }) => labelOf(name).toLowerCase());
+
+/**
+ * Who owned a group, as far as it was measured and may be published.
+ * @param {unknown} state
+ * @param {unknown} owner
+ * @param {(kind: 'user', id: number, name: unknown) => Node} reference makes what leads to the owner
+ */
+export function ownerWords(state, owner, reference) {
+  const { id, name } = objectIn(owner) ?? {};
+  if (typeof id === 'number') return reference('user', id, name);
+  if (state === 'none') return element('span', {}, 'no owner');
+  return none(state === 'owned' ? 'not published, or not measured' : 'not measured');
+}

@@ -13,7 +13,7 @@ import { capitalized } from '../../../schema/words.js';
  * @property {{ guide: string, record: string, history?: string }} [log] the guide to the signed log, and names of routes in it; absent if there is none
  * @property {Readonly<Record<Kind, import('../../../schema/words.js').Word>>} words what the kinds are called
  * @property {import('../lookup-field.js').LookupField} lookup
- * @property {{ page: string, record: string, history?: string, feed?: string, snapshot: string }} paths of what there is
+ * @property {{ page: string, record: string, history?: string, feed?: string, snapshot: string, docs: string, embed: string }} paths of what there is
  * @property {readonly Field[]} fields those that the register measures
  */
 

@@ -1,12 +1,24 @@
 /** The page of one record: asks for its JSON and its history, and shows them. */
 import { csvOf } from '../csv.js';
 import { button, element, isolated, present, unloaded } from './dom.js';
-import { facts, isObject, listIn, missing, numberIn, objectIn, textIn } from './facts.js';
+import {
+  FIGURES,
+  facts,
+  isObject,
+  isReading,
+  listIn,
+  missing,
+  numberIn,
+  objectIn,
+  ownerWords,
+  textIn,
+} from './facts.js';
 import { withArticle } from '../../../schema/words.js';
 import { capital, fields, filled, kind, many, one, page, part, paths } from './page.js';
-import { isReading, readingsPart } from './readings.js';
+import { problem } from './problem.js';
+import { readingsPart } from './readings.js';
 import { ask } from './request.js';
-import { FIGURES, VOTES, hasVotes, ownerWords, summary } from './summary.js';
+import { VOTES, hasVotes, reference, summary } from './summary.js';
 import { isEntry, scaleOf, timeline } from './timeline.js';
 import { lineOf } from '../series.js';
 
@@ -112,7 +124,7 @@ const TIMELINES = [
     id: 'owners',
     title: 'Owners',
     one: 'owner',
-    label: ({ owner_state, owner }) => ownerWords(owner_state, owner),
+    label: ({ owner_state, owner }) => ownerWords(owner_state, owner, reference),
   },
 ];
 
@@ -135,11 +147,53 @@ function historyParts(history, record, path) {
   );
   const members = listIn(history.members, isReading);
   const gaps = lineOf(members).open.map(([from, to]) => ({ from: 1000 * from, to: 1000 * to }));
-  const parts = measured.map((each) => timeline({ ...each, created, history: path, scale, gaps }));
+  const parts = measured.map((each) =>
+    timeline({
+      ...each,
+      heading: element('h2', { id: each.id }, each.title),
+      created,
+      history: path,
+      scale,
+      gaps,
+    }),
+  );
   if (!Array.isArray(history.members)) return parts;
   const readings = readingsPart(members, path);
   mark = readings.mark;
   return [readings.part, ...parts];
+}
+
+/** The lines that show the record in any page. */
+function embedPart() {
+  const lines = [
+    `<script type="module" src="${page.base}${paths.embed}"></script>`,
+    `<register-chart ${kind}="${id}"></register-chart>`,
+  ].join('\n');
+  const holder = element(
+    'div',
+    { class: 'copyable', 'data-copy': 'the two lines' },
+    element('pre', { class: 'code' }, element('code', {}, lines)),
+  );
+  const details = element(
+    'details',
+    { class: 'embedding' },
+    element('summary', {}, 'Embed'),
+    holder,
+    element(
+      'p',
+      { class: 'note' },
+      'These two lines show it in any page, with its source and when it was measured. ',
+      element('a', { href: `${paths.docs}/guides/tools#chart` }, 'What else they take'),
+      '.',
+    ),
+  );
+  const addButton = async () => {
+    const script = await import('./copy.js').catch(() => undefined);
+    // Without the button, the lines can be selected.
+    script?.makeCopyable(holder);
+  };
+  details.addEventListener('toggle', () => void addButton(), { once: true });
+  return details;
 }
 
 /** A browser has begun to save a file within a minute. */
@@ -173,37 +227,6 @@ function savingPart(history) {
       ...lists.flatMap(({ words, entries }) => [' ', button(words, () => save(words, entries))]),
     )
   );
-}
-
-/**
- * What to say where there is no response, or not the one hoped for; and how to get it.
- * @param {Answer} answer
- * @param {string} what
- * @param {() => void} retry
- */
-function problem({ status: code, summary: said, waitSeconds }, what, retry) {
-  const again = button('Try again', retry);
-  const words = element('p', { role: 'alert' });
-  const box = element('div', { class: 'problem' }, words, again);
-  if (code !== 429) {
-    words.textContent =
-      code === 0
-        ? `${said} ${what} could not be loaded. Check the connection, then try again.`
-        : `The service could not send ${what.toLowerCase()} (${code}). It usually recovers within minutes.`;
-    return box;
-  }
-  words.textContent = `Too many requests came from your network. ${what} will be loaded when the next request is allowed.`;
-  const end = performance.now() + waitSeconds * 1000;
-  const tick = () => {
-    if (!box.isConnected) return;
-    const left = Math.ceil((end - performance.now()) / 1000);
-    again.textContent = left > 0 ? `Try again in ${left} s` : 'Try again';
-    again.disabled = left > 0;
-    if (left > 0) setTimeout(tick, 250);
-    else retry();
-  };
-  setTimeout(tick);
-  return box;
 }
 
 /** @param {string} id */
@@ -312,6 +335,7 @@ async function fill(rest, record, path, asked) {
     ...parts,
     ...present([
       history !== null && parts.length > 0 && savingPart(history),
+      embedPart(),
       answer !== undefined && history === null && problem(answer, 'The history', retry),
       ...factsPart(record),
       another(),

@@ -1,6 +1,6 @@
 /** The head of a record's page: what it is, the numbers that matter, when they were read. */
 import { button, element, isolated, none, time, unloaded } from './dom.js';
-import { isObject, labelOf, numberIn, objectIn, reasonFor, textIn } from './facts.js';
+import { FIGURES, isObject, labelOf, numberIn, objectIn, ownerWords, reasonFor, textIn } from './facts.js';
 import { capital, fields, filled, has, kind, one, page, part, paths } from './page.js';
 import { cut, difference, integer, moment } from '../words.js';
 
@@ -13,14 +13,6 @@ const TITLE_NAME = 80;
  * @typedef {import('./facts.js').Values} Values
  * @typedef {(times: readonly string[]) => void} Mark rings readings in the chart, by their times
  */
-
-/** The number that matters, and those next to it. */
-export const FIGURES = {
-  group: ['member_count'],
-  user: [],
-  game: ['playing', 'visits', 'favourites'],
-  item: ['price', 'lowest_resale_price', 'recent_average_price', 'quantity_remaining', 'favourites'],
-};
 
 const PRICES = ['price', 'lowest_resale_price', 'recent_average_price'];
 
@@ -60,18 +52,6 @@ export function reference(to, id, name) {
   return holder;
 }
 
-/**
- * Who owned a group, as far as it was measured and may be published.
- * @param {unknown} state
- * @param {unknown} owner
- */
-export function ownerWords(state, owner) {
-  const { id, name } = objectIn(owner) ?? {};
-  if (typeof id === 'number') return reference('user', id, name);
-  if (state === 'none') return element('span', {}, 'no owner');
-  return none(state === 'owned' ? 'not published, or not measured' : 'not measured');
-}
-
 /** What is said of a name that is cut. @param {string} name */
 const cutNote = (name) =>
   `Cut after ${integer(Array.from(cut(name)).length - 1)} of ${integer(Array.from(name).length)} characters; the JSON has all.`;
@@ -79,7 +59,12 @@ const cutNote = (name) =>
 /** @param {Values} record */
 function byline(record) {
   if (has('owner') || has('owner_state'))
-    return element('p', { class: 'byline' }, 'Owner: ', ownerWords(record.owner_state, record.owner));
+    return element(
+      'p',
+      { class: 'byline' },
+      'Owner: ',
+      ownerWords(record.owner_state, record.owner, reference),
+    );
   if (!has('creator')) return null;
   const { type, id, name } = objectIn(record.creator) ?? {};
   return (type === 'user' || type === 'group') && typeof id === 'number'

@@ -46,7 +46,7 @@ export function scaleOf(lists, created) {
  * @template {Entry} T
  * @param {object} part
  * @param {string} part.id
- * @param {string} part.title
+ * @param {HTMLElement} part.heading has the id
  * @param {string} part.one what an entry is called
  * @param {readonly T[]} part.entries oldest first
  * @param {(entry: T) => Node} part.label
@@ -55,8 +55,7 @@ export function scaleOf(lists, created) {
  * @param {readonly Scale[]} part.gaps times without a reading
  * @param {string} part.history path of the history
  */
-export function timeline({ id, title, one, entries, label, created, scale, gaps, history }) {
-  const heading = element('h2', { id }, title);
+export function timeline({ id, heading, one, entries, label, created, scale, gaps, history }) {
   const attributes = { 'aria-labelledby': id, class: 'timeline' };
   if (entries.length === 0)
     return element('section', attributes, heading, element('p', {}, `No ${one} has been read yet.`));

@@ -21,6 +21,7 @@ import { asksForCredit } from '../../licence.js';
 import { HEADERS, policyText } from '../../openapi/headers.js';
 import { PROBLEMS, PROBLEM_SHAPE, problemExample, problemOf } from '../../openapi/problems.js';
 import { TYPES, fieldRows } from '../fields.js';
+import { embeddedValues } from '../embed.js';
 import { findersIn, namedOf, ownedIn } from '../finders.js';
 import { arrivalsIn, changesIn } from '../feeds.js';
 import { render } from '../render.js';
@@ -223,7 +224,8 @@ function copyingPage({ overview, inWords, isThere }: Documented) {
 function toolsPage(documented: Documented) {
   const { config, table, shown, overview } = documented;
   const resource = firstResource(documented);
-  if (resource === undefined) return { get: `'${PATHS.base}'`, field: 'name', badge: undefined };
+  if (resource === undefined)
+    return { get: `'${PATHS.base}'`, field: 'name', badge: undefined, chart: undefined };
   const { record, kind } = resource;
   const names = new Set(measuredFields(resource, overview.measured).map(({ name }) => name));
   const field = COUNTS[kind].find((name) => names.has(name));
@@ -232,6 +234,13 @@ function toolsPage(documented: Documented) {
   return {
     get: `'${path}', { id: ${shown.key(record.route)} }`,
     field: PRINTED[kind].find((name) => names.has(name)) ?? 'measured_at',
+    chart: {
+      attribute: `${kind}="${shown.key(record.route)}"`,
+      kinds: measuredKinds(overview.measured).map((each) => ({
+        kind: each.kind,
+        values: embeddedValues(each, overview.measured),
+      })),
+    },
     badge:
       field === undefined
         ? undefined

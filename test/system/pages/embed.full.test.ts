@@ -1,0 +1,401 @@
+/** The chart in pages of others, in Debian's Chromium: from another origin, whose policy allows the script and little else. */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { published } from '../../support/build.js';
+import { temporary } from '../../support/folder.js';
+import { writeOperator } from '../../support/operator.js';
+import { ended, listening } from '../../support/ports.js';
+import { startProxy, type RunningProxy } from '../../support/proxy.js';
+import { writeRegister } from '../../support/register.js';
+import {
+  SCREENS,
+  browsing,
+  faultsOf,
+  inChromium,
+  sidewaysOf,
+  type Opening,
+  type Watched,
+} from './browser.js';
+import { CLUBS, writeClubs } from './clubs.js';
+
+const path = temporary();
+const out = path('dist');
+let register: RunningProxy;
+
+const DAY = 86_400_000;
+const at = (day: number): string =>
+  `${new Date(Date.parse('2026-01-01T06:00:00Z') + day * DAY).toISOString().slice(0, 19)}Z`;
+const LAST = 199;
+/** Read every day, but for a hundred days in the middle. */
+const DAYS = Array.from({ length: LAST + 1 }, (_, day) => day).filter((day) => day < 50 || day >= 150);
+const HOSTILE = '</script><img src=x onerror=alert(1)> "\'& {id}';
+const measured = { first_measured_at: at(0), measured_at: at(LAST), measurements: DAYS.length };
+const between = (first: number, last: number) => ({
+  first_measured_at: at(first),
+  last_measured_at: at(last),
+});
+
+const REGISTER = {
+  groups: [
+    { id: 1, name: 'Snowy River Workshop', member_count: 1000 + LAST },
+    { id: 2, name: HOSTILE },
+    { id: 3, name: 'Read once', member_count: 7 },
+    { id: 5, name: 'Withheld', member_count: 9 },
+  ].map((group) => ({ ...group, ...measured })),
+  group_member_readings: [
+    ...DAYS.map((day) => ({ group_id: 1, measured_at: at(day), member_count: 1000 + day })),
+    { group_id: 3, measured_at: at(9), member_count: 7 },
+  ],
+  group_names: [
+    { group_id: 1, position: 1, name: HOSTILE, ...between(0, 20) },
+    { group_id: 1, position: 2, name: 'Snowy River Workshop', ...between(24, LAST) },
+  ],
+  group_owners: [
+    { group_id: 1, position: 1, owner_state: 'none', ...between(0, 20) },
+    {
+      group_id: 1,
+      position: 2,
+      owner_state: 'owned',
+      owner_id: 10,
+      owner_name: 'quick_hill',
+      ...between(24, LAST),
+    },
+  ],
+  users: [{ id: 10, username: 'quick_hill', ...measured }],
+  usernames: [
+    { user_id: 10, position: 1, username: 'slow_hill', changed_at: null, ...between(3, 3) },
+    { user_id: 10, position: 2, username: 'quick_hill', changed_at: null, ...between(4, 9) },
+  ],
+  games: [{ id: 7, name: 'Lantern Harbour', playing: 1290, visits: 70_214_993, ...measured }],
+  items: [{ id: 8, name: 'Copper Cloak', price_state: 'unlisted', favourites: 15, ...measured }],
+  withheld: [{ kind: 'group', id: 5, since: '2026-01-01T00:00:00Z' }],
+};
+
+/** What a page asks for in its address: an element, and the policy. */
+const strict = (host: string): string => `default-src 'none'; script-src ${host}; connect-src ${host}`;
+
+/** Somebody's site: each page has the element and the policy that its query says. */
+const somebody = createServer((request, response) => {
+  const { searchParams } = new URL(request.url ?? '/', 'http://somebody.example');
+  response.writeHead(200, {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': searchParams.get('policy') ?? '',
+  });
+  const host = searchParams.get('host') ?? '';
+  response.end(
+    `<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">` +
+      `<meta name="viewport" content="width=device-width, initial-scale=1"><title>Somebody</title>` +
+      `<main><h1>Somebody’s page</h1>` +
+      `<script type="module" src="${host}/embed.js"></script>` +
+      `${searchParams.get('element')}</main>`,
+  );
+});
+let elsewhere = '';
+
+beforeAll(async () => void (elsewhere = `http://127.0.0.1:${await listening(somebody)}`));
+afterAll(() => ended(somebody));
+
+const openPage = browsing(async () => {
+  await published({ register: writeRegister(path('register.sqlite'), REGISTER), out });
+  return (register = await startProxy(out));
+});
+
+interface Embedding extends Opening {
+  readonly host?: string;
+  readonly policy?: string;
+}
+
+/** Opens a page of somebody's with an element: `group="1"`. */
+function embedded(attributes: string, { host = register.base, policy, ...opening }: Embedding = {}) {
+  const element = `<register-chart ${attributes}></register-chart>`;
+  const query = new URLSearchParams({ element, host, policy: policy ?? strict(host) });
+  return openPage(`/?${query.toString()}`, { base: elsewhere, ...opening });
+}
+
+const chart = (page: Page) => page.locator('register-chart');
+const said = (page: Page): Promise<string> => chart(page).locator('figure').innerText();
+const drawn = (page: Page) => chart(page).locator('.plot canvas').waitFor();
+/** The paths that a page asked the register for. */
+const asked = ({ outside }: Watched): string[] => outside.map((url) => url.replace(register.base, ''));
+/** With what was asked of the register left out, which is from elsewhere on purpose. */
+const faults = (watched: Watched): Promise<string[]> => faultsOf({ ...watched, outside: [] });
+
+/** Of a column of pixels, how many are as the accent, and how many are drawn at all. */
+const columnAt = async (page: Page, share: number): Promise<{ accent: number; any: number }> =>
+  z.object({ accent: z.number(), any: z.number() }).parse(
+    await page.evaluate(`(() => {
+      const root = document.querySelector('register-chart').shadowRoot;
+      const [canvas, over] = [root.querySelector('canvas'), root.querySelector('.u-over')];
+      const [outer, inner] = [canvas.getBoundingClientRect(), over.getBoundingClientRect()];
+      const scale = canvas.width / outer.width;
+      const x = Math.round((inner.left - outer.left + ${share} * inner.width) * scale);
+      const y = Math.round((inner.top - outer.top) * scale);
+      const { data } = canvas.getContext('2d').getImageData(x, y, 8, Math.round(inner.height * scale));
+      let [accent, any] = [0, 0];
+      for (let at = 0; at < data.length; at += 4) {
+        if (data[at + 3] > 60) any += 1;
+        // Teal: far more blue than red.
+        if (data[at + 3] > 60 && data[at + 2] - data[at] > 50) accent += 1;
+      }
+      return { accent, any };
+    })()`),
+  );
+
+inChromium('the chart in a page of another origin, under a policy without styles', () => {
+  it.each(SCREENS)('shows the line, its source and its times on %s', async (_, screen) => {
+    const watched = await embedded('group="1"', screen);
+    const { page } = watched;
+    await drawn(page);
+    expect(await said(page)).toMatch(
+      /^Snowy River Workshop\s+group 1\s+1,199 members\s+19 July 2026, 06:00 UTC/,
+    );
+    expect(await said(page)).toContain('100 readings from 1 January 2026 to 19 July 2026.');
+    expect(await said(page)).toContain('Where a gap is hatched, nothing was read');
+    expect(await said(page)).toMatch(/Measured, never estimated\. Source: The Golden Register, CC0 1\.0\.$/);
+    const links = chart(page).locator('a');
+    expect(await Promise.all((await links.all()).map((each) => each.getAttribute('href')))).toEqual([
+      `${register.base}/group/1`,
+      `${register.base}/`,
+      expect.stringMatching(/^https:/),
+    ]);
+    expect(await faults(watched)).toEqual([]);
+    expect(asked(watched)).toEqual(['/embed.js', '/group/1/history.json']);
+    for (const width of [320, 768]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await sidewaysOf(page), String(width)).toBe(0);
+    }
+  });
+
+  it('hatches what was not read, and draws no line there', async () => {
+    const { page } = await embedded('group="1"', { viewport: { width: 1280, height: 800 } });
+    await drawn(page);
+    const [before, gap] = [await columnAt(page, 0.15), await columnAt(page, 0.5)];
+    expect(before.accent).toBeGreaterThan(5);
+    expect(gap.accent).toBe(0);
+    expect(gap.any).toBeGreaterThan(50 + before.any);
+  });
+
+  it('takes the font and the colour of the text around it, and follows a page that becomes dark', async () => {
+    const { page, complaints } = await embedded('group="1"', { viewport: { width: 900, height: 800 } });
+    await drawn(page);
+    const look = async () =>
+      page.evaluate(`(() => {
+        const root = document.querySelector('register-chart').shadowRoot;
+        const { fontFamily, backgroundColor } = getComputedStyle(root.querySelector('figure'));
+        const { data } = root.querySelector('canvas').getContext('2d').getImageData(0, 0, 900, 400);
+        const teal = [];
+        for (let at = 0; at < data.length; at += 4)
+          if (data[at + 3] === 255 && data[at + 2] - data[at] > 90) teal.push(data[at + 1]);
+        const lightness = teal.reduce((sum, each) => sum + each, 0) / teal.length;
+        return { fontFamily, backgroundColor, lightness };
+      })()`);
+    const shape = z.object({ fontFamily: z.string(), backgroundColor: z.string(), lightness: z.number() });
+    await page.evaluate(`document.body.style.fontFamily = 'monospace'`);
+    const light = shape.parse(await look());
+    expect(light.fontFamily).toBe('monospace');
+    await page.evaluate(`document.body.style.color = '#eee'; document.body.style.background = '#111'`);
+    await expect.poll(async () => shape.parse(await look()).lightness).toBeGreaterThan(light.lightness + 60);
+    expect(shape.parse(await look()).backgroundColor).not.toBe(light.backgroundColor);
+    // This test itself is warned that it reads pixels slowly.
+    expect(complaints.filter((each) => !each.includes('willReadFrequently'))).toEqual([]);
+  });
+
+  it('is walked through by keys, a reading at a time', async () => {
+    const { page } = await embedded('group="1"');
+    await drawn(page);
+    const slider = chart(page).getByRole('slider', { name: 'Readings of the member count, oldest first' });
+    await slider.focus();
+    await slider.press('Home');
+    expect(await slider.getAttribute('aria-valuetext')).toBe('1,000 members, 1 January 2026, 06:00 UTC');
+    await slider.press('ArrowRight');
+    expect(await said(page)).toContain('1,001 members');
+    await slider.press('End');
+    expect(await said(page)).toContain('1,199 members');
+  });
+
+  it('shows names, owners and usernames in time, with links to the register', async () => {
+    const watched = await embedded('group="1" value="names"', { viewport: { width: 1280, height: 800 } });
+    const { page } = watched;
+    await chart(page).locator('.spans').waitFor();
+    expect(await chart(page).locator('.name').allInnerTexts()).toEqual(['Snowy River Workshop', HOSTILE]);
+    expect(await chart(page).locator('.unsure').count()).toBeGreaterThan(0);
+    expect(await said(page)).toContain('Last read 19 July 2026, 06:00 UTC.');
+    expect(await faults(watched)).toEqual([]);
+    const owners = await embedded('group="1" value="owners"');
+    await owners.page.locator('register-chart .spans').waitFor();
+    expect(await owners.page.locator('register-chart .name a').getAttribute('href')).toBe(
+      `${register.base}/user/10`,
+    );
+    const user = await embedded('user="10"');
+    await user.page.locator('register-chart .spans').waitFor();
+    expect(await user.page.locator('register-chart .name').allInnerTexts()).toEqual([
+      'quick_hill',
+      'slow_hill',
+    ]);
+    expect(asked(user)).toEqual(['/embed.js', '/user/10/usernames.json']);
+  });
+
+  it.each([
+    [
+      'game="7"',
+      /^Lantern Harbour\s+game 7\s+Playing: 1,290 players\s+Visits: 70,214,993\s+Favourites: not measured\s+Read 19 July 2026/,
+    ],
+    ['game="7" value="visits"', /^Lantern Harbour\s+game 7\s+Visits: 70,214,993\s+Read 19 July 2026/],
+    [
+      'item="8"',
+      /^Copper Cloak\s+item 8\s+Price: none: the catalogue has no price for it.*Favourites: 15 users/s,
+    ],
+    [
+      'group="1" value="member_count"',
+      /^Snowy River Workshop\s+group 1\s+Member count: 1,199 members\s+Read/,
+    ],
+    ['group="2"', /group 2\s+The member count has not been read yet\./],
+    ['group="3"', /^Read once\s+group 3\s+One reading so far: 7 members on 10 January 2026, 06:00 UTC\./],
+    [
+      'group="999"',
+      /^No group 999 in this register\.\s+It was not measured, or its record is no longer published\./,
+    ],
+    ['group="5"', /^No group 5 in this register\./],
+    ['', /^register-chart needs one of the attributes group, user, game, item, with the id of a record\.$/],
+    ['group="x"', /^register-chart needs one of/],
+    [
+      'user="10" value="members"',
+      /^register-chart has no value "members" of a user; those measured are usernames, username_count/,
+    ],
+  ])('says what there is of %s', async (attributes, words) => {
+    const watched = await embedded(attributes);
+    await expect.poll(() => said(watched.page)).toMatch(words);
+    // A 404 is on the console, whoever asked.
+    const complaints = watched.complaints.filter((each) => !each.includes('404'));
+    expect(await faults({ ...watched, complaints })).toEqual([]);
+  });
+
+  it('follows its attributes', async () => {
+    const watched = await embedded('group="1"');
+    const { page } = watched;
+    await drawn(page);
+    await page.evaluate(`document.querySelector('register-chart').setAttribute('group', '3')`);
+    await expect.poll(() => said(page)).toMatch(/^Read once/);
+    await page.evaluate(`(() => { const chart = document.querySelector('register-chart'); chart.remove();
+      document.querySelector('main').append(chart); chart.setAttribute('group', '1'); })()`);
+    await drawn(page);
+    expect(await chart(page).locator('canvas').count()).toBe(1);
+    expect(watched.complaints).toEqual([]);
+  });
+
+  it('says that it loads, then what failed, and asks again', async () => {
+    const { page } = await embedded('group="1"', {
+      prepare: (each) => each.route('**/history.json', (route) => route.abort(), { times: 1 }),
+    });
+    await expect
+      .poll(() => said(page))
+      .toMatch(/^No response: the service could not be reached\. Group 1 could not be loaded\./);
+    let release: (() => void) | undefined;
+    await page.route('**/history.json', async (route) => {
+      await new Promise<void>((settle) => (release = settle));
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(() => said(page)).toBe('Loading …');
+    await expect.poll(() => release).toBeDefined();
+    release?.();
+    await drawn(page);
+  });
+
+  it('waits as long as the service says, and is shown then', async () => {
+    const limited = await startProxy(out, ['--api-tokens', '4', '--api-refill-seconds', '5']);
+    onTestFinished(async () => void (await limited.stop()));
+    while ((await limited.get('/api/v1/stats')).status !== 429);
+    const { page } = await embedded('group="1"', { host: limited.base });
+    await expect.poll(() => said(page)).toContain('Too many requests came from your network.');
+    expect(await page.getByRole('button', { name: /^Try again in \d s$/ }).isDisabled()).toBe(true);
+    await drawn(page);
+  });
+
+  it('needs the script and the connection, and these tests see a policy that forbids either', async () => {
+    const { page, complaints } = await embedded('group="1"', {
+      policy: `default-src 'none'; script-src ${register.base}`,
+    });
+    await expect.poll(() => said(page)).toContain('the service could not be reached');
+    expect(complaints.join()).toMatch(/connect-src|Content Security Policy/);
+    const none = await embedded('group="1"', { policy: `default-src 'none'` });
+    expect(none.complaints.join()).toMatch(/script-src|Content Security Policy/);
+    expect(await none.page.evaluate('customElements.get("register-chart") === undefined')).toBe(true);
+    const styled = await embedded('group="1"');
+    await styled.page.evaluate(`document.body.setAttribute('style', 'color: red')`);
+    await expect.poll(() => styled.complaints.join()).toContain('style-src');
+  });
+});
+
+inChromium('the chart of a register with words of its own', () => {
+  const openClub = browsing(async () => {
+    const [operator, clubs] = [writeOperator(path('site'), CLUBS), path('clubs')];
+    await published({ register: writeClubs(path('clubs.sqlite')), operator, out: clubs });
+    return (club = await startProxy(clubs));
+  });
+  let club: RunningProxy;
+  const open = (element: string): Promise<Watched> =>
+    openClub(`/?${new URLSearchParams({ element, host: club.base, policy: strict(club.base) }).toString()}`, {
+      base: elsewhere,
+    });
+
+  it('says clubs, and what the register doesn’t measure', async () => {
+    const { page } = await open('<register-chart group="4"></register-chart>');
+    await drawn(page);
+    expect(await said(page)).toMatch(/^Quiet Arcade\s+club 4/);
+    expect(await said(page)).toContain('Source: Golden, CC0 1.0.');
+    const items = await open('<register-chart item="1"></register-chart>');
+    await expect.poll(() => said(items.page)).toBe('Golden measures no records of this kind (item).');
+    const names = await open('<register-chart group="4" value="names"></register-chart>');
+    await expect.poll(() => said(names.page)).toContain('those measured are members, member_count');
+  });
+});
+
+inChromium('the control on the page of a record', () => {
+  it('has the two lines, which show that record, and a button that copies them', async () => {
+    const watched = await openPage('/group/1', { permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page } = watched;
+    await page.locator('#facts').waitFor();
+    await page.getByText('Embed', { exact: true }).click();
+    await page.getByRole('button', { name: 'Copy the two lines' }).waitFor();
+    expect(await faultsOf(watched)).toEqual([]);
+    await page.getByRole('button', { name: 'Copy the two lines' }).click();
+    const copied = String(await page.evaluate('navigator.clipboard.readText()'));
+    expect(copied).toMatch(
+      /^<script type="module" src="https?:\/\/[^"]+\/embed\.js"><\/script>\n<register-chart group="1"><\/register-chart>$/,
+    );
+  });
+});
+
+inChromium('the guide', () => {
+  it('has a chart of its own, in the look of its page', async () => {
+    const watched = await openPage('/developers/guides/tools');
+    await drawn(watched.page);
+    expect(await said(watched.page)).toMatch(/^Snowy River Workshop\s+group 1/);
+    expect(await faultsOf(watched)).toEqual([]);
+  });
+});
+
+describe('the script', () => {
+  it('is one file of at most 40 kB compressed, in the class of pages, for any origin', async () => {
+    const built = path('again');
+    await published({ register: writeRegister(path('again.sqlite'), REGISTER), out: built });
+    const proxy = await startProxy(built);
+    onTestFinished(async () => void (await proxy.stop()));
+    const { status, headers } = await proxy.get('/embed.js', { headers: { Origin: elsewhere } });
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8']);
+    expect(headers.get('cache-control')).toBe('public, max-age=300, stale-if-error=86400');
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+    expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+    const text = readFileSync(join(built, 'embed.js'), 'utf8');
+    expect(gzipSync(text, { level: 6 }).length).toBeLessThan(40_000);
+    expect(text).not.toMatch(/\/assets\/|\bimport\s*[({'"]|url\(/);
+    // The licence of the library is in it.
+    expect(text).toMatch(/Copyright \(c\) \d+ Leon Sorokin/);
+  });
+});
