@@ -10,7 +10,7 @@ import { openDatabase } from '../../generator/base/sqlite/sqlite.js';
 import { indexOf, manifestOf, temporary } from '../generator/publish/support.js';
 import { PROJECT } from '../support/folder.js';
 import { has } from '../support/programs.js';
-import { startProxy } from '../support/proxy.js';
+import { startProxy, type RunningProxy } from '../support/proxy.js';
 import { Site } from '../support/site.js';
 
 const path = temporary();
@@ -103,29 +103,30 @@ const STEPS: readonly {
   },
 ];
 
-describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
-  /** A tree of a sample that is served, a function that builds the next snapshot, and the script. */
-  async function following() {
-    const site = new Site(path('register.sqlite'), path('dist'));
-    await writeSample({ file: site.register, records: 150, seed: 4 });
-    await site.build('', { at: '2026-12-01T00:00:00Z' });
-    const proxy = await startProxy(site.out);
-    onTestFinished(async () => void (await proxy.stop()));
-    let builds = 0;
-    const build = async (sql: string, keepDownloads = false): Promise<void> => {
-      builds += 1;
-      await site.build(sql, { at: `2026-12-01T00:00:0${builds}Z`, keepDownloads });
-      // The proxy notices it within a second.
-      const served = async () =>
-        z.looseObject({ built_at: z.string() }).parse(await (await proxy.get('/snapshot.json')).json());
-      await expect.poll(async () => (await served()).built_at).toBe(manifestOf(site.out).built_at);
-    };
-    /** @returns what it says */
-    const follow = async (copy: string): Promise<string> =>
-      (await promisify(execFile)('/usr/bin/python3', [SCRIPT, proxy.base, copy])).stdout;
-    return { out: site.out, build, follow };
-  }
+const builtAt = async ({ get }: RunningProxy): Promise<string> =>
+  z.looseObject({ built_at: z.string() }).parse(await (await get('/snapshot.json')).json()).built_at;
 
+/** A tree of a sample that is served, a function that builds the next snapshot, and the script. */
+async function following() {
+  const site = new Site(path('register.sqlite'), path('dist'));
+  await writeSample({ file: site.register, records: 150, seed: 4 });
+  await site.build('', { at: '2026-12-01T00:00:00Z' });
+  const proxy = await startProxy(site.out);
+  onTestFinished(async () => void (await proxy.stop()));
+  let builds = 0;
+  const build = async (sql: string, keepDownloads = false): Promise<void> => {
+    builds += 1;
+    await site.build(sql, { at: `2026-12-01T00:00:0${builds}Z`, keepDownloads });
+    // The proxy notices it within a second.
+    await expect.poll(() => builtAt(proxy)).toBe(manifestOf(site.out).built_at);
+  };
+  /** @returns what it says */
+  const follow = async (copy: string): Promise<string> =>
+    (await promisify(execFile)('/usr/bin/python3', [SCRIPT, proxy.base, copy])).stdout;
+  return { out: site.out, build, follow };
+}
+
+describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
   it('over ten snapshots makes a copy what the download is, by the changes alone', async () => {
     const { out, build, follow } = await following();
     const [copy, late] = [path('copy.sqlite'), path('late.sqlite')];
@@ -142,11 +143,12 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
       expect(gone.filter((name) => bytes.includes(name))).toEqual([]);
       withheld += gone.length;
       // This one begins with downloads that are older than the tree, and misses what it begins over for.
-      if (keeps === true) await follow(late);
-      else
-        expect(tablesIn(copy), `snapshot ${index + 2}`).toEqual(
-          tablesIn(join(out, 'downloads/register.sqlite')),
-        );
+      if (keeps === true) {
+        await follow(late);
+        continue;
+      }
+      const expected = tablesIn(join(out, 'downloads/register.sqlite'));
+      expect(tablesIn(copy), `snapshot ${index + 2}`).toEqual(expected);
     }
     expect(indexOf(out).sequence).toBe(10);
     expect(withheld).toBe(1);

@@ -76,15 +76,19 @@ it('register.sqlite is read in parts from pages of any origin', async () => {
       headers: { Range: `bytes=${at}-${at + 4095}`, Origin: 'https://lite.datasette.io' },
     });
     expect(response.status).toBe(206);
-    expect(Object.fromEntries(response.headers)).toMatchObject({
-      'access-control-allow-origin': '*',
-      'content-disposition': expect.stringMatching(
-        /^attachment; filename="register-\d{4}-\d\d-\d\d\.sqlite"$/,
-      ),
-      'content-range': `bytes ${at}-${at + 4095}/${content.length}`,
-      'content-type': 'application/vnd.sqlite3',
-      'cross-origin-resource-policy': 'cross-origin',
-    });
+    const field = (name: string) => response.headers.get(name);
+    expect(field('content-disposition')).toMatch(/^attachment; filename="register-\d{4}-\d\d-\d\d\.sqlite"$/);
+    expect([
+      field('access-control-allow-origin'),
+      field('content-range'),
+      field('content-type'),
+      field('cross-origin-resource-policy'),
+    ]).toEqual([
+      '*',
+      `bytes ${at}-${at + 4095}/${content.length}`,
+      'application/vnd.sqlite3',
+      'cross-origin',
+    ]);
     expect(Buffer.from(await response.arrayBuffer()).equals(content.subarray(at, at + 4096))).toBe(true);
   }
 });
