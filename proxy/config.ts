@@ -7,7 +7,7 @@ import type { QuotaOverrides } from './snapshot/active.js';
 
 /** What the operator can set, by flags and environment variables. */
 
-/** An invalid variable or URL. The message names it and what was expected. */
+/** An invalid combination, variable or URL. The message names it and what was expected. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
@@ -115,6 +115,14 @@ export const OPTIONS: readonly Option[] = [
   ),
 ];
 
+/** Options that have no effect without another one. */
+const REQUIREMENTS: readonly (readonly [keyof Config, keyof Config])[] = [
+  ['adminHost', 'adminPort'],
+  ['readyMaxAge', 'adminPort'],
+  ['accessLogFullAddresses', 'accessLog'],
+  ['accessLogDetails', 'accessLog'],
+];
+
 /** An empty variable means none. With an unknown one, a default would silently stay in effect. */
 function checkVariables(environment: Record<string, string | undefined>): void {
   for (const [name, value] of Object.entries(environment)) {
@@ -132,7 +140,7 @@ function checkVariables(environment: Record<string, string | undefined>): void {
  * @param command gets the options, and reports what is wrong with one of them
  * @param environment process.env, in which commander looks up the variables
  * @param defaultsFolder where default paths start
- * @throws ConfigError for an unknown variable
+ * @throws ConfigError for an unknown variable, or an option without the one that it needs
  */
 export function readConfig(
   command: Command,
@@ -146,8 +154,16 @@ export function readConfig(
   if (argument !== undefined)
     command.error(`error: unexpected argument '${argument}'\n(Did you mean --out ${argument}?)`);
   const config = command.opts<Config>();
-  const isDefault = command.getOptionValueSource('dist') === 'default';
-  return isDefault ? { ...config, dist: join(defaultsFolder, config.dist) } : config;
+  const isDefault = (name: keyof Config): boolean => command.getOptionValueSource(name) === 'default';
+  const isUsed = (name: keyof Config): boolean =>
+    config[name] !== undefined && config[name] !== false && !isDefault(name);
+  const flag = (name: keyof Config): string =>
+    OPTIONS.find((each) => each.attributeName() === name)?.long ?? name;
+  for (const [name, required] of REQUIREMENTS) {
+    if (isUsed(name) && !isUsed(required))
+      throw new ConfigError(`${flag(name)}: expected ${flag(required)} with it`);
+  }
+  return { ...config, dist: isDefault('dist') ? join(defaultsFolder, config.dist) : config.dist };
 }
 
 /** The limits set by hand. */

@@ -15,8 +15,12 @@ const VALID_WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 /** The weight of the first of some names (in lower case) that a client gives one; 0 if of none. */
 type Weigh = (...names: readonly string[]) => number;
 
-/** Of several weights of a name, the highest counts. If any member is malformed, none counts. */
-function parseWeights(field: string): Weigh {
+/**
+ * Of several weights of a name, the highest counts.
+ *
+ * @param isStrict whether no weight counts if any member is malformed, instead of the others
+ */
+function parseWeights(field: string, isStrict: boolean): Weigh {
   const weights = new Map<string, number>();
   for (const member of field.split(',')) {
     const text = member.trim();
@@ -24,7 +28,10 @@ function parseWeights(field: string): Weigh {
     if (text === '') continue;
     const [, name, parameters = ''] = MEMBER.exec(text) ?? [];
     const [, weight = '1'] = WEIGHT.exec(parameters) ?? [];
-    if (name === undefined || !VALID_WEIGHT.test(weight)) return () => 0;
+    if (name === undefined || !VALID_WEIGHT.test(weight)) {
+      if (isStrict) return () => 0;
+      continue;
+    }
     const key = name.toLowerCase();
     weights.set(key, Math.max(weights.get(key) ?? 0, Number(weight)));
   }
@@ -36,11 +43,11 @@ function parseWeights(field: string): Weigh {
  * client without the field gets no coding, although any would be acceptable. The uncompressed file
  * may always be sent, even if the client excludes it: that is more useful than a 406.
  *
- * @param field the value of Accept-Encoding
+ * @param field the value of Accept-Encoding; malformed members are ignored
  */
 export function acceptedCodings(field = ''): readonly Coding[] {
   // x-gzip means gzip (RFC 9110 §8.4.1.3).
-  const weigh = parseWeights(field.replace(/\bx-gzip\b/i, 'gzip'));
+  const weigh = parseWeights(field.replace(/\bx-gzip\b/i, 'gzip'), false);
   const none = weigh('identity', '*');
   return CODINGS.filter((coding) => weigh(coding, '*') > 0 && weigh(coding, '*') >= none).toSorted(
     (a, b) => weigh(b, '*') - weigh(a, '*'),
@@ -51,10 +58,10 @@ export function acceptedCodings(field = ''): readonly Coding[] {
  * Whether a client prefers an HTML page to a problem document: it names text/html, with a higher
  * weight than it gives both application/problem+json and application/json.
  *
- * @param field the value of Accept
+ * @param field the value of Accept. If any member is malformed, nobody prefers HTML
  */
 export function prefersHtml(field = ''): boolean {
-  const weigh = parseWeights(field);
+  const weigh = parseWeights(field, true);
   return ['application/problem+json', 'application/json'].every(
     (type) => weigh('text/html') > weigh(type, 'application/*', '*/*'),
   );

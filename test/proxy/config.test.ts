@@ -153,6 +153,15 @@ describe('readConfig', () => {
     expect(resolve({}, off).accessLog).toBe(false);
   });
 
+  it.each<[string, string, Record<string, string | true>]>([
+    ['--access-log-full-addresses', '--access-log', { accessLogFullAddresses: true }],
+    ['--access-log-details', '--access-log', { accessLogDetails: true }],
+    ['--ready-max-age', '--admin-port', { readyMaxAge: '60' }],
+    ['--admin-host', '--admin-port', { adminHost: '0.0.0.0' }],
+  ])('refuses %s without %s', (flag, required, flags) => {
+    expect(() => resolve(flags)).toThrow(`${flag}: expected ${required} with it`);
+  });
+
   it('refuses unknown variables of its own, and leaves others alone', () => {
     for (const name of ['PROXY_PRT', 'PROXY_MAX_AGE', 'PROXY_']) {
       expect(() => resolve({}, { [name]: '1' })).toThrow(
