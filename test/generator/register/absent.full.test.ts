@@ -12,10 +12,10 @@ import { changeRegister, writeRegister } from '../../support/register.js';
 
 const path = temporary();
 
-/** Pages leave out what a register lacks, and say what is NULL. */
+/** Pages, and the chart in other pages, leave out what a register lacks, and say what is NULL. */
 const withoutPages = (content: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(content).filter(([file]) => !/\.html(\.\w+)?$|^developers\.json/.test(file)),
+    Object.entries(content).filter(([file]) => !/\.html(\.\w+)?$|^developers\.json|^embed\.js/.test(file)),
   );
 
 async function sample(): Promise<string> {
