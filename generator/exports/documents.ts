@@ -30,34 +30,35 @@ export interface DocumentsRange extends KeyRange {
   readonly parts: Readonly<Record<string, GzipPart>> | undefined;
 }
 
-/** Compresses the documents of neighbouring records while they are staged. */
-export class DocumentParts implements Disposable {
-  readonly #files: ReadonlyMap<string, GzipFile>;
+/** Compresses documents of a kind into a file for each of their routes. */
+export class DocumentsWriter implements Disposable {
+  readonly files: ReadonlyMap<string, GzipFile>;
 
-  /** @param folder of temporary files */
-  constructor(
-    { measured }: Register,
-    { kind, part }: { readonly kind: Kind; readonly part: string },
-    folder: string,
-  ) {
-    this.#files = new Map(
-      measuredDocuments(resourceOf(kind), measured).map(({ route }) => [
-        route,
-        new GzipFile(join(folder, `${documentsFileOf(route).file}.${part}`), true),
-      ]),
+  /**
+   * @param folder below which the files are written, under their paths in the tree
+   * @param part names the range of records of which they have the documents, if that is not all: they are to
+   * be appended to those of all
+   */
+  constructor({ measured }: Register, kind: Kind, folder: string, part?: string) {
+    this.files = new Map(
+      measuredDocuments(resourceOf(kind), measured).map(({ route }) => {
+        const file = join(folder, documentsFileOf(route).file);
+        return [route, part === undefined ? new GzipFile(file) : new GzipFile(`${file}.${part}`, true)];
+      }),
     );
   }
 
-  add(route: string, body: Uint8Array): void {
-    this.#files.get(route)?.line(body);
+  /** Adds a document. @param body JSON, which has no line break of its own: in texts they are escaped */
+  add(route: string, body: string | Uint8Array): void {
+    this.files.get(route)?.line(body);
   }
 
-  finish(): DocumentsRange['parts'] {
-    return Object.fromEntries([...this.#files].map(([route, file]) => [route, file.finishPart()]));
+  finishParts(): DocumentsRange['parts'] {
+    return Object.fromEntries([...this.files].map(([route, file]) => [route, file.finishPart()]));
   }
 
   [Symbol.dispose](): void {
-    for (const file of this.#files.values()) file.close();
+    for (const file of this.files.values()) file.close();
   }
 }
 
@@ -77,27 +78,21 @@ export function writeDocuments(
   { register, advance }: Context,
   { kind, folder, ranges }: DocumentsJob,
 ): readonly WrittenFile[] {
-  const resource = resourceOf(kind);
-  const files = new Map<string, GzipFile>();
-  try {
-    for (const { route } of measuredDocuments(resource, register.measured))
-      files.set(route, new GzipFile(join(folder, documentsFileOf(route).file)));
-    for (const { parts, low, high } of ranges) {
-      for (const file of files.values()) file.cut();
-      for (const [route, part] of Object.entries(parts ?? {})) {
-        files.get(route)?.append(part);
-        advance(part.rows);
-      }
-      for (const { route, body } of parts === undefined ? records(register, resource, { low, high }) : []) {
-        // JSON has no line break of its own: in texts they are escaped.
-        files.get(route)?.line(body);
-        advance(1);
-      }
+  using writer = new DocumentsWriter(register, kind, folder);
+  const files = [...writer.files.values()];
+  for (const { parts, low, high } of ranges) {
+    for (const file of files) file.cut();
+    for (const [route, part] of Object.entries(parts ?? {})) {
+      writer.files.get(route)?.append(part);
+      advance(part.rows);
     }
-    return [...files.values()].map((file) => file.finish());
-  } finally {
-    for (const file of files.values()) file.close();
+    const rendered = parts === undefined ? records(register, resourceOf(kind), { low, high }) : [];
+    for (const { route, body } of rendered) {
+      writer.add(route, body);
+      advance(1);
+    }
   }
+  return files.map((file) => file.finish());
 }
 
 /**

@@ -24,6 +24,12 @@ export const exportFile = (table: string, format: ExportFormat): string => `down
 export const isDownload = ({ name, class: cacheClass }: Pick<UnlistedRoute, 'name' | 'class'>): boolean =>
   cacheClass === 'download' && name.startsWith('download-');
 
+/** Whether a tree has no file of a route, although its digest covers one: it is a copy without the downloads. */
+export const isLeftOut = (
+  { withoutDownloads = false }: { readonly withoutDownloads?: boolean },
+  route: Parameters<typeof isDownload>[0],
+): boolean => withoutDownloads && isDownload(route);
+
 /** A download that holds more than one table. */
 export interface BulkFile {
   /** Names it in reports and in the index of the tree. */

@@ -3,7 +3,7 @@
  * stages their documents.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { DocumentParts, type DocumentsRange } from '../../exports/documents.js';
+import { DocumentsWriter, type DocumentsRange } from '../../exports/documents.js';
 import { changedRecords, records } from '../../register/records.js';
 import { Comparer } from '../../state/compare.js';
 import { StageWriter, type RouteWriter } from '../../publish/stage-writer.js';
@@ -147,7 +147,9 @@ function renderAll(
 ): DocumentsRange['parts'] {
   using writer = new StageWriter(stage, shard.part, ROUTES);
   const writers = writersOf(writer, shard);
-  using parts = isCompressed ? new DocumentParts(register, shard, stage.paths.scratch) : undefined;
+  using parts = isCompressed
+    ? new DocumentsWriter(register, shard.kind, stage.paths.scratch, shard.part)
+    : undefined;
   for (const { route, key, body } of records(register, resourceOf(shard.kind), shard)) {
     const content = Buffer.from(body);
     writers.get(route)?.put(key, content);
@@ -155,7 +157,7 @@ function renderAll(
     advance(1);
   }
   writer.finish();
-  return parts?.finish();
+  return parts?.finishParts();
 }
 
 /** Renders the documents of what changed in a shard, and removes those whose records are gone. */

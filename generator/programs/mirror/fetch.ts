@@ -4,12 +4,12 @@ import { Failure } from '../../base/errors.js';
 import { isOther } from '../../exports/documents.js';
 import { listOf, type Change, type ChangeIndex, type ChangeFile } from '../../tree/changes.js';
 import { isRendered } from '../../tree/published-routes.js';
-import { DATABASE, PLAIN_DATABASE } from '../../routes/exports.js';
+import { DATABASE, PLAIN_DATABASE, isLeftOut } from '../../routes/exports.js';
 import { urlTemplate, type Bucket } from '../../routes/route.js';
 import { FEEDS, documentFile } from '../../routes/feeds.js';
 import { PATHS } from '../../routes/paths.js';
 import { MovedOn, NotThere, type Wanted } from './client.js';
-import { isLeftOut, type Fetched, type Run } from './files.js';
+import type { Fetched, Run } from './files.js';
 import { unpacked, type DocumentLines } from './lines.js';
 import { JSON_BYTES, parseDataPackage, type Origin } from './origin.js';
 

@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import { makeFolder } from '../../base/files.js';
 import { Lock } from '../../base/lock.js';
 import type { Progress } from '../../base/progress.js';
-import { isDownload } from '../../routes/exports.js';
 import { measure, type HashedContent } from '../../tree/measure.js';
-import type { PublishedRoute } from '../../tree/published-routes.js';
 import type { Tree } from '../../tree/tree.js';
 import { MovedOn, type Client, type Wanted } from './client.js';
 
@@ -19,10 +17,6 @@ export interface Run {
   /** Whether the copy is to have no files of the bulk downloads. */
   readonly withoutDownloads: boolean;
 }
-
-/** Whether a copy has no file of a route, although the digest covers it. */
-export const isLeftOut = ({ withoutDownloads }: Run, route: PublishedRoute): boolean =>
-  withoutDownloads && isDownload(route);
 
 export interface Fetched extends HashedContent {
   readonly file: string;

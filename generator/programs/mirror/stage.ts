@@ -14,11 +14,11 @@ import {
   untrackedFiles,
   type ChangeFile,
 } from '../../tree/changes.js';
-import { isDownload } from '../../routes/exports.js';
+import { isLeftOut } from '../../routes/exports.js';
 import { isRendered } from '../../tree/published-routes.js';
 import { MovedOn } from './client.js';
 import type { DocumentFiles, Session } from './fetch.js';
-import { fetchedIn, isLeftOut } from './files.js';
+import { fetchedIn } from './files.js';
 import { linesOf, type DocumentRow } from './lines.js';
 
 /**
@@ -33,7 +33,7 @@ export async function stageAll(
 ): Promise<ReadonlyMap<string, string>> {
   const { origin, lines, progress } = session;
   const { routes, tree } = origin;
-  const isLacking = publisher.last?.withoutDownloads === true;
+  const before = publisher.last ?? {};
   const restored = new Map<string, string>();
   const rendered = routes.filter(isRendered);
   const writer = new StageWriter(publisher.spec, 'mirror');
@@ -53,7 +53,7 @@ export async function stageAll(
         if (body !== undefined) to.put(key, body);
         else if (fetched !== undefined) {
           const isStaged = to.putFile({ ...fetched, key }, () => fetched.file);
-          if (!isStaged && isLacking && isDownload(route)) restored.set(route.file, fetched.file);
+          if (!isStaged && isLeftOut(before, route)) restored.set(route.file, fetched.file);
         } else if (missing?.sha256 !== undefined && isLeftOut(session, route))
           to.putAbsent({ key, bytes: missing.bytes, hash: Buffer.from(missing.sha256, 'hex') });
         else to.remove(key);

@@ -8,7 +8,7 @@ import { Failure } from '../../base/errors.js';
 import { ifExists } from '../../base/files.js';
 import { OwnFolder } from '../../base/links.js';
 import type { Headers } from '../../routes/headers.js';
-import { isDownload } from '../../routes/exports.js';
+import { isLeftOut } from '../../routes/exports.js';
 import { hasFiles, type CacheClass } from '../../routes/route.js';
 import { keyForm, templatePattern, textPattern } from '../../routes/keys.js';
 import { locator, namesOfDocuments } from '../../tree/locate.js';
@@ -102,9 +102,8 @@ export class DesiredFiles {
       const group = file.replace('{tree}', snapshot.tree.id);
       return { group, mark: JSON.stringify(headers), class: cacheClass, headers };
     };
-    const isAbsent = (route: SnapshotRoute): boolean =>
-      state.newest?.described.withoutDownloads === true && isDownload(route);
-    const routes = snapshot.routes.filter((route) => hasFiles(route) && !isAbsent(route));
+    const described = state.newest?.described ?? {};
+    const routes = snapshot.routes.filter((route) => hasFiles(route) && !isLeftOut(described, route));
     const documents = locator(routes.filter(isRendered));
     const sets = routes.flatMap((route) =>
       isRendered(route)

@@ -11,7 +11,7 @@ import { deleteFile } from '../../publish/moves.js';
 import { State } from '../../state/state.js';
 import { isNamedContent } from '../../publish/former-assets.js';
 import { Lock } from '../../base/lock.js';
-import { isDownload } from '../../routes/exports.js';
+import { isLeftOut } from '../../routes/exports.js';
 import { filler } from '../../routes/route.js';
 import { scan, type Scan } from '../../tree/scan.js';
 import { NO_HASH, isAsIndexed, measure } from '../../tree/measure.js';
@@ -96,8 +96,7 @@ export async function checkTree(
   const from = manifest.compressed_from;
   for (const route of [...routes, ...assets]) {
     const isAsset = assets.includes(route);
-    const isAbsent = described.withoutDownloads === true && isDownload(route);
-    const documents = isAbsent ? [] : state.documents(state.idOf(route.name));
+    const documents = isLeftOut(described, route) ? [] : state.documents(state.idOf(route.name));
     const entries = isAsset ? [namedEntry(tree, route)] : documents;
     for (const { key, isWhole } of checkRoute(tree, route, entries, from, keys, found)) {
       if (!isWhole) onDamaged(route, key);

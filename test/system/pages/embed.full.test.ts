@@ -22,23 +22,18 @@ import {
   type Watched,
 } from './browser.js';
 import { CLUBS, writeClubs } from './clubs.js';
+import { daysFrom } from './days.js';
 
 const path = temporary();
 const out = path('dist');
 let register: RunningProxy;
 
-const DAY = 86_400_000;
-const at = (day: number): string =>
-  `${new Date(Date.parse('2026-01-01T06:00:00Z') + day * DAY).toISOString().slice(0, 19)}Z`;
+const { at, between } = daysFrom('2026-01-01T06:00:00Z');
 const LAST = 199;
 /** Read every day, but for a hundred days in the middle. */
 const DAYS = Array.from({ length: LAST + 1 }, (_, day) => day).filter((day) => day < 50 || day >= 150);
 const HOSTILE = '</script><img src=x onerror=alert(1)> "\'& {id}';
 const measured = { first_measured_at: at(0), measured_at: at(LAST), measurements: DAYS.length };
-const between = (first: number, last: number) => ({
-  first_measured_at: at(first),
-  last_measured_at: at(last),
-});
 
 const REGISTER = {
   groups: [

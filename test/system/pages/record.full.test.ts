@@ -22,6 +22,7 @@ import {
   type Opening,
   type Watched,
 } from './browser.js';
+import { daysFrom } from './days.js';
 
 const path = temporary();
 const out = path('dist');
@@ -29,20 +30,12 @@ let proxy: RunningProxy;
 
 const HOSTILE = '</script><script>document.title="x"</script><img src=x onerror=alert(1)> "\'& {id} ${name}';
 const RTL = 'מגדל האור השקט';
-const DAY = 86_400_000;
-const FIRST = Date.parse('2025-01-01T06:00:00Z');
-const at = (day: number): string => `${new Date(FIRST + day * DAY).toISOString().slice(0, 19)}Z`;
+const { at, between } = daysFrom('2025-01-01T06:00:00Z');
 /** Days of the readings of group 1: 690 in a row, but for 30 of them. */
 const DAYS = Array.from({ length: 690 }, (_, day) => day).filter((day) => day < 300 || day >= 330);
 /** Grows by 10 a day to 10,000 + 500 * 10 on day 500, then falls by 1 a day. */
 const membersOn = (day: number): number => (day <= 500 ? 10_000 + 10 * day : 15_000 - (day - 500));
 const LAST = 689;
-
-/** The days on which something was first and last read. */
-const between = (first: number, last: number) => ({
-  first_measured_at: at(first),
-  last_measured_at: at(last),
-});
 
 const measured = { first_measured_at: at(0), measured_at: at(LAST), measurements: DAYS.length };
 
