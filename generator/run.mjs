@@ -1,0 +1,48 @@
+/**
+ * What the scripts of package.json start, in JavaScript, since nothing may be compiled yet:
+ * `run.mjs prepare` after an install, or `run.mjs PROGRAM ARGUMENTS` with a compiled program, such as
+ * `generator/cli.js`. Where the packages or the compiled files are missing, it says what to do.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { argv, execPath } from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+const COMPILED = new URL('../build/', import.meta.url);
+const COMPILER = new URL('../node_modules/typescript/', import.meta.url);
+
+/** @param {string} message @param {number} exitCode */
+function fail(message, exitCode) {
+  process.stderr.write(`error: ${message}\n`);
+  process.exitCode = exitCode;
+}
+
+function prepare() {
+  if (existsSync(COMPILER)) {
+    process.stdout.write('compiling the programs to build/\n');
+    const options = { cwd: fileURLToPath(new URL('..', import.meta.url)), shell: true, stdio: 'inherit' };
+    process.exitCode = spawnSync('npm run --silent compile', options).status ?? 1;
+  } else if (!existsSync(COMPILED)) {
+    // Installed without development packages, after the programs were compiled elsewhere, all is well.
+    fail(
+      'the programs are not compiled, and TypeScript is a development package: run `npm ci --include=dev`,' +
+        ' and afterwards, if you like, `npm prune --ignore-scripts --omit=dev`',
+      1,
+    );
+  }
+}
+
+/** @param {string} path @param {readonly string[]} args */
+async function run(path, args) {
+  const program = new URL(path, COMPILED);
+  if (!existsSync(program)) {
+    fail('the programs are not compiled: run `npm run compile`', 3);
+    return;
+  }
+  // As if it had been started itself.
+  process.argv = [execPath, fileURLToPath(program), ...args];
+  await import(program.href);
+}
+
+const [path = '', ...args] = argv.slice(2);
+await (path === 'prepare' ? prepare() : run(path, args));
