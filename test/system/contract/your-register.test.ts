@@ -102,7 +102,7 @@ describe('the guilds of docs/your-register.md', () => {
 describe('the clubs of its recipes', () => {
   const [tables = ''] = sqlIn(section('## Recipes'));
   const [ids = ''] = sqlIn(section('### Text ids'));
-  const [views = ''] = sqlIn(section('### Times'));
+  const views = readFileSync(join(PROJECT, 'data/example-clubs.sql'), 'utf8');
   const ROWS = `
     INSERT INTO club VALUES ('old-mill', 'Old Mill', '2026/10/01', 1751800000123, '25.08.2025 11:50'),
       ('abbey', 'Abbey', NULL, 1700000000999, '24.12.2025 18:00');
