@@ -59,7 +59,7 @@ const GUILDS = `
     (8, 'gone', NULL, NULL, 0, NULL, NULL, NULL, 1751700000, 1751800000, 1);
   INSERT INTO headcount VALUES (7, 1751700000.2, 10), (7, 1751800000.7, 12);
   INSERT INTO title_log VALUES (7, 'Mill', 1751700000, 1751700000), (7, 'Old Mill', 1751800000, 1751800000);
-  INSERT INTO experience VALUES (9, 10, 'Sail', 'guild', 7, 3, 4, 1751700000, 1751800000, 2);`;
+  INSERT INTO experience VALUES (9, 'Sail', 'guild', 7, 4, 1751800000);`;
 
 describe('the guilds of docs/your-register.md', () => {
   const [tables = ''] = sqlIn(PAGE.split('\n## ')[0] ?? '');
