@@ -146,7 +146,7 @@ describe('docs/commands.md', () => {
     const [warning] = z.array(z.record(z.string(), z.unknown())).parse(passed['warnings']);
     expect(Object.keys(warning ?? {})).toEqual(['table', 'column', 'message', 'count', 'examples']);
 
-    const listed = {
+    const listed: Readonly<Record<string, unknown>> = {
       status: await print('status', '--out', out),
       verify: await print('verify', '--out', out),
       upload,
@@ -168,7 +168,7 @@ describe('docs/commands.md', () => {
       expect(
         names.map(([, name]) => name),
         command,
-      ).toEqual(membersOf(fields(listed[command as keyof typeof listed])));
+      ).toEqual(membersOf(fields(listed[command])));
     }
   });
 });
