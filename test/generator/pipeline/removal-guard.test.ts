@@ -27,7 +27,7 @@ const owner = (group: number) => ({
   owner_name: group <= 50 ? 'user 1' : `owner ${group}`,
 });
 
-/** The register that the table is about. */
+/** The register that the cases are about. */
 const ROWS: Rows = {
   groups: range(1, 100).map((id) => ({ id, name: `group ${id}`, ...owner(id) })),
   group_member_readings: range(1, 100).flatMap((id) =>
@@ -75,54 +75,88 @@ interface Case {
   readonly notMeasured?: readonly string[];
   readonly isFirst?: true;
   readonly isWithoutCounts?: true;
+  /** A part of what a build says that is refused, or that warns. */
+  readonly refused?: string;
+  readonly warned?: string;
 }
 
-/** What makes what the first column of a row says. */
+/** What has happened since the last snapshot, and what a build says to it; docs/publishing.md has some of it. */
 const CASES: Readonly<Record<string, Case>> = {
   'there was none: a first build': { isFirst: true },
-  'half of the readings deleted': { sql: HALVE },
-  'all rows of `usernames` deleted': { sql: 'DELETE FROM usernames' },
-  'all names of groups `NULL`': { sql: 'UPDATE groups SET name = NULL' },
-  'the only price `NULL`': { sql: 'UPDATE items SET price = NULL' },
+  'half of the readings deleted': { sql: HALVE, refused: '500 of 1000 rows of group_member_readings' },
+  'all rows of `usernames` deleted': {
+    sql: 'DELETE FROM usernames',
+    refused: '100 of 100 rows of usernames',
+  },
+  'all names of groups `NULL`': {
+    sql: 'UPDATE groups SET name = NULL',
+    refused: '100 of 100 values of groups.name',
+  },
+  'the only price `NULL`': { sql: 'UPDATE items SET price = NULL', refused: '1 of 1 values of items.price' },
   '10 of 100 games deleted': { sql: 'DELETE FROM games WHERE id <= 10' },
-  '11 of 100 games deleted': { sql: 'DELETE FROM games WHERE id <= 11' },
+  '11 of 100 games deleted': { sql: 'DELETE FROM games WHERE id <= 11', refused: '11 of 100 rows of games' },
   '11 of 200 items deleted': { sql: 'DELETE FROM items WHERE id BETWEEN 11 AND 21' },
-  'all games deleted': { sql: 'DELETE FROM games' },
-  '11 games with other ids': { sql: 'UPDATE games SET id = id + 1000 WHERE id <= 11' },
+  'all games deleted': { sql: 'DELETE FROM games', refused: '100 of 100 rows of games' },
+  '11 games with other ids': {
+    sql: 'UPDATE games SET id = id + 1000 WHERE id <= 11',
+    refused: '11 of 100 games would be removed',
+  },
   'all rows deleted': {
     sql: Object.keys(ROWS)
       .filter((table) => table !== 'withheld')
       .map((table) => `DELETE FROM ${table};`)
       .join(''),
+    refused: 'and 5 more would be gone',
   },
-  'the newest record deleted': { sql: `DELETE FROM items WHERE id = ${NEWEST}` },
+  'the newest record deleted': {
+    sql: `DELETE FROM items WHERE id = ${NEWEST}`,
+    refused: 'the newest measurement would be of',
+  },
   'the newest record withheld': { sql: withhold('item', NEWEST) },
   'the newest record withheld and deleted': {
     sql: `${withhold('item', NEWEST)} DELETE FROM items WHERE id = ${NEWEST}`,
   },
   'the owner of half the groups withheld': { sql: withhold('user', OWNER) },
-  'all games changed, none measured': { sql: 'UPDATE games SET visits = visits + 1' },
+  'all games changed, none measured': {
+    sql: 'UPDATE games SET visits = visits + 1',
+    warned: '100 of 100 documents that change',
+  },
   'all games changed, one measured': {
     sql: `UPDATE games SET visits = visits + 1; UPDATE games SET measured_at = '2026-11-20T09:00:00Z' WHERE id = 7`,
+    warned: 'though only 1 of its records',
   },
   'all games changed, all measured': {
     sql: `UPDATE games SET visits = visits + 1, measured_at = '2026-11-20T09:00:00Z'`,
   },
   'the ids of all games exchanged': {
     sql: 'UPDATE games SET id = -id; UPDATE games SET id = 101 + id',
+    warned: '100 of 100 documents that change',
   },
-  'all times of games an hour later': { sql: shift('+1 hour', 'games') },
-  'all times an hour earlier': { sql: shift('-1 hour') },
-  'an item withheld no more': { sql: 'DELETE FROM withheld WHERE id = 1003' },
-  'the withheld list emptied': { sql: 'DELETE FROM withheld' },
-  'the withheld list dropped': { sql: 'DROP TABLE withheld' },
-  'the column of prices dropped': { sql: 'ALTER TABLE items DROP COLUMN price' },
-  'the table of games dropped': { sql: 'DROP TABLE games' },
+  'all times of games an hour later': {
+    sql: shift('+1 hour', 'games'),
+    warned: 'games.first_measured_at differs by +1 h',
+  },
+  'all times an hour earlier': { sql: shift('-1 hour'), refused: 'if the time zone (TZ) was wrong then' },
+  'an item withheld no more': {
+    sql: 'DELETE FROM withheld WHERE id = 1003',
+    refused: 'item 1003 would be published again',
+  },
+  'the withheld list emptied': { sql: 'DELETE FROM withheld', refused: 'item 1001, item 1002,' },
+  'the withheld list dropped': { sql: 'DROP TABLE withheld', refused: 'the register lacks withheld' },
+  'the column of prices dropped': {
+    sql: 'ALTER TABLE items DROP COLUMN price',
+    refused: 'the register lacks items.price',
+  },
+  'the table of games dropped': { sql: 'DROP TABLE games', refused: 'the register lacks games' },
   'prices in `not_measured`': { notMeasured: ['items.price'] },
   'names of groups in `not_measured`': { notMeasured: ['group_names'] },
   'items, with the newest, not measured': { notMeasured: ['items'] },
   'counts not known, the readings halved': { sql: HALVE, isWithoutCounts: true },
-  'counts not known, 11 games deleted': { sql: 'DELETE FROM games WHERE id <= 11', isWithoutCounts: true },
+  'counts not known, 11 games deleted': {
+    sql: 'DELETE FROM games WHERE id <= 11',
+    isWithoutCounts: true,
+    refused: '11 of 100 games would be removed',
+  },
 };
 
 interface TableRow {
@@ -130,6 +164,12 @@ interface TableRow {
   readonly outcome: string;
   readonly message: string;
 }
+
+const ALL: readonly TableRow[] = Object.entries(CASES).map(([what, { refused, warned }]) => ({
+  what,
+  outcome: refused !== undefined ? 'refused' : warned !== undefined ? 'warned' : 'published',
+  message: refused ?? warned ?? '',
+}));
 
 /** The rows of the table, in which `…` stands for any text. */
 function tableRows(): readonly TableRow[] {
@@ -222,7 +262,7 @@ describe('the removal guard', () => {
   });
 });
 
-describe('a row of the table of docs/publishing.md', () => {
+describe('what happened since the last snapshot', () => {
   beforeAll(async () => {
     writeRegister(register, ROWS);
     cpSync(OPERATOR, operator);
@@ -230,11 +270,12 @@ describe('a row of the table of docs/publishing.md', () => {
     for (const part of PARTS) cpSync(part, keptOf(part), { recursive: true, preserveTimestamps: true });
   });
 
-  it('has a case for each row of its table, and a row for each case', () => {
-    expect(tableRows().map(({ what }) => what)).toEqual(Object.keys(CASES));
+  it('is what docs/publishing.md says in each row of its table', () => {
+    expect(tableRows().length).toBeGreaterThan(8);
+    expect(ALL).toEqual(expect.arrayContaining([...tableRows()]));
   });
 
-  always.each(some(tableRows(), 4))('$what: $outcome', async ({ what, outcome, message }) => {
+  always.each(some(ALL, 4))('$what: $outcome', async ({ what, outcome, message }) => {
     prepare(CASES[what] ?? {});
     const diff = await command('diff', '--json');
     const { implausible, rewritten } = doubts.parse(JSON.parse(diff.stdout));

@@ -46,6 +46,18 @@ function optionsIn(body: string): ReadonlyMap<string, string> {
   return new Map(entries.map((entry) => [/^`(--[a-z-]+)/.exec(entry)?.[1] ?? '', entry]));
 }
 
+/** The entries of the options of a command: its own, and those that it has in common with others. */
+function optionsOfCommand(command: string): ReadonlyMap<string, string> {
+  const body = section(commands, `### Options of \`${command}\``);
+  const common = optionsIn(section(commands, '### Common options'));
+  const [, names = ''] = /\bCommon: (.*?)\.(?:\s|$)/s.exec(body.replaceAll(/ \([^()]*\)/g, '')) ?? [];
+  const shared = [...names.matchAll(/`(--[a-z-]+)`/g)].map(([, option = '']): [string, string] => [
+    option,
+    common.get(option) ?? 'no common option',
+  ]);
+  return new Map([...shared, ...optionsIn(body)]);
+}
+
 /** The options that --help lists, each with its default. */
 function optionsOf(help: string): ReadonlyMap<string, string | undefined> {
   const entries = (help.split('Options:')[1] ?? '').split(/^ {2}(?=(?:-\w, )?--)/m).slice(1);
@@ -56,7 +68,7 @@ function optionsOf(help: string): ReadonlyMap<string, string | undefined> {
   return new Map(options.filter(([option]) => option !== '--help'));
 }
 
-const COMMANDS = [...section(commands, '## The generator').matchAll(/^\| `([a-z -]+)`/gm)].map(
+const COMMANDS = [...section(commands, '## The generator').matchAll(/^- `([a-z][a-z -]*)`: /gm)].map(
   ([, command = '']) => command,
 );
 
@@ -73,7 +85,7 @@ describe('docs/commands.md', () => {
     'lists the options of %s that --help lists, with their defaults',
     async (command) => {
       const real = optionsOf((await inProcess(...command.split(' '), '--help')).stdout);
-      const listed = optionsIn(section(commands, `### Options of \`${command}\``));
+      const listed = optionsOfCommand(command);
       expect(new Set(listed.keys())).toEqual(new Set(real.keys()));
       for (const [option, fallback = ''] of real)
         expect(listed.get(option)).toContain(fallback && `(default \`${fallback}\``);
@@ -91,7 +103,7 @@ describe('docs/commands.md', () => {
   });
 
   it('lists the exit codes of the generator', () => {
-    const listed = [...section(commands, '### Exit codes').matchAll(/^\| (\d+)/gm)];
+    const listed = [...section(commands, '### Exit codes').matchAll(/^- (\d+): /gm)];
     expect(listed.map(([, code]) => Number(code))).toEqual(Object.values(EXIT));
   });
 
@@ -111,30 +123,62 @@ describe('docs/commands.md', () => {
     const tree = ['--register', register, '--out', out];
     const built = await print('build', ...tree);
     changeRegister(register, `UPDATE groups SET name = 'another'`);
-    const results = [
-      await print('check', '--register', broken),
-      await print('check', '--register', warned),
-      built,
-      await print('build', '--register', broken, '--out', out),
-      await print('diff', ...tree),
-      await print('build', ...tree).then(() => print('status', '--out', out)),
-      await print('verify', '--out', out),
-      ...(await uploads(out)),
-      await mirrored(),
-      ...(await signed(register)),
-      await print('sample', '--out', path('sample.sqlite'), '--records', '10'),
-      await print('edge', 'nginx', '--out', out, '--write', path('nginx.conf')),
-    ];
-    const shown = read('docs/json-results.md').matchAll(/```json\n(.*?)```/gs);
-    const examples = [...shown].map(([, json = '']): unknown => JSON.parse(json));
-    expect(examples).toHaveLength(results.length);
+    const passed = fields(await print('check', '--register', warned));
+    const refused = fields(await print('build', '--register', broken, '--out', out));
+    const differing = await print('diff', ...tree);
+    await print('build', ...tree);
+    const [upload, compared] = await uploads(out);
+    const [prove, verifyProof, keygen, sign] = await signed(register);
+    const page = read('docs/json-results.md');
+
+    const shown = [await print('check', '--register', broken), built, differing];
+    const examples = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']): unknown =>
+      JSON.parse(json),
+    );
+    expect(examples).toHaveLength(shown.length);
     for (const [index, example] of examples.entries()) {
-      const real = fields(results[index]);
-      expect(Object.keys(fields(example))).toEqual(Object.keys(real));
+      const real = fields(shown[index]);
+      expect(Object.keys(fields(example))).toEqual(membersOf(real));
       for (const member of pathsIn(example)) expect(real).toHaveProperty(member);
+    }
+    expect(membersOf(refused)).toEqual(['published', 'report']);
+    expect(membersOf(passed)).toEqual(['register', 'total', 'findings', 'counts', 'absent', 'warnings']);
+    const [warning] = z.array(z.record(z.string(), z.unknown())).parse(passed['warnings']);
+    expect(Object.keys(warning ?? {})).toEqual(['table', 'column', 'message', 'count', 'examples']);
+
+    const listed: Readonly<Record<string, unknown>> = {
+      status: await print('status', '--out', out),
+      verify: await print('verify', '--out', out),
+      upload,
+      'upload --verify': compared,
+      mirror: await mirrored(),
+      prove,
+      'verify-proof': verifyProof,
+      keygen,
+      sign,
+      sample: await print('sample', '--out', path('sample.sqlite'), '--records', '10'),
+      'edge nginx': await print('edge', 'nginx', '--out', out, '--write', path('nginx.conf')),
+    };
+    const entries = [
+      ...section(page, '## Others').matchAll(/^- `([a-z -]+)`(?:, `[a-z ]+`)?: (.*?)(?=\n-|\n\n)/gms),
+    ];
+    expect(entries.map(([, command]) => command)).toEqual(Object.keys(listed));
+    for (const [, command = '', members = ''] of entries) {
+      const names = [...members.replaceAll(/\([^()]*(?:\([^()]*\)[^()]*)*\)/g, '').matchAll(/`(\w+)`/g)];
+      expect(
+        names.map(([, name]) => name),
+        command,
+      ).toEqual(membersOf(fields(listed[command])));
     }
   });
 });
+
+/** The members of a result but those that all have, which come last. */
+function membersOf(result: Readonly<Record<string, unknown>>): readonly string[] {
+  const names = Object.keys(result);
+  expect(names.slice(-2)).toEqual(['seconds', 'peak_memory_bytes']);
+  return names.slice(0, -2);
+}
 
 const RECORD = ['users', 'items']
   .map(
@@ -198,6 +242,39 @@ describe('docs/edge-servers.md', () => {
     expect(listed.filter((entry) => entry !== '')).toEqual(known);
   });
 });
+
+describe('the stories of docs/design.md', () => {
+  const page = read('docs/design.md');
+  const sourceOf = (folder: string): string =>
+    readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => read(join(folder, name)))
+      .join('\n');
+
+  it.each([
+    ['## A build', 'generator'],
+    ['## A commit', 'generator'],
+    ['## A request', 'proxy'],
+  ])('name files and functions that exist: %s', (heading, folder) => {
+    const story = section(page, heading);
+    const code = [...story.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text);
+    const files = code.filter((text) => text.endsWith('.ts'));
+    expect(files.length).toBeGreaterThan(0);
+    expect(files.filter((file) => !existsSync(join(PROJECT, file)))).toEqual([]);
+    const source = sourceOf(folder);
+    const names = code.filter((text) => /^[A-Za-z]+$/.test(text) && !PROGRAMS.has(text));
+    expect(names.length).toBeGreaterThan(8);
+    const isDefined = (name: string): boolean =>
+      new RegExp(
+        `(?:function\\*?|const|class) ${name}\\b|^ +(?:async |static )*${name}(?:\\(|<|: (?:async )?\\()|readonly ${name}: Take`,
+        'm',
+      ).test(source);
+    expect(names.filter((name) => !isDefined(name))).toEqual([]);
+  });
+});
+
+/** Programs and commands, not functions. */
+const PROGRAMS: ReadonlySet<string> = new Set(['sync']);
 
 describe.each(PAGES)('%s', (page) => {
   const text = read(page);

@@ -59,7 +59,7 @@ const GUILDS = `
     (8, 'gone', NULL, NULL, 0, NULL, NULL, NULL, 1751700000, 1751800000, 1);
   INSERT INTO headcount VALUES (7, 1751700000.2, 10), (7, 1751800000.7, 12);
   INSERT INTO title_log VALUES (7, 'Mill', 1751700000, 1751700000), (7, 'Old Mill', 1751800000, 1751800000);
-  INSERT INTO experience VALUES (9, 10, 'Sail', 'guild', 7, 3, 4, 1751700000, 1751800000, 2);`;
+  INSERT INTO experience VALUES (9, 'Sail', 'guild', 7, 4, 1751800000);`;
 
 describe('the guilds of docs/your-register.md', () => {
   const [tables = ''] = sqlIn(PAGE.split('\n## ')[0] ?? '');
@@ -102,7 +102,7 @@ describe('the guilds of docs/your-register.md', () => {
 describe('the clubs of its recipes', () => {
   const [tables = ''] = sqlIn(section('## Recipes'));
   const [ids = ''] = sqlIn(section('### Text ids'));
-  const [views = ''] = sqlIn(section('### Times'));
+  const views = readFileSync(join(PROJECT, 'data/example-clubs.sql'), 'utf8');
   const ROWS = `
     INSERT INTO club VALUES ('old-mill', 'Old Mill', '2026/10/01', 1751800000123, '25.08.2025 11:50'),
       ('abbey', 'Abbey', NULL, 1700000000999, '24.12.2025 18:00');
@@ -172,6 +172,44 @@ describe('the clubs of its recipes', () => {
     register.close();
     expect(said).toHaveLength(1);
     expect(section('## Check')).toContain(`\n  ${said[0]}\n`);
+  });
+});
+
+describe('data/upserts.sql', () => {
+  it('makes a register of measurements that a crawler writes one after the other', async () => {
+    const file = path('written.sqlite');
+    const [schema, upserts] = ['schema.sql', 'upserts.sql'].map((name) =>
+      readFileSync(join(PROJECT, 'data', name), 'utf8'),
+    );
+    const own = openDatabase(file).exec(schema ?? '');
+    for (const [day, name, members] of [
+      [1, 'Mill', 10],
+      [2, 'Mill', 12],
+      [3, 'Old Mill', 11],
+      [4, 'Mill', 11],
+    ] as const) {
+      const values = {
+        id: '7',
+        name: `'${name}'`,
+        members: String(members),
+        now: `'2026-11-0${day}T08:00:00Z'`,
+      };
+      own.exec(
+        (upserts ?? '')
+          .replaceAll(/^--.*$/gm, '')
+          .replaceAll(/:(id|name|members|now)\b/g, (_, key: keyof typeof values) => values[key]),
+      );
+    }
+    expect(
+      own.prepare<[]>('SELECT position, name FROM group_names ORDER BY position').raw(true).all(),
+    ).toEqual([
+      [1, 'Mill'],
+      [2, 'Old Mill'],
+      [3, 'Mill'],
+    ]);
+    own.close();
+    const counts = { groups: 1, group_member_readings: 4, group_names: 3 };
+    expect(await check(file)).toMatchObject({ total: 0, counts });
   });
 });
 

@@ -1,4 +1,4 @@
-/** What docs/publishing.md has to find the file of a URL in a bucket, functions and a rule for nginx, run as it stands there. */
+/** What deploy/ has to find the file of a URL in a bucket, functions and a rule for nginx, run as it stands there. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -17,22 +17,28 @@ import { ROWS, filesByUrl, temporary } from '../../publish/support.js';
 
 const path = temporary();
 const out = path('dist');
-const [common = '', cloudFront = '', worker = ''] = [
-  ...readFileSync(join(PROJECT, 'docs/publishing.md'), 'utf8').matchAll(/```js\n(.*?)```/gs),
-].map(([, code]) => code);
+const deployed = (name: string): string => readFileSync(join(PROJECT, 'deploy', name), 'utf8');
+const [cloudFront, worker] = [deployed('cloudfront.js'), deployed('cloudflare-worker.js')];
+/** The function that both have. */
+const [common = ''] = /^\/\*\* The file of a URL.*?^\}\n/ms.exec(cloudFront) ?? [];
 
 beforeAll(() => published({ register: writeRegister(path('register.sqlite'), ROWS), out }));
 
 /** What a call in the documented code gives. */
 const evaluate = (code: string, globals: object): unknown => runInNewContext(code, { ...globals });
 
-describe('the rewriting functions of the documentation', () => {
+describe('the rewriting functions', () => {
+  it('are one function in two files', () => {
+    expect(common).toContain('function fileOf(path, limit)');
+    expect(worker).toContain(common);
+  });
+
   it('find the file of every URL in a CloudFront Function', () => {
     const found = filesByUrl(out).map(([url]) => {
       const { pathname, searchParams } = new URL(url, 'https://register.example');
       const querystring = Object.fromEntries([...searchParams].map(([name, value]) => [name, { value }]));
       const event = { request: { uri: pathname, querystring } };
-      const request = evaluate(`${common}${cloudFront}; handler(event)`, { event });
+      const request = evaluate(`${cloudFront}; handler(event)`, { event });
       return z.object({ uri: z.string() }).parse(request).uri;
     });
     expect(found).toEqual(filesByUrl(out).map(([, file]) => file));
@@ -40,7 +46,7 @@ describe('the rewriting functions of the documentation', () => {
   });
 
   it('find the file of every URL in a Cloudflare Worker', () => {
-    const code = `${common}${worker.replace('export default', 'const worker =')}; urls.map((url) => worker.fetch({ url }))`;
+    const code = `${worker.replace('export default', 'const worker =')}; urls.map((url) => worker.fetch({ url }))`;
     const urls = filesByUrl(out).map(([url]) => `https://register.example${url}`);
     // The request goes to the bucket; here it only says where.
     class Request extends URL {
@@ -82,9 +88,7 @@ beforeAll(async () => {
   if (!HAS_NGINX) return;
   const [port, behind, folder] = [await freePort(), await listening(bucket), path('nginx')];
   mkdirSync(folder);
-  const page = readFileSync(join(PROJECT, 'docs/publishing.md'), 'utf8');
-  const [, rule = ''] = /```nginx\n(map .*?)```/s.exec(page) ?? [];
-  const here = rule
+  const here = deployed('nginx-bucket.conf')
     .replace('listen 80', `listen 127.0.0.1:${port}`)
     .replace('http://storage.example/', `http://127.0.0.1:${behind}/`)
     .replace(/resolver .*/, '');
