@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { writeSample } from '../../../../data/sample.js';
 import { ROUTES } from '../../../../generator/routes/routes.js';
 import { RESOURCES } from '../../../../generator/schema/schema.js';
@@ -49,6 +50,8 @@ beforeAll(async () => {
   strictly = judge(description);
 });
 
+const index = z.looseObject({ endpoints: z.array(z.looseObject({ path: z.string() })) });
+
 const pattern = (file: string): RegExp =>
   new RegExp(`^${file.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[0-9a-f]+')}$`);
 
@@ -83,6 +86,9 @@ describe('the description', () => {
       (at) => 'application/json' in (responseOf(description, at, 200).content ?? {}),
     );
     expect(described.toSorted()).toEqual(answering.map((route) => route.path).toSorted());
+    // And so has the index.
+    const { endpoints } = index.parse(json(tree, 'api/v1.json'));
+    expect(endpoints.map((endpoint) => endpoint.path).toSorted()).toEqual(described.toSorted());
   });
 
   it('knows each operation by an id of its own, and each by a tag that it explains', () => {

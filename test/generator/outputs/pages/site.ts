@@ -1,5 +1,6 @@
 /** A published site and a proxy in front of it, and pages taken apart. */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { writeSample } from '../../../../data/sample.js';
@@ -18,13 +19,22 @@ export interface Site {
   readonly base: string;
 }
 
-/** A fictional register, published by the real command line and served by the real proxy. */
-export async function publishSite(path: (name: string) => string): Promise<Site> {
-  const register = path('register.sqlite');
-  const out = path('dist');
+/** The tree of a fictional register, published by the real command line once for all test files of a process. */
+let tree: Promise<string> | undefined;
+
+async function publishSample(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'register-site-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const [register, out] = [join(folder, 'register.sqlite'), join(folder, 'dist')];
   await writeSample({ file: register, records: 400, seed: 3 });
   const { code, stderr } = await snapshot(['build', '--register', register, '--out', out, '--quiet']);
   if (code !== 0) throw new Error(`the build ended with ${code}: ${stderr}`);
+  return out;
+}
+
+/** That tree, with a proxy of the test file's own. */
+export async function publishSite(): Promise<Site> {
+  const out = await (tree ??= publishSample());
   return { out, proxy: await startProxy(out), base: manifestOf(out).service.base_url };
 }
 
