@@ -1,7 +1,7 @@
 /** Ids of the platform that are no numbers: published with their records, found by their bytes, shared by none. */
 import { gunzipSync } from 'node:zlib';
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { published, run } from '../../support/build.js';
 import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
@@ -43,10 +43,14 @@ const shardOf = (tree: Tree, kind: string, id: string): unknown =>
   json(tree, `api/v1/lookup/platform-id/${kind}/${sha256(id).slice(0, 1)}.json`);
 
 describe('an id of the platform', () => {
-  it('is the last field but the links, the last column, and in the document of its prefix', async () => {
-    const out = path('dist');
+  const out = path('dist');
+  let tree: Tree;
+  beforeAll(async () => {
     await published({ register: clubs(), out });
-    const tree = readTree(out);
+    tree = readTree(out);
+  });
+
+  it('is the last field but the links, the last column, and in the document of its prefix', () => {
     expect(tree.get('api/v1/user/7.json')?.text).toContain(`,"platform_id":"${SNOWFLAKE}","links":{"self"`);
     expect(tree.get('downloads/users.csv')?.text).toMatch(
       new RegExp(`,platform_id\r\n7,.*,${SNOWFLAKE}\r\n9`),
@@ -61,31 +65,29 @@ describe('an id of the platform', () => {
     expect(tree.get('index.html')?.text).toContain('the platform’s own id');
   });
 
-  it('of a withheld record is nowhere, not even as the name of an owner without an id', async () => {
-    const out = path('dist');
-    await published({ register: clubs(), out });
+  it('of a withheld record is nowhere, not even as the name of an owner without an id', () => {
     const holding = pathsBelow(out, (entry) => entry.isFile()).filter((file) => {
       const bytes = readFileSync(`${out}/${file}`);
       return /hidden-(club|user)/.test((file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('latin1'));
     });
     expect(holding).toEqual([]);
-    const [hidden, known] = [51, 52].map((id) => json(readTree(out), `api/v1/group/${id}.json`));
+    const [hidden, known] = [51, 52].map((id) => json(tree, `api/v1/group/${id}.json`));
     expect([hidden, known]).toMatchObject([{ owner: null }, { owner: { name: 'known-user' } }]);
   });
 
   it('is not looked for where a register has none: no route is named, and the field doesn’t ask for it', async () => {
-    const out = path('dist');
+    const without = path('without');
     const drop = ['groups', 'users', 'games', 'items'].map(
       (table) => `ALTER TABLE ${table} DROP COLUMN platform_id;`,
     );
-    await published({ register: clubs(drop.join(' ')), out });
-    const tree = readTree(out);
+    await published({ register: clubs(drop.join(' ')), out: without });
+    const tree = readTree(without);
     const named = [...tree]
       .filter(([file, { text }]) => /platform-id/.test(file + text))
       .map(([file]) => file);
     // The description has the shape of /api/v1/lookup, with example values; the typed client is that of all registers.
     expect(named.filter((file) => !/\.[jt]s$|openapi/.test(file))).toEqual(['snapshot.json']);
-    expect(Object.keys(readDescription(out).paths).join()).not.toContain('platform-id');
+    expect(Object.keys(readDescription(without).paths).join()).not.toContain('platform-id');
     expect(tree.get('index.html')?.text).not.toContain('the platform’s own id');
     expect(json(tree, 'api/v1/lookup.json')).toMatchObject({ platform_ids: { group: null, item: null } });
   });

@@ -33,12 +33,23 @@ async function built(keys: object, files: Files = {}, out = path('dist')) {
   return { out, operator, code, stderr, page: (name: string) => readFileSync(join(out, name), 'utf8') };
 }
 
-describe('an accent', () => {
-  it('is a style sheet of its own, which every page loads after its others, and is not printed', async () => {
-    const { out, page, code } = await built({ accent: { light: '#7A1F5C', dark: '#f0a8d0' } });
-    expect(code).toBe(0);
-    // 12 % of the accent in the paper: 251 * .88 + 122 * .12 = 235.5, and so on.
-    expect(page('operator.css')).toBe(`@media screen {
+const links = (page: string): string[] =>
+  [...page.matchAll(/<li><a href="([^"]*)">(Imprint|Privacy)<\/a>/g)].map(
+    ([, url = '', name = '']) => `${name} ${url}`,
+  );
+
+it('an accent is a style sheet that every page loads after its others; imprint and privacy notice are linked', async () => {
+  const { out, page, code } = await built(
+    {
+      accent: { light: '#7A1F5C', dark: '#f0a8d0' },
+      imprint: '/legal/about.html#imprint',
+      privacy: 'https://example.org/p?a=1&b=2',
+    },
+    { 'legal/about.html': 'x', 'privacy.html': 'y' },
+  );
+  expect(code).toBe(0);
+  // 12 % of the accent in the paper: 251 * .88 + 122 * .12 = 235.5, and so on.
+  expect(page('operator.css')).toBe(`@media screen {
   :root {
     --accent: #7A1F5C;
     --accent-soft: #ece0e4;
@@ -51,18 +62,21 @@ describe('an accent', () => {
   }
 }
 `);
-    for (const name of PAGES) {
-      const sheets = [...page(name).matchAll(/<link rel="stylesheet" href="([^"]+)"/g)].map(([, url]) => url);
-      expect(sheets.at(-1), name).toBe('/operator.css');
-    }
-    const { routes, digest } = manifestOf(out);
-    expect(routes.find(({ path: url }) => url === '/operator.css')).toMatchObject({
-      class: 'page',
-      bucket: 'page',
-      type: 'text/css; charset=utf-8',
-    });
-    expect(digest).toBe(digestOf(mirrorOf(out), routes));
+  for (const name of PAGES) {
+    const sheets = [...page(name).matchAll(/<link rel="stylesheet" href="([^"]+)"/g)].map(([, url]) => url);
+    expect(sheets.at(-1), name).toBe('/operator.css');
+    expect(links(page(name)), name).toEqual([
+      'Imprint /legal/about.html#imprint',
+      'Privacy https://example.org/p?a=1&amp;b=2',
+    ]);
+  }
+  const { routes, digest } = manifestOf(out);
+  expect(routes.find(({ path: url }) => url === '/operator.css')).toMatchObject({
+    class: 'page',
+    bucket: 'page',
+    type: 'text/css; charset=utf-8',
   });
+  expect(digest).toBe(digestOf(mirrorOf(out), routes));
 });
 
 it('the colours that accents are compared with are those of the style sheet', () => {
@@ -71,45 +85,23 @@ it('the colours that accents are compared with are those of the style sheet', ()
   expect(PAPER).toEqual({ light, dark });
 });
 
-describe('a logo', () => {
-  it.each([
-    ['logo.png', PNG, 72],
-    ['a.svg', svg(`data-width="7" width='30' height='20px' viewBox="0 0 9 9"`), 36],
-    ['b.svg', svg('width="100%" height="100%" viewBox="-5,-5 , 48 24"'), 48],
-  ])('takes the place of the mark, with its size: %s', async (file, content, width) => {
-    const { page, code, stderr } = await built({ logo: `/${file}` }, { [file]: content });
+const FOUND = { 'imprint.html': 'x', 'privacy.html': 'y' };
+it.each([
+  ['logo.png', PNG, 72, FOUND, ['Imprint /imprint.html', 'Privacy /privacy.html']],
+  ['a.svg', svg(`data-width="7" width='30' height='20px' viewBox="0 0 9 9"`), 36, {}, []],
+  ['b.svg', svg('width="100%" height="100%" viewBox="-5,-5 , 48 24"'), 48, {}, []],
+])(
+  'a logo takes the place of the mark, with its size, and files are linked by their names: %s',
+  async (file, content, width, files, linked) => {
+    const { page, code, stderr } = await built({ logo: `/${file}` }, { [file]: content, ...files });
     expect([code, stderr]).toEqual([0, '']);
     for (const name of PAGES) {
       expect(page(name)).toContain(`<img class="logo" src="/${file}" width="${width}" height="24" alt="">`);
       expect(page(name)).not.toContain('class="mark"');
+      expect(links(page(name))).toEqual(linked);
     }
-  });
-});
-
-const links = (page: string): string[] =>
-  [...page.matchAll(/<li><a href="([^"]*)">(Imprint|Privacy)<\/a>/g)].map(
-    ([, url = '', name = '']) => `${name} ${url}`,
-  );
-
-describe('imprint and privacy notice', () => {
-  it('are files or https URLs, which every page links to', async () => {
-    const { page } = await built(
-      { imprint: '/legal/about.html#imprint', privacy: 'https://example.org/p?a=1&b=2' },
-      { 'legal/about.html': 'x', 'privacy.html': 'y' },
-    );
-    for (const name of PAGES)
-      expect(links(page(name))).toEqual([
-        'Imprint /legal/about.html#imprint',
-        'Privacy https://example.org/p?a=1&amp;b=2',
-      ]);
-  });
-
-  it('are the files of these names, if nothing else is said', async () => {
-    const { page } = await built({}, { 'imprint.html': 'x', 'privacy.html': 'y' });
-    expect(links(page('index.html'))).toEqual(['Imprint /imprint.html', 'Privacy /privacy.html']);
-    expect(links((await built({})).page('index.html'))).toEqual([]);
-  });
-});
+  },
+);
 
 describe('an operator file', () => {
   const COLOUR = 'expected a colour such as "#00616b"';

@@ -9,6 +9,7 @@ import { DOCUMENTS } from '../../../../generator/outputs/openapi/documents.js';
 import { PROBLEMS } from '../../../../generator/outputs/openapi/problems.js';
 import { temporary } from '../../../support/folder.js';
 import { has } from '../../../support/programs.js';
+import { manifestOf } from '../../../support/published.js';
 import { fields } from '../../../support/values.js';
 import {
   DOCUMENTATION_FILES,
@@ -16,7 +17,6 @@ import {
   PAGES,
   between,
   codeOf,
-  manifestOf,
   publishSite,
   textOf,
   type Site,

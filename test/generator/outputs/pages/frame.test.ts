@@ -10,9 +10,10 @@ import { tooManyPage } from '../../../../generator/outputs/pages/errors.js';
 import { OPERATOR, published } from '../../../support/build.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { writeOperator } from '../../../support/operator.js';
+import { manifestOf } from '../../../support/published.js';
 import { writeRegister } from '../../../support/register.js';
 import { readTree, type Tree } from '../../../support/tree.js';
-import { between, manifestOf, textOf } from './site.js';
+import { between, textOf } from './site.js';
 
 const path = temporary();
 const BASE = 'https://register.example';

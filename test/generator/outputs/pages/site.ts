@@ -1,12 +1,12 @@
 /** A published site and a proxy in front of it, and pages taken apart. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { writeSample } from '../../../../data/sample.js';
 import { DOCUMENTATION } from '../../../../generator/routes/documentation.js';
 import { snapshot } from '../../../support/cli.js';
 import { startProxy, type RunningProxy } from '../../../support/proxy.js';
+import { manifestOf } from '../../../support/published.js';
 
 export const DOCUMENTATION_PAGES = DOCUMENTATION.map(({ path }) => path);
 export const DOCUMENTATION_FILES = DOCUMENTATION.map(({ path }) => `${path.slice(1)}.html`);
@@ -37,14 +37,6 @@ export async function publishSite(): Promise<Site> {
   const out = await (tree ??= publishSample());
   return { out, proxy: await startProxy(out), base: manifestOf(out).service.base_url };
 }
-
-const manifest = z.object({
-  built_at: z.string(),
-  service: z.object({ base_url: z.string() }),
-  routes: z.array(z.object({ name: z.string(), path: z.string(), file: z.string(), class: z.string() })),
-});
-export const manifestOf = (out: string) =>
-  manifest.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&amp;': '&',
