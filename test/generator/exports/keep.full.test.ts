@@ -97,10 +97,8 @@ describe('downloads that are kept', () => {
     const before = downloadsOf(stateOf(out));
     const result = await keep(made, CHANGE);
     expect(downloadsOf(stateOf(out))).toEqual(before);
-    expect(result.sequence).toBe(2);
     expect(writtenBy(result)).toEqual([]);
-    expect(result.downloads).toEqual({ asOf, kept: OUTDATED });
-    expect(result.asOf).toBe(LATER);
+    expect(result).toMatchObject({ sequence: 2, asOf: LATER, downloads: { asOf, kept: OUTDATED } });
     expect(restOf(out)).toEqual(restOf(await fresh(made)));
   });
 

@@ -6,11 +6,9 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
-import { writeOperator } from '../../support/operator.js';
 import { ended, listening } from '../../support/ports.js';
-import { startProxy, type RunningProxy } from '../../support/proxy.js';
+import type { RunningProxy } from '../../support/proxy.js';
 import {
   SCREENS,
   browsing,
@@ -21,7 +19,6 @@ import {
   type Opening,
   type Watched,
 } from './browser.js';
-import { CLUBS, writeClubs } from './clubs.js';
 import { HOSTILE, WORKSHOP } from './workshop.js';
 
 const path = temporary();
@@ -266,30 +263,6 @@ inChromium('the chart in a page of another origin, under a policy without styles
     const styled = await embedded('group="1"');
     await styled.page.evaluate(`document.body.setAttribute('style', 'color: red')`);
     await expect.poll(() => styled.complaints.join()).toContain('style-src');
-  });
-});
-
-inChromium('the chart of a register with words of its own', () => {
-  const openClub = browsing(async () => {
-    const [operator, clubs] = [writeOperator(path('site'), CLUBS), path('clubs')];
-    await published({ register: writeClubs(path('clubs.sqlite')), operator, out: clubs });
-    return (club = await startProxy(clubs));
-  });
-  let club: RunningProxy;
-  const open = (element: string): Promise<Watched> =>
-    openClub(`/?${new URLSearchParams({ element, host: club.base, policy: strict(club.base) }).toString()}`, {
-      base: elsewhere,
-    });
-
-  it('says clubs, and what the register doesn’t measure', async () => {
-    const { page } = await open('<register-chart group="4"></register-chart>');
-    await drawn(page);
-    expect(await said(page)).toMatch(/^Quiet Arcade\s+club 4/);
-    expect(await said(page)).toContain('Source: Golden, CC0 1.0.');
-    const items = await open('<register-chart item="1"></register-chart>');
-    await expect.poll(() => said(items.page)).toBe('Golden measures no records of this kind (item).');
-    const names = await open('<register-chart group="4" value="names"></register-chart>');
-    await expect.poll(() => said(names.page)).toContain('those measured are members, member_count');
   });
 });
 

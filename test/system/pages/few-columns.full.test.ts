@@ -86,6 +86,22 @@ inChromium('the pages of records', () => {
   });
 });
 
+inChromium('a chart in another page', () => {
+  it('says clubs, and what the register doesn’t measure', async () => {
+    const { page } = await open('/developers/guides/tools', 'register-chart');
+    const said = (): Promise<string> => page.locator('register-chart figure').innerText();
+    await expect.poll(said).toMatch(/^Quiet Arcade\s+club 4[^]*Source: Golden, CC0 1\.0\.$/);
+    for (const [attributes, words] of [
+      ['item="1"', /^Golden measures no records of this kind \(item\)\.$/],
+      ['group="4" value="names"', /those measured are members, member_count/],
+    ] as const) {
+      const element = JSON.stringify(`<register-chart ${attributes}></register-chart>`);
+      await page.evaluate(`document.querySelector('register-chart').outerHTML = ${element}`);
+      await expect.poll(said).toMatch(words);
+    }
+  });
+});
+
 inChromium('ids of the platform, in a register without first measurements', () => {
   const openOwn = browsing(() =>
     served(

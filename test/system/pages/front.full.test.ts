@@ -30,7 +30,7 @@ function publishHard(): Promise<RunningProxy> {
     {
       groups: names.map((name, index) => ({ id: index + 1, name, member_count: most(index) })),
       group_member_readings: [
-        ...DAYS.map((day, index) => reading(1, `${day.slice(0, 19)}Z`, index)),
+        ...DAYS.map((day, index) => reading(1, `${day.slice(0, 19)}Z`, index < 45 ? index : most(0))),
         ...names
           .slice(1)
           .flatMap((_, index) => [

@@ -52,7 +52,7 @@ export const WORKSHOP: Rows = {
   ],
   group_member_readings: [
     ...readings(1, DAYS, membersOn),
-    ...readings(3, [LAST], () => 7),
+    ...readings(3, [LAST - 1], () => 7),
     ...readings(7, [1, 2, 3, 4, 5, 16, 17], (day) => (day === 1 ? 40 : 41)),
     ...readings(8, [9], () => 9),
   ],

@@ -118,26 +118,20 @@ const NASTY: Rows = {
 
 const hasPython = has('documents for finding records against Python', 'python3');
 
-describe.runIf(hasPython)(
-  'the documents for finding records are what Python expects',
-  { timeout: 30_000 },
-  () => {
-    it('of names that differ in case, width, ligatures and accents', async () => {
-      const register = writeRegister(path('register.sqlite'), NASTY);
-      const out = await built(register);
-      const documents = found(out);
-      expect(documents).toEqual(expected(register));
-      expect(Object.values(documents).join('')).not.toMatch(/secret|withheld/);
-      // Deleted records are found by a whole name, but not by its beginning.
-      expect(Object.values(documents).join('')).toMatch(/gone formerly/);
-      const pages = Object.entries(documents).filter(([url]) => url.startsWith('/api/v1/lookup/names'));
-      expect(JSON.stringify(pages)).not.toMatch(/gone/);
-    });
-  },
-);
+describe.runIf(hasPython)('the documents for finding records are what Python expects', () => {
+  it('of names that differ in case, width, ligatures and accents', async () => {
+    const register = writeRegister(path('register.sqlite'), NASTY);
+    const out = await built(register);
+    const documents = found(out);
+    expect(documents).toEqual(expected(register));
+    expect(Object.values(documents).join('')).not.toMatch(/secret|withheld/);
+    // Deleted records are found by a whole name, but not by its beginning.
+    expect(Object.values(documents).join('')).toMatch(/gone formerly/);
+    const pages = Object.entries(documents).filter(([url]) => url.startsWith('/api/v1/lookup/names'));
+    expect(JSON.stringify(pages)).not.toMatch(/gone/);
+  });
 
-describe.runIf(hasPython)('a sample with two digits and several pages', () => {
-  thorough('has what Python expects, also after an edit', { timeout: 120_000 }, async () => {
+  thorough('of a sample with two digits and several pages, also after an edit', async () => {
     const register = path('register.sqlite');
     await writeSample({ file: register, records: 30_000, seed: 7 });
     const out = await built(register);
