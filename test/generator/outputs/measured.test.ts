@@ -84,6 +84,14 @@ describe('a register without a kind and without histories', () => {
     });
   });
 
+  it('has null for it in lists, and no list of it', () => {
+    expect(json(tree, 'api/v1/newest.json')).toMatchObject({
+      games: expect.any(Array) as unknown,
+      items: null,
+    });
+    expect(tree.has('api/v1/largest/usernames.json')).toBe(false);
+  });
+
   it('has no document of usernames, and one of groups with what is measured of it', () => {
     expect(json(tree, firstOf(tree, 'api/v1/user'))).toMatchObject({ links: { usernames: null } });
     expect(namesIn(tree, /\/usernames\.json|user-usernames\b/)).toEqual(['snapshot.json']);

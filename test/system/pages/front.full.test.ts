@@ -18,19 +18,22 @@ const most = (index: number): number => 1_400_000_000_000_000 - index;
 /** A reading a day, which crowds the axis of the largest group. */
 const DAYS = Array.from({ length: 46 }, (_, day) => new Date(Date.UTC(2024, 0, 1 + day)).toISOString());
 
+const reading = (group_id: number, measured_at: string, member_count: number) => {
+  return { group_id, measured_at, member_count };
+};
+
 /** Names without end, from right to left, of nothing but marks; a reading of no members. */
 function publishHard(): Promise<RunningProxy> {
   const long = ['W'.repeat(300), 'قاعة المصابيح '.repeat(9), '𝒜'.repeat(60)];
   const names = [...long, '\u202E\u2067reversed', '', null];
-  const reading = (id: number, time: string, member_count: number) => {
-    return { group_id: id, measured_at: time, member_count };
-  };
   return serving(
     path('hard.sqlite'),
     {
       groups: names.map((name, index) => ({ id: index + 1, name, member_count: most(index) })),
       group_member_readings: [
-        ...DAYS.map((day, index) => reading(1, `${day.slice(0, 19)}Z`, index < 45 ? index : most(0))),
+        ...DAYS.map((day, index) =>
+          reading(1, `${day.slice(0, 19)}Z`, index < DAYS.length - 1 ? index : most(0)),
+        ),
         ...names
           .slice(1)
           .flatMap((_, index) => [

@@ -1,11 +1,11 @@
 /** The lists about the whole register, with values worked out by hand from the rows below. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
-import { changeRegister, writeRegister, type Rows } from '../../../support/register.js';
+import { writeRegister, type Rows } from '../../../support/register.js';
 import { fields } from '../../../support/values.js';
 
 const path = temporary();
@@ -155,16 +155,6 @@ describe('the largest items, the newest records and the users with most names', 
       as_of: AS_OF,
       users: [{ rank: 1, id: 21, username: 'bob', username_count: 2 }],
     });
-  });
-
-  it('are null or absent where a kind or a history is not measured', async () => {
-    const few = path('few.sqlite');
-    writeRegister(few, { items: [{ id: 8, favourites: 3, created_at: EARLIER }] });
-    for (const table of ['groups', 'users', 'games', 'usernames']) changeRegister(few, `DROP TABLE ${table}`);
-    const tree = path('few');
-    await published({ register: few, out: tree });
-    expect(documentIn(tree, 'api/v1/newest')).toMatchObject({ groups: null, items: [{ id: 8 }] });
-    expect(existsSync(join(tree, 'api/v1/largest/usernames.json'))).toBe(false);
   });
 });
 

@@ -59,9 +59,9 @@ describe('pages', () => {
       })),
       users: [{ id: 1, username: HOSTILE }],
     });
-    for (const [file, html] of Object.entries(files)) {
-      // What names don't reach is as it is without them.
-      if (html !== empty[file]) expect(await complaintsOf(html), file).toEqual([]);
+    // What names don't reach is as it is without them.
+    for (const [file, html] of Object.entries(files).filter(([name, text]) => text !== empty[name])) {
+      expect(await complaintsOf(html), file).toEqual([]);
       expect(html, file).not.toContain('<script>alert');
     }
     expect(between(files['index.html'] ?? '', '<bdi>', '</bdi>')[0]).toBe(
