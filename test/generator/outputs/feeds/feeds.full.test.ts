@@ -116,7 +116,7 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
     for (const part of [
       'xml:lang="en"',
       '<link rel="license" href="https://creativecommons.org/publicdomain/zero/1.0/"/>',
-      '<uri>https://golden.example</uri>',
+      '<uri>https://golden.example/</uri>',
       '<generator>register-api</generator>',
       // Of an entry: a JSON document.
       '<link rel="related" href="https://api.golden.example/api/v1/group/1" type="application/json"/>',
@@ -126,7 +126,7 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
     const feed = await (await site.proxy.get('/feeds/groups.json')).json();
     expect(feed).toMatchObject({
       home_page_url: `${BASE}/feeds`,
-      description: 'New names of groups and new owners of groups',
+      description: 'Groups with a new name or a new owner',
       language: 'en',
       authors: [{ name: 'The Golden Register', url: 'https://golden.example' }],
     });
