@@ -13,7 +13,7 @@ import { PROJECT, temporary } from '../../support/folder.js';
 import { sha256 } from '../../support/published.js';
 import { WITH_PLATFORM_IDS, changeRegister } from '../../support/register.js';
 import { fields } from '../../support/values.js';
-import { placesOf } from '../outputs/openapi/support.js';
+import { placesOf, readDescription } from '../outputs/openapi/support.js';
 import { between, textOf } from '../outputs/pages/site.js';
 
 const path = temporary();
@@ -76,13 +76,6 @@ const packageShape = z.object({
         compression: z.literal('gz').optional(),
       }),
     ]),
-  ),
-});
-
-const descriptionShape = z.object({
-  paths: z.record(
-    z.string(),
-    z.object({ get: z.looseObject({ 'x-csv-columns': z.record(z.string(), z.unknown()).optional() }) }),
   ),
 });
 
@@ -205,9 +198,7 @@ describe('the places in JSON that it names', () => {
   });
 
   it('are those of the OpenAPI description, which has them where a column has another name', () => {
-    const { paths } = descriptionShape.parse(
-      JSON.parse(readFileSync(join(out, 'api/v1/openapi.json'), 'utf8')),
-    );
+    const { paths } = readDescription(out);
     const described = Object.entries(paths).flatMap(([at, { get }]) =>
       Object.entries(get['x-csv-columns'] ?? {}).map(([table, columns]) => ({ at, table, columns })),
     );
