@@ -7,8 +7,9 @@ import type { Published } from '../../../generator/pipeline/build.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { prepareRepair } from '../../../generator/programs/verify/repair.js';
 import { published, quiet } from '../../support/build.js';
-import { inputs, snapshot } from '../../support/cli.js';
+import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
 import { contentOf, indexOf, manifestOf, stateOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { Site, copyOf } from '../../support/site.js';
@@ -164,7 +165,7 @@ describe('with --keep-downloads', () => {
 it('the command line says what was kept, and as of when, and a diff what is behind', async () => {
   const { register } = site();
   const out = path('cli');
-  const command = (name: string, ...more: string[]) => snapshot([name, ...inputs(register, out), ...more]);
+  const command = (name: string, ...more: string[]) => inProcess(name, ...inputs(register, out), ...more);
   expect((await command('build')).stdout).toContain('  downloads  33 written, 0 unchanged\n');
   changeRegister(register, CHANGE);
   const { code, stdout } = await command('build', '--keep-downloads');
