@@ -12,6 +12,7 @@ import { OPERATOR, published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { writeRegister } from '../support/register.js';
 import { isEndpoint, json, lasting, readTree, type Tree } from '../support/tree.js';
+import { manifestOf, urlsOf } from '../support/published.js';
 import { fields } from '../support/values.js';
 
 const GOLDEN = join(PROJECT, 'test/system/golden');
@@ -24,6 +25,7 @@ const CASES = readdirSync(GOLDEN, { withFileTypes: true })
 const path = temporary();
 
 interface Built {
+  readonly out: string;
   readonly tree: Tree;
   readonly expected: Tree;
   readonly result: Published;
@@ -40,6 +42,7 @@ async function built(name: string): Promise<Built> {
     at: BUILT_AT,
   });
   return {
+    out,
     tree: readTree(out),
     expected: new Map([...EVERY, ...readTree(join(folder, 'expected'))]),
     result,
@@ -67,32 +70,13 @@ function cut(longest: z.infer<typeof list>, limit: number): string {
   });
 }
 
-const manifest = z.object({
-  routes: z.array(
-    z.object({
-      path: z.string(),
-      file: z.string(),
-      example: z.string().optional(),
-      requires: z.string().optional(),
-    }),
-  ),
-});
-
-const pattern = (template: string): RegExp =>
-  new RegExp(
-    `^${template
-      .replaceAll('.', '\\.')
-      .replaceAll('{month}', '[0-9]{4}-[0-9]{2}(-[0-9]{5})?')
-      .replaceAll('{prefix}', '[0-9a-f]+')
-      .replaceAll(/\{[a-z_]+\}/g, '[1-9][0-9]*')}$`,
-  );
-
 describe.each(CASES)('the golden tree "%s"', (name) => {
+  let out: string;
   let tree: Tree;
   let expected: Tree;
   let result: Published;
   beforeAll(async () => {
-    ({ tree, expected, result } = await built(name));
+    ({ out, tree, expected, result } = await built(name));
   });
 
   it('has the expected files and no others, with the expected bytes', () => {
@@ -135,18 +119,19 @@ describe.each(CASES)('the golden tree "%s"', (name) => {
   });
 
   it('has a route in snapshot.json for every file, and an example for every route that has one', () => {
-    const { routes } = manifest.parse(json(tree, 'snapshot.json'));
-    const patterns = routes.map(({ file }) => pattern(file));
-    expect([...tree.keys()].filter((file) => !patterns.some((each) => each.test(file)))).toEqual([]);
-    for (const { path, file: own, requires, example } of routes.filter((each) =>
-      each.path.includes('{id}'),
-    )) {
-      const file = requires === undefined ? own : `api/v1/${requires}/{id}.json`;
-      const first = [...tree.keys()]
-        .filter((candidate) => pattern(file).test(candidate))
-        .map((candidate) => Number(/\/(\d+)[./]/.exec(candidate)?.[1]))
-        .toSorted((a, b) => a - b)[0];
-      expect(example).toBe(first === undefined ? undefined : path.replace('{id}', String(first)));
+    const urlOf = urlsOf(out);
+    const urls = [...tree.keys()].map((file) => urlOf(file) ?? `no URL of ${file}`);
+    expect(urls.filter((url) => url.startsWith('no URL'))).toEqual([]);
+    for (const route of manifestOf(out).routes.filter((each) => each.path.includes('{id}'))) {
+      // A page of records has the ids of their documents.
+      const template = route.requires === undefined ? route.path : `/api/v1/${route.requires}/{id}`;
+      const [before = '', after = ''] = template.split('{id}');
+      const ids = urls
+        .filter((url) => url.startsWith(before) && url.endsWith(after))
+        .map((url) => url.slice(before.length, url.length - after.length))
+        .filter((id) => /^\d+$/.test(id));
+      const first = ids.toSorted((a, b) => Number(a) - Number(b))[0];
+      expect(route['example']).toBe(first === undefined ? undefined : route.path.replace('{id}', first));
     }
   });
 });

@@ -9,11 +9,9 @@ import { promisify } from 'node:util';
 import { createGzip } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { ROWS, sha256 } from '../generator/publish/support.js';
-import { published } from '../support/build.js';
 import { temporary } from '../support/folder.js';
 import { PROJECT } from '../support/project.js';
-import { changeRegister, writeRegister } from '../support/register.js';
+import { sha256 } from '../support/published.js';
 
 const path = temporary();
 
@@ -99,23 +97,4 @@ it('the typed client reads the lines of a bundle, one of them of 300 MB', async 
     ['deleted', '/gone', 0],
     ['reached', '', 0],
   ]);
-});
-
-it('a build takes no longer because its downloads had a text of 60 MB before', async () => {
-  const [register, out] = [writeRegister(path('register.sqlite'), ROWS), path('dist')];
-  changeRegister(
-    register,
-    `UPDATE groups SET description = replace(hex(zeroblob(3e6)), '0', 'long, text')
-       WHERE id = (SELECT max(id) FROM groups)`,
-  );
-  const timeOf = async (): Promise<number> => {
-    const before = process.cpuUsage();
-    await published({ register, out });
-    const { user, system } = process.cpuUsage(before);
-    return user + system;
-  };
-  const first = await timeOf();
-  changeRegister(register, `UPDATE groups SET description = 'short' WHERE id = (SELECT min(id) FROM groups)`);
-  // It takes three times as long if something is quadratic in the text, and less if nothing is.
-  expect(await timeOf()).toBeLessThan(1.5 * first);
 });

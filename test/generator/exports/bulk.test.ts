@@ -1,5 +1,5 @@
 /** The downloads that hold everything in few files: the documents themselves, and one database. */
-import { readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -9,15 +9,15 @@ import { EXPORTS } from '../../../generator/exports/tables.js';
 import { halves } from '../../../generator/routes/route.js';
 import type { ValueType } from '../../../generator/schema/shape.js';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
-import { OPERATOR, published, type Options } from '../../support/build.js';
+import { OPERATOR, published } from '../../support/build.js';
 import { parseCsv } from '../../support/csv.js';
 import { temporary } from '../../support/folder.js';
 import { NASTY_REGISTER, TIME } from '../../support/nasty.js';
 import { writeOperator, type Files } from '../../support/operator.js';
-import { contentOf, filesByUrl, manifestOf, sha256, stateOf } from '../../support/published.js';
+import { filesByUrl, manifestOf, sha256, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { Site, copyOf } from '../../support/site.js';
-import { inState, namesThatDiffer, readTree } from '../../support/tree.js';
+import { inState, namesThatDiffer, pathsBelow, readTree } from '../../support/tree.js';
 import { fields } from '../../support/values.js';
 
 const path = temporary();
@@ -140,28 +140,28 @@ function cellOf(value: string | number | null, type: ValueType): string | null {
   return type === 'boolean' ? String(value === 1) : String(value);
 }
 
-it.each(SITES)('register.sqlite.gz of %s has the rows and values of the CSV files', (_, out) => {
-  const database = openDatabase(unpackedFile(out), { readonly: true });
-  onTestFinished(() => void database.close());
-  expect(database.pragma('foreign_key_check')).toEqual([]);
-  expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
-  for (const { name, key, columns } of EXPORTS) {
-    const all = database.prepare<[]>(`SELECT * FROM "${name}" ORDER BY ${key.join()}`).raw(true);
-    const cells = rowsShape
-      .parse(all.all())
-      .map((row) => row.map((value, at) => cellOf(value, columns[at]?.value.type ?? 'text')));
-    const [header, ...records] = parseCsv(readFileSync(join(out, `downloads/${name}.csv`), 'utf8'));
-    expect(all.columns().map((column) => column.name)).toEqual(header);
-    expect(cells, name).toEqual(records);
-  }
-});
-
-describe('register.sqlite.gz', () => {
-  it.each(SITES)('of %s contains register.sqlite', (_, out) => {
+it.each(SITES)(
+  'register.sqlite.gz of %s is register.sqlite, with the rows and values of the CSV files',
+  (_, out) => {
     const plain = readFileSync(join(out, 'downloads/register.sqlite'));
     expect(unpacked(out, 'register.sqlite.gz').equals(plain)).toBe(true);
-  });
+    const database = openDatabase(unpackedFile(out), { readonly: true });
+    onTestFinished(() => void database.close());
+    expect(database.pragma('foreign_key_check')).toEqual([]);
+    expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
+    for (const { name, key, columns } of EXPORTS) {
+      const all = database.prepare<[]>(`SELECT * FROM "${name}" ORDER BY ${key.join()}`).raw(true);
+      const cells = rowsShape
+        .parse(all.all())
+        .map((row) => row.map((value, at) => cellOf(value, columns[at]?.value.type ?? 'text')));
+      const [header, ...records] = parseCsv(readFileSync(join(out, `downloads/${name}.csv`), 'utf8'));
+      expect(all.columns().map((column) => column.name)).toEqual(header);
+      expect(cells, name).toEqual(records);
+    }
+  },
+);
 
+describe('register.sqlite.gz', () => {
   it('holds nothing of a withheld record, and no name of a withheld owner', () => {
     expect(columnOf(nasty, 'SELECT count(*) FROM users WHERE id = 7')).toEqual([0]);
     expect(columnOf(nasty, 'SELECT owner_id FROM groups WHERE id = 100')).toEqual([null]);
@@ -208,52 +208,25 @@ describe('register.sqlite.gz', () => {
   });
 });
 
-/** A copy of the usual register and its tree. */
-const site = (): Site => copyOf(new Site(register, usual), path);
-const build = (made: Site, sql = '', options: Partial<Options> = {}) =>
-  made.build(sql, { operator, ...options });
-
-describe('a build that follows', () => {
-  it('writes the rest if one of the operator’s files changed, and no file of records', async () => {
-    const made = site();
-    const before = stateOf(made.out);
-    const imprint = join(dirname(operator), 'site/imprint.html');
-    const content = readFileSync(imprint);
-    onTestFinished(() => writeFileSync(imprint, content));
-    writeFileSync(imprint, 'Moved');
-    await build(made);
-    const touched = namesThatDiffer(stateOf(made.out), before);
-    expect(touched.filter((file) => /^downloads.*\.(ndjson|sqlite)\.gz$/.test(file))).toEqual([
-      'downloads/documents/other.ndjson.gz',
-    ]);
-    expect(linesOf(made.out, 'other').at(-2)).toContain('"body":"Moved"');
-  });
-
-  it('writes all to the byte as from nothing, whatever became of the last version', async () => {
-    const [made, again] = [site(), path('again')];
-    const file = (name: string): string => join(made.out, 'downloads', name);
-    rmSync(file('documents/group.ndjson.gz'));
-    truncateSync(file('documents/user.ndjson.gz'), 5000);
-    writeFileSync(file('register.sqlite.gz'), readFileSync(file('register.sqlite.gz')).with(100, 0));
-    // A first, a last and neighbouring ones among them; one comes, some go, one is withheld.
-    await build(
-      made,
-      `UPDATE groups SET description = 'changed, and with more text than before 🦊'
-         WHERE id IN (SELECT min(id) FROM groups UNION SELECT id FROM groups WHERE id > 50 LIMIT 3);
-       UPDATE group_member_readings SET member_count = 1 WHERE (group_id, measured_at) =
-         (SELECT group_id, min(measured_at) FROM group_member_readings GROUP BY group_id HAVING count(*) > 3 LIMIT 1);
-       DELETE FROM items WHERE id IN (SELECT id FROM items ORDER BY id LIMIT 2 OFFSET 7);
-       CREATE TEMP TABLE another AS SELECT * FROM items LIMIT 1;
-       UPDATE another SET id = (SELECT max(id) + 1 FROM items);
-       INSERT INTO items SELECT * FROM another;
-       INSERT INTO withheld SELECT 'user', max(id), '${TIME}' FROM users;`,
-    );
-    await published({ register: made.register, out: again, operator });
-    expect(contentOf(made.out)).toEqual(contentOf(again));
-    // No other database is left on the disk.
-    const left = [made.out, inState(made.out)].flatMap((folder) =>
-      readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.sqlite')),
-    );
-    expect(left).toEqual(['downloads/register.sqlite', 'state.sqlite']);
-  });
+it('a build after one of the operator’s files changed writes the rest, and no file of records', async () => {
+  const made = copyOf(new Site(register, usual), path);
+  const before = stateOf(made.out);
+  const imprint = join(dirname(operator), 'site/imprint.html');
+  const content = readFileSync(imprint);
+  onTestFinished(() => writeFileSync(imprint, content));
+  writeFileSync(imprint, 'Moved');
+  await made.build('', { operator });
+  const touched = namesThatDiffer(stateOf(made.out), before);
+  expect(touched.filter((file) => /^downloads.*\.(ndjson|sqlite)\.gz$/.test(file))).toEqual([
+    'downloads/documents/other.ndjson.gz',
+  ]);
+  expect(linesOf(made.out, 'other').at(-2)).toContain('"body":"Moved"');
+  // No database is left on the disk but the published one and the state.
+  const left = [made.out, inState(made.out)].flatMap((folder) =>
+    pathsBelow(folder, (entry) => entry.isFile()),
+  );
+  expect(left.filter((file) => file.endsWith('.sqlite'))).toEqual([
+    'downloads/register.sqlite',
+    'state.sqlite',
+  ]);
 });

@@ -11,7 +11,9 @@ import { published } from '../../support/build.js';
 import { parseCsv } from '../../support/csv.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { sha256 } from '../../support/published.js';
+import { WITH_PLATFORM_IDS, changeRegister } from '../../support/register.js';
 import { fields } from '../../support/values.js';
+import { placesOf, readDescription } from '../outputs/openapi/support.js';
 import { between, textOf } from '../outputs/pages/site.js';
 
 const path = temporary();
@@ -21,6 +23,7 @@ const folder = join(out, 'downloads');
 beforeAll(async () => {
   const register = path('register.sqlite');
   await writeSample({ file: register, records: 300, seed: 5 });
+  changeRegister(register, WITH_PLATFORM_IDS);
   await published({ register, out });
 });
 
@@ -76,21 +79,11 @@ const packageShape = z.object({
   ),
 });
 
-const descriptionShape = z.object({
-  paths: z.record(
-    z.string(),
-    z.object({
-      get: z.object({
-        'x-csv-columns': z.record(z.string(), z.record(z.string(), z.string())).optional(),
-      }),
-    }),
-  ),
-});
-
 const read = () => packageShape.parse(JSON.parse(readFileSync(join(folder, 'datapackage.json'), 'utf8')));
 
-/** The resources that are tables. */
+/** The resources that are tables, and those of them that are CSV. */
 const tables = () => read().resources.flatMap((resource) => (resource.type === 'table' ? [resource] : []));
+const csvTables = () => tables().filter((table) => table.path.endsWith('.csv'));
 
 /** What a value of each type looks like. */
 const LOOKS: Readonly<Record<z.infer<typeof fieldShape>['type'], RegExp>> = {
@@ -122,7 +115,7 @@ describe('datapackage.json', () => {
   });
 
   it('describes every column as it is: order, type, values, what is never null, and how many rows', () => {
-    for (const { path: name, rows, schema } of tables().filter((table) => table.path.endsWith('.csv'))) {
+    for (const { path: name, rows, schema } of csvTables()) {
       const [header = [], ...records] = parseCsv(readFileSync(join(folder, name), 'utf8'));
       expect(schema.fields.map((field) => field.name)).toEqual(header);
       expect(records).toHaveLength(rows);
@@ -154,8 +147,7 @@ describe('datapackage.json', () => {
 });
 
 /** The rows of all tables. */
-const allRows = (): number =>
-  read().resources.reduce((sum, { path: name, rows }) => sum + (name.endsWith('.csv') ? rows : 0), 0);
+const allRows = (): number => csvTables().reduce((sum, { rows }) => sum + rows, 0);
 
 const textOfValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
@@ -173,9 +165,14 @@ function valuesAt(document: unknown, place: string): readonly unknown[] {
         .map((entry) => at(entry, inside));
 }
 
+/** The places of a record that hold a value, but for its links. */
+const valuePlaces = (record: unknown): string[] =>
+  placesOf(record).filter((place) => !place.startsWith('links') && isValue(at(record, place)));
+const isValue = (value: unknown): boolean => value !== null && typeof value !== 'object';
+
 describe('the places in JSON that it names', () => {
   it('have the values of the columns, in records and in histories', () => {
-    for (const { path: file, schema } of tables().filter(({ path: name }) => name.endsWith('.csv'))) {
+    for (const { path: file, schema } of csvTables()) {
       const rows = parseCsv(readFileSync(join(folder, file), 'utf8')).slice(1);
       const { resource, history } = EXPORTS.find(({ name }) => `${name}.csv` === file) ?? {};
       const route = history === undefined ? resource?.record.route : resource?.history?.route;
@@ -193,25 +190,25 @@ describe('the places in JSON that it names', () => {
       });
       expect(rows.length).toBeGreaterThan(0);
       expect(rows).toEqual(expected);
+      if (history !== undefined) continue;
+      // And nothing that a record says is missing in the rows.
+      const said = new Set(documents.flatMap((line) => valuePlaces(JSON.parse(line))));
+      expect([...said].toSorted()).toEqual(schema.fields.map(({ json }) => json).toSorted());
     }
   });
 
   it('are those of the OpenAPI description, which has them where a column has another name', () => {
-    const { paths } = descriptionShape.parse(
-      JSON.parse(readFileSync(join(out, 'api/v1/openapi.json'), 'utf8')),
-    );
+    const { paths } = readDescription(out);
     const described = Object.entries(paths).flatMap(([at, { get }]) =>
       Object.entries(get['x-csv-columns'] ?? {}).map(([table, columns]) => ({ at, table, columns })),
     );
-    const expected = tables()
-      .filter(({ path: name }) => name.endsWith('.csv'))
-      .map(({ path: name, document, schema }) => ({
-        at: document,
-        table: name.slice(0, -'.csv'.length),
-        columns: Object.fromEntries(
-          schema.fields.flatMap((field) => (field.json === field.name ? [] : [[field.json, field.name]])),
-        ),
-      }));
+    const expected = csvTables().map(({ path: name, document, schema }) => ({
+      at: document,
+      table: name.slice(0, -'.csv'.length),
+      columns: Object.fromEntries(
+        schema.fields.flatMap((field) => (field.json === field.name ? [] : [[field.json, field.name]])),
+      ),
+    }));
     expect(described).toHaveLength(8);
     expect(described).toEqual(expect.arrayContaining(expected));
     expect(JSON.stringify(described)).toContain('"asset_type.name":"asset_type"');
@@ -224,23 +221,16 @@ const numberOf = (text = ''): number => Number(textOf(text).replaceAll(/\D/g, ''
 const firstNumberIn = (part = ''): number => numberOf(between(part, '<td class="number">', '</td>')[0]);
 
 describe('the downloads page', () => {
-  it('links each file once, with its exact size', () => {
+  it('links each file once, with its exact size, and has the rows of each and of all tables', () => {
     const { resources } = read();
     for (const name of [...resources.map((resource) => resource.path), ...DESCRIBING])
       expect(html().split(`href="/downloads/${name}"`), name).toHaveLength(2);
-    for (const { path: name, bytes } of resources) {
+    for (const { path: name, bytes, rows } of resources) {
       const link = name === 'register.sqlite.gz' ? '<p class="figure size"' : `href="/downloads/${name}"`;
       expect(numberOf(between(html(), `${link} title="`, ' bytes"')[0]), name).toBe(bytes);
-    }
-  });
-
-  it('has the rows of each table and file of documents, and of all tables', () => {
-    const counted = read().resources.filter(({ path: name }) => !name.startsWith('register'));
-    for (const { path: name, rows } of counted) {
+      if (name.startsWith('register')) continue;
       const row = name.startsWith('documents/')
-        ? html()
-            .split('<tr>')
-            .find((each) => each.includes(`href="/downloads/${name}"`))
+        ? between(html(), '<tr>', '</tr>').find((each) => each.includes(`href="/downloads/${name}"`))
         : between(html(), `<tr id="${name.split('.')[0]}">`, '</tr>')[0];
       expect(firstNumberIn(row), name).toBe(rows);
     }

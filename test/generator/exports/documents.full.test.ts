@@ -36,13 +36,10 @@ it('has the same bytes whether documents were compressed while they were staged,
   for (const sql of [
     // Few, so that most documents are not at hand.
     'UPDATE items SET price = 7 WHERE id % 1000 = 1',
-    // All, so that they are.
-    'UPDATE items SET favourites = 1',
-    // All of the second shard, and records at whose ids shards begin.
+    // All of the second shard, which are, and records at whose ids shards begin.
     `UPDATE items SET favourites = 2 WHERE id > (SELECT max(id) * 4 / 5 FROM items);
      UPDATE items SET price = -1 WHERE id % 9 = 1 AND id < 2000;
      INSERT INTO withheld SELECT 'item', id, '${TIME}' FROM items WHERE id % 4 = 0`,
-    'DELETE FROM items WHERE id < 900',
   ]) {
     changeRegister(register, sql);
     await published({ ...options, out });
@@ -56,4 +53,4 @@ it('has the same bytes whether documents were compressed while they were staged,
   expect(fileIn(out)).toEqual(kept);
   await published({ ...options, out });
   expect(fileIn(out).equals(await fileOf(options))).toBe(true);
-}, 900_000);
+});

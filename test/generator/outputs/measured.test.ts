@@ -33,6 +33,17 @@ async function lacking(tables: readonly string[] = ABSENT): Promise<string> {
 const operator = (...notMeasured: readonly string[]): string =>
   writeOperator(path('site'), { not_measured: notMeasured });
 
+/** The files with a name or content of this form. */
+const namesIn = (tree: Tree, what: RegExp): string[] =>
+  [...tree]
+    // The typed client is the same for all registers.
+    .filter(([file, { text }]) => file !== 'clients/client.ts' && what.test(`${file}\n${text}`))
+    .map(([file]) => file);
+
+/** The first document below a folder. */
+const firstOf = (tree: Tree, folder: string): string =>
+  [...tree.keys()].find((file) => new RegExp(`^${folder}/\\d+\\.json$`).test(file)) ?? '';
+
 describe('a register without a kind and without histories', () => {
   const out = path('dist');
   let tree: Tree;
@@ -71,6 +82,21 @@ describe('a register without a kind and without histories', () => {
       description:
         'Groups measured for the first time, users measured for the first time and games measured for the first time',
     });
+  });
+
+  it('has null for it in lists, and no list of it', () => {
+    expect(json(tree, 'api/v1/newest.json')).toMatchObject({
+      games: expect.any(Array) as unknown,
+      items: null,
+    });
+    expect(tree.has('api/v1/largest/usernames.json')).toBe(false);
+  });
+
+  it('has no document of usernames, and one of groups with what is measured of it', () => {
+    expect(json(tree, firstOf(tree, 'api/v1/user'))).toMatchObject({ links: { usernames: null } });
+    expect(namesIn(tree, /\/usernames\.json|user-usernames\b/)).toEqual(['snapshot.json']);
+    const group = firstOf(tree, 'api/v1/group').replace(/^api\/v1\/(.*)\.json$/, '$1/history.json');
+    expect(json(tree, group)).toMatchObject({ names: null, owners: null });
   });
 
   const GROUPS = ['groups', 'group_member_readings', 'group_names', 'group_owners'];
@@ -118,8 +144,10 @@ describe('a register that keeps neither the first measurement of its records nor
     ]);
     await published({ register, out });
     const tree = readTree(out);
-    const group = [...tree.keys()].find((file) => /^api\/v1\/group\/\d+\.json$/.test(file)) ?? '';
-    expect(json(tree, group)).toMatchObject({ first_measured_at: null, measurements: null });
+    expect(json(tree, firstOf(tree, 'api/v1/group'))).toMatchObject({
+      first_measured_at: null,
+      measurements: null,
+    });
     const none = { first_measured_at: null, measurements: null, measured_at: containing('Z') };
     expect(json(tree, 'api/v1/stats.json')).toMatchObject(
       Object.fromEntries(ALL.map((kind) => [kind, none])),
@@ -132,16 +160,11 @@ describe('a register that keeps neither the first measurement of its records nor
     expect(tree.get('feeds/all.atom')?.text).not.toMatch(/first_measured_at\/1|for the first time/);
     const absent = Object.fromEntries(manifestOf(out).routes.map((route) => [route.name, route['absent']]));
     expect(absent['feed-games']).toBe('games.first_measured_at is not measured by this register');
+    const said = /First measured|It has been measured|for the first time|temporalCoverage/;
     const pages = [...tree].filter(
-      ([file]) => file.endsWith('.html') && !file.startsWith('developers/reference/'),
+      ([file, { text }]) => /^(?!developers\/reference).*\.html$/.test(file) && said.test(text),
     );
-    expect(
-      pages
-        .filter(([, { text }]) =>
-          /First measured|It has been measured|for the first time|temporalCoverage/.test(text),
-        )
-        .map(([file]) => file),
-    ).toEqual([]);
+    expect(pages.map(([file]) => file)).toEqual([]);
     await published({ register: await sample(), out: declared, operator: operator(...columns(ALL)) });
     expect(contentOf(declared)).toEqual(contentOf(out));
   });
@@ -176,50 +199,16 @@ describe('a register that keeps neither the first measurement of its records nor
   });
 });
 
-/** The files with a name or content of this form. */
-const namesIn = (tree: Tree, what: RegExp): string[] =>
-  [...tree]
-    // The typed client is the same for all registers.
-    .filter(([file, { text }]) => file !== 'clients/client.ts' && what.test(`${file}\n${text}`))
-    .map(([file]) => file);
-
-describe('documents of histories of which nothing is measured', () => {
-  it.each([
-    {
-      what: 'usernames',
-      tables: ['usernames'],
-      kind: 'user',
-      document: 'usernames',
-      route: 'user-usernames',
-    },
-    {
-      what: 'readings, names and owners of groups',
-      tables: ['group_member_readings', 'group_names', 'group_owners'],
-      kind: 'group',
-      document: 'history',
-      route: 'group-history',
-    },
-  ])('are not there, and nothing names them: $what', async ({ tables, kind, document, route }) => {
-    const out = path('dist');
-    await published({ register: await lacking(tables), out });
-    const tree = readTree(out);
-    const record =
-      [...tree.keys()].find((file) => new RegExp(`^api/v1/${kind}/\\d+\\.json$`).test(file)) ?? '';
-    expect(json(tree, record)).toMatchObject({ links: { [document]: null } });
-    const named = namesIn(tree, new RegExp(`/${document}\\.json|${route}\\b`));
-    expect(named).toEqual(['snapshot.json']);
-    const { absent, example } = fields(manifestOf(out).routes.find(({ name }) => name === route));
-    expect([absent, example]).toEqual([containing('not measured by this register'), undefined]);
-    expect(await published({ register: await lacking(tables), out })).toMatchObject({ fullRender: null });
-  });
-
-  it('are there if any of it is measured', async () => {
-    const out = path('dist');
-    await published({ register: await lacking(['group_names', 'group_owners']), out });
-    const tree = readTree(out);
-    const history = [...tree.keys()].find((file) => /^group\/\d+\/history\.json$/.test(file)) ?? '';
-    expect(json(tree, history)).toMatchObject({ names: null, owners: null });
-  });
+it('a document of histories of which nothing is measured is not there, and nothing names it', async () => {
+  const out = path('dist');
+  const register = await lacking(['group_member_readings', 'group_names', 'group_owners']);
+  await published({ register, out });
+  const tree = readTree(out);
+  expect(json(tree, firstOf(tree, 'api/v1/group'))).toMatchObject({ links: { history: null } });
+  expect(namesIn(tree, /\/history\.json|group-history\b/)).toEqual(['snapshot.json']);
+  const { absent, example } = fields(manifestOf(out).routes.find(({ name }) => name === 'group-history'));
+  expect([absent, example]).toEqual([containing('not measured by this register'), undefined]);
+  expect(await published({ register, out })).toMatchObject({ fullRender: null });
 });
 
 describe('the commands', () => {

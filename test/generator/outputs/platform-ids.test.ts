@@ -1,7 +1,7 @@
 /** Ids of the platform that are no numbers: published with their records, found by their bytes, shared by none. */
 import { gunzipSync } from 'node:zlib';
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { published, run } from '../../support/build.js';
 import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
@@ -9,6 +9,7 @@ import { inProcess } from '../../support/in-process.js';
 import { contentOf, sha256 } from '../../support/published.js';
 import { readDescription } from './openapi/support.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
+import { containing } from '../../support/values.js';
 import { json, pathsBelow, readTree, type Tree } from '../../support/tree.js';
 
 const path = temporary();
@@ -43,10 +44,14 @@ const shardOf = (tree: Tree, kind: string, id: string): unknown =>
   json(tree, `api/v1/lookup/platform-id/${kind}/${sha256(id).slice(0, 1)}.json`);
 
 describe('an id of the platform', () => {
-  it('is the last field but the links, the last column, and in the document of its prefix', async () => {
-    const out = path('dist');
+  const out = path('dist');
+  let tree: Tree;
+  beforeAll(async () => {
     await published({ register: clubs(), out });
-    const tree = readTree(out);
+    tree = readTree(out);
+  });
+
+  it('is the last field but the links, the last column, and in the document of its prefix', () => {
     expect(tree.get('api/v1/user/7.json')?.text).toContain(`,"platform_id":"${SNOWFLAKE}","links":{"self"`);
     expect(tree.get('downloads/users.csv')?.text).toMatch(
       new RegExp(`,platform_id\r\n7,.*,${SNOWFLAKE}\r\n9`),
@@ -61,79 +66,65 @@ describe('an id of the platform', () => {
     expect(tree.get('index.html')?.text).toContain('the platform’s own id');
   });
 
-  it('of a withheld record is nowhere, not even as the name of an owner without an id', async () => {
-    const out = path('dist');
-    await published({ register: clubs(), out });
+  it('of a withheld record is nowhere, not even as the name of an owner without an id', () => {
     const holding = pathsBelow(out, (entry) => entry.isFile()).filter((file) => {
       const bytes = readFileSync(`${out}/${file}`);
       return /hidden-(club|user)/.test((file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('latin1'));
     });
     expect(holding).toEqual([]);
-    const [hidden, known] = [51, 52].map((id) => json(readTree(out), `api/v1/group/${id}.json`));
+    const [hidden, known] = [51, 52].map((id) => json(tree, `api/v1/group/${id}.json`));
     expect([hidden, known]).toMatchObject([{ owner: null }, { owner: { name: 'known-user' } }]);
   });
 
   it('is not looked for where a register has none: no route is named, and the field doesn’t ask for it', async () => {
-    const out = path('dist');
+    const without = path('without');
     const drop = ['groups', 'users', 'games', 'items'].map(
       (table) => `ALTER TABLE ${table} DROP COLUMN platform_id;`,
     );
-    await published({ register: clubs(drop.join(' ')), out });
-    const tree = readTree(out);
+    await published({ register: clubs(drop.join(' ')), out: without });
+    const tree = readTree(without);
     const named = [...tree]
       .filter(([file, { text }]) => /platform-id/.test(file + text))
       .map(([file]) => file);
     // The description has the shape of /api/v1/lookup, with example values; the typed client is that of all registers.
     expect(named.filter((file) => !/\.[jt]s$|openapi/.test(file))).toEqual(['snapshot.json']);
-    expect(Object.keys(readDescription(out).paths).join()).not.toContain('platform-id');
+    expect(Object.keys(readDescription(without).paths).join()).not.toContain('platform-id');
     expect(tree.get('index.html')?.text).not.toContain('the platform’s own id');
     expect(json(tree, 'api/v1/lookup.json')).toMatchObject({ platform_ids: { group: null, item: null } });
   });
 });
 
-describe('an id of the platform that records share', () => {
-  const SHARE = `UPDATE groups SET platform_id = 'club-3' WHERE id = 30;`;
-  const WITHHELD = `UPDATE groups SET platform_id = 'hidden-club' WHERE id = 12;`;
+it('an id of the platform that records share is refused, or left out with all of them, and for no longer', async () => {
+  const register = clubs();
+  const [out, fresh] = [path('dist'), path('fresh')];
+  const build = () => published({ register, out, skipInvalid: true, acceptRemovals: true });
+  const there = (): boolean[] => [3, 12, 30, 31].map((id) => readTree(out).has(`api/v1/group/${id}.json`));
+  await build();
+  expect(there()).toEqual([true, true, true, true]);
 
-  it('is refused, also in a build of what changed; each of them is named', async () => {
-    const register = clubs();
-    const out = path('dist');
-    await published({ register, out });
-    changeRegister(register, SHARE + WITHHELD);
-    const refused = await run({ register, out });
-    expect(refused).toMatchObject({ published: false, report: { total: 4 } });
-    const { code, stdout } = await inProcess('check', '--register', register);
-    expect(code).toBe(1);
-    expect(stdout).toContain(
-      `groups.platform_id: 4 places, expected the id of no other record\n` +
-        `  id = 3: 'club-3'\n  id = 30: 'club-3'\n  id = 12: 'hidden-club'\n`,
-    );
-  });
+  changeRegister(
+    register,
+    `UPDATE groups SET platform_id = 'club-3' WHERE id = 30;
+     UPDATE groups SET platform_id = 'hidden-club' WHERE id = 12;`,
+  );
+  // Also in a build of what changed; the withheld one is counted, too.
+  expect(await run({ register, out })).toMatchObject({ published: false, report: { total: 4 } });
+  const { code, stdout } = await inProcess('check', '--register', register);
+  expect(code).toBe(1);
+  expect(stdout).toContain(
+    `groups.platform_id: 4 places, expected the id of no other record\n` +
+      `  id = 3: 'club-3'\n  id = 30: 'club-3'\n  id = 12: 'hidden-club'\n`,
+  );
 
-  it('leaves all of them out with --skip-invalid, those that did not change as well, and for no longer', async () => {
-    const register = clubs();
-    const [out, fresh] = [path('dist'), path('fresh')];
-    const build = (into: string) =>
-      published({ register, out: into, skipInvalid: true, acceptRemovals: true });
-    const there = (): boolean[] => [3, 12, 30, 31].map((id) => readTree(out).has(`api/v1/group/${id}.json`));
-    await build(out);
-    expect(there()).toEqual([true, true, true, true]);
-    changeRegister(register, SHARE + WITHHELD);
-    expect(await build(out)).toMatchObject({ excluded: { groups: 3 }, fullRender: null });
-    expect(there()).toEqual([false, false, false, true]);
-    await build(fresh);
-    expect(contentOf(out)).toEqual(contentOf(fresh));
-    changeRegister(register, `UPDATE groups SET platform_id = NULL WHERE id IN (30, 12)`);
-    expect(await build(out)).toMatchObject({ excluded: {}, fullRender: null });
-    expect(there()).toEqual([true, true, true, true]);
+  expect(await build()).toMatchObject({ excluded: { groups: 3 }, fullRender: null });
+  expect(there()).toEqual([false, false, false, true]);
+  const command = await inProcess('build', ...inputs(register, fresh), '--skip-invalid');
+  expect(command).toMatchObject({
+    code: 0,
+    stderr: containing('groups because of groups.platform_id (4 places)'),
   });
-
-  it('is left out by the command, which says why', async () => {
-    const register = clubs(SHARE);
-    const { code, stderr } = await inProcess('build', ...inputs(register, path('dist')), '--skip-invalid');
-    expect([code, stderr]).toEqual([
-      0,
-      expect.stringContaining('groups because of groups.platform_id (2 places)'),
-    ]);
-  });
+  expect(contentOf(out)).toEqual(contentOf(fresh));
+  changeRegister(register, `UPDATE groups SET platform_id = NULL WHERE id IN (30, 12)`);
+  expect(await build()).toMatchObject({ excluded: {}, fullRender: null });
+  expect(there()).toEqual([true, true, true, true]);
 });

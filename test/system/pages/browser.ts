@@ -5,7 +5,9 @@ import { chromium, type Browser, type BrowserContextOptions, type Page } from 'p
 import { z } from 'zod';
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import { has } from '../../support/programs.js';
-import type { RunningProxy } from '../../support/proxy.js';
+import { published } from '../../support/build.js';
+import { startProxy, type RunningProxy } from '../../support/proxy.js';
+import { writeRegister, type Rows } from '../../support/register.js';
 
 const CHROMIUM = '/usr/bin/chromium';
 const HAS_CHROMIUM = has('pages in a browser', 'chromium');
@@ -35,6 +37,12 @@ export interface Watched {
   /** Errors and warnings on the console, uncaught errors, breaches of the policy. */
   readonly complaints: string[];
   readonly outside: string[];
+}
+
+/** Publishes a register of these rows, and serves it. */
+export async function serving(file: string, rows: Rows, out: string): Promise<RunningProxy> {
+  await published({ register: writeRegister(file, rows), out });
+  return startProxy(out);
 }
 
 /** How a page is opened. */

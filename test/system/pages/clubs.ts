@@ -18,8 +18,7 @@ export const MEASURED =
   'first_measured_at TEXT NOT NULL, measured_at TEXT NOT NULL, measurements INT NOT NULL';
 export const READ = `'2026-10-01T08:00:00Z', '2026-11-20T08:00:00Z', 2`;
 
-/** @param without tables to leave out */
-export function writeClubs(file: string, without: readonly string[] = []): string {
+export function writeClubs(file: string): string {
   const database = openDatabase(file);
   try {
     database.exec(`
@@ -39,7 +38,6 @@ export function writeClubs(file: string, without: readonly string[] = []): strin
       INSERT INTO group_member_readings VALUES (5, '2026-11-20T08:00:00Z', 80);
       INSERT INTO users VALUES (7, 'silver_owl', ${READ});
       INSERT INTO games VALUES (9, 'Lagoon', 1234, ${READ});
-      ${without.map((table) => `DROP TABLE ${table};`).join('\n')}
     `);
   } finally {
     database.close();

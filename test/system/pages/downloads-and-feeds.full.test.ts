@@ -2,14 +2,12 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { temporary } from '../../support/folder.js';
 import { browsing, inChromium, sidewaysOf, type Opening } from './browser.js';
 import { publishSite, type Site } from '../../generator/outputs/pages/site.js';
 
-const path = temporary();
 let site: Site;
 
-const openPage = browsing(async () => (site = await publishSite(path)).proxy);
+const openPage = browsing(async () => (site = await publishSite()).proxy);
 
 const open = async (url: string, opening?: Opening): Promise<Page> => (await openPage(url, opening)).page;
 

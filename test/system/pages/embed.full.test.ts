@@ -4,72 +4,26 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
-import { writeOperator } from '../../support/operator.js';
 import { ended, listening } from '../../support/ports.js';
-import { startProxy, type RunningProxy } from '../../support/proxy.js';
-import { writeRegister } from '../../support/register.js';
+import type { RunningProxy } from '../../support/proxy.js';
 import {
   SCREENS,
   browsing,
   faultsOf,
   inChromium,
+  serving,
   sidewaysOf,
   type Opening,
   type Watched,
 } from './browser.js';
-import { CLUBS, writeClubs } from './clubs.js';
-import { daysFrom } from './days.js';
+import { HOSTILE, WORKSHOP } from './workshop.js';
 
 const path = temporary();
 const out = path('dist');
 let register: RunningProxy;
-
-const { at, between } = daysFrom('2026-01-01T06:00:00Z');
-const LAST = 199;
-/** Read every day, but for a hundred days in the middle. */
-const DAYS = Array.from({ length: LAST + 1 }, (_, day) => day).filter((day) => day < 50 || day >= 150);
-const HOSTILE = '</script><img src=x onerror=alert(1)> "\'& {id}';
-const measured = { first_measured_at: at(0), measured_at: at(LAST), measurements: DAYS.length };
-
-const REGISTER = {
-  groups: [
-    { id: 1, name: 'Snowy River Workshop', member_count: 1000 + LAST },
-    { id: 2, name: HOSTILE },
-    { id: 3, name: 'Read once', member_count: 7 },
-    { id: 5, name: 'Withheld', member_count: 9 },
-  ].map((group) => ({ ...group, ...measured })),
-  group_member_readings: [
-    ...DAYS.map((day) => ({ group_id: 1, measured_at: at(day), member_count: 1000 + day })),
-    { group_id: 3, measured_at: at(9), member_count: 7 },
-  ],
-  group_names: [
-    { group_id: 1, position: 1, name: HOSTILE, ...between(0, 20) },
-    { group_id: 1, position: 2, name: 'Snowy River Workshop', ...between(24, LAST) },
-  ],
-  group_owners: [
-    { group_id: 1, position: 1, owner_state: 'none', ...between(0, 20) },
-    {
-      group_id: 1,
-      position: 2,
-      owner_state: 'owned',
-      owner_id: 10,
-      owner_name: 'quick_hill',
-      ...between(24, LAST),
-    },
-  ],
-  users: [{ id: 10, username: 'quick_hill', ...measured }],
-  usernames: [
-    { user_id: 10, position: 1, username: 'slow_hill', changed_at: null, ...between(3, 3) },
-    { user_id: 10, position: 2, username: 'quick_hill', changed_at: null, ...between(4, 9) },
-  ],
-  games: [{ id: 7, name: 'Lantern Harbour', playing: 1290, visits: 70_214_993, ...measured }],
-  items: [{ id: 8, name: 'Copper Cloak', price_state: 'unlisted', favourites: 15, ...measured }],
-  withheld: [{ kind: 'group', id: 5, since: '2026-01-01T00:00:00Z' }],
-};
 
 /** What a page asks for in its address: an element, and the policy. */
 const strict = (host: string): string => `default-src 'none'; script-src ${host}; connect-src ${host}`;
@@ -95,10 +49,7 @@ let elsewhere = '';
 beforeAll(async () => void (elsewhere = `http://127.0.0.1:${await listening(somebody)}`));
 afterAll(() => ended(somebody));
 
-const openPage = browsing(async () => {
-  await published({ register: writeRegister(path('register.sqlite'), REGISTER), out });
-  return (register = await startProxy(out));
-});
+const openPage = browsing(async () => (register = await serving(path('register.sqlite'), WORKSHOP, out)));
 
 interface Embedding extends Opening {
   readonly host?: string;
@@ -147,9 +98,9 @@ inChromium('the chart in a page of another origin, under a policy without styles
     const { page } = watched;
     await drawn(page);
     expect(await said(page)).toMatch(
-      /^Snowy River Workshop\s+group 1\s+1,199 members\s+19 July 2026, 06:00 UTC/,
+      /^Snowy River Workshop\s+group 1\s+14,811 members\s+21 November 2026, 06:00 UTC/,
     );
-    expect(await said(page)).toContain('100 readings from 1 January 2026 to 19 July 2026.');
+    expect(await said(page)).toContain('660 readings from 1 January 2025 to 21 November 2026.');
     expect(await said(page)).toContain('Where a gap is hatched, nothing was read');
     expect(await said(page)).toMatch(/Measured, never estimated\. Source: The Golden Register, CC0 1\.0\.$/);
     const links = chart(page).locator('a');
@@ -169,7 +120,8 @@ inChromium('the chart in a page of another origin, under a policy without styles
   it('hatches what was not read, and draws no line there', async () => {
     const { page } = await embedded('group="1"', { viewport: { width: 1280, height: 800 } });
     await drawn(page);
-    const [before, gap] = [await columnAt(page, 0.15), await columnAt(page, 0.5)];
+    // Days 300 to 329 of 689 were not read.
+    const [before, gap] = [await columnAt(page, 0.2), await columnAt(page, 0.455)];
     expect(before.accent).toBeGreaterThan(5);
     expect(gap.accent).toBe(0);
     expect(gap.any).toBeGreaterThan(50 + before.any);
@@ -206,11 +158,9 @@ inChromium('the chart in a page of another origin, under a policy without styles
     const slider = chart(page).getByRole('slider', { name: 'Readings of the member count, oldest first' });
     await slider.focus();
     await slider.press('Home');
-    expect(await slider.getAttribute('aria-valuetext')).toBe('1,000 members, 1 January 2026, 06:00 UTC');
+    expect(await slider.getAttribute('aria-valuetext')).toBe('10,000 members, 1 January 2025, 06:00 UTC');
     await slider.press('ArrowRight');
-    expect(await said(page)).toContain('1,001 members');
-    await slider.press('End');
-    expect(await said(page)).toContain('1,199 members');
+    expect(await said(page)).toContain('10,010 members');
   });
 
   it('shows names, owners and usernames in time, with links to the register', async () => {
@@ -219,13 +169,12 @@ inChromium('the chart in a page of another origin, under a policy without styles
     await chart(page).locator('.spans').waitFor();
     expect(await chart(page).locator('.name').allInnerTexts()).toEqual(['Snowy River Workshop', HOSTILE]);
     expect(await chart(page).locator('.unsure').count()).toBeGreaterThan(0);
-    expect(await said(page)).toContain('Last read 19 July 2026, 06:00 UTC.');
+    expect(await said(page)).toContain('Last read 21 November 2026, 06:00 UTC.');
     expect(await faults(watched)).toEqual([]);
     const owners = await embedded('group="1" value="owners"');
     await owners.page.locator('register-chart .spans').waitFor();
-    expect(await owners.page.locator('register-chart .name a').getAttribute('href')).toBe(
-      `${register.base}/user/10`,
-    );
+    const link = owners.page.locator('register-chart .name a');
+    expect(await link.getAttribute('href')).toBe(`${register.base}/user/10`);
     const user = await embedded('user="10"');
     await user.page.locator('register-chart .spans').waitFor();
     expect(await user.page.locator('register-chart .name').allInnerTexts()).toEqual([
@@ -238,19 +187,19 @@ inChromium('the chart in a page of another origin, under a policy without styles
   it.each([
     [
       'game="7"',
-      /^Lantern Harbour\s+game 7\s+Playing: 1,290 players\s+Visits: 70,214,993\s+Favourites: not measured\s+Read 19 July 2026/,
+      /^Lantern Harbour\s+game 7\s+Playing: 1,290 players\s+Visits: 70,214,993\s+Favourites: not measured\s+Read 20 Nov/,
     ],
-    ['game="7" value="visits"', /^Lantern Harbour\s+game 7\s+Visits: 70,214,993\s+Read 19 July 2026/],
-    [
-      'item="8"',
-      /^Copper Cloak\s+item 8\s+Price: none: the catalogue has no price for it.*Favourites: 15 users/s,
-    ],
+    ['game="7" value="visits"', /^Lantern Harbour\s+game 7\s+Visits: 70,214,993\s+Read 20 November 2026/],
+    ['item="8"', /^Copper Diving Helmet\s+item 8\s+Price: none: the catalogue has no price for it/],
     [
       'group="1" value="member_count"',
-      /^Snowy River Workshop\s+group 1\s+Member count: 1,199 members\s+Read/,
+      /^Snowy River Workshop\s+group 1\s+Member count: 14,811 members\s+Read/,
     ],
     ['group="2"', /group 2\s+The member count has not been read yet\./],
-    ['group="3"', /^Read once\s+group 3\s+One reading so far: 7 members on 10 January 2026, 06:00 UTC\./],
+    [
+      'group="8"',
+      /^Read once before\s+group 8\s+One reading so far: 9 members on 10 January 2025, 06:00 UTC\./,
+    ],
     [
       'group="999"',
       /^No group 999 in this register\.\s+It was not measured, or its record is no longer published\./,
@@ -274,8 +223,8 @@ inChromium('the chart in a page of another origin, under a policy without styles
     const watched = await embedded('group="1"');
     const { page } = watched;
     await drawn(page);
-    await page.evaluate(`document.querySelector('register-chart').setAttribute('group', '3')`);
-    await expect.poll(() => said(page)).toMatch(/^Read once/);
+    await page.evaluate(`document.querySelector('register-chart').setAttribute('group', '8')`);
+    await expect.poll(() => said(page)).toMatch(/^Read once before/);
     await page.evaluate(`(() => { const chart = document.querySelector('register-chart'); chart.remove();
       document.querySelector('main').append(chart); chart.setAttribute('group', '1'); })()`);
     await drawn(page);
@@ -302,16 +251,6 @@ inChromium('the chart in a page of another origin, under a policy without styles
     await drawn(page);
   });
 
-  it('waits as long as the service says, and is shown then', async () => {
-    const limited = await startProxy(out, ['--api-tokens', '4', '--api-refill-seconds', '5']);
-    onTestFinished(async () => void (await limited.stop()));
-    while ((await limited.get('/api/v1/stats')).status !== 429);
-    const { page } = await embedded('group="1"', { host: limited.base });
-    await expect.poll(() => said(page)).toContain('Too many requests came from your network.');
-    expect(await page.getByRole('button', { name: /^Try again in \d s$/ }).isDisabled()).toBe(true);
-    await drawn(page);
-  });
-
   it('needs the script and the connection, and these tests see a policy that forbids either', async () => {
     const { page, complaints } = await embedded('group="1"', {
       policy: `default-src 'none'; script-src ${register.base}`,
@@ -324,30 +263,6 @@ inChromium('the chart in a page of another origin, under a policy without styles
     const styled = await embedded('group="1"');
     await styled.page.evaluate(`document.body.setAttribute('style', 'color: red')`);
     await expect.poll(() => styled.complaints.join()).toContain('style-src');
-  });
-});
-
-inChromium('the chart of a register with words of its own', () => {
-  const openClub = browsing(async () => {
-    const [operator, clubs] = [writeOperator(path('site'), CLUBS), path('clubs')];
-    await published({ register: writeClubs(path('clubs.sqlite')), operator, out: clubs });
-    return (club = await startProxy(clubs));
-  });
-  let club: RunningProxy;
-  const open = (element: string): Promise<Watched> =>
-    openClub(`/?${new URLSearchParams({ element, host: club.base, policy: strict(club.base) }).toString()}`, {
-      base: elsewhere,
-    });
-
-  it('says clubs, and what the register doesn’t measure', async () => {
-    const { page } = await open('<register-chart group="4"></register-chart>');
-    await drawn(page);
-    expect(await said(page)).toMatch(/^Quiet Arcade\s+club 4/);
-    expect(await said(page)).toContain('Source: Golden, CC0 1.0.');
-    const items = await open('<register-chart item="1"></register-chart>');
-    await expect.poll(() => said(items.page)).toBe('Golden measures no records of this kind (item).');
-    const names = await open('<register-chart group="4" value="names"></register-chart>');
-    await expect.poll(() => said(names.page)).toContain('those measured are members, member_count');
   });
 });
 
@@ -376,21 +291,13 @@ inChromium('the guide', () => {
   });
 });
 
-describe('the script', () => {
-  it('is one file of at most 40 kB compressed, in the class of pages, for any origin', async () => {
-    const built = path('again');
-    await published({ register: writeRegister(path('again.sqlite'), REGISTER), out: built });
-    const proxy = await startProxy(built);
-    onTestFinished(async () => void (await proxy.stop()));
-    const { status, headers } = await proxy.get('/embed.js', { headers: { Origin: elsewhere } });
-    expect([status, headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8']);
+inChromium('the script', () => {
+  it('is one file of at most 40 kB compressed, kept as long as pages, with the licence of its library', async () => {
+    const { headers } = await register.get('/embed.js');
     expect(headers.get('cache-control')).toBe('public, max-age=300, stale-if-error=86400');
-    expect(headers.get('access-control-allow-origin')).toBe('*');
-    expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin');
-    const text = readFileSync(join(built, 'embed.js'), 'utf8');
+    const text = readFileSync(join(out, 'embed.js'), 'utf8');
     expect(gzipSync(text, { level: 6 }).length).toBeLessThan(40_000);
     expect(text).not.toMatch(/\/assets\/|\bimport\s*[({'"]|url\(/);
-    // The licence of the library is in it.
     expect(text).toMatch(/Copyright \(c\) \d+ Leon Sorokin/);
   });
 });

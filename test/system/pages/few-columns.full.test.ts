@@ -5,20 +5,24 @@ import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { writeOperator } from '../../support/operator.js';
 import { changeRegister } from '../../support/register.js';
-import { startProxy } from '../../support/proxy.js';
+import { startProxy, type RunningProxy } from '../../support/proxy.js';
 import { browsing, faultsOf, inChromium } from './browser.js';
 import { CLUBS, writeClubs } from './clubs.js';
 
 const path = temporary();
 
-const openPage = browsing(async () => {
-  const [operator, out] = [writeOperator(path('site'), CLUBS), path('dist')];
-  await published({ register: writeClubs(path('register.sqlite')), operator, out });
+/** Publishes the register of clubs, changed by some SQL, and serves it. */
+async function served(sql = '', keys: object = CLUBS): Promise<RunningProxy> {
+  const [register, out] = [writeClubs(path('register.sqlite')), path('dist')];
+  changeRegister(register, sql);
+  await published({ register, operator: writeOperator(path('site'), keys), out });
   return startProxy(out);
-});
+}
 
-const open = async (url: string, wanted: string, width = 375) => {
-  const watched = await openPage(url, { viewport: { width, height: 800 } });
+const openPage = browsing(() => served());
+
+const open = async (url: string, wanted: string) => {
+  const watched = await openPage(url, { viewport: { width: 375, height: 800 } });
   await watched.page.locator(wanted).first().waitFor();
   return watched;
 };
@@ -66,10 +70,7 @@ inChromium('the pages of records', () => {
   });
 
   it('link to no record of a kind that the register lacks', async () => {
-    const without = path('without');
-    const register = writeClubs(path('register.sqlite'), ['users', 'games']);
-    await published({ register, out: without });
-    const other = await startProxy(without);
+    const other = await served('DROP TABLE users; DROP TABLE games;', {});
     onTestFinished(async () => void (await other.stop()));
     const { page } = await openPage('/group/4', { base: other.base });
     await page.locator('#facts').waitFor();
@@ -85,22 +86,33 @@ inChromium('the pages of records', () => {
   });
 });
 
+inChromium('a chart in another page', () => {
+  it('says clubs, and what the register doesn’t measure', async () => {
+    const { page } = await open('/developers/guides/tools', 'register-chart');
+    const said = (): Promise<string> => page.locator('register-chart figure').innerText();
+    await expect.poll(said).toMatch(/^Quiet Arcade\s+club 4[^]*Source: Golden, CC0 1\.0\.$/);
+    for (const [attributes, words] of [
+      ['item="1"', /^Golden measures no records of this kind \(item\)\.$/],
+      ['group="4" value="names"', /those measured are members, member_count/],
+    ] as const) {
+      const element = JSON.stringify(`<register-chart ${attributes}></register-chart>`);
+      await page.evaluate(`document.querySelector('register-chart').outerHTML = ${element}`);
+      await expect.poll(said).toMatch(words);
+    }
+  });
+});
+
 inChromium('ids of the platform, in a register without first measurements', () => {
-  const openOwn = browsing(async () => {
-    const register = writeClubs(path('register.sqlite'));
-    changeRegister(
-      register,
+  const openOwn = browsing(() =>
+    served(
       `ALTER TABLE groups ADD COLUMN platform_id TEXT;
        UPDATE groups SET platform_id = 'old-mill', measured_at = '2026-11-20T08:00:00Z' WHERE id = 4;
        UPDATE groups SET platform_id = '81384788765712384' WHERE id = 5;
        ALTER TABLE groups DROP COLUMN first_measured_at; ALTER TABLE groups DROP COLUMN measurements;`,
-    );
-    const [operator, out] = [writeOperator(path('site'), CLUBS), path('dist')];
-    await published({ register, operator, out });
-    return startProxy(out);
-  });
-  const openClub = async (url: string, wanted: string, width = 1280) => {
-    const watched = await openOwn(url, { viewport: { width, height: 800 } });
+    ),
+  );
+  const openClub = async (url: string, wanted: string) => {
+    const watched = await openOwn(url);
     await watched.page.locator(wanted).first().waitFor();
     return watched;
   };

@@ -4,11 +4,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { beginsChunk } from '../../../generator/tree/chunks.js';
-import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
-import { startProxy } from '../../support/proxy.js';
-import { writeRegister } from '../../support/register.js';
-import { browsing, inChromium } from './browser.js';
+import { browsing, inChromium, serving } from './browser.js';
 
 const path = temporary();
 const out = path('dist');
@@ -33,11 +30,7 @@ const GROUPS = [
   { id: ids(1, 1, true)[0] ?? 0, name: 'many 99' },
 ];
 
-const openPage = browsing(async () => {
-  const register = writeRegister(path('register.sqlite'), { users: USERS, groups: GROUPS });
-  await published({ register, out });
-  return startProxy(out);
-});
+const openPage = browsing(() => serving(path('register.sqlite'), { users: USERS, groups: GROUPS }, out));
 
 /** Opens the field for users; `asked` is what it has asked for since. */
 async function opened() {

@@ -111,6 +111,27 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
     expect(entries[1]?.related).toEqual([`${BASE}/api/v1/group/1`, `${BASE}/group/1/history.json`]);
   });
 
+  it('say who publishes them, under which terms, and in which language', async () => {
+    const [{ text } = { text: '' }] = await site.subscriber.atoms(['/feeds/groups/2026-03.atom']);
+    for (const part of [
+      'xml:lang="en"',
+      '<link rel="license" href="https://creativecommons.org/publicdomain/zero/1.0/"/>',
+      '<uri>https://golden.example/</uri>',
+      '<generator>register-api</generator>',
+      // Of an entry: a JSON document.
+      '<link rel="related" href="https://api.golden.example/api/v1/group/1" type="application/json"/>',
+    ])
+      expect(text).toContain(part);
+    expect(text.match(/<rights>/g)).toHaveLength(1);
+    const feed = await (await site.proxy.get('/feeds/groups.json')).json();
+    expect(feed).toMatchObject({
+      home_page_url: `${BASE}/feeds`,
+      description: 'Groups with a new name or a new owner',
+      language: 'en',
+      authors: [{ name: 'The Golden Register', url: 'https://golden.example' }],
+    });
+  });
+
   it('say the same as JSON Feed 1.1, which next_url leads through', async () => {
     for (const name of NAMES) {
       const twins = await site.subscriber.walkJson(`/feeds/${name}.json`);

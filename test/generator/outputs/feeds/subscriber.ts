@@ -22,36 +22,22 @@ export function validate(files: readonly string[]): void {
 
 /** feedparser, asked not to clean or resolve anything; HTML values are given as text, as a browser shows it. */
 const READ = `
-import feedparser, html.parser, json, sys
+import feedparser, html, json, re, sys
 feedparser.SANITIZE_HTML = 0
 feedparser.RESOLVE_RELATIVE_URIS = 0
-class Text(html.parser.HTMLParser):
-    def __init__(self, markup):
-        super().__init__(convert_charrefs=True)
-        self.words, self.facts, self.open = [], [], None
-        self.feed(markup)
-        self.close()
-    def handle_starttag(self, tag, attrs):
-        if tag in ('dt', 'dd'): self.facts.append('')
-        self.open = tag
-    def handle_data(self, data):
-        self.words.append(data)
-        if self.facts and self.inside: self.facts[-1] += data
-    @property
-    def inside(self):
-        return self.open in ('dt', 'dd', 'bdi')
-    def handle_endtag(self, tag):
-        if tag in ('dt', 'dd'): self.open = None
+def text(markup):
+    return html.unescape(re.sub('<[^>]*>', '', markup))
+def facts(markup):
+    return {text(name): text(value) for name, value in re.findall('<dt>(.*?)</dt>.*?<dd>(.*?)</dd>', markup, re.S)}
 feeds = []
 for file in sys.argv[1:]:
     with open(file, 'rb') as stream:
         feed = feedparser.parse(stream.read())
     entries = []
     for entry in feed.entries:
-        facts = Text(entry.content[0].value).facts
         entries.append({
-            'id': entry.id, 'title': ''.join(Text(entry.title).words), 'updated': entry.updated,
-            'facts': dict(zip(facts[::2], facts[1::2])),
+            'id': entry.id, 'title': text(entry.title), 'updated': entry.updated,
+            'facts': facts(entry.content[0].value),
             'links': {link.rel: link.href for link in entry.links},
             'related': [link.href for link in entry.links if link.rel == 'related'],
         })

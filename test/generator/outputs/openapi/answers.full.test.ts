@@ -3,7 +3,6 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { writeSample } from '../../../../data/sample.js';
 import { PROBLEMS } from '../../../../generator/outputs/openapi/problems.js';
 import { tableOf } from '../../../../generator/routes/routes.js';
@@ -19,6 +18,7 @@ import {
 import { buildSigned } from '../../../system/contract/signed-tree.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { startProxy, type RunningProxy } from '../../../support/proxy.js';
+import { manifestOf } from '../../../support/published.js';
 import { WITH_PLATFORM_IDS, changeRegister } from '../../../support/register.js';
 import { fields } from '../../../support/values.js';
 import {
@@ -33,11 +33,6 @@ import {
 } from './support.js';
 
 const TABLE = tableOf({ isSigned: true });
-const snapshotFile = z.looseObject({
-  tree: z.looseObject({ id: z.string() }),
-  routes: z.array(z.looseObject({ path: z.string(), example: z.string().optional() })),
-});
-const snapshotOf = () => snapshotFile.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
 
 const path = temporary();
 const out = path('dist');
@@ -104,8 +99,8 @@ function urlOf(at: string, value?: string): string {
   if (parameter === undefined) return at;
   if (parameter.name === 'tree') return ofLog(at, value);
   // Examples of the description are declared: those of the tree are in snapshot.json.
-  const real = snapshotOf().routes.find((route) => route.path === at)?.example;
-  if (value === undefined && parameter.in === 'path' && real !== undefined) return real;
+  const real = manifestOf(out).routes.find((route) => route.path === at)?.['example'];
+  if (value === undefined && parameter.in === 'path' && typeof real === 'string') return real;
   // Of change lists there is the second alone.
   const filled = value ?? '2';
   return parameter.in === 'query' ? `${at}?${parameter.name}=${filled}` : at.replace(/\{\w+\}/, filled);
@@ -113,7 +108,7 @@ function urlOf(at: string, value?: string): string {
 
 /** A file of the log. @param value in place of the tree's id */
 function ofLog(at: string, value?: string): string {
-  const { tree } = snapshotOf();
+  const { tree } = manifestOf(out);
   return at
     .replace('{tree}', value ?? tree.id)
     .replace('{path}', at.includes('/tile/') ? '0/000' : 'routes.txt');

@@ -9,6 +9,7 @@ import { DOCUMENTS } from '../../../../generator/outputs/openapi/documents.js';
 import { PROBLEMS } from '../../../../generator/outputs/openapi/problems.js';
 import { temporary } from '../../../support/folder.js';
 import { has } from '../../../support/programs.js';
+import { manifestOf } from '../../../support/published.js';
 import { fields } from '../../../support/values.js';
 import {
   DOCUMENTATION_FILES,
@@ -16,7 +17,6 @@ import {
   PAGES,
   between,
   codeOf,
-  manifestOf,
   publishSite,
   textOf,
   type Site,
@@ -28,7 +28,7 @@ let site: Site;
 let pages: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
-  site = await publishSite(path);
+  site = await publishSite();
   pages = new Map(
     await Promise.all(PAGES.map(async (page) => [page, await (await site.proxy.get(page)).text()] as const)),
   );
@@ -279,9 +279,9 @@ function packed(file: string): number {
 
 describe('all that a page loads', () => {
   it('is less than 60 kB, compressed, whatever letters its names have', () => {
-    const fonts = manifestOf(site.out).routes.flatMap(({ file }) =>
-      /^[^{]*[.]woff2$/.test(file) ? file : [],
-    );
+    const files = manifestOf(site.out).routes.map(({ file }) => file);
+    const fonts = files.filter((file) => /^[^{]*[.]woff2$/.test(file));
+    const chart = files.filter((file) => /^assets\/chart-\w+\.(css|js)$/.test(file));
     const weight = (page: string, names: readonly string[]): number => {
       // What is imported later is loaded when it is needed.
       const named = /(?<!\bimport\()["']\/(assets\/[^"']*)["']/g;
@@ -295,6 +295,8 @@ describe('all that a page loads', () => {
       return [...loaded].reduce((sum, file) => sum + packed(file), 0);
     };
     expect(weight('index.html', fonts)).toBeLessThan(60_000);
+    for (const page of ['group.html', 'user.html', 'game.html', 'item.html'])
+      expect(weight(page, chart), page).toBeLessThan(60_000);
     for (const page of [...DOCUMENTATION_FILES, 'downloads.html', 'feeds.html'])
       expect(weight(page, []), page).toBeLessThan(60_000);
   });

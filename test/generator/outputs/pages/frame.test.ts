@@ -10,9 +10,10 @@ import { tooManyPage } from '../../../../generator/outputs/pages/errors.js';
 import { OPERATOR, published } from '../../../support/build.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { writeOperator } from '../../../support/operator.js';
+import { manifestOf } from '../../../support/published.js';
 import { writeRegister } from '../../../support/register.js';
 import { readTree, type Tree } from '../../../support/tree.js';
-import { between, manifestOf, textOf } from './site.js';
+import { between, textOf } from './site.js';
 
 const path = temporary();
 const BASE = 'https://register.example';
@@ -87,6 +88,13 @@ it('the sitemap is XML with the absolute address of every page and of nothing el
     '</urlset>',
   ]);
   expect(text('robots.txt')).toContain(`\nSitemap: ${BASE}/sitemap.xml\n`);
+});
+
+it('a tree without a log has neither its guide nor a button for proofs', () => {
+  const GUIDE = 'developers/guides/log';
+  expect(tree.has(`${GUIDE}.html`)).toBe(false);
+  for (const file of ['developers.html', 'sitemap.xml']) expect(text(file), file).not.toContain(GUIDE);
+  expect(text('group.html')).not.toContain('"log"');
 });
 
 describe('every asset', () => {

@@ -59,7 +59,8 @@ describe('pages', () => {
       })),
       users: [{ id: 1, username: HOSTILE }],
     });
-    for (const [file, html] of Object.entries(files)) {
+    // What names don't reach is as it is without them.
+    for (const [file, html] of Object.entries(files).filter(([name, text]) => text !== empty[name])) {
       expect(await complaintsOf(html), file).toEqual([]);
       expect(html, file).not.toContain('<script>alert');
     }

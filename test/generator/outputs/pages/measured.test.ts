@@ -118,32 +118,17 @@ describe('a register of clubs, players and islands', () => {
   });
 });
 
-describe('prices', () => {
+it('prices are in the unit that the operator names, in pages and descriptions', async () => {
+  const register = path('register.sqlite');
   const sql = `PRAGMA user_version = 1; CREATE TABLE items (id INTEGER PRIMARY KEY, price INT, ${MEASURED}) STRICT;
     INSERT INTO items VALUES (3, 120, ${READ});`;
-  const textsWith = async (keys: object): Promise<readonly string[]> => {
-    const register = path('register.sqlite');
-    openDatabase(register).exec(sql).close();
-    const { page } = await built(register, keys);
-    return [
-      words(page('developers/reference/items.html')),
-      words(page('downloads.html')),
-      page('item.html'),
-      page('api/v1/openapi.json'),
-      page('downloads/datapackage.json'),
-    ];
-  };
-
-  it('are in the unit that the operator names, in pages and descriptions', async () => {
-    for (const text of await textsWith({ price_unit: 'US cents' })) {
-      expect(text).toContain('US cents');
-      expect(text).not.toContain('currency unit');
-    }
-  });
-
-  it('are in currency units if the operator names none', async () => {
-    for (const text of await textsWith({})) expect(text).toContain('currency units');
-  });
+  openDatabase(register).exec(sql).close();
+  const { page } = await built(register, { price_unit: 'US cents' });
+  const described = ['api/v1/openapi.json', 'downloads/datapackage.json'];
+  for (const file of ['developers/reference/items.html', 'downloads.html', 'item.html', ...described]) {
+    expect(words(page(file)), file).toContain('US cents');
+    expect(words(page(file)), file).not.toContain('currency unit');
+  }
 });
 
 describe('a register of', () => {

@@ -39,6 +39,12 @@ const reading = (day: number, member_count: number) => ({
   member_count,
 });
 
+/** One an hour. */
+const MANY = Array.from({ length: 20_000 }, (_, index) => ({
+  measured_at: new Date(index * 3_600_000).toISOString(),
+  member_count: index,
+}));
+
 describe('sparkline', () => {
   it('breaks at a gap, and shows a reading alone between two gaps as a dot', () => {
     const days = [1, 2, 3, 9, 15, 16, 17, 18];
@@ -48,11 +54,7 @@ describe('sparkline', () => {
   });
 
   it('draws real readings alone, and a bounded number of them', () => {
-    const many = Array.from({ length: 20_000 }, (_, index) => ({
-      measured_at: new Date(index * 3_600_000).toISOString(),
-      member_count: index % 2,
-    }));
-    const path = sparkline(many) ?? '';
+    const path = sparkline(MANY.map((each, index) => ({ ...each, member_count: index % 2 }))) ?? '';
     expect(path.split(/[ML]/).length).toBeLessThan(250);
     for (const [, level] of path.matchAll(/[ML][\d.]+ ([\d.]+)/g)) expect(['2', '26']).toContain(level);
   });
@@ -106,11 +108,7 @@ describe('a line chart', () => {
   });
 
   it('draws a bounded number of dots, the last reading of each place', () => {
-    const many = Array.from({ length: 20_000 }, (_, index) => ({
-      measured_at: new Date(index * 3_600_000).toISOString(),
-      member_count: index,
-    }));
-    const dots = lineChart(many)?.dots.split('M').slice(1) ?? [];
+    const dots = lineChart(MANY)?.dots.split('M').slice(1) ?? [];
     expect(dots).toHaveLength(501);
     // The levels are 0, 10,000 and 20,000; the first cell ends with reading 19 of 19,999.
     expect(dots[0]).toBe('0 999h0');

@@ -1,11 +1,12 @@
 /** A published site and a proxy in front of it, and pages taken apart. */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { writeSample } from '../../../../data/sample.js';
 import { DOCUMENTATION } from '../../../../generator/routes/documentation.js';
 import { snapshot } from '../../../support/cli.js';
 import { startProxy, type RunningProxy } from '../../../support/proxy.js';
+import { manifestOf } from '../../../support/published.js';
 
 export const DOCUMENTATION_PAGES = DOCUMENTATION.map(({ path }) => path);
 export const DOCUMENTATION_FILES = DOCUMENTATION.map(({ path }) => `${path.slice(1)}.html`);
@@ -18,23 +19,24 @@ export interface Site {
   readonly base: string;
 }
 
-/** A fictional register, published by the real command line and served by the real proxy. */
-export async function publishSite(path: (name: string) => string): Promise<Site> {
-  const register = path('register.sqlite');
-  const out = path('dist');
+/** The tree of a fictional register, published by the real command line once for all test files of a process. */
+let tree: Promise<string> | undefined;
+
+async function publishSample(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'register-site-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const [register, out] = [join(folder, 'register.sqlite'), join(folder, 'dist')];
   await writeSample({ file: register, records: 400, seed: 3 });
   const { code, stderr } = await snapshot(['build', '--register', register, '--out', out, '--quiet']);
   if (code !== 0) throw new Error(`the build ended with ${code}: ${stderr}`);
-  return { out, proxy: await startProxy(out), base: manifestOf(out).service.base_url };
+  return out;
 }
 
-const manifest = z.object({
-  built_at: z.string(),
-  service: z.object({ base_url: z.string() }),
-  routes: z.array(z.object({ name: z.string(), path: z.string(), file: z.string(), class: z.string() })),
-});
-export const manifestOf = (out: string) =>
-  manifest.parse(JSON.parse(readFileSync(join(out, 'snapshot.json'), 'utf8')));
+/** That tree, with a proxy of the test file's own. */
+export async function publishSite(): Promise<Site> {
+  const out = await (tree ??= publishSample());
+  return { out, proxy: await startProxy(out), base: manifestOf(out).service.base_url };
+}
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&amp;': '&',
