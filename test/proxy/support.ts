@@ -42,7 +42,7 @@ export const FILES: Readonly<Record<string, string>> = {
   '.snapshot/ledger.json': '{"secret":true}',
 };
 
-/** Puts a file in place as the generator does: written beside it, then renamed. */
+/** Puts a file in place as the generator does: written next to it, then renamed. */
 export async function publish(root: string, file: string, content: string | Buffer): Promise<void> {
   const path = join(root, file);
   await mkdir(dirname(path), { recursive: true });
@@ -73,8 +73,9 @@ export async function emptyFolder(): Promise<string> {
   return root;
 }
 
-export async function tree(changes: Record<string, unknown> = {}): Promise<string> {
-  const root = await emptyFolder();
+/** A small tree, gone after the test unless it says where. */
+export async function tree(changes: Record<string, unknown> = {}, folder?: string): Promise<string> {
+  const root = folder ?? (await emptyFolder());
   for (const [file, content] of Object.entries(FILES)) await publish(root, file, content);
   await publishSnapshot(root, changes);
   return root;

@@ -1,21 +1,17 @@
 import { rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { TimeoutError } from '../../../proxy/timeout.js';
 import {
   controlledDisk,
   emptyFolder,
-  EXPOSED,
   failingDisk,
   ERRORS,
   FILES,
-  GET,
   HEADERS,
   ROUTES,
   LINK,
-  open,
   problemOf,
   publish,
   publishSnapshot,
@@ -27,8 +23,6 @@ import {
   serving,
 } from '../support.js';
 
-/** Files up to this size are held in memory. 1 MiB. */
-const HELD_MAX_BYTES = 1024 * 1024;
 const BROKEN = {
   name: 'broken',
   path: '/broken',
@@ -39,16 +33,16 @@ const BROKEN = {
 };
 
 /** Statuses without a condition or a range, as one request each on the standard tree. */
-const STATUSES: readonly [status: number, code: string | undefined, method: string, target: string][] = [
-  [200, undefined, 'GET', '/api/v1/group/7'],
-  [204, undefined, 'OPTIONS', '*'],
-  [308, undefined, 'GET', '/api/v1/'],
-  [400, 'invalid_id', 'GET', '/api/v1/group/007'],
-  [400, 'invalid_path', 'GET', '//user@host#'],
-  [404, 'not_found', 'GET', '/api/v1/group/9'],
-  [405, 'method_not_allowed', 'DELETE', '/nothing'],
-  [414, 'uri_too_long', 'GET', `/${'a'.repeat(3_000)}`],
-  [500, 'internal', 'GET', '/broken'],
+const STATUSES: readonly [status: number, method: string, target: string][] = [
+  [200, 'GET', '/api/v1/group/7'],
+  [204, 'OPTIONS', '*'],
+  [308, 'GET', '/api/v1/'],
+  [400, 'GET', '/api/v1/group/007'],
+  [400, 'GET', '//user@host#'],
+  [404, 'GET', '/api/v1/group/9'],
+  [405, 'DELETE', '/nothing'],
+  [414, 'GET', `/${'a'.repeat(3_000)}`],
+  [500, 'GET', '/broken'],
 ];
 
 async function standardProxy(): Promise<TestProxy> {
@@ -58,45 +52,30 @@ async function standardProxy(): Promise<TestProxy> {
 }
 
 function expectCommon({ headers }: Answer): void {
-  expect(headers).toMatchObject({
-    'access-control-allow-origin': '*',
-    'access-control-expose-headers': EXPOSED,
-    'cross-origin-resource-policy': 'cross-origin',
-  });
+  const { 'Access-Control-Expose-Headers': exposed } = HEADERS.all;
+  expect(headers['access-control-allow-origin']).toBe('*');
+  expect(headers['access-control-expose-headers']).toBe(exposed);
   // Neither the software nor the old fields of limits.
   expect(Object.keys(headers).filter((name) => name.startsWith('x-'))).toEqual(['x-content-type-options']);
   expect([headers.server, headers.date]).toEqual([undefined, expect.any(String)]);
 }
 
 describe('createApp: errors', () => {
-  it('responds with each status, and to HEAD as to GET, with what every response carries', async () => {
+  it('responds to HEAD as to GET, and says what is left where no cache may keep it', async () => {
     const { ask } = await standardProxy();
-    for (const [index, [status, code, method, target]] of STATUSES.entries()) {
+    for (const [index, [status, method, target]] of STATUSES.entries()) {
       const answer = await ask(target, { method, from: `127.0.1.${index}` });
       expect(answer.status, target).toBe(status);
       expectCommon(answer);
       expect(answer.headers['ratelimit-policy']).toBe('"api";q=60;w=60');
       expect(new Set(answer.names.map((name) => name.toLowerCase())).size).toBe(answer.names.length);
-      // RateLimit only where no cache may keep it, and only if the limiter was met.
+      // Only if the limiter was met.
       const isCounted = [400, 414, 500].includes(status);
       expect(answer.headers.ratelimit, target).toBe(isCounted ? '"api";r=59;t=1' : undefined);
+      if (method !== 'GET') continue;
       const head = await ask(target, { method: 'HEAD', from: `127.0.2.${index}` });
-      const { names, headers } = method === 'GET' ? answer : head;
-      expect([method === 'GET' ? head.status : status, head.text, head.names]).toEqual([status, '', names]);
-      expect({ ...head.headers, date: '' }).toEqual({ ...headers, date: '' });
-      if (code === undefined) continue;
-      expect(answer.headers).toMatchObject({
-        'content-type': 'application/problem+json',
-        'content-length': String(Buffer.byteLength(answer.text)),
-        'cache-control': status === 404 ? 'public, max-age=60' : 'no-store',
-        link: LINK,
-      });
-      expect(answer.headers['cdn-cache-control']).toBe(status === 404 ? 'max-age=60' : undefined);
-      expect(answer.headers.allow).toBe(status === 405 ? 'GET, HEAD, OPTIONS' : undefined);
-      const problem = problemOf(answer);
-      expect(Object.keys(problem).join(' ')).toBe('type title status detail instance error');
-      const type = `https://register.example/developers#error-${code}`;
-      expect(problem).toMatchObject({ type, status, error: code });
+      expect([head.status, head.text, head.names]).toEqual([status, '', answer.names]);
+      expect({ ...head.headers, date: '' }).toEqual({ ...answer.headers, date: '' });
     }
   });
 
@@ -125,26 +104,16 @@ describe('createApp: errors', () => {
   });
 });
 
-it('createApp without a snapshot responds 503 with Retry-After to every GET and HEAD, and to every wrong method', async () => {
+it('createApp without a snapshot responds 503 with Retry-After to all but OPTIONS, and counts nothing', async () => {
   const { ask } = await startProxy(await emptyFolder());
-  for (const [method, target] of [
-    ...'/ /api/v1/ /api/v1/group/x /%00 /snapshot.json //a@b#'
-      .split(' ')
-      .map((each) => ['GET', each] as const),
-    ['POST', '/api/v1'] as const,
-  ]) {
-    const answer = await ask(target, { method });
+  const targets = '/ /api/v1/ /api/v1/group/x /%00 /snapshot.json //a@b#'.split(' ');
+  for (const [target, method] of [...targets.map((each) => [each, 'GET']), ['/', 'POST'], ['/', 'HEAD']]) {
+    const answer = await ask(target ?? '', { method: method ?? '' });
     expect(answer.status).toBe(503);
-    expect(answer.headers).toMatchObject({
-      'cache-control': 'no-store',
-      'content-type': 'application/problem+json',
-      'ratelimit-policy': '"api";q=60;w=60',
-      'retry-after': '10',
-    });
+    expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'retry-after': '10' });
     expectCommon(answer);
-    // It is not counted.
-    expect(answer.headers.ratelimit).toBeUndefined();
-    expect(answer.headers.link).toBeUndefined();
+    expect([answer.headers.ratelimit, answer.headers.link]).toEqual([undefined, undefined]);
+    if (method === 'HEAD') continue;
     expect(problemOf(answer)).toMatchObject({
       type: '/developers#error-no_snapshot',
       title: 'No snapshot yet',
@@ -153,10 +122,9 @@ it('createApp without a snapshot responds 503 with Retry-After to every GET and 
       error: 'no_snapshot',
     });
   }
-  expect((await ask('/api/v1', { method: 'HEAD' })).status).toBe(503);
-  const preflight = await ask('/api/v1', { method: 'OPTIONS' });
-  expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([204, '*']);
-  expect(preflight.headers.allow).toBe('GET, HEAD, OPTIONS');
+  const { status, headers } = await ask('/api/v1', { method: 'OPTIONS' });
+  expect([status, headers['access-control-allow-origin']]).toEqual([204, '*']);
+  expect(headers.allow).toBe('GET, HEAD, OPTIONS');
 });
 
 it('createApp evaluates conditions before ranges, and none on what is missing', async () => {
@@ -165,41 +133,18 @@ it('createApp evaluates conditions before ranges, and none on what is missing', 
   const { headers } = await ask(target);
   const [etag, modified] = [String(headers.etag), String(headers['last-modified'])];
   const earlier = new Date(Date.parse(modified) - 1_000).toUTCString();
-  for (const [conditions, status, method] of [
-    [{ 'If-None-Match': `"x", W/${etag}` }, 304],
-    [{ 'If-None-Match': '"x"', 'If-Modified-Since': modified }, 200, 'HEAD'],
+  for (const [conditions, status] of [
     [{ 'If-Modified-Since': modified, Range: 'bytes=0-3' }, 304],
-    [{ 'If-Match': `W/${etag}`, Range: 'bytes=0-3' }, 412, 'HEAD'],
     [{ 'If-Match': etag, Range: 'bytes=0-3' }, 206],
-    [{ 'If-Match': etag, Range: 'bytes=0-3' }, 200, 'HEAD'],
     [{ 'If-Unmodified-Since': earlier, Range: 'bytes=999-' }, 412],
   ] as const) {
-    const answer = await ask(target, { method: method ?? 'GET', headers: conditions });
+    const answer = await ask(target, { headers: conditions });
     expect([answer.status, conditions]).toEqual([status, conditions]);
-    expectCommon(answer);
-    if (status !== 304) continue;
-    expect(answer.text + answer.headers.etag).toBe(etag);
-    expect(answer.names.filter((name) => name.startsWith('Content-'))).toEqual([]);
   }
   for (const name of ['If-None-Match', 'If-Match']) {
     expect((await ask('/api/v1/group/9', { headers: { [name]: '*' } })).status).toBe(404);
     expect((await ask('/api/v1/', { headers: { [name]: '"x"' } })).status).toBe(308);
   }
-});
-
-it('createApp survives clients that leave in the middle, and logs nothing', async () => {
-  const LARGE = Buffer.alloc(HELD_MAX_BYTES * 3 + 17, '0123456789abcdef!');
-  const { ask, port, log } = await serving({ 'downloads/groups.csv': LARGE }, { quotas: UNLIMITED });
-  await ask('/downloads/groups.csv');
-  const leave = async (afterMs: number): Promise<void> => {
-    const { socket } = await open(port);
-    socket.write(GET('/downloads/groups.csv'));
-    await pause(afterMs);
-    socket.resetAndDestroy();
-  };
-  await Promise.all(Array.from({ length: 200 }, (_, index) => leave(index / 5)));
-  expect((await ask('/downloads/groups.csv')).text.length).toBe(LARGE.length);
-  expect(log.slice(2)).toEqual([]);
 });
 
 it('createApp follows a new snapshot: its routes, its limits and its headers', async () => {
@@ -337,28 +282,6 @@ describe('createApp: the disk', () => {
     for (let count = 0; count < 3; count += 1) await ask('/api/v1/group/7');
     for (let count = 0; count < 3; count += 1) await ask('/downloads/groups.csv');
     expect(reads).toEqual(['api/v1/group/7.json', 'downloads/groups.csv']);
-  });
-
-  it('is looked at once for a download, whatever its status, as are hits and misses of the cache', async () => {
-    const { disk, reads } = controlledDisk();
-    const { ask, metrics } = await startProxy(await tree(), { disk, quotas: UNLIMITED });
-    const lookedUp = vi.spyOn(metrics, 'lookedUp');
-    reads.length = 0;
-    const path = '/downloads/groups.csv';
-    const etag = String((await ask(path, { method: 'HEAD' })).headers.etag);
-    for (const [index, [status, headers]] of (
-      [
-        [200, {}],
-        [206, { Range: 'bytes=0-3' }],
-        [304, { 'If-None-Match': etag }],
-        [412, { 'If-Match': '"x"' }],
-        [416, { Range: 'bytes=999999999-' }],
-      ] as const
-    ).entries()) {
-      expect((await ask(path, { headers })).status).toBe(status);
-      expect(lookedUp.mock.calls.flat()).toEqual(['miss', ...Array.from({ length: index + 1 }, () => 'hit')]);
-    }
-    expect(reads).toEqual(['downloads/groups.csv']);
   });
 
   it('that fails costs no token of a download, and is no 404', async () => {

@@ -42,12 +42,6 @@ describe('findViolation', () => {
       expect(isRefused(['Host', 'a', 'X', 'y', 'hOST', 'a'], version)).toBe(true);
   });
 
-  it('is quick with a long Host', () => {
-    const startedMs = performance.now();
-    for (const part of ['a', '%', '%2', '[', ':', 'a:', '[v1.']) isRefused(['Host', part.repeat(16_000)]);
-    expect(performance.now() - startedMs).toBeLessThan(500);
-  });
-
   it('wants chunked as the last coding', () => {
     const codings = ['chunked', 'Chunked', 'gzip, chunked', 'gzip,\tchunked '];
     const others = ['gzip', 'chunked, gzip', 'xchunked', 'chunked;q=1', ''];
@@ -66,14 +60,11 @@ describe('findViolation', () => {
   });
 });
 
-it.each([
-  ['no body', [], false],
-  ['an empty one', ['Content-Length', '0'], false],
-  ['a short one', ['Content-Length', '65536'], false],
-  ['a long one', ['Content-Length', '65537'], true],
-  ['one of unknown length', ['Transfer-Encoding', 'chunked'], true],
-  ['one that waits to be asked for', ['Content-Length', '5', 'Expect', '100-continue'], true],
-  ['an upgrade', ['Upgrade', 'h2c'], true],
-] as const)('endsConnection of %s: %j is %s', (_, fields, isEnd) => {
-  expect(endsConnection(request(fields))).toBe(isEnd);
+it('endsConnection is so for a body that is long, of unknown length or waits to be asked for, and an upgrade', () => {
+  for (const fields of [[], ['Content-Length', '0'], ['Content-Length', '65536']])
+    expect(endsConnection(request(fields)), fields.join()).toBe(false);
+  const chunked = ['Transfer-Encoding', 'chunked'];
+  const waiting = ['Content-Length', '5', 'Expect', '100-continue'];
+  for (const fields of [['Content-Length', '65537'], chunked, waiting, ['Upgrade', 'h2c']])
+    expect(endsConnection(request(fields)), fields.join()).toBe(true);
 });
