@@ -309,7 +309,7 @@ describe('main: operations', () => {
       'request_duration_seconds_count 8',
       'limiter_refusals_total{limiter="download"} 1',
       'cache_hits_total 4',
-      'cache_misses_total 4',
+      'cache_misses_total 3',
       'limiter_entries{limiter="api"} 1',
       'snapshot_sequence 3',
       'connections_dropped_total{reason="client"} 0',

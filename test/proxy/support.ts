@@ -178,6 +178,12 @@ export async function startProxy(root: string, options: TestOptions = {}) {
     /** Has the proxy look for a new snapshot, as it does by itself each second. */
     look: () => watcher.poll(),
     ask: (target: string, options?: AskOptions) => ask(port, target, options),
+    /** Asks for some targets, one after the other: "200 404". */
+    statuses: async (targets: string, options?: AskOptions): Promise<string> => {
+      const all: number[] = [];
+      for (const target of targets.split(' ')) all.push((await ask(port, target, options)).status);
+      return all.join(' ');
+    },
   };
 }
 

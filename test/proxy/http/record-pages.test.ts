@@ -40,48 +40,34 @@ async function pages(options: TestOptions = {}, snapshot: object = {}): Promise<
 
 describe('the page of a record', () => {
   it('takes from the limit of pages, whether the record is there or not', async () => {
-    const { ask } = await pages({ quotas: { page: { burst: 2 } } });
-    for (const [target, status] of [
-      ['/group/7', 200],
-      ['/group/9', 404],
-      ['/group/7', 429],
-      ['/api/v1/group/7', 200],
-    ] as const)
-      expect((await ask(target)).status).toBe(status);
+    const { statuses } = await pages({ quotas: { page: { burst: 2 } } });
+    expect(await statuses('/group/7 /group/9 /group/7 /api/v1/group/7')).toBe('200 404 429 200');
   });
 
   it('goes and comes with the record, from one snapshot to the next', async () => {
-    const { ask, root, look } = await pages();
-    const statuses = async () => [(await ask('/group/7')).status, (await ask('/group/9')).status];
-    expect(await statuses()).toEqual([200, 404]);
+    const { statuses, root, look } = await pages();
+    expect(await statuses('/group/7 /group/9')).toBe('200 404');
     await rm(join(root, 'api/v1/group/7.json'));
     await publish(root, 'api/v1/group/9.json', '{"id":9}');
     await publishSnapshot(root, { ...TABLE, sequence: 4 });
     await look();
-    expect(await statuses()).toEqual([404, 200]);
+    expect(await statuses('/group/7 /group/9')).toBe('404 200');
   });
 
   it('without a file is a 404 as any page without one, not one of the record', async () => {
     const { ask, root } = await pages();
     await rm(join(root, 'group.html'));
-    for (const [target, detail] of [
-      ['/group/7', 'nothing is published at this path'],
-      ['/group/9', 'no group 9 in this register'],
-    ] as const) {
-      const answer = await ask(target);
-      expect([answer.status, problemOf(answer)['detail']]).toEqual([404, detail]);
-    }
+    const answers = [await ask('/group/7'), await ask('/group/9')];
+    expect(answers.map((answer) => [answer.status, problemOf(answer)['detail']])).toEqual([
+      [404, 'nothing is published at this path'],
+      [404, 'no group 9 in this register'],
+    ]);
   });
 });
 
 it('a redirect leads on at no cost', async () => {
   const redirects = [{ path: '/docs', to: '/developers' }];
-  const { ask } = await pages({ quotas: { api: { burst: 1 } } }, { redirects });
+  const { statuses } = await pages({ quotas: { api: { burst: 1 } } }, { redirects });
   // The token is still there after all of them; a trailing slash takes it.
-  for (const [target, status] of [
-    ...['/docs', '/docs', '/docs'].map((each) => [each, 308] as const),
-    ['/docs/', 308] as const,
-    ['/api/v1', 429] as const,
-  ])
-    expect((await ask(target)).status).toBe(status);
+  expect(await statuses('/docs /docs /docs /docs/ /api/v1')).toBe('308 308 308 308 429');
 });

@@ -45,13 +45,10 @@ describe('Accept-Encoding', () => {
     await publishCompressed(root, 'api/v1/group/8.json', 'x'.repeat(FROM));
     await publishCompressed(root, 'group/7/history.json', 'x'.repeat(FROM - 1));
     const { ask } = await startProxy(root);
-    const varyOf = async (target: string): Promise<(string | undefined)[]> => {
-      const { headers } = await ask(target, accepting('br'));
-      return [headers.vary, headers['content-encoding']];
-    };
-    expect(await varyOf('/api/v1/group/8')).toEqual(['Accept-Encoding', 'br']);
+    const { headers } = await ask('/api/v1/group/8', accepting('br'));
+    expect(headers).toMatchObject({ vary: 'Accept-Encoding', 'content-encoding': 'br' });
     for (const target of ['/group/7/history.json', '/downloads/groups.csv', `/${LOG}/tile/0/000`])
-      expect(await varyOf(target)).toEqual([undefined, undefined]);
+      expect((await ask(target, accepting('br'))).names.join()).not.toMatch(/Vary|Content-Encoding/);
   });
 
   it('has conditions and ranges apply to the form that would be sent', async () => {
@@ -67,9 +64,11 @@ describe('Accept-Encoding', () => {
     expect([status, headers.vary, headers.etag]).toEqual([304, 'Accept-Encoding', etags.br]);
     expect(headers['content-encoding']).toBeUndefined();
     for (const other of [etags.gzip, etags.identity]) {
-      expect((await accepted({ 'If-None-Match': other })).status).toBe(200);
-      expect((await accepted({ 'If-Match': other, Range: 'bytes=0-3' })).status).toBe(412);
-      expect((await accepted({ 'If-Range': other, Range: 'bytes=0-3' })).status).toBe(200);
+      const conditions = [{ 'If-None-Match': other }, { 'If-Match': other }, { 'If-Range': other }];
+      const answers = await Promise.all(
+        conditions.map((condition) => accepted({ Range: 'bytes=0-3', ...condition })),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([206, 412, 200]);
     }
     const whole = await bodyOf(proxy, { 'Accept-Encoding': 'br' });
     const part = { 'Accept-Encoding': 'br', Range: 'bytes=10-19', 'If-Range': etags.br };
