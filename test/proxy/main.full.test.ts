@@ -236,7 +236,7 @@ async function hangingProxy() {
     statusOf: async (target: string) => (await ask(proxy.port, target)).status,
     readiness: async () => (await fetch(`${adminOf(proxy)}/readyz`)).status,
     hang: () => writeFile(hangs, ''),
-    answer: async () => {
+    recover: async () => {
       await rm(hangs);
       const writer = await openPipe(pipe, 'r+');
       onTestFinished(() => writer.close());
@@ -246,7 +246,7 @@ async function hangingProxy() {
 
 describe('main: a disk that hangs', () => {
   it('is a 503 after 5 s and never a 404, does not keep files in memory, and is over when it answers', async () => {
-    const { statusOf, hang, answer, readiness } = await hangingProxy();
+    const { port, statusOf, hang, recover, readiness } = await hangingProxy();
     expect(await statusOf('/api/v1/group/7')).toBe(200);
     await hang();
     // As many as Node has threads, and more.
@@ -254,8 +254,11 @@ describe('main: a disk that hangs', () => {
     const statuses = Promise.all(targets.map(statusOf));
     expect(await Promise.race([statuses, statusOf('/api/v1/group/7')])).toBe(200);
     expect(new Set(await statuses)).toEqual(new Set([503]));
+    const answer = await ask(port, '/api/v1/group/8');
+    expect(answer.headers).toMatchObject({ 'retry-after': '10', 'cache-control': 'no-store' });
+    expect(problemOf(answer)['detail']).toBe('the published tree does not respond at present');
     await expect.poll(readiness).toBe(503);
-    await answer();
+    await recover();
     await expect.poll(() => statusOf('/api/v1/group/8')).toBe(200);
     expect(await statusOf('/api/v1/group/9')).toBe(404);
     await expect.poll(readiness).toBe(200);
@@ -311,10 +314,15 @@ describe('main: operations', () => {
       'cache_hits_total 4',
       'cache_misses_total 3',
       'limiter_entries{limiter="api"} 1',
+      'limiter_evictions_total{limiter="api"} 0',
       'snapshot_sequence 3',
+      `snapshot_as_of_timestamp_seconds ${Date.parse('2026-11-20T08:00:00Z') / 1000}`,
+      `snapshot_built_timestamp_seconds ${Date.parse('2026-11-20T09:00:00Z') / 1000}`,
+      'snapshot_readable 1',
       'connections_dropped_total{reason="client"} 0',
     ])
       expect(text).toContain(`\nregister_proxy_${line}\n`);
+    expect(text).toMatch(/^register_proxy_cache_bytes [1-9]/m);
     expect(text).toMatch(/^register_proxy_response_bytes_total\{class="record"\} [1-9]/m);
     expect(text).toMatch(/^register_proxy_build_info\{version="\d+\.\d+\.\d+",node="\d+\.\d+\.\d+"\} 1$/m);
     expect(text).not.toContain('redis_up ');

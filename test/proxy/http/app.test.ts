@@ -2,7 +2,6 @@ import { rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-import { TimeoutError } from '../../../proxy/timeout.js';
 import {
   controlledDisk,
   emptyFolder,
@@ -219,24 +218,6 @@ it('createApp serves a root that is a link, and the tree that it is switched to 
   expect(await texts()).toEqual([FILES['api/v1/group/7.json'], FILES['group/7/history.json']]);
   await look();
   expect(await texts()).toEqual(['{"id":7,"name":"next"}', '{"members":null}']);
-});
-
-it('a disk that hangs is a 503 with Retry-After for what is not in memory, and unready; memory is served', async () => {
-  const { disk, interfere } = controlledDisk();
-  const { ask, statuses, look, watcher, log } = await startProxy(await tree(), { disk });
-  expect(await statuses('/api/v1/group/7')).toBe('200');
-  interfere(() => Promise.reject(new TimeoutError('the disk did not answer within 5000 ms')));
-  const answer = await ask('/api/v1/group/8');
-  expect(answer.headers).toMatchObject({ 'retry-after': '10', 'cache-control': 'no-store' });
-  expect(problemOf(answer).detail).toBe('the published tree does not respond at present');
-  expect(log.at(-1)).toContain('the disk did not answer within 5000 ms');
-  expect(await statuses('/downloads/groups.csv /api/v1/group/9 /api/v1/group/7')).toBe('503 503 200');
-  await look();
-  expect(watcher.isReadable).toBe(false);
-  interfere(undefined);
-  await look();
-  expect(watcher.isReadable).toBe(true);
-  expect(await statuses('/api/v1/group/8')).toBe('200');
 });
 
 describe('createApp: the disk', () => {

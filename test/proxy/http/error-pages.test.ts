@@ -76,15 +76,6 @@ it('a page is for paths of pages alone, though its file be lost, and for no othe
     expect(formOf(await browse(proxy, target, method)), target).toEqual([status, PROBLEM, undefined]);
 });
 
-it('a 429 that a browser gets is a problem document where a 404 would be', async () => {
-  const quotas = { page: { burst: 1 }, api: { burst: 1 } };
-  for (const target of ['/nothing/', '/%ff', '/assets/style-1a2b3c4d5e.css']) {
-    const proxy = await startProxy(await pages(), { quotas });
-    await browse(proxy, target);
-    expect(formOf(await browse(proxy, target)), target).toEqual([429, PROBLEM, undefined]);
-  }
-});
-
 it('the page of an error is read once for a snapshot, and that of the snapshot in service', async () => {
   const { disk, reads } = controlledDisk();
   const proxy = await startProxy(await pages(), { disk });

@@ -175,12 +175,13 @@ describe('a refusal', () => {
       expect(headers).toMatchObject(expected);
   });
 
-  it.each(['OPTIONS', 'POST'])('comes after what breaks the protocol: %s', async (method) => {
+  it('comes after what breaks the protocol, as 204 and 405 do', async () => {
     const { port } = await startProxy(await tree());
-    for (const host of ['Host: a\r\nHost: b', 'Host: a@b', 'X: y']) {
-      const heard = await askRaw(port, `${method} /api/v1 HTTP/1.1\r\n${host}\r\n\r\n`);
-      expect(heard.slice(0, 12)).toBe('HTTP/1.1 400');
-    }
+    for (const method of ['OPTIONS', 'POST'])
+      for (const host of ['Host: a\r\nHost: b', 'Host: a@b', 'X: y']) {
+        const heard = await askRaw(port, `${method} /api/v1 HTTP/1.1\r\n${host}\r\n\r\n`);
+        expect(heard.slice(0, 12)).toBe('HTTP/1.1 400');
+      }
   });
 
   it('counts every GET and HEAD, whatever the status, but neither OPTIONS nor 405', async () => {

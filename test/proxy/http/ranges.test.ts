@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest';
 
 import { parseRange } from '../../../proxy/http/conditions.js';
 import { sha256 } from '../../support/published.js';
-import { problemOf, publish, publishSnapshot, serving, snapshotJson, UNLIMITED } from '../support.js';
+import {
+  openFiles,
+  problemOf,
+  publish,
+  publishSnapshot,
+  serving,
+  snapshotJson,
+  UNLIMITED,
+} from '../support.js';
 
 const SIZE = 1_000;
 const HUGE = '18446744073709551616';
@@ -69,7 +77,7 @@ const CSV = '/downloads/groups.csv';
 
 describe('Range on a file that is streamed', () => {
   it('gets 206 with exactly that part, and 416 with the size if there is nothing', async () => {
-    const { ask } = await serving({ 'downloads/groups.csv': LARGE }, { quotas: UNLIMITED });
+    const { ask, root } = await serving({ 'downloads/groups.csv': LARGE }, { quotas: UNLIMITED });
     for (const [range, first, last] of [
       ['bytes=3-6', 3, 6],
       ['bytes=5-', 5, length - 1],
@@ -79,6 +87,8 @@ describe('Range on a file that is streamed', () => {
       expect([part.status, part.text === LARGE.slice(first, last + 1)]).toEqual([206, true]);
       expect(part.headers['content-range']).toBe(`bytes ${first}-${last}/${length}`);
     }
+    // And each time, the file was closed.
+    await expect.poll(() => openFiles(root)).toEqual([]);
     const answer = await ask(CSV, { headers: { Range: `bytes=${length}-` } });
     expect([answer.status, answer.headers['content-range']]).toEqual([416, `bytes */${length}`]);
     expect(problemOf(answer).detail).toBe(

@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { endsConnection, findViolation } from '../../../proxy/http/request.js';
 
 /** As Node hands over a request with these fields. */
-function request(rawHeaders: readonly string[], httpVersion = '1.1'): IncomingMessage {
+function request(rawHeaders: readonly string[]): IncomingMessage {
   const incoming = new IncomingMessage(new Socket());
-  incoming.httpVersion = httpVersion;
-  incoming.httpVersionMajor = Number(httpVersion.split('.')[0]);
+  incoming.httpVersion = '1.1';
+  incoming.httpVersionMajor = 1;
   incoming.rawHeaders = [...rawHeaders];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     incoming.headers[rawHeaders[index]!.toLowerCase()] ??= rawHeaders[index + 1];
@@ -16,13 +16,14 @@ function request(rawHeaders: readonly string[], httpVersion = '1.1'): IncomingMe
   return incoming;
 }
 
-const isRefused = (rawHeaders: string[], httpVersion?: string): boolean =>
-  findViolation(request(rawHeaders, httpVersion)) !== undefined;
+const isRefused = (rawHeaders: string[]): boolean => findViolation(request(rawHeaders)) !== undefined;
 
 describe('findViolation', () => {
   it('refuses a Host that is none', () => {
     const hosts = 'a b|a/b|a?b|a#b|user@a|a:b|a:80:80|[::1|::1|[zz]|a%|a%2|a\\b|<a>|é'.split('|');
-    expect(hosts.filter((host) => !isRefused(['Host', host]))).toEqual([]);
+    // And at once: a long one would otherwise take longer than any test may.
+    const long = ['%', '%2', '[', 'a:', '[v1.'].map((part) => part.repeat(16_000));
+    expect([...hosts, ...long].filter((host) => !isRefused(['Host', host]))).toEqual([]);
     expect(findViolation(request(['Host', 'a b']))).toEqual({
       code: 'invalid_request',
       detail: 'Host header: expected exactly one, with a host and an optional port',
@@ -36,12 +37,6 @@ describe('findViolation', () => {
     expect(hosts.split(' ').filter((host) => isRefused(['Host', host]))).toEqual([]);
   });
 
-  it('wants exactly one Host, but of HTTP/1.0, which may go without', () => {
-    expect([isRefused([]), isRefused([], '1.0')]).toEqual([true, false]);
-    for (const version of ['1.0', '1.1'])
-      expect(isRefused(['Host', 'a', 'X', 'y', 'hOST', 'a'], version)).toBe(true);
-  });
-
   it('wants chunked as the last coding', () => {
     const codings = ['chunked', 'Chunked', 'gzip, chunked', 'gzip,\tchunked '];
     const others = ['gzip', 'chunked, gzip', 'xchunked', 'chunked;q=1', ''];
@@ -49,14 +44,6 @@ describe('findViolation', () => {
       isRefused(['Host', 'x', 'Transfer-Encoding', each]),
     );
     expect(refused).toEqual(others);
-  });
-
-  it('wants HTTP/1, before anything else', () => {
-    const codes = ['1.0', '1.1', '0.9', '2.0'].map(
-      (version) => findViolation(request(['Host', 'x'], version))?.code,
-    );
-    expect(codes).toEqual([undefined, undefined, 'version_not_supported', 'version_not_supported']);
-    expect(findViolation(request([], '2.0'))?.detail).toBe('HTTP/2.0: expected HTTP/1.1');
   });
 });
 

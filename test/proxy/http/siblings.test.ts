@@ -49,6 +49,9 @@ describe('Accept-Encoding', () => {
     expect(headers).toMatchObject({ vary: 'Accept-Encoding', 'content-encoding': 'br' });
     for (const target of ['/group/7/history.json', '/downloads/groups.csv', `/${LOG}/tile/0/000`])
       expect((await ask(target, accepting('br'))).names.join()).not.toMatch(/Vary|Content-Encoding/);
+    // Nor any of a tree that compresses nothing.
+    const { ask: askPlain } = await startProxy(await tree());
+    expect((await askPlain(TARGET, accepting('br'))).headers.vary).toBeUndefined();
   });
 
   it('has conditions and ranges apply to the form that would be sent', async () => {

@@ -34,19 +34,17 @@ async function pair(on: 'port' | 'socket' = 'port') {
   return { redis, proxies, as, flags };
 }
 
-/** Sends requests, and counts their statuses. */
-async function burst(as: As, client: number, count: number): Promise<Tally> {
+/** Sends 100 requests, and counts their statuses. */
+async function burst(as: As, client: number): Promise<Tally> {
   const statuses: Tally = {};
-  const left = new Set(Array.from({ length: count }).keys());
-  // A few at a time: behind hundreds of others, an answer of Redis comes too late on a busy machine.
+  // A few at a time: after many others, an answer of Redis comes too late on a busy machine.
   const lane = async (): Promise<void> => {
-    for (const one of left) {
-      left.delete(one);
+    for (let count = 0; count < 25; count += 1) {
       const { status } = await as(client);
       statuses[status] = (statuses[status] ?? 0) + 1;
     }
   };
-  await Promise.all(Array.from({ length: 16 }, lane));
+  await Promise.all(Array.from({ length: 4 }, lane));
   return statuses;
 }
 
@@ -56,10 +54,10 @@ let clients = 0;
  * Expects that 60 requests of a new client pass. On a busy machine, Redis itself may be late, and a
  * client has a local bucket for a second: then another client tries.
  */
-const expectShared = (as: As, count: number): Promise<void> =>
+const expectShared = (as: As): Promise<void> =>
   expect
-    .poll(() => burst(as, (clients += 1), count), { timeout: 60_000, interval: 1_100 })
-    .toEqual({ 200: 60, 429: count - 60 });
+    .poll(() => burst(as, (clients += 1)), { timeout: 60_000, interval: 1_100 })
+    .toEqual({ 200: 60, 429: 40 });
 
 const redisLines = ({ output }: ProxyProcess): string[] =>
   [...output.stderr.matchAll(/register-api proxy: Redis at \S+ (.*)\n/g)].map(([, line = '']) =>
@@ -70,9 +68,9 @@ const DOWN = "can't be used: until it can, this process limits by itself";
 const UP_AGAIN = 'is up again: the limits are shared';
 
 describe.skipIf(!HAS_REDIS)('Two proxy processes on one Redis', () => {
-  it('let 60 of 400 pass together, answer no 5xx while it is killed, and share again', async () => {
+  it('let 60 of 100 pass together, answer no 5xx while it is killed, and share again', async () => {
     const { redis, as, proxies } = await pair();
-    await expectShared(as, 400);
+    await expectShared(as);
     const over = new AbortController();
     const statuses: Tally = {};
     const lanes = Array.from({ length: 8 }, async () => {
@@ -93,7 +91,7 @@ describe.skipIf(!HAS_REDIS)('Two proxy processes on one Redis', () => {
     expect(others).toEqual({});
     // The shared bucket, one in each process, and the shared one again, as Redis came back empty.
     expect(allowed).toBeLessThanOrEqual(240);
-    await expectShared(as, 200);
+    await expectShared(as);
     expect(say(SHARED)()).toBe(true);
   });
 
@@ -146,7 +144,7 @@ describe.skipIf(!HAS_REDIS || !has(FILE, 'nginx'))('Two proxies after nginx', ()
     const nginx = await serve(port, folder, file);
     onTestFinished(() => nginx.stop());
     const as: As = (client) => ask(port, '/api/v1', { from: `127.0.1.${client}` });
-    await expectShared(as, 100);
+    await expectShared(as);
 
     const agent = new Agent({ keepAlive: true });
     onTestFinished(() => agent.destroy());
@@ -175,6 +173,6 @@ describe.skipIf(!HAS_REDIS || !has(FILE, 'nginx'))('Two proxies after nginx', ()
     expect(failed).toEqual({});
     // The shared bucket, and if Redis was ever late, one in each of three processes.
     expect(allowed).toBeLessThanOrEqual(240);
-    await expectShared(as, 100);
+    await expectShared(as);
   });
 });

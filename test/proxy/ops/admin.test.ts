@@ -55,7 +55,6 @@ describe('describeReadiness', () => {
   const unreadable = 'snapshot.json is missing or was refused; the log says why';
   const old = 'the snapshot was built more than 60 s ago';
   it.each<[string, Partial<Parameters<typeof describeReadiness>[0]>, object]>([
-    ['before the first snapshot', { snapshot: undefined, isReadable: false }, { reason: 'no snapshot yet' }],
     [
       'while snapshot.json is refused',
       { isReadable: false },
@@ -66,7 +65,6 @@ describe('describeReadiness', () => {
       { nowMs: BUILT_MS + 60_001, maxAgeMs: 60_000 },
       { reason: old, ...FACTS, age_seconds: 60 },
     ],
-    ['while stopping', { isStopping: true }, { reason: 'stopping', ...FACTS, age_seconds: 0 }],
     ['while stopping without a snapshot', { isStopping: true, snapshot: undefined }, { reason: 'stopping' }],
     ['up to that age', { nowMs: BUILT_MS + 60_000, maxAgeMs: 60_000 }, { ...FACTS, age_seconds: 60 }],
     ['at any age if none is set', { nowMs: BUILT_MS + 86_400_000 }, { ...FACTS, age_seconds: 86_400 }],

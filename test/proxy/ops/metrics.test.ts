@@ -41,26 +41,6 @@ describe('Metrics', () => {
     expect(Number(samples['request_duration_seconds_sum'])).toBeCloseTo(61.0012);
   });
 
-  it('reads the rest where it is kept, at each scrape', async () => {
-    let open = 0;
-    const connections = (): number => (open += 1);
-    const metrics = new Metrics();
-    metrics.watch(sources({ connections }));
-    expect(metrics.contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
-    expect(await metrics.read()).toContain('\nregister_proxy_connections 1\n');
-    expect(await metrics.read()).toContain('\nregister_proxy_connections 2\n');
-    expect(await scrape(new Metrics())).toMatchObject({
-      cache_bytes: '4096',
-      'limiter_entries{limiter="page"}': '2',
-      'limiter_evictions_total{limiter="api"}': '1',
-      snapshot_sequence: '3',
-      snapshot_as_of_timestamp_seconds: String(Date.parse(READ) / 1000),
-      snapshot_built_timestamp_seconds: String(Date.parse(BUILT) / 1000),
-      snapshot_readable: '1',
-      'build_info{version="1.2.3",node="20.0.0"}': '1',
-    });
-  });
-
   it('says NaN where there is no value, and of Redis only if there is one', async () => {
     const watcher = { active: undefined, isReadable: false };
     const none = await scrape(new Metrics(), { watcher });

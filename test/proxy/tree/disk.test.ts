@@ -34,29 +34,21 @@ function heldDisk(file?: FileRead) {
 }
 
 /** What is published in so many rounds: each of another length and letter. */
-function roundOf(round: number): string {
-  return String.fromCharCode(97 + (round % 26)).repeat(10_000 + round);
-}
+const roundOf = (round: number): string => String.fromCharCode(97 + (round % 26)).repeat(10_000 + round);
 
 describe('openDisk', () => {
-  it('reads what readFile reads, bytes and all, and says of a failure its code', async () => {
+  it('reads what readFile reads, and says of a failure its code', async () => {
     const root = await emptyFolder();
-    await publish(root, 'a.json', '{"a":1}');
     await publish(root, 'empty', '');
     const { read } = openDisk();
-    for (const path of ['a.json', 'empty', 'gone']) {
+    for (const path of ['empty', 'gone']) {
       const request = { root, path, maxBytes: MAX };
       expect(await read(request)).toEqual(await readFile(request));
     }
-    const failure: unknown = await read({ root: `/proc/${process.pid}`, path: 'mem', maxBytes: MAX }).catch(
-      (error: unknown) => error,
-    );
-    expect(String(failure)).toMatch(/EIO|EPERM/);
-    expect(errorCode(failure)).toMatch(/^(?:EIO|EPERM)$/);
-    await expect(read({ root: '/proc/self', path: 'status', maxBytes: MAX })).rejects.toThrow(
-      'read 1 bytes of a file of 0',
-    );
-    expect((await read({ root, path: 'a.json', maxBytes: MAX }))?.size).toBe(7);
+    const memory = read({ root: `/proc/${process.pid}`, path: 'mem', maxBytes: MAX });
+    expect(errorCode(await memory.catch((error: unknown) => error))).toMatch(/^(?:EIO|EPERM)$/);
+    const status = read({ root: '/proc/self', path: 'status', maxBytes: MAX });
+    await expect(status).rejects.toThrow('read 1 bytes of a file of 0');
   });
 
   it('gives each of many reads its own result, whose bytes are nobody else’s', async () => {
@@ -88,18 +80,16 @@ describe('openDisk', () => {
       for (let round = 1; !done.signal.aborted; round += 1) await publish(root, 'a', roundOf(round));
     })();
     const digests = new Map<string, string>();
-    for (let count = 0; count < 200 || digests.size < 6; count += 1) {
-      const file = await read({ root, path: 'a', maxBytes: MAX });
-      const text = Buffer.from(file?.bytes ?? []).toString();
-      if (text !== roundOf(text.length - 10_000) || file?.size !== text.length)
-        throw new Error('a torn file');
-      const known = digests.get(file.digest ?? '') ?? text;
-      if (known !== text) throw new Error('one digest for two contents');
-      digests.set(file.digest ?? '', text);
+    while (digests.size < 20) {
+      const { bytes, size, digest = '' } = { size: 0, ...(await read({ root, path: 'a', maxBytes: MAX })) };
+      const text = Buffer.from(bytes ?? []).toString();
+      expect([text, size]).toEqual([roundOf(text.length - 10_000), text.length]);
+      // No digest is of two contents.
+      expect(digests.get(digest) ?? text).toBe(text);
+      digests.set(digest, text);
     }
     done.abort();
     await publishing;
-    expect(digests.size).toBeGreaterThan(5);
   });
 });
 
