@@ -11,6 +11,9 @@ function passed(environment: Record<string, string>): [number | undefined, strin
   return [passedSocket(environment, 7, (line) => void lines.push(line)), lines];
 }
 
+const why = (pid: string): string =>
+  `ignoring LISTEN_FDS: LISTEN_PID is "${pid}", and this process is 7 (have a script in between start it with exec)`;
+
 describe('passedSocket', () => {
   it('is descriptor 3 if one is passed to this process, and none without', () => {
     expect(passed({ LISTEN_FDS: '1', LISTEN_PID: '7', LISTEN_FDNAMES: 'x' })).toEqual([3, []]);
@@ -18,8 +21,6 @@ describe('passedSocket', () => {
   });
 
   it('is none with a line if it is for another process', () => {
-    const why = (pid: string): string =>
-      `ignoring LISTEN_FDS: LISTEN_PID is "${pid}", and this process is 7 (have a script in between start it with exec)`;
     expect(passed({ LISTEN_FDS: '1', LISTEN_PID: '8' })).toEqual([undefined, [why('8')]]);
     expect(passed({ LISTEN_FDS: '1' })).toEqual([undefined, [why('')]]);
   });

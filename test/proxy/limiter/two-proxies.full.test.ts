@@ -54,10 +54,10 @@ let clients = 0;
  * Expects that 60 requests of a new client pass. On a busy machine, Redis itself may be late, and a
  * client has a local bucket for a second: then another client tries.
  */
-const expectShared = (as: As): Promise<void> =>
-  expect
-    .poll(() => burst(as, (clients += 1)), { timeout: 60_000, interval: 1_100 })
-    .toEqual({ 200: 60, 429: 40 });
+async function expectShared(as: As): Promise<void> {
+  const next = () => burst(as, (clients += 1));
+  await expect.poll(next, { timeout: 60_000, interval: 1_100 }).toEqual({ 200: 60, 429: 40 });
+}
 
 const redisLines = ({ output }: ProxyProcess): string[] =>
   [...output.stderr.matchAll(/register-api proxy: Redis at \S+ (.*)\n/g)].map(([, line = '']) =>

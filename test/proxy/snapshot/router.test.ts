@@ -1,12 +1,4 @@
-import {
-  array,
-  assert as check,
-  constantFrom,
-  oneof,
-  property,
-  string as anyString,
-  webUrl,
-} from 'fast-check';
+import { array, assert as check, constantFrom, oneof, property, string as anyString } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { Router } from '../../../proxy/snapshot/router.js';
@@ -183,7 +175,7 @@ describe('Router.match', () => {
     const target = oneof(
       array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')),
       array(piece, { maxLength: 12 }).map((pieces) => `/${pieces.join('')}`),
-      webUrl({ withQueryParameters: true }),
+      array(piece, { maxLength: 12 }).map((pieces) => `http://${pieces.join('')}`),
       anyString({ unit: 'binary-ascii', maxLength: 60 }).map((text) => `/${text}`),
     );
     const file =
@@ -198,7 +190,7 @@ describe('Router.match', () => {
         host === 'register.example'
       );
     });
-    expect(() => check(isSafe, { numRuns: 4_000 })).not.toThrow();
+    expect(() => check(isSafe, { numRuns: 2_000 })).not.toThrow();
   });
 
   it.each<[string, object[], string, string]>([

@@ -124,7 +124,7 @@ const limited = async (send: Send, target: string, address: string, accept: stri
 /** The files of a signed log by their routes, in the order of the route table; none if the tree is unsigned. */
 const logFiles = (dist: string, routes: readonly Route[], id: string) =>
   routes.flatMap(({ name: route, file: template }) => {
-    if (!template.startsWith('log/{tree}/')) return [];
+    if (!isOfLog({ file: template })) return [];
     const file = template.replace('{tree}', id);
     if (!file.endsWith('/{path}')) return [{ route, file }];
     return pathsBelow(join(dist, file.replace('/{path}', '')), (entry) => entry.isFile()).map((path) => ({
@@ -132,6 +132,8 @@ const logFiles = (dist: string, routes: readonly Route[], id: string) =>
       file: file.replace('{path}', path),
     }));
   });
+
+const isOfLog = ({ file }: Pick<Route, 'file'>): boolean => file.startsWith('log/{tree}/');
 
 const minuteLater = (date: string): string => new Date(Date.parse(date) + 60_000).toUTCString();
 
@@ -224,7 +226,6 @@ export function contractCases(dist: string): readonly Case[] {
   // The files of a signed log, if there is one.
   const { id } = manifestOf(dist).tree;
   const log = logFiles(dist, routes, id);
-  const isOfLog = ({ file }: Route): boolean => file.startsWith('log/{tree}/');
 
   const routeOf = (name: string): Route => {
     const found = routes.find((route) => route.name === name);
@@ -293,26 +294,14 @@ export function contractCases(dist: string): readonly Case[] {
       expected: 200 | 304 | 412,
     ): void =>
       add(`condition: ${name}, ${route.name}`, async (send) => {
-        const { headers } = await send(path);
-        const { etag = '', 'last-modified': date = '' } = headers;
+        const { etag = '', 'last-modified': date = '' } = (await send(path)).headers;
         const answer = await send(path, { headers: headersFor(etag, date) });
-        if (expected === 412)
-          return differences(answer, {
-            status: 412,
-            headers: { ...published.error, 'Content-Type': 'application/problem+json' },
-          });
-        const { 'Cache-Control': lifetime = '' } = published.content[route.class];
-        return differences(answer, {
-          status: expected,
-          headers: {
-            ETag: etag,
-            'Last-Modified': date,
-            'Cache-Control': lifetime,
-            ...published.all,
-            ...(route.requires !== undefined && { Link: contentHeaders(route, path)['Link'] ?? null }),
-          },
-          body: expected === 200 ? read(file) : EMPTY,
-        });
+        if (expected === 412) return differences(answer, { status: 412, headers: published.error });
+        const { 'Cache-Control': lifetime = null, Link: link = null } = contentHeaders(route, path);
+        const headers = { ...published.all, ETag: etag, 'Last-Modified': date, 'Cache-Control': lifetime };
+        const linked = route.requires === undefined ? {} : { Link: link };
+        const body = expected === 200 ? read(file) : EMPTY;
+        return differences(answer, { status: expected, headers: { ...headers, ...linked }, body });
       });
     const LATER = 'Fri, 01 Jan 2100 00:00:00 GMT';
     const EARLIER = 'Sat, 01 Jan 2000 00:00:00 GMT';
@@ -322,16 +311,9 @@ export function contractCases(dist: string): readonly Case[] {
     conditional('its ETag among others', (etag) => ({ 'If-None-Match': `"x", ${etag}` }), 304);
     conditional('its ETag as a weak one', (etag) => ({ 'If-None-Match': `W/${etag}` }), 304);
     conditional('any ETag', () => ({ 'If-None-Match': '*' }), 304);
-    conditional('its ETag without quotes', (etag) => ({ 'If-None-Match': etag.slice(1, -1) }), 200);
     conditional('no date', () => ({ 'If-Modified-Since': '1' }), 200);
     conditional('If-Match with any', () => ({ 'If-Match': '*' }), 200);
     conditional('If-Match with its ETag as a weak one', (etag) => ({ 'If-Match': `W/${etag}` }), 412);
-    conditional('If-Match with its ETag among others', (etag) => ({ 'If-Match': `"x", ${etag}` }), 200);
-    conditional(
-      'If-Match and another If-None-Match',
-      (etag) => ({ 'If-Match': etag, 'If-None-Match': '"x"' }),
-      200,
-    );
     conditional('its date', (_, date) => ({ 'If-Modified-Since': date }), 304);
     conditional('an earlier date', () => ({ 'If-Modified-Since': EARLIER }), 200);
     conditional('a date a minute later', (_, date) => ({ 'If-Modified-Since': minuteLater(date) }), 200);
