@@ -21,7 +21,7 @@ import { snapshotJson } from '../support/snapshot.js';
 /** Hand-made trees, and the proxy on a port of its own with a clock that only moves when told to. */
 
 export { listenOn } from '../support/ports.js';
-export { ERRORS, EXPOSED, HEADERS, LINK, ROUTES, SERVICE, snapshotJson } from '../support/snapshot.js';
+export { ERRORS, HEADERS, LINK, ROUTES, SERVICE, snapshotJson } from '../support/snapshot.js';
 
 export const FILES: Readonly<Record<string, string>> = {
   'api/v1.json': '{"name":"The Example Register"}',
