@@ -179,7 +179,7 @@ describe('SnapshotWatcher.poll', () => {
     expect(watcher.active?.snapshot.sequence).toBe(3);
     expect([watcher.isPresent, watcher.isReadable]).toEqual([false, false]);
     expect(log.slice(1)).toEqual(['no snapshot.json: still serving snapshot 3, as of 2026-11-20T08:00:00Z']);
-    // Not even a changed file, but what was beside it may be another.
+    // Not even a changed file, but what was next to it may be another.
     await rename(join(root, 'away'), join(root, 'snapshot.json'));
     await watcher.poll();
     expect([watcher.isPresent, watcher.isReadable]).toEqual([true, true]);
