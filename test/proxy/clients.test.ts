@@ -10,13 +10,11 @@ import {
   createClientAddress,
   forwardedAddress,
   createRangeMatcher,
-  NAMED_RANGES,
   parseRanges,
   type AddressRange,
 } from '../../proxy/clients.js';
 
-/** The long run: `IP_RUNS=1000000 npx vitest run --config test/vitest.config.ts client-ip`. */
-const RUNS = Number(process.env.IP_RUNS ?? 5_000);
+const RUNS = 2_000;
 
 /** Numbers whose groups are often zero, so that "::" occurs in every place. */
 const ipv6Value = fc
@@ -66,14 +64,6 @@ const within = new BlockList();
 for (const prefix of WITHIN) within.addSubnet(`${prefix}0.0.0.0`, 96, 'ipv6');
 
 describe('canonicalAddress', () => {
-  it('is undefined for what is none', () => {
-    const texts = [
-      ...' 1.2.3 1.2.3.4.5 1.2.3.256 01.2.3.4 0x7f.1 2130706433 ::: unknown _hidden :1:: 1::2::3'.split(' '),
-      ...'1:2:3:4:5:6:7::8 1:2:3:4:5:6::1.2.3.4 ::1%'.split(' '),
-    ];
-    expect(texts.filter((text) => canonicalAddress(text) !== undefined)).toEqual([]);
-  });
-
   it(`accepts what node:net does, and means the same address, in ${RUNS} texts`, () => {
     const counts = { 0: 0, 4: 0, 6: 0 };
     fc.assert(
@@ -105,12 +95,10 @@ describe('canonicalAddress', () => {
 describe('forwardedAddress', () => {
   it('ignores the port that some load balancers add, and brackets', () => {
     fc.assert(
-      fc.property(fc.ipV4(), fc.ipV6(), fc.integer({ min: 0, max: 65_535 }), (ipv4, ipv6, port) => {
+      fc.property(fc.ipV4(), fc.ipV6(), fc.nat(65_535), (ipv4, ipv6, port) => {
         expect(forwardedAddress(`${ipv4}:${port}`)).toBe(ipv4);
-        const canonical = canonicalAddress(ipv6);
-        for (const element of [`[${ipv6}]:${port}`, `[${ipv6}]`, ipv6, `[${ipv6}%eth0]:${port}`]) {
-          expect(forwardedAddress(element)).toBe(canonical);
-        }
+        for (const element of [`[${ipv6}]:${port}`, `[${ipv6}]`, ipv6, `[${ipv6}%eth0]:${port}`])
+          expect(forwardedAddress(element)).toBe(canonicalAddress(ipv6));
       }),
     );
   });
@@ -122,79 +110,66 @@ describe('forwardedAddress', () => {
   });
 });
 
-it('clientKey is the address itself for IPv4, the /56 for IPv6, and one for clients that are gone', () => {
-  for (const [address, key] of [
-    [undefined, 'gone'],
-    ['192.0.2.7', '192.0.2.7'],
-    ['a:b', 'a:b'],
-    ['2001:db8:0:1200::1', '2001:db8:0:1200::/56'],
-    ['2001:db8:0:12ff:ffff:ffff:ffff:ffff', '2001:db8:0:1200::/56'],
-    ['2001:0db8:0000:1234::', '2001:db8:0:1200::/56'],
-    ['2001:db8:0:1300::1', '2001:db8:0:1300::/56'],
-    ['2001:db8:0:11ff::1', '2001:db8:0:1100::/56'],
-    // Clients of IPv4, mapped or behind NAT64.
-    ...['::ffff:192.0.2.7', '::ffff:c000:207', '64:ff9b::192.0.2.7', '64:FF9B::c000:207'].map((text) => [
-      canonicalAddress(text),
-      '192.0.2.7',
-    ]),
-    [canonicalAddress('64:ff9b::'), '0.0.0.0'],
-    // Next to that prefix, of another NAT64, 6to4, Teredo, ISATAP, SIIT of old, IPv4-compatible: IPv6.
-    [canonicalAddress('64:ff9b::1:192.0.2.7'), '64:ff9b::/56'],
-    [canonicalAddress('64:ff9b:1::192.0.2.7'), '64:ff9b:1::/56'],
-    [canonicalAddress('2002:c000:207::1'), '2002:c000:207::/56'],
-    [canonicalAddress('2001:0:c000:207::3fff:fdf8'), '2001:0:c000:200::/56'],
-    [canonicalAddress('2001:db8::5efe:192.0.2.7'), '2001:db8::/56'],
-    [canonicalAddress('::ffff:0:192.0.2.7'), '::/56'],
-    [canonicalAddress('::192.0.2.7'), '::/56'],
-  ])
-    expect(clientKey(address)).toBe(key);
+it.each([
+  [undefined, 'gone'],
+  ['192.0.2.7', '192.0.2.7'],
+  ['a:b', 'a:b'],
+  ['2001:db8:0:1200::1', '2001:db8:0:1200::/56'],
+  ['2001:db8:0:12ff:ffff:ffff:ffff:ffff', '2001:db8:0:1200::/56'],
+  ['2001:db8:0:1300::1', '2001:db8:0:1300::/56'],
+  // Clients of IPv4, mapped or behind NAT64.
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['::ffff:c000:207', '192.0.2.7'],
+  ['64:ff9b::192.0.2.7', '192.0.2.7'],
+  ['64:FF9B::c000:207', '192.0.2.7'],
+  // Next to that prefix, of another NAT64, 6to4, Teredo, SIIT of old, IPv4-compatible: IPv6.
+  ['64:ff9b::1:192.0.2.7', '64:ff9b::/56'],
+  ['64:ff9b:1::192.0.2.7', '64:ff9b:1::/56'],
+  ['2002:c000:207::1', '2002:c000:207::/56'],
+  ['2001:0:c000:207::3fff:fdf8', '2001:0:c000:200::/56'],
+  ['::ffff:0:192.0.2.7', '::/56'],
+  ['::192.0.2.7', '::/56'],
+])('clientKey of %s is %s', (address, key) => {
+  expect(clientKey(address && (canonicalAddress(address) ?? address))).toBe(key);
 });
 
-describe('anonymize', () => {
-  it.each([
-    ['192.0.2.77', '192.0.2.0/24'],
-    ['::ffff:192.0.2.7', '192.0.2.0/24'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
-    // 6to4 has the IPv4 address in the 32 bits after the first 16.
-    ['2002:c633:6401::1', '2002:c633:6400::/40'],
-    // IPv4-compatible, in both spellings.
-    ['::198.51.100.9', '::/48'],
-    ['::c633:6409', '::/48'],
-    ['64:ff9b::198.51.100.9', '198.51.100.0/24'],
-    ['64:ff9b:1::198.51.100.9', '64:ff9b:1::/48'],
-    ['fe80::1%eth0', 'fe80::/48'],
-    ['somebody', 'unknown'],
-  ])('of %s is %s', (address, network) => {
-    expect(anonymize(address)).toBe(network);
-  });
+it.each([
+  ['192.0.2.77', '192.0.2.0/24'],
+  ['::ffff:192.0.2.7', '192.0.2.0/24'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+  // 6to4 has the IPv4 address in the 32 bits after the first 16.
+  ['2002:c633:6401::1', '2002:c633:6400::/40'],
+  // IPv4-compatible, in both spellings.
+  ['::198.51.100.9', '::/48'],
+  ['::c633:6409', '::/48'],
+  ['64:ff9b::198.51.100.9', '198.51.100.0/24'],
+  ['64:ff9b:1::198.51.100.9', '64:ff9b:1::/48'],
+  ['fe80::1%eth0', 'fe80::/48'],
+  ['somebody', 'unknown'],
+])('anonymize of %s is %s', (address, network) => {
+  expect(anonymize(address)).toBe(network);
 });
 
 describe('parseRanges', () => {
+  const ANYBODY = 'anybody could choose the address';
   it.each([
-    ...['true', '*', '0.0.0.0/0', '10.0.0.0/8,::/0'].map((list) => [
-      list,
-      'anybody could choose the address they are limited by',
-    ]),
+    ['true', `${ANYBODY} they are limited by`],
+    ['10.0.0.0/8,::/0', `${ANYBODY} they are limited by`],
     ['1', 'a count of hops trusts anyone who reaches this port by a shorter way'],
-    ...['proxy.example', 'Loopback', 'fe80::1%eth0'].map((list) => [
-      list,
-      `the name "${list}" is not looked up`,
-    ]),
+    ['proxy.example', 'the name "proxy.example" is not looked up'],
+    ['Loopback', 'the name "Loopback" is not looked up'],
     ['uniquelocal', 'ranges in CIDR notation or loopback, linklocal, private, separated by commas'],
     ['10.0.0.0/8,', 'not ""'],
-    ['0.0.0.0/1,128.0.0.0/1', 'narrower ranges than "0.0.0.0/1": anybody could choose the address'],
-    ['2000::/3', 'narrower ranges than "2000::/3": anybody could choose the address'],
+    ['0.0.0.0/1,128.0.0.0/1', `narrower ranges than "0.0.0.0/1": ${ANYBODY}`],
+    ['2000::/3', `narrower ranges than "2000::/3": ${ANYBODY}`],
     ['10.0.0.0/33', 'a prefix of 1 to 32 bits in "10.0.0.0/33"'],
     ['fc00::/129', 'a prefix of 1 to 128 bits in "fc00::/129"'],
-    ...'10.0.0.0/|10.0.0.0/-8|10.0.0.0/8/8|10.0.0.0/255.0.0.0|10/8|010.0.0.0/8|10.0.0.0/8 192.0.2.1|'
+    ...'10.0.0.0/|10.0.0.0/-8|10.0.0.0/255.0.0.0|10/8|010.0.0.0/8|10.0.0.0/8 192.0.2.1|'
       .split('|')
       .map((list) => [list, `not "${list}"`]),
-    ...['::ffff:10.0.0.0/104', '64:ff9b::/96'].map((list) => [
-      list,
-      `ranges of IPv4 written as IPv4, not as "${list}"`,
-    ]),
-  ])('refuses "%s" with the reason', (list, reason) => {
-    expect(() => parseRanges(list ?? '')).toThrow(reason);
+    ['64:ff9b::/96', 'ranges of IPv4 written as IPv4, not as "64:ff9b::/96"'],
+  ])('refuses "%s" with the reason', (list = '', reason) => {
+    expect(() => parseRanges(list)).toThrow(reason);
   });
 
   it('reads ranges, addresses and names, with spaces around the commas', () => {
@@ -203,11 +178,12 @@ describe('parseRanges', () => {
       { address: '192.0.2.7', prefix: 32, family: 'ipv4' },
       { address: '2001:db8::', prefix: 32, family: 'ipv6' },
     ]);
-    for (const [name, ranges] of Object.entries(NAMED_RANGES)) {
-      expect(parseRanges(name)).toEqual(parseRanges(ranges.join(',')));
-    }
   });
 });
+
+/** Whether a range is of the family that it is written in. */
+const isPlain = ({ family, address }: AddressRange): boolean =>
+  family === 'ipv4' || canonicalAddress(address)?.includes(':') === true;
 
 describe('createRangeMatcher', () => {
   it('of nothing matches nobody, and nothing matches what is no address', () => {
@@ -221,8 +197,8 @@ describe('createRangeMatcher', () => {
     ['linklocal', '169.254.0.1 fe80::1%eth0 febf::1', '169.255.0.1 fec0::1 192.168.0.1'],
     [
       'private',
-      '10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1 fc00::1 fdff::1',
-      '11.0.0.0 172.15.255.255 172.32.0.0 192.169.0.0 fe00::1 127.0.0.1 ::1 100.64.0.1',
+      '10.255.255.255 172.31.255.255 192.168.0.1 fdff::1',
+      '172.32.0.0 fe00::1 127.0.0.1 100.64.0.1',
     ],
     ['192.0.2.0/24', '192.0.2.7 ::ffff:192.0.2.7 64:ff9b::192.0.2.7', '64:ff9b:1::192.0.2.7 ::192.0.2.7'],
     ['::/8', '::1 ff::', '1.2.3.4 ::ffff:1.2.3.4 64:ff9b::1.2.3.4 100::'],
@@ -231,37 +207,31 @@ describe('createRangeMatcher', () => {
     expect(matched.join(' ')).toBe(inside);
   });
 
-  it(`agrees with node:net's BlockList, in ${RUNS / 4} lists of ranges`, () => {
-    const family = fc.constantFrom<AddressRange['family']>('ipv4', 'ipv6');
+  it('agrees with node:net’s BlockList, in lists of ranges', () => {
     const range = fc
-      .tuple(family, ipv6Value, fc.integer({ min: 1, max: 128 }))
-      .map(([family, value, length]) => {
-        const width = family === 'ipv4' ? 32 : 128;
-        const prefix = ((length - 1) % width) + 1;
-        return { address: spelled(value & ((1n << BigInt(width)) - 1n), family), prefix, family };
+      .tuple(fc.constantFrom(32, 128), ipv6Value, fc.integer({ min: 1, max: 128 }))
+      .map(([width, value, length]) => {
+        const family = width === 32 ? ('ipv4' as const) : ('ipv6' as const);
+        const near = BigInt.asUintN(width, value);
+        return { address: spelled(near, family), prefix: ((length - 1) % width) + 1, family, near, width };
       });
-    // A list, the range to be near to, and the bit to be away from it (or none).
-    const flipped = fc.integer({ min: -1, max: 127 });
+    const lists = fc.array(range.filter(isPlain), { minLength: 1, maxLength: 4 });
     const counts = { inside: 0, outside: 0 };
     fc.assert(
-      fc.property(fc.array(range, { minLength: 1, maxLength: 4 }), flipped, (ranges, flip) => {
-        const [{ address, family } = { address: '', family: 'ipv4' as const }] = ranges;
-        const width = family === 'ipv4' ? 32 : 128;
-        const near =
-          flip < 0 ? address : spelled(valueOf(address, family) ^ (1n << BigInt(flip % width)), family);
-        const canonical = canonicalAddress(near) ?? '';
+      // The address of the first range, but for one bit, or none.
+      fc.property(lists, fc.integer({ min: -1, max: 127 }), (ranges, bit) => {
+        const [{ near, width, family } = { near: 0n, width: 32, family: 'ipv4' as const }] = ranges;
+        const address = spelled(bit < 0 ? near : near ^ (1n << BigInt(bit % width)), family);
+        const canonical = canonicalAddress(address) ?? '';
+        const version = canonical.includes(':') ? 'ipv6' : 'ipv4';
         const list = new BlockList();
-        for (const { address, prefix, family } of ranges) {
-          const isMapped = family === 'ipv6' && canonicalAddress(address)?.includes('.') === true;
-          if (isMapped) return true;
-          // BlockList would match ::/8 with every IPv4 address.
-          if ((family === 'ipv6') === canonical.includes(':')) list.addSubnet(address, prefix, family);
-        }
-        const expected = list.check(canonical, canonical.includes(':') ? 'ipv6' : 'ipv4');
+        // BlockList would match ::/8 with every IPv4 address.
+        for (const { address, prefix, family } of ranges)
+          if (family === version) list.addSubnet(address, prefix, family);
+        const expected = list.check(canonical, version);
         counts[expected ? 'inside' : 'outside'] += 1;
-        return (
-          createRangeMatcher(ranges)(near) === expected && createRangeMatcher(ranges)(canonical) === expected
-        );
+        const matches = createRangeMatcher(ranges);
+        return matches(address) === expected && matches(canonical) === expected;
       }),
       { numRuns: RUNS / 4 },
     );
@@ -269,23 +239,13 @@ describe('createRangeMatcher', () => {
   });
 });
 
-function valueOf(address: string, family: 'ipv4' | 'ipv6'): bigint {
-  const [size, separator, prefix] =
-    family === 'ipv4' ? ([8n, '.', ''] as const) : ([16n, ':', '0x'] as const);
-  return address.split(separator).reduce((sum, part) => (sum << size) | BigInt(`${prefix}${part}`), 0n);
-}
-
 /** What a proxy that trusts these ranges takes for the client, and what it logs. */
 function reader(ranges?: string) {
   const log: string[] = [];
   let nowMs = 0;
-  const clientAddress = createClientAddress(
-    createRangeMatcher(ranges === undefined ? [] : parseRanges(ranges)),
-    {
-      clock: () => nowMs,
-      log: (line) => void log.push(line),
-    },
-  );
+  const isTrusted = createRangeMatcher(ranges === undefined ? [] : parseRanges(ranges));
+  const dependencies = { clock: () => nowMs, log: (line: string) => void log.push(line) };
+  const clientAddress = createClientAddress(isTrusted, dependencies);
   return {
     log,
     advance: (ms: number) => void (nowMs += ms),
@@ -303,15 +263,13 @@ const WARNING =
   'which --trust-proxy does not cover, and is ignored: if that is a proxy of yours, all its clients share one limit';
 
 describe('createClientAddress', () => {
-  it('returns the socket’s peer without trusted proxies, whatever a header claims', () => {
-    const { read } = reader();
-    expect(read('192.0.2.7', '198.51.100.1')).toBe('192.0.2.7');
-    expect(read('::ffff:192.0.2.7')).toBe('192.0.2.7');
-    expect(read('2001:db8::7')).toBe('2001:db8::7');
-    expect(read('a socket file')).toBe('a socket file');
-    expect(read(undefined, '198.51.100.1')).toBeUndefined();
-    // Nor if it is none of them.
-    expect(reader('10.0.0.0/8').read('192.0.2.7', '198.51.100.1')).toBe('192.0.2.7');
+  it('returns the peer if that is no trusted proxy, whatever a header claims', () => {
+    for (const { read } of [reader(), reader('10.0.0.0/8')]) {
+      for (const peer of ['192.0.2.7', '::ffff:192.0.2.7'])
+        expect(read(peer, '198.51.100.1')).toBe('192.0.2.7');
+      expect(read('a socket file')).toBe('a socket file');
+      expect(read(undefined, '198.51.100.1')).toBeUndefined();
+    }
   });
 
   it.each([
@@ -346,14 +304,6 @@ describe('createClientAddress', () => {
     expect(read('10.0.0.1', header)).toBe(expected);
     expect(read('::ffff:10.0.0.1', header)).toBe(expected);
     expect(log).toEqual([]);
-  });
-
-  it('reads the longest header that Node lets through at once', () => {
-    const { read } = reader('10.0.0.0/8');
-    const header = Array.from({ length: 2_000 }, () => '10.0.0.1').join();
-    const startedMs = performance.now();
-    expect(read('10.0.0.1', `198.51.100.1,${header}`)).toBe('198.51.100.1');
-    expect(performance.now() - startedMs).toBeLessThan(500);
   });
 
   it('warns at most once a minute of X-Forwarded-For from elsewhere, naming a network and no address', () => {

@@ -21,7 +21,7 @@ import { snapshotJson } from '../support/snapshot.js';
 /** Hand-made trees, and the proxy on a port of its own with a clock that only moves when told to. */
 
 export { listenOn } from '../support/ports.js';
-export { ERRORS, EXPOSED, HEADERS, LINK, ROUTES, SERVICE, snapshotJson } from '../support/snapshot.js';
+export { ERRORS, HEADERS, LINK, ROUTES, SERVICE, snapshotJson } from '../support/snapshot.js';
 
 export const FILES: Readonly<Record<string, string>> = {
   'api/v1.json': '{"name":"The Example Register"}',
@@ -42,7 +42,7 @@ export const FILES: Readonly<Record<string, string>> = {
   '.snapshot/ledger.json': '{"secret":true}',
 };
 
-/** Puts a file in place as the generator does: written beside it, then renamed. */
+/** Puts a file in place as the generator does: written next to it, then renamed. */
 export async function publish(root: string, file: string, content: string | Buffer): Promise<void> {
   const path = join(root, file);
   await mkdir(dirname(path), { recursive: true });
@@ -73,8 +73,9 @@ export async function emptyFolder(): Promise<string> {
   return root;
 }
 
-export async function tree(changes: Record<string, unknown> = {}): Promise<string> {
-  const root = await emptyFolder();
+/** A small tree, gone after the test unless it says where. */
+export async function tree(changes: Record<string, unknown> = {}, folder?: string): Promise<string> {
+  const root = folder ?? (await emptyFolder());
   for (const [file, content] of Object.entries(FILES)) await publish(root, file, content);
   await publishSnapshot(root, changes);
   return root;
@@ -177,6 +178,12 @@ export async function startProxy(root: string, options: TestOptions = {}) {
     /** Has the proxy look for a new snapshot, as it does by itself each second. */
     look: () => watcher.poll(),
     ask: (target: string, options?: AskOptions) => ask(port, target, options),
+    /** Asks for some targets, one after the other: "200 404". */
+    statuses: async (targets: string, options?: AskOptions): Promise<string> => {
+      const all: number[] = [];
+      for (const target of targets.split(' ')) all.push((await ask(port, target, options)).status);
+      return all.join(' ');
+    },
   };
 }
 

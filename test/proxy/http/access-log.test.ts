@@ -3,7 +3,8 @@ import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 
 import { createAccessLog } from '../../../proxy/http/access-log.js';
-import { ask, GET, listenOn, open, problemOf, stalled } from '../support.js';
+import { matching } from '../../support/values.js';
+import { ask, listenOn, open, problemOf } from '../support.js';
 
 const CONTEXT = {
   match: { kind: 'file', path: '/api/v1/group/8', route: { class: 'record' } },
@@ -20,8 +21,7 @@ async function logging(options: object = {}, context: object | null = CONTEXT) {
     accessLog.follow(request, response);
     if (context !== null) Object.assign(request, { context, clientAddress: '203.0.113.77' });
     if (context !== null) Object.assign(response, { sentStatus: 200, sentBytes: 8 });
-    if (request.url === '/slow') response.write('x'.repeat(100));
-    else response.end('12345678');
+    response.end('12345678');
   });
   server.on('clientError', (error, socket) => {
     if (String(Reflect.get(error, 'code')).startsWith('HPE_') && socket instanceof Socket)
@@ -39,22 +39,20 @@ describe('createAccessLog', () => {
     await get('/api/v1/group/8?token=secret', { 'User-Agent': 'x', 'X-Request-Id': '1' });
     await expect.poll(() => lines().length).toBe(1);
     const [line = {}] = lines();
-    expect(Object.keys(line).join(' ')).toBe(
-      'level time method path status bytes duration_ms class cache address aborted',
-    );
-    expect(line).toMatchObject({
+    expect(Number(line['duration_ms'])).toBeGreaterThan(0);
+    expect(line).toEqual({
       level: 'info',
+      time: matching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       method: 'GET',
       path: '/api/v1/group/8',
       status: 200,
       bytes: 8,
+      duration_ms: Number(line['duration_ms']),
       class: 'record',
       cache: 'hit',
       address: '203.0.113.0/24',
       aborted: false,
     });
-    expect(Number(line['duration_ms'])).toBeGreaterThan(0);
-    expect(String(line['time'])).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
   });
 
   it('has whole addresses, what a client says of itself and what the limiter said, if asked for', async () => {
@@ -77,19 +75,8 @@ describe('createAccessLog', () => {
     await get('/');
     for (const id of ['a'.repeat(129), 'é', 'a\tb', '']) await get('/', { 'X-Request-Id': id });
     await expect.poll(() => lines().length).toBe(5);
-    const details = new Set(['user_agent', 'referer', 'request_id', 'limit']);
-    expect(
-      lines()
-        .flatMap(Object.keys)
-        .filter((key) => details.has(key)),
-    ).toEqual([]);
-  });
-
-  it('writes a line for a client that left in the middle', async () => {
-    const { port, lines } = await logging();
-    const { socket } = await stalled(port, GET('/slow'));
-    socket.resetAndDestroy();
-    await expect.poll(lines).toMatchObject([{ status: 200, aborted: true }]);
+    const keys = lines().flatMap(Object.keys).join(' ');
+    expect(keys).not.toMatch(/user_agent|referer|request_id|limit/);
   });
 
   it('writes a line for a request without a context, by its peer, and for what is no request', async () => {

@@ -1,34 +1,26 @@
 import { rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { TimeoutError } from '../../../proxy/timeout.js';
 import {
   controlledDisk,
   emptyFolder,
-  EXPOSED,
   failingDisk,
   ERRORS,
   FILES,
-  GET,
   HEADERS,
   ROUTES,
   LINK,
-  open,
   problemOf,
   publish,
   publishSnapshot,
   startProxy,
   tree,
-  UNLIMITED,
   type Answer,
   type TestProxy,
   serving,
 } from '../support.js';
 
-/** Files up to this size are held in memory. 1 MiB. */
-const HELD_MAX_BYTES = 1024 * 1024;
 const BROKEN = {
   name: 'broken',
   path: '/broken',
@@ -39,16 +31,16 @@ const BROKEN = {
 };
 
 /** Statuses without a condition or a range, as one request each on the standard tree. */
-const STATUSES: readonly [status: number, code: string | undefined, method: string, target: string][] = [
-  [200, undefined, 'GET', '/api/v1/group/7'],
-  [204, undefined, 'OPTIONS', '*'],
-  [308, undefined, 'GET', '/api/v1/'],
-  [400, 'invalid_id', 'GET', '/api/v1/group/007'],
-  [400, 'invalid_path', 'GET', '//user@host#'],
-  [404, 'not_found', 'GET', '/api/v1/group/9'],
-  [405, 'method_not_allowed', 'DELETE', '/nothing'],
-  [414, 'uri_too_long', 'GET', `/${'a'.repeat(3_000)}`],
-  [500, 'internal', 'GET', '/broken'],
+const STATUSES: readonly [status: number, method: string, target: string][] = [
+  [200, 'GET', '/api/v1/group/7'],
+  [204, 'OPTIONS', '*'],
+  [308, 'GET', '/api/v1/'],
+  [400, 'GET', '/api/v1/group/007'],
+  [400, 'GET', '//user@host#'],
+  [404, 'GET', '/api/v1/group/9'],
+  [405, 'DELETE', '/nothing'],
+  [414, 'GET', `/${'a'.repeat(3_000)}`],
+  [500, 'GET', '/broken'],
 ];
 
 async function standardProxy(): Promise<TestProxy> {
@@ -58,45 +50,30 @@ async function standardProxy(): Promise<TestProxy> {
 }
 
 function expectCommon({ headers }: Answer): void {
-  expect(headers).toMatchObject({
-    'access-control-allow-origin': '*',
-    'access-control-expose-headers': EXPOSED,
-    'cross-origin-resource-policy': 'cross-origin',
-  });
+  const { 'Access-Control-Expose-Headers': exposed } = HEADERS.all;
+  expect(headers['access-control-allow-origin']).toBe('*');
+  expect(headers['access-control-expose-headers']).toBe(exposed);
   // Neither the software nor the old fields of limits.
   expect(Object.keys(headers).filter((name) => name.startsWith('x-'))).toEqual(['x-content-type-options']);
   expect([headers.server, headers.date]).toEqual([undefined, expect.any(String)]);
 }
 
 describe('createApp: errors', () => {
-  it('responds with each status, and to HEAD as to GET, with what every response carries', async () => {
+  it('responds to HEAD as to GET, and says what is left where no cache may keep it', async () => {
     const { ask } = await standardProxy();
-    for (const [index, [status, code, method, target]] of STATUSES.entries()) {
+    for (const [index, [status, method, target]] of STATUSES.entries()) {
       const answer = await ask(target, { method, from: `127.0.1.${index}` });
       expect(answer.status, target).toBe(status);
       expectCommon(answer);
       expect(answer.headers['ratelimit-policy']).toBe('"api";q=60;w=60');
       expect(new Set(answer.names.map((name) => name.toLowerCase())).size).toBe(answer.names.length);
-      // RateLimit only where no cache may keep it, and only if the limiter was met.
+      // Only if the limiter was met.
       const isCounted = [400, 414, 500].includes(status);
       expect(answer.headers.ratelimit, target).toBe(isCounted ? '"api";r=59;t=1' : undefined);
+      if (method !== 'GET') continue;
       const head = await ask(target, { method: 'HEAD', from: `127.0.2.${index}` });
-      const { names, headers } = method === 'GET' ? answer : head;
-      expect([method === 'GET' ? head.status : status, head.text, head.names]).toEqual([status, '', names]);
-      expect({ ...head.headers, date: '' }).toEqual({ ...headers, date: '' });
-      if (code === undefined) continue;
-      expect(answer.headers).toMatchObject({
-        'content-type': 'application/problem+json',
-        'content-length': String(Buffer.byteLength(answer.text)),
-        'cache-control': status === 404 ? 'public, max-age=60' : 'no-store',
-        link: LINK,
-      });
-      expect(answer.headers['cdn-cache-control']).toBe(status === 404 ? 'max-age=60' : undefined);
-      expect(answer.headers.allow).toBe(status === 405 ? 'GET, HEAD, OPTIONS' : undefined);
-      const problem = problemOf(answer);
-      expect(Object.keys(problem).join(' ')).toBe('type title status detail instance error');
-      const type = `https://register.example/developers#error-${code}`;
-      expect(problem).toMatchObject({ type, status, error: code });
+      expect([head.status, head.text, head.names]).toEqual([status, '', answer.names]);
+      expect({ ...head.headers, date: '' }).toEqual({ ...answer.headers, date: '' });
     }
   });
 
@@ -115,36 +92,18 @@ describe('createApp: errors', () => {
       expect(instance).toBe(`/${'a'.repeat(left)}`);
     }
   });
-
-  it('tells the client nothing of what failed on disk, the operator one line, and lives on', async () => {
-    const { ask, log } = await standardProxy();
-    const answer = await ask('/broken');
-    expect(answer.text).not.toMatch(/broken\.json|EIO|Error:|node:/);
-    expect(log.slice(1)).toEqual(["can't serve broken.json: EIO"]);
-    expect((await ask('/api/v1')).status).toBe(200);
-  });
 });
 
-it('createApp without a snapshot responds 503 with Retry-After to every GET and HEAD, and to every wrong method', async () => {
+it('createApp without a snapshot responds 503 with Retry-After to all but OPTIONS, and counts nothing', async () => {
   const { ask } = await startProxy(await emptyFolder());
-  for (const [method, target] of [
-    ...'/ /api/v1/ /api/v1/group/x /%00 /snapshot.json //a@b#'
-      .split(' ')
-      .map((each) => ['GET', each] as const),
-    ['POST', '/api/v1'] as const,
-  ]) {
-    const answer = await ask(target, { method });
+  const targets = '/ /api/v1/ /api/v1/group/x /%00 /snapshot.json //a@b#'.split(' ');
+  for (const [target, method] of [...targets.map((each) => [each, 'GET']), ['/', 'POST'], ['/', 'HEAD']]) {
+    const answer = await ask(target ?? '', { method: method ?? '' });
     expect(answer.status).toBe(503);
-    expect(answer.headers).toMatchObject({
-      'cache-control': 'no-store',
-      'content-type': 'application/problem+json',
-      'ratelimit-policy': '"api";q=60;w=60',
-      'retry-after': '10',
-    });
+    expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'retry-after': '10' });
     expectCommon(answer);
-    // It is not counted.
-    expect(answer.headers.ratelimit).toBeUndefined();
-    expect(answer.headers.link).toBeUndefined();
+    expect([answer.headers.ratelimit, answer.headers.link]).toEqual([undefined, undefined]);
+    if (method === 'HEAD') continue;
     expect(problemOf(answer)).toMatchObject({
       type: '/developers#error-no_snapshot',
       title: 'No snapshot yet',
@@ -153,53 +112,25 @@ it('createApp without a snapshot responds 503 with Retry-After to every GET and 
       error: 'no_snapshot',
     });
   }
-  expect((await ask('/api/v1', { method: 'HEAD' })).status).toBe(503);
-  const preflight = await ask('/api/v1', { method: 'OPTIONS' });
-  expect([preflight.status, preflight.headers['access-control-allow-origin']]).toEqual([204, '*']);
-  expect(preflight.headers.allow).toBe('GET, HEAD, OPTIONS');
+  const { status, headers } = await ask('/api/v1', { method: 'OPTIONS' });
+  expect([status, headers['access-control-allow-origin']]).toEqual([204, '*']);
+  expect(headers.allow).toBe('GET, HEAD, OPTIONS');
 });
 
 it('createApp evaluates conditions before ranges, and none on what is missing', async () => {
-  const { ask } = await startProxy(await tree());
+  const { ask, statuses } = await startProxy(await tree());
   const target = '/downloads/groups.csv';
   const { headers } = await ask(target);
   const [etag, modified] = [String(headers.etag), String(headers['last-modified'])];
   const earlier = new Date(Date.parse(modified) - 1_000).toUTCString();
-  for (const [conditions, status, method] of [
-    [{ 'If-None-Match': `"x", W/${etag}` }, 304],
-    [{ 'If-None-Match': '"x"', 'If-Modified-Since': modified }, 200, 'HEAD'],
-    [{ 'If-Modified-Since': modified, Range: 'bytes=0-3' }, 304],
-    [{ 'If-Match': `W/${etag}`, Range: 'bytes=0-3' }, 412, 'HEAD'],
-    [{ 'If-Match': etag, Range: 'bytes=0-3' }, 206],
-    [{ 'If-Match': etag, Range: 'bytes=0-3' }, 200, 'HEAD'],
-    [{ 'If-Unmodified-Since': earlier, Range: 'bytes=999-' }, 412],
-  ] as const) {
-    const answer = await ask(target, { method: method ?? 'GET', headers: conditions });
-    expect([answer.status, conditions]).toEqual([status, conditions]);
-    expectCommon(answer);
-    if (status !== 304) continue;
-    expect(answer.text + answer.headers.etag).toBe(etag);
-    expect(answer.names.filter((name) => name.startsWith('Content-'))).toEqual([]);
-  }
-  for (const name of ['If-None-Match', 'If-Match']) {
-    expect((await ask('/api/v1/group/9', { headers: { [name]: '*' } })).status).toBe(404);
-    expect((await ask('/api/v1/', { headers: { [name]: '"x"' } })).status).toBe(308);
-  }
-});
-
-it('createApp survives clients that leave in the middle, and logs nothing', async () => {
-  const LARGE = Buffer.alloc(HELD_MAX_BYTES * 3 + 17, '0123456789abcdef!');
-  const { ask, port, log } = await serving({ 'downloads/groups.csv': LARGE }, { quotas: UNLIMITED });
-  await ask('/downloads/groups.csv');
-  const leave = async (afterMs: number): Promise<void> => {
-    const { socket } = await open(port);
-    socket.write(GET('/downloads/groups.csv'));
-    await pause(afterMs);
-    socket.resetAndDestroy();
-  };
-  await Promise.all(Array.from({ length: 200 }, (_, index) => leave(index / 5)));
-  expect((await ask('/downloads/groups.csv')).text.length).toBe(LARGE.length);
-  expect(log.slice(2)).toEqual([]);
+  for (const [conditions, status] of [
+    [{ 'If-Modified-Since': modified, Range: 'bytes=0-3' }, '304'],
+    [{ 'If-Match': etag, Range: 'bytes=0-3' }, '206'],
+    [{ 'If-Unmodified-Since': earlier, Range: 'bytes=999-' }, '412'],
+  ] as const)
+    expect(await statuses(target, { headers: conditions })).toBe(status);
+  for (const name of ['If-None-Match', 'If-Match'])
+    expect(await statuses('/api/v1/group/9 /api/v1/', { headers: { [name]: '*' } })).toBe('404 308');
 });
 
 it('createApp follows a new snapshot: its routes, its limits and its headers', async () => {
@@ -237,40 +168,29 @@ it('createApp has a new checkpoint of a log within a second, though no snapshot.
 
 describe('createApp: the tree is gone', () => {
   it('responds 503 instead of 404, says that it is not there, and serves it when it is back', async () => {
-    const { ask, watcher, log, root } = await startProxy(await tree());
-    expect((await ask('/api/v1/group/9')).status).toBe(404);
-    expect((await ask('/api/v1/group/7')).status).toBe(200);
-    const away = `${root}.away`;
-    await rename(root, away);
-    for (const target of ['/api/v1/group/8', '/api/v1/group/9', '/downloads/groups.csv']) {
-      const answer = await ask(target);
-      expect(answer.status).toBe(503);
-      expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'retry-after': '10', link: LINK });
-      expectCommon(answer);
-      expect(problemOf(answer)).toMatchObject({
-        error: 'no_snapshot',
-        detail: 'the published tree is not there at present',
-      });
-    }
+    const { ask, statuses, watcher, log, root } = await startProxy(await tree());
+    expect(await statuses('/api/v1/group/9 /api/v1/group/7')).toBe('404 200');
+    await rename(root, `${root}.away`);
+    expect(await statuses('/api/v1/group/8 /api/v1/group/9 /downloads/groups.csv')).toBe('503 503 503');
+    const answer = await ask('/api/v1/group/9');
+    expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'retry-after': '10', link: LINK });
+    expectCommon(answer);
+    expect(problemOf(answer).detail).toBe('the published tree is not there at present');
     expect([watcher.isPresent, watcher.isReadable]).toEqual([false, false]);
     // What is known of the snapshot in service is still true.
-    expect((await ask('/api/v1/group/7')).status).toBe(200);
-    expect((await ask('/nothing')).status).toBe(404);
-    expect((await ask('/snapshot.json')).status).toBe(200);
+    expect(await statuses('/api/v1/group/7 /nothing /snapshot.json')).toBe('200 404 200');
     expect(log.slice(1)).toEqual(['no snapshot.json: still serving snapshot 3, as of 2026-11-20T08:00:00Z']);
-
-    await rename(away, root);
-    expect((await ask('/api/v1/group/8')).text).toBe('{"id":8}');
-    expect((await ask('/api/v1/group/9')).status).toBe(404);
+    await rename(`${root}.away`, root);
+    expect(await statuses('/api/v1/group/8 /api/v1/group/9')).toBe('200 404');
     expect([watcher.isPresent, watcher.isReadable]).toEqual([true, true]);
   });
 
   it('does not serve what memory has for longer than it is known to be current', async () => {
-    const { ask, advance, root } = await startProxy(await tree());
-    expect((await ask('/api/v1/group/7')).status).toBe(200);
+    const { statuses, advance, root } = await startProxy(await tree());
+    expect(await statuses('/api/v1/group/7')).toBe('200');
     await rm(root, { recursive: true });
     advance(30_001);
-    expect((await ask('/api/v1/group/7')).status).toBe(503);
+    expect(await statuses('/api/v1/group/7')).toBe('503');
   });
 
   it('looks again before it says 404: a snapshot that was just published may have the file', async () => {
@@ -286,85 +206,41 @@ describe('createApp: the tree is gone', () => {
 it('createApp serves a root that is a link, and the tree that it is switched to after the next look', async () => {
   const [old, next, links] = [await tree(), await tree({ sequence: 4 }), await emptyFolder()];
   await publish(next, 'api/v1/group/7.json', '{"id":7,"name":"next"}');
-  await publish(next, 'api/v1/group/5.json', '{"id":5}');
+  await publish(next, 'group/7/history.json', '{"members":null}');
   const link = join(links, 'dist');
   await symlink(old, link);
   const { ask, look } = await startProxy(link);
-  expect((await ask('/api/v1/group/7')).text).toBe(FILES['api/v1/group/7.json']);
+  const texts = async () => [(await ask('/api/v1/group/7')).text, (await ask('/group/7/history.json')).text];
+  expect((await ask('/api/v1/group/7')).status).toBe(200);
   await symlink(next, `${link}.new`);
   await rename(`${link}.new`, link);
   // Not half of one and half of the other.
-  expect((await ask('/group/7/history.json')).text).toBe(FILES['group/7/history.json']);
-  expect((await ask('/api/v1/group/7')).text).toBe(FILES['api/v1/group/7.json']);
+  expect(await texts()).toEqual([FILES['api/v1/group/7.json'], FILES['group/7/history.json']]);
   await look();
-  expect((await ask('/api/v1/group/7')).text).toBe('{"id":7,"name":"next"}');
-  expect((await ask('/api/v1/group/5')).text).toBe('{"id":5}');
-  expect(JSON.parse((await ask('/snapshot.json')).text)).toMatchObject({ sequence: 4 });
-});
-
-it('a disk that hangs is a 503 with Retry-After for what is not in memory, and unready; memory is served', async () => {
-  const { disk, interfere } = controlledDisk();
-  const { ask, look, watcher, log } = await startProxy(await tree(), { disk, quotas: UNLIMITED });
-  expect((await ask('/api/v1/group/7')).status).toBe(200);
-  interfere(() => Promise.reject(new TimeoutError('the disk did not answer within 5000 ms')));
-  for (const target of ['/api/v1/group/8', '/downloads/groups.csv', '/api/v1/group/9']) {
-    const answer = await ask(target);
-    expect(answer.status).toBe(503);
-    expect(answer.headers).toMatchObject({ 'retry-after': '10', 'cache-control': 'no-store' });
-    expect(problemOf(answer).detail).toBe('the published tree does not respond at present');
-  }
-  expect(log.at(-1)).toContain('the disk did not answer within 5000 ms');
-  expect((await ask('/api/v1/group/7')).status).toBe(200);
-  await look();
-  expect(watcher.isReadable).toBe(false);
-  interfere(undefined);
-  await look();
-  expect(watcher.isReadable).toBe(true);
-  expect((await ask('/api/v1/group/8')).status).toBe(200);
+  expect(await texts()).toEqual(['{"id":7,"name":"next"}', '{"members":null}']);
 });
 
 describe('createApp: the disk', () => {
   it('is asked once for a file, and once more for snapshot.json if it is not there', async () => {
     const { disk, reads } = controlledDisk();
-    const { ask } = await startProxy(await tree(), { disk });
+    const { statuses } = await startProxy(await tree(), { disk });
     reads.length = 0;
-    expect((await ask('/api/v1/group/9')).status).toBe(404);
+    expect(await statuses('/api/v1/group/9 /nothing /api/v1/group/x')).toBe('404 404 400');
     expect(reads).toEqual(['api/v1/group/9.json', 'snapshot.json']);
-    reads.length = 0;
-    expect((await ask('/nothing')).status).toBe(404);
-    expect((await ask('/api/v1/group/x')).status).toBe(400);
-    expect(reads).toEqual([]);
-    for (let count = 0; count < 3; count += 1) await ask('/api/v1/group/7');
-    for (let count = 0; count < 3; count += 1) await ask('/downloads/groups.csv');
-    expect(reads).toEqual(['api/v1/group/7.json', 'downloads/groups.csv']);
+    const twice = '/api/v1/group/7 /api/v1/group/7 /downloads/groups.csv /downloads/groups.csv';
+    expect(await statuses(twice)).toBe('200 200 200 200');
+    expect(reads.slice(2)).toEqual(['api/v1/group/7.json', 'downloads/groups.csv']);
   });
 
-  it('is looked at once for a download, whatever its status, as are hits and misses of the cache', async () => {
-    const { disk, reads } = controlledDisk();
-    const { ask, metrics } = await startProxy(await tree(), { disk, quotas: UNLIMITED });
-    const lookedUp = vi.spyOn(metrics, 'lookedUp');
-    reads.length = 0;
-    const path = '/downloads/groups.csv';
-    const etag = String((await ask(path, { method: 'HEAD' })).headers.etag);
-    for (const [index, [status, headers]] of (
-      [
-        [200, {}],
-        [206, { Range: 'bytes=0-3' }],
-        [304, { 'If-None-Match': etag }],
-        [412, { 'If-Match': '"x"' }],
-        [416, { Range: 'bytes=999999999-' }],
-      ] as const
-    ).entries()) {
-      expect((await ask(path, { headers })).status).toBe(status);
-      expect(lookedUp.mock.calls.flat()).toEqual(['miss', ...Array.from({ length: index + 1 }, () => 'hit')]);
-    }
-    expect(reads).toEqual(['downloads/groups.csv']);
-  });
-
-  it('that fails costs no token of a download, and is no 404', async () => {
+  it('that fails costs no token of a download, is no 404, and is a line for the operator alone', async () => {
     const disk = failingDisk('downloads/groups.csv', 'ESTALE');
-    const { ask, log } = await startProxy(await tree(), { disk, quotas: { download: { burst: 1 } } });
-    for (let count = 0; count < 3; count += 1) expect((await ask('/downloads/groups.csv')).status).toBe(500);
-    expect(log[2]).toBe("can't serve downloads/groups.csv: ESTALE");
+    const { ask, statuses, log } = await startProxy(await tree(), {
+      disk,
+      quotas: { download: { burst: 1 } },
+    });
+    expect(await statuses('/downloads/groups.csv /downloads/groups.csv')).toBe('500 500');
+    expect((await ask('/downloads/groups.csv')).text).not.toMatch(/csv: |ESTALE|Error:|node:/);
+    expect(log.slice(-1)).toEqual(["can't serve downloads/groups.csv: ESTALE"]);
+    expect(await statuses('/api/v1')).toBe('200');
   });
 });

@@ -26,30 +26,27 @@ const statusesIn = (heard: string): string =>
 const CONNECT = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
 
 describe('createHttpServer', () => {
-  it.each([
-    ['garbage', 'GARBAGE\r\n\r\n', '400 Bad Request'],
-    ['two lengths', GET('/', 'Content-Length: 5', 'Transfer-Encoding: chunked'), '400 Bad Request'],
-    ['too much header', GET('/', `X: ${LONG}`), '431 Request Header Fields Too Large'],
-    ['an unknown method', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n', '400 Bad Request'],
-    ['a path beyond the parser', GET(`/${LONG}`), '431 Request Header Fields Too Large'],
-  ])('responds to %s with a bare status, and closes', async (_name, bytes, statusLine) => {
+  it('responds to what is no request with a bare status, and closes', async () => {
     const { port } = await startProxy(await tree());
-    expect(await askRaw(port, bytes, 3_000)).toBe(`HTTP/1.1 ${statusLine}\r\nConnection: close\r\n\r\n`);
+    for (const [bytes, statusLine] of [
+      ['GARBAGE\r\n\r\n', '400 Bad Request'],
+      [GET('/', `X: ${LONG}`), '431 Request Header Fields Too Large'],
+      [GET(`/${LONG}`), '431 Request Header Fields Too Large'],
+    ] as const)
+      expect(await askRaw(port, bytes, 3_000)).toBe(`HTTP/1.1 ${statusLine}\r\nConnection: close\r\n\r\n`);
   });
 
   it.each([
     ['a Host that is none', 'GET /api/v1 HTTP/1.1\r\nHost: x/y\r\n\r\n', 400, 'invalid_request'],
     ['HTTP/2.0', 'GET /api/v1 HTTP/2.0\r\nHost: x\r\n\r\n', 505, 'version_not_supported'],
   ])('responds to %s with a problem, counts it, and closes', async (_name, bytes, status, error) => {
-    const { port } = await startProxy(await tree(), { quotas: { api: { burst: 2 } } });
-    for (const rest of ['"api";r=1;t=1', '"api";r=0;t=1']) {
-      const heard = await askRaw(port, bytes, 3_000);
-      const [head = '', text = ''] = heard.split('\r\n\r\n');
-      expect(statusesIn(heard)).toBe(String(status));
-      for (const field of [`Content-Length: ${text.length}`, 'Connection: close', `RateLimit: ${rest}`])
-        expect(head.split('\r\n')).toContain(field);
-      expect(problemOf({ text })).toMatchObject({ status, error, instance: '/api/v1' });
-    }
+    const { port } = await startProxy(await tree(), { quotas: { api: { burst: 1 } } });
+    const heard = await askRaw(port, bytes, 3_000);
+    const [head = '', text = ''] = heard.split('\r\n\r\n');
+    expect(statusesIn(heard)).toBe(String(status));
+    for (const field of [`Content-Length: ${text.length}`, 'Connection: close', 'RateLimit: "api";r=0;t=1'])
+      expect(head.split('\r\n')).toContain(field);
+    expect(problemOf({ text })).toMatchObject({ status, error, instance: '/api/v1' });
     expect(statusesIn(await askRaw(port, bytes))).toBe('429');
   });
 
@@ -60,12 +57,17 @@ describe('createHttpServer', () => {
   });
 
   it.each([
-    ['a long body', `Content-Length: 10000000\r\n\r\n${'x'.repeat(300_000)}`],
-    ['one that waits to be asked for', 'Content-Length: 5\r\nExpect: 100-continue\r\n\r\n'],
-  ])('responds to a GET with %s, and closes instead of reading that', async (_name, rest) => {
+    ['a long body', GET(GROUP_PATH, 'Content-Length: 10000000') + 'x'.repeat(300_000)],
+    ['a body that waits to be asked for', GET(GROUP_PATH, 'Content-Length: 5', 'Expect: 100-continue')],
+    ['an Upgrade', GET(GROUP_PATH, 'Connection: Upgrade', 'Upgrade: x')],
+    [
+      'an Upgrade and a body',
+      GET(GROUP_PATH, 'Connection: Upgrade', 'Upgrade: x', 'Content-Length: 3') + 'abc',
+    ],
+  ])('responds to a GET with %s, and closes instead of reading that', async (_name, bytes) => {
     const { port } = await startProxy(await tree());
-    const heard = await askRaw(port, `GET /api/v1/group/8 HTTP/1.1\r\nHost: x\r\n${rest}`);
-    expect(statusesIn(heard)).toBe('200');
+    const heard = await askRaw(port, GROUP + bytes);
+    expect(statusesIn(heard)).toBe('200 200');
     expect(heard).toContain('Connection: close');
     expect(heard.endsWith('{"id":8}')).toBe(true);
   });
@@ -85,10 +87,12 @@ describe('createHttpServer', () => {
   });
 
   it('closes connections beyond the maximum without a response, and serves again when there is room', async () => {
-    const { port, ask, connections } = await startProxy(await tree(), { server: { maxConnections: 2 } });
+    const proxy = await startProxy(await tree(), { server: { maxConnections: 2 } });
+    const { port, ask, connections, metrics } = proxy;
     const kept = [await open(port), await open(port)];
     await expect.poll(connections).toBe(2);
     await expect(ask('/api/v1')).rejects.toThrow(/ECONNRESET|socket hang up/);
+    expect(await metrics.read()).toContain('connections_dropped_total{reason="total"} 1\n');
     kept[0]?.socket.destroy();
     await expect.poll(connections).toBe(1);
     expect((await ask('/api/v1')).status).toBe(200);
@@ -102,52 +106,29 @@ describe('createHttpServer', () => {
   });
 });
 
-describe('CONNECT', () => {
-  it('ends the connection after the responses before it, without one of its own', async () => {
-    const { port, connections, ask } = await startProxy(await tree());
-    for (const count of [0, 10]) {
-      const heard = await askRaw(port, `${GROUP.repeat(count)}${CONNECT}\x16\x03\x01hello`, 3_000);
-      expect(statusesIn(heard)).toBe('200 '.repeat(count).trim());
-      expect(count === 0 || heard.endsWith('{"id":8}')).toBe(true);
-    }
-    await expect.poll(connections, { timeout: 4_000 }).toBe(0);
-    expect((await ask('/api/v1')).status).toBe(200);
-  });
-
-  it('that is held does not keep the server from stopping', async () => {
-    const { port, stop, connections } = await startProxy(await tree());
-    const { socket } = await open(port, { allowHalfOpen: true });
-    socket.write(CONNECT);
-    await pause(50);
-    expect(await stop(4_000)).toBe(true);
-    await expect.poll(connections).toBe(0);
-  });
-});
-
-it('Upgrade is ignored, with a body too, and ends the connection', async () => {
-  const { port } = await startProxy(await tree());
-  const fields = ['Connection: Upgrade', 'Upgrade: x'];
-  for (const request of [
-    GET(GROUP_PATH, ...fields),
-    `${GET(GROUP_PATH, ...fields, 'Content-Length: 3')}abc`,
-  ]) {
-    const heard = await askRaw(port, GROUP + request);
-    expect(statusesIn(heard)).toBe('200 200');
-    expect(heard).toContain('Connection: close');
-    expect(heard.endsWith('{"id":8}')).toBe(true);
+it('CONNECT ends the connection after the responses before it, without one of its own', async () => {
+  const { port, connections } = await startProxy(await tree());
+  for (const count of [0, 10]) {
+    const heard = await askRaw(port, `${GROUP.repeat(count)}${CONNECT}\x16\x03\x01hello`, 3_000);
+    expect(statusesIn(heard)).toBe('200 '.repeat(count).trim());
+    expect(count === 0 || heard.endsWith('{"id":8}')).toBe(true);
   }
+  await expect.poll(connections).toBe(0);
 });
 
 describe('what the parser refuses', () => {
-  it('after requests on its connection ends it after their responses', async () => {
+  it('gets one response in many packets, too, and its connection is closed if the client does not', async () => {
     const { port, connections } = await startProxy(await tree());
-    const heard = await askRaw(port, `${GROUP.repeat(3)}GARBAGE\r\n\r\n`, 3_000);
-    expect(statusesIn(heard)).toBe('200 200 200');
-    expect(heard.endsWith('{"id":8}')).toBe(true);
+    const { socket, heard } = await open(port, { allowHalfOpen: true });
+    for (let count = 0; count < 10; count += 1) {
+      socket.write('GARBAGE\r\n\r\n');
+      await pause(5);
+    }
     await expect.poll(connections).toBe(0);
+    expect(statusesIn(heard())).toBe('400');
   });
 
-  it('leaves a response that the disk is slow with its time', async () => {
+  it('after a request ends the connection after its response, which has its time on a slow disk', async () => {
     const { disk, interfere } = controlledDisk();
     const { port, connections } = await startProxy(await tree(), { disk });
     interfere(async (request) => {
@@ -184,60 +165,45 @@ describe('what the parser refuses', () => {
     await expect.poll(connections).toBe(0);
     expect(warnings).toEqual([]);
   });
-
-  it('gets its response also in many packets, and its connection is closed if the client does not', async () => {
-    const { port, connections } = await startProxy(await tree());
-    const { socket, heard } = await open(port, { allowHalfOpen: true });
-    for (let count = 0; count < 10; count += 1) {
-      socket.write('GARBAGE\r\n\r\n');
-      await pause(5);
-    }
-    expect(statusesIn(heard())).toBe('400');
-    await expect.poll(connections, { timeout: 4_000 }).toBe(0);
-  });
 });
 
 describe('connections of one client', () => {
   it('are bounded: others are still served, and so is the client when one is closed', async () => {
-    const { port, ask, connections } = await startProxy(await tree(), {
-      server: { maxConnectionsPerClient: 3 },
-    });
+    const proxy = await startProxy(await tree(), { server: { maxConnectionsPerClient: 3 } });
+    const { port, ask, connections, metrics } = proxy;
     const held = await Promise.all(Array.from({ length: 3 }, () => open(port)));
     await expect.poll(connections).toBe(3);
     await expect(ask('/api/v1')).rejects.toThrow(/ECONNRESET|socket hang up/);
-    expect(connections()).toBe(3);
+    expect(await metrics.read()).toContain('connections_dropped_total{reason="client"} 1\n');
     expect((await ask('/api/v1', { from: '127.0.0.2' })).status).toBe(200);
     held[0]?.socket.destroy();
     await expect.poll(connections).toBe(2);
     expect((await ask('/api/v1')).status).toBe(200);
-    for (const { socket } of held) socket.destroy();
-    await expect.poll(connections).toBe(0);
   });
 
   it('are not bounded for a trusted peer', async () => {
-    const { port, connections, ask } = await startProxy(await tree(), {
+    const { port, connections } = await startProxy(await tree(), {
       server: { maxConnectionsPerClient: 2, isTrusted: (address) => address.endsWith('127.0.0.2') },
     });
-    const connect = (count: number, from: string) =>
-      Promise.all(Array.from({ length: count }, () => open(port, { from })));
-    await connect(6, '127.0.0.2');
-    await expect.poll(connections).toBe(6);
-    expect((await ask('/api/v1', { from: '127.0.0.2' })).status).toBe(200);
-    await connect(4, '127.0.0.1');
-    await expect.poll(connections).toBe(8);
+    for (const [from, left] of [
+      ['127.0.0.2', 6],
+      ['127.0.0.1', 8],
+    ] as const) {
+      await Promise.all(Array.from({ length: 6 }, () => open(port, { from })));
+      await expect.poll(connections).toBe(left);
+    }
   });
 });
 
 describe('stop', () => {
-  it('closes connections that idle or were never used within a second', async () => {
+  it('closes connections that idle or were never used, and waits for nothing', async () => {
     const { port, stop } = await startProxy(await tree());
     await open(port);
-    const { socket, heard } = await open(port);
+    const { socket, heard, closed } = await open(port);
     socket.write(GET('/api/v1'));
     await expect.poll(heard).toContain('\r\n\r\n');
-    const startedMs = performance.now();
-    expect(await stop(5_000)).toBe(true);
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    expect(await stop(60_000)).toBe(true);
+    await closed;
   });
 
   it('responds to a request that was on its way when it began, and then closes the connection', async () => {
@@ -254,26 +220,17 @@ describe('stop', () => {
     expect(used.heard()).toContain('Connection: close');
   });
 
-  it.each([
-    ['responses from memory that wait to be sent', 'api/v1/group/7', 12, 1_000_000],
-    ['a response under way', 'downloads/groups.csv', 1, 30_000_000],
-  ])('lets a client read %s', async (_name, path, count, bytes) => {
-    const file = path.endsWith('csv') ? path : `${path}.json`;
-    const { port, stop } = await serving({ [file]: Buffer.alloc(bytes, 'x') });
-    const { socket, heard, closed } = await stalled(port, GET(`/${path}`).repeat(count));
-    await pause(200);
+  it('lets a client read responses from memory that wait to be sent', async () => {
+    const [count, bytes] = [12, 1_000_000];
+    const { port, stop } = await serving({ 'api/v1/group/8.json': Buffer.alloc(bytes, 'x') });
+    const { socket, heard, closed } = await stalled(port, GROUP.repeat(count));
     const stopped = stop(5_000);
+    // Longer than an idle connection is kept then.
     await pause(700);
     socket.resume();
     expect(await stopped).toBe(true);
     // The last of it may still be in the system's buffers when the server is done.
     await closed;
     expect(heard().length).toBeGreaterThan(count * bytes);
-  });
-
-  it('cuts what takes longer than its bound', async () => {
-    const { port, stop } = await serving({ 'downloads/groups.csv': Buffer.alloc(30_000_000, 'x') });
-    await stalled(port, GET('/downloads/groups.csv'));
-    expect(await stop(200)).toBe(false);
   });
 });

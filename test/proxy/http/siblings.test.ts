@@ -45,13 +45,10 @@ describe('Accept-Encoding', () => {
     await publishCompressed(root, 'api/v1/group/8.json', 'x'.repeat(FROM));
     await publishCompressed(root, 'group/7/history.json', 'x'.repeat(FROM - 1));
     const { ask } = await startProxy(root);
-    const varyOf = async (target: string): Promise<(string | undefined)[]> => {
-      const { headers } = await ask(target, accepting('br'));
-      return [headers.vary, headers['content-encoding']];
-    };
-    expect(await varyOf('/api/v1/group/8')).toEqual(['Accept-Encoding', 'br']);
-    for (const target of ['/group/7/history.json', '/downloads/groups.csv', `/${LOG}/tile/0/000`, '/nothing'])
-      expect(await varyOf(target)).toEqual([undefined, undefined]);
+    const { headers } = await ask('/api/v1/group/8', accepting('br'));
+    expect(headers).toMatchObject({ vary: 'Accept-Encoding', 'content-encoding': 'br' });
+    for (const target of ['/group/7/history.json', '/downloads/groups.csv', `/${LOG}/tile/0/000`])
+      expect((await ask(target, accepting('br'))).names.join()).not.toMatch(/Vary|Content-Encoding/);
     // Nor any of a tree that compresses nothing.
     const { ask: askPlain } = await startProxy(await tree());
     expect((await askPlain(TARGET, accepting('br'))).headers.vary).toBeUndefined();
@@ -64,19 +61,18 @@ describe('Accept-Encoding', () => {
     for (const coding of ['br', 'gzip', 'identity'] as const) {
       etags[coding] = String((await ask(TARGET, accepting(coding))).headers.etag);
     }
-    const statusOf = async (conditions: Record<string, string>): Promise<number> =>
-      (await ask(TARGET, { headers: { 'Accept-Encoding': 'br', ...conditions } })).status;
-    const { status, headers } = await ask(TARGET, {
-      headers: { 'Accept-Encoding': 'br', 'If-None-Match': etags.br },
-    });
+    const accepted = (conditions: Record<string, string>) =>
+      ask(TARGET, { headers: { 'Accept-Encoding': 'br', ...conditions } });
+    const { status, headers } = await accepted({ 'If-None-Match': etags.br });
     expect([status, headers.vary, headers.etag]).toEqual([304, 'Accept-Encoding', etags.br]);
     expect(headers['content-encoding']).toBeUndefined();
     for (const other of [etags.gzip, etags.identity]) {
-      expect(await statusOf({ 'If-None-Match': other })).toBe(200);
-      expect(await statusOf({ 'If-Match': other, Range: 'bytes=0-3' })).toBe(412);
-      expect(await statusOf({ 'If-Range': other, Range: 'bytes=0-3' })).toBe(200);
+      const conditions = [{ 'If-None-Match': other }, { 'If-Match': other }, { 'If-Range': other }];
+      const answers = await Promise.all(
+        conditions.map((condition) => accepted({ Range: 'bytes=0-3', ...condition })),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([206, 412, 200]);
     }
-    expect(await statusOf({ 'If-Match': etags.br, Range: 'bytes=0-3' })).toBe(206);
     const whole = await bodyOf(proxy, { 'Accept-Encoding': 'br' });
     const part = { 'Accept-Encoding': 'br', Range: 'bytes=10-19', 'If-Range': etags.br };
     expect((await ask(TARGET, { headers: part })).headers).toMatchObject({
@@ -98,11 +94,9 @@ describe('A compressed sibling', () => {
     const root = await compressedTree();
     await spoil(root);
     const { ask } = await startProxy(root);
-    for (let count = 0; count < 2; count += 1) {
-      expect((await ask(TARGET, accepting('br, gzip'))).headers['content-encoding']).toBe('gzip');
-      const answer = await ask(TARGET, accepting('br'));
-      expect([answer.text, answer.headers.vary]).toEqual([LONG, 'Accept-Encoding']);
-    }
+    expect((await ask(TARGET, accepting('br, gzip'))).headers['content-encoding']).toBe('gzip');
+    const answer = await ask(TARGET, accepting('br'));
+    expect([answer.text, answer.headers.vary]).toEqual([LONG, 'Accept-Encoding']);
   });
 
   it('of an older or newer version than the file is never sent under its ETag, at any moment of a commit', async () => {
@@ -126,11 +120,7 @@ describe('A compressed sibling', () => {
       ['.br', '.gz', ''],
     ]) {
       const next = `${LONG}${' '.repeat(sequence)}`;
-      const forms: Record<string, string | Buffer> = {
-        '': next,
-        '.br': brotli(next),
-        '.gz': gzipSync(next),
-      };
+      const forms: Record<string, string | Buffer> = { '': next, '.br': brotli(next), '.gz': gzipSync(next) };
       for (const suffix of order) {
         await publish(root, `${FILE}${suffix}`, forms[suffix] ?? '');
         // As a proxy that starts now, or one whose cache was too small, sees it.
@@ -139,8 +129,8 @@ describe('A compressed sibling', () => {
         await look();
       }
       sequence += 1;
-      expect((await proxy.ask(TARGET, accepting('br'))).headers['content-encoding']).toBe('br');
-      expect((await proxy.ask(TARGET, accepting('gzip'))).headers['content-encoding']).toBe('gzip');
+      for (const coding of ['br', 'gzip'])
+        expect((await proxy.ask(TARGET, accepting(coding))).headers['content-encoding']).toBe(coding);
     }
   });
 

@@ -30,65 +30,15 @@ async function scrape(metrics: Metrics, changes?: Partial<MetricSources>) {
 }
 
 describe('Metrics', () => {
-  it('counts what is recorded', async () => {
-    const metrics = new Metrics();
-    metrics.responded('record', 200, 0.0004, 100);
-    metrics.responded('record', 200, 0.002, 50);
-    metrics.responded('record', 304, 0.0005, 0);
-    metrics.responded('unrouted', 404, 100, 7);
-    metrics.refused('download');
-    metrics.lookedUp('hit');
-    metrics.lookedUp('hit');
-    metrics.lookedUp('miss');
-    metrics.connectionDropped('client');
-    expect(await scrape(metrics)).toMatchObject({
-      'requests_total{class="record",status="200"}': '2',
-      'requests_total{class="record",status="304"}': '1',
-      'requests_total{class="unrouted",status="404"}': '1',
-      'response_bytes_total{class="record"}': '150',
-      'response_bytes_total{class="unrouted"}': '7',
-      'limiter_refusals_total{limiter="api"}': '0',
-      'limiter_refusals_total{limiter="download"}': '1',
-      cache_hits_total: '2',
-      cache_misses_total: '1',
-      'connections_dropped_total{reason="total"}': '0',
-      'connections_dropped_total{reason="client"}': '1',
-    });
-  });
-
   it('has a histogram of durations whose buckets are cumulative and include their bound', async () => {
     const metrics = new Metrics();
     for (const seconds of [0.0001, 0.0005, 0.0006, 61]) metrics.responded('page', 200, seconds, 0);
     const samples = await scrape(metrics);
     const bounds = ['0.0005', '0.001', '60', '+Inf'];
-    expect(bounds.map((bound) => samples[`request_duration_seconds_bucket{le="${bound}"}`])).toEqual([
-      '2',
-      '3',
-      '3',
-      '4',
-    ]);
+    const counts = bounds.map((bound) => samples[`request_duration_seconds_bucket{le="${bound}"}`]);
+    expect(counts.join(' ')).toBe('2 3 3 4');
     expect(samples['request_duration_seconds_count']).toBe('4');
     expect(Number(samples['request_duration_seconds_sum'])).toBeCloseTo(61.0012);
-  });
-
-  it('reads the rest where it is kept, at each scrape', async () => {
-    let open = 0;
-    const connections = (): number => (open += 1);
-    const metrics = new Metrics();
-    metrics.watch(sources({ connections }));
-    expect(metrics.contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
-    expect(await metrics.read()).toContain('\nregister_proxy_connections 1\n');
-    expect(await metrics.read()).toContain('\nregister_proxy_connections 2\n');
-    expect(await scrape(new Metrics())).toMatchObject({
-      cache_bytes: '4096',
-      'limiter_entries{limiter="page"}': '2',
-      'limiter_evictions_total{limiter="api"}': '1',
-      snapshot_sequence: '3',
-      snapshot_as_of_timestamp_seconds: String(Date.parse(READ) / 1000),
-      snapshot_built_timestamp_seconds: String(Date.parse(BUILT) / 1000),
-      snapshot_readable: '1',
-      'build_info{version="1.2.3",node="20.0.0"}': '1',
-    });
   });
 
   it('says NaN where there is no value, and of Redis only if there is one', async () => {

@@ -19,30 +19,21 @@ function segmentsOf(path: string): string[] {
     .map(decodeURIComponent);
 }
 
-describe('parseTarget', () => {
-  it('redirects once: what it redirects to is canonical, on this host, and means the same', () => {
-    const redirected = property(TARGETS, (target) => {
-      const parsed = parseTarget(target);
-      if (parsed.kind !== 'redirect') return true;
-      const again = parseTarget(parsed.location);
-      return (
-        again.kind === 'target' &&
-        new URL(parsed.location, 'http://register.example').host === 'register.example' &&
-        segmentsOf(again.path).join('\n') === segmentsOf(parsed.path).join('\n')
-      );
-    });
-    expect(() => check(redirected, { numRuns: 3_000 })).not.toThrow();
+it('parseTarget redirects once, to what is canonical, on this host, and means the same', () => {
+  // Reserved characters may stay as they are, or escaped; all that is unreserved has one form.
+  const needless = /%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/i;
+  const redirected = property(TARGETS, (target) => {
+    const parsed = parseTarget(target);
+    if (parsed.kind === 'target') return !needless.test(parsed.path);
+    if (parsed.kind !== 'redirect') return true;
+    const again = parseTarget(parsed.location);
+    return (
+      again.kind === 'target' &&
+      new URL(parsed.location, 'http://register.example').host === 'register.example' &&
+      segmentsOf(again.path).join('\n') === segmentsOf(parsed.path).join('\n')
+    );
   });
-
-  it('has no two paths for the same segments', () => {
-    // Reserved characters may stay as they are, or escaped; all that is unreserved has one form.
-    const needless = /%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/i;
-    const canonical = property(TARGETS, (target) => {
-      const parsed = parseTarget(target);
-      return parsed.kind !== 'target' || !needless.test(parsed.path);
-    });
-    expect(() => check(canonical, { numRuns: 3_000 })).not.toThrow();
-  });
+  expect(() => check(redirected, { numRuns: 3_000 })).not.toThrow();
 });
 
 describe('uriReference', () => {

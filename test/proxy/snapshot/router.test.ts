@@ -1,12 +1,4 @@
-import {
-  array,
-  assert as check,
-  constantFrom,
-  oneof,
-  property,
-  string as anyString,
-  webUrl,
-} from 'fast-check';
+import { array, assert as check, constantFrom, oneof, property, string as anyString } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { Router } from '../../../proxy/snapshot/router.js';
@@ -37,21 +29,24 @@ function detail(target: string): string {
 const others = (targets: readonly string[], expected: string): string[] =>
   targets.filter((target) => outcome(target) !== expected);
 
-/** A route with one parameter in its path. */
-const routeWith = (type: string, path: string, more: object = {}): object => {
-  const [name = ''] = /(?<=\{)\w+/.exec(path) ?? [];
-  return { ...ROUTE, path, file: path.slice(1), parameters: [{ name, in: 'path', type }], ...more };
-};
-
-/** The file that a table has for a target, or what else it has. */
-const fileIn = (routes: readonly object[]) => {
+/**
+ * The file that a table has for a target, or what else it has.
+ * @param table the type of the parameter and the path of each route, whose files are in folders 0, 1, …
+ */
+function fileIn(table: string): (target: string) => string {
+  const routes = table.split(' | ').map((pair, index) => {
+    const [type, path = ''] = pair.split(' ');
+    const parameters = (path.match(/(?<=\{)\w+/g) ?? []).map((name) => ({ name, in: 'path', type }));
+    return { ...ROUTE, name: String(index), path, file: `${index}${path}`, parameters };
+  });
   const some = routerOf(routes);
-  return (target: string): string => {
+  return (target) => {
     const match = some.match(target);
     return match.kind === 'file' ? match.file : match.kind === 'refusal' ? match.code : match.kind;
   };
-};
+}
 
+/** Beyond those of the contract, which has what a server sees. */
 const INVALID_PATHS = [
   // No path at all, and fragments.
   '',
@@ -59,39 +54,25 @@ const INVALID_PATHS = [
     ' ',
   ),
   ...'http://user@register.example/api/v1 http://[/api/v1'.split(' '),
-  // Dot segments.
-  ...'/api/../secret.json /api/v1/.. /api/./v1 /%2e%2e/secret.json /.%2E/secret.json /%2e/api/v1 /../'.split(
+  // Dot segments, and separators in disguise.
+  ...'/api/v1/.. /.%2E/secret.json /%2e/api/v1 /../ /api/v1/group/7%2f..%2f8 /api/v1/group/..%5c..%5c8'.split(
     ' ',
   ),
-  // Separators in disguise.
-  ...'/api%2Fv1 /api/v1/group/7%2f..%2f8 /api\\v1 /api/v1/group/..%5c..%5csecret'.split(' '),
   // Controls and raw bytes.
-  ...'/api/v1/group/7%00.json /api/v1/group/7%0a /api/v1/group/%7F /api/v1/group/%C2%85'.split(' '),
-  ...'/api/v1/\0 /api/v1/\xe9'.split(' '),
+  ...'/api/v1/group/7%0a /api/v1/group/%7F /api/v1/group/%C2%85 /api/v1/\0 /api/v1/\xe9'.split(' '),
   '/api/v1 ',
   // Escapes that are no UTF-8: cut, overlong, surrogates, beyond Unicode, alone.
-  ...'/api/v1/% /api/v1/%2 /api/v1/%zz /%c0%af /%c0%ae%c0%ae/secret.json /%e0%80%ae/secret.json'.split(' '),
+  ...'/api/v1/% /api/v1/%2 /%c0%af /%c0%ae%c0%ae/secret.json /%e0%80%ae/secret.json'.split(' '),
   ...'/%ed%a0%80 /%f4%90%80%80 /%80 /%e2%82 /api/v1/group/%e9'.split(' '),
   // In place of the rest of a path.
-  ...'../checkpoint 0/%2e%2e/%2E%2E/%2e%2e/snapshot.json ..%2f..%2f..%2fsnapshot.json ..\\..\\snapshot.json 0/000%00'
-    .split(' ')
-    .map((path) => `${LOG}/tile/${path}`),
+  ...['0/%2e%2e/%2E%2E/%2e%2e/snapshot.json', '..\\..\\snapshot.json'].map((path) => `${LOG}/tile/${path}`),
 ];
 
 const NOT_FOUND = [
-  ...'/nothing /api/v1/group/7/more /api/v1/group /secret.json /api/v1/largest/10.json /API/v1'.split(' '),
-  // Escaped twice, hidden, and another host.
-  ...'/%252e%252e/secret.json /.git/config /%2egit/config /.snapshot/ledger.json /api/.env /.git/'.split(' '),
-  ...'/api/.well-known/security.txt /.well-knownx // //evil.example/ /api//v1 /api/v1// /...'.split(' '),
+  ...'/api/v1/group/7/more /api/v1/group /secret.json /%252e%252e/secret.json /%2egit/config'.split(' '),
+  ...'/api/.well-known/security.txt /.well-knownx // //evil.example/ /api/v1// /...'.split(' '),
   'http://register.example//evil.example/',
   ...'/changes/3 /changes/3.jsonx /changes/.json'.split(' '),
-  // The log: folders, ids of other lengths and in capitals, hidden files, other characters.
-  ...`/log ${LOG} ${LOG}/tile ${LOG}/checkpoint/0 /log/x/tile/0/000`.split(' '),
-  ...'/log/efd62e2505583bf/checkpoint /log/efd62e2505583bf50/checkpoint'.split(' '),
-  '/log/EFD62E2505583BF5/checkpoint',
-  ...'.git 0/.p/5 /000 0/00%200 0/000~ %252e%252e/checkpoint C:/x'
-    .split(' ')
-    .map((path) => `${LOG}/tile/${path}`),
 ];
 
 /** Targets with the files they name. */
@@ -122,29 +103,35 @@ const FILES = [
   `${LOG}/tile/entries/x001/234.p/255?x=1 ${LOG.slice(1)}/tile/entries/x001/234.p/255`,
 ].map((pair) => pair.split(' '));
 
-const INVALID_IDS =
-  '00 007 -1 +7 7.0 7.json 1e3 0x7 %207 7%20 abc 9007199254740992 10000000000000000 99999999999999999999 %D9%A7';
+/** Targets with where they lead. */
+const CANONICAL = [
+  ...'/nothing/ /nothing | /api/v1/?limit=1&x /api/v1?limit=1&x | /api/v1/? /api/v1?'.split(' | '),
+  ...'http://register.example/api/v1/ /api/v1 | http://register.example/%61pi/v1 /api/v1'.split(' | '),
+  '/api/v1/?x="<é>\\ /api/v1?x=%22%3C%E9%3E%5C',
+  ...'/%61/ /a | /api/v1/group/%34%35/?x=%31 /api/v1/group/45?x=%31 | /a%2eb%2Ec /a.b.c'.split(' | '),
+  ...'/%41%5A%61%7a%30%39%2d%2D%5f%5F%7e%7E /AZaz09--__~~ | /evil.example/ /evil.example'.split(' | '),
+  '/%2ewell-known/security.txt /.well-known/security.txt',
+  // Only unreserved characters: the others may mean something else where they are escaped.
+  ...'/%61%3A%40%2561%C3%A9 /a%3A%40%2561%C3%A9 | /%61;%3b /a;%3b'.split(' | '),
+  `${LOG}/tile/%30/000%2ep/5/ ${LOG}/tile/0/000.p/5`,
+].map((pair) => pair.split(' '));
+
+const INVALID_IDS = '00 +7 7.0 7.json %207 7%20 99999999999999999999 %D9%A7';
 
 const INVALID_LIMITS =
-  'limit=0 limit=201 limit=-1 limit=1.5 limit=007 limit=+5 limit=%2B5 limit=%205 limit=5%20 limit=5+ limit= ' +
-  'limit limit=5&limit=5 limit=5&limit limit=1e2 limit=0x10 limit=abc limit=%D9%A5 ' +
+  'limit=%2B5 limit=%205 limit=5+ limit limit=5&limit=5 limit=5&limit limit=0x10 limit=%D9%A5 ' +
   'limit=99999999999999999999999 limit=% limit=10%00';
 
 describe('Router.match', () => {
-  it('refuses a path that is not plainly one', () => {
+  it('refuses a path that is not plainly one, and finds nothing at what no route names', () => {
     expect(others(INVALID_PATHS, 'invalid_path')).toEqual([]);
+    expect(others(NOT_FOUND, 'not_found')).toEqual([]);
   });
 
   it('refuses a path of more than 2,048 bytes before looking at it, whatever the query', () => {
-    expect(outcome(`/${'a'.repeat(2_048)}`)).toBe('uri_too_long');
     expect(outcome(`/${'%'.repeat(2_048)}`)).toBe('uri_too_long');
-    expect(outcome(`/${'a'.repeat(2_047)}`)).toBe('not_found');
     expect(outcome(`/api/v1?${'a'.repeat(9_000)}`)).toBe('file api/v1.json');
     expect(outcome(`http://register.example/${'a'.repeat(2_047)}`)).toBe('not_found');
-  });
-
-  it('finds nothing at what no route names', () => {
-    expect(others(NOT_FOUND, 'not_found')).toEqual([]);
   });
 
   it('finds the file that a route names', () => {
@@ -154,7 +141,6 @@ describe('Router.match', () => {
   it('refuses what is no id, under whatever name', () => {
     const ids = INVALID_IDS.split(' ').map((id) => `/api/v1/group/${id}`);
     expect(others([...ids, '/changes/x.json', '/changes/03.json'], 'invalid_id')).toEqual([]);
-    expect(outcome('/api/v1/group/७')).toBe('invalid_path');
     expect(detail('/changes/3.json.json')).toMatch(/^sequence "/);
   });
 
@@ -167,22 +153,6 @@ describe('Router.match', () => {
     expect(detail(`/api/v1/group/${'x'.repeat(99)}%F0%9F%A6%94`)).toContain(`"${'x'.repeat(99)}…"`);
   });
 
-  it('takes lower-case hexadecimal digits for a prefix, which is named in errors', () => {
-    const absent = 'nothing has the prefix {prefix}';
-    const prefixes = routerOf([routeWith('prefix', '/names/{prefix}', { absent })]);
-    for (const prefix of ['0', 'f', '00a', '0123456789abcdef']) {
-      const match = prefixes.match(`/names/${prefix}`);
-      expect(match).toMatchObject({ kind: 'file', file: `names/${prefix}` });
-      const text = match.kind === 'file' && match.route.absent(match.values);
-      expect(text).toBe(`nothing has the prefix ${prefix}`);
-    }
-    for (const prefix of ['A', 'g', '0x1', '-1', '1.5', '0.json', '%200', '0123456789abcdef0'])
-      expect(prefixes.match(`/names/${prefix}`)).toMatchObject({ code: 'invalid_prefix' });
-    expect(prefixes.match('/names/Marlow')).toMatchObject({
-      detail: 'prefix "Marlow": expected 1 to 16 lower-case hexadecimal digits',
-    });
-  });
-
   it('refuses what is no limit, naming the bounds', () => {
     const targets = INVALID_LIMITS.split(' ').map((query) => `/api/v1/largest?${query}`);
     expect(others(targets, 'invalid_limit')).toEqual([]);
@@ -191,30 +161,7 @@ describe('Router.match', () => {
   });
 
   it('sends to the one URL of each path', () => {
-    const pairs = [
-      ...'/api/v1/ /api/v1 | /nothing/ /nothing | /api/v1/?limit=1&x /api/v1?limit=1&x'.split(' | '),
-      ...'/api/v1/? /api/v1? | http://register.example/api/v1/ /api/v1'.split(' | '),
-      '/api/v1/?x="<é>\\ /api/v1?x=%22%3C%E9%3E%5C',
-      ...'/%61/ /a | /%61pi/v%31 /api/v1 | /api/v1/group/%34%35 /api/v1/group/45'.split(' | '),
-      ...'/api/v1/group/%34%35?x=1 /api/v1/group/45?x=1 | /api/v1/group/%34%35? /api/v1/group/45?'.split(
-        ' | ',
-      ),
-      ...'/api/v1/group/%34%35/?x=%31 /api/v1/group/45?x=%31 | http://register.example/%61pi/v1 /api/v1'.split(
-        ' | ',
-      ),
-      ...'/%41%5A%61%7a%30%39%2d%2D%5f%5F%7e%7E /AZaz09--__~~ | /a%2eb%2Ec /a.b.c'.split(' | '),
-      '/%2ewell-known/security.txt /.well-known/security.txt',
-      // Only unreserved characters: the others may mean something else where they are escaped.
-      ...'/%61%3A%40%2561%C3%A9 /a%3A%40%2561%C3%A9 | /%61;%3b /a;%3b | /evil.example/ /evil.example'.split(
-        ' | ',
-      ),
-      `${LOG}/tile/0/000/ ${LOG}/tile/0/000`,
-      `${LOG}/tile/%30/000%2ep/5 ${LOG}/tile/0/000.p/5`,
-    ];
-    for (const pair of pairs) {
-      const [target = '', location] = pair.split(' ');
-      expect(outcome(target)).toBe(`308 ${location}`);
-    }
+    for (const [target = '', location] of CANONICAL) expect(outcome(target)).toBe(`308 ${location}`);
   });
 
   it('never sends anyone to another host, nor names a file that no route names, whatever the target', () => {
@@ -226,7 +173,7 @@ describe('Router.match', () => {
     const target = oneof(
       array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')),
       array(piece, { maxLength: 12 }).map((pieces) => `/${pieces.join('')}`),
-      webUrl({ withQueryParameters: true }),
+      array(piece, { maxLength: 12 }).map((pieces) => `http://${pieces.join('')}`),
       anyString({ unit: 'binary-ascii', maxLength: 60 }).map((text) => `/${text}`),
     );
     const file =
@@ -241,83 +188,38 @@ describe('Router.match', () => {
         host === 'register.example'
       );
     });
-    expect(() => check(isSafe, { numRuns: 4_000 })).not.toThrow();
+    expect(() => check(isSafe, { numRuns: 2_000 })).not.toThrow();
   });
 
-  it('prefers every other route to the rest of a path', () => {
-    const fileOf = fileIn([
-      routeWith('path', '/a/{path}'),
-      { ...ROUTE, name: 'literal', path: '/a/b/c', file: 'literal' },
-      routeWith('id', '/a/{id}/b', { name: 'id', file: '{id}' }),
-    ]);
-    expect('/a/b/c /a/7/b /a/b /a/b/c/d /a/7 /a/7/c /a'.split(' ').map(fileOf).join(' ')).toBe(
-      'literal 7 a/b a/b/c/d a/7 a/7/c not_found',
-    );
-  });
-
-  it('prefers a literal segment to a parameter, and falls back to the parameter', () => {
-    const special = { ...ROUTE, name: 'newest', path: '/api/v1/group/newest', file: 'newest.json' };
-    const fileOf = fileIn([
-      ...ROUTES,
-      special,
-      { ...special, name: 'deep', path: '/api/v1/group/7/deep', file: 'deep' },
-    ]);
-    expect(['newest', '7/deep', '7', '8/deep'].map((rest) => fileOf(`/api/v1/group/${rest}`))).toEqual([
-      'newest.json',
-      'deep',
-      'api/v1/group/7.json',
-      'not_found',
-    ]);
-  });
-
-  it('prefers the segment with more literal text around its parameter', () => {
-    const fileOf = fileIn([
-      routeWith('id', '/odd/{id}'),
-      routeWith('id', '/odd/{id}.atom', { name: 'feed' }),
-      routeWith('id', '/odd/v{id}.atom', { name: 'versioned' }),
-    ]);
-    expect(
-      '7 7.atom v7.atom v.atom v7'
-        .split(' ')
-        .map((rest) => fileOf(`/odd/${rest}`))
-        .join(' '),
-    ).toBe('odd/7 odd/7.atom odd/v7.atom invalid_id invalid_id');
+  it.each([
+    // Every other route to the rest of a path.
+    [
+      'path /a/{path} | id /a/b/c | id /a/{id}/b',
+      '/a/b/c /a/7/b /a/b /a/b/c/d /a/7 /a/7/c /a',
+      '1/a/b/c 2/a/7/b 0/a/b 0/a/b/c/d 0/a/7 0/a/7/c not_found',
+    ],
+    // A literal segment to a parameter, to which it falls back.
+    [
+      'id /a/{id} | id /a/newest | id /a/7/deep',
+      '/a/newest /a/7/deep /a/7 /a/8/deep',
+      '1/a/newest 2/a/7/deep 0/a/7 not_found',
+    ],
+    // The segment with more literal text around its parameter.
+    [
+      'id /a/{id} | id /a/{id}.atom | id /a/v{id}.atom',
+      '/a/7 /a/7.atom /a/v7.atom /a/v.atom /a/v7',
+      '0/a/7 1/a/7.atom 2/a/v7.atom invalid_id invalid_id',
+    ],
+  ])('prefers what is nearer: of %s', (routes, targets, files) => {
+    expect(targets.split(' ').map(fileIn(routes)).join(' ')).toBe(files);
   });
 
   it('takes a month, or a numbered part of one; anything else names nothing', () => {
-    const fileOf = fileIn([routeWith('month', '/feeds/{month}.atom')]);
+    const fileOf = fileIn('month /feeds/{month}.atom');
     for (const month of ['2026-11', '2026-01', '0000-12', '2026-11-00001', '2026-11-99999'])
-      expect(fileOf(`/feeds/${month}.atom`)).toBe(`feeds/${month}.atom`);
+      expect(fileOf(`/feeds/${month}.atom`)).toBe(`0/feeds/${month}.atom`);
     const others =
       '2026-13 2026-00 2026-1 202611 2026-11-1 2026-11-000001 2026-11- +2026-11 2026-11x %D9%A2026-11 x ';
     for (const text of others.split(' ')) expect(fileOf(`/feeds/${text}.atom`), text).toBe('not_found');
-  });
-
-  it('says of a file how it is to be sent and counted', () => {
-    const download = { class: 'download', bucket: 'download' };
-    const more = { attachment: 'x.csv', headers: { 'Cache-Tag': 'download' } };
-    const attachment = { ...ROUTE, ...download, ...more, name: 'csv', path: '/x.csv', file: 'x.csv' };
-    expect(routerOf([attachment]).match('/x.csv')).toMatchObject({
-      route: { name: 'csv', ...download },
-    });
-    expect(routerOf([attachment]).match('/x.csv')).toHaveProperty('route.contentHeaders', [
-      'Content-Type',
-      'x/y',
-      'Content-Disposition',
-      'attachment; filename="x.csv"',
-      'Cache-Tag',
-      'download',
-    ]);
-    expect(router.match('/downloads/SHA256SUMS')).toMatchObject({
-      route: { ...download, bucket: 'api' },
-    });
-  });
-
-  it('keeps the route of a refused parameter', () => {
-    expect(router.match('/api/v1/group/x')).toMatchObject({
-      kind: 'refusal',
-      route: { name: 'group' },
-    });
-    expect(router.match('/nothing')).not.toHaveProperty('route');
   });
 });

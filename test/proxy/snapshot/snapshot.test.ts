@@ -8,6 +8,7 @@ import {
   SnapshotError,
 } from '../../../proxy/snapshot/schema.js';
 import { HOSTILE_TEXTS } from '../../generator/tree/hostile.js';
+import { LIMITS } from '../../support/snapshot.js';
 import { ERRORS, HEADERS, ROUTES, SERVICE, snapshotJson } from '../support.js';
 
 const parse = (changes: Record<string, unknown>) => {
@@ -43,19 +44,12 @@ const REFUSED_HEADERS =
   'Proxy-Authenticate Set-Cookie set-cookie Cookie Refresh Location Clear-Site-Data ETag Date Content-Range';
 
 describe('parseSnapshot', () => {
-  it('says which format it reads when it meets another one', () => {
-    for (const text of ['{"format":5}', JSON.stringify(snapshotJson({ format: 5 }))])
-      expect(() => parseSnapshot(text)).toThrow('tree is of format 5, this proxy reads format 4');
-  });
-
   it.each([
-    ['', 'snapshot.json is not JSON'],
-    ['{"format":4', 'snapshot.json is not JSON'],
-    ...['[]', 'null', '{"format":"2"}', '{"format":4.5}'].map((text) => [
-      text,
-      'snapshot.json has no format number',
-    ]),
+    ['', 'is not JSON'],
+    ['{"format":4', 'is not JSON'],
+    ...['[]', 'null', '{"format":"2"}', '{"format":4.5}'].map((text) => [text, 'has no format number']),
     ['{"format":4}', 'snapshot.json is malformed at sequence'],
+    ['{"format":5}', 'tree is of format 5, this proxy reads format 4'],
   ])('refuses the text %j', (text = '', message) => {
     expect(() => parseSnapshot(text)).toThrow(SnapshotError);
     expect(() => parseSnapshot(text)).toThrow(message);
@@ -110,27 +104,43 @@ describe('parseSnapshot', () => {
     expect(accepted(routes)).toEqual([]);
   });
 
-  it('refuses a service with other URLs, and times that are none', () => {
+  it('refuses a service with other URLs, times that are none, and redirects that lead elsewhere', () => {
     const urls = ['register.example', 'javascript:alert(1)', 'https://user:secret@register.example/'];
     for (const base_url of urls)
       expect(() => parse({ service: { ...SERVICE, base_url } })).toThrow('service.base_url');
     for (const docs of ['developers', '//evil.example', '/x>; rel="x"'])
       expect(() => parse({ service: { ...SERVICE, docs } })).toThrow('service.docs');
-    for (const time of ['yesterday', '2026-11-20', '2026-11-20T08:00:00Z\nforged', '\u001b[31m']) {
-      expect(() => parse({ as_of: time })).toThrow('as_of');
-      expect(() => parse({ built_at: time })).toThrow('built_at');
-    }
+    for (const time of ['yesterday', '2026-11-20', '2026-11-20T08:00:00Z\nforged', '\u001b[31m'])
+      for (const key of ['as_of', 'built_at']) expect(() => parse({ [key]: time })).toThrow(key);
+    for (const to of ['//evil.example', '/x\r\nSet-Cookie: a', 'x'])
+      expect(() => parse({ redirects: [{ path: '/docs', to }] })).toThrow('redirects.0.to');
+    const taken = { redirects: [{ path: '/api/v1', to: '/developers' }] };
+    expect(() => parse(taken)).toThrow('its path "/api/v1" is a redirect');
   });
 
-  it('refuses headers that would frame a message or are none, in every table', () => {
-    for (const name of [...REFUSED_HEADERS.split(' '), 'X_Y', 'X-1', 'X-Y: z\r\nW', '']) {
-      const field = { [name]: '1' };
+  it.each([
+    ['nothing', 'requires "nothing": expected a route with documents'],
+    ['odd', 'requires "odd": expected a route with documents'],
+    ['largest', '"{limit}" is no declared parameter'],
+  ])('refuses a route that requires "%s"', (requires, message) => {
+    const route = { path: '/odd/{id}', parameters: [ID], requires };
+    expect(() => parse(withRoute(route))).toThrow(message);
+  });
+
+  it('refuses headers that would frame a message, are none or could not be sent, in every table', () => {
+    const names = [...REFUSED_HEADERS.split(' '), 'X_Y', 'X-1', 'X Y', 'X-Y: z\r\nW', ''];
+    const values = ['a\r\nSet-Cookie: x=1', '', 'é', 7];
+    const fields = [...names.map((name) => ({ [name]: '1' })), ...values.map((value) => ({ 'X-Y': value }))];
+    for (const field of fields) {
       for (const table of ['all', 'options', 'not_found', 'error'])
-        expect(() => parse({ headers: { ...HEADERS, [table]: field } }), name).toThrow(`headers.${table}`);
+        expect(() => parse({ headers: { ...HEADERS, [table]: field } })).toThrow(`headers.${table}`);
       const content = { ...HEADERS.content, page: field };
       expect(() => parse({ headers: { ...HEADERS, content } })).toThrow('headers.content.page');
       expect(() => parse(withRoute({ headers: field }))).toThrow('routes');
     }
+    const content = { ...HEADERS.content, asset: undefined };
+    expect(() => parse({ headers: { ...HEADERS, content } })).toThrow('headers.content.asset');
+    expect(() => parse({ headers: { ...HEADERS, not_found: undefined } })).toThrow('headers.not_found');
   });
 
   it('says in one printable line what it refuses', () => {
@@ -143,34 +153,16 @@ describe('parseSnapshot', () => {
   });
 
   it('refuses limits that it can’t count, and needs one for each bucket', () => {
-    const others = { tokens: 12, refill_seconds: 60 };
+    const [tokens, refill_seconds] = [60, 1];
     for (const limit of [
-      { tokens: 0, refill_seconds: 1 },
-      { tokens: 1.5, refill_seconds: 1 },
-      { tokens: 60, refill_seconds: 0 },
-      { tokens: 60, refill_seconds: 0.0001 },
-      { tokens: 60 },
+      { tokens: 0, refill_seconds },
+      { tokens: 1.5, refill_seconds },
+      { tokens, refill_seconds: 0.0001 },
+      { tokens },
       undefined,
     ])
-      for (const bucket of ['api', 'download', 'page']) {
-        const limits = { api: others, download: others, page: others, [bucket]: limit };
-        expect(() => parse({ limits })).toThrow(`limits.${bucket}`);
-      }
-  });
-
-  it.each([
-    ['all', { 'X-Y': 'a\r\nSet-Cookie: x=1' }],
-    ['all', { 'X Y': 'a' }],
-    ['options', { 'X-Y': '' }],
-    ['not_found', { 'X-Y': 'é' }],
-    ['not_found', undefined],
-    ['content', { ...HEADERS.content, asset: undefined }],
-    ['content', { ...HEADERS.content, page: { 'X-Y': 7 } }],
-    ['content', { ...HEADERS.content, tile: { 'X-Y': 7 } }],
-  ])('refuses headers it could not send: %s %j', (key, fields) => {
-    expect(() => parse({ headers: { ...HEADERS, [key]: fields } })).toThrow(
-      new RegExp(`^snapshot\\.json is malformed at headers\\.${key}`),
-    );
+      for (const bucket of ['api', 'download', 'page'])
+        expect(() => parse({ limits: { ...LIMITS, [bucket]: limit } })).toThrow(`limits.${bucket}`);
   });
 
   it('needs status and title of each error', () => {
@@ -183,15 +175,12 @@ describe('parseSnapshot', () => {
   });
 
   it('ignores keys it does not know, everywhere', () => {
-    const routes = ROUTES.map((route) => ({ ...route, colour: 'red' }));
-    const one = { tokens: 1, refill_seconds: 1 };
-    const limits = { api: { ...one, refill_seconds: 0.5, burst: 9 }, download: one, page: one, feeds: {} };
-    const errors = { ...ERRORS, teapot: { status: 418, title: 'x', colour: 'red' } };
+    const colour = { colour: 'red' };
+    const routes = ROUTES.map((route) => ({ ...route, ...colour }));
+    const limits = { ...LIMITS, api: { ...LIMITS.api, ...colour }, feeds: {} };
+    const errors = { ...ERRORS, teapot: { status: 418, title: 'x', ...colour } };
     const headers = { ...HEADERS, content: { ...HEADERS.content, video: {} }, future: {} };
-    expect(parse({ future: { x: 1 }, routes, limits, errors, headers })).toMatchObject({
-      sequence: 3,
-      limits: { api: { tokens: 1, refill_seconds: 0.5 } },
-    });
+    expect(parse({ future: { x: 1 }, routes, limits, errors, headers })).toMatchObject({ limits: LIMITS });
   });
 
   it('reads a tree without a log, whose headers lack those of its classes', () => {

@@ -44,8 +44,8 @@ const etagOf = (content: string | Buffer): string => `"${sha256(content).slice(0
 const HANGS = openDisk(() => new Promise(() => undefined)).read;
 
 describe('FileCache.read', () => {
-  it('makes the ETag from the content alone, and Last-Modified from the time of the file', async () => {
-    const { root, files, at } = await setUp({ 'a.json': '{"a":1}' });
+  it('makes the ETag from the content alone, and Last-Modified from the time of the file, if that is past', async () => {
+    const { root, files, at } = await setUp({ 'a.json': '{"a":1}', 'b.json': '{}' });
     await utimes(join(root, 'a.json'), 1_700_000_000.9, 1_700_000_000.9);
     expect(await files.read('a.json', at(1))).toMatchObject({
       path: 'a.json',
@@ -55,16 +55,11 @@ describe('FileCache.read', () => {
       size: 7,
       bytes: Buffer.from('{"a":1}'),
     });
-  });
-
-  it('never claims a modification later than now, by the clock of the day', async () => {
-    const { root, files, at } = await setUp({ 'a.json': '{}' });
     const later = Date.now() / 1000 + 500;
-    await utimes(join(root, 'a.json'), later, later);
+    await utimes(join(root, 'b.json'), later, later);
     const before = Math.floor(Date.now() / 1000) * 1000;
-    const { lastModified } = await existing(files.read('a.json', at(1)));
-    expect(Date.parse(lastModified)).toBeGreaterThanOrEqual(before);
-    expect(Date.parse(lastModified)).toBeLessThanOrEqual(Date.now());
+    const modified = Date.parse((await existing(files.read('b.json', at(1)))).lastModified);
+    expect([modified >= before, modified <= Date.now()]).toEqual([true, true]);
   });
 
   it('reads a file once for all requests that come while it is being read', async () => {
@@ -78,25 +73,31 @@ describe('FileCache.read', () => {
     expect(first).toBe(second);
   });
 
-  it('reads what is absent once, and remembers nothing of it', async () => {
-    const { root, files, at, reads } = await setUp();
+  it('remembers nothing of what is absent', async () => {
+    const { root, files, at } = await setUp();
     expect(await files.read('a.json', at(1))).toBeUndefined();
-    expect([reads.length, files.bytes]).toEqual([1, 0]);
+    expect(files.bytes).toBe(0);
     await publish(root, 'a.json', '{}');
     expect(await files.read('a.json', at(1))).toMatchObject({ size: 2 });
   });
 });
 
 describe('FileCache.get', () => {
-  it('takes an unchanged file into the next epoch without reading it again', async () => {
-    const { files, at, reads } = await setUp({ 'a.json': '{}' });
+  it('looks again in the next epoch, and after 30 s, at the state and not at the bytes', async () => {
+    const { files, at, advance, reads } = await setUp({ 'a.json': '{}' });
     expect(files.get('a.json', at(1))).toBeUndefined();
     const file = await existing(files.read('a.json', at(1)));
     expect(files.get('a.json', at(1))).toBe(file);
     expect(files.get('a.json', at(2))).toBeUndefined();
     expect(await files.read('a.json', at(2))).toBe(file);
+    advance(30_000);
     expect(files.get('a.json', at(2))).toBe(file);
-    expect(reads.map(({ known }) => known)).toEqual([undefined, file.identity]);
+    advance(1);
+    expect(files.get('a.json', at(2))).toBeUndefined();
+    expect(await files.read('a.json', at(2))).toBe(file);
+    advance(30_000);
+    expect(files.get('a.json', at(2))).toBe(file);
+    expect(reads.map(({ known }) => known)).toEqual([undefined, file.identity, file.identity]);
   });
 
   it('reads a replaced file in the next epoch, also one of the same size, and forgets a deleted one', async () => {
@@ -133,19 +134,6 @@ describe('FileCache.get', () => {
 });
 
 describe('FileCache within an epoch', () => {
-  it('looks again after 30 s, at the state and not at the bytes', async () => {
-    const { files, at, advance, reads } = await setUp({ 'a.json': '{}' });
-    const file = await existing(files.read('a.json', at(1)));
-    advance(30_000);
-    expect(files.get('a.json', at(1))).toBe(file);
-    advance(1);
-    expect(files.get('a.json', at(1))).toBeUndefined();
-    expect(await files.read('a.json', at(1))).toBe(file);
-    expect(reads.at(-1)?.known).toBe(file.identity);
-    advance(30_000);
-    expect(files.get('a.json', at(1))).toBe(file);
-  });
-
   it('finds a sibling that arrived later, and one that is of the new file', async () => {
     const { root, files, at, advance } = await setUp({ 'a.json': 'x'.repeat(2_000) });
     const of = await existing(files.read('a.json', at(1)));
@@ -158,19 +146,15 @@ describe('FileCache within an epoch', () => {
   });
 
   it('serves what is known while the disk hangs, and asks it again after a second', async () => {
-    const { files, at, advance, interfere } = await setUp({
-      'a.json': 'x'.repeat(2_000),
-      'a.json.gz': gzipSync('x'.repeat(2_000)),
-    });
+    const text = 'x'.repeat(2_000);
+    const { files, at, advance, interfere } = await setUp({ 'a.json': text, 'a.json.gz': gzipSync(text) });
     const of = await existing(files.read('a.json', at(1)));
     const form = await files.readForm(of, 'gzip', at(1));
     expect(form.coding).toBe('gzip');
     interfere(HANGS);
     advance(30_001);
-    const startedMs = performance.now();
     expect(await files.read('a.json', at(1))).toBe(of);
     expect(await files.readForm(of, 'gzip', at(1))).toBe(form);
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
     expect(files.get('a.json', at(1))).toBe(of);
     advance(1_001);
     expect(files.get('a.json', at(1))).toBeUndefined();
@@ -192,47 +176,35 @@ describe('FileCache within an epoch', () => {
 });
 
 describe('FileCache memory', () => {
-  it('stays within its bytes, and lets go what was used least recently', async () => {
+  it('stays within its bytes with all forms, and lets go what was used least recently', async () => {
     const { root, files, at } = await setUp({}, 20_000);
-    for (let index = 0; index < 40; index += 1) {
-      await publish(root, `${index}.json`, 'x'.repeat(976));
+    const text = 'x'.repeat(976);
+    await publish(root, '0.json', text);
+    await publish(root, '0.json.gz', gzipSync(text));
+    const of = await existing(files.read('0.json', at(1)));
+    const alone = files.bytes;
+    const { size } = await files.readForm(of, 'gzip', at(1));
+    expect(files.bytes).toBe(alone + 1_024 + size);
+    // What can not be had compressed takes room, too.
+    expect(await files.readForm(of, 'br', at(1))).toBe(of);
+    expect(files.bytes).toBe(alone + 2 * 1_024 + size);
+    for (let index = 1; index < 40; index += 1) {
+      await publish(root, `${index}.json`, text);
       await files.read(`${index}.json`, at(1));
       // Used again and again, so it stays.
       files.get('0.json', at(1));
       expect(files.bytes).toBeLessThanOrEqual(20_000);
     }
-    expect(files.get('0.json', at(1))).toBeDefined();
-    expect(files.get('39.json', at(1))).toBeDefined();
-    expect(files.get('1.json', at(1))).toBeUndefined();
-  });
-
-  it('counts compressed forms, and what can not be had compressed, and lets go of them as well', async () => {
-    const { root, files, at } = await setUp({}, 20_000);
-    const text = 'x'.repeat(4_000);
-    await publish(root, 'a.json', text);
-    await publish(root, 'a.json.gz', gzipSync(text));
-    const of = await existing(files.read('a.json', at(1)));
-    const alone = files.bytes;
-    const { size } = await files.readForm(of, 'gzip', at(1));
-    expect(files.bytes).toBe(alone + 1_024 + size);
-    expect(await files.readForm(of, 'br', at(1))).toBe(of);
-    expect(files.bytes).toBe(alone + 2 * 1_024 + size);
-    for (let index = 0; index < 20; index += 1) {
-      await publish(root, `${index}.json`, text);
-      await files.read(`${index}.json`, at(1));
-      expect(files.bytes).toBeLessThanOrEqual(20_000);
-    }
+    const known = ['0.json', '39.json', '1.json'].map((path) => files.get(path, at(1)) !== undefined);
+    expect(known).toEqual([true, true, false]);
     expect(files.getForm(of, 'gzip', at(1))).toBeUndefined();
   });
 
-  it('does not hold a file of more than 1 MiB, but its ETag, which is weak', async () => {
-    const { root, files, at } = await setUp();
+  it('does not hold a file of more than 1 MiB', async () => {
     const large = Buffer.alloc(HELD_MAX_BYTES + 1, 'large ');
-    await publish(root, 'large.csv', large);
-    await publish(root, 'fits.csv', large.subarray(1));
-    const file = await files.read('large.csv', at(1));
-    expect(file).toMatchObject({ size: large.length, bytes: undefined });
-    expect(file?.etag).toMatch(/^W\/"\d+-\d+"$/);
+    const { files, at } = await setUp({ 'large.csv': large, 'fits.csv': large.subarray(1) });
+    const file = await existing(files.read('large.csv', at(1)));
+    expect([file.size, file.bytes]).toEqual([large.length, undefined]);
     expect(files.get('large.csv', at(1))).toBe(file);
     expect(files.bytes).toBeLessThan(10_000);
     expect((await files.read('fits.csv', at(1)))?.bytes?.length).toBe(HELD_MAX_BYTES);

@@ -10,7 +10,7 @@ const path = temporary();
 
 it('the proxy keeps the contract, in every case', async () => {
   const [register, out] = [path('register.sqlite'), path('dist')];
-  await writeSample({ file: register, records: 400, seed: 3 });
+  await writeSample({ file: register, records: 150, seed: 3 });
   await buildSigned(register, out);
   const proxy = await startProxy(out, ['--trust-proxy=loopback', '--api-tokens=60', '--page-tokens=60']);
   onTestFinished(async () => void (await proxy.stop()));

@@ -1,31 +1,22 @@
 /** The bulk downloads as their users get them: from the real generator, through the real proxy. */
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { writeSample } from '../../../data/sample.js';
 import { snapshot } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { has } from '../../support/programs.js';
 import { startProxy } from '../../support/proxy.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
+import { pathsBelow } from '../../support/tree.js';
 
 const path = temporary();
-/** The files below a folder, by their path in it. */
-const files = (folder: string) =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length))
-    .toSorted();
+const files = (folder: string) => pathsBelow(folder, (entry) => entry.isFile());
 
 describe.skipIf(!has('the recipe for every file', 'curl'))('README.txt', () => {
   it('has a recipe that fetches every file, what has changed alone, and its time by the limit', async () => {
-    const items = Array.from({ length: 50 }, (_, index) => ({
-      id: index + 1,
-      name: `item ${index + 1}`,
-      price: 1,
-    }));
+    const items = Array.from({ length: 50 }, (_, id) => ({ id: id + 1, name: `item ${id}`, price: 1 }));
     const [register, out] = [writeRegister(path('register.sqlite'), { items }), path('dist')];
     const build = () => snapshot(['build', '--register', register, '--out', out, '--quiet']);
     expect(await build()).toMatchObject({ code: 0 });
@@ -58,37 +49,4 @@ describe.skipIf(!has('the recipe for every file', 'curl'))('README.txt', () => {
     expect(again).toContain(`${base}/downloads/items.csv`);
     expect(again).not.toContain(`${base}/downloads/groups.csv`);
   });
-});
-
-it('register.sqlite is read in parts from pages of any origin', async () => {
-  const [register, out] = [path('parts.sqlite'), path('parts')];
-  await writeSample({ file: register, records: 200, seed: 3 });
-  expect(await snapshot(['build', '--register', register, '--out', out, '--quiet'])).toMatchObject({
-    code: 0,
-  });
-  const proxy = await startProxy(out, ['--download-tokens', '1']);
-  onTestFinished(async () => void (await proxy.stop()));
-  const content = readFileSync(join(out, 'downloads/register.sqlite'));
-  expect(content.length).toBeGreaterThan(30 * 4096);
-  // All pages: none of these requests takes more than a hundredth of a download.
-  for (let at = 0; at < 30 * 4096; at += 4096) {
-    const response = await proxy.get('/downloads/register.sqlite', {
-      headers: { Range: `bytes=${at}-${at + 4095}`, Origin: 'https://lite.datasette.io' },
-    });
-    expect(response.status).toBe(206);
-    const field = (name: string) => response.headers.get(name);
-    expect(field('content-disposition')).toMatch(/^attachment; filename="register-\d{4}-\d\d-\d\d\.sqlite"$/);
-    expect([
-      field('access-control-allow-origin'),
-      field('content-range'),
-      field('content-type'),
-      field('cross-origin-resource-policy'),
-    ]).toEqual([
-      '*',
-      `bytes ${at}-${at + 4095}/${content.length}`,
-      'application/vnd.sqlite3',
-      'cross-origin',
-    ]);
-    expect(Buffer.from(await response.arrayBuffer()).equals(content.subarray(at, at + 4096))).toBe(true);
-  }
 });

