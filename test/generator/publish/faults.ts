@@ -121,22 +121,6 @@ export function deadOnceCommitted(out: string): Fault {
   };
 }
 
-/** The calls of some work from the point of no return of its commit on. */
-export async function callsOfCommit(
-  out: string,
-  work: () => Promise<unknown>,
-  fault: Fault = NONE,
-): Promise<Call[]> {
-  const tree = new Tree(out);
-  let [isCommitted, first] = [false, 1];
-  const calls = await callsOf(work, (call) => {
-    isCommitted ||= isCommitting(tree);
-    if (!isCommitted) first = call.number + 1;
-    return fault(call);
-  });
-  return calls.filter(({ number }) => number >= first);
-}
-
 /** From this call on the disk takes nothing more; deleting and renaming still work. */
 export const fullFrom =
   (number: number): Fault =>

@@ -6,6 +6,7 @@ import { buildArgs, runSync, type Run } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { contentOf, manifestOf } from '../../support/published.js';
 import { buildWith, pair } from '../../support/site.js';
+import { databaseOf } from '../../support/state.js';
 import { always, thorough } from '../../support/thorough.js';
 import { differing } from '../../support/tree.js';
 import { withoutSync } from '../publish/faults.js';
@@ -16,11 +17,11 @@ import {
   NEW,
   OLD,
   atEachMoment,
-  databaseOf,
   expectContent,
   filesIn,
   imageOf,
   isAtRest,
+  newTree,
   siteIn,
 } from './support.js';
 
@@ -31,12 +32,6 @@ async function old(): Promise<string> {
   const out = siteIn(path('site'));
   await publish(out, OLD);
   return out;
-}
-
-async function newTree(): Promise<Record<string, string>> {
-  const out = siteIn(path('fresh'));
-  await publish(out, NEW);
-  return contentOf(out);
 }
 
 describe('a second build of the same tree', () => {
@@ -75,7 +70,7 @@ describe('a reader that has the state open during a build', () => {
       reader.close();
     }
     await publish(out, NEW);
-    await expectContent(out, await newTree());
+    await expectContent(out, await newTree(path('fresh')));
     expect(isAtRest(out)).toBe(true);
   });
 
@@ -100,7 +95,7 @@ describe('a reader that has the state open during a build', () => {
       expect(await damageOf(out)).toEqual([]);
       expect(isAtRest(out)).toBe(true);
       await publish(out, NEW);
-      await expectContent(out, await newTree());
+      await expectContent(out, await newTree(path('fresh')));
       expect(isAtRest(out)).toBe(true);
     },
   );
@@ -127,7 +122,7 @@ describe('a reader that has the state open during a build', () => {
         expect(reader.inTransaction).toBe(true);
         // Published, although its transaction still sees what was before.
         expect(digestRead()).toBe(digest);
-        expect(differing(contentOf(out), await newTree())).toEqual([]);
+        expect(differing(contentOf(out), await newTree(path('fresh')))).toEqual([]);
         expect(await damageOf(out)).toEqual([]);
         expect(isAtRest(out)).toBe(false);
       } finally {
@@ -135,7 +130,7 @@ describe('a reader that has the state open during a build', () => {
       }
       expect(await damageOf(out)).toEqual([]);
       await publish(out, NEW);
-      await expectContent(out, await newTree());
+      await expectContent(out, await newTree(path('fresh')));
       expect(isAtRest(out)).toBe(true);
     },
   );
@@ -178,7 +173,7 @@ describe('a file system that has no shared memory', () => {
   thorough('has a build survive its death within the COMMIT', async () => {
     const out = await old();
     const before = filesIn(out);
-    const tree = await newTree();
+    const tree = await newTree(path('fresh'));
     const images: [boolean, string][] = [];
     await withoutSharedMemory(() =>
       atEachMoment(
