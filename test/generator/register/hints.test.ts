@@ -71,13 +71,6 @@ describe('a hint', () => {
   ])('is not made up for %s = %s', async (column, value) => {
     expect(await hintsOf(column, value)).toEqual([]);
   });
-
-  it('names each cause that the examples of a finding have', async () => {
-    const sql = `${ITEM} ${ITEM.replace('30', '31')} UPDATE items SET price = iif(id = 30, 12.0, -1.0);`;
-    expect(linesWith('  hint: ', await checked(sql, 'untyped'))).toEqual([
-      'a whole number stored as REAL: CAST(price AS INTEGER); a negative number; if it means "not measured": nullif(price, -1.0)',
-    ]);
-  });
 });
 
 const MEASURED = `first_measured_at, measured_at, measurements`;
