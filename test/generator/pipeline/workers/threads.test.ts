@@ -1,6 +1,5 @@
 /** The queue of a build's jobs, and the threads that do them. */
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { getPriority } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -14,23 +13,6 @@ import { changeRegister, writeRegister } from '../../../support/register.js';
 import { containing } from '../../../support/values.js';
 
 const path = temporary();
-
-/** How nice the threads of this process are, as far as they are nicer than the first. */
-function nicer(): readonly number[] {
-  return readdirSync(`/proc/${process.pid}/task`)
-    .flatMap((task) => statOf(task) ?? [])
-    .map((stat) => Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]) - getPriority(process.pid))
-    .filter((difference) => difference !== 0);
-}
-
-/** Field 19 tells how nice it is (proc_pid_stat(5)). A thread may have ended since it was listed. */
-function statOf(task: string): string | undefined {
-  try {
-    return readFileSync(`/proc/${process.pid}/task/${task}/stat`, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
 
 /**
  * A thread whose jobs wait until a file of the job's name is there; `all` needs none. It notes the jobs that are done,
@@ -226,18 +208,4 @@ describe('a thread that dies', () => {
       await patient.pool.close();
       for (const { status } of await settling) expect(status).toBe('rejected');
     }));
-});
-
-describe('the threads of a build', () => {
-  // Niceness is that of a thread on Linux alone.
-  it.runIf(process.platform === 'linux')('give way to the main one', async () => {
-    expect(nicer()).toEqual([]);
-    const pool = new ThreadPool(WORKER, writeRegister(path('register.sqlite'), {}));
-    try {
-      await pool.all('restartRead', new Date());
-      expect(nicer()).toEqual(pool.threads.map(() => Math.min(5, 19 - getPriority())));
-    } finally {
-      await pool.close();
-    }
-  });
 });
