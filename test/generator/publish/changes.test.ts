@@ -2,10 +2,8 @@
 import { readFileSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
-import { buildArgs } from '../../support/cli.js';
+import { describe, expect } from 'vitest';
 import { temporary } from '../../support/folder.js';
-import { inProcess } from '../../support/in-process.js';
 import {
   bundleOf,
   digestOf,
@@ -18,6 +16,7 @@ import {
 } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { buildWith, site } from '../../support/site.js';
+import { always, it, some } from '../../support/thorough.js';
 import { differing, readTree } from '../../support/tree.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { verify } from '../../../generator/programs/verify/verify.js';
@@ -103,8 +102,6 @@ function expectChange(out: string, before: Mirror, now: Mirror): void {
   const newest = { sequence, from: sequence - 1, as_of, counts: Object.fromEntries(counts) as unknown };
   expect(indexOf(out).changes[0]).toMatchObject(newest);
 }
-
-const linesIn = (file: string): string[] => readFileSync(file, 'utf8').split('\n');
 
 const record = (mirror: Mirror): Record<string, string> => Object.fromEntries(mirror);
 
@@ -260,34 +257,6 @@ describe('change lists', () => {
     // A takedown leaves its own.
     expect(kept.slice(27, 30)).toEqual([3, 1, 2]);
   });
-
-  it('and bundles from before something was withheld are deleted, and purged', async () => {
-    const { register, out } = await site(path);
-    const [purgeList, deleteFrom] = [path('purge'), path('delete')];
-    const build = async (sql: string) => {
-      changeRegister(register, sql);
-      const lists = ['--purge-list', purgeList, '--delete-from', deleteFrom];
-      expect(await inProcess(...buildArgs(register, out, ...lists))).toMatchObject({ code: 0, stderr: '' });
-    };
-    for (const price of [20, 30])
-      await build(`UPDATE items SET price = ${price} WHERE id = 1;
-        UPDATE users SET display_name = 'Marlow ${price}' WHERE id = 1007`);
-    expect(indexOf(out)).toMatchObject({ sequence: 3, oldest: 1 });
-    await build(`INSERT INTO withheld VALUES ('user', 1007, '2026-11-20T08:00:00Z')`);
-    const gone = [2, 3].flatMap((each) => [`changes/${each}.json`, `changes/${each}.ndjson.gz`]);
-    const none = { file: null, bundle: null };
-    expect(indexOf(out)).toMatchObject({ sequence: 4, oldest: 3, changes: [{}, none, none, none] });
-    expect(readdirSync(join(out, 'changes')).toSorted()).toEqual(['4.json', '4.ndjson.gz', 'index.json']);
-    expect(linesIn(deleteFrom)).toEqual(expect.arrayContaining(gone));
-    const base = manifestOf(out).service.base_url;
-    expect(linesIn(purgeList)).toEqual(expect.arrayContaining(gone.map((file) => `${base}/${file}`)));
-    const [, ...bodies] = bundleOf(out, '4');
-    expect(bodies).toContainEqual({ path: '/api/v1/user/1007', deleted: true });
-    expect(await damageOf(out)).toEqual([]);
-    // From here on, bundles are kept again.
-    await build('UPDATE items SET price = 99 WHERE id = 1');
-    expect(indexOf(out)).toMatchObject({ sequence: 5, oldest: 3 });
-  });
 });
 
 describe('an index of changes that is', () => {
@@ -298,7 +267,7 @@ describe('an index of changes that is', () => {
     ['of another snapshot', (file) => writeFileSync(file, '{"sequence":9,"oldest":9,"changes":[]}')],
   ];
 
-  it.each(damages)(
+  always.each(some(damages, 2))(
     '%s starts a new index, and what is withheld goes from bundles that it named',
     async (_, damage) => {
       const made = await site(path);

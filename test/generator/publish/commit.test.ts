@@ -11,14 +11,12 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Failure } from '../../../generator/base/errors.js';
 import { rememberSeen, seenFile } from '../../../generator/programs/log/record.js';
 import {
   keepContradiction,
   knownLogFile,
   writeKnownLog,
 } from '../../../generator/programs/mirror/log-state.js';
-import type { Progress } from '../../../generator/base/progress.js';
 import { apply, flush } from '../../../generator/publish/commit.js';
 import { isCommitting } from '../../../generator/state/published.js';
 import { stagePaths } from '../../../generator/publish/stage.js';
@@ -66,9 +64,9 @@ async function committed(next: Version, ...before: readonly Version[]): Promise<
 }
 
 /** Carries out the commit of a tree. */
-async function carryOut(tree: Tree, progress: Pick<Progress, 'advance'>): Promise<void> {
+async function carryOut(tree: Tree): Promise<void> {
   using state = State.open(tree.database);
-  await apply(tree, state, progress);
+  await apply(tree, state, quiet());
 }
 
 /** A stage with two files, one of them in a folder, and a link that leads nowhere. */
@@ -187,23 +185,7 @@ describe('what must outlast a power failure', () => {
   );
 });
 
-/** Progress that does something at each step, which may be to wait or to throw. */
-function progressThat(advance: () => Promise<void> | undefined): Progress {
-  return { ...quiet(), start: () => undefined, finish: () => undefined, stop: () => undefined, advance };
-}
-
 describe('apply', () => {
-  it('says of a failure that the commit had begun, and leaves a defect as it is', async () => {
-    const tree = await committed(SECOND, FIRST);
-    const stopped = progressThat(() => Promise.reject(Failure.environment('stopped')));
-    expect((await failureOf(carryOut(tree, stopped))).message).toBe(
-      'stopped; the commit had begun, and the next build or verify --repair completes it',
-    );
-    const defect = new TypeError('a defect');
-    const broken = progressThat(() => Promise.reject(defect));
-    await expect(carryOut(await committed(SECOND, FIRST), broken)).rejects.toBe(defect);
-  });
-
   it('moves what a file system skips while a folder is read that changes', async () => {
     const whole = contentOf((await treeOf(FIRST, SECOND)).out);
     const tree = await committed(SECOND, FIRST);
@@ -219,7 +201,7 @@ describe('apply', () => {
     });
     syncBuiltinESMExports();
     try {
-      await carryOut(tree, quiet());
+      await carryOut(tree);
     } finally {
       Reflect.set(fs, 'opendirSync', opendirSync);
       syncBuiltinESMExports();
@@ -231,7 +213,7 @@ describe('apply', () => {
   it.skipIf(!hasDescriptors)('frees the reserved space before the first move, for good', async () => {
     const tree = await committed(SECOND, FIRST);
     const { reserve } = stagePaths(tree);
-    const events = await flushedBy(() => carryOut(tree, quiet()));
+    const events = await flushedBy(() => carryOut(tree));
     const freed = events.indexOf(`unlinkSync ${reserve}`);
     expect(events.slice(freed, freed + 2)).toEqual([`unlinkSync ${reserve}`, tree.stage]);
     expect(events.findIndex((event) => event.startsWith(`renameSync ${tree.stage}`))).toBeGreaterThan(
@@ -252,7 +234,7 @@ describe('apply', () => {
         if (isCommitting(tree)) whileCommitting.push(file);
         return undefined;
       },
-      () => carryOut(tree, quiet()),
+      () => carryOut(tree),
     );
     expect([whileCommitting, deleted]).toEqual([[reserve], 21]);
   });
