@@ -150,7 +150,7 @@ const MANY: Model = new Map(
 );
 const anyOld: fc.Arbitrary<Model> = fc.oneof(
   {
-    weight: 14,
+    weight: 30,
     arbitrary: fc
       .uniqueArray(anyEntry, { maxLength: 60, selector: ([key]) => key })
       .map((all): Model => new Map(all)),
@@ -339,7 +339,7 @@ describe('a comparison', () => {
         },
       ),
       {
-        numRuns: isThorough ? 600 : 150,
+        numRuns: isThorough ? 400 : 100,
         examples: [
           [new Map(), FIRST_STEPS, [], { table: 'document', isWhole: true, isMore: false, isOwn: false }],
           // All but a few are gone; a few differ.
