@@ -2,7 +2,6 @@
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { republished } from '../../../generator/pipeline/removal-guard.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
@@ -81,25 +80,6 @@ describe('a record that is withheld no more', () => {
     expect(await site.command('build', '--accept-republished')).toEqual(DONE);
     expect(readFileSync(join(site.out, 'downloads/users.csv'), 'utf8')).toContain('marlow');
     await site.succeed(`UPDATE groups SET description = 'a third'`);
-  });
-
-  it('is what a diff says, with what else would hold up the build', async () => {
-    const site = await withholding();
-    changeRegister(site.register, `DELETE FROM withheld; DELETE FROM users WHERE id = 6`);
-    const implausible = async () => {
-      const { stdout } = await site.command('diff', '--json');
-      return z.object({ implausible: z.string().nullable() }).parse(JSON.parse(stdout)).implausible;
-    };
-    expect(await implausible()).toBe(AGAIN);
-    changeRegister(site.register, `DELETE FROM users`);
-    const said = await implausible();
-    expect(said).toContain(`${AGAIN}; 1 of 1 rows of users would be gone`);
-    expect(await site.command('build')).toMatchObject({ code: 1, stderr: containing(said ?? '') });
-    expect(await site.command('build', '--accept-republished')).toMatchObject({
-      code: 1,
-      stderr: containing('error: 1 of 1 rows of users would be gone'),
-    });
-    await site.succeed('', '--accept-republished', '--accept-removals');
   });
 
   it('counts where others alone name it, and along with a takedown', async () => {
