@@ -82,8 +82,8 @@ export function spread(calls: readonly Call[], count: number): Call[] {
   return [...new Set(places)].flatMap((place) => calls[place] ?? []);
 }
 
-/** Many builds, on a machine that may have much else to do: 180000 ms (= 3 minutes). */
-export const SWEEP = { timeout: 180_000 };
+/** Many builds, on a machine that may have much else to do: 600000 ms (= 10 minutes). */
+export const SWEEP = { timeout: 600_000 };
 
 /** The note of who holds the lock: a test that fails there says so itself (disk.test.ts). */
 const ofTheLock = ({ path }: Call): boolean => path.endsWith('lock.pid');

@@ -59,21 +59,6 @@ describe('a second build of the same tree', () => {
 });
 
 describe('a reader that has the state open during a build', () => {
-  always('and reads nothing is no obstacle', async () => {
-    const out = await old();
-    const reader = openDatabase(databaseOf(out));
-    try {
-      expect(reader.prepare('SELECT count(*) FROM document').pluck().get()).toBe(46);
-      await publish(out, NEW);
-      expect(reader.prepare('SELECT count(*) FROM document').pluck().get()).toBe(46);
-    } finally {
-      reader.close();
-    }
-    await publish(out, NEW);
-    await expectContent(out, await newTree(path('fresh')));
-    expect(isAtRest(out)).toBe(true);
-  });
-
   thorough(
     'and has begun to read before has it end with a sentence; the next build does the rest',
     { timeout: 60_000 },
