@@ -106,6 +106,11 @@ describe.each(some([1, 20_261_120], 1))('a sample of 5,000 records from seed %i'
   });
 });
 
+/** Progress that stops the work. */
+const fail = (): void => {
+  throw new Error('interrupted');
+};
+
 describe('writeSample', () => {
   afterEach(() => {
     vi.restoreAllMocks();
@@ -148,9 +153,6 @@ describe('writeSample', () => {
     const own = inFolder('own');
     fs.mkdirSync(own);
     const file = path.join(own, 'register.sqlite');
-    const fail = (): void => {
-      throw new Error('interrupted');
-    };
     await expect(writeSample({ file, records: 30, seed: 1, onProgress: fail })).rejects.toThrow(
       'interrupted',
     );

@@ -103,10 +103,11 @@ it('a change touches what shows it, and nothing else', async () => {
 });
 
 const LIMIT = Number.MAX_SAFE_INTEGER;
+const of = (table: string, column: string, values: readonly (number | null)[]): Rows => ({
+  [table]: values.map((value, index) => ({ id: index + 1, [column]: value })),
+});
+
 it('totals are exact up to 2^53-1, and beyond refuse the build, by name', async () => {
-  const of = (table: string, column: string, values: readonly (number | null)[]): Rows => ({
-    [table]: values.map((value, index) => ({ id: index + 1, [column]: value })),
-  });
   const [exact, out] = [path('dist'), path('dist')];
   await published({
     register: writeRegister(path('register.sqlite'), of('games', 'visits', [LIMIT - 1, null, 1, 0])),

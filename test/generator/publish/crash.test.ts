@@ -26,6 +26,7 @@ import {
   type Moment,
 } from '../state/support.js';
 import {
+  SWEEP,
   callsOf,
   deadFrom,
   fullFrom,
@@ -114,7 +115,7 @@ const filesWithSecret = (folder: string): string[] =>
 describe.each(SCENARIOS)('$title', (scenario) => {
   const { next, faultOf = (): Fault => () => undefined } = scenario;
 
-  always('survives a death at any moment, and one more on the way from there', async () => {
+  always('survives a death at any moment, and one more on the way from there', SWEEP, async () => {
     const { out, files, wanted } = await ends(scenario);
     // Which moments there are is known after a build of a copy.
     const rehearsed = imageOf(out, path('rehearsal'));

@@ -19,7 +19,7 @@ import { changeState, databaseOf, loseState } from '../../support/state.js';
 import { always, isThorough, it, some } from '../../support/thorough.js';
 import { differing } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
-import { deadOnceCommitted, survive, withFault, withoutSync } from '../publish/faults.js';
+import { SWEEP, deadOnceCommitted, survive, withFault, withoutSync } from '../publish/faults.js';
 import { publish } from '../publish/small.js';
 import { damageOf } from '../publish/support.js';
 import {
@@ -252,12 +252,12 @@ async function publishNext(out: string): Promise<void> {
   }
 }
 
-always('a flipped bit or a lost end of a small state is noticed, or harmless', async () => {
+always('a flipped bit or a lost end of a small state is noticed, or harmless', SWEEP, async () => {
   const sound = await old();
   const content = readFileSync(databaseOf(sound));
   const spoilings = isThorough
     ? [...flips(content.length, 150), ...cuts(content.length, 15)]
-    : [...flips(content.length, 24), ...cuts(content.length, 3)];
+    : [...flips(content.length, 14), ...cuts(content.length, 2)];
   const published = filesIn(sound);
   let noticed = 0;
   for (const { what, spoil } of spoilings) {
@@ -277,7 +277,7 @@ always('a flipped bit or a lost end of a small state is noticed, or harmless', a
 });
 
 describe('a state that is lost between its COMMIT and the last move', () => {
-  always('is said to be missing; the next build completes the tree', async () => {
+  always('is said to be missing; the next build completes the tree', SWEEP, async () => {
     const out = imageOf(await old(), path('copy'));
     const images: [what: string, image: string][] = [];
     const moments = await atEachMoment(

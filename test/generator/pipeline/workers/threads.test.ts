@@ -71,7 +71,7 @@ class Patient {
   /** Lets jobs end, and waits until the threads have taken others. @returns those that came after the first ones */
   async end(...jobs: readonly string[]): Promise<readonly string[]> {
     for (const job of jobs) writeFileSync(join(this.folder, job), '');
-    await Promise.all(jobs.map((job) => this.#running.get(job)));
+    await Promise.all(jobs.flatMap((job) => this.#running.get(job) ?? []));
     await setImmediate();
     return this.begun.slice(this.pool.threads.length);
   }
