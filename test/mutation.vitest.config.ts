@@ -10,7 +10,7 @@ export default defineConfig({
       'test/proxy/limiter/{gcra,memory-store}.test.ts',
       'test/proxy/http/{conditions,ranges}.test.ts',
       'test/generator/state/compare.test.ts',
-      'test/generator/publish/commit.test.ts',
+      'test/generator/publish/{commit,crash}.test.ts',
     ],
   },
 });

@@ -109,7 +109,10 @@ export async function renderDerived(
   const downloads = await exports.finish(overview, progress);
   await applying;
   const described = descriptions(sources, samples, downloads, publisher.firstKey, publisher.read);
-  for (const { route, key, body } of described) publisher.writer.route(route).put(key, body);
+  // The front page looks for the newest records, which a slow view may take long to tell.
+  await progress.blocking(() => {
+    for (const { route, key, body } of described) publisher.writer.route(route).put(key, body);
+  });
   return downloads;
 }
 

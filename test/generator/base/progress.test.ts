@@ -18,61 +18,55 @@ function lined() {
 
 afterEach(() => vi.restoreAllMocks());
 
+type Steps = readonly (readonly [seconds: number, steps: number])[];
+
 describe('plain lines', () => {
-  it('say how much is done, and from ten seconds and a tenth of the work on how long the rest takes', async () => {
+  it.each<[string, total: number, Steps, readonly string[]]>([
+    [
+      'say how much is done, and from ten seconds and a tenth of the work on how long the rest takes',
+      4000,
+      [
+        [6, 399],
+        [6, 601],
+        [6, 2000],
+        [4, 1000],
+      ],
+      [
+        ': 399 of 4,000 files',
+        ': 1,000 of 4,000 files, 36 s left',
+        ': 3,000 of 4,000 files, 6 s left',
+        ' in 22.0 s',
+      ],
+    ],
+    [
+      'estimate nothing from steps of which some take much longer than others',
+      31,
+      [
+        [1, 29],
+        [20, 0],
+        [20, 1],
+      ],
+      [': 29 of 31 files', ': 30 of 31 files'],
+    ],
+    [
+      'are not repeated while nothing is done',
+      0,
+      [
+        [6, 0],
+        [6, 5],
+        [6, 0],
+      ],
+      [': 5 files'],
+    ],
+  ])('%s', async (_, total, all, said) => {
     const { lines, pass, progress } = lined();
-    progress.start('rendering', 4000, 'files');
-    for (const steps of [500, 500, 2000]) {
-      pass(6);
-      await progress.advance(steps);
-    }
-    pass(4);
-    await progress.advance(1000);
-    progress.finish();
-    expect(lines).toEqual([
-      'rendering: 500 of 4,000 files',
-      'rendering: 1,000 of 4,000 files, 36 s left',
-      'rendering: 3,000 of 4,000 files, 6 s left',
-      'rendering: 4,000 files in 22.0 s',
-    ]);
-  });
-
-  it('estimate nothing from less than a tenth of the work', async () => {
-    const { lines, pass, progress } = lined();
-    progress.start('rendering', 10_000, 'files');
-    for (const steps of [499, 500, 501]) {
-      pass(6);
-      await progress.advance(steps);
-    }
-    expect(lines).toEqual([
-      'rendering: 499 of 10,000 files',
-      'rendering: 999 of 10,000 files',
-      'rendering: 1,500 of 10,000 files, 102 s left',
-    ]);
-  });
-
-  it('estimate nothing from steps of which some take much longer than others', async () => {
-    const { lines, pass, progress } = lined();
-    progress.start('checking the register', 31, 'steps');
-    for (const [seconds, steps] of [
-      [1, 29],
-      [20, 0],
-      [20, 1],
-    ] as const) {
+    progress.start('rendering', total, 'files');
+    for (const [seconds, steps] of all) {
       pass(seconds);
       await progress.advance(steps);
     }
-    expect(lines).toEqual(['checking the register: 29 of 31 steps', 'checking the register: 30 of 31 steps']);
-  });
-
-  it('are not repeated while nothing is done', async () => {
-    const { lines, pass, progress } = lined();
-    progress.start('exporting', 0, 'rows');
-    for (const steps of [0, 5, 0, 0]) {
-      pass(6);
-      await progress.advance(steps);
-    }
-    expect(lines).toEqual(['exporting: 5 rows']);
+    if (total === 4000) progress.finish();
+    expect(lines).toEqual(said.map((line) => `rendering${line.replace(/^ in/, ': 4,000 files in')}`));
   });
 
   it('name what blocks the thread for more than two seconds', async () => {

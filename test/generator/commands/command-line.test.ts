@@ -51,6 +51,12 @@ it('a process prints results to standard output, messages to standard error, and
   expect(refused.stderr).toMatch(/; nothing was published\n$/);
 });
 
+it('a build of a register without measurements says so, and makes the folders that lead to its output', async () => {
+  const out = join(path('deep'), 'er', 'dist');
+  const { code, stdout } = await inProcess('build', ...inputs(writeRegister(path('x.sqlite'), {}), out));
+  expect([code, stdout]).toEqual([0, containing(`snapshot 1 in ${out} (no measurements yet)\n`)]);
+});
+
 const status = (out: string, ...more: string[]) => inProcess('status', '--out', out, ...more);
 
 describe('status', () => {

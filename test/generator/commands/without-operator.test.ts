@@ -1,8 +1,8 @@
 /** What is published without --operator goes out in the name, and under the licence, of the example. */
 import { expect, it } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
-import { snapshot } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 
 const path = temporary();
@@ -15,7 +15,7 @@ it.each(['build', 'diff'])(
   async (command) => {
     const said = async (register: string, ...options: readonly string[]): Promise<string> => {
       const tree = ['--register', register, '--out', path('dist')];
-      const { code, stderr } = await snapshot([command, '--quiet', ...tree, ...options]);
+      const { code, stderr } = await inProcess(command, '--quiet', ...tree, ...options);
       expect(code).toBe(0);
       return stderr;
     };

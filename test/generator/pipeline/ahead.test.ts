@@ -53,16 +53,14 @@ describe('a time more than 24 hours after the clock', () => {
     expect(await inProcess('build', '--quiet', '--register', inTime, ...tree)).toMatchObject({ code: 0 });
   });
 
-  it.each(['first_measured_at', 'last_measured_at'])('is refused of a history, too: %s', async (column) => {
-    const times = { first_measured_at: '2026-11-20T08:00:00Z', last_measured_at: '2026-11-20T08:00:00Z' };
-    const row = { user_id: 1, position: 1, username: 'one', ...times, [column]: '2031-01-01T00:00:00Z' };
+  it('is refused of a history, too', async () => {
+    const times = { first_measured_at: '2031-01-01T00:00:00Z', last_measured_at: '2031-01-01T00:00:00Z' };
+    const usernames = [{ user_id: 1, position: 1, username: 'one', ...times }];
     const users = [{ id: 1, username: 'one' }];
-    const register = writeRegister(path('history.sqlite'), { users, usernames: [row] }, 'loose');
-    const { code, stdout } = await inProcess('check', '--register', register);
-    expect([code, stdout]).toEqual([
-      1,
-      containing(`usernames.${column}: 1 place, expected at most 24 hours`),
-    ]);
+    const register = writeRegister(path('history.sqlite'), { users, usernames });
+    const { stdout } = await inProcess('check', '--register', register);
+    for (const column of Object.keys(times))
+      expect(stdout).toContain(`usernames.${column}: 1 place, expected at most 24 hours`);
   });
 
   it('leaves the record out with --skip-invalid, until it is no longer ahead', async () => {

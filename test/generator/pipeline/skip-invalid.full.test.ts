@@ -58,7 +58,6 @@ const reading = (sql: string): string =>
 describe('--skip-invalid', () => {
   it.each([
     ['bytes that are no UTF-8', set(`description = CAST(x'FF' AS TEXT)`)],
-    ['a number beyond 2^53-1', set('member_count = 9223372036854775807')],
     ['a bad time in its readings', reading(`measured_at = 'now'`)],
     ['a blob in its owners', `UPDATE group_owners SET owner_name = x'41' WHERE group_id = 8;`],
     [
@@ -86,9 +85,9 @@ describe('--skip-invalid', () => {
   });
 
   describe('is not confused by an id', () => {
-    const NO_IDS = [`'7'`, '7.5', 'NULL', '9007199254740993'];
-    it.each(NO_IDS)('of %s', async (id) => {
-      expect(await expectSameTree(record(id), '', 'untyped')).toBeGreaterThan(0);
+    it('that is none', async () => {
+      const none = [`'7'`, '7.5', 'NULL', '9007199254740993'].map(record).join(' ');
+      expect(await expectSameTree(none, '', 'untyped')).toBeGreaterThan(3);
     });
 
     it('that is text in one part of a view whose other part has integers', async () => {

@@ -1,11 +1,9 @@
-/** The commit by itself: what it flushes and waits for, and how it ends wherever it is cut off. */
+/** The commit by itself: what it flushes and waits for, and in which order it works. */
 import fs, {
   chmodSync,
-  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
-  readdirSync,
   readlinkSync,
   symlinkSync,
   writeFileSync,
@@ -13,26 +11,23 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Failure } from '../../../generator/base/errors.js';
 import { rememberSeen, seenFile } from '../../../generator/programs/log/record.js';
 import {
   keepContradiction,
   knownLogFile,
   writeKnownLog,
 } from '../../../generator/programs/mirror/log-state.js';
-import type { Progress } from '../../../generator/base/progress.js';
-import { apply, completeCommit, flush } from '../../../generator/publish/commit.js';
+import { apply, flush } from '../../../generator/publish/commit.js';
 import { isCommitting } from '../../../generator/state/published.js';
 import { stagePaths } from '../../../generator/publish/stage.js';
 import { State } from '../../../generator/state/state.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { quiet } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
-import { contentOf, hashesOf, manifestOf, sha256 } from '../../support/published.js';
+import { contentOf, hashesOf } from '../../support/published.js';
 import { failureOf } from '../../support/site.js';
 import { allRows } from '../../support/state.js';
-import { some } from '../../support/thorough.js';
-import { callsOfCommit, deadFrom, deadOnceCommitted, lowerLayer, survive, withFault } from './faults.js';
+import { deadOnceCommitted, survive, withFault } from './faults.js';
 import { LONG, publish, route, type Version } from './small.js';
 
 const path = temporary();
@@ -40,21 +35,6 @@ const path = temporary();
 /** The open files of this process, on Linux. */
 const DESCRIPTORS = '/proc/self/fd';
 const hasDescriptors = existsSync(DESCRIPTORS);
-
-/** Those of them that lie in a folder, or did before it was deleted. */
-const openIn = (folder: string): string[] =>
-  readdirSync(DESCRIPTORS)
-    .map(targetOf)
-    .filter((file) => file.startsWith(folder));
-
-function targetOf(descriptor: string): string {
-  try {
-    return readlinkSync(join(DESCRIPTORS, descriptor));
-  } catch {
-    // The one by which they were listed is closed by now.
-    return '';
-  }
-}
 
 const ROUTES = [route('a', '/a/{id}', 'a/{id}.json'), route('b', '/b/{id}', 'b/{id}.json')];
 const FIRST: Version = { routes: ROUTES, documents: { a: { 1: 'one', 2: LONG, 3: 'three' }, b: { 1: 'x' } } };
@@ -66,7 +46,6 @@ const THIRD: Version = {
   routes: ROUTES,
   documents: { a: { 1: 'three', 2: 'short', 4: LONG }, b: { 1: 'z' } },
 };
-const TAKEDOWN: Version = { ...THIRD, withheld: { a: [3] } };
 
 /** A tree to which versions were published, one after the other. */
 async function treeOf(...versions: readonly Version[]): Promise<Tree> {
@@ -74,12 +53,6 @@ async function treeOf(...versions: readonly Version[]): Promise<Tree> {
   mkdirSync(join(out, '..'));
   for (const version of versions) await publish(out, version);
   return new Tree(out);
-}
-
-function copyOf({ out }: Tree): Tree {
-  const copy = path('copy');
-  cpSync(join(out, '..'), copy, { recursive: true, preserveTimestamps: true });
-  return new Tree(join(copy, 'dist'));
 }
 
 /** A tree in which a commit has passed its point of no return, and no more. */
@@ -91,9 +64,9 @@ async function committed(next: Version, ...before: readonly Version[]): Promise<
 }
 
 /** Carries out the commit of a tree. */
-async function carryOut(tree: Tree, progress: Pick<Progress, 'advance'>): Promise<void> {
+async function carryOut(tree: Tree): Promise<void> {
   using state = State.open(tree.database);
-  await apply(tree, state, progress);
+  await apply(tree, state, quiet());
 }
 
 /** A stage with two files, one of them in a folder, and a link that leads nowhere. */
@@ -166,7 +139,6 @@ describe('flush', () => {
     const all = ['', '/file', '/folder', '/folder/file'].map((file) => tree.stage + file);
     expect(events.toSorted()).toEqual(all);
     expect(events.at(-1)).toBe(tree.stage);
-    expect(openIn(tree.stage)).toEqual([]);
   });
 });
 
@@ -213,23 +185,7 @@ describe('what must outlast a power failure', () => {
   );
 });
 
-/** Progress that does something at each step, which may be to wait or to throw. */
-function progressThat(advance: () => Promise<void> | undefined): Progress {
-  return { ...quiet(), start: () => undefined, finish: () => undefined, stop: () => undefined, advance };
-}
-
 describe('apply', () => {
-  it('says of a failure that the commit had begun, and leaves a defect as it is', async () => {
-    const tree = await committed(SECOND, FIRST);
-    const stopped = progressThat(() => Promise.reject(Failure.environment('stopped')));
-    expect((await failureOf(carryOut(tree, stopped))).message).toBe(
-      'stopped; the commit had begun, and the next build or verify --repair completes it',
-    );
-    const defect = new TypeError('a defect');
-    const broken = progressThat(() => Promise.reject(defect));
-    await expect(carryOut(await committed(SECOND, FIRST), broken)).rejects.toBe(defect);
-  });
-
   it('moves what a file system skips while a folder is read that changes', async () => {
     const whole = contentOf((await treeOf(FIRST, SECOND)).out);
     const tree = await committed(SECOND, FIRST);
@@ -245,7 +201,7 @@ describe('apply', () => {
     });
     syncBuiltinESMExports();
     try {
-      await carryOut(tree, quiet());
+      await carryOut(tree);
     } finally {
       Reflect.set(fs, 'opendirSync', opendirSync);
       syncBuiltinESMExports();
@@ -257,13 +213,12 @@ describe('apply', () => {
   it.skipIf(!hasDescriptors)('frees the reserved space before the first move, for good', async () => {
     const tree = await committed(SECOND, FIRST);
     const { reserve } = stagePaths(tree);
-    const events = await flushedBy(() => carryOut(tree, quiet()));
+    const events = await flushedBy(() => carryOut(tree));
     const freed = events.indexOf(`unlinkSync ${reserve}`);
     expect(events.slice(freed, freed + 2)).toEqual([`unlinkSync ${reserve}`, tree.stage]);
     expect(events.findIndex((event) => event.startsWith(`renameSync ${tree.stage}`))).toBeGreaterThan(
       freed + 1,
     );
-    expect(openIn(tree.stage)).toEqual([]);
   });
 
   it('notes that it is done before it deletes the rest of the stage, which it needs until then', async () => {
@@ -279,63 +234,9 @@ describe('apply', () => {
         if (isCommitting(tree)) whileCommitting.push(file);
         return undefined;
       },
-      () => carryOut(tree, quiet()),
+      () => carryOut(tree),
     );
     expect([whileCommitting, deleted]).toEqual([[reserve], 21]);
-  });
-});
-
-/** The tree and its state: what is published, and what is known about it. Each tree has its id. */
-function wholeOf(tree: Tree): Record<string, unknown> {
-  const { id } = manifestOf(tree.out).tree;
-  // The hash of snapshot.json, which has the id, and the sum over that.
-  const ofId = /(?<=\\"manifest\\":\\")[0-9a-f]{64}|(?<=",")[0-9a-f]{64}(?="\]$)/g;
-  const hashes = Object.keys(hashesOf(tree.out)).map((file): [string, string] => [
-    file,
-    sha256(readFileSync(join(tree.out, file), 'latin1').replaceAll(id, 'ID')),
-  ]);
-  const { snapshot = [], ...others } = allRows(tree.out);
-  return {
-    ...Object.fromEntries(hashes),
-    ...others,
-    snapshot: snapshot.map((row) => row.replaceAll(id, 'ID').replaceAll(ofId, '')),
-    state: Object.keys(hashesOf(tree.state)),
-  };
-}
-
-describe.each([
-  { title: 'a commit', before: [FIRST, SECOND], next: THIRD },
-  { title: 'a commit that withholds', before: [FIRST, SECOND], next: TAKEDOWN },
-  { title: 'a commit over a lower layer of an overlay', before: [FIRST, SECOND], next: THIRD, lowerLayer },
-])('$title', ({ before, next, lowerLayer: faultOf }) => {
-  it('leads to one and the same tree and state, at whatever call it was cut off', async () => {
-    const old = await treeOf(...before);
-    const whole = copyOf(old);
-    const begun = await callsOfCommit(
-      whole.out,
-      () => publish(whole.out, next),
-      faultOf?.(dirname(whole.out)),
-    );
-    const expected = wholeOf(whole);
-    expect(contentOf(whole.out)).toEqual(contentOf((await treeOf(next)).out));
-    for (const { number, name, path: file } of some(begun, 12)) {
-      const tree = copyOf(old);
-      const fault = faultOf?.(dirname(tree.out));
-      const dead = deadFrom(number);
-      await survive(
-        withFault(
-          (call) => dead(call) ?? fault?.(call),
-          () => publish(tree.out, next),
-        ),
-      );
-      await withFault(
-        (call) => fault?.(call),
-        () => completeCommit(tree, quiet()),
-      );
-      expect(wholeOf(tree), `dead at ${number}, ${name} ${file}`).toEqual(expected);
-      expect(isCommitting(tree)).toBe(false);
-    }
-    expect(begun.length).toBeGreaterThan(5);
   });
 });
 

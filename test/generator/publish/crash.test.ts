@@ -1,15 +1,30 @@
 /**
- * The publisher at every call that changes the disk: the process dies there, or the disk is full from
- * there on. A tree is the old version or the new one, and whoever comes next leads it to the new one.
+ * The publisher that dies before any statement of its state or any call that changes the disk, or whose disk is full
+ * from there on. What a death leaves is what lies there at that moment: a copy is taken, and whoever comes next opens
+ * that. It is the old version or the new one, and each attempt leads it to the new one.
  */
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { completeCommit } from '../../../generator/publish/commit.js';
 import { isCommitting } from '../../../generator/state/published.js';
 import { Tree } from '../../../generator/tree/tree.js';
+import { quiet } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
+import { contentOf, manifestOf, sha256, stateOf } from '../../support/published.js';
+import { allRows } from '../../support/state.js';
 import { always, isThorough, some } from '../../support/thorough.js';
-import { differing, isOfTheBuild } from '../../support/tree.js';
+import { differing, isOfTheBuild, pathsBelow } from '../../support/tree.js';
+import {
+  NEW,
+  OLD,
+  SECRET,
+  atEachMoment,
+  expectContent,
+  filesIn,
+  imageOf,
+  type Moment,
+} from '../state/support.js';
 import {
   SWEEP,
   callsOf,
@@ -22,200 +37,159 @@ import {
   type Fault,
 } from './faults.js';
 import { LONG, publish, route, styleRoute, type Version } from './small.js';
-import { contentOf, hashesOf, manifestOf, sha256, stateOf } from '../../support/published.js';
-import { damageOf, errorOf, leftovers } from './support.js';
+import { damageOf, errorOf } from './support.js';
 
 const path = temporary();
-
-/** At how many of the calls `npm test` tries it; the full run does at each. */
-const PLACES = 12;
-
 withoutSync();
 
-const SECRET = 'a secret that is withheld';
-const ROUTES = [route('a', '/a/{id}', 'a/{id}.json'), route('b', '/b/{id}', 'b/{id}/all.json')];
-const OLD: Version = {
-  routes: ROUTES,
-  documents: { a: { 1: 'one', 2: LONG, 3: SECRET, 4: LONG }, b: { 1: 'one', 2: LONG } },
-};
-const NEW: Version = {
-  routes: ROUTES,
-  // Unchanged, another with siblings, gone, without siblings by now, new.
-  documents: { a: { 1: 'one', 2: `${LONG}!`, 4: 'short', 5: LONG }, b: { 1: 'another', 3: 'three' } },
-};
-const TAKEDOWN: Version = { ...NEW, withheld: { a: [3] } };
+/** At how many moments and calls each is tried. */
+const PLACES = isThorough ? 40 : 12;
+
+const ORDINARY: Version = { ...NEW, withheld: {} };
 const RENAMED: Version = {
   routes: [route('a', '/a/{id}', 'elsewhere/{id}.json'), route('c', '/b/{id}', 'b/{id}/all.json')],
   documents: { a: { 1: 'one', 2: LONG }, c: { 1: 'one', 7: LONG } },
 };
-
 /** A version with a style sheet of this content. */
 const withStyle = (body: string): Version => ({
-  routes: [...ROUTES, styleRoute(body)],
+  routes: [...NEW.routes, styleRoute(body)],
   documents: { ...NEW.documents, style: { 0: body } },
 });
 const [SECOND, THIRD] = ['second', LONG];
-const STYLES = ['first', SECOND, THIRD, 'fourth'].map(withStyle);
-
-/** A folder with a tree in it, as several versions leave it. */
-async function site(...versions: readonly Version[]): Promise<string> {
-  const folder = path('site');
-  mkdirSync(folder);
-  for (const version of versions) await publish(join(folder, 'dist'), version);
-  return folder;
-}
-
-/** The tree of a copy of a folder. */
-function copied(folder: string): string {
-  const copy = path('copy');
-  cpSync(folder, copy, { recursive: true, preserveTimestamps: true });
-  return join(copy, 'dist');
-}
-
-/** Nothing is wrong with a file system. */
-const sound = (): Fault => () => undefined;
-
-const isInterrupted = (out: string): boolean => isCommitting(new Tree(out));
-
-/** The published files. The folder may be missing, and hold what only tries whether it can be written. */
-function filesIn(out: string): Record<string, string> {
-  if (!existsSync(out)) return {};
-  const { '.probe': _, ...files } = hashesOf(out);
-  return files;
-}
-
-/** Those that follow from what was published. */
-const lastingOf = (files: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(files).filter(([file]) => !isOfTheBuild(file)));
-
-/** Documents that are neither those of one version nor of another. */
-const torn = (out: string, versions: readonly Record<string, string>[]): string[] =>
-  Object.entries(filesIn(out))
-    .filter(([file, hash]) => !isOfTheBuild(file) && !versions.some((all) => all[file] === hash))
-    .map(([file]) => file);
-
-/** Every file below a folder that holds a text. */
-const holding = (folder: string, text: string): string[] =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => readFileSync(file).includes(text));
+const STYLED = withStyle('fourth');
+/** The style sheets of the two snapshots before, of which one has siblings, stay though the next has neither. */
+const STAYING = [SECOND, THIRD].map((body) => `assets/style-${sha256(body).slice(0, 10)}`);
 
 interface Scenario {
   readonly title: string;
   /** What is there before, and what is published. */
   readonly before: readonly Version[];
   readonly next: Version;
-  /** What stays of before, although the next version doesn't have it. */
-  readonly stays?: RegExp;
+  /** What else is wrong with the file system of a tree. */
+  readonly faultOf?: (folder: string) => Fault;
 }
 
-const SCENARIOS: readonly Scenario[] = [
+const NEXT: Scenario = { title: 'the next snapshot', before: [ORDINARY, OLD], next: ORDINARY };
+const TAKEDOWN: Scenario = { title: 'a snapshot that withholds', before: [NEW, OLD], next: NEW };
+const OTHERS: readonly Scenario[] = [
   { title: 'a first snapshot', before: [], next: NEW },
-  { title: 'the next snapshot', before: [NEW, OLD], next: NEW },
-  { title: 'a snapshot that withholds a record', before: [NEW, OLD], next: TAKEDOWN },
   { title: 'a snapshot with other routes', before: [OLD], next: RENAMED },
-  {
-    title: 'a snapshot with another asset',
-    before: STYLES.slice(0, 3),
-    next: STYLES[3] ?? NEW,
-    stays: new RegExp(
-      `^assets/style-(${[SECOND, THIRD].map((body) => sha256(body).slice(0, 10)).join('|')})`,
-    ),
-  },
+  { title: 'a snapshot with another asset', before: ['first', SECOND, THIRD].map(withStyle), next: STYLED },
+];
+const SCENARIOS: readonly Scenario[] = [
+  NEXT,
+  TAKEDOWN,
+  ...OTHERS,
+  { title: 'the same snapshot again', before: [NEW], next: NEW },
+  // Each image has what is there in a lower layer.
+  { ...TAKEDOWN, title: 'a snapshot that withholds, over an overlay', faultOf: lowerLayer },
 ];
 
-describe.each(SCENARIOS)('$title', ({ before, next, stays }) => {
-  /** What the sweeps compare with. @param faultOf what else is wrong with a tree's file system */
-  async function prepared(faultOf: (folder: string) => Fault) {
-    const folder = await site(...before);
-    const old = join(folder, 'dist');
-    const isFirst = before.length === 0;
-    // Node keeps the functions that it finds when it first copies, so not within a fault.
-    const copy = copied(folder);
-    const oldFiles = filesIn(old);
-    const staying = Object.entries(oldFiles).filter(([file]) => stays?.test(file) === true);
-    // Those of the two snapshots before, of which one has siblings.
-    expect(staying).toHaveLength(stays === undefined ? 0 : 4);
-    return {
-      folder,
-      oldFiles,
-      newTree: { ...contentOf(join(await site(next), 'dist')), ...Object.fromEntries(staying) },
-      sequence: (isFirst ? 0 : manifestOf(old).sequence) + 1,
-      calls: await callsOf(() => publish(copy, next), faultOf(dirname(copy))),
-    };
-  }
-  type Prepared = Awaited<ReturnType<typeof prepared>>;
+/** A tree in a folder of its own, as several versions leave it. */
+async function treeOf(...versions: readonly Version[]): Promise<string> {
+  const out = join(path('site'), 'dist');
+  mkdirSync(dirname(out));
+  for (const version of versions) await publish(out, version);
+  return out;
+}
 
-  /** What must be so right after a death or a failure. */
-  async function expectOldOrNew(out: string, { oldFiles, newTree }: Prepared, where: string): Promise<void> {
-    expect(torn(out, [oldFiles, newTree]), where).toEqual([]);
-    if (isInterrupted(out)) return;
-    const found = filesIn(out);
-    const isOld = differing(found, oldFiles).length === 0;
-    expect(isOld ? [] : differing(lastingOf(found), newTree), where).toEqual([]);
-    const damage = existsSync(join(out, 'snapshot.json')) ? await damageOf(out) : [];
-    expect(damage, where).toEqual([]);
-  }
+/** Files that follow from what was published. */
+const lastingOf = (files: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(files).filter(([file]) => !isOfTheBuild(file)));
 
-  /** What must be so when the next build is done. */
-  async function expectNew(out: string, { newTree, sequence }: Prepared, where: string): Promise<void> {
-    expect(differing(contentOf(out), newTree), where).toEqual([]);
-    expect(manifestOf(out).sequence, where).toBe(sequence);
-    expect(await damageOf(out), where).toEqual([]);
-    expect(leftovers(out), where).toEqual([]);
-    const secrets = next === TAKEDOWN ? holding(join(out, '..'), SECRET) : [];
-    expect(secrets, where).toEqual([]);
-  }
+/** What a scenario leads from and to. */
+async function ends({ before, next }: Scenario) {
+  const out = await treeOf(...before);
+  const files = filesIn(out);
+  const staying = Object.entries(files).filter(([file]) => STAYING.some((each) => file.startsWith(each)));
+  expect(staying).toHaveLength(next === STYLED ? 4 : 0);
+  const wanted = { ...contentOf(await treeOf(next)), ...Object.fromEntries(staying) };
+  return { out, files, wanted };
+}
 
-  always.each([
-    ['', sound],
-    [' on an overlay, each time as an image with what was there', lowerLayer],
-  ])('survives a death at every call%s', SWEEP, async (_, faultOf) => {
-    const all = await prepared(faultOf);
-    for (const { number, name, path: file } of some(all.calls, PLACES)) {
-      const where = `dead at ${number} of ${all.calls.length}, ${name} ${file}`;
-      const out = copied(all.folder);
-      const publishNext = (dead: Fault): Promise<void> => {
-        const fault = faultOf(dirname(out));
-        return withFault(
-          (call) => dead(call) ?? fault(call),
-          () => publish(out, next),
-        );
-      };
-      await survive(publishNext(deadFrom(number)));
-      await expectOldOrNew(out, all, where);
-      // Dead once more, somewhere else.
-      const again = 1 + ((number * 7) % all.calls.length);
-      await survive(publishNext(deadFrom(again)));
-      await expectOldOrNew(out, all, `${where}, then at ${again}`);
-      await publishNext(deadFrom(Number.POSITIVE_INFINITY));
-      await expectNew(out, all, where);
-    }
-    expect(all.calls.length).toBeGreaterThan(40);
-  });
+const filesWithSecret = (folder: string): string[] =>
+  pathsBelow(folder, (entry) => entry.isFile()).filter((file) =>
+    readFileSync(join(folder, file)).includes(SECRET),
+  );
 
-  always('leaves the tree as it was, or completes it, where the disk is full', SWEEP, async () => {
-    const all = await prepared(sound);
-    let refused = 0;
-    for (const { number, name, path: file } of some(
-      all.calls.filter(({ grows }) => grows),
-      PLACES,
-    )) {
-      const where = `full from ${number}, ${name} ${file}`;
-      const out = copied(all.folder);
-      const state = stateOf(out);
-      const error = await errorOf(withFault(fullFrom(number), () => publish(out, next)));
-      const isRefused = error !== undefined;
-      expect<unknown>(error ?? { exitCode: 3 }, where).toMatchObject({ exitCode: 3 });
-      const touched = isRefused ? differing(stateOf(out), state) : [];
-      expect(touched, where).toEqual([]);
-      if (isRefused) {
-        refused += 1;
-        await publish(out, next);
+describe.each(SCENARIOS)('$title', (scenario) => {
+  const { next, faultOf = (): Fault => () => undefined } = scenario;
+
+  always('survives a death at any moment, and one more on the way from there', SWEEP, async () => {
+    const { out, files, wanted } = await ends(scenario);
+    // Which moments there are is known after a build of a copy.
+    const rehearsed = imageOf(out, path('rehearsal'));
+    const calls = await callsOf(() => publish(rehearsed, next), faultOf(dirname(rehearsed)));
+    const again = imageOf(out, path('rehearsal'));
+    const attempt = (tree: string, act: (moment: Moment) => void): Promise<Moment[]> =>
+      withFault(faultOf(dirname(tree)), () => atEachMoment(tree, act, () => publish(tree, next)));
+    const all = await attempt(again, () => undefined);
+    const committed = all.findIndex(({ isCommitted }) => isCommitted);
+    // The COMMIT, what follows it at once, and others before and after.
+    const chosen = new Set([
+      ...[committed - 1, committed].map((at) => all[at]?.number),
+      ...some(all, PLACES).map(({ number }) => number),
+    ]);
+    const images: [moment: Moment, image: string][] = [];
+    await attempt(out, (moment) => {
+      if (chosen.has(moment.number)) images.push([moment, imageOf(out, path('image'))]);
+    });
+    expect(images.length).toBeGreaterThan(10);
+    const rows = allRows(out);
+    for (const [{ number, what, isCommitted }, image] of images) {
+      const where = `dead before ${number} of ${all.length}, ${what}`;
+      const tree = new Tree(image);
+      const fault = faultOf(dirname(image));
+      const dead = deadFrom(1 + ((number * 7) % calls.length));
+      const onward = (work: () => Promise<void>): Promise<void> => withFault(fault, work);
+      if (isCommitted) {
+        await survive(onward(() => withFault(dead, () => completeCommit(tree, quiet()))));
+        await onward(() => completeCommit(tree, quiet()));
+        // One and the same tree and state, wherever that was cut off.
+        expect(differing(lastingOf(filesIn(image)), wanted), where).toEqual([]);
+        expect(allRows(image), where).toEqual(rows);
+      } else {
+        expect(isCommitting(tree), where).toBe(false);
+        expect(differing(filesIn(image), files), where).toEqual([]);
+        expect(existsSync(tree.manifest) ? await damageOf(image) : [], where).toEqual([]);
+        await survive(onward(() => withFault(dead, () => publish(image, next))));
+        const isNew = isCommitting(tree) || differing(filesIn(image), files).length > 0;
+        await onward(() => completeCommit(tree, quiet()));
+        const found = isNew ? differing(lastingOf(filesIn(image)), wanted) : [];
+        expect(found, `${where}, and again`).toEqual([]);
       }
-      await expectNew(out, all, where);
+      expect(isCommitting(tree), where).toBe(false);
+      await onward(() => publish(image, next));
+      await expectContent(image, wanted, where);
+      expect(manifestOf(image).sequence, where).toBe(manifestOf(out).sequence);
+      if (next.withheld?.['a'] !== undefined) expect(filesWithSecret(dirname(image)), where).toEqual([]);
     }
-    expect(refused).toBeGreaterThan(isThorough ? 10 : 2);
   });
+});
+
+describe.each([NEXT, TAKEDOWN, ...OTHERS])('$title where the disk is full', (scenario) => {
+  always(
+    'is refused, and the tree is what it was, or is published, since a commit needs no room',
+    async () => {
+      const { next } = scenario;
+      const { out: old, wanted } = await ends(scenario);
+      const rehearsed = imageOf(old, path('rehearsal'));
+      const calls = (await callsOf(() => publish(rehearsed, next))).filter(({ grows }) => grows);
+      let refused = 0;
+      for (const { number, name, path: file } of some(calls, PLACES)) {
+        const where = `full from ${number}, ${name} ${file}`;
+        const out = imageOf(old, path('copy'));
+        const state = stateOf(out);
+        const error = await errorOf(withFault(fullFrom(number), () => publish(out, next)));
+        if (error !== undefined) {
+          refused += 1;
+          expect(error, where).toMatchObject({ exitCode: 3 });
+          expect(differing(stateOf(out), state), where).toEqual([]);
+          await publish(out, next);
+        }
+        await expectContent(out, wanted, where);
+      }
+      expect(refused).toBeGreaterThan(2);
+    },
+  );
 });

@@ -82,8 +82,8 @@ export function spread(calls: readonly Call[], count: number): Call[] {
   return [...new Set(places)].flatMap((place) => calls[place] ?? []);
 }
 
-/** Many builds, on a machine that may have much else to do: 180000 ms (= 3 minutes). */
-export const SWEEP = { timeout: 180_000 };
+/** Many builds, on a machine that may have much else to do: 600000 ms (= 10 minutes). */
+export const SWEEP = { timeout: 600_000 };
 
 /** The note of who holds the lock: a test that fails there says so itself (disk.test.ts). */
 const ofTheLock = ({ path }: Call): boolean => path.endsWith('lock.pid');
@@ -119,22 +119,6 @@ export function deadOnceCommitted(out: string): Fault {
     isDead ||= isCommitting(tree);
     return isDead ? new Killed(`dead before ${name} ${path}`) : undefined;
   };
-}
-
-/** The calls of some work from the point of no return of its commit on. */
-export async function callsOfCommit(
-  out: string,
-  work: () => Promise<unknown>,
-  fault: Fault = NONE,
-): Promise<Call[]> {
-  const tree = new Tree(out);
-  let [isCommitted, first] = [false, 1];
-  const calls = await callsOf(work, (call) => {
-    isCommitted ||= isCommitting(tree);
-    if (!isCommitted) first = call.number + 1;
-    return fault(call);
-  });
-  return calls.filter(({ number }) => number >= first);
 }
 
 /** From this call on the disk takes nothing more; deleting and renaming still work. */

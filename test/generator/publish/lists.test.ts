@@ -108,15 +108,21 @@ describe('the lists of', () => {
     expect(documentUrls(out, nothing.files)).toEqual(ALWAYS);
   });
 
-  it('a change to the list of the largest purge it as ?limit=100 and without a limit, and the page of a withheld record', async () => {
+  it('a build that withholds purge the page of the record, and the bundles before it', async () => {
     const { out, register } = await site(path);
-    const withheld = `INSERT INTO withheld VALUES ('item', 3, '2026-11-21T00:00:00Z')`;
-    changeRegister(register, `UPDATE groups SET name = 'other' WHERE id = 20; ${withheld}`);
-    const { purged } = await build(register, out);
-    for (const url of ['/api/v1/largest?limit=100', '/api/v1/largest', '/item/3'])
-      expect(purged).toContain(BASE + url);
-    expect(new Set(purged).size).toBe(purged.length);
+    changeRegister(register, `UPDATE groups SET name = 'other' WHERE id = 20`);
+    const renamed = await build(register, out);
+    // The list of the largest changed, which has two URLs at its default.
+    for (const url of ['/api/v1/largest?limit=100', '/api/v1/largest'])
+      expect(renamed.purged).toContain(BASE + url);
     expect(listOf(out, 2).put.map((each) => each.path)).not.toContain('/api/v1/largest');
+    changeRegister(register, `INSERT INTO withheld VALUES ('item', 3, '2026-11-21T00:00:00Z')`);
+    const { purged, deleted } = await build(register, out);
+    const bundle = ['changes/2.json', 'changes/2.ndjson.gz'];
+    expect(deleted).toEqual(expect.arrayContaining([...bundle, 'api/v1/item/3.json']));
+    const urls = ['/item/3', '/api/v1/item/3', ...bundle.map((file) => `/${file}`)];
+    expect(purged).toEqual(expect.arrayContaining(absolute(urls)));
+    expect(new Set(purged).size).toBe(purged.length);
   });
 
   it('a build of which it is no longer known what it changed hold everything', async () => {

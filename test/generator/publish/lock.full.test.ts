@@ -6,7 +6,7 @@ import { writeSample } from '../../../data/sample.js';
 import { Lock } from '../../../generator/base/lock.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { OPERATOR } from '../../support/build.js';
-import { errorsOf, inputs, snapshot, start, startBuild, until } from '../../support/cli.js';
+import { buildArgs, errorsOf, inputs, snapshot, start, startBuild, until } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { contentOf, indexOf, manifestOf, stateOf } from '../../support/published.js';
@@ -79,44 +79,25 @@ describe('four builds started at once', () => {
   });
 });
 
-const accepting = (): string[] => [
-  '--accept-removals',
-  '--register',
-  both.registers[1],
-  '--operator',
-  OPERATOR,
-];
-
-describe('--wait', () => {
-  it.each([
-    ['build', accepting],
-    ['verify', () => ['--repair', ...accepting()]],
-  ])('has %s wait for the other process, and say for which', async (command, options) => {
-    const out = await twoSnapshots();
-    const lock = Lock.take(new Tree(out).lock);
-    const waiting = start([command, ...options(), '--wait', '--out', out]);
-    await until(() => waiting.output.stderr.includes('waiting'), 'it waits');
-    lock.release();
-    const { code, stderr } = await waiting.done;
-    expect(code).toBe(0);
-    const message = `waiting for process ${process.pid}, which is at work on this tree\n`;
-    expect(stderr.split(message)).toHaveLength(2);
-    expect(await damageOf(out)).toEqual([]);
-  });
-
-  it('waits for a process that uses the key, and says so once', async () => {
-    const [out, key] = [both.tree(), path('log.key')];
-    await inProcess('keygen', '--name', 'register.example/log', '--write', key);
-    const lock = Lock.take(`${key}.lock`, `uses the key "${key}"`);
-    const waiting = start(['build', '--wait', '--out', out, ...accepting(), '--key', key]);
-    await until(() => waiting.output.stderr.includes('waiting'), 'it waits');
-    await sleep(2000);
-    lock.release();
-    const { code, stderr } = await waiting.done;
-    expect(code).toBe(0);
-    expect(stderr.split(`waiting for process ${process.pid}, which uses the key "${key}"\n`)).toHaveLength(2);
-    expect(stderr.split('waiting')).toHaveLength(2);
-  });
+it.each([
+  ['build', [], 'which is at work on this tree'],
+  ['verify', ['--repair'], 'which is at work on this tree'],
+  ['build', ['--key'], 'which uses the key "$"'],
+])('--wait has %s %j wait for the other process, and say once for which', async (command, options, why) => {
+  const [out, key] = [await twoSnapshots(), path('log.key')];
+  const isOfKey = options.includes('--key');
+  await inProcess('keygen', '--name', 'register.example/log', '--write', key);
+  const lock = isOfKey ? Lock.take(`${key}.lock`, `uses the key "${key}"`) : Lock.take(new Tree(out).lock);
+  const args = buildArgs(both.registers[1], out, '--wait', ...options).slice(1);
+  const waiting = start([command, ...args.filter((arg) => arg !== '--quiet'), ...(isOfKey ? [key] : [])]);
+  await until(() => waiting.output.stderr.includes('waiting'), 'it waits');
+  // It looks several times a second, and says nothing more.
+  await sleep(1000);
+  lock.release();
+  const { code, stderr } = await waiting.done;
+  const line = `waiting for process ${process.pid}, ${why.replace('$', key)}\n`;
+  expect([code, stderr.split(line).length, stderr.split('waiting').length]).toEqual([0, 2, 2]);
+  expect(await damageOf(out)).toEqual([]);
 });
 
 describe('a tree of which somebody deleted', () => {

@@ -130,15 +130,13 @@ describe.skipIf(!mountable)('a tree of an image', () => {
   };
 
   it.each([
-    { what: 'the next', of: image, ...build, ...STAYS },
     { what: 'the next', of: image, ...build, ...AS_IMAGE },
     { what: 'the next', of: image, ...repair, ...STAYS },
-    { what: 'the next', of: image, ...repair, ...AS_IMAGE },
     { what: 'a first', of: empty, ...build, ...STAYS },
     { what: 'a first', of: empty, ...repair, ...AS_IMAGE },
   ])('has $what commit, killed anywhere, completed by $command $title', async ({ of, args, next }) => {
     let killed = 0;
-    for (const calls of [0, 1, 3, 10, 30, 100, 200]) {
+    for (const calls of [0, 1, 10, 100]) {
       const made = container(of);
       killed += Number(await killedBuild(both.registers[1], join(made.root, 'dist'), calls));
       const out = join(next(made).root, 'dist');
@@ -147,6 +145,6 @@ describe.skipIf(!mountable)('a tree of an image', () => {
       expect(differing(contentOf(out), both.trees[1]), `killed after ${calls} calls`).toEqual([]);
       await expectAtRest(out);
     }
-    expect(killed).toBeGreaterThan(2);
+    expect(killed).toBeGreaterThan(1);
   });
 });

@@ -20,9 +20,6 @@ export { inProcess } from '../../support/in-process.js';
 export * from '../../support/published.js';
 export { ROWS, STEP, buildWith, failureOf } from '../../support/site.js';
 
-/** Where a file waits in the bookkeeping that takes the place of a published one. */
-export const flat = (route: string, file: string): string => `${route}/${encodeURIComponent(file)}`;
-
 /** That a commit has touched these documents, what it says of itself, and no other file. @param before see `stateOf` */
 export function expectTouched(
   out: string,

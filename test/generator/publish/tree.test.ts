@@ -1,5 +1,5 @@
 /** Which folder is a tree, and that it has one lock and one state, however it is named. */
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Tree } from '../../../generator/tree/tree.js';
@@ -94,10 +94,5 @@ describe('a folder with a state next to it', () => {
     writeFiles(inState(out, 'previous'), { 'group/1.json': 'withheld by now' });
     await published({ register, out });
     expect(existsSync(inState(out, 'previous'))).toBe(false);
-  });
-
-  it('has one that its owner alone can read, since it keeps what is withheld by now', async () => {
-    const { out } = await site(path);
-    expect(statSync(inState(out)).mode & 0o777).toBe(0o700);
   });
 });

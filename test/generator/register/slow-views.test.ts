@@ -107,10 +107,4 @@ describe('a view', () => {
     expect(said(`id, ${COUNT}`, 'club', 'CREATE INDEX i ON reading (k, day)')).toEqual([]);
     expect(said('id', 'club', 'DROP TABLE club')).toEqual([]);
   });
-
-  it('of a table that others have triggers and full-text indexes for', () => {
-    const more = `CREATE VIRTUAL TABLE words USING fts5(title);
-      CREATE TRIGGER t AFTER INSERT ON club BEGIN INSERT INTO words VALUES (new.title); END`;
-    expect(said(`id, ${COUNT}`, 'club', more)).toHaveLength(1);
-  });
 });

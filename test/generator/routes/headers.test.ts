@@ -4,14 +4,12 @@ import { buildConfig } from '../../../generator/config/config.js';
 import { publishedHeaders } from '../../../generator/routes/headers.js';
 import { policyText } from '../../../generator/outputs/openapi/headers.js';
 import { PROBLEMS } from '../../../generator/outputs/openapi/problems.js';
-import { ROUTES, routeNamed, tableOf } from '../../../generator/routes/routes.js';
+import { routeNamed, tableOf } from '../../../generator/routes/routes.js';
 import { OPERATOR } from '../../support/build.js';
 import { HEADERS } from '../../support/snapshot.js';
 
 /** The routes of a signed tree. */
 const TABLE = tableOf({ isSigned: true });
-
-const absentOf = (name: string): string | undefined => routeNamed(ROUTES, name).absent;
 
 const TERMS = '<https://licence.example/by/4.0/>; rel="license"';
 const LINK = {
@@ -81,11 +79,6 @@ describe('every route', () => {
       const named = absent?.match(/\{\w+\}/g) ?? [];
       expect(named.toSorted(), name).toEqual((path.match(/\{\w+\}/g) ?? []).toSorted());
     }
-    expect(absentOf('group')).toBe('no group {id} in this register');
-    expect(absentOf('group-history')).toBe(absentOf('group'));
-    expect(absentOf('user-usernames')).toBe('no user {id} in this register');
-    expect(absentOf('change-list')).toBe('no change list {sequence}');
-    expect(absentOf('feed-groups-archive')).toBe('no entries for {month}');
   });
 });
 

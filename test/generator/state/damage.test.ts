@@ -1,26 +1,42 @@
 /** A state that is missing, damaged, of another version, or lost within a commit: noticed, or harmless. */
-import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect } from 'vitest';
 import { Dice } from '../../../data/sample/dice.js';
-import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { recover } from '../../../generator/publish/commit.js';
 import { distrustState } from '../../../generator/state/published.js';
 import { isDamagedState } from '../../../generator/state/schema.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { nameOf } from '../../../generator/programs/verify/verify.js';
 import { quiet } from '../../support/build.js';
+import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
-import { contentOf, manifestOf } from '../../support/published.js';
-import { always, isThorough, some } from '../../support/thorough.js';
+import { inProcess } from '../../support/in-process.js';
+import { writeFiles } from '../../support/operator.js';
+import { contentOf, digestOf, manifestOf, mirrorOf, stateOf } from '../../support/published.js';
+import { buildWith, fresh, pair, site } from '../../support/site.js';
+import { changeState, databaseOf, loseState } from '../../support/state.js';
+import { always, isThorough, it, some } from '../../support/thorough.js';
 import { differing } from '../../support/tree.js';
-import { SWEEP, withoutSync } from '../publish/faults.js';
+import { containing } from '../../support/values.js';
+import { SWEEP, deadOnceCommitted, survive, withFault, withoutSync } from '../publish/faults.js';
 import { publish } from '../publish/small.js';
 import { damageOf } from '../publish/support.js';
-import { NEW, OLD, atEachMoment, databaseOf, expectContent, filesIn, imageOf, siteIn } from './support.js';
+import {
+  NEW,
+  OLD,
+  atEachMoment,
+  newTree as newTreeIn,
+  expectContent,
+  filesIn,
+  imageOf,
+  siteIn,
+} from './support.js';
 
 const path = temporary();
 withoutSync();
+
+const PAGE = 4096;
 
 /** A tree of small documents with several snapshots, the newest of them OLD. */
 async function small(): Promise<string> {
@@ -28,9 +44,6 @@ async function small(): Promise<string> {
   for (const version of [NEW, OLD]) await publish(out, version);
   return out;
 }
-
-/** A thousand builds and more, on a machine that may have much else to do: 1800000 ms (= 30 minutes). */
-const LONG_SWEEP = { timeout: 1_800_000 };
 
 /** What `verify` says if it does not believe the state. */
 const altered = (out: string) => [{ file: nameOf(databaseOf(out)), what: 'altered' }];
@@ -40,49 +53,150 @@ let first: Promise<string> | undefined;
 const old = (): Promise<string> => (first ??= small());
 
 let next: Promise<Record<string, string>> | undefined;
-/** What a first build gives of the next version. */
-const newTree = (): Promise<Record<string, string>> => (next ??= fresh());
+const newTree = (): Promise<Record<string, string>> => (next ??= newTreeIn(path('fresh')));
 
-async function fresh(): Promise<Record<string, string>> {
-  const out = siteIn(path('fresh'));
-  await publish(out, NEW);
-  return contentOf(out);
-}
+const ONE = 'route = 1 AND key = (SELECT min(key) FROM chunk WHERE route = 1)';
 
-function edit(file: string, sql: string): void {
-  const database = openDatabase(file);
-  try {
-    database.exec(sql);
-  } finally {
-    database.close();
-  }
-}
+type Spoil = (out: string) => void;
+const editing =
+  (sql: string): Spoil =>
+  (out) =>
+    changeState(out, sql);
+const filled =
+  (content: (before: Buffer) => string | Uint8Array): Spoil =>
+  (out) =>
+    writeFileSync(databaseOf(out), content(readFileSync(databaseOf(out))));
+
+/** What may be wrong with a state, and is seen without a look at each document. */
+const DAMAGES: Readonly<Record<string, Spoil>> = {
+  missing: loseState,
+  empty: filled(() => ''),
+  'no database': filled(() => '{"format":4}\n'.repeat(1000)),
+  'cut off within its first page': filled((before) => before.subarray(0, 1000)),
+  'cut off between its pages': filled((before) => before.subarray(0, 5 * PAGE)),
+  'noise but for its first page': filled((before) => before.fill(0xa5, PAGE)),
+  ...Object.fromEntries(
+    Object.entries({
+      'of another version': 'PRAGMA user_version = 2',
+      'of another program': 'PRAGMA application_id = 7',
+      'without its rows': 'DELETE FROM snapshot; DELETE FROM document',
+      'without a table': 'DROP TABLE own_file',
+      'of an earlier snapshot': 'DELETE FROM snapshot WHERE number = 2',
+      'of another digest': `UPDATE snapshot SET digest = '${'0'.repeat(64)}'`,
+      'altered in what it says of the build': `UPDATE snapshot SET described = replace(described, '"isCopy":false', '"isCopy":true ')`,
+      'without a file that the commit put':
+        'DELETE FROM own_file WHERE rowid = (SELECT max(rowid) FROM own_file)',
+      'without a route': 'DELETE FROM route WHERE position = 1',
+      'with a route that is no JSON': `UPDATE route SET json = '{' WHERE id = 1`,
+      'with routes in another order': 'UPDATE route SET position = -position',
+      'without a chunk': `DELETE FROM chunk WHERE ${ONE}`,
+      'altered in the leaf of a chunk': `UPDATE chunk SET leaf = zeroblob(32) WHERE ${ONE}`,
+      'altered in how many documents a chunk has': `UPDATE chunk SET documents = documents + 1 WHERE ${ONE}`,
+      'altered in how large a chunk is': `UPDATE chunk SET bytes = bytes + 1 WHERE ${ONE}`,
+      'without a document': `DELETE FROM document WHERE ${ONE}`,
+      'with a document too many': 'INSERT INTO document VALUES (1, 1005, 7, zeroblob(32))',
+      'altered in a key': `UPDATE document SET key = key + 7000 WHERE ${ONE}`,
+      'altered in how large a document is': `UPDATE document SET bytes = 9 WHERE ${ONE}`,
+    }).map(([what, sql]) => [what, editing(sql)]),
+  ),
+};
 
 describe('a state that is', () => {
-  it.each([
-    ['missing', (file: string) => rmSync(file), 'missing'],
-    ['empty', (file: string) => writeFileSync(file, ''), 'altered'],
-    ['no database', (file: string) => writeFileSync(file, '{"format":4}\n'.repeat(1000)), 'altered'],
-    ['cut off within its first page', (file: string) => truncateSync(file, 1000), 'altered'],
-    ['cut off between its pages', (file: string) => truncateSync(file, 5 * 4096), 'altered'],
-    ['of another version', (file: string) => edit(file, 'PRAGMA user_version = 2'), 'altered'],
-    ['of another program', (file: string) => edit(file, 'PRAGMA application_id = 7'), 'altered'],
-    [
-      'without its rows',
-      (file: string) => edit(file, 'DELETE FROM snapshot; DELETE FROM document'),
-      'altered',
-    ],
-    ['without a table', (file: string) => edit(file, 'DROP TABLE chunk'), 'altered'],
-    ['of another snapshot', (file: string) => edit(file, 'DELETE FROM snapshot WHERE number = 2'), 'altered'],
-  ] as const)('%s is reported by verify, and rebuilt by the next build', async (_, spoil, what) => {
+  it.each(Object.entries(DAMAGES))(
+    '%s is reported by verify, and rebuilt by a build',
+    async (what, spoil) => {
+      const [out, again] = [imageOf(await old(), path('copy')), imageOf(await old(), path('copy'))];
+      const before = stateOf(again);
+      for (const tree of [out, again]) spoil(tree);
+      expect(await damageOf(again)).toEqual([
+        { file: nameOf(databaseOf(again)), what: what === 'missing' ? what : 'altered' },
+      ]);
+      expect(differing(stateOf(again), before)).toEqual([]);
+      await publish(again, OLD);
+      expect(differing(stateOf(again), before)).toEqual(['snapshot.json is another']);
+      await publish(out, NEW);
+      await expectContent(out, await newTree());
+      expect([manifestOf(again).sequence, manifestOf(out).sequence]).toEqual([2, 3]);
+    },
+  );
+
+  it('missing where files are damaged too is rebuilt, and they are repaired, by the next build', async () => {
     const out = imageOf(await old(), path('copy'));
-    const before = filesIn(out);
-    spoil(databaseOf(out));
-    expect(await damageOf(out)).toEqual([{ file: nameOf(databaseOf(out)), what }]);
-    expect(differing(filesIn(out), before)).toEqual([]);
+    rmSync(databaseOf(out));
+    writeFiles(out, { 'a/1.json': 'another', 'a/999.json': 'of nobody' });
+    rmSync(join(out, 'a/101.json'));
     await publish(out, NEW);
     await expectContent(out, await newTree());
-    expect(manifestOf(out).sequence).toBe(3);
+    expect(existsSync(join(out, 'a/999.json'))).toBe(false);
+  });
+
+  it('altered in what an interrupted commit changes is rebuilt, and the tree completed', async () => {
+    const out = imageOf(await old(), path('copy'));
+    await survive(withFault(deadOnceCommitted(out), () => publish(out, NEW)));
+    changeState(out, 'UPDATE change SET replaced = 0');
+    await publish(out, NEW);
+    await expectContent(out, await newTree());
+  });
+});
+
+describe('what a build compares with', () => {
+  const LOST = 'DELETE FROM fingerprint';
+  it.each([
+    ['is lost', LOST],
+    ['is lost of a table', `${LOST} WHERE source = (SELECT min(id) FROM source)`],
+    ['is known of other records', 'UPDATE fingerprint SET key = key + 1000000 WHERE key % 2'],
+    ['is damaged', 'UPDATE fingerprint SET hash = zeroblob(32) WHERE key % 2'],
+    ['begins elsewhere', `UPDATE chunk SET key = key + 1 WHERE ${ONE}`],
+  ])('%s, and the next snapshot is no other', async (_, sql) => {
+    const made = await site(path);
+    changeState(made.out, sql);
+    await made.build('UPDATE items SET price = 50 WHERE id = 1; DELETE FROM users WHERE id = 1007');
+    expect(differing(contentOf(made.out), await fresh(made.register, path('fresh')))).toEqual([]);
+    const { digest, routes } = manifestOf(made.out);
+    expect(digest).toBe(digestOf(mirrorOf(made.out), routes));
+    // Nobody looks at where a chunk begins while the digest is right.
+    expect(await damageOf(made.out)).toEqual(sql.includes('chunk') ? altered(made.out) : []);
+  });
+});
+
+describe('a hash of a document that is altered, which only a look at its chunk shows,', () => {
+  const sql = `UPDATE document SET hash = zeroblob(32) WHERE key = 5
+    AND route = (SELECT id FROM route WHERE name = 'group')`;
+
+  it('is reported by verify, and repaired', async () => {
+    const { register, out } = await site(path);
+    const content = contentOf(out);
+    changeState(out, sql);
+    const said = `altered: ${nameOf(databaseOf(out))}`;
+    const found = await inProcess('verify', '--out', out);
+    expect([found.code, found.stdout]).toEqual([1, containing(said)]);
+    const repaired = await inProcess('verify', '--repair', '--quiet', ...inputs(register, out));
+    expect(repaired).toMatchObject({ code: 0, stdout: containing(said), stderr: '' });
+    await expectContent(out, content);
+  });
+
+  it('is said by a build that touches the chunk, which rebuilds the state and goes on', async () => {
+    const both = await pair(path);
+    const out = both.tree();
+    changeState(out, sql);
+    const said: string[] = [];
+    const progress = Object.assign(quiet(), { start: (title: string) => void said.push(title) });
+    await buildWith({ register: both.registers[1], out }, { progress, warn: (line) => void said.push(line) });
+    expect(said).toContain('rebuilding the state from the published files');
+    expect(said.filter((line) => line.startsWith('warning'))).toEqual([
+      `warning: the state "${databaseOf(out)}" is damaged: documents of the route group; ` +
+        'the published tree is what it was; the state is rebuilt from the published files now',
+    ]);
+    await expectContent(out, both.trees[1]);
+    expect(manifestOf(out).sequence).toBe(2);
+  });
+
+  it('does no harm to a build that does not touch the chunk', async () => {
+    const made = await site(path);
+    changeState(made.out, sql);
+    await made.build("UPDATE users SET username = 'renamed' WHERE id = 7007");
+    expect(differing(contentOf(made.out), await fresh(made.register, path('fresh')))).toEqual([]);
+    expect(await damageOf(made.out)).toEqual(altered(made.out));
   });
 });
 
@@ -127,8 +241,6 @@ const cuts = (size: number, count: number): Spoiling[] =>
     }),
   );
 
-const PAGE = 4096;
-
 /** Publishes as `build` does, which has a state rebuilt that proves damaged meanwhile. */
 async function publishNext(out: string): Promise<void> {
   try {
@@ -140,16 +252,16 @@ async function publishNext(out: string): Promise<void> {
   }
 }
 
-always('a flipped bit or a lost end of a small state is noticed, or harmless', LONG_SWEEP, async () => {
-  const site = await old();
-  const content = readFileSync(databaseOf(site));
+always('a flipped bit or a lost end of a small state is noticed, or harmless', SWEEP, async () => {
+  const sound = await old();
+  const content = readFileSync(databaseOf(sound));
   const spoilings = isThorough
-    ? [...flips(content.length, 1000), ...cuts(content.length, 50)]
-    : [...flips(content.length, 32), ...cuts(content.length, 3)];
-  const published = filesIn(site);
+    ? [...flips(content.length, 150), ...cuts(content.length, 15)]
+    : [...flips(content.length, 14), ...cuts(content.length, 2)];
+  const published = filesIn(sound);
   let noticed = 0;
   for (const { what, spoil } of spoilings) {
-    const out = imageOf(site, path('copy'));
+    const out = imageOf(sound, path('copy'));
     writeFileSync(databaseOf(out), spoil(Buffer.from(content)));
     const damage = await damageOf(out);
     // Nothing but the state is altered.
@@ -158,7 +270,7 @@ always('a flipped bit or a lost end of a small state is noticed, or harmless', L
     expect(differing(filesIn(out), published), what).toEqual([]);
     await publishNext(out);
     await expectContent(out, await newTree(), what);
-    expect(manifestOf(out).sequence, what).toBe(manifestOf(site).sequence + 1);
+    expect(manifestOf(out).sequence, what).toBe(manifestOf(sound).sequence + 1);
     rmSync(dirname(out), { recursive: true });
   }
   expect(noticed).toBeGreaterThan(spoilings.length / 10);

@@ -7,6 +7,7 @@ import { temporary } from '../../support/folder.js';
 import { leaveOut } from '../../support/programs.js';
 import { pair } from '../../support/site.js';
 import { inState } from '../../support/tree.js';
+import { matching } from '../../support/values.js';
 import { did, mayMount, mountAt, unmountAfterwards } from '../publish/mount.js';
 import { expectContent, filesIn, isAtRest } from './support.js';
 
@@ -16,7 +17,7 @@ const mountable = mayMount(path('mount'));
 if (!mountable) leaveOut('a state that can’t be written', 'this process is not permitted to mount');
 
 describe.skipIf(!mountable)('a tree and its state that lie on a file system that is read-only', () => {
-  it('can be looked at, verified and compared with; a build ends with a sentence', async () => {
+  it('can be looked at, verified and compared with; a build or a repair ends with a sentence', async () => {
     const both = await pair(path);
     const folder = path('disk');
     expect(mountAt(folder, '-t', 'tmpfs', 'tmpfs')).toBe(folder);
@@ -37,10 +38,14 @@ describe.skipIf(!mountable)('a tree and its state that lie on a file system that
     const other = await snapshot(['diff', '--quiet', '--json', ...inputs(next, out)]);
     expect(errorsOf(other)).toEqual([]);
     expect(other.stdout).toContain('"changed":');
-    const build = await snapshot(buildArgs(next, out));
-    expect(build.code).toBe(3);
-    expect(build.stderr.trimEnd().split('\n')).toHaveLength(1);
-    expect(build.stderr).toMatch(/^error: .*read-only/);
+    for (const args of [buildArgs(next, out), ['verify', '--repair', '--quiet', ...inputs(next, out)]]) {
+      const { code, stderr } = await snapshot(args);
+      expect([args[0], code, stderr.trimEnd().split('\n')]).toEqual([
+        args[0],
+        3,
+        [matching(/^error: .*read-only/)],
+      ]);
+    }
     expect(filesIn(out)).toEqual(files);
     expect(did('mount', '-o', 'remount,rw', folder)).toBe(true);
     expect(await snapshot(buildArgs(next, out))).toMatchObject({ code: 0 });

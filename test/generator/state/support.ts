@@ -1,15 +1,14 @@
 /** What the tests of the state's faults have in common. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { expect } from 'vitest';
-import { openDatabase, type Database } from '../../../generator/base/sqlite/sqlite.js';
-import { Tree } from '../../../generator/tree/tree.js';
 import { contentOf, hashesOf } from '../../support/published.js';
-import { differing, inState } from '../../support/tree.js';
+import { databaseOf } from '../../support/state.js';
+import { differing } from '../../support/tree.js';
 import { withFault } from '../publish/faults.js';
-import { LONG, route, type Version } from '../publish/small.js';
-import { damageOf } from '../publish/support.js';
+import { LONG, publish, route, type Version } from '../publish/small.js';
+import { damageOf, leftovers } from '../publish/support.js';
 import { isReading, watched } from './driver.js';
 
 const ROUTES = [route('a', '/a/{id}', 'a/{id}.json'), route('b', '/b/{id}', 'b/{id}/all.json')];
@@ -32,22 +31,17 @@ export const NEW: Version = {
   withheld: { a: [3] },
 };
 
-export const databaseOf = (out: string): string => inState(out, 'state.sqlite');
-
 /** A place for a tree in a new folder, which then has all that lies next to it, too. */
 export function siteIn(folder: string): string {
   mkdirSync(folder);
   return join(folder, 'dist');
 }
 
-/** Works on the state of a tree as somebody with the SQLite shell does. */
-export function inShell<T>(out: string, work: (database: Database) => T): T {
-  const database = openDatabase(databaseOf(out));
-  try {
-    return work(database);
-  } finally {
-    database.close();
-  }
+/** What a first build gives of the next version. */
+export async function newTree(folder: string): Promise<Record<string, string>> {
+  const out = siteIn(folder);
+  await publish(out, NEW);
+  return contentOf(out);
 }
 
 /** Whether the state is one file that can be read where nothing can be written: without a log, and of no mode that needs one. */
@@ -58,8 +52,6 @@ export function isAtRest(out: string): boolean {
   return isAlone && readFileSync(file).subarray(18, 20).equals(Buffer.of(1, 1));
 }
 
-const AT_REST = new Set(['checkpoint', 'mirror', 'state.sqlite', 'tree']);
-
 /** What is wrong with a tree at rest: it is not another one, is undamaged, and its state is one file that nothing lies next to. */
 export async function expectContent(
   out: string,
@@ -68,10 +60,7 @@ export async function expectContent(
 ): Promise<void> {
   expect(differing(contentOf(out), tree), where).toEqual([]);
   expect(await damageOf(out), where).toEqual([]);
-  expect(
-    readdirSync(new Tree(out).state).filter((name) => !AT_REST.has(name)),
-    where,
-  ).toEqual([]);
+  expect(leftovers(out), where).toEqual([]);
 }
 
 /** Copies a tree with everything next to it, as it is at this moment. @returns the copied tree */

@@ -205,10 +205,17 @@ export const EDITS: Readonly<Record<string, Edit>> = {
     const { table } = of(KINDS, c);
     return `UPDATE ${base(table)} SET created_at = 'yesterday' WHERE id = ${some(base(table), a)};`;
   },
+  'a record that leaves its histories': ({ a, c }, base) => {
+    const { table } = of(KINDS, c);
+    return `DELETE FROM ${base(table)} WHERE id = ${some(base(table), a)};`;
+  },
   'all records valid again': (_, base) =>
-    KINDS.map(
-      ({ table }) => `UPDATE ${base(table)} SET created_at = NULL WHERE created_at = 'yesterday';`,
-    ).join(' '),
+    KINDS.flatMap(({ table, key, histories }) => [
+      `UPDATE ${base(table)} SET created_at = NULL WHERE created_at = 'yesterday';`,
+      ...histories.map(
+        (history) => `DELETE FROM ${base(history)} WHERE ${key} NOT IN (SELECT id FROM ${base(table)});`,
+      ),
+    ]).join(' '),
   'another index': ({ a, c }, base) => {
     const [table, column] = of(FREE, c);
     return `DROP INDEX IF EXISTS another; CREATE INDEX another ON ${base(table)} (${column}${a % 2 === 0 ? ' COLLATE NOCASE' : ''} DESC);`;

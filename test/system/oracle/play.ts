@@ -1,6 +1,6 @@
 /**
  * The oracle: whatever becomes of a register, with whatever options and interruptions, a build that follows another
- * gives the tree of a build from nothing, byte for byte, and `verify` finds nothing.
+ * gives the tree of a build from nothing, byte for byte, the bundles of changes lead there, and `verify` finds nothing.
  */
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
@@ -21,7 +21,7 @@ import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { problemsOf } from '../../generator/programs/log/published.js';
 import { deadFrom, survive, withFault, type Call } from '../../generator/publish/faults.js';
 import { buildAndSign as build, OPERATOR, effectsAt, quiet } from '../../support/build.js';
-import { contentOf, hashesOf } from '../../support/published.js';
+import { bundleOf, contentOf, hashesOf, indexOf, mirrorOf, sha256 } from '../../support/published.js';
 import { differing, removeTree, speaksOfDownloads } from '../../support/tree.js';
 import { EDITS, of, reshaped, type Choice, type Shape } from './edits.js';
 
@@ -106,6 +106,7 @@ export async function play(
     out: folder,
     fresh: `${folder}-fresh`,
     keys: isSigned ? keysOf(folder) : undefined,
+    reader: new Reader(folder),
   };
   for (const file of [paths.register, `${paths.register}-wal`, `${paths.register}-shm`])
     rmSync(file, { force: true });
@@ -142,6 +143,38 @@ interface Paths {
   readonly out: string;
   readonly fresh: string;
   readonly keys: Keys | undefined;
+  readonly reader: Reader;
+}
+
+/** A reader who takes the bundles of changes from one snapshot to the next. */
+class Reader {
+  readonly #out: string;
+  /** What the reader has, by URL. */
+  #documents = new Map<string, string>();
+  #sequence = 0;
+
+  constructor(out: string) {
+    this.#out = out;
+  }
+
+  /** Follows what was published since. @returns where the bundles lead elsewhere */
+  follow(): string | undefined {
+    const { sequence, oldest } = indexOf(this.#out);
+    const now = mirrorOf(this.#out);
+    if (this.#sequence >= oldest)
+      for (let next = this.#sequence + 1; next <= sequence; next += 1) this.#apply(String(next));
+    else this.#documents = now;
+    this.#sequence = sequence;
+    return inWords(differing(Object.fromEntries(this.#documents), Object.fromEntries(now)));
+  }
+
+  #apply(bundle: string): void {
+    const [, ...lines] = bundleOf(this.#out, bundle);
+    for (const line of lines) {
+      if ('deleted' in line) this.#documents.delete(line.path);
+      else this.#documents.set(line.path, line.body === undefined ? line.sha256 : sha256(line.body));
+    }
+  }
 }
 
 /** The key of a tree, and the same key as if it had signed nothing, for a tree from nothing. */
@@ -158,7 +191,10 @@ function keysOf(folder: string): Keys {
   return { own, fresh, vkey: createKey('register.example/log', own) };
 }
 
-async function compare({ register, out, fresh, keys }: Paths, taken: Step): Promise<string | undefined> {
+async function compare(
+  { register, out, fresh, keys, reader }: Paths,
+  taken: Step,
+): Promise<string | undefined> {
   const { skipInvalid, keepDownloads, ends } = taken;
   const operator = taken.operator === 0 ? OPERATOR : anotherOperator(out);
   const config = (to: string) =>
@@ -207,7 +243,7 @@ async function compare({ register, out, fresh, keys }: Paths, taken: Step): Prom
     withPublished(new Tree(to), ({ newest }) => newest?.described.counts),
   );
   if (kept === undefined || !isDeepStrictEqual(kept, counted)) return 'other counts of the register';
-  return inWords(differing(content(out), content(fresh)));
+  return inWords(differing(content(out), content(fresh))) ?? reader.follow();
 }
 
 /** A build that is killed or interrupted; a commit that it has begun is then completed. */

@@ -10,21 +10,7 @@ const NODE = Number.parseInt(process.versions.node, 10);
 
 const lockFile = z.object({ packages: z.record(z.string(), z.unknown()) });
 
-/** The sources that name a package in an import. */
-function importersOf(name: RegExp): string[] {
-  return ['data', 'generator', 'proxy', 'test'].flatMap((folder) =>
-    readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
-      .map((file) => join(folder, file))
-      .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
-      .filter((file) => name.test(readFileSync(join(PROJECT, file), 'utf8'))),
-  );
-}
-
 describe('the SQLite driver', () => {
-  it('is imported by one module', () => {
-    expect(importersOf(/(?:from|import\()\s*'better-sqlite3/)).toEqual(['generator/base/sqlite/sqlite.ts']);
-  });
-
   it('of Node 20 is installed on Node 20 alone', () => {
     const installed = readdirSync(join(PROJECT, 'node_modules')).includes('better-sqlite3-node20');
     expect(installed).toBe(NODE < 22);

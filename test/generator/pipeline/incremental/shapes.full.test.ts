@@ -2,22 +2,17 @@
  * Builds that follow another one render only what changed: registers of any shape are read by ranges of ids where that
  * is safe, as a whole where it is not.
  */
-import { renameSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../../../data/sample.js';
-import { State } from '../../../../generator/state/state.js';
-import { Tree } from '../../../../generator/tree/tree.js';
 import { openDatabase } from '../../../../generator/base/sqlite/sqlite.js';
-import { counted, published, run } from '../../../support/build.js';
+import { counted } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
 import { inProcess } from '../../../support/in-process.js';
 import { contentOf } from '../../../support/published.js';
-import { SCHEMA, changeRegister, writeRegister } from '../../../support/register.js';
+import { SCHEMA, changeRegister } from '../../../support/register.js';
 import { fresh } from '../../../support/site.js';
-import { loseState } from '../../../support/state.js';
 import { differing } from '../../../support/tree.js';
-import { containing } from '../../../support/values.js';
-import { damageOf } from '../../publish/support.js';
+import { matching } from '../../../support/values.js';
 
 const path = temporary();
 
@@ -90,10 +85,8 @@ const LOOSE = SCHEMA.replaceAll(') STRICT, WITHOUT ROWID;', ') WITHOUT ROWID;').
 const UNTYPED = LOOSE.replaceAll(/ (INTEGER|TEXT)\b/g, '');
 
 const PLAIN: View = (raw, columns) => `SELECT ${columns} FROM ${raw}`;
-const halvesWith =
-  (union: string): View =>
-  (raw, columns, id) =>
-    `${PLAIN(raw, columns, id)} WHERE ${id} % 2 = 0 ${union} ${PLAIN(raw, columns, id)} WHERE ${id} % 2 = 1`;
+const HALVES: View = (raw, columns, id) =>
+  `${PLAIN(raw, columns, id)} WHERE ${id} % 2 = 0 UNION ALL ${PLAIN(raw, columns, id)} WHERE ${id} % 2 = 1`;
 
 /** Columns that some tables have, or that once were ours: no other may be taken for them. */
 const ELSEWHERE = ['id', 'state', 'user_id', 'group_id', 'kind', '_excluded'];
@@ -119,8 +112,7 @@ it('names of tables and columns in capitals give the same tree', async () => {
 describe('a build that follows another', () => {
   it.each<[string, (file: string) => string, string]>([
     ['tables', (file) => file, ''],
-    ['views of two halves', (file) => withViews(file, halvesWith('UNION ALL')), 'raw_'],
-    ['views of two halves without doubles', (file) => withViews(file, halvesWith('UNION')), 'raw_'],
+    ['views of two halves', (file) => withViews(file, HALVES), 'raw_'],
     ['tables without types', (file) => copied(file, UNTYPED), ''],
   ])('renders only what changed in %s', async (_, shaped, prefix) => {
     const register = shaped(await sample());
@@ -153,57 +145,8 @@ describe('a build that follows another', () => {
     await expectAsFresh(register, out);
   });
 
-  it('keeps what the next build compares with, also where it renders nothing, and renders everything once where that was lost', async () => {
-    const made = { register: await sample(), out: path('dist') };
-    const { register, out } = made;
-    await published(made);
-    const known = (): readonly unknown[] => {
-      using state = State.read(new Tree(out).database);
-      return state?.rows('SELECT name FROM source ORDER BY name') ?? [];
-    };
-    const first = known();
-    expect(first).toContainEqual({ name: 'inputs-feed-groups-archive' });
-    await published(made);
-    expect(known()).toEqual(first);
-    changeRegister(register, `UPDATE users SET measurements = measurements + 1`);
-    await published({ register, out, keepDownloads: true });
-    expect(known()).toEqual(first);
-    // The downloads alone are written.
-    const isWritten = async (): Promise<boolean> =>
-      Object.values((await published(made)).exports).some(({ written }) => written);
-    expect([await isWritten(), await isWritten()]).toEqual([true, false]);
-    loseState(out);
-    expect((await counted(made)).rendered).toBeGreaterThan(2 * SUMMARIES);
-    expect((await counted(made)).rendered).toBe(SUMMARIES);
-    expect(await damageOf(out)).toEqual([]);
-  });
-
-  it('refuses records of one id, where no key forbids them, and a history whose record is gone', async () => {
-    const [games = ''] = /CREATE TABLE games[^;]*;/.exec(SCHEMA) ?? [];
-    const add = `INSERT INTO games (id, first_measured_at, measured_at, measurements) VALUES (9, ${MEASURED}, 1);`;
-    const out = path('dist');
-    const register = writeRegister(
-      path('register.sqlite'),
-      `INSERT INTO users (id, username, first_measured_at, measured_at, measurements) VALUES (7, 'high', ${MEASURED}, 1);
-       INSERT INTO usernames VALUES (7, 1, 'low', NULL, ${MEASURED}), (7, 2, 'high', NULL, ${MEASURED});
-       DROP TABLE games; ${games.replace(' PRIMARY KEY', '')} CREATE INDEX ids ON games (id); ${add}`,
-    );
-    await published({ register, out });
-    changeRegister(register, add.repeat(40));
-    const doubled = await inProcess('build', '--register', register, '--out', out, '--quiet');
-    const message = 'games.id: 1 place, expected one row for each key\n  id = 9: 41 rows';
-    expect([doubled.code, doubled.stderr]).toEqual([1, containing(message)]);
-    changeRegister(register, `DELETE FROM games; ${add} DELETE FROM users`);
-    const { findings } = (await run({ register, out })).report;
-    expect(findings[0]).toMatchObject({ table: 'usernames', column: 'user_id' });
-  });
-
   it.each<[string, View]>([
     ['are of expressions in any order', SHUFFLED],
-    [
-      'number their rows',
-      (raw, columns) => `SELECT ${columns} FROM (SELECT *, row_number() OVER () AS number FROM ${raw})`,
-    ],
     [
       'have ids that are calculated',
       (raw, columns, id) => `SELECT ${columns.replace(RegExp(`\\b${id}\\b`), `+${id} AS ${id}`)} FROM ${raw}`,
@@ -229,39 +172,21 @@ describe('a build that follows another', () => {
   });
 });
 
-describe('what is no id, in a table that does not forbid it,', () => {
-  const register = path('untyped.sqlite');
-  const out = path('dist');
+it('what is no id, in a table that does not forbid it, is reported by a build that follows another, and by check', async () => {
+  const [register, out] = [copied(await sample(), UNTYPED), path('dist')];
+  const tree = ['--out', out];
   const command = (name: string, ...args: string[]) =>
     inProcess(name, '--register', register, '--quiet', ...args);
-  let before: Record<string, string>;
-  beforeAll(async () => {
-    renameSync(copied(await sample(), UNTYPED), register);
-    await command('build', '--out', out);
-    before = contentOf(out);
-  });
-
-  it.each([
-    ['users.id', `'seven'`, `'seven'`],
-    ['usernames.user_id', `'seven'`, `'seven'`],
-  ])('as %s: %s, is reported by a build that follows another, and by the check', async (place, id, value) => {
-    const [table, column] = place.split('.');
-    changeRegister(
-      register,
-      table === 'users'
-        ? `INSERT INTO users (id, first_measured_at, measured_at, measurements) VALUES (${id}, ${MEASURED}, 1)`
-        : `INSERT INTO usernames VALUES (${id}, 1, 'name', NULL, ${MEASURED})`,
-    );
-    for (const { code, stdout, stderr } of [await command('build', '--out', out), await command('check')]) {
-      expect([code, stdout + stderr]).toEqual([1, containing(`${place}: 1 place`)]);
-      expect(stdout + stderr).toContain(`  ${column} = ${value}`);
-    }
-    changeRegister(
-      register,
-      `DELETE FROM ${table} WHERE typeof(${column}) <> 'integer' OR ${column} NOT BETWEEN 1 AND 9007199254740991`,
-    );
-    // It is forgotten when it is gone.
-    expect((await command('build', '--out', out)).code).toBe(0);
-    expect(differing(contentOf(out), before)).toEqual([]);
-  });
+  expect((await command('build', ...tree)).code).toBe(0);
+  const before = contentOf(out);
+  changeRegister(register, `INSERT INTO usernames VALUES ('seven', 1, 'name', NULL, ${MEASURED})`);
+  for (const { code, stdout, stderr } of [await command('build', ...tree), await command('check')])
+    expect([code, stdout + stderr]).toEqual([
+      1,
+      matching(/usernames\.user_id: 1 place[^]*\n {2}user_id = 'seven'/),
+    ]);
+  changeRegister(register, `DELETE FROM usernames WHERE user_id = 'seven'`);
+  // It is forgotten when it is gone.
+  expect((await command('build', ...tree)).code).toBe(0);
+  expect(differing(contentOf(out), before)).toEqual([]);
 });
