@@ -20,8 +20,9 @@ const starts = range(5000)
   .slice(0, 5);
 const ID = starts[3]! + 1;
 const PATH = `/group/${ID}`;
-const documents = starts.flatMap((id) => [id, id + 1, id + 2]).map((id) => [`/group/${id}`, `body of ${id}`]);
-const memory = new Memory({ ...Object.fromEntries(documents), [PATH]: BODY }, 12);
+const ids = starts.flatMap((id) => [id, id + 1, id + 2]);
+const documents = Object.fromEntries(ids.map((id): [string, string] => [`/group/${id}`, `body of ${id}`]));
+const memory = new Memory({ ...documents, [PATH]: BODY }, 12);
 const { text: file } = await prove(group(ID), memory);
 const proof = parseProof(file);
 const [text = ''] = proof.checkpoint.split('\n\n').map((part) => `${part}\n`);

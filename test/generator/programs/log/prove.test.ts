@@ -38,6 +38,8 @@ beforeAll(async () => {
   entries = signTree(out, key, snapshotsBefore(300));
 });
 
+const bodyOf = (id: number): string => join(out, `api/v1/group/${id}.json`);
+
 /** Proves a document of the tree by the command. */
 async function provenBy(document: string): Promise<string> {
   const { code, stdout, stderr } = await inProcess('prove', out, document);
@@ -217,7 +219,6 @@ describe('the command prove', () => {
 
 describe('the command verify-proof', () => {
   const file = path('group.tlog-proof');
-  const bodyOf = (id: number): string => join(out, `api/v1/group/${id}.json`);
   beforeAll(async () => writeFileSync(file, await provenBy('/api/v1/group/3')));
   const verified = (...args: readonly string[]) => inProcess('verify-proof', file, ...args);
   const NOTHING = { code: 1, stdout: '', stderr: matching(/^error: ".*" proves nothing: .*\n$/) };
