@@ -20,6 +20,12 @@ import { copying } from './copies.js';
 
 const { origin, base, out, copied, published, refused } = await copying();
 
+/** Has a first snapshot mirrored. */
+async function begin(): Promise<void> {
+  origin.publish(ONE);
+  await mirrored();
+}
+
 async function mirrored() {
   const result = await copied();
   expectEqual();
@@ -51,17 +57,9 @@ const index = (): unknown => JSON.parse(readFileSync(join(out, 'changes/index.js
 
 /** What is asked for by a first copy, and by one of changes that reach the downloads. */
 const ALWAYS = [
-  ...[
-    '/snapshot.json',
-    '/changes/index.json',
-    '/brand.bin',
-    '/feeds/snapshots.atom',
-    '/feeds/snapshots.json',
-  ],
-  ...['datapackage.json', 'documents/group.ndjson.gz', 'documents/other.ndjson.gz'].map(
-    (file) => `/downloads/${file}`,
-  ),
-];
+  '/snapshot.json /changes/index.json /brand.bin /feeds/snapshots.atom /feeds/snapshots.json',
+  '/downloads/datapackage.json /downloads/documents/group.ndjson.gz /downloads/documents/other.ndjson.gz',
+].flatMap((line) => line.split(' '));
 const ONE = documentsOf({ 1: 'one', 2: 'two', 10: 'ten' });
 const TWO = documentsOf({ 1: 'one', 2: 'second', 11: 'eleven' }, 'b');
 const THREE = documentsOf({ 2: 'second', 11: 'eleven', 12: 'twelve' }, 'c');
@@ -111,8 +109,7 @@ describe('a first copy', () => {
 });
 
 it('a copy that is up to date costs one request', async () => {
-  origin.publish(ONE);
-  await mirrored();
+  await begin();
   // A run that was killed right after its commit leaves this.
   const left = inState(out, 'mirror/files');
   mkdirSync(left);
@@ -131,8 +128,7 @@ const flipped = (body: Buffer): Buffer => Buffer.from(body.map((byte, at) => (at
 
 describe('without a usable bundle', () => {
   beforeEach(async () => {
-    origin.publish(ONE);
-    await mirrored();
+    await begin();
     origin.publish(TWO);
   });
 
@@ -163,8 +159,7 @@ describe('without a usable bundle', () => {
 });
 
 it('changes that lead in a circle are not followed', async () => {
-  origin.publish(ONE);
-  await mirrored();
+  await begin();
   origin.publish(TWO);
   const file = '/changes/index.json';
   const { changes, ...index } = indexSchema.parse(JSON.parse(String(origin.files.get(file))));
@@ -174,8 +169,7 @@ it('changes that lead in a circle are not followed', async () => {
 });
 
 it('a takedown reaches the copy: older bundles are gone from it as well', async () => {
-  origin.publish(ONE);
-  await mirrored();
+  await begin();
   for (const documents of [TWO, THREE]) {
     origin.publish(documents);
     await mirrored();
@@ -250,8 +244,7 @@ describe('an origin that moves on', () => {
   });
 
   it('while its changes are fetched, is followed further', async () => {
-    origin.publish(ONE);
-    await mirrored();
+    await begin();
     origin.publish(TWO);
     publishing('/brand.bin', THREE);
     expect(await mirrored()).toMatchObject({ sequence: 3, fetched: 'changes' });
@@ -259,8 +252,7 @@ describe('an origin that moves on', () => {
 });
 
 it('a copy that would not be equal is not published in part, even if an earlier run was killed after its commit', async () => {
-  origin.publish(ONE);
-  await mirrored();
+  await begin();
   // Such a run leaves what it fetched, linked to what it published.
   mkdirSync(inState(out, 'mirror/files'), { recursive: true });
   for (const folder of ['mirror', 'mirror/files'])
@@ -277,8 +269,7 @@ it('a copy that would not be equal is not published in part, even if an earlier 
 it.each(['api/v1/group', 'changes', 'feeds'])(
   'a copy with a link in it is left alone: %s',
   async (folder) => {
-    origin.publish(ONE);
-    await mirrored();
+    await begin();
     origin.publish(TWO);
     const [place, elsewhere] = [join(out, folder), `${out}-elsewhere`];
     renameSync(place, elsewhere);

@@ -33,6 +33,9 @@ const resultSchema = z.looseObject({
 const DESCRIBING = ['README.txt', 'SHA256SUMS', 'datapackage.json'].map((name) => `downloads/${name}`);
 const isFile = (file: string): boolean => file.startsWith('downloads/') && !DESCRIBING.includes(file);
 
+/** The documents are what a copy is made of. */
+const isNeeded = (file: string): boolean => !isFile(file) || file.startsWith('downloads/documents/');
+
 /** The hash and mode of each file but for the changes, which are those since the first copy. */
 const lasting = (tree: string): Record<string, string> =>
   Object.fromEntries(
@@ -40,6 +43,8 @@ const lasting = (tree: string): Record<string, string> =>
       .filter(([file]) => !file.startsWith('changes/'))
       .map(([file, hash]) => [file, `${hash} ${statSync(join(tree, file)).mode}`]),
   );
+
+const served = async ({ get }: RunningProxy): Promise<unknown> => (await get('/snapshot.json')).json();
 
 /** Serves an origin, of which there is a tree. */
 async function mirroring(origin: Site) {
@@ -52,8 +57,7 @@ async function mirroring(origin: Site) {
       const at = new Date(Date.UTC(2026, 11, 11, 0, (builds += 1))).toISOString();
       await origin.build(sql, { at, ...options });
       const { built_at: expected } = manifestOf(origin.out);
-      const served = async (): Promise<unknown> => (await proxy.get('/snapshot.json')).json();
-      await expect.poll(served).toMatchObject({ built_at: expected });
+      await expect.poll(() => served(proxy)).toMatchObject({ built_at: expected });
     },
     /** Mirrors; the copy must then equal the origin. @param option `--without-downloads` */
     mirrored: async (to: string, option: readonly string[] = [], from = proxy) => {
@@ -119,8 +123,6 @@ it('a copy without downloads follows, is verified, served and uploaded, and gets
 
   const first = await without();
   expect(first).toMatchObject({ fetched: 'everything', sequence: 1 });
-  // The documents are what the copy is made of.
-  const isNeeded = (file: string): boolean => !isFile(file) || file.startsWith('downloads/documents/');
   expect(first.bytes).toBeLessThan(sizeOf(Object.keys(lasting(origin.out)).filter(isNeeded)));
   expect(await without()).toMatchObject({ fetched: 'nothing', bytes: 0 });
 
