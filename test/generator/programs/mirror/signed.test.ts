@@ -6,7 +6,7 @@ import { newKey, tilesOf, type Key } from '../log/naive.js';
 import { damageOf, inProcess, sha256 } from '../../publish/support.js';
 import { inState } from '../../../support/tree.js';
 import { containing, matching } from '../../../support/values.js';
-import { documentsOf } from './made-up.js';
+import { documentsOf, type Documents } from './made-up.js';
 import { SignedLog } from './signed-log.js';
 import { copying } from './copies.js';
 
@@ -19,6 +19,18 @@ beforeEach(() => {
 const ONE = documentsOf({ 1: 'one', 2: 'two', 10: 'ten' });
 const TWO = documentsOf({ 1: 'one', 2: 'second', 11: 'eleven' }, 'b');
 const THREE = documentsOf({ 2: 'second', 12: 'twelve' }, 'c');
+
+/** Publishes a snapshot and signs it. */
+function sign(documents: Documents): void {
+  origin.publish(documents);
+  log.sign();
+}
+
+/** Has a first signed snapshot mirrored. */
+async function begin(): Promise<void> {
+  sign(ONE);
+  await mirrored();
+}
 
 async function mirrored(...options: string[]) {
   const result = await copied(...options);
@@ -47,8 +59,7 @@ async function failing(...options: string[]): Promise<[number | null, string]> {
 
 describe('a copy of a signed tree', () => {
   it('has its log, follows it, and costs two requests while nothing is new', async () => {
-    origin.publish(ONE);
-    log.sign();
+    sign(ONE);
     const first = await mirrored();
     const { name, vkey } = log.keys[0]!;
     const report = { origin: name, size: 1, signed_by: [vkey], unknown_keys: [], is_signed: true };
@@ -83,8 +94,7 @@ describe('a copy of a signed tree', () => {
   });
 
   it('says who has signed, and which keys it does not know', async () => {
-    origin.publish(ONE);
-    log.sign();
+    sign(ONE);
     const id = log.keys[0]?.id.toString('hex');
     const report = new RegExp(
       `, copied from the start\n[^]*\n  log      1 entry, signed by register.example\\+${id}\n`,
@@ -92,8 +102,7 @@ describe('a copy of a signed tree', () => {
     expect(await run()).toEqual({ code: 0, stdout: matching(report), stderr: '' });
     const other = newKey('register.example', 1);
     log.name([...log.keys, other]);
-    origin.publish(documentsOf({ 1: 'one', 2: 'two' }));
-    log.sign();
+    sign(documentsOf({ 1: 'one', 2: 'two' }));
     expect((await run('--quiet')).stderr).toBe(
       `warning: the origin names another key of its log, "${other.vkey}": if its operator confirms it, ` +
         'give it with --key, along with those that stay\n',
@@ -101,9 +110,7 @@ describe('a copy of a signed tree', () => {
   });
 
   it('takes signatures of others that were added, and gets back what was damaged in it', async () => {
-    origin.publish(ONE);
-    log.sign();
-    await mirrored();
+    await begin();
     for (const file of ['checkpoint', 'tile/entries/000.p/1', 'tile/0/000.p/1']) {
       rmSync(inLog(file));
       expect(await mirrored()).toMatchObject({ log: { size: 1 } });
@@ -115,9 +122,7 @@ describe('a copy of a signed tree', () => {
   });
 
   it('waits for the checkpoint of a snapshot that was only just published', async () => {
-    origin.publish(ONE);
-    log.sign();
-    await mirrored();
+    await begin();
     origin.publish(TWO);
     log.publish();
     let asked = 0;
@@ -130,8 +135,7 @@ describe('a copy of a signed tree', () => {
   });
 
   it('has a snapshot that is not signed yet after five tries, if the one before is', async () => {
-    origin.publish(ONE);
-    log.sign();
+    sign(ONE);
     origin.publish(TWO);
     log.publish();
     const { asked, log: found } = await mirrored();
@@ -149,12 +153,10 @@ describe('a copy of a signed tree', () => {
   });
 
   it('copies another tree of its origin only after its log was forgotten', async () => {
-    origin.publish(ONE);
-    log.sign();
+    sign(ONE);
     log.fill(2);
     log.publish();
-    origin.publish(TWO);
-    log.sign();
+    sign(TWO);
     await mirrored();
     // What it remembers belongs to the log before.
     expect((await inProcess('verify', '--out', out)).code).toBe(0);
@@ -163,8 +165,7 @@ describe('a copy of a signed tree', () => {
     origin.reset();
     origin.tree = 'b'.repeat(16);
     log = new SignedLog(origin);
-    origin.publish(ONE);
-    log.sign();
+    sign(ONE);
     expect(await failing()).toEqual([1, containing('not signed by the expected key')]);
     rmSync(state);
     expect(await mirrored()).toMatchObject({ log: { size: 1 } });
@@ -187,10 +188,7 @@ const nameLog = (members: object): void =>
   origin.announce({ log: { path: log.folder, origin: 'x', keys: [log.keys[0]?.vkey], ...members } });
 
 describe('a log', () => {
-  beforeEach(() => {
-    origin.publish(ONE);
-    log.sign();
-  });
+  beforeEach(() => sign(ONE));
   const UNUSABLE = "snapshot.json of the origin can't be used";
   const OTHER_ENTRY = 'the newest entry of the log is of snapshot';
 
@@ -260,9 +258,7 @@ describe('another history', () => {
   });
 
   it('is not missed because the state is damaged', async () => {
-    origin.publish(ONE);
-    log.sign();
-    await mirrored();
+    await begin();
     for (const content of ['', '{}', '{"keys":[],"checkpoint":""}', '{"keys":["x"],"checkpoint":"x"}']) {
       writeFileSync(inState(out, 'mirror/log.json'), content);
       expect(await failing()).toEqual([3, containing('log.json" is damaged')]);
@@ -275,11 +271,7 @@ function use(...keys: readonly Key[]): void {
   log.keys = keys;
   log.name(keys);
 }
-/** Publishes a snapshot and signs it. */
-function signNext(): void {
-  origin.publish(documentsOf({ 1: `${origin.history.length}` }));
-  log.sign();
-}
+const signNext = (): void => sign(documentsOf({ 1: `${origin.history.length}` }));
 
 describe('the key of a log', () => {
   beforeEach(async () => {
@@ -346,10 +338,7 @@ it('an origin that no longer signs is refused, and copied without a log once tha
 });
 
 describe('--key', () => {
-  beforeEach(() => {
-    origin.publish(ONE);
-    log.sign();
-  });
+  beforeEach(() => sign(ONE));
 
   it('takes a key, or a file of keys, and refuses a log of another', async () => {
     const other = newKey('register.example', 1);

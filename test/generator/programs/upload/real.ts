@@ -37,13 +37,10 @@ export async function realSite(
   /** What is wrong there. */
   const wrong = (): string[] => differing(there(), files());
   return {
-    register,
     out,
     args,
-    files,
     upload,
     wrong,
-    run: (...more: readonly string[]) => inProcess(...args, ...more),
     change: (sql: string) => changeRegister(register, sql),
     build: async () => expect(await buildWith({ register, out, at })).toMatchObject({ published: true }),
   };
