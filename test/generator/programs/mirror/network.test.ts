@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createKey } from '../../../../generator/programs/log/key-file.js';
+import { RequestBudget } from '../../../../generator/programs/mirror/limits.js';
 import { OPERATOR } from '../../../support/build.js';
 import { snapshot } from '../../../support/cli.js';
 import { writeRegister } from '../../../support/register.js';
@@ -157,6 +158,25 @@ describe('the patience of a mirror', () => {
     await copied();
     expect(waits.filter((ms) => ms === 3_000_000).length).toBeGreaterThan(5);
   });
+});
+
+it('the limits count a download against both buckets, and a range by its share', () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const budget = new RequestBudget();
+  expect([1, 2, 3, 4].map(() => budget.take('api', 1))).toEqual([0, 0, 0, 0]);
+  const page = { tokens: 1, refill_seconds: 1e9 };
+  const download = { tokens: 2, refill_seconds: 100, token_bytes: 200 };
+  budget.limits = { api: { tokens: 3, refill_seconds: 1000 }, download, page };
+  expect([budget.costOf(400, 400), budget.costOf(100, 400), budget.costOf(1, 1)]).toEqual([1, 0.25, 0.01]);
+  expect([1, 0.5].map((cost) => budget.take('download', cost))).toEqual([0, 0]);
+  // Half a token is left of two, and one of three.
+  const half = { bucket: 'download', bytes: 100 } as const;
+  expect(budget.msFor([half, half])).toBe(1_000_000);
+  expect([1, 0.01].map((cost) => budget.take('download', cost))).toEqual([50_000, 1_000_000]);
+  // A timer of that many seconds would overflow: no token takes longer than a day.
+  const DAY_MS = 24 * 3600 * 1000;
+  expect([1, 2, 3].map(() => budget.take('page', 1))).toEqual([0, DAY_MS, 2 * DAY_MS]);
 });
 
 it.each(['/changes/../../outside', '/api/v1/stats'])(
