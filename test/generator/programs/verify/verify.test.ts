@@ -49,12 +49,6 @@ const repair = ({ register, out }: Pick<Site, 'register' | 'out'>, ...more: stri
 
 const byName = (a: { file: string }, b: { file: string }): number => (a.file < b.file ? -1 : 1);
 
-/** All users, missing: 1007 to 20007. */
-const USERS = Array.from({ length: 20 }, (_, index): Damage => ({
-  file: `api/v1/user/${index + 1}007.json`,
-  what: 'missing',
-}));
-
 const missing = (...files: readonly string[]): Damage[] => files.map((file) => ({ file, what: 'missing' }));
 const altered = (...files: readonly string[]): Damage[] => files.map((file) => ({ file, what: 'altered' }));
 const extra = (...files: readonly string[]): Damage[] => files.map((file) => ({ file, what: 'extra' }));
@@ -65,6 +59,8 @@ function replaceIn(file: string, from: string | RegExp, to: string): void {
 const group = (id: number): string => `api/v1/group/${id}.json`;
 const item = (id: number): string => `api/v1/item/${id}.json`;
 const USER_FOLDER = 'api/v1/user';
+/** 1007 to 20007. */
+const USERS = Array.from({ length: 20 }, (_, index) => `${USER_FOLDER}/${index + 1}007.json`);
 
 /** Damages documents in every way there is. */
 function damageDocuments(out: string): void {
@@ -91,7 +87,7 @@ const DAMAGED_DOCUMENTS: readonly Damage[] = [
   ...missing(group(1), group(4), `${item(8)}.gz`),
   ...altered(group(2), group(3), `${item(5)}.br`, `${item(5)}.gz`),
   ...extra(`${item(12)}.gz`, group(777), 'changes/2.json.gz', 'changes/77.json', USER_FOLDER),
-  ...USERS,
+  ...missing(...USERS),
 ];
 
 /** What is done to a tree, and what `verify` finds then. */
