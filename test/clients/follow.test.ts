@@ -60,7 +60,12 @@ const STEPS: readonly {
   {
     sql: `UPDATE groups SET description = 'ünï 🦊 "''', measured_at = ${later(1)} WHERE id = ${nth('groups', 4)};
       UPDATE items SET price = NULL, measured_at = ${later(1)} WHERE id = ${nth('items', 2)};
-      UPDATE users SET display_name = '' WHERE id = ${nth('users', 7)};`,
+      UPDATE items SET description = 'with \u2028 and' || char(10) WHERE id = ${nth('items', 3)};
+      UPDATE users SET display_name = '' WHERE id = ${nth('users', 7)};
+      DELETE FROM group_member_readings WHERE group_id = ${nth('groups', 1)};
+      CREATE TEMP TABLE another AS SELECT * FROM items LIMIT 1;
+      UPDATE another SET id = 900000001, name = 'another', measured_at = ${later(1)};
+      INSERT INTO items SELECT * FROM another;`,
   },
   {
     keeps: true,
@@ -74,9 +79,8 @@ const STEPS: readonly {
     sql: `DELETE FROM games WHERE id = ${nth('games', 5)}; DELETE FROM items WHERE id = ${nth('items', 5)};`,
   },
   {
-    sql: `CREATE TEMP TABLE another AS SELECT * FROM items LIMIT 1;
-      UPDATE another SET id = 900000001, name = 'another', measured_at = ${later(4)};
-      INSERT INTO items SELECT * FROM another;`,
+    sql: `UPDATE items SET name = 'renamed', measured_at = ${later(4)} WHERE id = ${nth('items', 1)};
+      UPDATE users SET state = 'deleted', measured_at = ${later(4)} WHERE id = ${nth('users', 9)};`,
   },
   // The owner of the most groups: their documents change as well.
   {
@@ -90,17 +94,9 @@ const STEPS: readonly {
   },
   {
     isFollowed: false,
-    sql: `UPDATE items SET name = 'renamed', measured_at = ${later(6)} WHERE id = ${nth('items', 1)};`,
+    sql: `UPDATE games SET genre = 'another', measured_at = ${later(6)} WHERE id = ${nth('games', 1)};`,
   },
   { startsOver: true, sql: WITHHOLD('group', 7, nth('groups', 6)) },
-  {
-    keeps: true,
-    sql: `UPDATE users SET state = 'deleted', measured_at = ${later(8)} WHERE id = ${nth('users', 9)};`,
-  },
-  {
-    sql: `DELETE FROM group_member_readings WHERE group_id = ${nth('groups', 1)};
-      UPDATE items SET description = 'with \u2028 and' || char(10) WHERE id = ${nth('items', 3)};`,
-  },
 ];
 
 const builtAt = async ({ get }: RunningProxy): Promise<string> =>
@@ -127,7 +123,7 @@ async function following() {
 }
 
 describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
-  it('over ten snapshots makes a copy what the download is, by the changes alone', async () => {
+  it('over eight snapshots makes a copy what the download is, by the changes alone', async () => {
     const { out, build, follow } = await following();
     const [copy, late] = [path('copy.sqlite'), path('late.sqlite')];
     expect(await follow(copy)).toBe('');
@@ -142,7 +138,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
       const bytes = readFileSync(copy);
       expect(gone.filter((name) => bytes.includes(name))).toEqual([]);
       withheld += gone.length;
-      // This one begins with downloads that are older than the tree, and misses what it begins over for.
+      // This one begins with downloads that are older than the tree, and misses most of what follows.
       if (keeps === true) {
         await follow(late);
         continue;
@@ -150,7 +146,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
       const expected = tablesIn(join(out, 'downloads/register.sqlite'));
       expect(tablesIn(copy), `snapshot ${index + 2}`).toEqual(expected);
     }
-    expect(indexOf(out).sequence).toBe(10);
+    expect(indexOf(out).sequence).toBe(8);
     expect(withheld).toBe(1);
     await follow(late);
     expect(tablesIn(late)).toEqual(tablesIn(copy));

@@ -1,12 +1,14 @@
 /** The client that a service hands out itself: used as its guide says, by somebody who knows the URL alone. */
-import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
+import { leaveOut } from '../support/programs.js';
+import { isThorough } from '../support/thorough.js';
 import { startProxy, type RunningProxy } from '../support/proxy.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { fields } from '../support/values.js';
@@ -31,26 +33,11 @@ beforeAll(async () => {
 
 afterAll(() => proxy.stop());
 
+/** Runs a program of a package. @returns what it prints */
+const npx = async (name: string, ...command: readonly string[]): Promise<string> =>
+  (await run('npx', ['-y', '-p', name, ...command], { cwd: folder })).stdout;
+
 describe('the served client', () => {
-  it('is TypeScript that caches keep as long as a page, open to any origin', async () => {
-    for (const file of ['client.ts', 'changes.ts']) {
-      const { status, headers } = await proxy.get(`/clients/${file}`);
-      expect([status, headers.get('content-type')]).toEqual([200, 'application/typescript; charset=utf-8']);
-      expect(headers.get('cache-control')).toBe('public, max-age=300, stale-if-error=86400');
-      expect(headers.get('access-control-allow-origin')).toBe('*');
-      expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin');
-    }
-  });
-
-  it('is the same whatever the register has', async () => {
-    const empty = path('empty');
-    await published({ register: writeRegister(path('register.sqlite'), {}), out: empty });
-    for (const file of ['client.ts', 'changes.ts'])
-      expect(readFileSync(join(empty, 'clients', file), 'utf8')).toBe(
-        readFileSync(join(folder, file), 'utf8'),
-      );
-  });
-
   it('compiles in strict mode, with the types of what it reads', async () => {
     const options = ['--strict', '--noEmit', '--noUncheckedIndexedAccess', '--exactOptionalPropertyTypes'];
     const syntax = ['--verbatimModuleSyntax', '--erasableSyntaxOnly', '--allowImportingTsExtensions'];
@@ -90,4 +77,21 @@ describe('the served client', () => {
     const { stdout } = await run(process.execPath, ['follow.js'], { cwd: made });
     expect(stdout).toBe('another put reached\n');
   });
+
+  const isReachable = isThorough && spawnSync('npm', ['view', 'node@24', 'version']).stdout.includes('24.');
+  if (isThorough && !isReachable)
+    leaveOut('the served client in other versions', 'the npm registry is out of reach');
+
+  it.runIf(isReachable)(
+    'runs in Node 24 as it is, and compiles with the versions of TypeScript that it names',
+    async () => {
+      expect(await npx('node@24', 'node', 'read.ts')).toBe('another\n');
+      const options = ['--strict', '--noEmit', '--allowImportingTsExtensions', '--verbatimModuleSyntax'];
+      const target = ['--target', 'es2022', '--lib', 'es2022,dom,dom.iterable', '--module', 'esnext'];
+      for (const version of ['5.1.6', '5.9.3', '6.0.3']) {
+        const args = [...options, ...target, '--moduleResolution', 'bundler', 'read.ts'];
+        expect(await npx(`typescript@${version}`, 'tsc', ...args), version).toBe('');
+      }
+    },
+  );
 });

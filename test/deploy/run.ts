@@ -1,7 +1,9 @@
 /** Programs that the tests of deploy/ run while this process serves them. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { PROJECT } from '../support/folder.js';
 import { listenOn } from '../support/ports.js';
 
@@ -28,6 +30,13 @@ export function run(
     child.on('error', reject);
     child.on('close', (code) => settle({ code, output }));
   });
+}
+
+/** Has another process hold a lock until the end of the test. */
+export async function holding(lock: string): Promise<void> {
+  const holder = spawn('flock', [lock, 'sh', '-c', 'echo held; exec sleep 600']);
+  onTestFinished(() => void holder.kill('SIGKILL'));
+  await once(holder.stdout, 'data');
 }
 
 export interface Received {

@@ -2,7 +2,6 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { OPERATOR } from '../support/build.js';
@@ -12,7 +11,7 @@ import { writeFiles } from '../support/operator.js';
 import { has } from '../support/programs.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { containing } from '../support/values.js';
-import { DEPLOY, record, run, type Received } from './run.js';
+import { DEPLOY, holding, record, run, type Received } from './run.js';
 
 const path = temporary();
 const HAS_TOOLS = has('the scripts of deploy/', 'curl', 'jq');
@@ -93,53 +92,48 @@ async function purged(...of: Parameters<typeof purge>): Promise<readonly Receive
   return received;
 }
 
+const files = (...paths: readonly string[]) => ({ files: urlsOf(paths), tags: [] });
+
+const tagged = (...tags: readonly string[]) => ({ files: [], tags });
+
 describe.skipIf(!HAS_TOOLS)('purge.sh', () => {
-  it('sends Cloudflare up to 150 URLs, 100 at a time', async () => {
-    const urls = urlsOf(groups(150));
-    const received = await purged('cloudflare', groups(150));
-    expect(bodies(received)).toEqual([{ files: urls.slice(0, 100) }, { files: urls.slice(100) }]);
-    for (const { request, headers } of received) {
-      expect(request).toBe('POST /zones/zone/purge_cache');
-      expect(headers).toMatchObject({ authorization: 'Bearer secret', 'content-type': 'application/json' });
-    }
-  });
-
-  it('sends Cloudflare the tags of more URLs, and as URLs those that no route has any more', async () => {
-    const others = [
-      '/group/7/history.json',
-      '/api/v1/largest?limit=10',
-      '/feeds/groups/2026-11-00002.atom',
-      '/assets/old-ffffff.css',
-    ];
-    const [first, second] = z
-      .tuple([purgeSchema, purgeSchema])
-      .parse(bodies(await purged('cloudflare', [...groups(200), ...others])));
-    expect(first).toEqual({ files: [`${BASE}/assets/old-ffffff.css`], tags: [] });
-    expect([second.files, second.tags.toSorted()]).toEqual([[], ['feed', 'group', 'summary']]);
-  });
-
-  it('sends the tag of a changed page of records along with few URLs, if the origin has tags', async () => {
-    const urls = ['/group', '/group/7', '/api/v1/group/7'];
-    expect(bodies(await purged('cloudflare', urls))).toEqual([
-      { files: urlsOf(urls) },
-      { tags: ['group-page'] },
-    ]);
-    const single = await purged('cloudflare', ['/group/7']);
-    expect(bodies(single)).toEqual([{ files: [`${BASE}/group/7`] }]);
-    const bucket = await purged('cloudflare', ['/group'], { headers: {} });
-    expect(bodies(bucket)).toEqual([{ files: [`${BASE}/group`] }]);
-  });
-
-  it('sends all URLs where the origin, such as a bucket, sends no tags', async () => {
-    const urls = urlsOf(groups(250));
-    const cloudflare = await purged('cloudflare', groups(250), { headers: {} });
-    const portions = [urls.slice(0, 100), urls.slice(100, 200), urls.slice(200)];
-    expect(bodies(cloudflare)).toEqual(portions.map((files) => ({ files })));
-    // Of the two headers, each CDN reads its own.
-    const fastly = await purged('fastly', groups(151), { headers: { 'Cache-Tag': 'summary' } });
-    expect(fastly.map(({ request }) => request)).toEqual(
-      groups(151).map((each) => `POST /purge/register.example${each}`),
-    );
+  const ZONE = 'POST /zones/zone/purge_cache';
+  const few = ['/group', '/group/7', '/api/v1/group/7'];
+  const others =
+    '/group/7/history.json /api/v1/largest?limit=10 /feeds/groups/2026-11-00002.atom /assets/old-ffffff.css';
+  it.each<[what: string, paths: readonly string[], headers: Record<string, string>, bodies: object[]]>([
+    [
+      'up to 150 URLs, 100 at a time',
+      groups(150),
+      TAGS,
+      [files(...groups(100)), files(...groups(150).slice(100))],
+    ],
+    [
+      'the tags of more, and as URLs those that no route has any more',
+      [...groups(200), ...others.split(' ')],
+      TAGS,
+      [files('/assets/old-ffffff.css'), tagged('feed', 'group', 'summary')],
+    ],
+    [
+      'the tag of a changed page of records along with few URLs',
+      few,
+      TAGS,
+      [files(...few), tagged('group-page')],
+    ],
+    ['no such tag if the page is not among them', few.slice(1), TAGS, [files(...few.slice(1))]],
+    ['no tags where the origin, such as a bucket, sends none', few, {}, [files(...few)]],
+    [
+      'all URLs there',
+      groups(250),
+      {},
+      [0, 100, 200].map((start) => files(...groups(250).slice(start, start + 100))),
+    ],
+  ])('sends Cloudflare %s', async (_, paths, headers, expected) => {
+    const received = await purged('cloudflare', paths, { headers });
+    const found = bodies(received).map((body) => purgeSchema.parse(body));
+    expect(found.map((body) => ({ ...body, tags: body.tags.toSorted() }))).toEqual(expected);
+    const sent = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+    for (const each of received) expect(each).toMatchObject({ request: ZONE, headers: sent });
   });
 
   it('waits 2 seconds after the origin has the snapshot, for others at its address', async () => {
@@ -150,13 +144,15 @@ describe.skipIf(!HAS_TOOLS)('purge.sh', () => {
 
   it('sends Fastly one request for each URL, or one with all tags', async () => {
     const headers = { 'fastly-key': 'secret' };
-    expect(await purged('fastly', ['/api/v1/group/1', '/api/v1/largest?limit=10'])).toMatchObject([
-      { request: 'POST /purge/register.example/api/v1/group/1', headers },
-      { request: 'POST /purge/register.example/api/v1/largest?limit=10', headers },
-    ]);
+    const request = (url: string) => ({ request: `POST /purge/register.example${url}`, headers });
+    const few = ['/api/v1/group/1', '/api/v1/largest?limit=10'];
+    expect(await purged('fastly', few)).toMatchObject(few.map(request));
     const many = await purged('fastly', groups(151));
-    expect(many).toMatchObject([{ request: 'POST /service/service/purge' }]);
+    expect(many).toMatchObject([{ request: 'POST /service/service/purge', headers }]);
     expect(bodies(many)).toEqual([{ surrogate_keys: ['group'] }]);
+    // Of the two headers, each CDN reads its own.
+    const untagged = await purged('fastly', groups(151), { headers: { 'Cache-Tag': 'summary' } });
+    expect(untagged).toMatchObject(groups(151).map(request));
   });
 
   it('waits until the origin has the snapshot, or a newer one, and sends nothing if it never has', async () => {
@@ -235,17 +231,24 @@ const rename = (register: string, id: number, name: string): void =>
 const groupUrl = (id: number): unknown => expect.stringMatching(new RegExp(`/api/v1/group/${id}$`));
 
 describe.skipIf(!HAS_TOOLS)('publish.sh', () => {
-  it('checks, builds, uploads and purges', async () => {
-    const { publish, steps, purged, register } = await site();
+  it('checks, builds, uploads and purges, and writes the downloads in the first run of a day that ends well', async () => {
+    const { publish, steps, purged, register, out } = await site();
     expect(await publish()).toEqual(DONE);
     expect(steps()).toEqual(['check', 'build', 'upload']);
     // There are more than 150 URLs, since the list of the largest groups has 200.
     expect(purged()).toContain('group');
     rename(register, 2, 'two');
     expect(await publish()).toEqual(DONE);
+    expect(steps()).toEqual(['check', 'build --keep-downloads', 'upload']);
     const now = purged();
     expect(now).toContainEqual(groupUrl(2));
     expect(now).not.toContainEqual(groupUrl(1));
+    writeFileSync(join(out, '../.dist-publish/downloads'), '2026-01-01\n');
+    changeRegister(register, `UPDATE groups SET member_count = -1`);
+    expect((await publish()).code).toBe(1);
+    changeRegister(register, `UPDATE groups SET member_count = NULL`);
+    expect(await publish()).toEqual(DONE);
+    expect(steps()).toEqual(['check', 'build', 'upload']);
   });
 
   it('purges every URL of a takedown where the origin is a bucket', async () => {
@@ -282,10 +285,8 @@ describe.skipIf(!HAS_TOOLS)('publish.sh', () => {
     await publish();
     purged();
     changeRegister(register, 'DELETE FROM groups');
-    expect(await publish()).toEqual({
-      code: 1,
-      output: containing('publish: build ended with exit code 1\n'),
-    });
+    const failed = containing('publish: build ended with exit code 1\n');
+    expect(await publish()).toEqual({ code: 1, output: failed });
     expect(steps()).toEqual(['check', 'build --keep-downloads']);
     uploadEndsWith(3);
     const output = 'publish: upload ended with exit code 3\n';
@@ -319,28 +320,12 @@ describe.skipIf(!HAS_TOOLS)('publish.sh', () => {
     expect(purged()).not.toContainEqual(groupUrl(1));
   });
 
-  it('writes the downloads in the first run of a day that ends well', async () => {
-    const { publish, out, register, steps } = await site();
-    const day = join(out, '../.dist-publish/downloads');
-    await publish();
-    await publish();
-    expect(steps()).toEqual(['check', 'build --keep-downloads', 'upload']);
-    writeFileSync(day, '2026-01-01\n');
-    changeRegister(register, `UPDATE groups SET member_count = -1`);
-    await publish();
-    changeRegister(register, `UPDATE groups SET member_count = NULL`);
-    await publish();
-    expect(steps()).toEqual(['check', 'build', 'upload']);
-  });
-
   it('ends with 75 while another run is at work', async () => {
     const { publish, out } = await site();
     await publish();
     const lock = join(out, '../.dist-publish/lock');
-    const other = run(['flock', lock, 'sleep', '2']);
-    await pause(500);
+    await holding(lock);
     expect(await publish()).toEqual({ code: 75, output: 'publish: another run is at work\n' });
-    expect(await other).toEqual(DONE);
   });
 });
 

@@ -6,7 +6,6 @@ import { generateSigner, parseSigner, parseVerifier } from '../../../../generato
 import { base64Of } from '../../../../generator/programs/log/tlog/chunk-text.js';
 import { newKey } from './naive.js';
 import { flips, refusal } from './support.js';
-import { TESSERA } from './vectors.js';
 
 /** Of Go's sumdb/note. */
 const PETER = {
@@ -18,8 +17,6 @@ const PETER = {
 const peter = parseVerifier(PETER.vkey);
 const signed = `${PETER.text}\n${PETER.line}`;
 
-const SUMDB = 'sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8';
-
 /** Notes of others, with the key that signed them. */
 const REAL = [
   [
@@ -30,14 +27,8 @@ const REAL = [
   ],
   ['Go', PETER.vkey, PETER.text, PETER.line.slice(2, -1)],
   [
-    'sum.golang.org at 15,067,302',
-    SUMDB,
-    'go.sum database tree\n15067302\ngJyioq6dwR9n+NjEWORfYmH+ubeYm3kH42BBQ0bTpYI=\n',
-    'sum.golang.org Az3grp1rvWOs5NKlr/xR4GLN/CDyzzakmt1o61uSxYKpK1SerqOP2ClbX/peKUZjYnyomH5Xz7GZG3TpB7OeKn4E2ww=',
-  ],
-  [
-    'sum.golang.org at 20,852,163',
-    SUMDB,
+    'sum.golang.org',
+    'sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8',
     'go.sum database tree\n20852163\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n',
     'sum.golang.org Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=',
   ],
@@ -62,12 +53,8 @@ describe('a note', () => {
   });
 
   it('with any bit flipped is refused', () => {
-    for (const { at, bit, flipped } of oneIn(5, flips(Buffer.from(signed)))) {
-      expect(
-        refusal(() => openNote(flipped, [peter])),
-        `byte ${at}, bit ${bit}`,
-      ).toBeDefined();
-    }
+    const all = [...oneIn(5, flips(Buffer.from(signed)))];
+    expect(all.filter(({ flipped }) => refusal(() => openNote(flipped, [peter])) === undefined)).toEqual([]);
   });
 
   it('may have signatures of unknown keys: 100 in all, of any type', () => {
@@ -75,9 +62,10 @@ describe('a note', () => {
     const opened = openNote(`${PETER.text}\n${others.join('')}${PETER.line}`, [peter]);
     expect(opened.verified).toEqual([peter]);
     expect(opened.lines).toEqual([PETER.line.trimEnd()]);
-    expect(
-      refusal(() => openNote(`${PETER.text}\n${others.join('')}${unknown(100)}${PETER.line}`, [peter])),
-    ).toBe('the note is malformed: expected 1 to 100 lines of signatures, each with an end of line');
+    const tooMany = `${PETER.text}\n${others.join('')}${unknown(100)}${PETER.line}`;
+    expect(refusal(() => openNote(tooMany, [peter]))).toBe(
+      'the note is malformed: expected 1 to 100 lines of signatures, each with an end of line',
+    );
   });
 
   it('may have a signature of the name of a known key and another id, or the other way round', () => {
@@ -98,9 +86,8 @@ describe('a note', () => {
     expect(openNote(`a\n\n${good}`, verifiers).verified).toEqual([verifiers[0]]);
     expect(openNote(`a\n\n${two.sign('a\n')}${good}`, verifiers).verified).toHaveLength(2);
     for (const lines of [good + bad, bad + good]) {
-      expect(refusal(() => openNote(`a\n\n${lines}`, verifiers))).toMatch(
-        /^the signature of two\+\w{8} is wrong/,
-      );
+      const reason = refusal(() => openNote(`a\n\n${lines}`, verifiers));
+      expect(reason).toMatch(/^the signature of two\+\w{8} is wrong/);
       expect(openNote(`a\n\n${lines}`, verifiers.slice(0, 1)).verified).toHaveLength(1);
     }
     // The second signature of a key counts as much as its first.
@@ -146,11 +133,10 @@ describe('a note', () => {
 });
 
 describe('a key', () => {
-  it('signs as Go and tessera do', () => {
+  it('signs as Go does', () => {
     const signer = parseSigner(PETER.skey);
     expect(signer).toMatchObject({ name: 'PeterNeumann', vkey: PETER.vkey });
     expect(signer.sign(PETER.text)).toBe(PETER.line);
-    expect(parseSigner(TESSERA.skey).vkey).toBe(TESSERA.vkey);
   });
 
   it.each(['', 'a+b', 'a\u{2028}b', '\u{0}', '\u{d800}'])('is not created with the name %j', (name) => {
@@ -167,27 +153,17 @@ describe('a key', () => {
     ['private', PETER.skey, parseSigner],
   ] as const)('(%s) is refused if cut anywhere, or with any byte one higher', (_, key, parse) => {
     parse(key);
-    for (let start = 0; start <= key.length; start += 1) {
-      for (let end = start; end <= key.length; end += 1) {
-        if (end - start === key.length) continue;
-        expect(refusal(() => parse(key.slice(start, end)))).toMatch(/key is invalid: /);
-      }
-    }
-    for (let at = 0; at < key.length; at += 1) {
-      const bytes = Buffer.from(key);
-      bytes[at]! += 1;
-      expect(refusal(() => parse(bytes.toString()))).toMatch(/key is invalid: /);
-    }
-  });
-
-  it('is not in the message if it is refused', () => {
-    const secret = PETER.skey.slice(-40);
-    for (const skey of [
-      `${PETER.skey}\n`,
-      PETER.skey.replace('c74f', 'c74e'),
-      PETER.skey.replace('+AY', '+BY'),
-    ]) {
-      expect(refusal(() => parseSigner(skey))).not.toContain(secret.slice(0, 10));
+    const bytes = Buffer.from(key);
+    const others = [...bytes.keys()].flatMap((at) => [
+      key.slice(at + 1),
+      key.slice(0, at),
+      bytes.with(at, bytes[at]! + 1).toString(),
+    ]);
+    for (const other of [...others, `${key}\n`]) {
+      const reason = refusal(() => parse(other));
+      expect(reason).toMatch(/key is invalid: /);
+      // Nor is a secret in the message.
+      expect(reason).not.toContain(key.slice(-40, -30));
     }
   });
 });

@@ -19,7 +19,7 @@ import {
 } from '../../publish/support.js';
 import { OPERATOR } from '../../../support/build.js';
 import { differing, namesThatDiffer } from '../../../support/tree.js';
-import { fields } from '../../../support/values.js';
+import { containing, fields } from '../../../support/values.js';
 import { newKey } from './naive.js';
 import { sequencesOf } from './published.js';
 import { ORIGIN } from './signed.js';
@@ -134,34 +134,40 @@ it('a tree without a log is not signed', async () => {
   expect(`${without.code} ${without.stderr}`).toMatch(/^2 .*expected one \(--key, SNAPSHOT_KEY or "key"\)/);
 });
 
-describe('a build is refused, before it reads the register,', () => {
-  const other = path('other.key');
-  beforeAll(() => void createKey('other.example/log', other));
-  const refusals: readonly (readonly [what: string, options: () => readonly string[], message: string])[] = [
-    ['a key twice', () => ['--key', unsigned.key, '--key', unsigned.key], 'a key is given twice'],
-    [
-      'keys of two names',
-      () => ['--key', unsigned.key, '--key', other],
-      `key "${other}" is named "other.example/log", expected "${ORIGIN}" as "`,
-    ],
-  ];
-  it.each(refusals)('for %s', async (_, options, message) => {
-    const args = ['--register', path('none.sqlite'), '--out', path('dist'), '--operator', OPERATOR];
-    const { code, stderr } = await inProcess('build', ...args, ...options());
-    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
-  });
+it.each<[string, (vkey: string) => readonly string[], string]>([
+  ['of two names', (vkey) => [vkey, newKey('other.example/log', 1).vkey], 'has keys named'],
+  [
+    'of another kind',
+    () => [newKey('witness.example', 4).vkey],
+    'log.0 of the operator file: the public key is invalid: expected one of Ed25519',
+  ],
+])('an operator file with keys %s is refused', async (_, keys, message) => {
+  const of = unsigned.copy();
+  const operator = fields(JSON.parse(readFileSync(of.operator, 'utf8')));
+  writeFileSync(of.operator, JSON.stringify({ ...operator, log: keys(of.vkey) }));
+  expect(await of.refusal(of.run('build'))).toContain(message);
+});
 
-  it.each([
-    ['of two names', (log: string[]) => [...log, newKey('other.example/log', 1).vkey], 'has keys named'],
-    [
-      'of another kind',
-      () => [newKey('witness.example', 4).vkey],
-      'log.0 of the operator file: the public key is invalid: expected one of Ed25519',
-    ],
-  ])('for an operator file with keys %s', async (_, change, message) => {
-    const of = unsigned.copy();
-    const operator = fields(JSON.parse(readFileSync(of.operator, 'utf8')));
-    writeFileSync(of.operator, JSON.stringify({ ...operator, log: change([of.vkey]) }));
-    expect(await of.refusal(of.run('build'))).toContain(message);
-  });
+it('a build with a key twice, or with keys of two names, is refused before it reads the register', async () => {
+  const other = path('other.key');
+  createKey('other.example/log', other);
+  const { key } = unsigned;
+  const args = [
+    '--register',
+    path('none.sqlite'),
+    '--out',
+    path('dist'),
+    '--operator',
+    OPERATOR,
+    '--key',
+    key,
+  ];
+  for (const [next, message] of [
+    [key, 'a key is given twice'],
+    [other, `key "${other}" is named "other.example/log", expected "${ORIGIN}" as "`],
+  ] as const)
+    expect(await inProcess('build', ...args, '--key', next)).toMatchObject({
+      code: 2,
+      stderr: containing(message),
+    });
 });

@@ -29,11 +29,10 @@ describe('the text of a checkpoint', () => {
     expect(parseCheckpoint(text)).toEqual(checkpoint);
   });
 
-  it('may have spaces in the origin, extensions, the size 0 and any size up to 2^53-1', () => {
-    const real = `go.sum database tree\n9007199254740991\n${HASH}\n`;
-    expect(parseCheckpoint(real)).toEqual({ origin: 'go.sum database tree', size: 2 ** 53 - 1, root: HASH });
+  it('may have spaces in the origin, extensions, and the size 0', () => {
     expect(parseCheckpoint(`${text}an extension\nanother\n`)).toEqual(checkpoint);
-    expect(parseCheckpoint(text.replace('12', '0')).size).toBe(0);
+    const real = parseCheckpoint(`go.sum database tree\n0\n${HASH}\n`);
+    expect(real).toEqual({ origin: 'go.sum database tree', size: 0, root: HASH });
   });
 
   it.each([
@@ -87,7 +86,6 @@ describe('the text of an entry', () => {
 
   it.each([
     ['another version', text.replace('@v2', '@v3')],
-    ['the form of the first version', text.replace('@v2', '@v1').replace(/manifest .*\n/, '')],
     ['a line more', `${text}more\n`],
     ['no end of line', text.slice(0, -1)],
     ['a leading zero', text.replace('sequence 12', 'sequence 012')],
@@ -97,29 +95,18 @@ describe('the text of an entry', () => {
   });
 });
 
-const LISTS = [parseRoutes, parseChunks, parsePages];
+const LISTS = Object.entries({ routes: parseRoutes, chunks: parseChunks, pages: parsePages });
 
-describe('lists', () => {
-  it('may be empty', () => {
-    for (const parse of LISTS) expect(parse('')).toEqual([]);
-  });
-
-  it.each(
-    [
-      ['\n', ' \n', 'x\n', `45 256 ${HASH}`, `45 ${HASH} \n`, `../x 1 ${HASH}\n`, `.x 1 ${HASH}\n`],
-      [`a 01 ${HASH}\n`],
-    ].flat(),
-  )('are refused with %j', (text) => {
-    for (const parse of LISTS) expect(refusal(() => parse(text))).toMatch(/expected/);
-  });
+it.each(LISTS)('a list of %s may be empty, and has lines of its form alone', (_, parse) => {
+  expect(parse('')).toEqual([]);
+  const lines = [`45 256 ${HASH}`, `45 ${HASH} \n`, `../x 1 ${HASH}\n`, `.x 1 ${HASH}\n`, `a 01 ${HASH}\n`];
+  for (const text of ['\n', ' \n', 'x\n', ...lines]) expect(refusal(() => parse(text))).toMatch(/expected/);
 });
 
-it.each(['00', '0001', '00036f6e', '00036f6e6500', '0000ff'])(
-  'a bundle of entries is refused if it is cut: %s',
-  (hex) => {
+it('a bundle of entries is refused if it is cut', () => {
+  for (const hex of ['00', '0001', '00036f6e', '00036f6e6500', '0000ff'])
     expect(refusal(() => splitEntries(Buffer.from(hex, 'hex')))).toBe('the bundle of entries is cut');
-  },
-);
+});
 
 describe('base64', () => {
   it('is that of Node, both ways', () => {
@@ -133,10 +120,11 @@ describe('base64', () => {
     );
   });
 
-  it.each(['A', 'AAA', 'AB==', 'AAB=', 'AA==\n', 'A A=', 'AA==AA==', 'AA-_', 'AAAA=', 'é'])(
-    'has one form only: not %j',
-    (text) => {
-      expect(refusal(() => bytesOfBase64(text))).toMatch(/expected base64/);
-    },
-  );
+  it('has one form only', () => {
+    for (const text of ['A', 'AAA', 'AB==', 'AAB=', 'AA==\n', 'A A=', 'AA==AA==', 'AA-_', 'AAAA=', 'é'])
+      expect(
+        refusal(() => bytesOfBase64(text)),
+        text,
+      ).toMatch(/expected base64/);
+  });
 });

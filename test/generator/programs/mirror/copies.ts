@@ -12,22 +12,13 @@ function replaceTimer(wait: (ms: number) => unknown): void {
   syncBuiltinESMExports();
 }
 
-const reportSchema = z.object({
-  origin: z.string(),
-  size: z.int(),
-  signed_by: z.array(z.string()),
-  unknown_keys: z.array(z.string()),
-  is_signed: z.boolean(),
-});
-const resultSchema = z.object({
-  origin: z.string(),
+const resultSchema = z.looseObject({
   sequence: z.int(),
-  digest: z.string(),
   fetched: z.string(),
   requests: z.int(),
   bytes: z.int(),
   changes: z.unknown(),
-  log: reportSchema.nullable(),
+  log: z.unknown(),
 });
 
 /** Call it at the top of a test file. */

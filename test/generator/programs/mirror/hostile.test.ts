@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { matching } from '../../../support/values.js';
 import { publishedHeaders } from '../../../../generator/routes/headers.js';
 import { ROUTES, documentsOf } from './made-up.js';
 import { SignedLog } from './signed-log.js';
@@ -15,7 +16,7 @@ const OURS = publishedHeaders('https://licence.example/');
 /** What a run is refused for in one plain line, with the options that it has. */
 async function refusal(...options: string[]): Promise<string> {
   const [code, text] = await refused(...options);
-  expect([code, text]).toEqual([1, expect.stringMatching(/^error: [ -~]+\n$/)]);
+  expect([code, text]).toEqual([1, matching(/^error: [ -~]+\n$/)]);
   return text;
 }
 
@@ -31,6 +32,7 @@ const POLICY = 'Content-Security-Policy';
 const SNIFFING = 'X-Content-Type-Options';
 const cached = (value: string) =>
   [withPage({ 'Cache-Control': value }), 'headers.content.page.Cache-Control'] as const;
+const UNUSABLE = "can't be used";
 const INJECTED = 'X-Z 1;\n    location ^~ /pwn/ { alias /etc/; autoindex on; }\n    add_header X-Y';
 
 describe('an origin', () => {
@@ -48,30 +50,19 @@ describe('an origin', () => {
     ],
     [
       'records as pages',
-      withRoute('group', { type: 'text/html; charset=utf-8' }),
-      'the route group has the type "text/html; charset=utf-8", expected "application/json; charset=utf-8"',
+      withRoute('group', { type: 'text/html' }),
+      'the route group has the type "text/html", expected "application/json; charset=utf-8"',
     ],
     ['an unknown file as a page', withRoute('own', { type: 'text/html' }), 'the route own has the type'],
-    [
-      'a header of a route',
-      withRoute('stats', { headers: { 'X-Own': 'z' } }),
-      'the route stats has the header X-Own',
-    ],
+    ['a header of a route', withRoute('stats', { headers: { 'X-Own': 'z' } }), 'stats has the header X-Own'],
+    ['a limit that is none', { limits: { api: { tokens: 1e9, refill_seconds: 1 } } }, UNUSABLE],
+    ['a time that says more', { as_of: '2026-11-20T08:00:00Z\nproxy: \u001B[31mforged' }, UNUSABLE],
+    ['a time of its build that is none', { built_at: 'now' }, UNUSABLE],
+    ['an injected directive', withAll({ [INJECTED]: 'z' }), UNUSABLE],
   ])('that sends %s is refused, and the difference is named', async (_, members, message) => {
     origin.publish(ONE);
     origin.announce(members);
-    expect(await refusal()).toMatch(message);
-  });
-
-  it.each<[string, object]>([
-    ['a limit that is none', { limits: { api: { tokens: 1e9, refill_seconds: 1 } } }],
-    ['a time that says more', { as_of: '2026-11-20T08:00:00Z\nregister-api proxy: \u001B[31mforged' }],
-    ['a time of its build that is none', { built_at: 'now' }],
-    ['an injected directive', withAll({ [INJECTED]: 'z' })],
-  ])('with %s is refused', async (_, members) => {
-    origin.publish(ONE);
-    origin.announce(members);
-    expect(await refusal()).toMatch(/can't be used/);
+    expect(await refusal()).toContain(message);
   });
 
   it('is not refused for a lifetime within bounds, or a licence of its own', async () => {

@@ -37,11 +37,7 @@ it.each([
   ['no id', { tree: { files: 1, bytes: 1 } }, '(see "tree.id")'],
   ['a number that is none', { sequence: '1' }, '(see "sequence")'],
   ['a redirect elsewhere', { redirects: [{ path: '/docs', to: '//evil.example' }] }, 'redirects.0.to'],
-  [
-    'a redirect that says more',
-    { redirects: [{ path: '/docs', to: '/y; } location /evil { root /' }] },
-    'redirects.0.to',
-  ],
+  ['a redirect that says more', { redirects: [{ path: '/docs', to: '/y; } x' }] }, 'redirects.0.to'],
   ['a redirect of its documents', { redirects: [{ path: ROUTES[0]!.path, to: '/x' }] }, "can't be used"],
   [
     'a page of errors that says more',
@@ -81,10 +77,9 @@ describe('a route', () => {
   });
 
   it('whose file can be that of another by keys that don’t overlap is refused', () => {
-    const [one, other] = [leadingTo('x/{key}x2'), leadingTo('x/1x{key}')];
     // `x/1x2` is a file of both.
-    const routes = [one, { ...other, name: 'other', path: '/other/{key}' }];
-    expect(refusalOfRoutes(...routes)).toEqual(UNSAFE);
+    const other = { ...leadingTo('x/1x{key}'), name: 'other', path: '/other/{key}' };
+    expect(refusalOfRoutes(leadingTo('x/{key}x2'), other)).toEqual(UNSAFE);
   });
 
   it.each([
@@ -117,17 +112,12 @@ describe('a route', () => {
     expect(refusalOfRoutes(mine)).toEqual(UNSAFE);
   });
 
-  it('of a former asset that is none of ours is refused', () => {
+  it('of a former asset that is none of ours, or of a list with endless values, is refused', () => {
     const file = 'assets/style-0123456789.css';
     const asset = { name: 'former-style', class: 'asset', bucket: 'page', type: 'text/css; charset=utf-8' };
     expect(refusalOfRoutes({ ...own, ...asset, path: `/${file}`, file })).toEqual(UNSAFE);
-  });
-
-  it('of a list with endless values is refused', () => {
-    const endless = { ...limit, maximum: Number.MAX_SAFE_INTEGER };
-    const routes = ROUTES.map((each) =>
-      each.name === 'largest' ? { ...each, parameters: [endless] } : each,
-    );
+    const endless = { parameters: [{ ...limit, maximum: Number.MAX_SAFE_INTEGER }] };
+    const routes = ROUTES.map((each) => (each.name === 'largest' ? { ...each, ...endless } : each));
     expect(refusal({ routes })).toEqual(UNSAFE);
   });
 });

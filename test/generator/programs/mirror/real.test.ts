@@ -1,34 +1,77 @@
-/** A mirror of a tree that builds published, through the proxy. */
+/** A mirror of trees that builds published, through the proxy: whole, without downloads, and of registers that lack things. */
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { assert, asyncProperty, boolean, constantFrom, integer, record, subarray, tuple } from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { writeSample } from '../../../../data/sample.js';
+import { RESOURCES, TABLES } from '../../../../generator/schema/schema.js';
 import { startProxy, type RunningProxy } from '../../../support/proxy.js';
-import { site } from '../../../support/site.js';
-import { differing, isSibling } from '../../../support/tree.js';
+import { changeRegister } from '../../../support/register.js';
+import { Site, site } from '../../../support/site.js';
+import { isThorough } from '../../../support/thorough.js';
+import { differing, isSibling, removeTree } from '../../../support/tree.js';
 import { expectAtRest, hashesOf, inProcess, manifestOf, temporary, urlsOf } from '../../publish/support.js';
+import { memorySite } from '../upload/memory.js';
 
 const path = temporary();
-const out = path('copy');
 
 async function serving(tree: string): Promise<RunningProxy> {
   const proxy = await startProxy(tree);
-  onTestFinished(() => void proxy.stop());
+  onTestFinished(async () => void (await proxy.stop()));
   return proxy;
 }
 
-const change = (value: number): string => `UPDATE items SET price = ${value} WHERE id = 3;
-  UPDATE users SET username = 'name${value}' WHERE id = 7007;`;
+const resultSchema = z.looseObject({
+  fetched: z.string(),
+  requests: z.int(),
+  bytes: z.int(),
+  sequence: z.int(),
+});
 
-const resultSchema = z.looseObject({ fetched: z.string(), requests: z.int(), sequence: z.int() });
+const DESCRIBING = ['README.txt', 'SHA256SUMS', 'datapackage.json'].map((name) => `downloads/${name}`);
+const isFile = (file: string): boolean => file.startsWith('downloads/') && !DESCRIBING.includes(file);
 
-/** Changes are those since the first copy. */
-const withoutChanges = (tree: string): Record<string, string> =>
-  Object.fromEntries(Object.entries(hashesOf(tree)).filter(([file]) => !file.startsWith('changes/')));
+/** The documents are what a copy is made of. */
+const isNeeded = (file: string): boolean => !isFile(file) || file.startsWith('downloads/documents/');
 
-const changesIn = (tree: string): string[] =>
-  Object.keys(hashesOf(tree)).filter((file) => file.startsWith('changes/'));
+/** The hash and mode of each file but for the changes, which are those since the first copy. */
+const lasting = (tree: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(hashesOf(tree))
+      .filter(([file]) => !file.startsWith('changes/'))
+      .map(([file, hash]) => [file, `${hash} ${statSync(join(tree, file)).mode}`]),
+  );
+
+const served = async ({ get }: RunningProxy): Promise<unknown> => (await get('/snapshot.json')).json();
+
+/** Serves an origin, of which there is a tree. */
+async function mirroring(origin: Site) {
+  const proxy = await serving(origin.out);
+  let builds = 0;
+  return {
+    proxy,
+    /** Builds, and waits until that is served. */
+    build: async (sql: string, options: { keepDownloads?: boolean } = {}): Promise<void> => {
+      const at = new Date(Date.UTC(2026, 11, 11, 0, (builds += 1))).toISOString();
+      await origin.build(sql, { at, ...options });
+      const { built_at: expected } = manifestOf(origin.out);
+      await expect.poll(() => served(proxy)).toMatchObject({ built_at: expected });
+    },
+    /** Mirrors; the copy must then equal the origin. @param option `--without-downloads` */
+    mirrored: async (to: string, option: readonly string[] = [], from = proxy) => {
+      const { code, stdout, stderr } = await inProcess('mirror', from.base, '--out', to, '--json', ...option);
+      expect([code, stderr]).toEqual([0, '']);
+      const expected = Object.entries(lasting(origin.out)).filter(
+        ([file]) => option.length === 0 || !isFile(file),
+      );
+      expect(differing(lasting(to), Object.fromEntries(expected))).toEqual([]);
+      if (option.length === 0) await expectAtRest(to);
+      return resultSchema.parse(JSON.parse(stdout));
+    },
+  };
+}
 
 async function bodyOf({ get }: RunningProxy, url: string): Promise<unknown[]> {
   const response = await get(url);
@@ -36,40 +79,22 @@ async function bodyOf({ get }: RunningProxy, url: string): Promise<unknown[]> {
   return [response.status, response.headers.get('etag'), createHash('sha256').update(body).digest('hex')];
 }
 
-it('a copy equals its origin, takes down what that took down, is served as it is and can be copied', async () => {
+it('a copy takes down what its origin took down, is served as that is, and can be copied', async () => {
   const origin = await site(path);
-  const proxy = await serving(origin.out);
-  let day = 1;
-  /** Builds, and waits until that is served. */
-  const build = async (sql: string): Promise<void> => {
-    await origin.build(sql, { at: `2026-12-${(day += 1) + 10}T00:00:00Z` });
-    const { built_at: expected } = manifestOf(origin.out);
-    await expect
-      .poll(async () => (await proxy.get('/snapshot.json')).json())
-      .toMatchObject({
-        built_at: expected,
-      });
-  };
-  /** Mirrors; the copy must then equal the origin. */
-  const mirrored = async (to = out, from = proxy) => {
-    const { code, stdout, stderr } = await inProcess('mirror', from.base, '--out', to, '--json');
-    expect([code, stderr]).toEqual([0, '']);
-    expect(differing(withoutChanges(to), withoutChanges(origin.out))).toEqual([]);
-    await expectAtRest(to);
-    return resultSchema.parse(JSON.parse(stdout));
-  };
-  await build(change(1));
-  expect(await mirrored()).toMatchObject({ fetched: 'everything', sequence: 2 });
-  expect(await mirrored()).toMatchObject({ fetched: 'nothing', requests: 1 });
-  await build(change(2));
-  await mirrored();
+  const { proxy, build, mirrored } = await mirroring(origin);
+  const out = path('copy');
+  expect(await mirrored(out)).toMatchObject({ fetched: 'everything', sequence: 1 });
+  expect(await mirrored(out)).toMatchObject({ fetched: 'nothing', requests: 1 });
+  await build(`UPDATE items SET price = 2 WHERE id = 3; UPDATE users SET username = 'name' WHERE id = 7007`);
+  await mirrored(out);
   await build(`INSERT INTO withheld VALUES ('user', 7007, '2026-12-01T00:00:00Z')`);
-  expect(await mirrored()).toMatchObject({ fetched: 'changes' });
-  expect(changesIn(out)).toEqual(['changes/4.json', 'changes/4.ndjson.gz', 'changes/index.json']);
+  expect(await mirrored(out)).toMatchObject({ fetched: 'changes' });
+  const changes = Object.keys(hashesOf(out)).filter((file) => file.startsWith('changes/'));
+  expect(changes).toEqual(['changes/3.json', 'changes/3.ndjson.gz', 'changes/index.json']);
   expect(existsSync(join(out, 'api/v1/user/7007.json'))).toBe(false);
 
   const copy = await serving(out);
-  const files = Object.keys(withoutChanges(out)).filter((file) => !isSibling(file));
+  const files = Object.keys(lasting(out)).filter((file) => !isSibling(file));
   const urlOf = urlsOf(out);
   const urls = files.flatMap((file) => urlOf(file) ?? []);
   expect(urls.length).toBeGreaterThan(200);
@@ -77,5 +102,138 @@ it('a copy equals its origin, takes down what that took down, is served as it is
     const [one, other] = await Promise.all([proxy, copy].map((server) => bodyOf(server, url)));
     expect([url, one]).toEqual([url, other]);
   }
-  expect(await mirrored(path('copy-of-copy'), copy)).toMatchObject({ fetched: 'everything' });
+  expect(await mirrored(path('copy-of-copy'), [], copy)).toMatchObject({ fetched: 'everything' });
 });
+
+it('a copy without downloads follows, is verified, served and uploaded, and gets them back', async () => {
+  const origin = await site(path);
+  const { build, mirrored } = await mirroring(origin);
+  const out = path('copy');
+  const sizeOf = (files: readonly string[]): number =>
+    files.reduce((sum, file) => sum + statSync(join(origin.out, file)).size, 0);
+  const damage = async (): Promise<unknown> => {
+    const { stdout } = await inProcess('verify', '--out', out, '--json');
+    return z.looseObject({ damage: z.unknown() }).parse(JSON.parse(stdout)).damage;
+  };
+  const without = async () => {
+    const result = await mirrored(out, ['--without-downloads']);
+    expect(await damage()).toEqual([]);
+    return result;
+  };
+
+  const first = await without();
+  expect(first).toMatchObject({ fetched: 'everything', sequence: 1 });
+  expect(first.bytes).toBeLessThan(sizeOf(Object.keys(lasting(origin.out)).filter(isNeeded)));
+  expect(await without()).toMatchObject({ fetched: 'nothing', bytes: 0 });
+
+  await build(`UPDATE items SET price = 12 WHERE id = 3; UPDATE groups SET name = 'other' WHERE id = 3`);
+  const followed = await without();
+  expect(followed).toMatchObject({ fetched: 'changes', sequence: 2 });
+  const bundle = ['changes/2.ndjson.gz', 'changes/2.json', 'changes/index.json'];
+  const own = ['snapshot.json', 'feeds/snapshots.atom', 'feeds/snapshots.json', ...DESCRIBING];
+  expect(followed.bytes).toBeLessThanOrEqual(sizeOf([...bundle, ...own]));
+
+  const copy = await serving(out);
+  const found = ['/api/v1/item/3', '/downloads', '/downloads/datapackage.json'];
+  for (const url of [...found, '/downloads/items.csv', '/downloads/register.sqlite'])
+    expect((await copy.get(url)).status, url).toBe(found.includes(url) ? 200 : 404);
+  const { upload, wrong, remote } = memorySite(out);
+  const uploaded = async (): Promise<number> => {
+    await upload();
+    expect(wrong()).toEqual([]);
+    return [...remote.files.keys()].filter(isFile).length;
+  };
+  expect(await uploaded()).toBe(0);
+
+  // A file in the place of one that is left out belongs to nobody.
+  writeFileSync(join(out, 'downloads/items.csv'), 'id');
+  expect(await damage()).toEqual([{ file: 'downloads/items.csv', what: 'extra' }]);
+
+  // Without the option, even of a snapshot that the copy has.
+  expect(await mirrored(out)).toMatchObject({ fetched: 'everything', sequence: 2 });
+  expect(await uploaded()).toBe(33);
+
+  // And back, along with changes of the files that go.
+  await build('UPDATE items SET price = 14 WHERE id = 3');
+  expect(await without()).toMatchObject({ fetched: 'changes', sequence: 3 });
+  expect(existsSync(join(out, 'downloads/documents'))).toBe(false);
+  expect(await uploaded()).toBe(0);
+});
+
+/** What is left of a table of the sample: its rows, no rows, or nothing. */
+const STATES = ['rows', 'no rows', 'nothing'] as const;
+type Left = readonly [table: string, state: (typeof STATES)[number]];
+
+/** The kind that each history belongs to. */
+const KIND_OF = new Map(
+  RESOURCES.flatMap(({ plural, histories }) => histories.map(({ table }) => [table, plural] as const)),
+);
+const NULLABLE = TABLES.flatMap(({ name, columns }) =>
+  columns.filter(({ nullable }) => nullable).map((column) => [name, column.name] as const),
+);
+
+/** What an origin publishes next. */
+interface Partial {
+  /** Of each table. */
+  readonly left: readonly Left[];
+  /** The columns that it lacks. */
+  readonly without: readonly (typeof NULLABLE)[number][];
+  readonly seed: number;
+  /** Whether the downloads stay as they were. */
+  readonly keepDownloads: boolean;
+  /** Whether the copy that there is follows at once. */
+  readonly isFollowed: boolean;
+}
+
+const WHOLE: Partial = { left: [], without: [], seed: 1, keepDownloads: false, isFollowed: true };
+
+/** Tables in any of these states, but not without any kind, which no build accepts. */
+const partial = record({
+  left: tuple(
+    ...TABLES.map(({ name }) => constantFrom(...STATES).map((state): Left => [name, state])),
+  ).filter((left) => RESOURCES.some(({ plural }) => new Map(left).get(plural) !== 'nothing')),
+  without: subarray(NULLABLE, { maxLength: 5 }),
+  seed: integer({ min: 1, max: 1000 }),
+  keepDownloads: boolean(),
+  isFollowed: boolean(),
+});
+
+/** Writes a register of which so much is left. */
+async function write(file: string, { left, without, seed }: Partial): Promise<void> {
+  rmSync(file, { force: true });
+  await writeSample({ file, records: 40, seed });
+  const states = new Map(left);
+  const sql = left.map(([table, state]) => {
+    if (state === 'nothing') return `DROP TABLE ${table};`;
+    const columns = without.filter(([name]) => name === table);
+    const dropped = columns.map(([, column]) => `ALTER TABLE ${table} DROP COLUMN ${column};`).join('');
+    // A history is one of records that are there.
+    const isLeft = state === 'rows' && (states.get(KIND_OF.get(table) ?? table) ?? state) === 'rows';
+    return isLeft ? dropped : `${dropped} DELETE FROM ${table};`;
+  });
+  changeRegister(file, `PRAGMA synchronous = OFF; ${sql.join('')}`);
+}
+
+const EXAMPLES: Partial[] = [
+  { ...WHOLE, left: [['games', 'nothing']] },
+  // No time of a measurement either, so no contact for security.
+  { ...WHOLE, left: TABLES.map(({ name }) => [name, 'no rows']) },
+];
+
+it('a copy equals an origin that lacks anything, the first time and as that comes and goes', async () => {
+  const origin = new Site(path('register.sqlite'), path('origin'));
+  await write(origin.register, WHOLE);
+  await origin.build();
+  const { build, mirrored } = await mirroring(origin);
+  const [first, followed] = [path('first'), path('followed')];
+  await mirrored(followed);
+  const property = asyncProperty(partial, async (next) => {
+    await write(origin.register, next);
+    await build('', { keepDownloads: next.keepDownloads });
+    removeTree(first);
+    await mirrored(first);
+    if (next.isFollowed) await mirrored(followed);
+  });
+  const examples = EXAMPLES.map((each): [Partial] => [each]);
+  await assert(property, { examples, numRuns: isThorough ? 50 : 3, endOnFailure: true });
+}, 600_000);

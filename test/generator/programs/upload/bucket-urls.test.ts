@@ -60,13 +60,8 @@ describe('the rewriting functions', () => {
 
   it('send what is no URL of the site nowhere', () => {
     expect(evaluate(`${common}; fileOf('/api/v1/largest', '../../x')`, {})).toBe('/invalid');
-    const others = [
-      '/a.css?list-type=2',
-      '/a.css%3flist-type=2',
-      '/a b.css',
-      '/a.css\n',
-      '/api/../../other/a.json',
-    ];
+    const listings = ['/a.css?list-type=2', '/a.css%3flist-type=2'];
+    const others = [...listings, '/a b.css', '/a.css\n', '/api/../../other/a.json'];
     for (const uri of others) expect(evaluate(`${common}; fileOf(uri)`, { uri }), uri).toBe('/invalid');
   });
 });
@@ -128,14 +123,11 @@ describe.runIf(HAS_NGINX)('nginx in front of a bucket', () => {
   });
 
   thorough('asks for nothing if sent anything else', async () => {
-    const targets = [
-      ['/x.css%20HTTP/1.1%0d%0aHost:%20other-bucket%0d%0a%0d%0a'],
-      ['/x.css%20HTTP/1.1%0d%0aX:%20', '/%3flist-type=2', '/x.css%3flist-type=2'],
-      ['/api/v1%3flist-type=2', '/api/v1/group/7%0d%0aX:y.json', '/api/v1/group/7%20'],
-      ['/x.css%0a', '/x%0a', '/x%0d', '/x%09y.css', '/x%23y.css', '/x%26y.css'],
-      ['/%252e%252e/other.css', '/%c3%a4.css', '/a;b=c.css'],
-    ].flat();
-    for (const target of targets)
+    const targets =
+      '/x.css%20HTTP/1.1%0d%0aHost:%20other-bucket%0d%0a%0d%0a /x.css%20HTTP/1.1%0d%0aX:%20 /%3flist-type=2 ' +
+      '/x.css%3flist-type=2 /api/v1%3flist-type=2 /api/v1/group/7%0d%0aX:y.json /api/v1/group/7%20 /x.css%0a ' +
+      '/x%0a /x%0d /x%09y.css /x%23y.css /x%26y.css /%252e%252e/other.css /%c3%a4.css /a;b=c.css';
+    for (const target of targets.split(' '))
       expect(await askedOf(target), target).toBe('GET /bucket/prefix/invalid/ HTTP/1.0');
   });
 });

@@ -1,6 +1,7 @@
 /** A remote in memory, which can die at any point. A path is a file or a folder there, never both. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { Failure } from '../../../../generator/base/errors.js';
 import type { Headers } from '../../../../generator/routes/headers.js';
 import type { RemoteState, Remote } from '../../../../generator/programs/upload/remote.js';
@@ -84,16 +85,24 @@ export class MemoryRemote implements Remote {
 /** A tree, and its uploads to memory. */
 export function memorySite(out: string) {
   const [tree, remote] = [new Tree(out), new MemoryRemote(out)];
+  const run = () => upload(tree, 'memory:bucket', quiet(), () => remote);
+  /** What is wrong on the remote. */
+  const wrong = (): string[] => {
+    const found = Object.fromEntries([...remote.files].map(([file, { hash }]) => [file, hash]));
+    const files = Object.entries(hashesOf(out)).filter(([file]) => !isSibling(file));
+    return differing(found, Object.fromEntries(files));
+  };
   return {
     out,
     remote,
-    upload: () => upload(tree, 'memory:bucket', quiet(), () => remote),
+    upload: run,
     verify: () => verifyRemote(tree, 'memory:bucket', quiet(), () => remote),
-    /** What is wrong on the remote. */
-    wrong: (): string[] => {
-      const found = Object.fromEntries([...remote.files].map(([file, { hash }]) => [file, hash]));
-      const files = Object.entries(hashesOf(out)).filter(([file]) => !isSibling(file));
-      return differing(found, Object.fromEntries(files));
+    wrong,
+    /** An upload after which nothing is wrong. */
+    sync: async () => {
+      const result = await run();
+      expect(wrong()).toEqual([]);
+      return result;
     },
     /** The calls since the last look at them, with `LOG` for the folder of the log. */
     calls: (): string[] => remote.calls.splice(0).map((call) => call.replace(/log\/[0-9a-f]{16}/, 'LOG')),

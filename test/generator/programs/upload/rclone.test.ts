@@ -30,7 +30,7 @@ let remotes = 0;
 const remote = (): string => `some:bucket${(remotes += 1)}`;
 
 describe('upload', () => {
-  it('runs rclone once for each sort of headers, and takes no header from a file name', async () => {
+  it('runs rclone once for each sort of headers, and not at all if nothing is new', async () => {
     const notes = replace(TAKES_ALL);
     const to = remote();
     const { code, stdout } = await inProcess('upload', '--out', out, '--to', to, '--json');
@@ -39,35 +39,22 @@ describe('upload', () => {
     expect(JSON.parse(stdout)).toMatchObject({ remote: to, written: documents, deleted: 0, compared: true });
     const runs = notes().filter((line) => line.startsWith('copy'));
     const headers = runs.map((line) => (line.match(/--header-upload=.*?(?= --)/g) ?? []).join(' '));
-    expect(headers).toContain(
-      '--header-upload=Content-Type: application/json; charset=utf-8 ' +
-        '--header-upload=Cache-Control: public, max-age=300, stale-while-revalidate=600, stale-if-error=86400',
-    );
-    expect(headers.some((line) => line.includes('Content-Disposition: attachment; filename="groups-'))).toBe(
-      true,
-    );
     // The index of the changes and snapshot.json come alone.
     expect(new Set(headers).size).toBe(runs.length - 2);
-    expect(runs.every((line) => line.includes(' --no-check-dest ') && line.includes(' --no-traverse '))).toBe(
-      true,
-    );
+    for (const line of runs) expect(line).toMatch(/(?=.* --no-check-dest ).* --no-traverse /);
     const counts = notes().filter((line) => /^\d+$/.test(line));
     expect(counts.reduce((sum, line) => sum + Number(line), 0)).toBe(documents);
-    expect(counts.slice(-2)).toEqual(['1', '1']);
-    expect(await inProcess('upload', '--out', out, '--to', to, '--quiet')).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: '',
-    });
+    const nothing = { code: 0, stdout: '', stderr: '' };
+    expect(await inProcess('upload', '--out', out, '--to', to, '--quiet')).toEqual(nothing);
     expect(notes().filter((line) => line.startsWith('copy'))).toHaveLength(runs.length);
   });
 
   it('without rclone ends with 3 and the name of the package', async () => {
     vi.stubEnv('PATH', path('nothing'));
     onTestFinished(() => void vi.unstubAllEnvs());
-    const { code, stderr } = await inProcess('upload', '--out', out, '--to', 'some:bucket');
-    expect(code).toBe(3);
-    expect(stderr).toBe('error: rclone is not installed (Debian: apt-get install rclone)\n');
+    const stderr = 'error: rclone is not installed (Debian: apt-get install rclone)\n';
+    const ended = await inProcess('upload', '--out', out, '--to', 'some:bucket');
+    expect(ended).toEqual({ code: 3, stdout: '', stderr });
   });
 
   it('that fails quotes the last lines of the program, without credentials, and continues', async () => {
@@ -99,29 +86,12 @@ describe('upload', () => {
     expect(stderr).toMatch(/was compared in part: rclone reported 1 of \d+ files/);
   });
 
-  it('compares contents where some files have no checksums there', async () => {
-    const compares = `${COMBINED}
-      [ "$1" = check ] || exit 0
-      echo "$@" >> $NOTES
-      cd ${out} && find . -type f | sed 's,^./,= ,' > "$COMBINED"
-      case "$*" in
-        *--download*) sed -i 's,^= snapshot.json,* snapshot.json,' "$COMBINED"; exit 1;;
-        *) echo '{"level":"warning","msg":"3 hashes could not be checked"}' >&2;;
-      esac`;
-    const notes = replace(compares);
-    const { code, stdout } = await inProcess('upload', '--out', out, '--to', remote(), '--verify', '--json');
-    expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({ different: ['snapshot.json'] });
-    expect(notes().map((line) => line.includes(' --download '))).toEqual([false, true]);
-  });
-
-  it.each(['bucket', ':s3,secret_access_key=hunter2:bucket', '-x:bucket', '/srv/copy'])(
-    'to %j is not understood, and not quoted',
-    async (to) => {
+  it('to a place that is not understood is refused, and the place not quoted', async () => {
+    for (const to of ['bucket', ':s3,secret_access_key=hunter2:bucket', '-x:bucket', '/srv/copy']) {
       const { code, stderr } = await inProcess('upload', '--out', out, `--to=${to}`);
-      expect(code).toBe(2);
+      expect([to, code]).toEqual([to, 2]);
       expect(stderr).toMatch(/^error: invalid value of --to, expected NAME:BUCKET\/PREFIX/);
       expect(stderr).not.toContain('hunter2');
-    },
-  );
+    }
+  });
 });

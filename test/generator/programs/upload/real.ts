@@ -6,12 +6,8 @@ import { changeRegister, writeRegister } from '../../../support/register.js';
 import { differing, isSibling } from '../../../support/tree.js';
 import { ROWS, buildWith, hashesOf, inProcess } from '../../publish/support.js';
 
-const resultSchema = z.object({
-  written: z.int(),
-  deleted: z.int(),
-  unchanged: z.int(),
-  compared: z.boolean(),
-});
+const count = z.int();
+const resultSchema = z.object({ written: count, deleted: count, unchanged: count, compared: z.boolean() });
 const at = '2026-12-02T00:00:00Z';
 
 /**
@@ -37,13 +33,10 @@ export async function realSite(
   /** What is wrong there. */
   const wrong = (): string[] => differing(there(), files());
   return {
-    register,
     out,
     args,
-    files,
     upload,
     wrong,
-    run: (...more: readonly string[]) => inProcess(...args, ...more),
     change: (sql: string) => changeRegister(register, sql),
     build: async () => expect(await buildWith({ register, out, at })).toMatchObject({ published: true }),
   };

@@ -1,9 +1,9 @@
 /** Uploads to object storage by the real rclone, seen by the requests that arrive. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { readPublished } from '../../../../generator/programs/edge/published.js';
 import { Tree } from '../../../../generator/tree/tree.js';
 import { has } from '../../../support/programs.js';
+import { containing } from '../../../support/values.js';
 import { inProcess, start, temporary, until } from '../../publish/support.js';
 import { realSite } from './real.js';
 import { BUCKET, REMOTE, storage } from './storage.js';
@@ -57,32 +57,11 @@ describe.runIf(has('uploads to object storage', 'rclone'))('an upload to object 
     expect(requests).toEqual([]);
   });
 
-  it('is verified, and repaired by the next one', async () => {
-    const { prefix, args, upload, wrong } = await site();
-    await upload();
-    expect((await inProcess(...args, '--verify', '--quiet')).stdout).toBe('');
-    await send('PUT', `${prefix}/api/v1/group/3.json`, 'damaged');
-    await send('PUT', `${prefix}/api/v1/user/1.json`, 'extra');
-    await send('DELETE', `${prefix}/snapshot.json`);
-    const found = await inProcess(...args, '--verify', '--json');
-    expect(found.code).toBe(1);
-    expect(JSON.parse(found.stdout)).toMatchObject({
-      missing: ['snapshot.json'],
-      different: ['api/v1/group/3.json'],
-      extra: ['api/v1/user/1.json'],
-      untracked: { total: 0, examples: [] },
-    });
-    expect(await upload()).toMatchObject({ compared: true, deleted: 1, written: 2 });
-    expect(wrong()).toEqual([]);
-    expect((await inProcess(...args, '--verify')).code).toBe(0);
-  });
-
   it('to a remote that is not configured ends with 3 and what rclone says', async () => {
     const { out } = await site();
     const { code, stderr } = await inProcess('upload', '--out', out, '--to', 'NOWHERE:bucket');
     expect(code).toBe(3);
-    expect(stderr).toMatch(/^error: rclone failed with 1 while comparing \(NOWHERE:bucket\)/);
-    expect(stderr).toContain("didn't find section in config file");
+    expect(stderr).toMatch(/^error: rclone failed with 1 while comparing \(NOWHERE:bucket\)[^]*find section/);
   });
 
   it('stops rclone on SIGTERM, ends with 130, and goes on the next time', async () => {
@@ -91,12 +70,8 @@ describe.runIf(has('uploads to object storage', 'rclone'))('an upload to object 
     const { child, done } = start(args);
     await until(() => requests.length > 40, 'objects arrive');
     child.kill('SIGTERM');
-    const { code, stderr } = await done;
-    expect(code).toBe(130);
-    expect(stderr).toContain('stopped by SIGTERM; the next upload continues from here');
-    const count = requests.length;
-    await sleep(500);
-    expect(requests).toHaveLength(count);
+    const stderr = containing('stopped by SIGTERM; the next upload continues from here');
+    expect(await done).toMatchObject({ code: 130, stderr });
     expect((await upload()).compared).toBe(true);
     expect(wrong()).toEqual([]);
   });

@@ -1,21 +1,14 @@
 /** What an upload writes and deletes, and in which order, with a remote in memory. */
-import {
-  existsSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { Dice } from '../../../../data/sample/dice.js';
 import { State } from '../../../../generator/state/state.js';
 import { Tree } from '../../../../generator/tree/tree.js';
 import { changeState, forgetRemotes } from '../../../support/state.js';
-import { inState } from '../../../support/tree.js';
+import { always, isThorough, it } from '../../../support/thorough.js';
+import { containing } from '../../../support/values.js';
 import { survive, withFault, Killed } from '../../publish/faults.js';
 import { LONG, publish, type Documents, type Version } from '../../publish/small.js';
 import { failureOf, sha256, temporary } from '../../publish/support.js';
@@ -56,35 +49,6 @@ async function uploaded() {
 }
 
 describe('an upload', () => {
-  it('writes everything once, and then nothing', async () => {
-    const run = await site(OLD);
-    const first = await run.upload();
-    expect(run.wrong()).toEqual([]);
-    expect(first).toMatchObject({ compared: true, written: run.remote.files.size, deleted: 0, unchanged: 0 });
-    run.calls();
-    expect(await run.upload()).toMatchObject({
-      compared: false,
-      written: 0,
-      unchanged: run.remote.files.size,
-    });
-    expect(run.calls()).toEqual([]);
-    expect(existsSync(inState(run.out, 'uploads'))).toBe(false);
-  });
-
-  it('writes what changed, then the index of the changes, then deletes, and writes snapshot.json last', async () => {
-    const run = await uploaded();
-    await publish(run.out, NEW);
-    await run.upload();
-    expect(run.wrong()).toEqual([]);
-    const calls = run.calls();
-    expect(calls.slice(-3)).toEqual(['put changes/index.json', 'delete a/3.json', 'put snapshot.json']);
-    expect(calls.filter((call) => /put (a|b|page)/.test(call)).toSorted()).toEqual([
-      'put a/1.json',
-      'put a/2.json',
-      'put a/4.json',
-    ]);
-  });
-
   it('that is not recorded compares, deletes what a route leads to, and leaves the rest alone', async () => {
     const run = await uploaded();
     forgetRemotes(run.out);
@@ -102,9 +66,8 @@ describe('an upload', () => {
     const result = await run.upload();
     expect(result).toMatchObject({ compared: true, deleted: gone.length, untracked: { total: 3 } });
     expect(result.untracked?.examples.toSorted()).toEqual(unknown);
-    expect(run.wrong().toSorted()).toEqual(
-      [...ours, ...unknown].map((file) => `${file} is extra`).toSorted(),
-    );
+    expect(run.wrong()).toHaveLength(ours.length + unknown.length);
+    for (const file of [...ours, ...unknown]) expect(run.wrong()).toContain(`${file} is extra`);
     const calls = run.calls();
     expect(calls).toContain('put a/1.json');
     expect(calls).toContain('put b/1/all.json');
@@ -114,39 +77,16 @@ describe('an upload', () => {
     expect(result.unknownHeaders).toBeGreaterThan(0);
   });
 
-  it.each(['a', 'feeds'])(
-    'sends nothing from behind a link in the tree, which it names: %s',
-    async (folder) => {
-      const run = await uploaded();
-      await publish(run.out, NEW);
-      const [place, elsewhere] = [join(run.out, folder), path('elsewhere')];
-      renameSync(place, elsewhere);
-      symlinkSync(elsewhere, place);
-      const { exitCode, message } = await failureOf(run.upload());
-      expect([exitCode, message]).toEqual([3, expect.stringContaining(`"${place}" is a symbolic link`)]);
-      expect(run.calls().filter((call) => call.startsWith('put'))).toEqual([]);
-      unlinkSync(place);
-      renameSync(elsewhere, place);
-      await run.upload();
-      expect(run.wrong()).toEqual([]);
-    },
-  );
-
   it('repairs what --verify finds', async () => {
     const run = await uploaded();
-    expect(await run.verify()).toMatchObject({
-      missing: [],
-      different: [],
-      extra: [],
-      files: run.remote.files.size,
-    });
+    const files = run.remote.files.size;
+    expect(await run.verify()).toMatchObject({ missing: [], different: [], extra: [], files });
     expect((await run.upload()).compared).toBe(false);
-    run.remote.files.set('a/1.json', { hash: '', headers: {} });
-    run.remote.files.set('a/9.json', { hash: '', headers: {} });
+    run.calls();
+    for (const file of ['a/1.json', 'a/9.json']) run.remote.files.set(file, { hash: '', headers: {} });
     run.remote.files.delete('a/2.json');
     const found = { missing: ['a/2.json'], different: ['a/1.json'], extra: ['a/9.json'] };
     expect(await run.verify()).toMatchObject(found);
-    run.calls();
     expect((await run.upload()).compared).toBe(true);
     expect(run.calls().toSorted()).toEqual(['delete a/9.json', 'put a/1.json', 'put a/2.json']);
     expect((await run.upload()).compared).toBe(false);
@@ -164,33 +104,24 @@ describe('an upload', () => {
     run.calls();
     for (const isKnown of [true, false]) {
       if (!isKnown) forgetRemotes(run.out);
-      const error = await failureOf(run.upload());
-      expect([error.exitCode, error.message]).toEqual([
-        1,
-        expect.stringContaining(`"${file}" of the tree is missing or damaged`),
-      ]);
+      const message = containing(`"${file}" of the tree is missing or damaged`);
+      expect(await failureOf(run.upload())).toMatchObject({ exitCode: 1, message });
       expect(run.remote.files.has('a/3.json')).toBe(false);
       expect(run.remote.files.has(file)).toBe(true);
       run.remote.files.set('a/3.json', { hash: '', headers: {} });
     }
     expect(run.calls().filter((call) => call.startsWith('put'))).toEqual([]);
     writeFileSync(join(run.out, file), whole);
-    await run.upload();
-    expect(run.wrong()).toEqual([]);
+    await run.sync();
   });
 
   it('deletes a document whose route is gone, unless another route has its file', async () => {
     const run = await uploaded();
-    await publish(run.out, {
-      ...NEW,
-      routes: [
-        single('one', 'a/1.json', 'record'),
-        ...ROUTES.filter(({ name }) => !['a', 'a-page'].includes(name)),
-      ],
-      documents: { one: { 0: 'one' }, b: { 1: 'one' }, page: { 0: 'page' } },
-    });
-    await run.upload();
-    expect(run.wrong()).toEqual([]);
+    const others = ROUTES.filter(({ name }) => !['a', 'a-page'].includes(name));
+    const routes = [single('one', 'a/1.json', 'record'), ...others];
+    const documents = { one: { 0: 'one' }, b: { 1: 'one' }, page: { 0: 'page' } };
+    await publish(run.out, { ...NEW, routes, documents });
+    await run.sync();
     expect([...run.remote.files.keys()].filter((file) => file.startsWith('a/'))).toEqual(['a/1.json']);
     using state = State.read(new Tree(run.out).database);
     // docs/takedowns.md says how the row is named.
@@ -198,28 +129,7 @@ describe('an upload', () => {
     const { sent } = z.looseObject({ sent: z.record(z.string(), z.string()) }).parse(JSON.parse(known));
     expect(Object.keys(sent).filter((name) => name.startsWith('a/'))).toEqual(['a/1.json']);
     await publish(run.out, OLD);
-    await run.upload();
-    expect(run.wrong()).toEqual([]);
-  });
-
-  it('that can’t write a file deletes what is gone all the same, and writes no snapshot.json', async () => {
-    const run = await uploaded();
-    await publish(run.out, NEW);
-    run.remote.refused = ['a/1.json'];
-    for (let attempt = 1; attempt <= 2; attempt += 1) {
-      const error = await failureOf(run.upload());
-      expect(error.exitCode).toBe(3);
-      expect(error.message).toContain("can't write a/1.json");
-      expect(run.remote.files.has('a/3.json')).toBe(false);
-    }
-    const calls = run.calls();
-    expect(calls).not.toContain('put snapshot.json');
-    // It has other headers, so it comes in another batch.
-    expect(calls).toContain('put feeds/snapshots.json');
-    expect(calls.filter((call) => call === 'delete a/3.json')).toHaveLength(2);
-    run.remote.refused = [];
-    expect(await run.upload()).toMatchObject({ compared: false });
-    expect(run.wrong()).toEqual([]);
+    await run.sync();
   });
 });
 
@@ -228,13 +138,11 @@ describe('an upload after several commits', () => {
     const run = await uploaded();
     await publish(run.out, version({ a: { 1: 'x', 5: LONG }, b: {}, page: { 0: LONG } }));
     await publish(run.out, brand('brand'));
-    expect(await run.upload()).toMatchObject({ compared: false });
-    expect(run.wrong()).toEqual([]);
+    expect(await run.sync()).toMatchObject({ compared: false });
     await publish(run.out, OLD);
     await publish(run.out, NEW);
     changeState(run.out, 'DELETE FROM snapshot WHERE number = 4');
-    expect(await run.upload()).toMatchObject({ compared: true });
-    expect(run.wrong()).toEqual([]);
+    expect(await run.sync()).toMatchObject({ compared: true });
   });
 
   it('compares where the state was damaged, and deletes what it sent earlier', async () => {
@@ -242,8 +150,7 @@ describe('an upload after several commits', () => {
     await run.upload();
     await publish(run.out, OLD);
     changeState(run.out, 'DELETE FROM chunk');
-    expect(await run.upload()).toMatchObject({ compared: true });
-    expect(run.wrong()).toEqual([]);
+    expect(await run.sync()).toMatchObject({ compared: true });
     expect(await run.upload()).toMatchObject({ compared: false });
   });
 
@@ -257,18 +164,12 @@ describe('an upload after several commits', () => {
       ...version({ a: { 1: 'y', 3: 'z' }, page: { 0: LONG } }),
       withheld: { a: [2, 5] },
     });
-    run.remote.refused = [
-      'a/1.json',
-      'a/3.json',
-      'changes/index.json',
-      'snapshot.json',
-      'feeds/snapshots.json',
-    ];
+    const others = ['changes/index.json', 'snapshot.json', 'feeds/snapshots.json'];
+    run.remote.refused = ['a/1.json', 'a/3.json', ...others];
     expect((await failureOf(run.upload())).exitCode).toBe(3);
     expect([...run.remote.files.keys()].filter((file) => /^a\/[25]|^changes\/2/.test(file))).toEqual([]);
     run.remote.refused = [];
-    expect(await run.upload()).toMatchObject({ compared: false });
-    expect(run.wrong()).toEqual([]);
+    expect(await run.sync()).toMatchObject({ compared: false });
   });
 });
 
@@ -293,10 +194,10 @@ describe('uploads that are killed', () => {
     }
   });
 
-  it('at any point and any number of times lead to the tree all the same', async () => {
+  always('at any point and any number of times lead to the tree all the same', async () => {
     const ROUNDS = 10;
     let kills = 0;
-    for (let seed = 1; seed <= 15; seed += 1) {
+    for (let seed = 1; seed <= (isThorough ? 15 : 5); seed += 1) {
       const dice = new Dice(20261201, 'upload', seed);
       let lifetimeOfRecords = '';
       const any = (): Version => {
@@ -327,7 +228,7 @@ describe('uploads that are killed', () => {
         if (dice.below(2) === 0) await publish(run.out, any());
       }
     }
-    expect(kills).toBeGreaterThan(40);
+    expect(kills).toBeGreaterThan(isThorough ? 40 : 10);
   });
 });
 

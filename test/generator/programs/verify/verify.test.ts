@@ -11,7 +11,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { beforeAll, describe, expect } from 'vitest';
 import { z } from 'zod';
 import { SHOWN_DAMAGE, type Damage } from '../../../../generator/programs/verify/damage.js';
@@ -20,10 +20,12 @@ import { temporary } from '../../../support/folder.js';
 import { inProcess } from '../../../support/in-process.js';
 import { contentOf, listOf, manifestOf, stateOf } from '../../../support/published.js';
 import { changeRegister, writeRegister } from '../../../support/register.js';
-import { ROWS, Site, buildWith, copyOf, fresh, pair, site, type Pair } from '../../../support/site.js';
+import { ROWS, Site, buildWith, copyOf, fresh, pair, site } from '../../../support/site.js';
 import { always, it, some } from '../../../support/thorough.js';
 import { changeState, loseState } from '../../../support/state.js';
 import { differing } from '../../../support/tree.js';
+import { containing, matching } from '../../../support/values.js';
+import { writeFiles } from '../../../support/operator.js';
 import { damageOf, expectAtRest, interruptCommit, wholeOf } from '../../publish/support.js';
 
 /** What findings call a part of the state, whatever the tree is called. */
@@ -47,79 +49,51 @@ const repair = ({ register, out }: Pick<Site, 'register' | 'out'>, ...more: stri
 
 const byName = (a: { file: string }, b: { file: string }): number => (a.file < b.file ? -1 : 1);
 
-/** All users, missing: 1007 to 20007. */
-const USERS = Array.from({ length: 20 }, (_, index): Damage => ({
-  file: `api/v1/user/${index + 1}007.json`,
-  what: 'missing',
-}));
-
 const missing = (...files: readonly string[]): Damage[] => files.map((file) => ({ file, what: 'missing' }));
 const altered = (...files: readonly string[]): Damage[] => files.map((file) => ({ file, what: 'altered' }));
 const extra = (...files: readonly string[]): Damage[] => files.map((file) => ({ file, what: 'extra' }));
 
-/** What is done to a tree, and what `verify` finds then. */
-type Harm = readonly [of: string, harm: (out: string) => void, found: readonly Damage[]];
-
-const copyWithin = (out: string, from: string, ...to: readonly string[]): void =>
-  to.forEach((each) => cpSync(join(out, from), join(out, each)));
 function replaceIn(file: string, from: string | RegExp, to: string): void {
   writeFileSync(file, readFileSync(file, 'utf8').replace(from, to));
 }
-const GROUP = 'api/v1/group/2.json';
-const ITEM = 'api/v1/item/5.json';
+const group = (id: number): string => `api/v1/group/${id}.json`;
+const item = (id: number): string => `api/v1/item/${id}.json`;
 const USER_FOLDER = 'api/v1/user';
+/** 1007 to 20007. */
+const USERS = Array.from({ length: 20 }, (_, index) => `${USER_FOLDER}/${index + 1}007.json`);
 
+/** Damages documents in every way there is. */
+function damageDocuments(out: string): void {
+  const at = (file: string): string => join(out, file);
+  rmSync(at(group(1)));
+  // Altered in one byte; can't be read; an empty folder in the place of a file.
+  replaceIn(at(group(2)), 'group 2', 'group 9');
+  for (const id of [3, 4]) rmSync(at(group(id)));
+  symlinkSync(at(group(3)), at(group(3)));
+  mkdirSync(at(group(4)));
+  // Siblings: missing, with bytes after their content, and of a document that is too small for one.
+  rmSync(at(`${item(8)}.gz`));
+  cpSync(at(`${item(5)}.gz`), at(`${item(12)}.gz`));
+  appendFileSync(at(`${item(5)}.gz`), Buffer.alloc(9));
+  appendFileSync(at(`${item(5)}.br`), 'garbage');
+  // Of no record; a change list that the index does not name, and a sibling of one, which has none.
+  writeFileSync(at(group(777)), '{"id":777}');
+  for (const name of ['changes/77.json', 'changes/2.json.gz']) cpSync(at('changes/2.json'), at(name));
+  // A link in the place of a folder.
+  renameSync(at(USER_FOLDER), `${out}-users`);
+  symlinkSync(`${out}-users`, at(USER_FOLDER));
+}
+const DAMAGED_DOCUMENTS: readonly Damage[] = [
+  ...missing(group(1), group(4), `${item(8)}.gz`),
+  ...altered(group(2), group(3), `${item(5)}.br`, `${item(5)}.gz`),
+  ...extra(`${item(12)}.gz`, group(777), 'changes/2.json.gz', 'changes/77.json', USER_FOLDER),
+  ...missing(...USERS),
+];
+
+/** What is done to a tree, and what `verify` finds then. */
+type Harm = readonly [of: string, harm: (out: string) => void, found: readonly Damage[]];
 const HARMS: readonly Harm[] = [
-  ['a missing file', (out) => rmSync(join(out, GROUP)), missing(GROUP)],
-  [
-    'a file that was altered in one byte',
-    (out) => replaceIn(join(out, GROUP), 'group 2', 'group 9'),
-    altered(GROUP),
-  ],
-  [
-    'a file that can’t be read',
-    (out) => {
-      rmSync(join(out, GROUP));
-      symlinkSync(join(out, GROUP), join(out, GROUP));
-    },
-    altered(GROUP),
-  ],
-  ['a missing sibling', (out) => rmSync(join(out, `${ITEM}.gz`)), missing(`${ITEM}.gz`)],
-  [
-    'siblings with bytes after their content, and one of a document that is too small for one',
-    (out) => {
-      copyWithin(out, `${ITEM}.gz`, 'api/v1/item/12.json.gz');
-      appendFileSync(join(out, `${ITEM}.gz`), Buffer.alloc(9));
-      appendFileSync(join(out, `${ITEM}.br`), 'garbage');
-    },
-    [...altered(`${ITEM}.br`, `${ITEM}.gz`), ...extra('api/v1/item/12.json.gz')],
-  ],
-  [
-    'a file of a record that is not in the index',
-    (out) => writeFileSync(join(out, 'api/v1/group/777.json'), '{"id":777}'),
-    extra('api/v1/group/777.json'),
-  ],
-  [
-    'a change list that the index does not name, and a sibling of one, which has none',
-    (out) => copyWithin(out, 'changes/2.json', 'changes/77.json', 'changes/2.json.gz'),
-    extra('changes/2.json.gz', 'changes/77.json'),
-  ],
-  [
-    'an empty folder in the place of a file',
-    (out) => {
-      rmSync(join(out, GROUP));
-      mkdirSync(join(out, GROUP));
-    },
-    missing(GROUP),
-  ],
-  [
-    'a link in the place of a folder',
-    (out) => {
-      renameSync(join(out, USER_FOLDER), `${out}-users`);
-      symlinkSync(`${out}-users`, join(out, USER_FOLDER));
-    },
-    [...extra(USER_FOLDER), ...USERS],
-  ],
+  ['documents that are damaged in every way', damageDocuments, DAMAGED_DOCUMENTS],
   ['a missing state', loseState, missing('STATE/state.sqlite')],
   [
     'a state that says something else of a document',
@@ -147,8 +121,7 @@ describe('a tree of two snapshots', () => {
     const { out } = copyOf(pristine, path);
     const before = stateOf(out);
     const { code, stdout } = await verifyTree(out);
-    const message = expect.stringMatching(/^Snapshot 2 in .* matches its state and digest/) as unknown;
-    expect([code, stdout]).toEqual([0, message]);
+    expect([code, stdout]).toEqual([0, matching(/^Snapshot 2 in .* matches its state and digest/)]);
     expect(await verifyTree(out, '--quiet')).toEqual({ code: 0, stdout: '', stderr: '' });
     expect(differing(stateOf(out), before)).toEqual([]);
     const file = join(out, 'api/v1/stats.json');
@@ -199,95 +172,73 @@ describe('a tree of two snapshots', () => {
 
 async function treeWith(files: readonly string[]): Promise<Site> {
   const made = await site(path);
-  for (const file of files) {
-    mkdirSync(dirname(join(made.out, file)), { recursive: true });
-    writeFileSync(join(made.out, file), 'of a stranger');
-  }
+  writeFiles(made.out, Object.fromEntries(files.map((file) => [file, 'of a stranger'])));
   return made;
 }
 const untrackedIn = ({ stdout }: { stdout: string }) => reportSchema.parse(JSON.parse(stdout)).untracked;
 
 describe('files that no route leads to', () => {
-  const UNTRACKED = [
-    '.htaccess',
-    'api/v1/group/x.json',
-    'changes/notes.json',
-    'imprint.html',
-    'somewhere/else/index.html',
-  ];
+  const UNTRACKED =
+    '.htaccess api/v1/group/x.json changes/notes.json imprint.html somewhere/else/index.html'.split(' ');
 
-  it('are reported, and are no damage', async () => {
+  it('are reported, are no damage, and stay without --repair, or if that is refused', async () => {
     const { out } = await treeWith(UNTRACKED);
+    const before = wholeOf(out);
     const { code, stdout } = await verifyTree(out);
-    expect([code, stdout.split('\n')]).toEqual([
-      0,
-      [
-        ...UNTRACKED.map((file) => `untracked: ${file}`),
-        expect.stringContaining('matches its state and digest'),
-        'No route leads to 5 untracked files (--repair --delete-untracked deletes them)',
-        '',
-      ],
+    expect(code).toBe(0);
+    expect(stdout.split('\n')).toEqual([
+      ...UNTRACKED.map((file) => `untracked: ${file}`),
+      containing('matches its state and digest'),
+      'No route leads to 5 untracked files (--repair --delete-untracked deletes them)',
+      '',
     ]);
     expect(await verifyTree(out, '--quiet')).toEqual({ code: 0, stdout: '', stderr: '' });
     const json = await verifyTree(out, '--json');
     const untracked = { files: UNTRACKED, total: 5 };
     expect(reportSchema.parse(JSON.parse(json.stdout))).toMatchObject({ damage: [], total: 0, untracked });
-  });
-
-  it.each(['a tree without snapshot.json', 'a whole tree'])(
-    'of %s are left alone by --repair, which deletes what would be served, and deleted with --delete-untracked',
-    async (which) => {
-      const served = 'api/v1/group/777.json';
-      const made = await treeWith([...UNTRACKED, served]);
-      if (which !== 'a whole tree') rmSync(join(made.out, 'snapshot.json'));
-      const before = wholeOf(made.out);
-      const repaired = await repair(made, '--json');
-      expect([repaired.code, untrackedIn(repaired)]).toEqual([0, { files: UNTRACKED, total: 5 }]);
-      expect(existsSync(join(made.out, served))).toBe(false);
-      for (const file of UNTRACKED) expect(wholeOf(made.out)[file]).toBe(before[file]);
-      const whole = contentOf(made.out);
-      const { code, stdout } = await repair(made, '--delete-untracked', '--json');
-      expect([code, untrackedIn({ stdout })]).toEqual([0, { files: UNTRACKED, total: 5 }]);
-      for (const file of UNTRACKED) Reflect.deleteProperty(whole, file);
-      expect(differing(contentOf(made.out), whole)).toEqual([]);
-      expect(existsSync(join(made.out, 'somewhere'))).toBe(false);
-      expect(untrackedIn(await verifyTree(made.out, '--json'))).toEqual({ files: [], total: 0 });
-    },
-  );
-
-  it('are not deleted without --repair, nor if the repair is refused', async () => {
-    const { out } = await treeWith(UNTRACKED);
-    const before = wholeOf(out);
-    const { code, stderr } = await verifyTree(out, '--delete-untracked');
-    expect([code, stderr]).toEqual([2, expect.stringContaining('along with --repair')]);
+    const alone = await verifyTree(out, '--delete-untracked');
+    expect(alone).toMatchObject({ code: 2, stderr: containing('along with --repair') });
     expect((await repair({ register: path('none.sqlite'), out }, '--delete-untracked')).code).toBe(3);
     expect(differing(wholeOf(out), before)).toEqual([]);
   });
-});
 
-describe('an interrupted commit', () => {
-  let both: Pair;
-  beforeAll(async () => {
-    both = await pair(path);
+  it('are left alone by --repair, which deletes what would be served, and deleted by --delete-untracked', async () => {
+    const served = 'api/v1/group/777.json';
+    const made = await treeWith([...UNTRACKED, served]);
+    rmSync(join(made.out, 'snapshot.json'));
+    const before = wholeOf(made.out);
+    const repaired = await repair(made, '--json');
+    expect([repaired.code, untrackedIn(repaired)]).toEqual([0, { files: UNTRACKED, total: 5 }]);
+    expect(existsSync(join(made.out, served))).toBe(false);
+    for (const file of UNTRACKED) expect(wholeOf(made.out)[file]).toBe(before[file]);
+    const whole = contentOf(made.out);
+    // Of a tree that is whole by now.
+    const { code, stdout } = await repair(made, '--delete-untracked', '--json');
+    expect([code, untrackedIn({ stdout })]).toEqual([0, { files: UNTRACKED, total: 5 }]);
+    for (const file of UNTRACKED) Reflect.deleteProperty(whole, file);
+    expect(differing(contentOf(made.out), whole)).toEqual([]);
+    expect(existsSync(join(made.out, 'somewhere'))).toBe(false);
+    expect(untrackedIn(await verifyTree(made.out, '--json'))).toEqual({ files: [], total: 0 });
   });
-
-  always.each(some([1, 4, 10, 16], 1))(
-    'at step %i is named by verify and completed by --repair',
-    async (step) => {
-      const flags = { register: both.registers[1], out: both.tree() };
-      const { out } = flags;
-      await interruptCommit(flags, step);
-      const { code, stdout } = await verifyTree(out, '--quiet');
-      expect([code, stdout]).toEqual([1, expect.stringMatching(/interrupted: \.\d+-dist-state\/stage/)]);
-      // What is damaged is known once it is complete, so a repair is not advised.
-      expect(stdout).toContain('; a commit was interrupted: the next build completes it');
-      expect(stdout).not.toContain('--repair');
-      expect(await repair(flags)).toMatchObject({ code: 0, stderr: '' });
-      expect(differing(contentOf(out), both.trees[1])).toEqual([]);
-      await expectAtRest(out);
-    },
-  );
 });
+
+always.each(some([1, 4, 10, 16], 1))(
+  'a commit that was interrupted at step %i is named by verify and completed by --repair',
+  async (step) => {
+    const both = await pair(path);
+    const flags = { register: both.registers[1], out: both.tree() };
+    const { out } = flags;
+    await interruptCommit(flags, step);
+    const { code, stdout } = await verifyTree(out, '--quiet');
+    expect([code, stdout]).toEqual([1, matching(/interrupted: \.\d+-dist-state\/stage/)]);
+    // What is damaged is known once it is complete, so a repair is not advised.
+    expect(stdout).toContain('; a commit was interrupted: the next build completes it');
+    expect(stdout).not.toContain('--repair');
+    expect(await repair(flags)).toMatchObject({ code: 0, stderr: '' });
+    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
+    await expectAtRest(out);
+  },
+);
 
 describe('verify', () => {
   it('of a folder without a tree, or of a file, ends with 3', async () => {
@@ -297,20 +248,31 @@ describe('verify', () => {
     for (const out of [folder, file, path('nowhere')]) expect((await verifyTree(out)).code).toBe(3);
   });
 
-  it('--repair from a register that is missing or breaks the contract changes nothing', async () => {
-    const made = await site(path);
-    const { out } = made;
-    writeFileSync(join(out, 'extra.html'), '');
+  it('--repair from a register that is missing, empty or breaks the contract changes nothing', async () => {
+    const { out } = await site(path);
     rmSync(join(out, 'api/v1/stats.json'));
-    const before = wholeOf(out);
-    expect((await repair({ register: path('none.sqlite'), out })).code).toBe(3);
-    expect(differing(wholeOf(out), before)).toEqual([]);
+    const before = contentOf(out);
+    const empty = writeRegister(path('empty.sqlite'), {});
     const broken = writeRegister(path('broken.sqlite'), ROWS, 'loose');
     changeRegister(broken, `UPDATE items SET measured_at = 'yesterday'`);
-    expect((await repair({ register: broken, out })).code).toBe(1);
-    expect((await verifyTree(out, '--quiet')).code).toBe(1);
+    for (const [register, code] of [
+      [path('none.sqlite'), 3],
+      [broken, 1],
+      [empty, 1],
+    ] as const) {
+      expect((await repair({ register, out })).code).toBe(code);
+      expect(differing(contentOf(out), before)).toEqual([]);
+    }
+  });
+
+  it('says of a snapshot.json that is none what it is, and --repair goes by the register', async () => {
+    const made = await site(path);
+    const before = contentOf(made.out);
+    truncateSync(join(made.out, 'snapshot.json'), 50);
+    const { code, stdout, stderr } = await verifyTree(made.out, '--quiet');
+    expect([code, stdout + stderr]).toEqual([1, containing('snapshot.json')]);
     expect((await repair(made)).code).toBe(0);
-    await expectAtRest(out);
+    expect(differing(contentOf(made.out), before)).toEqual([]);
   });
 
   it('--repair removes a damaged record that is withheld by now, and the change list says so', async () => {
@@ -322,19 +284,5 @@ describe('verify', () => {
     expect(existsSync(file)).toBe(false);
     expect(differing(contentOf(made.out), await fresh(made.register, path('fresh')))).toEqual([]);
     expect(listOf(made.out, 2).delete).toContain('/api/v1/item/1');
-  });
-
-  it('says of a snapshot.json that is none what it is; --repair goes by the register, unless that is empty', async () => {
-    const made = await site(path);
-    const { out } = made;
-    const before = contentOf(out);
-    truncateSync(join(out, 'snapshot.json'), 50);
-    const { code, stdout, stderr } = await verifyTree(out, '--quiet');
-    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining('snapshot.json')]);
-    const empty = writeRegister(path('empty.sqlite'), {});
-    expect((await repair({ register: empty, out })).code).toBe(1);
-    expect(differing(contentOf(out), before)).toEqual([]);
-    expect((await repair(made)).code).toBe(0);
-    expect(differing(contentOf(out), before)).toEqual([]);
   });
 });
