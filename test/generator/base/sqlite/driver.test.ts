@@ -16,22 +16,24 @@ describe('the SQLite driver', () => {
     expect(installed).toBe(NODE < 22);
   });
 
-  it('of Node 20 is never that of newer ones, which crashes there', () => {
+  it('of Node 20 is never that of newer ones, which crashes there, nor one without its binary', () => {
     const folder = path('linked');
     const installed = join(folder, 'node_modules/better-sqlite3');
     mkdirSync(installed, { recursive: true });
     copyFileSync(join(PROJECT, 'generator/base/sqlite/node20/index.cjs'), join(folder, 'index.cjs'));
-    writeFileSync(join(installed, 'index.js'), 'module.exports = "the driver"');
-    const load = (version: string): unknown => {
+    const load = (version: string, opened = ''): string => {
+      const driver = `module.exports = class Driver { constructor() { ${opened} } close() {} }`;
+      writeFileSync(join(installed, 'index.js'), driver);
       writeFileSync(join(installed, 'package.json'), JSON.stringify({ version, main: 'index.js' }));
-      const { stdout, stderr } = spawnSync(process.execPath, ['-p', 'require("./index.cjs")'], {
+      const { stdout, stderr } = spawnSync(process.execPath, ['-p', 'require("./index.cjs").name'], {
         cwd: folder,
         encoding: 'utf8',
       });
       return stdout + stderr;
     };
-    expect(load('12.11.1')).toBe('the driver\n');
+    expect(load('12.11.1')).toBe('Driver\n');
     expect(load('13.2.0')).toContain('expected better-sqlite3 12');
+    expect(load('12.11.1', 'throw new Error("no binary");')).toContain('Error: no binary');
   });
 
   it('of Node 22 and newer is not compiled by npm ci', () => {
