@@ -8,7 +8,7 @@ import { inputs } from '../../support/cli.js';
 import { PROJECT } from '../../support/project.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { ROWS, STEP, site } from '../../support/site.js';
-import { some } from '../../support/thorough.js';
+import { some, thorough } from '../../support/thorough.js';
 import { inState } from '../../support/tree.js';
 import { MadeUpOrigin, documentsOf } from '../programs/mirror/made-up.js';
 import { withFault, type Call } from './faults.js';
@@ -40,7 +40,7 @@ const odd = (folder: string): string[] =>
 describe.each(some(['077', '000'], 1))('with the umask %s', (umask) => {
   const run = (...args: string[]) => withUmask(umask, ...args);
 
-  it('every file and folder of a tree is readable, whatever made it, and the state is closed', async () => {
+  thorough('every file and folder of a tree is readable, whatever made it, and the state is closed', async () => {
     const [register, out, key] = [writeRegister(path('register.sqlite'), ROWS), path('dist'), path('key')];
     createKey('register.example/log', key);
     const build = ['build', '--accept-removals', ...inputs(register, out)];

@@ -10,7 +10,7 @@ import { RESOURCES, TABLES } from '../../../../generator/schema/schema.js';
 import { startProxy, type RunningProxy } from '../../../support/proxy.js';
 import { changeRegister } from '../../../support/register.js';
 import { Site, site } from '../../../support/site.js';
-import { isThorough } from '../../../support/thorough.js';
+import { isThorough, thorough } from '../../../support/thorough.js';
 import { differing, isSibling, removeTree } from '../../../support/tree.js';
 import { expectAtRest, hashesOf, inProcess, manifestOf, temporary, urlsOf } from '../../publish/support.js';
 import { memorySite } from '../upload/memory.js';
@@ -105,7 +105,7 @@ it('a copy takes down what its origin took down, is served as that is, and can b
   expect(await mirrored(path('copy-of-copy'), [], copy)).toMatchObject({ fetched: 'everything' });
 });
 
-it('a copy without downloads follows, is verified, served and uploaded, and gets them back', async () => {
+thorough('a copy without downloads follows, is verified, served and uploaded, and gets them back', async () => {
   const origin = await site(path);
   const { build, mirrored } = await mirroring(origin);
   const out = path('copy');
@@ -220,7 +220,7 @@ const EXAMPLES: Partial[] = [
   { ...WHOLE, left: TABLES.map(({ name }) => [name, 'no rows']) },
 ];
 
-it('a copy equals an origin that lacks anything, the first time and as that comes and goes', async () => {
+thorough('a copy equals an origin that lacks anything, the first time and as that comes and goes', async () => {
   const origin = new Site(path('register.sqlite'), path('origin'));
   await write(origin.register, WHOLE);
   await origin.build();
