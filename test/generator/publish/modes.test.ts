@@ -40,26 +40,29 @@ const odd = (folder: string): string[] =>
 describe.each(some(['077', '000'], 1))('with the umask %s', (umask) => {
   const run = (...args: string[]) => withUmask(umask, ...args);
 
-  thorough('every file and folder of a tree is readable, whatever made it, and the state is closed', async () => {
-    const [register, out, key] = [writeRegister(path('register.sqlite'), ROWS), path('dist'), path('key')];
-    createKey('register.example/log', key);
-    const build = ['build', '--accept-removals', ...inputs(register, out)];
-    expect(await run(...build)).toBe(0);
-    expect(odd(out)).toEqual([]);
-    changeRegister(register, STEP);
-    expect(await run(...build, '--key', key)).toBe(0);
-    expect(odd(out)).toEqual([]);
-    changeRegister(register, 'UPDATE items SET price = 7 WHERE id = 1');
-    expect(await run(...build, '--keep-downloads', '--key', key)).toBe(0);
-    expect(odd(out)).toEqual([]);
-    const [tree = ''] = readdirSync(join(out, 'log'));
-    for (const part of ['api', 'downloads', 'feeds', `log/${tree}/tile/0`, 'changes/2.json'])
-      rmSync(join(out, part), { recursive: true });
-    expect(await run('verify', '--repair', '--key', key, ...inputs(register, out))).toBe(0);
-    expect(odd(out)).toEqual([]);
-    expect(statSync(inState(out)).mode & 0o777).toBe(0o700);
-    expect(statSync(key).mode & 0o777).toBe(0o600);
-  });
+  thorough(
+    'every file and folder of a tree is readable, whatever made it, and the state is closed',
+    async () => {
+      const [register, out, key] = [writeRegister(path('register.sqlite'), ROWS), path('dist'), path('key')];
+      createKey('register.example/log', key);
+      const build = ['build', '--accept-removals', ...inputs(register, out)];
+      expect(await run(...build)).toBe(0);
+      expect(odd(out)).toEqual([]);
+      changeRegister(register, STEP);
+      expect(await run(...build, '--key', key)).toBe(0);
+      expect(odd(out)).toEqual([]);
+      changeRegister(register, 'UPDATE items SET price = 7 WHERE id = 1');
+      expect(await run(...build, '--keep-downloads', '--key', key)).toBe(0);
+      expect(odd(out)).toEqual([]);
+      const [tree = ''] = readdirSync(join(out, 'log'));
+      for (const part of ['api', 'downloads', 'feeds', `log/${tree}/tile/0`, 'changes/2.json'])
+        rmSync(join(out, part), { recursive: true });
+      expect(await run('verify', '--repair', '--key', key, ...inputs(register, out))).toBe(0);
+      expect(odd(out)).toEqual([]);
+      expect(statSync(inState(out)).mode & 0o777).toBe(0o700);
+      expect(statSync(key).mode & 0o777).toBe(0o600);
+    },
+  );
 
   it('so is a first copy, and one that follows', async () => {
     const origin = new MadeUpOrigin();

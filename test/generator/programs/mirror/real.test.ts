@@ -105,60 +105,63 @@ it('a copy takes down what its origin took down, is served as that is, and can b
   expect(await mirrored(path('copy-of-copy'), [], copy)).toMatchObject({ fetched: 'everything' });
 });
 
-thorough('a copy without downloads follows, is verified, served and uploaded, and gets them back', async () => {
-  const origin = await site(path);
-  const { build, mirrored } = await mirroring(origin);
-  const out = path('copy');
-  const sizeOf = (files: readonly string[]): number =>
-    files.reduce((sum, file) => sum + statSync(join(origin.out, file)).size, 0);
-  const damage = async (): Promise<unknown> => {
-    const { stdout } = await inProcess('verify', '--out', out, '--json');
-    return z.looseObject({ damage: z.unknown() }).parse(JSON.parse(stdout)).damage;
-  };
-  const without = async () => {
-    const result = await mirrored(out, ['--without-downloads']);
-    expect(await damage()).toEqual([]);
-    return result;
-  };
+thorough(
+  'a copy without downloads follows, is verified, served and uploaded, and gets them back',
+  async () => {
+    const origin = await site(path);
+    const { build, mirrored } = await mirroring(origin);
+    const out = path('copy');
+    const sizeOf = (files: readonly string[]): number =>
+      files.reduce((sum, file) => sum + statSync(join(origin.out, file)).size, 0);
+    const damage = async (): Promise<unknown> => {
+      const { stdout } = await inProcess('verify', '--out', out, '--json');
+      return z.looseObject({ damage: z.unknown() }).parse(JSON.parse(stdout)).damage;
+    };
+    const without = async () => {
+      const result = await mirrored(out, ['--without-downloads']);
+      expect(await damage()).toEqual([]);
+      return result;
+    };
 
-  const first = await without();
-  expect(first).toMatchObject({ fetched: 'everything', sequence: 1 });
-  expect(first.bytes).toBeLessThan(sizeOf(Object.keys(lasting(origin.out)).filter(isNeeded)));
-  expect(await without()).toMatchObject({ fetched: 'nothing', bytes: 0 });
+    const first = await without();
+    expect(first).toMatchObject({ fetched: 'everything', sequence: 1 });
+    expect(first.bytes).toBeLessThan(sizeOf(Object.keys(lasting(origin.out)).filter(isNeeded)));
+    expect(await without()).toMatchObject({ fetched: 'nothing', bytes: 0 });
 
-  await build(`UPDATE items SET price = 12 WHERE id = 3; UPDATE groups SET name = 'other' WHERE id = 3`);
-  const followed = await without();
-  expect(followed).toMatchObject({ fetched: 'changes', sequence: 2 });
-  const bundle = ['changes/2.ndjson.gz', 'changes/2.json', 'changes/index.json'];
-  const own = ['snapshot.json', 'feeds/snapshots.atom', 'feeds/snapshots.json', ...DESCRIBING];
-  expect(followed.bytes).toBeLessThanOrEqual(sizeOf([...bundle, ...own]));
+    await build(`UPDATE items SET price = 12 WHERE id = 3; UPDATE groups SET name = 'other' WHERE id = 3`);
+    const followed = await without();
+    expect(followed).toMatchObject({ fetched: 'changes', sequence: 2 });
+    const bundle = ['changes/2.ndjson.gz', 'changes/2.json', 'changes/index.json'];
+    const own = ['snapshot.json', 'feeds/snapshots.atom', 'feeds/snapshots.json', ...DESCRIBING];
+    expect(followed.bytes).toBeLessThanOrEqual(sizeOf([...bundle, ...own]));
 
-  const copy = await serving(out);
-  const found = ['/api/v1/item/3', '/downloads', '/downloads/datapackage.json'];
-  for (const url of [...found, '/downloads/items.csv', '/downloads/register.sqlite'])
-    expect((await copy.get(url)).status, url).toBe(found.includes(url) ? 200 : 404);
-  const { upload, wrong, remote } = memorySite(out);
-  const uploaded = async (): Promise<number> => {
-    await upload();
-    expect(wrong()).toEqual([]);
-    return [...remote.files.keys()].filter(isFile).length;
-  };
-  expect(await uploaded()).toBe(0);
+    const copy = await serving(out);
+    const found = ['/api/v1/item/3', '/downloads', '/downloads/datapackage.json'];
+    for (const url of [...found, '/downloads/items.csv', '/downloads/register.sqlite'])
+      expect((await copy.get(url)).status, url).toBe(found.includes(url) ? 200 : 404);
+    const { upload, wrong, remote } = memorySite(out);
+    const uploaded = async (): Promise<number> => {
+      await upload();
+      expect(wrong()).toEqual([]);
+      return [...remote.files.keys()].filter(isFile).length;
+    };
+    expect(await uploaded()).toBe(0);
 
-  // A file in the place of one that is left out belongs to nobody.
-  writeFileSync(join(out, 'downloads/items.csv'), 'id');
-  expect(await damage()).toEqual([{ file: 'downloads/items.csv', what: 'extra' }]);
+    // A file in the place of one that is left out belongs to nobody.
+    writeFileSync(join(out, 'downloads/items.csv'), 'id');
+    expect(await damage()).toEqual([{ file: 'downloads/items.csv', what: 'extra' }]);
 
-  // Without the option, even of a snapshot that the copy has.
-  expect(await mirrored(out)).toMatchObject({ fetched: 'everything', sequence: 2 });
-  expect(await uploaded()).toBe(33);
+    // Without the option, even of a snapshot that the copy has.
+    expect(await mirrored(out)).toMatchObject({ fetched: 'everything', sequence: 2 });
+    expect(await uploaded()).toBe(33);
 
-  // And back, along with changes of the files that go.
-  await build('UPDATE items SET price = 14 WHERE id = 3');
-  expect(await without()).toMatchObject({ fetched: 'changes', sequence: 3 });
-  expect(existsSync(join(out, 'downloads/documents'))).toBe(false);
-  expect(await uploaded()).toBe(0);
-});
+    // And back, along with changes of the files that go.
+    await build('UPDATE items SET price = 14 WHERE id = 3');
+    expect(await without()).toMatchObject({ fetched: 'changes', sequence: 3 });
+    expect(existsSync(join(out, 'downloads/documents'))).toBe(false);
+    expect(await uploaded()).toBe(0);
+  },
+);
 
 /** What is left of a table of the sample: its rows, no rows, or nothing. */
 const STATES = ['rows', 'no rows', 'nothing'] as const;
@@ -220,20 +223,24 @@ const EXAMPLES: Partial[] = [
   { ...WHOLE, left: TABLES.map(({ name }) => [name, 'no rows']) },
 ];
 
-thorough('a copy equals an origin that lacks anything, the first time and as that comes and goes', async () => {
-  const origin = new Site(path('register.sqlite'), path('origin'));
-  await write(origin.register, WHOLE);
-  await origin.build();
-  const { build, mirrored } = await mirroring(origin);
-  const [first, followed] = [path('first'), path('followed')];
-  await mirrored(followed);
-  const property = asyncProperty(partial, async (next) => {
-    await write(origin.register, next);
-    await build('', { keepDownloads: next.keepDownloads });
-    removeTree(first);
-    await mirrored(first);
-    if (next.isFollowed) await mirrored(followed);
-  });
-  const examples = EXAMPLES.map((each): [Partial] => [each]);
-  await assert(property, { examples, numRuns: isThorough ? 50 : 3, endOnFailure: true });
-}, 600_000);
+thorough(
+  'a copy equals an origin that lacks anything, the first time and as that comes and goes',
+  async () => {
+    const origin = new Site(path('register.sqlite'), path('origin'));
+    await write(origin.register, WHOLE);
+    await origin.build();
+    const { build, mirrored } = await mirroring(origin);
+    const [first, followed] = [path('first'), path('followed')];
+    await mirrored(followed);
+    const property = asyncProperty(partial, async (next) => {
+      await write(origin.register, next);
+      await build('', { keepDownloads: next.keepDownloads });
+      removeTree(first);
+      await mirrored(first);
+      if (next.isFollowed) await mirrored(followed);
+    });
+    const examples = EXAMPLES.map((each): [Partial] => [each]);
+    await assert(property, { examples, numRuns: isThorough ? 50 : 3, endOnFailure: true });
+  },
+  600_000,
+);
