@@ -40,9 +40,14 @@ export class OwnFolder {
    * @throws Failure environment: a folder in the path is a symbolic link
    */
   pathOf(file: string): string {
-    const end = file.lastIndexOf('/');
-    if (end > 0) this.#isFolder(file.slice(0, end));
+    this.hasFolderOf(file);
     return join(this.#root, file);
+  }
+
+  /** Whether the folder of a file is there. @throws Failure environment: a folder in the path is a symbolic link */
+  hasFolderOf(file: string): boolean {
+    const end = file.lastIndexOf('/');
+    return end <= 0 || this.#isFolder(file.slice(0, end));
   }
 
   /** The path of a file that is to be read. @throws Failure environment: it, or a folder, is a symbolic link */

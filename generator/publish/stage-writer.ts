@@ -119,7 +119,7 @@ type ReadContent = (source?: string) => Uint8Array;
 interface Differing {
   /**
    * @param files its own and those of its siblings
-   * @param replaced those of the document that it replaces, if any
+   * @param replaced those of the document that it replaces, if there is one, and their folder
    * @param sourceOf a file that has the content
    */
   put(
@@ -139,7 +139,6 @@ class StagedDocuments implements Differing {
   readonly #route: PublishedRoute;
   readonly #part: string;
   readonly #urlsOf: ReturnType<typeof urlsOf>;
-  readonly #own: OwnFolder;
   readonly #added: FileWriter;
   readonly #replacing: FileWriter;
   /** Created with the first line. */
@@ -150,7 +149,6 @@ class StagedDocuments implements Differing {
     this.#route = route;
     this.#part = part;
     this.#urlsOf = urlsOf(route);
-    this.#own = new OwnFolder(spec.out);
     this.#added = new FileWriter(spec.paths.tree);
     this.#replacing = new FileWriter(join(spec.paths.replacing, route.name));
   }
@@ -160,9 +158,9 @@ class StagedDocuments implements Differing {
     this.#bundleLine(entry, () => read(source));
     for (const [index, file] of files.entries()) {
       const coding = CODINGS[index - 1];
-      // Without a published file its folder may be missing, so one is staged: a commit must not need room.
-      const isReplacing = replaced.includes(file) && existsSync(this.#own.pathOf(file));
-      const [writer, path] = isReplacing ? [this.#replacing, flattened(file)] : [this.#added, file];
+      const [writer, path] = replaced.includes(file)
+        ? [this.#replacing, flattened(file)]
+        : [this.#added, file];
       if (index === 0 && source !== undefined) writer.link(path, source);
       else writer.write(path, coding === undefined ? read(source) : coding.encode(read(source)));
     }
@@ -300,10 +298,11 @@ export class RouteWriter {
       const old = this.#comparison.old(entry.key);
       if (this.#comparison.put(entry) === 'unchanged') return false;
       const file = this.#fileOf(entry.key);
-      const replaced = old === undefined ? [] : namesOf(file, old.bytes, this.#oldFrom);
+      // All files of a key are in one folder, where the commit would stop at a link. If it is missing, one is
+      // staged with them: a commit must not need room.
+      const hasFolder = this.#own.hasFolderOf(file);
+      const replaced = old !== undefined && hasFolder ? namesOf(file, old.bytes, this.#oldFrom) : [];
       const files = namesOf(file, entry.bytes, this.#from);
-      // All files of a key are in one folder, where the commit would stop at a link.
-      this.#own.pathOf(files[0]);
       this.#differing.put(entry, files, replaced, read, sourceOf);
       return true;
     });

@@ -240,7 +240,7 @@ thorough(
       if (next.isFollowed) await mirrored(followed);
     });
     const examples = EXAMPLES.map((each): [Partial] => [each]);
-    await assert(property, { examples, numRuns: isThorough ? 50 : 3, endOnFailure: true });
+    await assert(property, { examples, numRuns: isThorough ? 20 : 3, endOnFailure: true });
   },
   600_000,
 );
