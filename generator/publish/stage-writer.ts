@@ -119,7 +119,7 @@ type ReadContent = (source?: string) => Uint8Array;
 interface Differing {
   /**
    * @param files its own and those of its siblings
-   * @param replaced those of the document that it replaces, if there is one, and their folder
+   * @param replaced those of the document that it replaces, if any
    * @param sourceOf a file that has the content
    */
   put(
@@ -139,16 +139,18 @@ class StagedDocuments implements Differing {
   readonly #route: PublishedRoute;
   readonly #part: string;
   readonly #urlsOf: ReturnType<typeof urlsOf>;
+  readonly #own: OwnFolder;
   readonly #added: FileWriter;
   readonly #replacing: FileWriter;
   /** Created with the first line. */
   #bundle: LineWriter | undefined;
 
-  constructor(spec: StageSpec, route: PublishedRoute, part: string) {
+  constructor(spec: StageSpec, route: PublishedRoute, part: string, own: OwnFolder) {
     this.#spec = spec;
     this.#route = route;
     this.#part = part;
     this.#urlsOf = urlsOf(route);
+    this.#own = own;
     this.#added = new FileWriter(spec.paths.tree);
     this.#replacing = new FileWriter(join(spec.paths.replacing, route.name));
   }
@@ -156,11 +158,12 @@ class StagedDocuments implements Differing {
   put(...[entry, files, replaced, read, sourceOf]: Parameters<Differing['put']>): void {
     const source = sourceOf?.();
     this.#bundleLine(entry, () => read(source));
+    // Where their folder is missing, one is staged with them: a commit must not need room.
+    const hasFolder = this.#own.hasFolderOf(files[0]);
     for (const [index, file] of files.entries()) {
       const coding = CODINGS[index - 1];
-      const [writer, path] = replaced.includes(file)
-        ? [this.#replacing, flattened(file)]
-        : [this.#added, file];
+      const isReplacing = hasFolder && replaced.includes(file);
+      const [writer, path] = isReplacing ? [this.#replacing, flattened(file)] : [this.#added, file];
       if (index === 0 && source !== undefined) writer.link(path, source);
       else writer.write(path, coding === undefined ? read(source) : coding.encode(read(source)));
     }
@@ -232,7 +235,7 @@ export class RouteWriter {
     this.#oldFrom = siblingsFrom(route, spec.compressedFrom);
     this.#differing =
       spec.examples === undefined
-        ? new StagedDocuments(spec, route, part)
+        ? new StagedDocuments(spec, route, part, this.#own)
         : new Examples(spec, route, spec.examples);
     this.#comparison = comparer.compare('document', id, {
       isPublished,
@@ -298,11 +301,10 @@ export class RouteWriter {
       const old = this.#comparison.old(entry.key);
       if (this.#comparison.put(entry) === 'unchanged') return false;
       const file = this.#fileOf(entry.key);
-      // All files of a key are in one folder, where the commit would stop at a link. If it is missing, one is
-      // staged with them: a commit must not need room.
-      const hasFolder = this.#own.hasFolderOf(file);
-      const replaced = old !== undefined && hasFolder ? namesOf(file, old.bytes, this.#oldFrom) : [];
+      const replaced = old === undefined ? [] : namesOf(file, old.bytes, this.#oldFrom);
       const files = namesOf(file, entry.bytes, this.#from);
+      // All files of a key are in one folder, where the commit would stop at a link.
+      this.#own.pathOf(files[0]);
       this.#differing.put(entry, files, replaced, read, sourceOf);
       return true;
     });

@@ -11,7 +11,7 @@ const ROOM_BYTES = 2_000_000_000;
 function isRoomInMemory(): boolean {
   if (process.env['TMPDIR'] !== undefined || !existsSync(MEMORY)) return false;
   const { bavail, bsize } = statfsSync(MEMORY);
-  // A file system in memory may be larger than what is left of that; the tests themselves need as much.
+  // The file system may be larger than the memory that is left, of which the tests need as much again.
   return bavail * bsize >= ROOM_BYTES && process.availableMemory() >= 2 * ROOM_BYTES;
 }
 

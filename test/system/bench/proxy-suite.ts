@@ -128,7 +128,7 @@ async function prepare(context: Context): Promise<Prepared> {
       contender('nginx', () => startNginx(dist, join(folder, 'nginx'), answers[0]?.ok), true),
     ],
     notes: [
-      `${paths.length} records of ${Math.min(...bytes)} to ${Math.max(...bytes)} bytes; ${SECONDS} s for each run after ${WARM_UP_SECONDS} s of warming up; each run starts the server anew.`,
+      `${paths.length} records of ${Math.min(...bytes)} to ${Math.max(...bytes)} bytes; ${SECONDS} s for each run after ${WARM_UP_SECONDS} s of warming up; the server is restarted for each run.`,
       `Server and wrk have a core each. The proxy runs with its defaults: limiter, CORS, caching and security headers, metrics; no access log.`,
     ],
   };
