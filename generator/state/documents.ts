@@ -2,7 +2,7 @@
  * The documents of a route in the state, and the chunks of the digest over them (see tree/digest.ts).
  * SQL joins what is read at once: row by row it takes several times as long.
  */
-import type { Database } from '../base/sqlite/sqlite.js';
+import { prepared, type Database } from '../base/sqlite/sqlite.js';
 import type { KeyRange } from '../base/cursor.js';
 import { HASH_BYTES, TreeHead, leafHash } from '../programs/log/tlog/merkle.js';
 import { fillerSql, urlTemplate } from '../routes/route.js';
@@ -61,27 +61,25 @@ function numbersIn(text: Buffer | null | undefined): number[] {
 /** Reads entries of a list, up to a number of them, beginning at a key. */
 export type ReadPage = (from: number, limit: number) => Page;
 
-export function pageReader(
-  database: Database,
-  table: EntryTable,
-  list: number,
-  { high }: KeyRange = ALL_KEYS,
-): ReadPage {
-  return withState(database.name, () => {
-    const select = database.prepare<[number, number, number, number], Row>(
+const pageOf = (table: EntryTable) =>
+  prepared((database) =>
+    database.prepare<[number, number, number, number], Row>(
       `SELECT CAST(group_concat(key) AS BLOB) AS keys, CAST(group_concat(bytes) AS BLOB) AS bytes,` +
         ` CAST(group_concat(hash, '') AS BLOB) AS hashes FROM (SELECT key, bytes, hash FROM ${table} WHERE ${LIST[table]} = ? AND key BETWEEN ? AND ? ORDER BY key LIMIT ?)`,
-    );
-    return (from, limit) => {
-      const row = withState(database.name, () => select.get(list, from, high, limit));
-      return {
-        keys: numbersIn(row?.keys),
-        bytes: numbersIn(row?.bytes),
-        hashes: row?.hashes ?? Buffer.alloc(0),
-      };
+    ),
+  );
+const PAGE = { document: pageOf('document'), fingerprint: pageOf('fingerprint') };
+
+export const pageReader =
+  (database: Database, table: EntryTable, list: number, { high }: KeyRange = ALL_KEYS): ReadPage =>
+  (from, limit) => {
+    const row = withState(database.name, () => PAGE[table](database).get(list, from, high, limit));
+    return {
+      keys: numbersIn(row?.keys),
+      bytes: numbersIn(row?.bytes),
+      hashes: row?.hashes ?? Buffer.alloc(0),
     };
-  });
-}
+  };
 
 /** All pages of a range. */
 function* pagesOf(read: ReadPage, low: number): Generator<Page> {
@@ -120,6 +118,28 @@ export interface TextChunk extends Chunk {
 }
 
 const IN_RANGE = 'route = ? AND key BETWEEN ? AND ?';
+type InRange = [route: number, low: number, high: number];
+
+const startsIn = prepared((database) =>
+  database
+    .prepare<InRange, number>(
+      `WITH ranged AS (SELECT key FROM document WHERE ${IN_RANGE}) SELECT key FROM ranged` +
+        ` WHERE key = (SELECT min(key) FROM ranged) OR ${beginsChunkSql('key', DIGEST_CHUNK)} ORDER BY key`,
+    )
+    .pluck(),
+);
+const storedIn = prepared((database) =>
+  database.prepare<InRange, Chunk>(
+    `SELECT key, documents, bytes, leaf FROM chunk WHERE ${IN_RANGE} ORDER BY key`,
+  ),
+);
+const dropIn = prepared((database) => database.prepare<InRange>(`DELETE FROM chunk WHERE ${IN_RANGE}`));
+const putChunk = prepared((database) =>
+  database.prepare('INSERT OR REPLACE INTO chunk VALUES (?, ?, ?, ?, ?)'),
+);
+const firstOf = prepared((database) =>
+  database.prepare<[route: number], number | null>('SELECT min(key) FROM document WHERE route = ?').pluck(),
+);
 
 /** The chunks of the documents in a range. */
 export function* chunksOver(
@@ -128,19 +148,14 @@ export function* chunksOver(
   route: Pick<PublishedRoute, 'path' | 'parameters'>,
   { low, high }: KeyRange = ALL_KEYS,
 ): Generator<TextChunk> {
-  const [starts, chunk] = withState(database.name, () => [
-    database
-      .prepare<[number, number, number], number>(
-        `WITH ranged AS (SELECT key FROM document WHERE ${IN_RANGE}) SELECT key FROM ranged` +
-          ` WHERE key = (SELECT min(key) FROM ranged) OR ${beginsChunkSql('key', DIGEST_CHUNK)} ORDER BY key`,
-      )
-      .pluck()
-      .all(id, low, high),
-    database.prepare<[number, number, number], Omit<TextChunk, 'key' | 'last' | 'leaf'>>(
+  const starts = withState(database.name, () => startsIn(database).all(id, low, high));
+  if (starts.length === 0) return;
+  const chunk = withState(database.name, () =>
+    database.prepare<InRange, Omit<TextChunk, 'key' | 'last' | 'leaf'>>(
       `SELECT count(*) AS documents, sum(bytes) AS bytes, group_concat(lower(hex(hash)) || '  ' || url || char(10), '') AS text` +
         ` FROM (SELECT bytes, hash, ${fillerSql(urlTemplate(route))} AS url FROM document WHERE ${IN_RANGE} ORDER BY key)`,
     ),
-  ]);
+  );
   for (const [at, key] of starts.entries()) {
     const last = (starts[at + 1] ?? high + 1) - 1;
     const row = withState(database.name, () => chunk.get(id, key, last));
@@ -153,14 +168,7 @@ export const storedChunks = (
   database: Database,
   route: number,
   { low, high }: KeyRange = ALL_KEYS,
-): Chunk[] =>
-  withState(database.name, () =>
-    database
-      .prepare<[number, number, number], Chunk>(
-        'SELECT key, documents, bytes, leaf FROM chunk WHERE route = ? AND key BETWEEN ? AND ? ORDER BY key',
-      )
-      .all(route, low, high),
-  );
+): Chunk[] => withState(database.name, () => storedIn(database).all(route, low, high));
 
 /**
  * Whether chunks are those of the documents: SQLite doesn't notice silent damage of the disk.
@@ -189,7 +197,7 @@ export function areWhole(
 /** Puts chunks, in place of those of the same keys. */
 export function putChunks(database: Database, id: number, chunks: Iterable<Chunk>): void {
   withState(database.name, () => {
-    const put = database.prepare('INSERT OR REPLACE INTO chunk VALUES (?, ?, ?, ?, ?)');
+    const put = putChunk(database);
     for (const { key, documents, bytes, leaf } of chunks) put.run(id, key, documents, bytes, leaf);
   });
 }
@@ -201,8 +209,7 @@ export function replaceChunks(
   route: Pick<PublishedRoute, 'path' | 'parameters'>,
   range: KeyRange = ALL_KEYS,
 ): void {
-  const drop = 'DELETE FROM chunk WHERE route = ? AND key BETWEEN ? AND ?';
-  withState(database.name, () => database.prepare(drop).run(id, range.low, range.high));
+  withState(database.name, () => dropIn(database).run(id, range.low, range.high));
   putChunks(database, id, chunksOver(database, id, route, range));
 }
 
@@ -216,11 +223,10 @@ export function summaryOf(database: Database, route: number): RouteSummary {
     bytes += chunk.bytes;
     head.add(chunk.leaf);
   }
-  const first = database.prepare<[number], number | null>('SELECT min(key) FROM document WHERE route = ?');
   return {
     documents,
     bytes,
-    firstKey: withState(database.name, () => first.pluck().get(route)) ?? null,
+    firstKey: withState(database.name, () => firstOf(database).get(route)) ?? null,
     root: head.head().toString('base64'),
   };
 }

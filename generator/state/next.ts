@@ -4,7 +4,7 @@
  */
 import type { KeyRange } from '../base/cursor.js';
 import type { Failure } from '../base/errors.js';
-import { isSqliteError, openDatabase, type Database } from '../base/sqlite/sqlite.js';
+import { isSqliteError, openDatabase, prepared, type Database } from '../base/sqlite/sqlite.js';
 import {
   DIFFERENCES,
   allowReaders,
@@ -116,6 +116,20 @@ export function* nextDocuments({ state, differences }: ComparedFiles, id: number
   }
 }
 
+/** Of a state that has the differences as `next`. */
+const differencesIn = prepared((database) =>
+  database.prepare<[route: number], Omit<Changes, 'unchanged'>>(
+    'SELECT count(*) FILTER (WHERE replaced = 0) AS added, count(*) FILTER (WHERE hash IS NULL) AS removed,' +
+      ' count(*) FILTER (WHERE hash IS NOT NULL AND replaced > 0) AS changed FROM next.document WHERE route = ?',
+  ),
+);
+const changedIn = prepared((database) =>
+  database.prepare<[route: number, low: number, high: number], ChangedDocument>(
+    'SELECT key, n.hash, n.bytes - d.bytes AS more FROM next.document AS n JOIN main.document AS d' +
+      ' USING (route, key) WHERE route = ? AND key BETWEEN ? AND ?',
+  ),
+);
+
 export class NextState extends State {
   readonly #changes = new Map<number, Readonly<Changes>>();
   readonly #applied = new Set<number>();
@@ -153,11 +167,7 @@ export class NextState extends State {
   changesOf({ id }: Pick<StateRoute, 'id'>): Readonly<Changes> {
     const known = this.#changes.get(id);
     if (known !== undefined) return known;
-    const [{ added, changed, removed } = NONE] = this.rows<Omit<Changes, 'unchanged'>>(
-      'SELECT count(*) FILTER (WHERE replaced = 0) AS added, count(*) FILTER (WHERE hash IS NULL) AS removed,' +
-        ' count(*) FILTER (WHERE hash IS NOT NULL AND replaced > 0) AS changed FROM next.document WHERE route = ?',
-      id,
-    );
+    const { added, changed, removed } = this.run(() => differencesIn(this.database).get(id)) ?? NONE;
     const before = Number(this.value('SELECT ifnull(sum(documents), 0) FROM chunk WHERE route = ?', id));
     const changes = { added, changed, removed, unchanged: before - changed - removed };
     this.#changes.set(id, changes);
@@ -219,12 +229,7 @@ export class NextState extends State {
   /** Puts the hashes of changed documents into the text of a chunk, since joining it takes far longer. */
   #chunkChanger(id: number, route: PublishedRoute): (chunk: TextChunk) => Chunk {
     const urlOf = filler(urlTemplate(route));
-    const changed = this.run(() =>
-      this.database.prepare<[number, number, number], ChangedDocument>(
-        'SELECT key, n.hash, n.bytes - d.bytes AS more FROM next.document AS n JOIN main.document AS d' +
-          ' USING (route, key) WHERE route = ? AND key BETWEEN ? AND ?',
-      ),
-    );
+    const changed = this.run(() => changedIn(this.database));
     return ({ text: before, ...chunk }) => {
       let [text, bytes] = [before, chunk.bytes];
       for (const { key, hash, more } of this.run(() => changed.all(id, chunk.key, chunk.last))) {

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { parseJson } from '../base/portable.js';
-import type { Database } from '../base/sqlite/sqlite.js';
+import type { Database, Statement } from '../base/sqlite/sqlite.js';
 import { treeDigest, type RouteSummary } from '../tree/digest.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { locatedRoute } from '../tree/snapshot-route.js';
@@ -74,6 +74,7 @@ interface Row extends SnapshotId {
 export class State implements Disposable {
   readonly database: Database;
   readonly file: string;
+  readonly #statements = new Map<string, Statement<unknown[]>>();
   #routes: readonly StateRoute[] | undefined;
 
   protected constructor(database: Database, file: string) {
@@ -105,15 +106,20 @@ export class State implements Disposable {
   /** The first column of the first row. */
   value(sql: string, ...parameters: readonly unknown[]): unknown {
     return this.run(() =>
-      this.database
-        .prepare(sql)
+      this.#statement(sql)
         .pluck()
         .get(...parameters),
     );
   }
 
   change(sql: string, ...parameters: readonly unknown[]): void {
-    this.run(() => this.database.prepare(sql).run(...parameters));
+    this.run(() => this.#statement(sql).run(...parameters));
+  }
+
+  #statement(sql: string): Statement<unknown[]> {
+    const statement = this.#statements.get(sql) ?? this.database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
   }
 
   /** The last commit; undefined if there is none, or what the state says of it was damaged. */

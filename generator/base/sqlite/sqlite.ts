@@ -49,6 +49,19 @@ export function openDatabase(file: string, options?: BetterSqlite3.Options): Dat
   return new driver(file, options);
 }
 
+/**
+ * Statements that are prepared once for each database, since that takes longer than they do on few rows.
+ * Not for `iterate`: until it ends, the statement can't be run again.
+ */
+export function prepared<T>(prepare: (database: Database) => T): (database: Database) => T {
+  const known = new WeakMap<Database, T>();
+  return (database) => {
+    const statements = known.get(database) ?? prepare(database);
+    known.set(database, statements);
+    return statements;
+  };
+}
+
 /** Whether SQLite threw it; `code` is its extended result code, such as SQLITE_BUSY_RECOVERY. */
 export function isSqliteError(error: unknown): error is Error & { readonly code: string } {
   return driver !== undefined && error instanceof driver.SqliteError;
