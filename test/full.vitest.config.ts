@@ -19,7 +19,7 @@ export default defineConfig({
     include: [FULL, ...shared],
     exclude: configDefaults.exclude,
     // These take all processors themselves.
-    maxWorkers: availableParallelism(),
+    maxWorkers: availableParallelism() + 1,
     env: { ...quick.test?.env, TEST_THOROUGH: '1' },
   },
 });
