@@ -13,7 +13,7 @@ import { quiet } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { contentOf, manifestOf, sha256, stateOf } from '../../support/published.js';
 import { allRows } from '../../support/state.js';
-import { always, isThorough, some } from '../../support/thorough.js';
+import { always, some } from '../../support/thorough.js';
 import { differing, isOfTheBuild, pathsBelow } from '../../support/tree.js';
 import {
   NEW,
@@ -42,8 +42,8 @@ import { damageOf, errorOf } from './support.js';
 const path = temporary();
 withoutSync();
 
-/** At how many moments and calls each is tried. */
-const PLACES = isThorough ? 40 : 12;
+/** At how many moments and calls each is tried in the quick run; all of them in the full one. */
+const PLACES = 12;
 
 const ORDINARY: Version = { ...NEW, withheld: {} };
 const RENAMED: Version = {
