@@ -325,6 +325,8 @@ const cut: RequestListener = (_, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
   response.write('{"name":', () => response.destroy());
 };
+const endless: RequestListener = (_, response) =>
+  response.writeHead(200, { 'content-type': 'application/json' }).write('{');
 
 it('a lost connection is tried again, also within a document, and is an error in the end', async () => {
   skippedSeconds();
@@ -343,13 +345,11 @@ it('a lost connection is tried again, also within a document, and is an error in
 it('a slow request ends by itself, holds up no other, and is none if it is a download that is being read', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
-  let finish = (): void => undefined;
+  const finishes: (() => void)[] = [];
   const slowly: RequestListener = (_, response) => {
     response.writeHead(200, { 'content-type': 'text/csv' }).write('id');
-    finish = () => response.end(',name');
+    finishes.push(() => response.end(',name'));
   };
-  const endless: RequestListener = (_, response) =>
-    response.writeHead(200, { 'content-type': 'application/json' }).write('{');
   for (const never of [() => undefined, endless]) {
     const { passed, letGo } = gate();
     const asked: RequestListener = (...both) => [never(...both), letGo()];
@@ -360,7 +360,7 @@ it('a slow request ends by itself, holds up no other, and is none if it is a dow
     expect((await client.get('/api/v1')).name).toBe('here');
     vi.advanceTimersByTime(2000);
     expect(String(await slow)).toMatch(/^TimeoutError: .*\/api\/v1: no response in 2 seconds$/);
-    finish();
+    for (const finish of finishes) finish();
     expect(await download.text()).toBe('id,name');
   }
 });

@@ -6,8 +6,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../generator/base/sqlite/sqlite.js';
 import { until } from '../generator/publish/support.js';
 import { published } from '../support/build.js';
-import { snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
+import { inProcess } from '../support/in-process.js';
 import { has } from '../support/programs.js';
 import { SCHEMA, changeRegister } from '../support/register.js';
 import { json, readTree } from '../support/tree.js';
@@ -73,7 +73,7 @@ describe.runIf(hasTools)('a copy of a database', () => {
   it('is a register, and made again keeps the ids and what is withheld', async () => {
     const { own, register, copy } = await setUp();
     expect(await copy()).toEqual(FIRST);
-    expect((await snapshot(['check', '--quiet', '--register', register])).code).toBe(0);
+    expect((await inProcess('check', '--register', register)).code).toBe(0);
     const out = path('site');
     await published({ register, out });
     expect(json(readTree(out), 'api/v1/group/2.json')).toMatchObject({ name: 'Sail' });

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../support/ports.js';
 import { has } from '../../support/programs.js';
 import type { ProxyProcess } from '../../support/proxy.js';
-import { serve } from '../../system/contract/servers.js';
+import { serve, temporariesIn } from '../../system/contract/servers.js';
 import { load, type Tally } from '../load.js';
 import { ask, emptyFolder, listening, start, tree, type Answer } from '../support.js';
 import { hasRedis, startRedis } from './redis-server.js';
@@ -115,7 +115,7 @@ pid nginx.pid;
 events { worker_connections 1024; }
 http {
   access_log off;
-  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path tmp;`).join(' ')}
+  ${temporariesIn('tmp')}
   upstream register {
     ${proxies.map((proxy) => `server 127.0.0.1:${proxy} max_fails=0;`).join(' ')}
     keepalive 32;

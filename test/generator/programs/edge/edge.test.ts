@@ -8,20 +8,13 @@ import { HTML_PATTERN, decimalsUpTo } from '../../../../generator/programs/edge/
 import { readPublished } from '../../../../generator/programs/edge/published.js';
 import { ratesOf } from '../../../../generator/programs/edge/rates.js';
 import { Tree } from '../../../../generator/tree/tree.js';
-import { writeSample } from '../../../../data/sample.js';
 import { prefersHtml } from '../../../../proxy/http/negotiation.js';
-import { buildSigned } from '../../../system/contract/signed-tree.js';
+import { signedSample } from '../../../system/contract/signed-tree.js';
 import { filesByUrl, inProcess } from '../../publish/support.js';
 import { temporary } from '../../../support/folder.js';
 
 const path = temporary();
-const out = path('dist');
-
-beforeAll(async () => {
-  const register = path('register.sqlite');
-  await writeSample({ file: register, records: 50, seed: 3 });
-  await buildSigned(register, out);
-});
+const out = await signedSample();
 
 const edge = (...args: string[]) => inProcess('edge', ...args);
 

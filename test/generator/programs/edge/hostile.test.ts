@@ -1,16 +1,15 @@
 /** A tree whose snapshot.json is hostile: `edge` refuses it, or writes it as text alone. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { beforeAll, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { always, isThorough, it, oneIn } from '../../../support/thorough.js';
-import { writeSample } from '../../../../data/sample.js';
 import { hostHeaders, hostRedirects } from '../../../../generator/programs/edge/headers.js';
 import { nginxText, pattern, quoted, words } from '../../../../generator/programs/edge/nginx-text.js';
 import { nginxConfiguration } from '../../../../generator/programs/edge/nginx.js';
 import { readPublished } from '../../../../generator/programs/edge/published.js';
 import { Failure } from '../../../../generator/base/errors.js';
 import { Tree } from '../../../../generator/tree/tree.js';
-import { buildSigned } from '../../../system/contract/signed-tree.js';
+import { signedSample } from '../../../system/contract/signed-tree.js';
 import { temporary } from '../../../support/folder.js';
 import {
   HOSTILE_TEXTS,
@@ -23,16 +22,9 @@ import {
 
 const path = temporary();
 const out = path('dist');
-let honest: Json;
-
-beforeAll(async () => {
-  const register = path('register.sqlite');
-  await writeSample({ file: register, records: 50, seed: 3 });
-  const built = path('built');
-  await buildSigned(register, built);
-  honest = withFewRoutes(jsonObject.parse(JSON.parse(readFileSync(`${built}/snapshot.json`, 'utf8'))));
-  mkdirSync(out);
-});
+mkdirSync(out);
+const built = readFileSync(`${await signedSample()}/snapshot.json`, 'utf8');
+const honest = withFewRoutes(jsonObject.parse(JSON.parse(built)));
 
 interface Token {
   readonly text: string;
