@@ -12,7 +12,7 @@ import { isThorough } from '../support/thorough.js';
 import { startProxy, type RunningProxy } from '../support/proxy.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { fields } from '../support/values.js';
-import { rejectionOf, takeServedClient } from './support.js';
+import { rejectionOf } from './support.js';
 
 const run = promisify(execFile);
 const path = temporary();
@@ -28,7 +28,22 @@ beforeAll(async () => {
   changeRegister(register, `UPDATE groups SET name = 'another'`);
   await published({ register, out });
   proxy = await startProxy(out);
-  await takeServedClient(proxy.base, folder);
+  // As somebody saves it, along with a program that reads group 7 and can follow changes.
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+  for (const file of ['client.ts', 'changes.ts']) {
+    const response = await fetch(`${proxy.base}/clients/${file}`);
+    writeFileSync(join(folder, file), await response.text());
+  }
+  const program = `import { RegisterClient } from './client.ts';
+    import { changesSince, type Change } from './changes.ts';
+    const register = new RegisterClient('${proxy.base}');
+    const group = await register.get('/api/v1/group/{id}', { id: 7 });
+    const name: string | null = group.name;
+    export const follow: (at: { tree: string; sequence: number; digest: string }) => AsyncGenerator<Change> =
+      (at) => changesSince(register, at);
+    console.log(name);`;
+  writeFileSync(join(folder, 'read.ts'), program);
 });
 
 afterAll(() => proxy.stop());
