@@ -46,7 +46,9 @@ const nearlyAddress = fc.oneof(
   ipv6Value.map((value) => spelled(value, 'ipv6')),
   joined(fc.ipV6(), fc.constantFrom('%eth0', '%', '%1', '%a.b-c', '%%', '%a b', '%[')),
   joined(
-    fc.constantFrom(...'::ffff: ::FFFF:0: :: 0:0:0:0:0:ffff: 64:ff9b:: 64:FF9B:1:: ::1:'.split(' ')),
+    fc.constantFrom(
+      ...'::ffff: ::FFFF:0: :: 0:0:0:0:0:ffff: 64:ff9b:: 64:FF9B:1:: 64:ff9b::1: ::1:'.split(' '),
+    ),
     fc.ipV4(),
   ),
   fc.string({ maxLength: 12 }),

@@ -132,14 +132,16 @@ describe('a tree of two snapshots', () => {
     expect(await damageOf(out)).toEqual([]);
   });
 
-  it('of which more is damaged than is shown says how much', async () => {
-    const { out } = copyOf(pristine, path);
-    rmSync(join(out, 'api/v1/largest'), { recursive: true });
-    const { code, stdout } = await verifyTree(out, '--quiet');
+  it('of which more is damaged than is shown says how much, and is repaired as a whole', async () => {
+    const made = copyOf(pristine, path);
+    rmSync(join(made.out, 'api/v1/largest'), { recursive: true });
+    const { code, stdout } = await verifyTree(made.out, '--quiet');
     expect([code, stdout.match(/^missing: /gm)?.length]).toEqual([1, SHOWN_DAMAGE]);
     // One for each limit, and the lists of games, items and users.
     expect(stdout).toContain('and 103 more');
     expect(stdout).toMatch(/ has 203 damaged files \(.* files\) \(--repair renders them again\)$/m);
+    expect(await repair(made)).toMatchObject({ code: 0 });
+    expect(await damageOf(made.out)).toEqual([]);
   });
 
   describe('verify finds and --repair repairs', () => {
