@@ -1,12 +1,11 @@
 /** The contract suite against each way to serve a tree, with the differences that docs/edge-servers.md lists. */
-import { readdirSync, utimesSync } from 'node:fs';
+import { cpSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeSample } from '../../../../data/sample.js';
 import { contractCases, sender } from '../../../system/contract/cases.js';
 import { DIFFERENCES, SERVERS, type ServerName } from '../../../system/contract/differences.js';
 import { startNginx, startVarnish, type EdgeServer } from '../../../system/contract/servers.js';
-import { buildSigned } from '../../../system/contract/signed-tree.js';
+import { signedSample } from '../../../system/contract/signed-tree.js';
 import { temporary } from '../../../support/folder.js';
 import { has } from '../../../support/programs.js';
 import { startProxy } from '../../../support/proxy.js';
@@ -24,9 +23,7 @@ const isPossible: Readonly<Record<ServerName, boolean>> = {
 };
 
 beforeAll(async () => {
-  const register = path('register.sqlite');
-  await writeSample({ file: register, records: 400, seed: 3 });
-  await buildSigned(register, out);
+  cpSync(await signedSample(), out, { recursive: true });
   // Dates a minute later must lie in the past: others are ignored.
   const anHourAgo = new Date(Date.now() - 3_600_000);
   for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' }))
