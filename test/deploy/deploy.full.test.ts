@@ -186,8 +186,9 @@ describe.skipIf(!HAS_NGINX)('nginx-tls.conf', () => {
 
 const HAS_LOGROTATE = has('the rotation of the access log', 'logrotate');
 
-describe.skipIf(!HAS_LOGROTATE)('logrotate.conf', () => {
-  it('rotates a log that the proxy goes on writing, and the next line is at its beginning', async () => {
+it.skipIf(!HAS_LOGROTATE)(
+  'logrotate.conf rotates a log that the proxy goes on writing, and the next line is at its beginning',
+  async () => {
     const folder = path('log');
     mkdirSync(folder);
     const log = join(folder, 'access.log');
@@ -211,5 +212,5 @@ describe.skipIf(!HAS_LOGROTATE)('logrotate.conf', () => {
     expect(readFileSync(`${log}.1`, 'utf8')).toContain('/before');
     await request('after');
     await expect.poll(() => readFileSync(log, 'utf8')).toMatch(/^\{"level":"info".*"path":"\/after"/);
-  });
-});
+  },
+);

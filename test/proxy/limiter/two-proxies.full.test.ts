@@ -134,8 +134,9 @@ http {
 }
 `;
 
-describe.skipIf(!HAS_REDIS || !has(FILE, 'nginx'))('Two proxies after nginx', () => {
-  it('limit exactly, and fail no client when one of them is killed under load, and soon the other', async () => {
+it.skipIf(!HAS_REDIS || !has(FILE, 'nginx'))(
+  'Two proxies after nginx limit exactly, and fail no client when one of them is killed under load, and soon the other',
+  async () => {
     const { proxies, flags } = await pair('socket');
     const [folder, port] = [await emptyFolder(), await freePort()];
     const file = join(folder, 'nginx.conf');
@@ -177,5 +178,5 @@ describe.skipIf(!HAS_REDIS || !has(FILE, 'nginx'))('Two proxies after nginx', ()
     const seconds = Math.ceil((performance.now() - startMs) / 1000);
     expect(allowed).toBeLessThanOrEqual((1 + late) * (60 + seconds));
     await expectShared(as);
-  });
-});
+  },
+);

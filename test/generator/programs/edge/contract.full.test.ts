@@ -14,11 +14,9 @@ const path = temporary();
 const out = path('dist');
 const bases = new Map<ServerName, string>();
 const stops: (() => Promise<unknown>)[] = [];
-const hasNginx = has('the contract of nginx', 'nginx');
 const hasVarnish = has('the contract of Varnish', 'varnish');
 const isPossible: Readonly<Record<ServerName, boolean>> = {
-  proxy: true,
-  nginx: hasNginx,
+  nginx: has('the contract of nginx', 'nginx'),
   'varnish before proxy': hasVarnish,
 };
 
@@ -30,16 +28,14 @@ beforeAll(async () => {
     utimesSync(join(out, file), anHourAgo, anHourAgo);
   const proxy = await startProxy(out, ['--trust-proxy=loopback', '--api-tokens=60', '--page-tokens=60']);
   stops.push(proxy.stop);
-  bases.set('proxy', proxy.base);
   const start = async (name: ServerName, server: () => Promise<EdgeServer>): Promise<void> => {
     if (!isPossible[name]) return;
     const { base, stop } = await server();
     stops.unshift(stop);
     bases.set(name, base);
   };
-  const portOf = (name: ServerName): number => Number(new URL(bases.get(name) ?? '').port);
   await start('nginx', () => startNginx(out, path('nginx')));
-  await start('varnish before proxy', () => startVarnish(path('varnish'), portOf('proxy')));
+  await start('varnish before proxy', () => startVarnish(path('varnish'), proxy.port));
 });
 
 afterAll(async () => {

@@ -24,21 +24,19 @@ const limits = (refill: number) => ({
   page: { tokens: 1, refill_seconds: refill },
 });
 
-describe('the patterns', () => {
-  it('match every decimal up to a maximum, and no other text', () => {
-    const number = fc.maxSafeNat();
-    const decimals = fc.property(number, fc.oneof(number, fc.nat(1000)), (maximum, value) => {
-      const pattern = new RegExp(`^${decimalsUpTo(maximum)}$`);
-      // The numbers next to the maximum are where such patterns are wrong.
-      const others = [String(BigInt(maximum) + 1n), `0${value}`];
-      return (
-        pattern.test(String(value)) === value <= maximum &&
-        pattern.test(String(maximum)) &&
-        !others.some((text) => pattern.test(text))
-      );
-    });
-    expect(() => fc.assert(decimals, { numRuns: 2000 })).not.toThrow();
+it('the patterns match every decimal up to a maximum, and no other text', () => {
+  const number = fc.maxSafeNat();
+  const decimals = fc.property(number, fc.oneof(number, fc.nat(1000)), (maximum, value) => {
+    const pattern = new RegExp(`^${decimalsUpTo(maximum)}$`);
+    // The numbers next to the maximum are where such patterns are wrong.
+    const others = [String(BigInt(maximum) + 1n), `0${value}`];
+    return (
+      pattern.test(String(value)) === value <= maximum &&
+      pattern.test(String(maximum)) &&
+      !others.some((text) => pattern.test(text))
+    );
   });
+  expect(() => fc.assert(decimals, { numRuns: 2000 })).not.toThrow();
 });
 
 describe('the pattern of an Accept that prefers HTML', () => {

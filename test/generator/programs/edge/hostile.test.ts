@@ -135,13 +135,11 @@ describe('text for nginx', () => {
   });
 });
 
-describe('the files for static hosts', () => {
-  it('have no line that a value has begun', () => {
-    writeFileSync(`${out}/snapshot.json`, JSON.stringify(honest));
-    const published = readPublished(new Tree(out));
-    const all = { ...published.headers.all, 'X-A': 'z\n/*\n  Set-Cookie: a=b' };
-    expect(() => hostHeaders({ ...published, headers: { ...published.headers, all } })).toThrow(Failure);
-    const redirects = [{ path: '/a', to: '/b 200\n/* https://other.example' }];
-    expect(() => hostRedirects({ ...published, redirects })).toThrow(Failure);
-  });
+it('the files for static hosts have no line that a value has begun', () => {
+  writeFileSync(`${out}/snapshot.json`, JSON.stringify(honest));
+  const published = readPublished(new Tree(out));
+  const all = { ...published.headers.all, 'X-A': 'z\n/*\n  Set-Cookie: a=b' };
+  expect(() => hostHeaders({ ...published, headers: { ...published.headers, all } })).toThrow(Failure);
+  const redirects = [{ path: '/a', to: '/b 200\n/* https://other.example' }];
+  expect(() => hostRedirects({ ...published, redirects })).toThrow(Failure);
 });

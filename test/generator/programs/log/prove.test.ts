@@ -80,32 +80,26 @@ it.each([
   expect(proof.body === content).toBe(what === 'its content');
 });
 
-describe('a proof from a large route', () => {
+it('a proof from a large route holds for the first and last documents of chunks, lists and routes, and costs nine files', async () => {
   const ids = range(140_000).map((id) => id * 7);
-  let memory: Memory;
-  beforeAll(() => {
-    memory = new Memory(Object.fromEntries(ids.map((id) => [`/group/${id}`, `{"id":${id}}`])));
-  });
-
-  it('holds for the first and last documents of chunks, lists and routes, and costs nine files', async () => {
-    const lists = [...memory.files].filter(([name]) => /chunks-\d+\.txt$/.test(name));
-    expect(lists.length).toBeGreaterThan(2);
-    const firsts = lists.flatMap(([, text]) => text.toString().match(/^\d+(?= )/gm) ?? []).map(Number);
-    // The borders of lists, and every 40th border of chunks.
-    const borders = firsts.filter((_, at) => at % 256 < 2 || at % 256 > 254 || at % 40 === 0);
-    const some = [7, ids.at(-1)!, ...borders.flatMap((each) => [each - 7, each])].filter((each) => each > 0);
-    for (const id of some) {
-      memory.asked.length = 0;
-      const proof = naivelyVerified((await prove(group(id), memory)).text, key);
-      expect(proof).toMatchObject({ path: `/group/${id}`, body: `{"id":${id}}`, leaves: firsts.length });
-      expect(memory.asked).toHaveLength(9);
-    }
-    for (const id of [0, 8, ids.at(-1)! + 1]) {
-      const { message } = await failureOf(prove(group(id), memory));
-      expect(message).toBe(`signed snapshot 4 has no document /group/${id}`);
-    }
-    expect(memory.waits).toEqual([]);
-  });
+  const memory = new Memory(Object.fromEntries(ids.map((id) => [`/group/${id}`, `{"id":${id}}`])));
+  const lists = [...memory.files].filter(([name]) => /chunks-\d+\.txt$/.test(name));
+  expect(lists.length).toBeGreaterThan(2);
+  const firsts = lists.flatMap(([, text]) => text.toString().match(/^\d+(?= )/gm) ?? []).map(Number);
+  // The borders of lists, and every 40th border of chunks.
+  const borders = firsts.filter((_, at) => at % 256 < 2 || at % 256 > 254 || at % 40 === 0);
+  const some = [7, ids.at(-1)!, ...borders.flatMap((each) => [each - 7, each])].filter((each) => each > 0);
+  for (const id of some) {
+    memory.asked.length = 0;
+    const proof = naivelyVerified((await prove(group(id), memory)).text, key);
+    expect(proof).toMatchObject({ path: `/group/${id}`, body: `{"id":${id}}`, leaves: firsts.length });
+    expect(memory.asked).toHaveLength(9);
+  }
+  for (const id of [0, 8, ids.at(-1)! + 1]) {
+    const { message } = await failureOf(prove(group(id), memory));
+    expect(message).toBe(`signed snapshot 4 has no document /group/${id}`);
+  }
+  expect(memory.waits).toEqual([]);
 });
 
 describe('while a snapshot is being published', () => {
