@@ -85,33 +85,29 @@ function written(snapshot: Json) {
   }
 }
 
-describe('a hostile snapshot.json', () => {
-  always(
-    'reaches no configuration but as text, wherever it is altered',
-    () => {
-      const clean = written(honest);
-      expect(shapeOf(clean?.nginx ?? '').length).toBeGreaterThan(400);
-      let marked = 0;
-      const wrong: string[] = [];
-      for (const { place, value, snapshot } of oneIn(8, alterations(honest))) {
-        const files = typeof value === 'string' ? written(snapshot) : undefined;
-        if (files === undefined) continue;
-        const { nginx, headers, redirects } = files;
-        const lines = [...headers.split('\n'), ...redirects.split('\n')].filter((line) =>
-          line.includes(MARK),
-        );
-        const isText = lines.every((line) => /^( {2}[A-Za-z-]+: [ -~]+|\/\S* \/\S* \d+|\/\S*)$/.test(line));
-        if (nginx.includes(MARK)) marked += 1;
-        if (!isText || !isTextAlone(nginx, clean?.nginx ?? ''))
-          wrong.push(`${place} = ${JSON.stringify(value).slice(0, 100)}`);
-      }
-      expect(wrong).toEqual([]);
-      // Of titles and details alone.
-      expect(marked).toBeGreaterThan(isThorough ? 100 : 10);
-    },
-    120_000,
-  );
-});
+always(
+  'a hostile snapshot.json reaches no configuration but as text, wherever it is altered',
+  () => {
+    const clean = written(honest);
+    expect(shapeOf(clean?.nginx ?? '').length).toBeGreaterThan(400);
+    let marked = 0;
+    const wrong: string[] = [];
+    for (const { place, value, snapshot } of oneIn(8, alterations(honest))) {
+      const files = typeof value === 'string' ? written(snapshot) : undefined;
+      if (files === undefined) continue;
+      const { nginx, headers, redirects } = files;
+      const lines = [...headers.split('\n'), ...redirects.split('\n')].filter((line) => line.includes(MARK));
+      const isText = lines.every((line) => /^( {2}[A-Za-z-]+: [ -~]+|\/\S* \/\S* \d+|\/\S*)$/.test(line));
+      if (nginx.includes(MARK)) marked += 1;
+      if (!isText || !isTextAlone(nginx, clean?.nginx ?? ''))
+        wrong.push(`${place} = ${JSON.stringify(value).slice(0, 100)}`);
+    }
+    expect(wrong).toEqual([]);
+    // Of titles and details alone.
+    expect(marked).toBeGreaterThan(isThorough ? 100 : 10);
+  },
+  120_000,
+);
 
 describe('text for nginx', () => {
   it('is a string of exactly what was given, or refused', () => {
