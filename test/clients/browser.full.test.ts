@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { indexOf, temporary } from '../generator/publish/support.js';
 import { published } from '../support/build.js';
@@ -32,8 +32,9 @@ const SCRIPT = `async ([base, position]) => {
 
 const seen = z.object({ names: z.array(z.string()), error: z.string(), changes: z.array(z.string()) });
 
-describe.skipIf(!HAS_CHROMIUM)('the typed client in Chromium', () => {
-  it('reads documents, errors and bundles from another origin', async () => {
+it.skipIf(!HAS_CHROMIUM)(
+  'the typed client in Chromium reads documents, errors and bundles from another origin',
+  async () => {
     const register = writeRegister(path('register.sqlite'), {
       groups: [{ id: 7, name: 'seven' }, { id: 8 }],
     });
@@ -72,5 +73,5 @@ describe.skipIf(!HAS_CHROMIUM)('the typed client in Chromium', () => {
     expect(changes).toContain('put /api/v1/group/7');
     expect(changes).toContain('deleted /api/v1/group/8');
     expect(changes.at(-1)).toMatch(/^reached/);
-  });
-});
+  },
+);

@@ -9,18 +9,9 @@ import {
 } from '../../clients/typescript/changes.js';
 import { RegisterClient } from '../../clients/typescript/client.js';
 import { MadeUpOrigin, documentsOf, zipped } from '../generator/programs/mirror/made-up.js';
-import {
-  ROWS,
-  STEP,
-  digestOf,
-  indexOf,
-  manifestOf,
-  mirrorOf,
-  sha256,
-  temporary,
-} from '../generator/publish/support.js';
-import { published } from '../support/build.js';
-import { changeRegister, writeRegister } from '../support/register.js';
+import { temporary } from '../support/folder.js';
+import { digestOf, indexOf, manifestOf, mirrorOf, sha256 } from '../support/published.js';
+import { STEP, site } from '../support/site.js';
 import { endsProxies, proxied, rejectionOf } from './support.js';
 
 const path = temporary();
@@ -35,20 +26,20 @@ async function changesOf(client: RegisterClient, position: Position): Promise<Ch
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '');
 
 describe('changes of a real tree', () => {
-  const out = path('dist');
+  let out = '';
   /** What a copy of the first snapshot has: URL -> SHA-256. */
   let copy: Map<string, string>;
   const positions: Position[] = [];
   const at = (sequence: number): Position => positions[sequence - 1]!;
 
   beforeAll(async () => {
-    const register = writeRegister(path('register.sqlite'), ROWS);
+    const origin = await site(path);
+    ({ out } = origin);
+    copy = mirrorOf(out);
     for (const sql of ['', STEP, `UPDATE groups SET description = 'ünï 🦊' WHERE id = 2`]) {
-      changeRegister(register, sql);
-      await published({ register, out, acceptRemovals: true });
+      if (sql !== '') await origin.build(sql);
       const { tree, sequence, digest } = indexOf(out);
       positions.push({ tree, sequence, digest });
-      copy ??= mirrorOf(out);
     }
   });
 

@@ -18,6 +18,7 @@ import { PROJECT, temporary } from '../support/folder.js';
 import { has } from '../support/programs.js';
 import { startProxy } from '../support/proxy.js';
 import { writeRegister } from '../support/register.js';
+import { serve, temporariesIn } from '../system/contract/servers.js';
 import { DEPLOY, run } from './run.js';
 import { freePort } from '../support/ports.js';
 import { matching } from '../support/values.js';
@@ -131,25 +132,16 @@ async function start(
     .replaceAll('127.0.0.1:8080', new URL(proxy.base).host)
     .replaceAll('[::]:', '[::1]:')
     .replaceAll(/(?<=listen (\[::1\]:)?)(80|443)/g, (port) => String(port === '80' ? http : https));
-  const temporaries = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (name) => `${name}_temp_path ${join(folder, name)};`,
-  );
   const file = join(folder, 'nginx.conf');
   writeFileSync(
     file,
-    `user root; daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
-    events { } http { access_log off; ${temporaries.join(' ')} ${server} }`,
+    `daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
+    events { } http { access_log off; ${temporariesIn('tmp')} ${server} }`,
   );
-  const command = ['-e', join(folder, 'error.log'), '-c', file] as const;
-  expect(await run(['nginx', '-t', '-q', ...command])).toEqual(DONE);
-  const nginx = spawn('nginx', command, {
-    env: { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` },
-    stdio: 'ignore',
-  });
-  onTestFinished(() => void nginx.kill('SIGTERM'));
-  const bases = { http: `http://127.0.0.1:${http}`, https: `https://127.0.0.1:${https}` };
-  await expect.poll(async () => (await get(bases.http)).status).toBe(301);
-  return bases;
+  expect(await run(['nginx', '-t', '-q', '-e', 'stderr', '-p', folder, '-c', file])).toEqual(DONE);
+  const { base, stop } = await serve(http, folder, file);
+  onTestFinished(stop);
+  return { http: base, https: `https://127.0.0.1:${https}` };
 }
 
 const HAS_NGINX = has('nginx with TLS', 'nginx', 'openssl', 'curl');
@@ -194,8 +186,9 @@ describe.skipIf(!HAS_NGINX)('nginx-tls.conf', () => {
 
 const HAS_LOGROTATE = has('the rotation of the access log', 'logrotate');
 
-describe.skipIf(!HAS_LOGROTATE)('logrotate.conf', () => {
-  it('rotates a log that the proxy goes on writing, and the next line is at its beginning', async () => {
+it.skipIf(!HAS_LOGROTATE)(
+  'logrotate.conf rotates a log that the proxy goes on writing, and the next line is at its beginning',
+  async () => {
     const folder = path('log');
     mkdirSync(folder);
     const log = join(folder, 'access.log');
@@ -219,5 +212,5 @@ describe.skipIf(!HAS_LOGROTATE)('logrotate.conf', () => {
     expect(readFileSync(`${log}.1`, 'utf8')).toContain('/before');
     await request('after');
     await expect.poll(() => readFileSync(log, 'utf8')).toMatch(/^\{"level":"info".*"path":"\/after"/);
-  });
-});
+  },
+);

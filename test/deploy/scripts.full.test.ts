@@ -266,7 +266,7 @@ describe.skipIf(!HAS_TOOLS)('publish.sh', () => {
     expect(now).not.toContain('group');
   });
 
-  it('builds nothing if the check fails', async () => {
+  it('builds nothing if the check fails, or while another run is at work', async () => {
     const { publish, steps, register, out, purged } = await site();
     changeRegister(register, `UPDATE groups SET member_count = -1`);
     const { code, output } = await publish();
@@ -278,6 +278,8 @@ describe.skipIf(!HAS_TOOLS)('publish.sh', () => {
     // What is left out as invalid would never pass the check.
     expect(await publish('--skip-invalid')).toMatchObject({ code: 0 });
     expect(steps()).toEqual(['build', 'upload']);
+    await holding(join(out, '../.dist-publish/lock'));
+    expect(await publish()).toEqual({ code: 75, output: 'publish: another run is at work\n' });
   });
 
   it('uploads and purges nothing if the build fails, and purges nothing if the upload fails', async () => {
@@ -318,14 +320,6 @@ describe.skipIf(!HAS_TOOLS)('publish.sh', () => {
     expect(readdirSync(work).toSorted()).toEqual(['downloads', 'lock']);
     await publish();
     expect(purged()).not.toContainEqual(groupUrl(1));
-  });
-
-  it('ends with 75 while another run is at work', async () => {
-    const { publish, out } = await site();
-    await publish();
-    const lock = join(out, '../.dist-publish/lock');
-    await holding(lock);
-    expect(await publish()).toEqual({ code: 75, output: 'publish: another run is at work\n' });
   });
 });
 

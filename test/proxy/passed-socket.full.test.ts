@@ -101,18 +101,16 @@ describe.skipIf(!has(FILE, 'python3'))('A passed socket', () => {
   });
 });
 
-describe.skipIf(!has(FILE, 'systemd'))('systemd-socket-activate', () => {
-  it('passes its socket to the proxy', async () => {
-    const port = await freePort();
-    const root = await tree();
-    const command = ['--listen', `127.0.0.1:${port}`, process.execPath, MAIN, '--dist', root];
-    const child = spawn('systemd-socket-activate', command, { stdio: 'ignore' });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    await expect
-      .poll(async () => (await ask(port, '/api/v1').catch(() => undefined))?.status, { timeout: 10_000 })
-      .toBe(200);
-    // It becomes the proxy, which is the same process.
-    child.kill('SIGHUP');
-    expect(await once(child, 'close')).toEqual([0, null]);
-  });
+it.skipIf(!has(FILE, 'systemd'))('systemd-socket-activate passes its socket to the proxy', async () => {
+  const port = await freePort();
+  const root = await tree();
+  const command = ['--listen', `127.0.0.1:${port}`, process.execPath, MAIN, '--dist', root];
+  const child = spawn('systemd-socket-activate', command, { stdio: 'ignore' });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await expect
+    .poll(async () => (await ask(port, '/api/v1').catch(() => undefined))?.status, { timeout: 10_000 })
+    .toBe(200);
+  // It becomes the proxy, which is the same process.
+  child.kill('SIGHUP');
+  expect(await once(child, 'close')).toEqual([0, null]);
 });

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { UNLIMITED } from '../support/proxy.js';
 import { GET, ask, listening, tree } from './support.js';
 
@@ -17,8 +17,9 @@ function residentKiB(pid: number | undefined): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 }
 
-describe.runIf(process.platform === 'linux')('a process with a heap of 256 MB', () => {
-  it('lives through connections that pipeline requests without reading, and serves others', async () => {
+it.runIf(process.platform === 'linux')(
+  'a process with a heap of 256 MB lives through connections that pipeline requests without reading, and serves others',
+  async () => {
     const { child, port } = await listening(
       ['--dist', await tree(), ...UNLIMITED, '--max-connections-per-client', '300'],
       { NODE_OPTIONS: '--max-old-space-size=256' },
@@ -59,5 +60,5 @@ describe.runIf(process.platform === 'linux')('a process with a heap of 256 MB', 
     expect(child.exitCode).toBeNull();
     expect(peakKiB).toBeLessThan(RESIDENT_MAX_KIB);
     expect(peakKiB - idleKiB).toBeLessThan(CONNECTIONS * CONNECTION_MAX_KIB);
-  });
-});
+  },
+);

@@ -56,8 +56,8 @@ describe('what a download takes from its bucket', () => {
 
   it('is its share for a range, and all of it where a range is ignored', async () => {
     const { ask, statuses } = await withDownload(5);
-    for (let first = 0; first < SIZE; first += 10)
-      expect((await ask(CSV, range(`bytes=${first}-${first + 9}`))).status).toBe(206);
+    for (let first = 0; first < SIZE; first += 100)
+      expect((await ask(CSV, range(`bytes=${first}-${first + 99}`))).status).toBe(206);
     for (const half of ['bytes=-500', 'bytes=500-']) expect(await statuses(CSV, range(half))).toBe('206');
     for (const headers of [{ Range: 'bytes=0-1,3-4' }, { Range: 'bytes=0-0', 'If-Range': '"x"' }])
       expect(await statuses(CSV, { headers })).toBe('200');
@@ -165,11 +165,11 @@ describe('a refusal', () => {
     }
   });
 
-  it('is that of 140 of 200 requests that come at once, and of HEAD', async () => {
-    const { ask } = await startProxy(await tree());
-    const answers = await Promise.all(Array.from({ length: 200 }, () => ask('/api/v1')));
+  it('is that of 14 of 20 requests that come at once, and of HEAD', async () => {
+    const { ask } = await startProxy(await tree(), { quotas: { api: { burst: 6 } } });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask('/api/v1')));
     const refused = answers.filter(({ status }) => status === 429);
-    expect([answers.filter(({ status }) => status === 200).length, refused.length]).toEqual([60, 140]);
+    expect([answers.filter(({ status }) => status === 200).length, refused.length]).toEqual([6, 14]);
     const expected = { 'retry-after': '1', ratelimit: '"api";r=0;t=1' };
     for (const { headers } of [...refused, await ask('/api/v1', { method: 'HEAD' })])
       expect(headers).toMatchObject(expected);

@@ -18,8 +18,7 @@ import { decide, emissionMs, refund, type Quota } from '../../../proxy/limiter/g
 import { MemoryStore } from '../../../proxy/limiter/memory-store.js';
 import { GCRA_SCRIPT, parseReply, RedisBuckets, redisKey } from '../../../proxy/limiter/redis-store.js';
 import { hasRedis, startRedis, type TestRedis } from './redis-server.js';
-import { gate, listenOn, startProxy, tree } from '../support.js';
-import { LIMITS } from '../../support/snapshot.js';
+import { gate, listenOn } from '../support.js';
 import { containing } from '../../support/values.js';
 import { freePort } from '../../support/ports.js';
 
@@ -321,7 +320,8 @@ it('RedisBuckets.store without Redis is the local store', async () => {
 
 describe.skipIf(!HAS_REDIS)('RedisBuckets.store with a real Redis', () => {
   it('counts as MemoryStore does, in tokens and parts of them, from the beginning under a changed quota', async () => {
-    const { store, local, hits } = await storeOn((await server()).url);
+    const { url } = await server();
+    const { store, local, hits } = await storeOn(url);
     // A refusal is limit + 1, and takes nothing.
     expect(await hits('a', 8)).toEqual([1, 2, 3, 4, 5, 6, 6, 6]);
     const resetMs = Number((await store.increment('a')).resetTime);
@@ -333,6 +333,8 @@ describe.skipIf(!HAS_REDIS)('RedisBuckets.store with a real Redis', () => {
     expect(await hits('b')).toEqual([2]);
     local.quota = { burst: 2, emissionIntervalMs: 600_000 };
     expect(await hits('a', 3)).toEqual([1, 2, 3]);
+    const keys = (await adminOf(url).keys('*')).toSorted();
+    expect(keys).toEqual(['2x600000:a', '5x600000:a', '5x600000:b'].map((key) => `register-api:api:${key}`));
   });
 
   it('leaves the local bucket alone while Redis answers, and starts there with a full one', async () => {
@@ -343,34 +345,5 @@ describe.skipIf(!HAS_REDIS)('RedisBuckets.store with a real Redis', () => {
     await expect.poll(() => buckets.isUp, { timeout: 500 }).toBe(false);
     expect(await hits('a', 2)).toEqual([1, 2]);
     expect(await buckets.refund('a', SLOW, 1)).toBe(false);
-  });
-
-  it('has two proxies share the buckets, refunds included', async () => {
-    const { url } = await server();
-    const slow = { emissionIntervalMs: 600_000 };
-    const quotas = { api: { burst: 4, ...slow }, download: { burst: 2, ...slow } };
-    const root = await tree({ limits: { ...LIMITS, download: { ...LIMITS.download, token_bytes: 1 } } });
-    const proxy = async () => {
-      const redis = new RedisBuckets(url, () => undefined);
-      onTestFinished(() => redis.close());
-      await redis.start();
-      return startProxy(root, { quotas, redis });
-    };
-    const proxies = [await proxy(), await proxy()];
-    const statuses = async (targets: string, from: string): Promise<string> => {
-      const all: (string | undefined)[] = [];
-      for (const [turn, target] of targets.split(' ').entries())
-        all.push(await proxies[turn % 2]?.statuses(target, { from }));
-      return all.join(' ');
-    };
-    const [csv, api] = ['/downloads/groups.csv', '/api/v1'];
-    // The third took a token of the API, and gave it back.
-    const first = `${csv} ${csv} ${csv} ${api} ${api} ${api}`;
-    expect(await statuses(first, '127.0.0.2')).toBe('200 200 429 200 200 429');
-    // What the API refuses takes nothing of a download.
-    const second = `${api} ${api} ${api} ${api} ${csv} ${csv}`;
-    expect(await statuses(second, '127.0.0.3')).toBe('200 200 200 200 429 429');
-    const keys = await adminOf(url).keys('register-api:download:*');
-    expect(keys).toEqual(['register-api:download:2x600000:127.0.0.2']);
   });
 });

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../../support/ports.js';
 import { has } from '../../support/programs.js';
 import type { ProxyProcess } from '../../support/proxy.js';
-import { serve } from '../../system/contract/servers.js';
+import { serve, temporariesIn } from '../../system/contract/servers.js';
 import { load, type Tally } from '../load.js';
 import { ask, emptyFolder, listening, start, tree, type Answer } from '../support.js';
 import { hasRedis, startRedis } from './redis-server.js';
@@ -115,7 +115,7 @@ pid nginx.pid;
 events { worker_connections 1024; }
 http {
   access_log off;
-  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path tmp;`).join(' ')}
+  ${temporariesIn('tmp')}
   upstream register {
     ${proxies.map((proxy) => `server 127.0.0.1:${proxy} max_fails=0;`).join(' ')}
     keepalive 32;
@@ -134,8 +134,9 @@ http {
 }
 `;
 
-describe.skipIf(!HAS_REDIS || !has(FILE, 'nginx'))('Two proxies after nginx', () => {
-  it('limit exactly, and fail no client when one of them is killed under load, and soon the other', async () => {
+it.skipIf(!HAS_REDIS || !has(FILE, 'nginx'))(
+  'Two proxies after nginx limit exactly, and fail no client when one of them is killed under load, and soon the other',
+  async () => {
     const { proxies, flags } = await pair('socket');
     const [folder, port] = [await emptyFolder(), await freePort()];
     const file = join(folder, 'nginx.conf');
@@ -177,5 +178,5 @@ describe.skipIf(!HAS_REDIS || !has(FILE, 'nginx'))('Two proxies after nginx', ()
     const seconds = Math.ceil((performance.now() - startMs) / 1000);
     expect(allowed).toBeLessThanOrEqual((1 + late) * (60 + seconds));
     await expectShared(as);
-  });
-});
+  },
+);

@@ -6,6 +6,7 @@ import { nginxConfiguration } from '../../../generator/programs/edge/nginx.js';
 import { readPublished } from '../../../generator/programs/edge/published.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { KEEP_ALIVE_TIMEOUT_MS } from '../../../proxy/http/connections.js';
+import { temporariesIn } from '../contract/servers.js';
 import { startServer, type Server } from './servers.js';
 
 /** @param folder for its own files; made if not there */
@@ -42,7 +43,6 @@ export function startNginx(dist: string, folder: string, headers: readonly strin
     if (index % 2 === 1 || MADE.test(name)) return [];
     return `add_header ${name} "${headers[index + 1]?.replaceAll(/["\\]/g, String.raw`\$&`)}" always;`;
   });
-  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path tmp;`);
   return start(
     folder,
     (port) => `
@@ -59,7 +59,7 @@ http {
   types { }
   keepalive_timeout ${KEEP_ALIVE_TIMEOUT_MS / 1000}s;
   keepalive_requests 1000000000;
-  ${paths.join(' ')}
+  ${temporariesIn('tmp')}
   open_file_cache max=4000 inactive=60s;
   limit_req_zone $binary_remote_addr zone=clients:10m rate=1000000r/s;
   server {

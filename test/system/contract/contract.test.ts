@@ -1,17 +1,11 @@
 /** The two halves together: what the generator publishes is what the proxy answers. */
 import { expect, it, onTestFinished } from 'vitest';
-import { writeSample } from '../../../data/sample.js';
-import { temporary } from '../../support/folder.js';
 import { startProxy } from '../../support/proxy.js';
 import { contractCases, sender } from './cases.js';
-import { buildSigned } from './signed-tree.js';
-
-const path = temporary();
+import { signedSample } from './signed-tree.js';
 
 it('the proxy keeps the contract, in every case', async () => {
-  const [register, out] = [path('register.sqlite'), path('dist')];
-  await writeSample({ file: register, records: 150, seed: 3 });
-  await buildSigned(register, out);
+  const out = await signedSample();
   const proxy = await startProxy(out, ['--trust-proxy=loopback', '--api-tokens=60', '--page-tokens=60']);
   onTestFinished(async () => void (await proxy.stop()));
   const send = sender(proxy.base);

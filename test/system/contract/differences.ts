@@ -4,7 +4,7 @@
  * here that no longer shows.
  */
 
-export const SERVERS = ['proxy', 'nginx', 'varnish before proxy'] as const;
+export const SERVERS = ['nginx', 'varnish before proxy'] as const;
 export type ServerName = (typeof SERVERS)[number];
 
 export interface Difference {

@@ -8,7 +8,6 @@ import { EXIT } from '../../../generator/base/errors.js';
 import { OPTIONS } from '../../../proxy/config.js';
 import { MadeUpOrigin, documentsOf } from '../../generator/programs/mirror/made-up.js';
 import { inProcess } from '../../generator/publish/support.js';
-import { snapshot } from '../../support/cli.js';
 import { DIFFERENCES } from './differences.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
@@ -74,7 +73,7 @@ const COMMANDS = [...section(commands, '## The generator').matchAll(/^- `([a-z][
 
 describe('docs/commands.md', () => {
   it('lists the commands there are', async () => {
-    const help = (await snapshot(['--help'])).stdout.split('Commands:')[1] ?? '';
+    const help = (await inProcess('--help')).stdout.split('Commands:')[1] ?? '';
     const real = [...help.matchAll(/^ {2}([a-z-]+) /gm)].map(([, command]) => command);
     const words = COMMANDS.map((command) => command.split(' ')[0]);
     expect(new Set([...words, 'help'])).toEqual(new Set(real));

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { snapshot } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { has } from '../../support/programs.js';
@@ -14,8 +14,9 @@ import { pathsBelow } from '../../support/tree.js';
 const path = temporary();
 const files = (folder: string) => pathsBelow(folder, (entry) => entry.isFile());
 
-describe.skipIf(!has('the recipe for every file', 'curl'))('README.txt', () => {
-  it('has a recipe that fetches every file, what has changed alone, and its time by the limit', async () => {
+it.skipIf(!has('the recipe for every file', 'curl'))(
+  'README.txt has a recipe that fetches every file, what has changed alone, and its time by the limit',
+  async () => {
     const items = Array.from({ length: 50 }, (_, id) => ({ id: id + 1, name: `item ${id}`, price: 1 }));
     const [register, out] = [writeRegister(path('register.sqlite'), { items }), path('dist')];
     const build = () => snapshot(['build', '--register', register, '--out', out, '--quiet']);
@@ -48,5 +49,5 @@ describe.skipIf(!has('the recipe for every file', 'curl'))('README.txt', () => {
     for (let tries = 0; tries < 50 && again.length === 1; tries += 1) again = await fetched();
     expect(again).toContain(`${base}/downloads/items.csv`);
     expect(again).not.toContain(`${base}/downloads/groups.csv`);
-  });
-});
+  },
+);

@@ -13,6 +13,12 @@ export interface EdgeServer {
   readonly stop: () => Promise<void>;
 }
 
+/** Directives that have nginx keep its temporary files in a folder. */
+export const temporariesIn = (folder: string): string =>
+  ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${folder};`)
+    .join(' ');
+
 /** nginx over a tree. @param folder a new folder for its files @param options of `edge nginx` */
 export async function startNginx(
   out: string,

@@ -1,7 +1,9 @@
 /** A signed tree for servers, with the tiles of a log that has more entries than it. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { writeSample } from '../../../data/sample.js';
 import { createKey } from '../../../generator/programs/log/key-file.js';
 import { OPERATOR, published } from '../../support/build.js';
 
@@ -23,3 +25,17 @@ export async function buildSigned(register: string, out: string, operator = OPER
     writeFileSync(path, Buffer.alloc(8192 - index, `tile ${tile}; `));
   }
 }
+
+let sample: Promise<string> | undefined;
+
+async function buildSample(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'register-signed-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const [file, out] = [join(folder, 'register.sqlite'), join(folder, 'dist')];
+  await writeSample({ file, records: 150, seed: 3 });
+  await buildSigned(file, out);
+  return out;
+}
+
+/** The signed tree of a sample, built once for all test files that a process runs, which only read it. */
+export const signedSample = (): Promise<string> => (sample ??= buildSample());

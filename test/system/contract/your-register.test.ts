@@ -175,42 +175,40 @@ describe('the clubs of its recipes', () => {
   });
 });
 
-describe('data/upserts.sql', () => {
-  it('makes a register of measurements that a crawler writes one after the other', async () => {
-    const file = path('written.sqlite');
-    const [schema, upserts] = ['schema.sql', 'upserts.sql'].map((name) =>
-      readFileSync(join(PROJECT, 'data', name), 'utf8'),
+it('data/upserts.sql makes a register of measurements that a crawler writes one after the other', async () => {
+  const file = path('written.sqlite');
+  const [schema, upserts] = ['schema.sql', 'upserts.sql'].map((name) =>
+    readFileSync(join(PROJECT, 'data', name), 'utf8'),
+  );
+  const own = openDatabase(file).exec(schema ?? '');
+  for (const [day, name, members] of [
+    [1, 'Mill', 10],
+    [2, 'Mill', 12],
+    [3, 'Old Mill', 11],
+    [4, 'Mill', 11],
+  ] as const) {
+    const values = {
+      id: '7',
+      name: `'${name}'`,
+      members: String(members),
+      now: `'2026-11-0${day}T08:00:00Z'`,
+    };
+    own.exec(
+      (upserts ?? '')
+        .replaceAll(/^--.*$/gm, '')
+        .replaceAll(/:(id|name|members|now)\b/g, (_, key: keyof typeof values) => values[key]),
     );
-    const own = openDatabase(file).exec(schema ?? '');
-    for (const [day, name, members] of [
-      [1, 'Mill', 10],
-      [2, 'Mill', 12],
-      [3, 'Old Mill', 11],
-      [4, 'Mill', 11],
-    ] as const) {
-      const values = {
-        id: '7',
-        name: `'${name}'`,
-        members: String(members),
-        now: `'2026-11-0${day}T08:00:00Z'`,
-      };
-      own.exec(
-        (upserts ?? '')
-          .replaceAll(/^--.*$/gm, '')
-          .replaceAll(/:(id|name|members|now)\b/g, (_, key: keyof typeof values) => values[key]),
-      );
-    }
-    expect(
-      own.prepare<[]>('SELECT position, name FROM group_names ORDER BY position').raw(true).all(),
-    ).toEqual([
+  }
+  expect(own.prepare<[]>('SELECT position, name FROM group_names ORDER BY position').raw(true).all()).toEqual(
+    [
       [1, 'Mill'],
       [2, 'Old Mill'],
       [3, 'Mill'],
-    ]);
-    own.close();
-    const counts = { groups: 1, group_member_readings: 4, group_names: 3 };
-    expect(await check(file)).toMatchObject({ total: 0, counts });
-  });
+    ],
+  );
+  own.close();
+  const counts = { groups: 1, group_member_readings: 4, group_names: 3 };
+  expect(await check(file)).toMatchObject({ total: 0, counts });
 });
 
 /** The lines of the list of times: a value, and the expression for it. */

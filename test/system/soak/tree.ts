@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 import { ROUTES, snapshotJson } from '../../support/snapshot.js';
-import { words } from './targets.js';
+import { words } from './requests.js';
 
 /** A small tree with everything that may be read, and canaries wherever something may not. */
 

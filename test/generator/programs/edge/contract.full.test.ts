@@ -1,12 +1,11 @@
 /** The contract suite against each way to serve a tree, with the differences that docs/edge-servers.md lists. */
-import { readdirSync, utimesSync } from 'node:fs';
+import { cpSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeSample } from '../../../../data/sample.js';
 import { contractCases, sender } from '../../../system/contract/cases.js';
 import { DIFFERENCES, SERVERS, type ServerName } from '../../../system/contract/differences.js';
 import { startNginx, startVarnish, type EdgeServer } from '../../../system/contract/servers.js';
-import { buildSigned } from '../../../system/contract/signed-tree.js';
+import { signedSample } from '../../../system/contract/signed-tree.js';
 import { temporary } from '../../../support/folder.js';
 import { has } from '../../../support/programs.js';
 import { startProxy } from '../../../support/proxy.js';
@@ -15,34 +14,28 @@ const path = temporary();
 const out = path('dist');
 const bases = new Map<ServerName, string>();
 const stops: (() => Promise<unknown>)[] = [];
-const hasNginx = has('the contract of nginx', 'nginx');
 const hasVarnish = has('the contract of Varnish', 'varnish');
 const isPossible: Readonly<Record<ServerName, boolean>> = {
-  proxy: true,
-  nginx: hasNginx,
+  nginx: has('the contract of nginx', 'nginx'),
   'varnish before proxy': hasVarnish,
 };
 
 beforeAll(async () => {
-  const register = path('register.sqlite');
-  await writeSample({ file: register, records: 400, seed: 3 });
-  await buildSigned(register, out);
+  cpSync(await signedSample(), out, { recursive: true });
   // Dates a minute later must lie in the past: others are ignored.
   const anHourAgo = new Date(Date.now() - 3_600_000);
   for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' }))
     utimesSync(join(out, file), anHourAgo, anHourAgo);
   const proxy = await startProxy(out, ['--trust-proxy=loopback', '--api-tokens=60', '--page-tokens=60']);
   stops.push(proxy.stop);
-  bases.set('proxy', proxy.base);
   const start = async (name: ServerName, server: () => Promise<EdgeServer>): Promise<void> => {
     if (!isPossible[name]) return;
     const { base, stop } = await server();
     stops.unshift(stop);
     bases.set(name, base);
   };
-  const portOf = (name: ServerName): number => Number(new URL(bases.get(name) ?? '').port);
   await start('nginx', () => startNginx(out, path('nginx')));
-  await start('varnish before proxy', () => startVarnish(path('varnish'), portOf('proxy')));
+  await start('varnish before proxy', () => startVarnish(path('varnish'), proxy.port));
 });
 
 afterAll(async () => {

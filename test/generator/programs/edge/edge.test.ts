@@ -8,20 +8,13 @@ import { HTML_PATTERN, decimalsUpTo } from '../../../../generator/programs/edge/
 import { readPublished } from '../../../../generator/programs/edge/published.js';
 import { ratesOf } from '../../../../generator/programs/edge/rates.js';
 import { Tree } from '../../../../generator/tree/tree.js';
-import { writeSample } from '../../../../data/sample.js';
 import { prefersHtml } from '../../../../proxy/http/negotiation.js';
-import { buildSigned } from '../../../system/contract/signed-tree.js';
+import { signedSample } from '../../../system/contract/signed-tree.js';
 import { filesByUrl, inProcess } from '../../publish/support.js';
 import { temporary } from '../../../support/folder.js';
 
 const path = temporary();
-const out = path('dist');
-
-beforeAll(async () => {
-  const register = path('register.sqlite');
-  await writeSample({ file: register, records: 50, seed: 3 });
-  await buildSigned(register, out);
-});
+const out = await signedSample();
 
 const edge = (...args: string[]) => inProcess('edge', ...args);
 
@@ -31,21 +24,19 @@ const limits = (refill: number) => ({
   page: { tokens: 1, refill_seconds: refill },
 });
 
-describe('the patterns', () => {
-  it('match every decimal up to a maximum, and no other text', () => {
-    const number = fc.maxSafeNat();
-    const decimals = fc.property(number, fc.oneof(number, fc.nat(1000)), (maximum, value) => {
-      const pattern = new RegExp(`^${decimalsUpTo(maximum)}$`);
-      // The numbers next to the maximum are where such patterns are wrong.
-      const others = [String(BigInt(maximum) + 1n), `0${value}`];
-      return (
-        pattern.test(String(value)) === value <= maximum &&
-        pattern.test(String(maximum)) &&
-        !others.some((text) => pattern.test(text))
-      );
-    });
-    expect(() => fc.assert(decimals, { numRuns: 2000 })).not.toThrow();
+it('the patterns match every decimal up to a maximum, and no other text', () => {
+  const number = fc.maxSafeNat();
+  const decimals = fc.property(number, fc.oneof(number, fc.nat(1000)), (maximum, value) => {
+    const pattern = new RegExp(`^${decimalsUpTo(maximum)}$`);
+    // The numbers next to the maximum are where such patterns are wrong.
+    const others = [String(BigInt(maximum) + 1n), `0${value}`];
+    return (
+      pattern.test(String(value)) === value <= maximum &&
+      pattern.test(String(maximum)) &&
+      !others.some((text) => pattern.test(text))
+    );
   });
+  expect(() => fc.assert(decimals, { numRuns: 2000 })).not.toThrow();
 });
 
 describe('the pattern of an Accept that prefers HTML', () => {

@@ -1,16 +1,15 @@
 /** A tree whose snapshot.json is hostile: `edge` refuses it, or writes it as text alone. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { beforeAll, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { always, isThorough, it, oneIn } from '../../../support/thorough.js';
-import { writeSample } from '../../../../data/sample.js';
 import { hostHeaders, hostRedirects } from '../../../../generator/programs/edge/headers.js';
 import { nginxText, pattern, quoted, words } from '../../../../generator/programs/edge/nginx-text.js';
 import { nginxConfiguration } from '../../../../generator/programs/edge/nginx.js';
 import { readPublished } from '../../../../generator/programs/edge/published.js';
 import { Failure } from '../../../../generator/base/errors.js';
 import { Tree } from '../../../../generator/tree/tree.js';
-import { buildSigned } from '../../../system/contract/signed-tree.js';
+import { signedSample } from '../../../system/contract/signed-tree.js';
 import { temporary } from '../../../support/folder.js';
 import {
   HOSTILE_TEXTS,
@@ -23,16 +22,9 @@ import {
 
 const path = temporary();
 const out = path('dist');
-let honest: Json;
-
-beforeAll(async () => {
-  const register = path('register.sqlite');
-  await writeSample({ file: register, records: 50, seed: 3 });
-  const built = path('built');
-  await buildSigned(register, built);
-  honest = withFewRoutes(jsonObject.parse(JSON.parse(readFileSync(`${built}/snapshot.json`, 'utf8'))));
-  mkdirSync(out);
-});
+mkdirSync(out);
+const built = readFileSync(`${await signedSample()}/snapshot.json`, 'utf8');
+const honest = withFewRoutes(jsonObject.parse(JSON.parse(built)));
 
 interface Token {
   readonly text: string;
@@ -93,33 +85,29 @@ function written(snapshot: Json) {
   }
 }
 
-describe('a hostile snapshot.json', () => {
-  always(
-    'reaches no configuration but as text, wherever it is altered',
-    () => {
-      const clean = written(honest);
-      expect(shapeOf(clean?.nginx ?? '').length).toBeGreaterThan(400);
-      let marked = 0;
-      const wrong: string[] = [];
-      for (const { place, value, snapshot } of oneIn(8, alterations(honest))) {
-        const files = typeof value === 'string' ? written(snapshot) : undefined;
-        if (files === undefined) continue;
-        const { nginx, headers, redirects } = files;
-        const lines = [...headers.split('\n'), ...redirects.split('\n')].filter((line) =>
-          line.includes(MARK),
-        );
-        const isText = lines.every((line) => /^( {2}[A-Za-z-]+: [ -~]+|\/\S* \/\S* \d+|\/\S*)$/.test(line));
-        if (nginx.includes(MARK)) marked += 1;
-        if (!isText || !isTextAlone(nginx, clean?.nginx ?? ''))
-          wrong.push(`${place} = ${JSON.stringify(value).slice(0, 100)}`);
-      }
-      expect(wrong).toEqual([]);
-      // Of titles and details alone.
-      expect(marked).toBeGreaterThan(isThorough ? 100 : 10);
-    },
-    120_000,
-  );
-});
+always(
+  'a hostile snapshot.json reaches no configuration but as text, wherever it is altered',
+  () => {
+    const clean = written(honest);
+    expect(shapeOf(clean?.nginx ?? '').length).toBeGreaterThan(400);
+    let marked = 0;
+    const wrong: string[] = [];
+    for (const { place, value, snapshot } of oneIn(8, alterations(honest))) {
+      const files = typeof value === 'string' ? written(snapshot) : undefined;
+      if (files === undefined) continue;
+      const { nginx, headers, redirects } = files;
+      const lines = [...headers.split('\n'), ...redirects.split('\n')].filter((line) => line.includes(MARK));
+      const isText = lines.every((line) => /^( {2}[A-Za-z-]+: [ -~]+|\/\S* \/\S* \d+|\/\S*)$/.test(line));
+      if (nginx.includes(MARK)) marked += 1;
+      if (!isText || !isTextAlone(nginx, clean?.nginx ?? ''))
+        wrong.push(`${place} = ${JSON.stringify(value).slice(0, 100)}`);
+    }
+    expect(wrong).toEqual([]);
+    // Of titles and details alone.
+    expect(marked).toBeGreaterThan(isThorough ? 100 : 10);
+  },
+  120_000,
+);
 
 describe('text for nginx', () => {
   it('is a string of exactly what was given, or refused', () => {
@@ -143,13 +131,11 @@ describe('text for nginx', () => {
   });
 });
 
-describe('the files for static hosts', () => {
-  it('have no line that a value has begun', () => {
-    writeFileSync(`${out}/snapshot.json`, JSON.stringify(honest));
-    const published = readPublished(new Tree(out));
-    const all = { ...published.headers.all, 'X-A': 'z\n/*\n  Set-Cookie: a=b' };
-    expect(() => hostHeaders({ ...published, headers: { ...published.headers, all } })).toThrow(Failure);
-    const redirects = [{ path: '/a', to: '/b 200\n/* https://other.example' }];
-    expect(() => hostRedirects({ ...published, redirects })).toThrow(Failure);
-  });
+it('the files for static hosts have no line that a value has begun', () => {
+  writeFileSync(`${out}/snapshot.json`, JSON.stringify(honest));
+  const published = readPublished(new Tree(out));
+  const all = { ...published.headers.all, 'X-A': 'z\n/*\n  Set-Cookie: a=b' };
+  expect(() => hostHeaders({ ...published, headers: { ...published.headers, all } })).toThrow(Failure);
+  const redirects = [{ path: '/a', to: '/b 200\n/* https://other.example' }];
+  expect(() => hostRedirects({ ...published, redirects })).toThrow(Failure);
 });

@@ -12,16 +12,14 @@ import {
 } from '../../../../generator/programs/log/log-files.js';
 import { EMPTY_HEAD } from '../../../../generator/programs/log/tlog/merkle.js';
 import { temporary } from '../../../support/folder.js';
+import { pathsBelow } from '../../../support/tree.js';
 import { leafOf, nodeOf, rootOf as naiveHead, tilesOf } from './naive.js';
-import { Comparisons, filesOf, flips, grow, makeLog, refusal } from './support.js';
+import { Comparisons, flips, grow, makeLog, refusal } from './support.js';
 
 const path = temporary();
+const filesOf = (folder: string): string[] => pathsBelow(folder, (entry) => entry.isFile());
 
 const entries = Array.from({ length: 600 }, (_, index) => `entry ${index}`);
-
-/** The log of 600 entries, made once, and the roots of all sizes. */
-const large = path('large');
-const roots = makeLog(large, entries);
 
 /** Beyond the first full tile; the full run goes beyond the second. */
 const MOST = isThorough ? 600 : 270;
@@ -129,7 +127,7 @@ const namesOf = (damages: Iterable<LogDamage>): LogDamage[] =>
 describe('a damaged log', () => {
   const size = 258;
   const folder = path('damaged');
-  makeLog(folder, entries.slice(0, size));
+  const roots = makeLog(folder, entries.slice(0, size));
 
   always('is found to be so with any bit of any file flipped', () => {
     const small = path('small');

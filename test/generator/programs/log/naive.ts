@@ -24,7 +24,7 @@ export const leafOf = (content: string | Uint8Array): Buffer => hashOf(Buffer.of
 export const nodeOf = (left: Uint8Array, right: Uint8Array): Buffer => hashOf(Buffer.of(1), left, right);
 
 /** The largest power of two below a size. */
-export function splitOf(size: number): number {
+function splitOf(size: number): number {
   let split = 1;
   while (split * 2 < size) split *= 2;
   return split;
@@ -56,10 +56,8 @@ export function publicKeyOf(vkey: string): PublicKey {
   return { name, vkey, id: Buffer.from(id, 'hex'), publicKey };
 }
 
-export const newSecret = (): KeyObject => generateKeyPairSync('ed25519').privateKey;
-
 /** An Ed25519 key pair under a name, of a log (type 1) or of cosignatures (type 4). */
-export function newKey(name: string, type: 1 | 4, secret = newSecret()) {
+export function newKey(name: string, type: 1 | 4, secret = generateKeyPairSync('ed25519').privateKey) {
   const publicKey = createPublicKey(secret);
   const raw = Buffer.from(String(publicKey.export({ format: 'jwk' }).x), 'base64url');
   const material = Buffer.concat([Buffer.of(type), raw]);

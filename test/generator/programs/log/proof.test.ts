@@ -47,10 +47,7 @@ const withJson = (other: string | Buffer): string =>
   file.replace(/extra .*/, `extra ${Buffer.from(other).toString('base64')}`);
 
 describe('a proof', () => {
-  it('holds as it was made', () => {
-    expect([proof.index, proof.document.leaf, proof.document.leaves]).toEqual([11, 3, 5]);
-    expect(verifyProof(file, [verifier])).toMatchObject({ path: PATH, sha256: sha256(BODY), sequence: 12 });
-    // There need be no hashes: it may be the only chunk of its route, and the only entry of its log.
+  it('holds without hashes where its chunk and its entry are the only ones', () => {
     const sound = only(`${sha256(BODY)}  ${PATH}\n`);
     expect(verifyProof(sound, [verifier])).toMatchObject({ sequence: 1, asOf: null });
   });
@@ -87,8 +84,8 @@ describe('a proof', () => {
   it('with any bit flipped is refused, but for the number of chunks', () => {
     // In base64 a bit is one of the JSON; there, each bit of that.
     const flipped = [
-      ...[...oneIn(5, flips(Buffer.from(file)))].map((each) => each.flipped.toString()),
-      ...[...oneIn(5, flips(json))].map((each) => withJson(each.flipped)),
+      ...[...oneIn(17, flips(Buffer.from(file)))].map((each) => each.flipped.toString()),
+      ...[...oneIn(17, flips(json))].map((each) => withJson(each.flipped)),
     ];
     for (const other of flipped.filter(
       (each) => refusal(() => verifyProof(each, [verifier])) === undefined,

@@ -43,7 +43,15 @@ describe('a key', () => {
     const secret = readFileSync(file, 'utf8');
     expect(await keygen(file)).toMatchObject({ code: 3, stderr: containing('exists') });
     expect(readFileSync(file, 'utf8')).toBe(secret);
-    for (const name of ['', 'two words', 'a+b', 'tab\there', 'https://register.example/log']) {
+    for (const name of [
+      '',
+      'two words',
+      'a+b',
+      'a\u{2028}b',
+      '\u{0}',
+      '\u{d800}',
+      'https://register.example/log',
+    ]) {
       const other = path('key');
       expect(await keygen(other, name)).toMatchObject({ code: 2, stderr: containing('name') });
       expect(existsSync(other)).toBe(false);

@@ -9,7 +9,6 @@ import { readManifest } from '../../../../generator/tree/manifest.js';
 import { Tree } from '../../../../generator/tree/tree.js';
 import {
   STEP,
-  buildWith,
   damageOf,
   hashesOf,
   inProcess,
@@ -18,6 +17,7 @@ import {
   temporary,
 } from '../../publish/support.js';
 import { OPERATOR } from '../../../support/build.js';
+import { site } from '../../../support/site.js';
 import { differing, namesThatDiffer } from '../../../support/tree.js';
 import { containing, fields } from '../../../support/values.js';
 import { newKey } from './naive.js';
@@ -125,9 +125,8 @@ describe('a tree whose operator declares a log', () => {
 });
 
 it('a tree without a log is not signed', async () => {
-  const { register, key } = unsigned;
-  const out = path('plain');
-  await buildWith({ register, out });
+  const { key } = unsigned;
+  const { out } = await site(path);
   const { code, stderr } = await signed({ out, operator: OPERATOR, key });
   expect(`${code} ${stderr}`).toMatch(/^2 .*declares no log, expected "log" in the operator file/);
   const without = await inProcess('sign', '--out', out, '--operator', OPERATOR);

@@ -1,17 +1,9 @@
 /** Logs on the disk, damages to them, and what is said of them. */
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Failure } from '../../../../generator/base/errors.js';
 import { append, type Appended } from '../../../../generator/programs/log/log-files.js';
-import { joined, type HeadOf } from '../../../../generator/programs/log/tlog/merkle.js';
-import { inclusionPath, subtreesOf } from '../../../../generator/programs/log/tlog/subtrees.js';
 import { rootOf } from './naive.js';
-
-/** Proves that the leaf is in the tree of the first `size` leaves. @param index below `size` */
-export const inclusionProof = (index: number, size: number, headOf: HeadOf): Buffer[] =>
-  inclusionPath(index, size).map((range) =>
-    joined(subtreesOf(range).map(({ level, n }) => headOf(level, n))),
-  );
 
 /** Appends an entry to a log on the disk. */
 export function grow(folder: string, size: number, entry: string | Uint8Array): Appended {
@@ -29,13 +21,6 @@ export function makeLog(folder: string, entries: readonly string[]): Buffer[] {
   mkdirSync(folder, { recursive: true });
   return [rootOf([]), ...entries.map((entry, size) => grow(folder, size, entry).root)];
 }
-
-/** All files of a folder, sorted. */
-export const filesOf = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((file) => file.isFile())
-    .map((file) => relative(folder, join(file.parentPath, file.name)))
-    .toSorted();
 
 /** Copies with one bit flipped, for each bit. */
 export function* flips(bytes: Uint8Array) {

@@ -185,17 +185,6 @@ it('a takedown reaches the copy: older bundles are gone from it as well', async 
   expect(holding).toEqual([]);
 });
 
-it('an origin that was begun again is copied from the start, with whatever number', async () => {
-  origin.publish(ONE);
-  origin.publish(TWO);
-  await mirrored();
-  origin.reset();
-  origin.tree = 'b'.repeat(16);
-  origin.publish(THREE);
-  origin.publish(FOUR);
-  expect((await mirrored()).fetched).toBe('everything');
-});
-
 /** Publishes as soon as a path is asked for. */
 const publishing = (file: string, documents: ReturnType<typeof documentsOf>): void => {
   origin.instead = ({ url }) => {

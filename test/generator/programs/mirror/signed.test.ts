@@ -218,16 +218,14 @@ describe('a log', () => {
     expect(existsSync(inState(out, 'mirror/log.json'))).toBe(/entry of the log|@v2/.test(message));
   });
 
-  it.each(['checkpoint', 'tile/entries/000.p/1'])(
-    'is refused if a bit of its %s is another',
-    async (name) => {
-      const content = origin.files.get(`${log.folder}/${name}`)!;
-      for (let at = 0; at < content.length; at += 37) {
-        serve(name, Buffer.from(content.with(at, content[at]! ^ (1 << (at % 8)))));
-        expect((await failing())[0], `byte ${at}`).toBe(1);
-      }
-    },
-  );
+  it('is refused if a bit of its entries is another', async () => {
+    const name = 'tile/entries/000.p/1';
+    const content = origin.files.get(`${log.folder}/${name}`)!;
+    for (let at = 0; at < content.length; at += 37) {
+      serve(name, Buffer.from(content.with(at, content[at]! ^ (1 << (at % 8)))));
+      expect((await failing())[0], `byte ${at}`).toBe(1);
+    }
+  });
 });
 
 describe('another history', () => {

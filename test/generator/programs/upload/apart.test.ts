@@ -37,13 +37,13 @@ const REFUSED: readonly (readonly [name: string, why: string])[] = [
   [join(link, 'data'), 'holds the database "register.sqlite"'],
 ];
 
-const all = () => [hashesOf(folder), readdirSync(dirname(folder))];
+const before = hashesOf(folder);
 
 /** Uploads in vain: the tree and whatever is next to it must stay as it is. */
 async function refused(to: string, ...more: readonly string[]): Promise<[number | null, string]> {
-  const before = all();
+  const beside = readdirSync(dirname(folder));
   const { code, stderr } = await inProcess('upload', '--out', out, `--to=${to}`, ...more);
-  expect(all()).toEqual(before);
+  expect([hashesOf(folder), readdirSync(dirname(folder))]).toEqual([before, beside]);
   return [code, stderr];
 }
 

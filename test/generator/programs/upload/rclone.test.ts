@@ -1,16 +1,13 @@
 /** How rclone is called, with a program in its place that notes its arguments. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { published } from '../../../support/build.js';
-import { writeRegister } from '../../../support/register.js';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { site } from '../../../support/site.js';
 import { standIn } from '../../../support/stand-in.js';
-import { ROWS, documentsOf, hashesOf, inProcess, temporary } from '../../publish/support.js';
+import { documentsOf, hashesOf, inProcess, temporary } from '../../publish/support.js';
 
 const path = temporary();
-const out = path('dist');
-
-beforeAll(() => published({ register: writeRegister(path('register.sqlite'), ROWS), out }));
+const { out } = await site(path);
 
 /** Puts a shell script in the place of rclone. @returns the lines that it noted */
 function replace(script: string): () => string[] {
