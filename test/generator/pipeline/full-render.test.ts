@@ -48,13 +48,13 @@ describe('a build that renders everything says why:', () => {
       `the last build couldn't read the register by id (docs/publishing.md#snapshots)`,
     );
     // Not because --skip-invalid leaves a record out.
-    expect([await build(...skipping), await json(...skipping)]).toEqual([null, null]);
+    expect(await json(...skipping)).toBe(null);
   });
 
   it('an index, the base URL or the program that changed, once, or a state that was lost; but no change of the register', async () => {
-    const { build, json, register, out } = await built();
+    const { build, register, out } = await built();
     changeRegister(register, 'UPDATE games SET visits = 7 WHERE id = 5');
-    expect([await build(), await json()]).toEqual([null, null]);
+    expect(await build()).toBe(null);
     rmSync(inState(out), { recursive: true });
     expect(await build()).toBe(
       why(`what the last snapshot was made from isn't known, as where the state was lost`),
