@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { EXPORTS } from '../../../generator/exports/tables.js';
 import { published } from '../../support/build.js';
 import { csvObjects } from '../../support/csv.js';
@@ -36,19 +36,14 @@ function cellOf(value: unknown): string | null {
   throw new TypeError(`no value of a cell: ${JSON.stringify(value)}`);
 }
 
-describe.each(TABLES)('%s', (name) => {
-  it('is compressed from the very same bytes', () => {
-    const compressed = readFileSync(file(out, `${name}.csv.gz`));
-    expect(gunzipSync(compressed).equals(readFileSync(file(out, `${name}.csv`)))).toBe(true);
-  });
-
-  it('holds the same in Parquet, typed', async () => {
-    const rows = await parquetRows(file(out, `${name}.parquet`));
-    const cells = rows.map((row) =>
-      Object.fromEntries(Object.entries(row).map(([column, value]) => [column, cellOf(value)])),
-    );
-    expect(cells).toEqual(csvObjects(text(out, `${name}.csv`)));
-  });
+it.each(TABLES)('%s is compressed from the very same bytes, and holds the same in Parquet', async (name) => {
+  const compressed = readFileSync(file(out, `${name}.csv.gz`));
+  expect(gunzipSync(compressed).equals(readFileSync(file(out, `${name}.csv`)))).toBe(true);
+  const rows = await parquetRows(file(out, `${name}.parquet`));
+  const cells = rows.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([column, value]) => [column, cellOf(value)])),
+  );
+  expect(cells).toEqual(csvObjects(text(out, `${name}.csv`)));
 });
 
 /** Left to itself, this reader drops a byte order mark that a text begins with. */
