@@ -1,6 +1,6 @@
 /** One name for one program: `serve`, `status`, what help calls it, and messages in its own words. */
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { calledAs } from '../../../generator/base/package.js';
@@ -59,6 +59,8 @@ it('a build of a register without measurements says so, and makes the folders th
   const out = join(path('deep'), 'er', 'dist');
   const { code, stdout } = await inProcess('build', ...inputs(writeRegister(path('x.sqlite'), {}), out));
   expect([code, stdout]).toEqual([0, containing(`snapshot 1 in ${out} (no measurements yet)\n`)]);
+  const security = readFileSync(join(out, '.well-known/security.txt'), 'utf8');
+  expect(security).toContain('\nExpires: 2027-12-01T00:00:00Z\n');
 });
 
 const status = (out: string, ...more: string[]) => inProcess('status', '--out', out, ...more);

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { published, run } from '../../support/build.js';
 import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
@@ -54,43 +54,32 @@ it('a second build of an unchanged register touches nothing but the time in snap
   });
 });
 
-describe('security.txt', () => {
+it('security.txt says where to report a problem, and changes once a month, which diff tells', async () => {
   const file = '.well-known/security.txt';
-  const linesIn = (out: string) => readFileSync(join(out, file), 'utf8').split('\n');
-
-  it('says where to report a problem, until a year after the month of the build began, though nothing was measured', async () => {
-    const out = path('dist');
-    await published({ register: writeRegister(path('register.sqlite'), {}), out });
-    expect(linesIn(out)).toEqual(
-      expect.arrayContaining([
-        'Contact: mailto:golden@golden.example',
-        'Expires: 2027-12-01T00:00:00Z',
-        `Canonical: https://api.golden.example/${file}`,
-      ]),
-    );
-  });
-
-  it('changes once a month, whatever was measured, and diff tells that a month has passed', async () => {
-    const measured_at = '2024-11-20T08:00:00Z';
-    const users = [{ id: 1, first_measured_at: measured_at, measured_at }];
-    const [register, out] = [writeRegister(path('register.sqlite'), { users }), path('dist')];
-    const diff = async (): Promise<unknown> =>
-      JSON.parse((await inProcess('diff', '--json', ...inputs(register, out))).stdout);
-    await published({ register, out, at: '2026-11-01T00:00:00Z' });
-    expect(linesIn(out)).toContain('Expires: 2027-11-01T00:00:00Z');
-    const [before, state] = [manifestOf(out), stateOf(out)];
-    const still = await published({ register, out, at: '2026-11-30T23:59:59Z' });
-    expect([still.sequence, namesThatDiffer(stateOf(out), state)]).toEqual([1, ['snapshot.json']]);
-    const changes = { added: 0, changed: 1, removed: 0 };
-    expect(await diff()).toMatchObject({ changes, examples: [{ what: 'changed', url: `/${file}` }] });
-    expect(await published({ register, out })).toMatchObject({ sequence: 2, changes });
-    expect(linesIn(out)).toContain('Expires: 2027-12-01T00:00:00Z');
-    expect(listOf(out, 2).put.map((each) => each.path)).toEqual([`/${file}`]);
-    // It is a document like all others, so the digest is another one.
-    expect(manifestOf(out).digest).not.toBe(before.digest);
-    expect(await damageOf(out)).toEqual([]);
-    expect(await diff()).toMatchObject({ changes: { added: 0, changed: 0, removed: 0 } });
-  });
+  const measured_at = '2024-11-20T08:00:00Z';
+  const users = [{ id: 1, first_measured_at: measured_at, measured_at }];
+  const [register, out] = [writeRegister(path('register.sqlite'), { users }), path('dist')];
+  const lines = () => readFileSync(join(out, file), 'utf8').split('\n');
+  const diff = async (): Promise<unknown> =>
+    JSON.parse((await inProcess('diff', '--json', ...inputs(register, out))).stdout);
+  await published({ register, out, at: '2026-11-01T00:00:00Z' });
+  const contact = 'Contact: mailto:golden@golden.example';
+  const canonical = `Canonical: https://api.golden.example/${file}`;
+  // Of a year after the month began, whenever something was measured.
+  const expected = [contact, 'Expires: 2027-11-01T00:00:00Z', canonical];
+  expect(lines()).toEqual(expect.arrayContaining(expected));
+  const [before, state] = [manifestOf(out), stateOf(out)];
+  const still = await published({ register, out, at: '2026-11-30T23:59:59Z' });
+  expect([still.sequence, namesThatDiffer(stateOf(out), state)]).toEqual([1, ['snapshot.json']]);
+  const changes = { added: 0, changed: 1, removed: 0 };
+  expect(await diff()).toMatchObject({ changes, examples: [{ what: 'changed', url: `/${file}` }] });
+  expect(await published({ register, out })).toMatchObject({ sequence: 2, changes });
+  expect(lines()).toContain('Expires: 2027-12-01T00:00:00Z');
+  expect(listOf(out, 2).put.map((each) => each.path)).toEqual([`/${file}`]);
+  // It is a document like all others, so the digest is another one.
+  expect(manifestOf(out).digest).not.toBe(before.digest);
+  expect(await damageOf(out)).toEqual([]);
+  expect(await diff()).toMatchObject({ changes: { added: 0, changed: 0, removed: 0 } });
 });
 
 it('a change touches what shows it, and nothing else', async () => {

@@ -64,14 +64,14 @@ describe('a build that renders everything says why:', () => {
       why('tables, views or indexes of the register changed'),
       null,
     ]);
-    const elsewhere = ['--base-url', 'https://elsewhere.example'];
-    const changed = why('the operator file, the base URL or a key changed');
-    expect([await build(...elsewhere), await build(...elsewhere), await build()]).toEqual([
-      changed,
+    const baseUrl = 'https://elsewhere.example';
+    const elsewhere = ['--base-url', baseUrl];
+    expect([await build(...elsewhere), await build(...elsewhere)]).toEqual([
+      why('the operator file, the base URL or a key changed'),
       null,
-      changed,
     ]);
-    const another = async (): Promise<unknown> => (await counted({ register, out }, 'another')).fullRender;
+    const flags = { register, out, baseUrl };
+    const another = async (): Promise<unknown> => (await counted(flags, 'another')).fullRender;
     expect([await another(), await another()]).toEqual([why('the program, Node or a package changed'), null]);
   });
 });
