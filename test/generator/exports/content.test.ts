@@ -122,7 +122,7 @@ it('a text that a JSON function made is everywhere what the same text is where i
   for (const content of contents.values()) expect(content).toEqual(contents.get('plain'));
 });
 
-it('an empty register gives tables with headers alone, which are still read', async () => {
+it('an empty register gives tables with headers alone, which are still read, and are as of no time', async () => {
   const folder = path('empty');
   await published({ register: writeRegister(path('empty.sqlite'), ''), out: folder });
   for (const name of TABLES) {
@@ -132,4 +132,7 @@ it('an empty register gives tables with headers alone, which are still read', as
     );
     expect(await parquetRows(file(folder, `${name}.parquet`))).toEqual([]);
   }
+  const database = openDatabase(file(folder, 'register.sqlite'), { readonly: true });
+  expect(database.prepare<[]>('SELECT as_of FROM about').pluck().all()).toEqual([null]);
+  database.close();
 });
