@@ -85,15 +85,13 @@ describe('imports between rooms', () => {
   });
 });
 
-describe('the client in TypeScript', () => {
-  it('imports nothing but its own files, so that they can be copied', () => {
-    const files = sourcesIn('clients/typescript');
-    expect(files.map(({ file }) => file)).toContain('clients/typescript/client.ts');
-    const specifiers = files.flatMap(({ code }) =>
-      [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g)].map(([, specifier]) => specifier),
-    );
-    expect(specifiers.filter((specifier) => specifier?.startsWith('./') !== true)).toEqual([]);
-  });
+it('the client in TypeScript imports nothing but its own files, so that they can be copied', () => {
+  const files = sourcesIn('clients/typescript');
+  expect(files.map(({ file }) => file)).toContain('clients/typescript/client.ts');
+  const specifiers = files.flatMap(({ code }) =>
+    [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g)].map(([, specifier]) => specifier),
+  );
+  expect(specifiers.filter((specifier) => specifier?.startsWith('./') !== true)).toEqual([]);
 });
 
 describe('imports', () => {
@@ -125,33 +123,29 @@ describe('imports', () => {
   });
 });
 
-describe('what pages share with the log', () => {
-  it('is free of Node, and imports nothing that is not', () => {
-    const shared = [
-      'generator/base/errors.ts',
-      'generator/base/portable.ts',
-      ...generator.map(({ file }) => file).filter((file) => SHARED.test(file)),
-    ];
-    expect(shared).toHaveLength(8);
-    const files = generator.filter(({ file }) => shared.includes(file));
-    const ofNode = files.filter(({ code }) => /from '(?!\.)|\bBuffer\b/.test(code));
-    expect(ofNode.map(({ file }) => file)).toEqual([]);
-    const imported = files.flatMap(({ imports }) => imports.map((path) => path.replace(/\.js$/, '.ts')));
-    expect(imported.filter((path) => !shared.includes(path))).toEqual([]);
-  });
+it('what pages share with the log is free of Node, and imports nothing that is not', () => {
+  const shared = [
+    'generator/base/errors.ts',
+    'generator/base/portable.ts',
+    ...generator.map(({ file }) => file).filter((file) => SHARED.test(file)),
+  ];
+  expect(shared).toHaveLength(8);
+  const files = generator.filter(({ file }) => shared.includes(file));
+  const ofNode = files.filter(({ code }) => /from '(?!\.)|\bBuffer\b/.test(code));
+  expect(ofNode.map(({ file }) => file)).toEqual([]);
+  const imported = files.flatMap(({ imports }) => imports.map((path) => path.replace(/\.js$/, '.ts')));
+  expect(imported.filter((path) => !shared.includes(path))).toEqual([]);
 });
 
-describe('the bundler', () => {
-  it('is a program of its own, so that no other one needs what is installed for compilation alone', () => {
-    const { devDependencies } = fields(JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')));
-    const packages = new RegExp(
-      `^(?!import type).*from '(?:${Object.keys(fields(devDependencies)).join('|')})['/]`,
-      'm',
-    );
-    const users = [...generator, ...proxy].filter(({ code }) => packages.test(code));
-    expect(users.map(({ file }) => file)).toEqual([BUNDLER]);
-    expect(trespasses('', (path) => path !== BUNDLER.replace('.ts', '.js'))).toEqual([]);
-  });
+it('the bundler is a program of its own, so that no other one needs what is installed for compilation alone', () => {
+  const { devDependencies } = fields(JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')));
+  const packages = new RegExp(
+    `^(?!import type).*from '(?:${Object.keys(fields(devDependencies)).join('|')})['/]`,
+    'm',
+  );
+  const users = [...generator, ...proxy].filter(({ code }) => packages.test(code));
+  expect(users.map(({ file }) => file)).toEqual([BUNDLER]);
+  expect(trespasses('', (path) => path !== BUNDLER.replace('.ts', '.js'))).toEqual([]);
 });
 
 describe('every source file', () => {

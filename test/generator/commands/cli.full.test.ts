@@ -242,31 +242,29 @@ describe('a build that can’t be done', () => {
   });
 });
 
-describe('a mistake in the command line ends with 2, and says', () => {
-  it.each<[string, readonly string[], string]>([
-    [
-      'which option may be meant',
-      ['build', '--registre', 'x'],
-      `unknown option '--registre'\n(Did you mean --register?)`,
-    ],
-    [
-      'which command may be meant, whatever follows',
-      ['verfy', '--help'],
-      `error: unknown command 'verfy'\n(Did you mean verify?)\nRun with --help for usage.\n`,
-    ],
-    ['that a value is missing', ['build', '--out'], '--out'],
-    ['how it is used', [], 'Usage: register-api'],
-    ['that -1 is no number of records', ['sample', '--records', '-1'], '--records'],
-    [
-      'for which option an argument may be meant',
-      ['verify', 'public'],
-      `error: unexpected argument 'public'\n(Did you mean --out public?)\nRun with --help for usage.\n`,
-    ],
-  ])('%s', async (_, args, message) => {
-    const { code, stdout, stderr } = await snapshot(args);
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain(message);
-  });
+it.each<[string, readonly string[], string]>([
+  [
+    'which option may be meant',
+    ['build', '--registre', 'x'],
+    `unknown option '--registre'\n(Did you mean --register?)`,
+  ],
+  [
+    'which command may be meant, whatever follows',
+    ['verfy', '--help'],
+    `error: unknown command 'verfy'\n(Did you mean verify?)\nRun with --help for usage.\n`,
+  ],
+  ['that a value is missing', ['build', '--out'], '--out'],
+  ['how it is used', [], 'Usage: register-api'],
+  ['that -1 is no number of records', ['sample', '--records', '-1'], '--records'],
+  [
+    'for which option an argument may be meant',
+    ['verify', 'public'],
+    `error: unexpected argument 'public'\n(Did you mean --out public?)\nRun with --help for usage.\n`,
+  ],
+])('a mistake in the command line ends with 2, and says %s', async (_, args, message) => {
+  const { code, stdout, stderr } = await snapshot(args);
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toContain(message);
 });
 
 it('sample never writes over another file', async () => {

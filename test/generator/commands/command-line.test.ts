@@ -1,6 +1,6 @@
 /** One name for one program: `serve`, `status`, what help calls it, and messages in its own words. */
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { calledAs } from '../../../generator/base/package.js';
@@ -10,20 +10,24 @@ import { inputs, snapshot, start, until } from '../../support/cli.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
+import { sites } from '../../support/site.js';
 import { containing } from '../../support/values.js';
 import { interruptCommit } from '../publish/support.js';
 
 const path = temporary();
 const NODE = Number.parseInt(process.versions.node, 10);
 const CLI = join(PROJECT, 'build/generator/cli.js');
-const GROUP = { groups: [{ id: 1, name: 'A long name that begins alike', description: 'x'.repeat(200) }] };
+const ROWS = {
+  groups: [{ id: 1, name: 'A long name that begins alike', description: 'x'.repeat(200) }, { id: 2 }],
+  users: [{ id: 5 }],
+};
+const site = sites(path, ROWS);
 
 it.each([
   ['register-api serve', [CLI, 'serve']],
   ['register-api-proxy', [join(PROJECT, 'build/proxy/main.js')]],
 ])('%s takes --out for the tree, and ends with 0 after SIGTERM', async (_, [file = '', ...args]) => {
-  const out = path('served');
-  await published({ register: writeRegister(path('served.sqlite'), GROUP), out });
+  const { out } = await site();
   const child = spawn(process.execPath, [file, ...args, '--out', out, '--port', '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -39,7 +43,7 @@ it.each([
 });
 
 it('a process prints results to standard output, messages to standard error, and ends with their code', async () => {
-  const [register, out] = [writeRegister(path('process.sqlite'), GROUP), path('process')];
+  const [register, out] = [writeRegister(path('process.sqlite'), ROWS), path('process')];
   const build = (...more: string[]) => snapshot(['build', ...inputs(register, out), ...more]);
   expect(await build('--quiet')).toEqual({ code: 0, stdout: '', stderr: '' });
   const { stdout, stderr } = await build();
@@ -55,6 +59,8 @@ it('a build of a register without measurements says so, and makes the folders th
   const out = join(path('deep'), 'er', 'dist');
   const { code, stdout } = await inProcess('build', ...inputs(writeRegister(path('x.sqlite'), {}), out));
   expect([code, stdout]).toEqual([0, containing(`snapshot 1 in ${out} (no measurements yet)\n`)]);
+  const security = readFileSync(join(out, '.well-known/security.txt'), 'utf8');
+  expect(security).toContain('\nExpires: 2027-12-01T00:00:00Z\n');
 });
 
 const status = (out: string, ...more: string[]) => inProcess('status', '--out', out, ...more);
@@ -62,7 +68,7 @@ const status = (out: string, ...more: string[]) => inProcess('status', '--out', 
 describe('status', () => {
   it('says what is published, in one line or as JSON', async () => {
     const [register, out, key] = [
-      writeRegister(path('status.sqlite'), GROUP),
+      writeRegister(path('status.sqlite'), ROWS),
       path('status'),
       path('log.key'),
     ];
@@ -74,7 +80,7 @@ describe('status', () => {
       stderr: '',
       stdout:
         `${out} has snapshot 1, built 2026-12-01T00:00:00Z (register as of 2026-11-20T08:00:00Z); ` +
-        '1 group, 0 users, 0 games; not measured: group_names, items; not signed\n',
+        '2 groups, 1 user, 0 games; not measured: group_names, items; not signed\n',
     });
     await published({ register, out, key: [key], at: '2026-12-02T00:00:00Z' });
     const { stdout } = await status(out);
@@ -85,7 +91,7 @@ describe('status', () => {
       sequence: 2,
       as_of: '2026-11-20T08:00:00Z',
       built_at: '2026-12-02T00:00:00Z',
-      records: { groups: 1, users: 0, games: 0, items: null },
+      records: { groups: 2, users: 1, games: 0, items: null },
       not_measured: ['group_names', 'items'],
       log: { origin: 'register.example/log', size: 1, signed: true },
     });
@@ -95,30 +101,24 @@ describe('status', () => {
     expect([late.code, last]).toEqual([0, 'not signed yet in the log register.example/log\n']);
   });
 
-  it('says of a commit that was interrupted what completes it, also of the first', async () => {
-    const register = writeRegister(path('register.sqlite'), GROUP);
-    const [out, first] = [path('dist'), path('first')];
-    await published({ register, out });
+  it('says that there is no tree, and of a commit that was interrupted what completes it', async () => {
+    const { register, out } = await site();
+    const first = path('first');
     expect(JSON.parse((await status(out, '--json')).stdout)).toMatchObject({ committing: false });
     changeRegister(register, `UPDATE groups SET name = 'changed'`);
     await interruptCommit({ register, out });
     const said = 'a commit is under way or was interrupted: the next build completes it';
     expect(await status(out)).toMatchObject({ code: 0, stdout: containing(`; not signed; ${said}\n`) });
     expect(JSON.parse((await status(out, '--json')).stdout)).toMatchObject({ committing: true });
+    mkdirSync(first);
+    const none = `error: "${first}" holds no published tree (no snapshot.json)`;
+    expect(await status(first)).toEqual({ code: 3, stdout: '', stderr: `${none}\n` });
     await interruptCommit({ register, out: first }, 1);
-    const stderr = `error: "${first}" holds no published tree (no snapshot.json); ${said}\n`;
-    expect(await status(first)).toEqual({ code: 3, stdout: '', stderr });
+    expect(await status(first)).toEqual({ code: 3, stdout: '', stderr: `${none}; ${said}\n` });
     for (const tree of [out, first]) {
       await published({ register, out: tree });
       expect((await status(tree)).stdout).toMatch(/; not signed\n$/);
     }
-  });
-
-  it('of a folder without a tree ends with 3', async () => {
-    const out = path('nothing');
-    mkdirSync(out);
-    const stderr = `error: "${out}" holds no published tree (no snapshot.json)\n`;
-    expect(await status(out)).toEqual({ code: 3, stdout: '', stderr });
   });
 });
 
@@ -175,12 +175,7 @@ it('a refused connection is said at once', async () => {
 });
 
 it('diff shows removed records first, and values around their difference', async () => {
-  const register = writeRegister(path('diff.sqlite'), {
-    groups: [...GROUP.groups, { id: 2 }],
-    users: [{ id: 5 }],
-  });
-  const out = path('diffed');
-  await published({ register, out });
+  const { register, out } = await site();
   changeRegister(
     register,
     `DELETE FROM users; UPDATE groups SET description = description || 'the end' WHERE id = 1;`,

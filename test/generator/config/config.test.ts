@@ -1,7 +1,7 @@
 /** Options and the operator file: defaults, and every mistake named with its place. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { DEFAULTS, buildConfig } from '../../../generator/config/config.js';
+import { buildConfig } from '../../../generator/config/config.js';
 import { Failure } from '../../../generator/base/errors.js';
 import { buildKeyOf } from '../../../generator/pipeline/incremental/build-key.js';
 import { OPERATOR, published } from '../../support/build.js';
@@ -27,23 +27,8 @@ function failure(action: () => unknown): Failure {
 }
 
 describe('buildConfig', () => {
-  it('has the defaults of the decisions', () => {
-    expect(DEFAULTS).toEqual({
-      register: 'data/register.sqlite',
-      out: 'dist',
-      operator: 'data/operator.json',
-    });
+  it('is frozen', () => {
     expect(Object.isFrozen(buildConfig({}))).toBe(true);
-    expect(buildConfig({})).toMatchObject({
-      register: 'data/register.sqlite',
-      out: 'dist',
-      skipInvalid: false,
-      limits: {
-        api: { tokens: 60, refillSeconds: 1 },
-        download: { tokens: 12, refillSeconds: 60 },
-        page: { tokens: 240, refillSeconds: 0.25 },
-      },
-    });
   });
 
   it.each([

@@ -1,7 +1,7 @@
 /** The operator's own files: published like everything else, and refused where they can't be. */
-import { existsSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { siteFiles } from '../../../generator/config/site-files.js';
 import { ROUTES } from '../../../generator/routes/routes.js';
 import { OPERATOR, counted, published } from '../../support/build.js';
@@ -51,10 +51,21 @@ type Site = ReturnType<typeof site>;
 const command = (name: string, { register, out, operator }: Site, ...more: string[]) =>
   inProcess(name, '--register', register, '--out', out, '--operator', operator, ...more);
 
+/** They take the place of files of ours, but for the last. */
+const IN_PLACE = {
+  'index.html': '<!doctype html><title>Cluborama</title><a href="/group">clubs</a>',
+  'robots.txt': 'User-agent: *\nAllow: /\n',
+  '.well-known/assetlinks.json': '[]',
+};
+
 describe('the operator’s own files', () => {
-  it('are published at their own paths, as they are, along with what is published anyway', async () => {
-    const made = site();
+  let made: Site;
+  beforeAll(async () => {
+    made = site();
     await published(made);
+  });
+
+  it('are published at their own paths, as they are, along with what is published anyway', async () => {
     const content = contentOf(made.out);
     for (const [file, body] of Object.entries(FILES)) expect(content[file], file).toBe(sha256(body));
     const { routes, digest } = manifestOf(made.out);
@@ -72,21 +83,17 @@ describe('the operator’s own files', () => {
       );
     expect(digest).toBe(digestOf(mirrorOf(made.out), routes));
     await expectAtRest(made.out);
-    // They are no links into their folder: a later edit changes nothing that is published.
-    writeFileSync(join(made.folder, 'google0123.html'), 'edited in place');
-    expect(readFileSync(join(made.out, 'google0123.html'), 'utf8')).toBe(FILES['google0123.html']);
   });
 
   it('are compared, also by diff: a build writes those that changed, and has nothing else rendered', async () => {
-    const made = site();
-    await published(made);
     const before = stateOf(made.out);
     expect((await command('diff', made)).stdout).toContain('A build would change nothing');
     const same = await counted(made);
     expect(same.changes).toMatchObject({ added: 0, changed: 0, removed: 0 });
-    expect(namesThatDiffer(stateOf(made.out), before).filter((file) => file in FILES)).toEqual([]);
     writeFiles(made.folder, { 'google0123.html': 'another', 'new.txt': 'new' });
     rmSync(join(made.folder, 'brand'), { recursive: true });
+    // What is published is no link into their folder.
+    expect(namesThatDiffer(stateOf(made.out), before).filter((file) => file in FILES)).toEqual([]);
     const { stdout } = await command('diff', made);
     for (const line of ['added /new.txt', 'changed /google0123.html', 'removed /brand/logo.png'])
       expect(stdout).toContain(`  ${line}\n`);
@@ -99,6 +106,25 @@ describe('the operator’s own files', () => {
     expect(namesThatDiffer(contentOf(made.out), contentOf(fresh))).toEqual([]);
     expect(listOf(made.out, 2).delete).toEqual(['/brand/logo.png', '/brand/press~kit_2.v1.PDF']);
     await expectAtRest(made.out);
+  });
+
+  it('may be a front page and a robots.txt, which come and go with them, as diff sees', async () => {
+    const [before, { routes }] = [contentOf(made.out), manifestOf(made.out)];
+    writeFiles(made.folder, IN_PLACE);
+    const diff = async (): Promise<unknown> => JSON.parse((await command('diff', made, '--json')).stdout);
+    expect(await diff()).toMatchObject({
+      by_route: { 'front-page': { changed: 1 }, robots: { changed: 1 } },
+    });
+    await published(made);
+    const bodies = Object.keys(IN_PLACE).map((file) => readFileSync(join(made.out, file), 'utf8'));
+    expect(bodies).toEqual(Object.values(IN_PLACE));
+    // Those of ours, and one for the file that has no counterpart.
+    expect(manifestOf(made.out).routes).toEqual(expect.arrayContaining(routes));
+    expect(await diff()).toMatchObject({ changes: { added: 0, changed: 0, removed: 0 } });
+    for (const file of Object.keys(IN_PLACE)) rmSync(join(made.folder, file));
+    await published(made);
+    expect(contentOf(made.out)).toEqual(before);
+    expect(await damageOf(made.out)).toEqual([]);
   });
 });
 
@@ -223,36 +249,6 @@ describe('a folder of the operator’s files is refused with exit 2', () => {
     const folder = join(dirname(made.operator), 'none');
     const stderr = `error: folder "${folder}" (files of the operator file) does not exist\n`;
     expect(await command('build', made)).toMatchObject({ code: 3, stderr });
-  });
-});
-
-describe('a front page and a robots.txt of one’s own', () => {
-  const OWN = {
-    'index.html': '<!doctype html><title>Cluborama</title><a href="/group">clubs</a>',
-    'robots.txt': 'User-agent: *\nAllow: /\n',
-    '.well-known/assetlinks.json': '[]',
-  };
-  const bodies = (out: string): string[] =>
-    Object.keys(OWN).map((file) => readFileSync(join(out, file), 'utf8'));
-
-  it('come and go with the files, and diff sees what they change', async () => {
-    const made = site({});
-    await published(made);
-    const [before, { routes }] = [contentOf(made.out), manifestOf(made.out)];
-    writeFiles(made.folder, OWN);
-    const diff = async (): Promise<unknown> => JSON.parse((await command('diff', made, '--json')).stdout);
-    expect(await diff()).toMatchObject({
-      by_route: { 'front-page': { changed: 1 }, robots: { changed: 1 } },
-    });
-    await published(made);
-    expect(bodies(made.out)).toEqual(Object.values(OWN));
-    // Those of ours, and one for the file that has no counterpart.
-    expect(manifestOf(made.out).routes).toEqual(expect.arrayContaining(routes));
-    expect(await diff()).toMatchObject({ changes: { added: 0, changed: 0, removed: 0 } });
-    for (const file of Object.keys(OWN)) rmSync(join(made.folder, file));
-    await published(made);
-    expect(contentOf(made.out)).toEqual(before);
-    expect(await damageOf(made.out)).toEqual([]);
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { EXPORTS } from '../../../generator/exports/tables.js';
 import { published } from '../../support/build.js';
 import { csvObjects } from '../../support/csv.js';
@@ -36,19 +36,14 @@ function cellOf(value: unknown): string | null {
   throw new TypeError(`no value of a cell: ${JSON.stringify(value)}`);
 }
 
-describe.each(TABLES)('%s', (name) => {
-  it('is compressed from the very same bytes', () => {
-    const compressed = readFileSync(file(out, `${name}.csv.gz`));
-    expect(gunzipSync(compressed).equals(readFileSync(file(out, `${name}.csv`)))).toBe(true);
-  });
-
-  it('holds the same in Parquet, typed', async () => {
-    const rows = await parquetRows(file(out, `${name}.parquet`));
-    const cells = rows.map((row) =>
-      Object.fromEntries(Object.entries(row).map(([column, value]) => [column, cellOf(value)])),
-    );
-    expect(cells).toEqual(csvObjects(text(out, `${name}.csv`)));
-  });
+it.each(TABLES)('%s is compressed from the very same bytes, and holds the same in Parquet', async (name) => {
+  const compressed = readFileSync(file(out, `${name}.csv.gz`));
+  expect(gunzipSync(compressed).equals(readFileSync(file(out, `${name}.csv`)))).toBe(true);
+  const rows = await parquetRows(file(out, `${name}.parquet`));
+  const cells = rows.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([column, value]) => [column, cellOf(value)])),
+  );
+  expect(cells).toEqual(csvObjects(text(out, `${name}.csv`)));
 });
 
 /** Left to itself, this reader drops a byte order mark that a text begins with. */
@@ -127,7 +122,7 @@ it('a text that a JSON function made is everywhere what the same text is where i
   for (const content of contents.values()) expect(content).toEqual(contents.get('plain'));
 });
 
-it('an empty register gives tables with headers alone, which are still read', async () => {
+it('an empty register gives tables with headers alone, which are still read, and are as of no time', async () => {
   const folder = path('empty');
   await published({ register: writeRegister(path('empty.sqlite'), ''), out: folder });
   for (const name of TABLES) {
@@ -137,4 +132,7 @@ it('an empty register gives tables with headers alone, which are still read', as
     );
     expect(await parquetRows(file(folder, `${name}.parquet`))).toEqual([]);
   }
+  const database = openDatabase(file(folder, 'register.sqlite'), { readonly: true });
+  expect(database.prepare<[]>('SELECT as_of FROM about').pluck().all()).toEqual([null]);
+  database.close();
 });

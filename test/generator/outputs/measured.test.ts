@@ -108,8 +108,8 @@ describe('a register without a kind and without histories', () => {
   always.each(some(TABLES, 1))(
     'is published like one whose operator says that they are not measured: %s',
     async (_, tables) => {
-      const [one, other] = [path('one'), path('other')];
-      await published({ register: await lacking(tables), out: one });
+      const [one, other] = [tables === ABSENT ? out : path('one'), path('other')];
+      if (one !== out) await published({ register: await lacking(tables), out: one });
       await published({ register: await sample(), out: other, operator: operator(...tables) });
       expect(contentOf(other)).toEqual(contentOf(one));
     },

@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { published } from '../../support/build.js';
 import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
@@ -73,16 +72,6 @@ const comparedOf = (content: Readonly<Record<string, string>>): Record<string, s
       .filter((file) => isEndpoint(file) || isForFinding(file) || file.startsWith('feeds/'))
       .map((file) => [file, content[file] ?? '']),
   );
-
-it('tells that a month has passed, after which security.txt is another', async () => {
-  const [register, out] = [writeRegister(path('register.sqlite'), ROWS), path('dist')];
-  await published({ register, out, at: '2026-11-30T00:00:00Z' });
-  const found = await json(register, out);
-  expect(found.changes).toMatchObject({ added: 0, changed: 1, removed: 0 });
-  expect(found.examples).toMatchObject([{ what: 'changed', url: '/.well-known/security.txt' }]);
-  await published({ register, out });
-  expect((await json(register, out)).changes).toMatchObject({ added: 0, changed: 0, removed: 0 });
-});
 
 describe('a diff', () => {
   it('says what a build would add, change and remove, with old and new values, as build --dry-run does', async () => {

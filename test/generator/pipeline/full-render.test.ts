@@ -48,13 +48,13 @@ describe('a build that renders everything says why:', () => {
       `the last build couldn't read the register by id (docs/publishing.md#snapshots)`,
     );
     // Not because --skip-invalid leaves a record out.
-    expect([await build(...skipping), await json(...skipping)]).toEqual([null, null]);
+    expect(await json(...skipping)).toBe(null);
   });
 
   it('an index, the base URL or the program that changed, once, or a state that was lost; but no change of the register', async () => {
-    const { build, json, register, out } = await built();
+    const { build, register, out } = await built();
     changeRegister(register, 'UPDATE games SET visits = 7 WHERE id = 5');
-    expect([await build(), await json()]).toEqual([null, null]);
+    expect(await build()).toBe(null);
     rmSync(inState(out), { recursive: true });
     expect(await build()).toBe(
       why(`what the last snapshot was made from isn't known, as where the state was lost`),
@@ -64,14 +64,14 @@ describe('a build that renders everything says why:', () => {
       why('tables, views or indexes of the register changed'),
       null,
     ]);
-    const elsewhere = ['--base-url', 'https://elsewhere.example'];
-    const changed = why('the operator file, the base URL or a key changed');
-    expect([await build(...elsewhere), await build(...elsewhere), await build()]).toEqual([
-      changed,
+    const baseUrl = 'https://elsewhere.example';
+    const elsewhere = ['--base-url', baseUrl];
+    expect([await build(...elsewhere), await build(...elsewhere)]).toEqual([
+      why('the operator file, the base URL or a key changed'),
       null,
-      changed,
     ]);
-    const another = async (): Promise<unknown> => (await counted({ register, out }, 'another')).fullRender;
+    const flags = { register, out, baseUrl };
+    const another = async (): Promise<unknown> => (await counted(flags, 'another')).fullRender;
     expect([await another(), await another()]).toEqual([why('the program, Node or a package changed'), null]);
   });
 });

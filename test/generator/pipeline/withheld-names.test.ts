@@ -192,10 +192,10 @@ describe('a withheld record', () => {
     };
     const { warnings } = await published({ register, out: path('dist') });
     expect(warnings).toContainEqual(warning);
-    const { stdout } = await inProcess('check', '--register', register, '--json');
-    expect(JSON.parse(stdout)).toMatchObject({ warnings: expect.arrayContaining([warning]) as unknown });
+    const checked = async () => (await inProcess('check', '--register', register, '--json')).stdout;
+    const warned = { warnings: expect.arrayContaining([warning]) as unknown };
+    expect(JSON.parse(await checked())).toMatchObject(warned);
     changeRegister(register, `UPDATE users SET display_name = username`);
-    const { warnings: without } = await published({ register, out: path('without') });
-    expect(without.map(({ column }) => column)).not.toContain('display_name');
+    expect(await checked()).not.toContain('display_name');
   });
 });

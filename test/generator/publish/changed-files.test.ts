@@ -1,6 +1,6 @@
 /** The lists of what each commit changed: they have exactly the files that differ. */
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { changedFilesBetween, snapshotIdOf } from '../../../generator/publish/changed-files.js';
 import { writeLists } from '../../../generator/publish/lists.js';
 import { State, type SnapshotId } from '../../../generator/state/state.js';
@@ -63,36 +63,26 @@ async function change(out: string, count: number): Promise<Published> {
   return publishedIn(out);
 }
 
-describe('the lists of commits', () => {
-  it('are kept for 30 commits, and are of no use where one is missing or of another tree', async () => {
-    const out = path('dist');
-    const [first, second, third] = [await change(out, 0), await change(out, 1), await change(out, 2)];
-    let last = third;
-    for (let count = 3; count <= 31; count += 1) {
-      const next = await change(out, count);
-      expect(listed(out, last)).toEqual(changedSince(out, last));
-      report(out);
-      last = next;
-    }
-    expect(commitsIn(out)).toHaveLength(31);
-    expect(listed(out, first)).toBeUndefined();
-    expect(listed(out, second)).toEqual(expect.arrayContaining([...changedSince(out, second)]));
-    expect(listed(out, { ...third, id: { ...third.id, digest: '' } })).toBeUndefined();
-    expect(listed(out, { ...third, id: { ...third.id, tree: '' } })).toBeUndefined();
-    changeState(out, 'DELETE FROM snapshot WHERE sequence = 20');
-    expect(listed(out, second)).toBeUndefined();
-  });
-
-  it('stay until a build has reported them, and lead on from the first', async () => {
-    const out = path('dist');
-    const first = await change(out, 0);
-    for (let count = 1; count <= 35; count += 1) await change(out, count);
-    expect(commitsIn(out)).toHaveLength(36);
-    expect(listed(out, first)).toEqual(expect.arrayContaining([...changedSince(out, first)]));
-    report(out);
-    expect(stateRows(out, `SELECT * FROM snapshot WHERE reported <> 'yes'`)).toEqual([]);
-    await change(out, 36);
-    expect(commitsIn(out).at(0)).toBe(7);
-    expect(listed(out, first)).toBeUndefined();
-  });
+it('the lists of commits stay until a build has reported them, then for 30 commits, and are of no use where one is missing or of another tree', async () => {
+  const out = path('dist');
+  const all = [await change(out, 0)];
+  for (let count = 1; count <= 35; count += 1) {
+    const last = all.at(-1);
+    all.push(await change(out, count));
+    expect(last && listed(out, last)).toEqual(last && changedSince(out, last));
+  }
+  const [first, sixth, seventh] = [all[0], all[5], all[6]];
+  if (first === undefined || sixth === undefined || seventh === undefined) throw new TypeError('too few');
+  expect(commitsIn(out)).toHaveLength(36);
+  expect(listed(out, first)).toEqual(expect.arrayContaining([...changedSince(out, first)]));
+  report(out);
+  expect(stateRows(out, `SELECT * FROM snapshot WHERE reported <> 'yes'`)).toEqual([]);
+  await change(out, 36);
+  expect(commitsIn(out)).toHaveLength(31);
+  expect([listed(out, first), listed(out, sixth)]).toEqual([undefined, undefined]);
+  expect(listed(out, seventh)).toEqual(expect.arrayContaining([...changedSince(out, seventh)]));
+  expect(listed(out, { ...seventh, id: { ...seventh.id, digest: '' } })).toBeUndefined();
+  expect(listed(out, { ...seventh, id: { ...seventh.id, tree: '' } })).toBeUndefined();
+  changeState(out, 'DELETE FROM snapshot WHERE sequence = 20');
+  expect(listed(out, seventh)).toBeUndefined();
 });

@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
-import { describe, expect } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { temporary } from '../../support/folder.js';
 import {
   bundleOf,
@@ -15,7 +15,7 @@ import {
   urlsOf,
 } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
-import { buildWith, site } from '../../support/site.js';
+import { buildWith, copyOf, site, type Site } from '../../support/site.js';
 import { always, it, some } from '../../support/thorough.js';
 import { differing, readTree } from '../../support/tree.js';
 import { Tree } from '../../../generator/tree/tree.js';
@@ -260,6 +260,13 @@ describe('change lists', () => {
 });
 
 describe('an index of changes that is', () => {
+  let first: Site;
+  beforeAll(async () => {
+    first = await site(path);
+    await first.build(`UPDATE users SET display_name = 'Marlow' WHERE id = 1007`);
+    await first.build('DELETE FROM users WHERE id = 1007');
+  });
+
   const damages: readonly [string, (file: string) => void][] = [
     ['missing', (file) => rmSync(file)],
     ['cut short', (file) => truncateSync(file, 100)],
@@ -270,10 +277,8 @@ describe('an index of changes that is', () => {
   always.each(some(damages, 2))(
     '%s starts a new index, and what is withheld goes from bundles that it named',
     async (_, damage) => {
-      const made = await site(path);
+      const made = copyOf(first, path);
       const { out } = made;
-      await made.build(`UPDATE users SET display_name = 'Marlow' WHERE id = 1007`);
-      await made.build('DELETE FROM users WHERE id = 1007');
       expect(JSON.stringify(bundleOf(out, '2'))).toContain('Marlow');
       const file = join(out, 'changes/index.json');
       const { tree } = indexOf(out);

@@ -1,4 +1,4 @@
-/** Disks that are full, read-only or taken away, and registers that break while they are read. */
+/** Disks that are full or lose power, and registers that break while they are read. */
 import { closeSync, cpSync, existsSync, openSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { contentOf, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { ROWS, STEP, buildWith, failureOf, fresh, pair, site, type Pair } from '../../support/site.js';
 import { differing } from '../../support/tree.js';
-import { SWEEP, fullFrom, withFault } from './faults.js';
+import { SWEEP } from './faults.js';
 import { did, empty, fillUpTo, flush, mayMount, mountAt, mountExt4, unmountAfterwards } from './mount.js';
 import { damageOf, errorOf, expectAtRest, interruptCommit, leftovers, progressThat } from './support.js';
 
@@ -28,27 +28,6 @@ beforeAll(async () => {
 
 const buildOf = (register: string, out: string) => snapshot(buildArgs(register, out));
 const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
-
-describe('a disk that is full from any call on', () => {
-  it('leaves the tree as it was, and says so, unless the build passes', async () => {
-    const out = both.tree();
-    const [, register] = both.registers;
-    const before = stateOf(out);
-    let refused = 0;
-    for (let number = 1; ; number *= 2) {
-      const error = await errorOf(withFault(fullFrom(number), () => buildWith({ register, out })));
-      if (error === undefined) break;
-      expect(isFull(error), said(error)).toBe(true);
-      expect(said(error)).toContain('the published tree is what it was');
-      expect(differing(stateOf(out), before), `full from ${number}`).toEqual([]);
-      await expectAtRest(out);
-      refused += 1;
-    }
-    expect(refused).toBeGreaterThan(3);
-    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
-    await expectAtRest(out);
-  });
-});
 
 const said = (error: unknown): string => (error instanceof Error ? error.message : JSON.stringify(error));
 

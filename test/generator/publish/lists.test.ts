@@ -7,7 +7,7 @@ import { inProcess } from '../../support/in-process.js';
 import { hashesOf, listOf, manifestOf, mirrorOf, stateOf, urlsOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { changeState } from '../../support/state.js';
-import { buildWith, failureOf, pair, site, type Pair } from '../../support/site.js';
+import { buildWith, copyOf, failureOf, pair, site, type Pair } from '../../support/site.js';
 import { differing, isSibling } from '../../support/tree.js';
 
 const path = temporary();
@@ -125,20 +125,8 @@ describe('the lists of', () => {
     expect(new Set(purged).size).toBe(purged.length);
   });
 
-  it('a build of which it is no longer known what it changed hold everything', async () => {
-    const { out } = twins();
-    const purgeList = join(path('nowhere'), 'purge.txt');
-    await failureOf(buildWith({ register: both.registers[1], out, purgeList }));
-    changeState(out, 'UPDATE change SET key = key + 1 WHERE key = (SELECT max(key) FROM change)');
-    const { purged, files } = await build(both.registers[1], out);
-    const everything = [...mirrorOf(out).keys(), ...ALWAYS, ...SNAPSHOT_FEEDS, '/changes/2.json'];
-    expect(purged).toEqual(expect.arrayContaining(absolute(everything)));
-    expect(Object.keys(hashesOf(out)).filter((file) => !files.includes(file))).toEqual([]);
-    expect(manifestOf(out).sequence).toBe(2);
-  });
-
-  it('a build whose lists could not be written are in the next one’s', async () => {
-    const { out } = twins();
+  it('a build whose lists could not be written are in the next one’s, or hold everything if what it changed is not known', async () => {
+    const out = both.tree();
     const before = stateOf(out);
     const purgeList = join(path('nowhere'), 'purge.txt');
     const { exitCode, message } = await failureOf(buildWith({ register: both.registers[1], out, purgeList }));
@@ -147,9 +135,16 @@ describe('the lists of', () => {
     expect.soft(message).toMatch(/list ".*purge\.txt" can't be written/);
     expect.soft(message).toMatch(/published/);
     expect(differing(stateOf(out), before)).not.toEqual([]);
+    const unknown = copyOf({ register: both.registers[1], out }, path).out;
+    changeState(unknown, 'UPDATE change SET key = key + 1 WHERE key = (SELECT max(key) FROM change)');
     const { purged } = await build(both.registers[1], out);
     expect(purged).toEqual(expect.arrayContaining(absolute(listOf(out, 2).put.map((each) => each.path))));
-    expect(manifestOf(out).sequence).toBe(2);
+    expect(purged).not.toContain(`${BASE}/api/v1/group/1`);
+    const whole = await build(both.registers[1], unknown);
+    const everything = [...mirrorOf(unknown).keys(), ...ALWAYS, ...SNAPSHOT_FEEDS, '/changes/2.json'];
+    expect(whole.purged).toEqual(expect.arrayContaining(absolute(everything)));
+    expect(Object.keys(hashesOf(unknown)).filter((file) => !whole.files.includes(file))).toEqual([]);
+    expect([out, unknown].map((tree) => manifestOf(tree).sequence)).toEqual([2, 2]);
   });
 });
 

@@ -1,7 +1,7 @@
 /** One builder for each tree: while the first lives nobody else touches it, and a dead one hinders nobody. */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
 import { Lock } from '../../../generator/base/lock.js';
 import { Tree } from '../../../generator/tree/tree.js';
@@ -31,39 +31,38 @@ async function twoSnapshots(): Promise<string> {
   return out;
 }
 
-describe('a tree that is being built', () => {
-  it('is refused to every other command with exit 75 and the process that has it, and is free when that was killed', async () => {
-    const out = await twoSnapshots();
-    const running = startBuild(big, out);
-    const isHeld = (): boolean => readFileSync(`${new Tree(out).lock}.pid`, 'utf8') === String(running.pid);
-    await until(() => isHeld() && existsSync(inState(out, 'stage/tree/api/v1')), 'the build renders');
-    running.child.kill('SIGSTOP');
-    const before = stateOf(out);
-    const from = ['--register', both.registers[1], '--operator', OPERATOR];
-    for (const args of [['build', ...from], ['verify'], ['verify', '--repair', ...from]]) {
-      const { code, stderr } = await snapshot([...args, '--quiet', '--out', out]);
-      const message = expect.stringMatching(
-        new RegExp(`another process .*process ${running.pid}\\)`),
-      ) as unknown;
-      expect([args, code, errorsOf({ stderr })]).toEqual([args, 75, [message]]);
-      expect(differing(stateOf(out), before)).toEqual([]);
-    }
-    expect(existsSync(inState(out, 'stage/tree'))).toBe(true);
-    running.child.kill('SIGKILL');
-    expect((await running.done).signal).toBe('SIGKILL');
+it('a tree that is being built is refused to every other command with exit 75 and the process that has it, and is free when that was killed', async () => {
+  const out = await twoSnapshots();
+  const running = startBuild(big, out);
+  const isHeld = (): boolean => readFileSync(`${new Tree(out).lock}.pid`, 'utf8') === String(running.pid);
+  await until(() => isHeld() && existsSync(inState(out, 'stage/tree/api/v1')), 'the build renders');
+  running.child.kill('SIGSTOP');
+  const before = stateOf(out);
+  const from = ['--register', both.registers[1], '--operator', OPERATOR];
+  for (const args of [['build', ...from], ['verify'], ['verify', '--repair', ...from]]) {
+    const { code, stderr } = await snapshot([...args, '--quiet', '--out', out]);
+    const message = expect.stringMatching(
+      new RegExp(`another process .*process ${running.pid}\\)`),
+    ) as unknown;
+    expect([args, code, errorsOf({ stderr })]).toEqual([args, 75, [message]]);
     expect(differing(stateOf(out), before)).toEqual([]);
-    expect(await damageOf(out)).toEqual([]);
-    // The stage of the dead build is still there; the next one clears it away.
-    expect(await buildWith({ register: both.registers[1], out })).toMatchObject({ sequence: 2 });
-    await expectAtRest(out);
-  });
+  }
+  expect(existsSync(inState(out, 'stage/tree'))).toBe(true);
+  running.child.kill('SIGKILL');
+  expect((await running.done).signal).toBe('SIGKILL');
+  expect(differing(stateOf(out), before)).toEqual([]);
+  expect(await damageOf(out)).toEqual([]);
+  // The stage of the dead build is still there; the next one clears it away.
+  expect(await buildWith({ register: both.registers[1], out })).toMatchObject({ sequence: 2 });
+  await expectAtRest(out);
 });
 
-describe('four builds started at once', () => {
-  it.each([
-    ['into an empty folder, with --wait,', 1, ['--wait']],
-    ['over a published tree', 2, []],
-  ])('%s publish one after the other or are refused', async (_, sequence, options) => {
+it.each([
+  ['into an empty folder, with --wait,', 1, ['--wait']],
+  ['over a published tree', 2, []],
+])(
+  'four builds started at once %s publish one after the other or are refused',
+  async (_, sequence, options) => {
     const out = sequence === 1 ? path('dist') : both.tree();
     const all = Array.from({ length: 4 }, () => startBuild(both.registers[1], out, ...options));
     const ended = await Promise.all(all.map(({ done }) => done));
@@ -76,8 +75,8 @@ describe('four builds started at once', () => {
     expect(manifestOf(out).sequence).toBe(sequence);
     expect(indexOf(out).changes).toHaveLength(sequence);
     await expectAtRest(out);
-  });
-});
+  },
+);
 
 it.each([
   ['build', [], 'which is at work on this tree'],
@@ -100,14 +99,12 @@ it.each([
   expect(await damageOf(out)).toEqual([]);
 });
 
-describe('a tree of which somebody deleted', () => {
-  it('all but its state, with a prepared commit in it, is repaired', async () => {
-    const out = both.tree();
-    await interruptCommit({ register: both.registers[1], out });
-    rmSync(out, { recursive: true });
-    const repaired = await snapshot(['verify', '--repair', '--quiet', ...inputs(both.registers[1], out)]);
-    expect([repaired.code, repaired.stderr]).toEqual([0, '']);
-    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
-    await expectAtRest(out);
-  });
+it('a tree of which somebody deleted all but its state, with a prepared commit in it, is repaired', async () => {
+  const out = both.tree();
+  await interruptCommit({ register: both.registers[1], out });
+  rmSync(out, { recursive: true });
+  const repaired = await snapshot(['verify', '--repair', '--quiet', ...inputs(both.registers[1], out)]);
+  expect([repaired.code, repaired.stderr]).toEqual([0, '']);
+  expect(differing(contentOf(out), both.trees[1])).toEqual([]);
+  await expectAtRest(out);
 });

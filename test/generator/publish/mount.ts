@@ -39,8 +39,6 @@ export function mountExt4(image: string, folder: string, kilobytes: number): str
   return made ? mountAt(folder, '-o', 'loop', image) : undefined;
 }
 
-export const freeBlocks = (folder: string): number => statfsSync(folder).bavail;
-
 /** Fills a disk until so many blocks are free; done anew at each call. */
 export function fillUpTo(folder: string, free: number): void {
   const file = join(folder, 'filler');
@@ -49,7 +47,7 @@ export function fillUpTo(folder: string, free: number): void {
   const block = Buffer.alloc(bsize, 'x');
   const descriptor = openSync(file, 'w');
   try {
-    while (freeBlocks(folder) > free) writeSync(descriptor, block);
+    while (statfsSync(folder).bavail > free) writeSync(descriptor, block);
   } catch {
     // Full is full.
   } finally {

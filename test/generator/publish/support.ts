@@ -9,9 +9,9 @@ import { Tree } from '../../../generator/tree/tree.js';
 import { verify } from '../../../generator/programs/verify/verify.js';
 import type { Damage } from '../../../generator/programs/verify/damage.js';
 import { quiet } from '../../support/build.js';
-import { hashesOf, stateOf } from '../../support/published.js';
+import { hashesOf } from '../../support/published.js';
 import { buildWith } from '../../support/site.js';
-import { differing, inState, isDownload, isSibling, namesThatDiffer } from '../../support/tree.js';
+import { differing, inState, isDownload, isSibling } from '../../support/tree.js';
 import { Killed } from './faults.js';
 
 export { start, until } from '../../support/cli.js';
@@ -19,24 +19,6 @@ export { temporary } from '../../support/folder.js';
 export { inProcess } from '../../support/in-process.js';
 export * from '../../support/published.js';
 export { ROWS, STEP, buildWith, failureOf } from '../../support/site.js';
-
-/** That a commit has touched these documents, what it says of itself, and no other file. @param before see `stateOf` */
-export function expectTouched(
-  out: string,
-  before: Readonly<Record<string, string>>,
-  sequence: number,
-  documents: readonly string[],
-): void {
-  const own = [
-    `changes/${sequence}.json`,
-    `changes/${sequence}.ndjson.gz`,
-    'changes/index.json',
-    'feeds/snapshots.atom',
-    'feeds/snapshots.json',
-    'snapshot.json',
-  ];
-  expect(namesThatDiffer(stateOf(out), before).toSorted()).toEqual([...documents, ...own].toSorted());
-}
 
 /** Everything in a folder, empty folders too, with content, inode and times. */
 export function wholeOf(folder: string): Record<string, string> {

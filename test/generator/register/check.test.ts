@@ -411,20 +411,18 @@ const NOTHING_MEASURED = TABLES.flatMap(({ name, columns }) =>
   columns.flatMap((each) => (each.nullable ? [`UPDATE ${name} SET ${each.name} = NULL;`] : [])),
 ).join(' ');
 
-describe('check takes as valid', () => {
-  it.each([
-    ['NULL wherever it means "not measured"', NOTHING_MEASURED],
-    [
-      'the first and the last time there is',
-      `UPDATE games SET created_at = '0001-01-01T00:00:00Z', updated_at = '9999-12-31T23:59:59Z';`,
-    ],
-    [
-      'more tables and columns than the contract has',
-      `ALTER TABLE groups ADD COLUMN extra; UPDATE groups SET extra = x'FF'; CREATE TABLE rank (id); INSERT INTO rank VALUES ('?');`,
-    ],
-  ])('%s', async (_, sql) => {
-    expect((await checked(sql)).findings).toEqual([]);
-  });
+it.each([
+  ['NULL wherever it means "not measured"', NOTHING_MEASURED],
+  [
+    'the first and the last time there is',
+    `UPDATE games SET created_at = '0001-01-01T00:00:00Z', updated_at = '9999-12-31T23:59:59Z';`,
+  ],
+  [
+    'more tables and columns than the contract has',
+    `ALTER TABLE groups ADD COLUMN extra; UPDATE groups SET extra = x'FF'; CREATE TABLE rank (id); INSERT INTO rank VALUES ('?');`,
+  ],
+])('check takes as valid %s', async (_, sql) => {
+  expect((await checked(sql)).findings).toEqual([]);
 });
 
 /** The only example of the only finding, and its line. */
@@ -434,19 +432,17 @@ const lineOf = async (sql: string): Promise<string> => {
   return lines[1] ?? '';
 };
 
-describe('a finding', () => {
-  it('stays one line, short and without control characters, whatever the value holds', async () => {
-    expect(await lineOf(`UPDATE items SET state = 'a' || char(10, 13, 0x2028) || 'b';`)).not.toMatch(
-      /[\n\r\u2028]/,
-    );
-    expect(await lineOf(`UPDATE items SET state = char(27) || '[2J';`)).not.toContain('\u001b');
-    // It shows where a text goes on behind a NUL.
-    const nul = await lineOf(`UPDATE items SET created_at = '${LAST}' || char(0);`);
-    expect(nul).not.toContain(`'${LAST}'`);
-    const line = await lineOf(`UPDATE items SET state = replace(hex(zeroblob(5000)), '0', 'x');`);
-    expect(line.length).toBeLessThan(250);
-    expect(line).toContain('…');
-  });
+it('a finding stays one line, short and without control characters, whatever the value holds', async () => {
+  expect(await lineOf(`UPDATE items SET state = 'a' || char(10, 13, 0x2028) || 'b';`)).not.toMatch(
+    /[\n\r\u2028]/,
+  );
+  expect(await lineOf(`UPDATE items SET state = char(27) || '[2J';`)).not.toContain('\u001b');
+  // It shows where a text goes on behind a NUL.
+  const nul = await lineOf(`UPDATE items SET created_at = '${LAST}' || char(0);`);
+  expect(nul).not.toContain(`'${LAST}'`);
+  const line = await lineOf(`UPDATE items SET state = replace(hex(zeroblob(5000)), '0', 'x');`);
+  expect(line.length).toBeLessThan(250);
+  expect(line).toContain('…');
 });
 
 describe('the command check', () => {

@@ -65,32 +65,30 @@ describe('a register whose writer was killed within a transaction', () => {
   });
 });
 
-describe('an error of SQLite', () => {
-  it.each([
-    [
-      'CREATE TEMP TABLE full (x); PRAGMA temp.max_page_count = 50;' +
-        ' INSERT INTO full SELECT zeroblob(1000000)',
-      EXIT.environment,
-      "can't be read: the disk is full (SQLITE_FULL): SQLite sorts in the folder for temporary files",
-    ],
-    [
-      `COMMIT; ATTACH '/nowhere/at/all' AS other`,
-      EXIT.environment,
-      "can't be read: a file can't be opened, or not be made next to it (SQLITE_CANTOPEN): expected a register",
-    ],
-    [
-      'SELECT count(*) FROM (SELECT zeroblob(1e9) || zeroblob(1e9) AS long) WHERE long IS NOT NULL',
-      EXIT.invalid,
-      "can't be read: a text or row is longer than the 1 GB that SQLite allows (SQLITE_TOOBIG)",
-    ],
-    ['SELECT * FROM nowhere', EXIT.invalid, "can't be read: no such table: nowhere (SQLITE_ERROR)"],
-  ])('says the cause in words, and what to do, for %s', async (sql, exitCode, message) => {
-    const register = Register.open(writeRegister(path('register.sqlite'), ''));
-    try {
-      const found = await failureOf(Promise.resolve().then(() => register.execute(sql)));
-      expect(found).toMatchObject({ exitCode, message: containing(message) });
-    } finally {
-      register.close();
-    }
-  });
+it.each([
+  [
+    'CREATE TEMP TABLE full (x); PRAGMA temp.max_page_count = 50;' +
+      ' INSERT INTO full SELECT zeroblob(1000000)',
+    EXIT.environment,
+    "can't be read: the disk is full (SQLITE_FULL): SQLite sorts in the folder for temporary files",
+  ],
+  [
+    `COMMIT; ATTACH '/nowhere/at/all' AS other`,
+    EXIT.environment,
+    "can't be read: a file can't be opened, or not be made next to it (SQLITE_CANTOPEN): expected a register",
+  ],
+  [
+    'SELECT count(*) FROM (SELECT zeroblob(1e9) || zeroblob(1e9) AS long) WHERE long IS NOT NULL',
+    EXIT.invalid,
+    "can't be read: a text or row is longer than the 1 GB that SQLite allows (SQLITE_TOOBIG)",
+  ],
+  ['SELECT * FROM nowhere', EXIT.invalid, "can't be read: no such table: nowhere (SQLITE_ERROR)"],
+])('an error of SQLite says the cause in words, and what to do, for %s', async (sql, exitCode, message) => {
+  const register = Register.open(writeRegister(path('register.sqlite'), ''));
+  try {
+    const found = await failureOf(Promise.resolve().then(() => register.execute(sql)));
+    expect(found).toMatchObject({ exitCode, message: containing(message) });
+  } finally {
+    register.close();
+  }
 });

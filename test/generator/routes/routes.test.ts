@@ -50,12 +50,10 @@ describe('the route table', () => {
 
 const names = (isSigned: boolean): string[] => tableOf({ isSigned }).map(({ name }) => name);
 
-describe('the routes of the signed log', () => {
-  it('are in the table of a signed tree alone, after all others, with files of the names of their URLs', () => {
-    const added = ['guide-log-page', 'log-checkpoint', 'log-tile', 'log-index'];
-    expect(names(true)).toEqual([...names(false), ...added]);
-    for (const { path, file } of tableOf({ isSigned: true }).slice(-3)) expect(`/${file}`).toBe(path);
-  });
+it('the routes of the signed log are in the table of a signed tree alone, after all others, with files of the names of their URLs', () => {
+  const added = ['guide-log-page', 'log-checkpoint', 'log-tile', 'log-index'];
+  expect(names(true)).toEqual([...names(false), ...added]);
+  for (const { path, file } of tableOf({ isSigned: true }).slice(-3)) expect(`/${file}`).toBe(path);
 });
 
 describe('the URL of a document', () => {
@@ -85,14 +83,12 @@ it('the keys of prefixes are in the order of the number of digits, then of the t
 const routeFor = (name: string, ...absent: readonly string[]) =>
   routeNamed(tableFor(ROUTES, new Measured(absent)), name);
 
-describe('the table for a register', () => {
-  it.each([
-    ['largest-games', ['games'], 'games are not'],
-    ['owners-user', ['groups', 'games'], 'groups and games are not'],
-    ['feed-users', ['usernames'], 'histories of usernames of users are not'],
-    ['feed-users', ['users', 'usernames'], 'users are not'],
-  ])('has nothing at %s without %j', (name, absent, reason) => {
-    expect(routeFor(name, ...absent).absent).toBe(`${reason} measured by this register`);
-    expect(isMeasured(routeFor(name), new Measured(absent))).toBe(false);
-  });
+it.each([
+  ['largest-games', ['games'], 'games are not'],
+  ['owners-user', ['groups', 'games'], 'groups and games are not'],
+  ['feed-users', ['usernames'], 'histories of usernames of users are not'],
+  ['feed-users', ['users', 'usernames'], 'users are not'],
+])('the table for a register has nothing at %s without %j', (name, absent, reason) => {
+  expect(routeFor(name, ...absent).absent).toBe(`${reason} measured by this register`);
+  expect(isMeasured(routeFor(name), new Measured(absent))).toBe(false);
 });

@@ -1,7 +1,7 @@
 /** The lists about the whole register, with values worked out by hand from the rows below. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
@@ -128,56 +128,52 @@ const ids = (list: unknown): number[] =>
     .parse(list)
     .map(({ id }) => id);
 
-describe('the largest items, the newest records and the users with most names', () => {
-  it('leave out what is withheld, deleted or not measured, and share ranks', () => {
-    const measured_at = AS_OF;
-    const hidden = { type: 'user', id: null, name: null };
-    expect(documentIn(out, 'api/v1/largest/items')).toEqual({
-      as_of: AS_OF,
-      favourites: [
-        { rank: 1, id: 11, name: null, favourites: 4, measured_at, creator: null },
-        { rank: 2, id: 8, name: 'item', favourites: 3, measured_at, creator: null },
-        { rank: 2, id: 10, name: 'other', favourites: 3, measured_at, creator: hidden },
-      ],
-    });
-    expect(documentIn(out, 'api/v1/newest')).toEqual({
-      as_of: AS_OF,
-      groups: [],
-      users: [],
-      games: [],
-      items: [
-        { id: 11, name: null, created_at: LATER, measured_at },
-        { id: 10, name: 'other', created_at: LATER, measured_at },
-        { id: 8, name: 'item', created_at: EARLIER, measured_at },
-      ],
-    });
-    expect(documentIn(out, 'api/v1/largest/usernames')).toEqual({
-      as_of: AS_OF,
-      users: [{ rank: 1, id: 21, username: 'bob', username_count: 2 }],
-    });
+it('the largest items, the newest records and the users with most names leave out what is withheld, deleted or not measured, and share ranks', () => {
+  const measured_at = AS_OF;
+  const hidden = { type: 'user', id: null, name: null };
+  expect(documentIn(out, 'api/v1/largest/items')).toEqual({
+    as_of: AS_OF,
+    favourites: [
+      { rank: 1, id: 11, name: null, favourites: 4, measured_at, creator: null },
+      { rank: 2, id: 8, name: 'item', favourites: 3, measured_at, creator: null },
+      { rank: 2, id: 10, name: 'other', favourites: 3, measured_at, creator: hidden },
+    ],
+  });
+  expect(documentIn(out, 'api/v1/newest')).toEqual({
+    as_of: AS_OF,
+    groups: [],
+    users: [],
+    games: [],
+    items: [
+      { id: 11, name: null, created_at: LATER, measured_at },
+      { id: 10, name: 'other', created_at: LATER, measured_at },
+      { id: 8, name: 'item', created_at: EARLIER, measured_at },
+    ],
+  });
+  expect(documentIn(out, 'api/v1/largest/usernames')).toEqual({
+    as_of: AS_OF,
+    users: [{ rank: 1, id: 21, username: 'bob', username_count: 2 }],
   });
 });
 
-describe('what is recent', () => {
-  it('is what the JSON feeds say of it, without names of whoever is withheld', () => {
-    // Feeds link to records otherwise.
-    const facts = (name: string): unknown[] =>
-      feed(name).map(({ _register }) => ({ ...fields(_register), path: expect.any(String) as unknown }));
-    const { group_names, group_owners, usernames, games, items } = fields(documentIn(out, 'api/v1/recent'));
-    expect(facts('groups')).toEqual([group_owners, group_names].flat());
-    expect(facts('users')).toEqual(usernames);
-    expect(facts('games')).toEqual(games);
-    expect(facts('items')).toEqual(items);
-    const feeds = ['groups', 'users', 'new-groups', 'new-users', 'games', 'items'].flatMap(feed);
-    expect(facts('all')).toHaveLength(feeds.length);
-    expect([ids(usernames), ids(games), ids(items)]).toEqual([[21], [3, 2, 6, 4, 1], [13, 12, 11, 10, 8]]);
-    expect(facts('groups')[0]).toMatchObject({ id: 2, to: { owner_state: 'owned', owner: null } });
-    expect(feed('groups').map(({ title }) => title)).toEqual([
-      'Owner of group “group 2” changed from “bob” to an unnamed owner',
-      'Owner of group “group 2” changed from no owner to “bob”',
-      'Group renamed from “שם” to “group 1”',
-    ]);
-  });
+it('what is recent is what the JSON feeds say of it, without names of whoever is withheld', () => {
+  // Feeds link to records otherwise.
+  const facts = (name: string): unknown[] =>
+    feed(name).map(({ _register }) => ({ ...fields(_register), path: expect.any(String) as unknown }));
+  const { group_names, group_owners, usernames, games, items } = fields(documentIn(out, 'api/v1/recent'));
+  expect(facts('groups')).toEqual([group_owners, group_names].flat());
+  expect(facts('users')).toEqual(usernames);
+  expect(facts('games')).toEqual(games);
+  expect(facts('items')).toEqual(items);
+  const feeds = ['groups', 'users', 'new-groups', 'new-users', 'games', 'items'].flatMap(feed);
+  expect(facts('all')).toHaveLength(feeds.length);
+  expect([ids(usernames), ids(games), ids(items)]).toEqual([[21], [3, 2, 6, 4, 1], [13, 12, 11, 10, 8]]);
+  expect(facts('groups')[0]).toMatchObject({ id: 2, to: { owner_state: 'owned', owner: null } });
+  expect(feed('groups').map(({ title }) => title)).toEqual([
+    'Owner of group “group 2” changed from “bob” to an unnamed owner',
+    'Owner of group “group 2” changed from no owner to “bob”',
+    'Group renamed from “שם” to “group 1”',
+  ]);
 });
 
 it('lists of gains and losses end after 200 entries, ties by ascending id; recent ones after as many', async () => {

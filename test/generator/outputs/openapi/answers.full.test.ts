@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writeSample } from '../../../../data/sample.js';
 import { PROBLEMS } from '../../../../generator/outputs/openapi/problems.js';
 import { tableOf } from '../../../../generator/routes/routes.js';
@@ -186,22 +186,20 @@ const PATHS = TABLE.filter(
   ({ class: cacheClass, name }) => !['page', 'asset'].includes(cacheClass) || name === 'openapi',
 ).map((route) => route.path);
 
-describe('the proxy', () => {
-  it.each(PATHS)('answers %s with each status that is described, as it is described', async (at) => {
-    const statuses = Object.keys(description.paths[at]?.get.responses ?? {});
-    expect(statuses).toEqual(expect.arrayContaining(['200', '304', '412', '429', '500', '503', 'default']));
-    for (const status of statuses) {
-      // This one is in memory as long as it is in service.
-      if (status === '500' && at === '/snapshot.json') continue;
-      const what = `${status} ${at}`;
-      const answer = await PROVOKED[status]?.(at);
-      if (answer === undefined) throw new Error(`no way is known to ${what}`);
-      expect(String(answer.status), what).toBe(status === 'default' ? '405' : status);
-      const said = responseOf(description, at, status === 'default' ? status : Number(status));
-      expectHeaders(answer, said, what);
-      expectBody(answer, said, at, what);
-    }
-  });
+it.each(PATHS)('the proxy answers %s with each status that is described, as it is described', async (at) => {
+  const statuses = Object.keys(description.paths[at]?.get.responses ?? {});
+  expect(statuses).toEqual(expect.arrayContaining(['200', '304', '412', '429', '500', '503', 'default']));
+  for (const status of statuses) {
+    // This one is in memory as long as it is in service.
+    if (status === '500' && at === '/snapshot.json') continue;
+    const what = `${status} ${at}`;
+    const answer = await PROVOKED[status]?.(at);
+    if (answer === undefined) throw new Error(`no way is known to ${what}`);
+    expect(String(answer.status), what).toBe(status === 'default' ? '405' : status);
+    const said = responseOf(description, at, status === 'default' ? status : Number(status));
+    expectHeaders(answer, said, what);
+    expectBody(answer, said, at, what);
+  }
 });
 
 /** The body of the response to a request that no client of HTTP would send. */
@@ -227,21 +225,19 @@ const SHOWN: Readonly<Record<string, () => Promise<Pick<Answer, 'text'>>>> = {
   version_not_supported: () => asMisfit('GET /api/v1 HTTP/2.0\r\nHost: x\r\n\r\n'),
 };
 
-describe('every error', () => {
-  it.each(PROBLEMS.map(({ code }) => code))(
-    '%s is shown with a body that the proxy really answers',
-    async (code) => {
-      const shown = Object.values(description.components.responses)
-        .flatMap(({ content = {} }) => Object.values(content))
-        .flatMap(({ examples = {} }) => examples[code]?.value ?? []);
-      expect(shown.length).toBeGreaterThan(0);
-      const answer = await SHOWN[code]?.();
-      // How large a file is, and how long to wait, is not the same each time.
-      const plain = (text: string) =>
-        ['range_not_satisfiable', 'rate_limited'].includes(code)
-          ? text.replaceAll(/\d+ (bytes|s)\b/g, 'N $1')
-          : text;
-      for (const body of shown) expect(plain(JSON.stringify(body))).toBe(plain(answer?.text ?? ''));
-    },
-  );
-});
+it.each(PROBLEMS.map(({ code }) => code))(
+  'the error %s is shown with a body that the proxy really answers',
+  async (code) => {
+    const shown = Object.values(description.components.responses)
+      .flatMap(({ content = {} }) => Object.values(content))
+      .flatMap(({ examples = {} }) => examples[code]?.value ?? []);
+    expect(shown.length).toBeGreaterThan(0);
+    const answer = await SHOWN[code]?.();
+    // How large a file is, and how long to wait, is not the same each time.
+    const plain = (text: string) =>
+      ['range_not_satisfiable', 'rate_limited'].includes(code)
+        ? text.replaceAll(/\d+ (bytes|s)\b/g, 'N $1')
+        : text;
+    for (const body of shown) expect(plain(JSON.stringify(body))).toBe(plain(answer?.text ?? ''));
+  },
+);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PAPER } from '../../../../generator/config/accent.js';
+import { buildConfig } from '../../../../generator/config/config.js';
 import { digestOf, inProcess, manifestOf, mirrorOf } from '../../publish/support.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { writeOperator, type Files } from '../../../support/operator.js';
@@ -85,23 +86,26 @@ it('the colours that accents are compared with are those of the style sheet', ()
   expect(PAPER).toEqual({ light, dark });
 });
 
-const FOUND = { 'imprint.html': 'x', 'privacy.html': 'y' };
+it('a logo takes the place of the mark, with its size, and files are linked by their names', async () => {
+  const files = { 'logo.png': PNG, 'imprint.html': 'x', 'privacy.html': 'y' };
+  const { page, code, stderr } = await built({ logo: '/logo.png' }, files);
+  expect([code, stderr]).toEqual([0, '']);
+  for (const name of PAGES) {
+    expect(page(name)).toContain('<img class="logo" src="/logo.png" width="72" height="24" alt="">');
+    expect(page(name)).not.toContain('class="mark"');
+    expect(links(page(name))).toEqual(['Imprint /imprint.html', 'Privacy /privacy.html']);
+  }
+});
+
 it.each([
-  ['logo.png', PNG, 72, FOUND, ['Imprint /imprint.html', 'Privacy /privacy.html']],
-  ['a.svg', svg(`data-width="7" width='30' height='20px' viewBox="0 0 9 9"`), 36, {}, []],
-  ['b.svg', svg('width="100%" height="100%" viewBox="-5,-5 , 48 24"'), 48, {}, []],
-])(
-  'a logo takes the place of the mark, with its size, and files are linked by their names: %s',
-  async (file, content, width, files, linked) => {
-    const { page, code, stderr } = await built({ logo: `/${file}` }, { [file]: content, ...files });
-    expect([code, stderr]).toEqual([0, '']);
-    for (const name of PAGES) {
-      expect(page(name)).toContain(`<img class="logo" src="/${file}" width="${width}" height="24" alt="">`);
-      expect(page(name)).not.toContain('class="mark"');
-      expect(links(page(name))).toEqual(linked);
-    }
-  },
-);
+  [`data-width="7" width='30' height='20px' viewBox="0 0 9 9"`, 36],
+  ['width="100%" height="100%" viewBox="-5,-5 , 48 24"', 48],
+])('a picture with %s is %i pixels wide', (attributes, width) => {
+  const keys = { files: 'site', logo: '/a.svg' };
+  const operator = writeOperator(path('root'), keys, { 'a.svg': svg(attributes) });
+  const logo = { path: '/a.svg', width, height: 24 };
+  expect(buildConfig({ operator }).brand).toMatchObject({ logo, legal: [] });
+});
 
 describe('an operator file', () => {
   const COLOUR = 'expected a colour such as "#00616b"';

@@ -102,24 +102,23 @@ const samples = (): [url: string, text: string][] =>
     ([, url = '', text = '']) => [textOf(url), textOf(text)],
   );
 
-describe('the badge', () => {
-  it('asks shields.io for a member of a document that is there, percent-encoded', async () => {
-    const codes = codeOf(pages.get('/developers/guides/tools') ?? '');
-    const markdown = codes.find((code) => code.startsWith('![')) ?? '';
-    const [, address = ''] = /^!\[\w+\]\(([^\s()]+)\)$/.exec(markdown) ?? [];
-    const { origin, pathname, searchParams } = new URL(address);
-    expect(origin + pathname).toBe('https://img.shields.io/badge/dynamic/json');
-    expect([...searchParams.keys()]).toEqual(['url', 'query', 'label']);
-    expect(address).toContain(`?url=${encodeURIComponent(searchParams.get('url') ?? '')}&query=%24.`);
-    const [, member = ''] = /^\$\.(\w+)$/.exec(searchParams.get('query') ?? '') ?? [];
-    const answer = await fetch(here(searchParams.get('url') ?? ''));
-    expect(fields(await answer.json())).toHaveProperty(member, expect.any(Number));
-    expect([member, searchParams.get('label')]).toEqual(['member_count', 'member count']);
-  });
+it('the badge asks shields.io for a member of a document that is there, percent-encoded', async () => {
+  const codes = codeOf(pages.get('/developers/guides/tools') ?? '');
+  const markdown = codes.find((code) => code.startsWith('![')) ?? '';
+  const [, address = ''] = /^!\[\w+\]\(([^\s()]+)\)$/.exec(markdown) ?? [];
+  const { origin, pathname, searchParams } = new URL(address);
+  expect(origin + pathname).toBe('https://img.shields.io/badge/dynamic/json');
+  expect([...searchParams.keys()]).toEqual(['url', 'query', 'label']);
+  expect(address).toContain(`?url=${encodeURIComponent(searchParams.get('url') ?? '')}&query=%24.`);
+  const [, member = ''] = /^\$\.(\w+)$/.exec(searchParams.get('query') ?? '') ?? [];
+  const answer = await fetch(here(searchParams.get('url') ?? ''));
+  expect(fields(await answer.json())).toHaveProperty(member, expect.any(Number));
+  expect([member, searchParams.get('label')]).toEqual(['member_count', 'member count']);
 });
 
-describe('the example that looks up a name', () => {
-  it.skipIf(!hasPython)('finds a published user, in each language', async () => {
+it.skipIf(!hasPython)(
+  'the example that looks up a name finds a published user, in each language',
+  async () => {
     const codes = codeOf(pages.get('/developers/guides/finding') ?? '');
     const [, name = ''] = /const name = ("[^"]*")\./.exec(codes.join('')) ?? [];
     expect(codes).toHaveLength(2);
@@ -128,52 +127,48 @@ describe('the example that looks up a name', () => {
       const user = fields(await (await site.proxy.get(`/api/v1/user/${id}`)).json());
       expect(JSON.stringify(user['username'])).toBe(name);
     }
-  });
+  },
+);
+
+it('the search finds every page, and every place of it, where it is', async () => {
+  const place = z.tuple([z.union([z.literal(0), z.literal(1)]), z.string(), z.string(), z.string()]);
+  const index = z
+    .object({
+      pages: z.array(z.object({ path: z.string(), title: z.string(), places: z.array(place) })),
+    })
+    .parse(await (await site.proxy.get('/developers.json')).json());
+  expect(index.pages.map((page) => page.path)).toEqual(DOCUMENTATION_PAGES);
+  const ids = new Set<string>();
+  for (const { path: page, places: found } of index.pages) {
+    const html = pages.get(page) ?? '';
+    const unique = new Set(found.map(([, id]) => id));
+    expect(unique.size, page).toBe(found.length);
+    for (const [, id, text] of found) {
+      const [after = ''] = between(html, ` id="${id}"`, '</d');
+      expect(textOf(`<${after}`).replaceAll(/\s+/g, ' '), id).toContain(text);
+      // An address of when all was on one page leads to one place.
+      expect(ids.has(id), id).toBe(false);
+      ids.add(id);
+    }
+  }
+  for (const { code } of PROBLEMS) expect(ids).toContain(`error-${code}`);
+  const routes = manifestOf(site.out).routes.map(({ name }) => name);
+  const listed = routes.filter((name) => DOCUMENTS.some((document) => document.name === name));
+  expect(listed.length).toBeGreaterThan(20);
+  for (const name of listed) expect(ids).toContain(`endpoint-${name}`);
+  for (const old of 'first endpoints types limits caching errors headers bulk changes terms policy'.split(
+    ' ',
+  ))
+    expect(ids).toContain(old);
 });
 
-describe('the search', () => {
-  it('finds every page, and every place of it, where it is', async () => {
-    const place = z.tuple([z.union([z.literal(0), z.literal(1)]), z.string(), z.string(), z.string()]);
-    const index = z
-      .object({
-        pages: z.array(z.object({ path: z.string(), title: z.string(), places: z.array(place) })),
-      })
-      .parse(await (await site.proxy.get('/developers.json')).json());
-    expect(index.pages.map((page) => page.path)).toEqual(DOCUMENTATION_PAGES);
-    const ids = new Set<string>();
-    for (const { path: page, places: found } of index.pages) {
-      const html = pages.get(page) ?? '';
-      const unique = new Set(found.map(([, id]) => id));
-      expect(unique.size, page).toBe(found.length);
-      for (const [, id, text] of found) {
-        const [after = ''] = between(html, ` id="${id}"`, '</d');
-        expect(textOf(`<${after}`).replaceAll(/\s+/g, ' '), id).toContain(text);
-        // An address of when all was on one page leads to one place.
-        expect(ids.has(id), id).toBe(false);
-        ids.add(id);
-      }
-    }
-    for (const { code } of PROBLEMS) expect(ids).toContain(`error-${code}`);
-    const routes = manifestOf(site.out).routes.map(({ name }) => name);
-    const listed = routes.filter((name) => DOCUMENTS.some((document) => document.name === name));
-    expect(listed.length).toBeGreaterThan(20);
-    for (const name of listed) expect(ids).toContain(`endpoint-${name}`);
-    for (const old of 'first endpoints types limits caching errors headers bulk changes terms policy'.split(
-      ' ',
-    ))
-      expect(ids).toContain(old);
-  });
-});
-
-describe('every sample', () => {
-  it('is what the service answers, cut where it says so', async () => {
-    // A section each, but for the publisher's own four; and on the first page, a record and an error.
-    expect(samples()).toHaveLength(25);
-    for (const [url, text] of samples()) {
-      const answer: unknown = await (await site.proxy.get(url)).json();
-      expect(readSample(text), url).toEqual(cutLike(answer, readSample(text)));
-    }
-  });
+it('every sample is what the service answers, cut where it says so', async () => {
+  // A section each, but for the publisher's own four; and on the first page, a record and an error.
+  expect(samples()).toHaveLength(25);
+  for (const [url, text] of samples()) {
+    const answer: unknown = await (await site.proxy.get(url)).json();
+    expect(readSample(text), url).toEqual(cutLike(answer, readSample(text)));
+  }
 });
 
 const limits = (): string => pages.get('/developers/guides/limits') ?? '';
@@ -199,28 +194,26 @@ describe('the headers', () => {
   });
 });
 
-describe('every link of a page', () => {
-  it('leads somewhere, fragments included', async () => {
-    const targets = new Set(
-      [...pages].flatMap(([page, html]) =>
-        [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].map(
-          ([, url]) => new URL(textOf(url ?? ''), site.base + page),
-        ),
+it('every link of a page leads somewhere, fragments included', async () => {
+  const targets = new Set(
+    [...pages].flatMap(([page, html]) =>
+      [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].map(
+        ([, url]) => new URL(textOf(url ?? ''), site.base + page),
       ),
-    );
-    const own = [...targets].filter(({ origin }) => origin === site.base);
-    expect(own.length).toBeGreaterThan(60);
-    const bodies = new Map<string, string>();
-    for (const url of new Set(own.map(({ pathname, search }) => pathname + search))) {
-      const answer = await site.proxy.get(url);
-      expect(answer.status, url).toBe(200);
-      bodies.set(url, await answer.text());
-    }
-    for (const { pathname, search, hash } of own) {
-      const begin = hash === '' ? '' : ` id="${hash.slice(1)}"`;
-      expect(bodies.get(pathname + search), pathname + hash).toContain(begin);
-    }
-  });
+    ),
+  );
+  const own = [...targets].filter(({ origin }) => origin === site.base);
+  expect(own.length).toBeGreaterThan(60);
+  const bodies = new Map<string, string>();
+  for (const url of new Set(own.map(({ pathname, search }) => pathname + search))) {
+    const answer = await site.proxy.get(url);
+    expect(answer.status, url).toBe(200);
+    bodies.set(url, await answer.text());
+  }
+  for (const { pathname, search, hash } of own) {
+    const begin = hash === '' ? '' : ` id="${hash.slice(1)}"`;
+    expect(bodies.get(pathname + search), pathname + hash).toContain(begin);
+  }
 });
 
 describe('what is found by its well-known name', () => {
@@ -241,19 +234,6 @@ describe('what is found by its well-known name', () => {
     for (const href of hrefs) expect((await fetch(here(href))).status, href).toBe(200);
     const head = await site.proxy.get('/.well-known/api-catalog', { method: 'HEAD' });
     expect(head.headers.get('link')).toContain('</.well-known/api-catalog>; rel="api-catalog"');
-  });
-
-  it('says where to report a security problem, until a year after the month of the build began', async () => {
-    const lines = (await (await site.proxy.get('/.well-known/security.txt')).text()).split('\n');
-    const [, year, month] = /^(\d{4})-(\d{2})/.exec(manifestOf(site.out).built_at) ?? [];
-    const expires = `${Number(year) + 1}-${month}-01T00:00:00Z`;
-    expect(lines).toEqual(
-      expect.arrayContaining([
-        'Contact: mailto:register@register.example',
-        `Expires: ${expires}`,
-        `Canonical: ${site.base}/.well-known/security.txt`,
-      ]),
-    );
   });
 
   it('keeps crawlers from records and downloads, not from pages', async () => {
@@ -277,27 +257,25 @@ function packed(file: string): number {
   return statSync(existsSync(compressed) ? compressed : whole).size;
 }
 
-describe('all that a page loads', () => {
-  it('is less than 60 kB, compressed, whatever letters its names have', () => {
-    const files = manifestOf(site.out).routes.map(({ file }) => file);
-    const fonts = files.filter((file) => /^[^{]*[.]woff2$/.test(file));
-    const chart = files.filter((file) => /^assets\/chart-\w+\.(css|js)$/.test(file));
-    const weight = (page: string, names: readonly string[]): number => {
-      // What is imported later is loaded when it is needed.
-      const named = /(?<!\bimport\()["']\/(assets\/[^"']*)["']/g;
-      const loaded = new Set([page, ...names]);
-      for (const file of loaded) {
-        if (!/\.(?:html|js)$/.test(file)) continue;
-        const content = readFileSync(join(site.out, file), 'utf8');
-        for (const [, asset = ''] of content.matchAll(named)) loaded.add(asset);
-      }
-      expect(loaded.size, page).toBeGreaterThan(2);
-      return [...loaded].reduce((sum, file) => sum + packed(file), 0);
-    };
-    expect(weight('index.html', fonts)).toBeLessThan(60_000);
-    for (const page of ['group.html', 'user.html', 'game.html', 'item.html'])
-      expect(weight(page, chart), page).toBeLessThan(60_000);
-    for (const page of [...DOCUMENTATION_FILES, 'downloads.html', 'feeds.html'])
-      expect(weight(page, []), page).toBeLessThan(60_000);
-  });
+it('all that a page loads is less than 60 kB, compressed, whatever letters its names have', () => {
+  const files = manifestOf(site.out).routes.map(({ file }) => file);
+  const fonts = files.filter((file) => /^[^{]*[.]woff2$/.test(file));
+  const chart = files.filter((file) => /^assets\/chart-\w+\.(css|js)$/.test(file));
+  const weight = (page: string, names: readonly string[]): number => {
+    // What is imported later is loaded when it is needed.
+    const named = /(?<!\bimport\()["']\/(assets\/[^"']*)["']/g;
+    const loaded = new Set([page, ...names]);
+    for (const file of loaded) {
+      if (!/\.(?:html|js)$/.test(file)) continue;
+      const content = readFileSync(join(site.out, file), 'utf8');
+      for (const [, asset = ''] of content.matchAll(named)) loaded.add(asset);
+    }
+    expect(loaded.size, page).toBeGreaterThan(2);
+    return [...loaded].reduce((sum, file) => sum + packed(file), 0);
+  };
+  expect(weight('index.html', fonts)).toBeLessThan(60_000);
+  for (const page of ['group.html', 'user.html', 'game.html', 'item.html'])
+    expect(weight(page, chart), page).toBeLessThan(60_000);
+  for (const page of [...DOCUMENTATION_FILES, 'downloads.html', 'feeds.html'])
+    expect(weight(page, []), page).toBeLessThan(60_000);
 });

@@ -47,37 +47,35 @@ const metaOf = (html: string): Record<string, string> =>
     ),
   );
 
-describe('the head of every page', () => {
-  it('has a title and a description of its own, and what a link to it shows elsewhere', () => {
-    expect(pages().length).toBeGreaterThanOrEqual(4);
-    const titles = new Set<string>();
-    const descriptions = new Set<string>();
-    for (const { path: url, file } of pages()) {
-      const html = text(file);
-      const title = /<title>([^<]+)<\/title>/.exec(html)?.[1] ?? '';
-      const meta = metaOf(html);
-      expect(title.length, file).toBeGreaterThan(10);
-      expect(meta['description']?.length, file).toBeGreaterThan(40);
-      titles.add(title);
-      descriptions.add(meta['description'] ?? '');
-      expect(meta, file).toMatchObject({
-        'og:title': title,
-        'og:description': meta['description'],
-        'og:type': 'website',
-        'og:image': `${BASE}/preview.png`,
-        'og:image:width': '1200',
-        'og:image:height': '630',
-        'twitter:card': 'summary_large_image',
-      });
-      expect(meta['og:image:alt'], file).not.toBe('');
-      // The page of a record is at the URLs of all records, so its file can't name one.
-      const isShared = routes.some((route) => route.file === file && route.path.includes('{'));
-      expect(between(html, '<link rel="canonical" href="', '"'), file).toEqual(isShared ? [] : [BASE + url]);
-      expect(meta['og:url'], file).toBe(isShared ? undefined : BASE + url);
-    }
-    expect(titles.size).toBe(pages().length);
-    expect(descriptions.size).toBe(pages().length);
-  });
+it('the head of every page has a title and a description of its own, and what a link to it shows elsewhere', () => {
+  expect(pages().length).toBeGreaterThanOrEqual(4);
+  const titles = new Set<string>();
+  const descriptions = new Set<string>();
+  for (const { path: url, file } of pages()) {
+    const html = text(file);
+    const title = /<title>([^<]+)<\/title>/.exec(html)?.[1] ?? '';
+    const meta = metaOf(html);
+    expect(title.length, file).toBeGreaterThan(10);
+    expect(meta['description']?.length, file).toBeGreaterThan(40);
+    titles.add(title);
+    descriptions.add(meta['description'] ?? '');
+    expect(meta, file).toMatchObject({
+      'og:title': title,
+      'og:description': meta['description'],
+      'og:type': 'website',
+      'og:image': `${BASE}/preview.png`,
+      'og:image:width': '1200',
+      'og:image:height': '630',
+      'twitter:card': 'summary_large_image',
+    });
+    expect(meta['og:image:alt'], file).not.toBe('');
+    // The page of a record is at the URLs of all records, so its file can't name one.
+    const isShared = routes.some((route) => route.file === file && route.path.includes('{'));
+    expect(between(html, '<link rel="canonical" href="', '"'), file).toEqual(isShared ? [] : [BASE + url]);
+    expect(meta['og:url'], file).toBe(isShared ? undefined : BASE + url);
+  }
+  expect(titles.size).toBe(pages().length);
+  expect(descriptions.size).toBe(pages().length);
 });
 
 it('the sitemap is XML with the absolute address of every page and of nothing else, and robots.txt names it', () => {

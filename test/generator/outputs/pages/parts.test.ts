@@ -60,21 +60,19 @@ describe('sparkline', () => {
   });
 });
 
-describe('words', () => {
-  it('write numbers, sizes and times as people read them', () => {
-    expect(integer(1_044_842_325)).toBe('1,044,842,325');
-    expect(integer(999)).toBe('999');
-    expect(integer(-1234)).toBe('−1,234');
-    expect([signed(5), signed(-5), signed(0)]).toEqual(['+5', '−5', '0']);
-    expect([amount(1, 'reading'), amount(2000, 'reading')]).toEqual(['1 reading', '2,000 readings']);
-    expect(moment('2026-11-02T08:05:00Z')).toBe('2 November 2026, 08:05 UTC');
-    expect([999, 1000, 12_345, 999_999, 34_900_000_000].map(size).join(' | ')).toBe(
-      '999 bytes | 1.00 kB | 12.3 kB | 1.00 MB | 34.9 GB',
-    );
-    expect([1, 5, 60, 90, 3600, 86_400].map(interval).join(' | ')).toBe(
-      'second | 5 seconds | minute | 90 seconds | hour | day',
-    );
-  });
+it('words write numbers, sizes and times as people read them', () => {
+  expect(integer(1_044_842_325)).toBe('1,044,842,325');
+  expect(integer(999)).toBe('999');
+  expect(integer(-1234)).toBe('−1,234');
+  expect([signed(5), signed(-5), signed(0)]).toEqual(['+5', '−5', '0']);
+  expect([amount(1, 'reading'), amount(2000, 'reading')]).toEqual(['1 reading', '2,000 readings']);
+  expect(moment('2026-11-02T08:05:00Z')).toBe('2 November 2026, 08:05 UTC');
+  expect([999, 1000, 12_345, 999_999, 34_900_000_000].map(size).join(' | ')).toBe(
+    '999 bytes | 1.00 kB | 12.3 kB | 1.00 MB | 34.9 GB',
+  );
+  expect([1, 5, 60, 90, 3600, 86_400].map(interval).join(' | ')).toBe(
+    'second | 5 seconds | minute | 90 seconds | hour | day',
+  );
 });
 
 describe('a line chart', () => {
@@ -116,15 +114,13 @@ describe('a line chart', () => {
   });
 });
 
-describe('levels', () => {
-  it('are round, three to five, and hold all values', () => {
-    expect(levelsOf(91_737_206, 280_114_906)).toEqual([0, 100_000_000, 200_000_000, 300_000_000]);
-    expect(levelsOf(271_964_653, 282_944_583)).toEqual([270_000_000, 275_000_000, 280_000_000, 285_000_000]);
-    expect(levelsOf(3, 4)).toEqual([3, 4, 5]);
-    expect(levelsOf(0, 0)).toEqual([0, 1, 2]);
-    expect(levelsOf(7, 7)).toEqual([7, 8, 9]);
-    expect(levelsOf(0, 9_007_199_254_740_991)).toHaveLength(3);
-  });
+it('levels are round, three to five, and hold all values', () => {
+  expect(levelsOf(91_737_206, 280_114_906)).toEqual([0, 100_000_000, 200_000_000, 300_000_000]);
+  expect(levelsOf(271_964_653, 282_944_583)).toEqual([270_000_000, 275_000_000, 280_000_000, 285_000_000]);
+  expect(levelsOf(3, 4)).toEqual([3, 4, 5]);
+  expect(levelsOf(0, 0)).toEqual([0, 1, 2]);
+  expect(levelsOf(7, 7)).toEqual([7, 8, 9]);
+  expect(levelsOf(0, 9_007_199_254_740_991)).toHaveLength(3);
 });
 
 const ticks = (from: string, to: string) => ticksOf(Date.parse(from), Date.parse(to));

@@ -53,52 +53,46 @@ describe('the axis', () => {
   });
 });
 
-describe('the span of a name', () => {
-  it('begins and ends when the platform says so', () => {
-    const read = { first_measured_at: '2026-01-01T00:00:00Z', last_measured_at: '2026-01-01T00:00:00Z' };
-    const entry = { ...read, changed_at: null, changed_after: null, changed_before: null };
-    const [old, now] = spansOf(
-      [entry, { ...entry, changed_at: '2020-06-01T12:30:00Z' }],
-      '2019-01-01T00:00:00Z',
-    );
-    // The first name was only read after it had ended.
-    expect(old).toEqual({
-      start: Date.UTC(2019, 0, 1),
-      end: Date.UTC(2020, 5, 1, 12, 30),
-      latest: null,
-      begun: 'until 1 June 2020, 12:30 UTC; since when is not known',
-    });
-    expect(now).toMatchObject({
-      start: Date.UTC(2020, 5, 1, 12, 30),
-      end: Date.UTC(2026, 0, 1),
-      begun: 'from 1 June 2020, 12:30 UTC (the platform’s date)',
-    });
+it('the span of a name begins and ends when the platform says so', () => {
+  const read = { first_measured_at: '2026-01-01T00:00:00Z', last_measured_at: '2026-01-01T00:00:00Z' };
+  const entry = { ...read, changed_at: null, changed_after: null, changed_before: null };
+  const [old, now] = spansOf(
+    [entry, { ...entry, changed_at: '2020-06-01T12:30:00Z' }],
+    '2019-01-01T00:00:00Z',
+  );
+  // The first name was only read after it had ended.
+  expect(old).toEqual({
+    start: Date.UTC(2019, 0, 1),
+    end: Date.UTC(2020, 5, 1, 12, 30),
+    latest: null,
+    begun: 'until 1 June 2020, 12:30 UTC; since when is not known',
+  });
+  expect(now).toMatchObject({
+    start: Date.UTC(2020, 5, 1, 12, 30),
+    end: Date.UTC(2026, 0, 1),
+    begun: 'from 1 June 2020, 12:30 UTC (the platform’s date)',
   });
 });
 
 const words = (from: string, to: string, most: number) =>
   ticksOf(Date.parse(from), Date.parse(to), most).map((tick) => tick.words);
 
-describe('the ticks of an axis of time', () => {
-  it('are round dates, no more than fit', () => {
-    expect(words('2026-01-15', '2026-05-02', 6)).toEqual(['Feb 2026', 'Mar 2026', 'Apr 2026', 'May 2026']);
-    expect(words('2023-03-24', '2026-10-12', 6)).toEqual(['2024', '2025', '2026']);
-    expect(words('1990-03-24', '2026-10-12', 4)).toEqual(['2000', '2010', '2020']);
-    expect(words('2026-01-02', '2026-01-20', 6)).toEqual([]);
-  });
+it('the ticks of an axis of time are round dates, no more than fit', () => {
+  expect(words('2026-01-15', '2026-05-02', 6)).toEqual(['Feb 2026', 'Mar 2026', 'Apr 2026', 'May 2026']);
+  expect(words('2023-03-24', '2026-10-12', 6)).toEqual(['2024', '2025', '2026']);
+  expect(words('1990-03-24', '2026-10-12', 4)).toEqual(['2000', '2010', '2020']);
+  expect(words('2026-01-02', '2026-01-20', 6)).toEqual([]);
 });
 
-describe('a count in short', () => {
-  it('has three digits', () => {
-    expect([0, 999, 1000, 983_412, 280_114_906, 1_234_000_000].map(short)).toEqual([
-      '0',
-      '999',
-      '1.00\u00a0k',
-      '983\u00a0k',
-      '280\u00a0M',
-      '1.23\u00a0bn',
-    ]);
-  });
+it('a count in short has three digits', () => {
+  expect([0, 999, 1000, 983_412, 280_114_906, 1_234_000_000].map(short)).toEqual([
+    '0',
+    '999',
+    '1.00\u00a0k',
+    '983\u00a0k',
+    '280\u00a0M',
+    '1.23\u00a0bn',
+  ]);
 });
 
 describe('what somebody typed', () => {

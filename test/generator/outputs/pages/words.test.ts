@@ -48,17 +48,15 @@ describe('the words of an operator', () => {
   );
 });
 
-describe('a licence', () => {
-  it.each([
-    ['CC0', 'https://creativecommons.org/publicdomain/zero/1.0/', false],
-    ['CC0 1.0 Universal', 'https://example.org/licence', false],
-    ['Creative Commons Zero', 'https://creativecommons.org/publicdomain/zero/1.0/deed.de', false],
-    ['PDDL-1.0', 'https://opendatacommons.org/licenses/pddl/1-0/', false],
-    ['Public Domain', 'https://example.org/', false],
-    ['CC BY 4.0', 'https://creativecommons.org/licenses/by/4.0/', true],
-    ['ODbL 1.0', 'https://opendatacommons.org/licenses/odbl/1-0/', true],
-    ['Not in the public domain', 'https://example.org/', true],
-  ])('%s (%s) asks for credit: %s', (name, url, asks) => {
-    expect(asksForCredit({ name, url })).toBe(asks);
-  });
+it.each([
+  ['CC0', 'https://creativecommons.org/publicdomain/zero/1.0/', false],
+  ['CC0 1.0 Universal', 'https://example.org/licence', false],
+  ['Creative Commons Zero', 'https://creativecommons.org/publicdomain/zero/1.0/deed.de', false],
+  ['PDDL-1.0', 'https://opendatacommons.org/licenses/pddl/1-0/', false],
+  ['Public Domain', 'https://example.org/', false],
+  ['CC BY 4.0', 'https://creativecommons.org/licenses/by/4.0/', true],
+  ['ODbL 1.0', 'https://opendatacommons.org/licenses/odbl/1-0/', true],
+  ['Not in the public domain', 'https://example.org/', true],
+])('the licence %s (%s) asks for credit: %s', (name, url, asks) => {
+  expect(asksForCredit({ name, url })).toBe(asks);
 });

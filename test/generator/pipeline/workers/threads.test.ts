@@ -151,37 +151,35 @@ describe('the jobs of a build', () => {
     }));
 });
 
-describe('a job that fails', () => {
-  it('rejects with its failure, and the thread goes on', async () => {
-    const register = writeRegister(path('register.sqlite'), { items: [{ id: 1 }] });
-    changeRegister(register, 'DROP TABLE games; CREATE VIEW games AS SELECT * FROM nowhere');
-    const pool = new ThreadPool(WORKER, register);
-    try {
-      const noFolder = path('file');
-      writeFileSync(noFolder, '');
-      for (let times = 0; times < 2 * pool.threads.length; times += 1) {
-        for (const [input, failure] of [
-          [
-            { table: 'items', folder: noFolder },
-            { exitCode: 3, message: containing(`the exports can't`) },
-          ],
-          [
-            { table: 'games', folder: path('export') },
-            { exitCode: 1, cause: 'SQLITE_ERROR' },
-          ],
-        ] as const) {
-          const failing = pool.run('export', input);
-          await expect(failing).rejects.toBeInstanceOf(Failure);
-          await expect(failing).rejects.toMatchObject(failure);
-        }
-        const exported = await pool.run('export', { table: 'items', folder: path('export') });
-        expect(exported).toMatchObject(EXPORT_FORMATS.map(() => ({ rows: 1 })));
+it('a job that fails rejects with its failure, and the thread goes on', async () => {
+  const register = writeRegister(path('register.sqlite'), { items: [{ id: 1 }] });
+  changeRegister(register, 'DROP TABLE games; CREATE VIEW games AS SELECT * FROM nowhere');
+  const pool = new ThreadPool(WORKER, register);
+  try {
+    const noFolder = path('file');
+    writeFileSync(noFolder, '');
+    for (let times = 0; times < 2 * pool.threads.length; times += 1) {
+      for (const [input, failure] of [
+        [
+          { table: 'items', folder: noFolder },
+          { exitCode: 3, message: containing(`the exports can't`) },
+        ],
+        [
+          { table: 'games', folder: path('export') },
+          { exitCode: 1, cause: 'SQLITE_ERROR' },
+        ],
+      ] as const) {
+        const failing = pool.run('export', input);
+        await expect(failing).rejects.toBeInstanceOf(Failure);
+        await expect(failing).rejects.toMatchObject(failure);
       }
-      await expect(pool.all('export', { table: 'items', folder: noFolder })).rejects.toBeInstanceOf(Failure);
-    } finally {
-      await pool.close();
+      const exported = await pool.run('export', { table: 'items', folder: path('export') });
+      expect(exported).toMatchObject(EXPORT_FORMATS.map(() => ({ rows: 1 })));
     }
-  });
+    await expect(pool.all('export', { table: 'items', folder: noFolder })).rejects.toBeInstanceOf(Failure);
+  } finally {
+    await pool.close();
+  }
 });
 
 describe('a thread that dies', () => {
