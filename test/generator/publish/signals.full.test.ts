@@ -1,17 +1,20 @@
-/** SIGINT and SIGTERM: one line that says what state the tree is in, and nothing left behind. */
+/** SIGINT and SIGTERM: one line that says what state the tree is in, and nothing left behind. SIGKILL: no third state. */
 import { existsSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
+import { Dice } from '../../../data/sample/dice.js';
 import { isCommitting } from '../../../generator/state/published.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { OPERATOR } from '../../support/build.js';
 import { errorsOf, start, startBuild, until, type Ended } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
-import { stateOf } from '../../support/published.js';
+import { contentOf, manifestOf, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
-import { ROWS, buildWith, pair, type Pair } from '../../support/site.js';
+import { ROWS, buildWith, fresh, pair, type Pair } from '../../support/site.js';
 import { differing, inState } from '../../support/tree.js';
+import { SWEEP } from './faults.js';
 import { damageOf, expectAtRest } from './support.js';
 
 const path = temporary();
@@ -93,3 +96,42 @@ it.each([
   await buildWith({ register: both.registers[0], out });
   await expectAtRest(out);
 });
+
+it(
+  'a build that is killed at any moment leaves the old tree, or one that the next build completes',
+  SWEEP,
+  async () => {
+    const users = Array.from({ length: 400 }, (_, index) => ({ id: index + 1, username: `u${index}` }));
+    const [a = '', b = ''] = ['a', 'b'].map((name) => writeRegister(path(name), { ...ROWS, users }));
+    changeRegister(b, `DELETE FROM users WHERE id % 20 = 0; UPDATE users SET username = 'x' || id`);
+    const trees = [await fresh(a, path('fresh')), await fresh(b, path('fresh'))];
+    const out = path('dist');
+    await buildWith({ register: a, out });
+    const dice = new Dice(20261201, 'kill', 0);
+    const tree = new Tree(out);
+    let inCommits = 0;
+    for (let kill = 1; kill <= 6; kill += 1) {
+      const register = kill % 2 === 0 ? a : b;
+      const { sequence } = manifestOf(out);
+      const { child, done } = startBuild(register, out);
+      const waits = kill % 4 > 1;
+      if (waits)
+        await until(() => isCommitting(tree) || child.exitCode !== null, 'the build commits', PATIENCE_MS);
+      // At once in some commits, which may be short.
+      await Promise.race([sleep(kill % 4 === 2 ? 0 : dice.below(waits ? 25 : 400)), done]);
+      child.kill('SIGKILL');
+      await done;
+      const damage = await damageOf(out);
+      const isInterrupted = damage.some(({ what }) => what === 'interrupted');
+      expect(isInterrupted).toBe(isCommitting(tree));
+      inCommits += Number(isInterrupted);
+      const [to, from] = register === a ? trees : trees.toReversed();
+      const present = manifestOf(out).sequence === sequence ? from : to;
+      expect(isInterrupted ? [] : [...damage, ...differing(contentOf(out), present ?? {})]).toEqual([]);
+      await buildWith({ register, out });
+      expect(differing(contentOf(out), to ?? {})).toEqual([]);
+      await expectAtRest(out);
+    }
+    expect(inCommits).toBeGreaterThan(0);
+  },
+);
