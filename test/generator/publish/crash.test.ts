@@ -15,6 +15,7 @@ import { contentOf, manifestOf, sha256, stateOf } from '../../support/published.
 import { allRows } from '../../support/state.js';
 import { always, some } from '../../support/thorough.js';
 import { differing, isOfTheBuild, pathsBelow } from '../../support/tree.js';
+import { matching } from '../../support/values.js';
 import {
   NEW,
   OLD,
@@ -183,7 +184,7 @@ describe.each([NEXT, TAKEDOWN, ...OTHERS])('$title where the disk is full', (sce
         const error = await errorOf(withFault(fullFrom(number), () => publish(out, next)));
         if (error !== undefined) {
           refused += 1;
-          expect(error, where).toMatchObject({ exitCode: 3 });
+          expect(error, where).toMatchObject({ exitCode: 3, message: matching(/the disk is full/) });
           expect(differing(stateOf(out), state), where).toEqual([]);
           await publish(out, next);
         }
