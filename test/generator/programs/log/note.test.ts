@@ -146,7 +146,7 @@ describe('a key', () => {
     const others = [...bytes.keys()].flatMap((at) => [
       key.slice(at + 1),
       key.slice(0, at),
-      bytes.with(at, bytes[at]! + 1).toString(),
+      Buffer.from(bytes.with(at, bytes[at]! + 1)).toString(),
     ]);
     for (const other of [...others, `${key}\n`]) {
       const reason = refusal(() => parse(other));
