@@ -27,6 +27,8 @@ const HAS_REDIS = hasRedis('redis-store.test.ts');
 const SLOW: Quota = { burst: 5, emissionIntervalMs: 600_000 };
 const NOW_MS = 1_800_000_000_000;
 const clock = (): number => NOW_MS;
+/** On a busy machine Redis may be too late for the budget of 50 ms, which no test can change. */
+const IN_TIME = { retry: 4 };
 
 it('parseReply throws on a reply that the script can’t have returned', () => {
   const lists = [[], [1], [1, 2, 3], [1, null], ['1', '2'], [1, 2.5]];
@@ -237,21 +239,25 @@ describe.skipIf(!HAS_REDIS)('RedisBuckets with a real Redis', () => {
     expect([log, buckets.fallbacks]).toEqual([[up(redis.port)], 0]);
   });
 
-  it('skips a late Redis for the whole second, although replies to what was asked later are in time', async () => {
-    const { port, hold } = await heldServer((await server()).port);
-    const { buckets, log, take } = await started(`redis://127.0.0.1:${port}`);
-    const letGo = hold();
-    const late = take('a');
-    await pause(30);
-    const inTime = take('b');
-    await late;
-    letGo();
-    expect([await late, await inTime, buckets.isUp]).toEqual([undefined, true, false]);
-    expect(await take('c')).toBeUndefined();
-    await pause(1_100);
-    expect(await take('c')).toBe(true);
-    expect(log).toEqual([up(port), down(port, 'Redis did not answer within 50 ms'), upAgain(port)]);
-  });
+  it(
+    'skips a late Redis for the whole second, although replies to what was asked later are in time',
+    IN_TIME,
+    async () => {
+      const { port, hold } = await heldServer((await server()).port);
+      const { buckets, log, take } = await started(`redis://127.0.0.1:${port}`);
+      const letGo = hold();
+      const late = take('a');
+      await pause(30);
+      const inTime = take('b');
+      await late;
+      letGo();
+      expect([await late, await inTime, buckets.isUp]).toEqual([undefined, true, false]);
+      expect(await take('c')).toBeUndefined();
+      await pause(1_100);
+      expect(await take('c')).toBe(true);
+      expect(log).toEqual([up(port), down(port, 'Redis did not answer within 50 ms'), upAgain(port)]);
+    },
+  );
 
   it('does without a Redis that became a replica, is out of memory or forgot the script', async () => {
     const redis = await server();
@@ -319,23 +325,29 @@ it('RedisBuckets.store without Redis is the local store', async () => {
 });
 
 describe.skipIf(!HAS_REDIS)('RedisBuckets.store with a real Redis', () => {
-  it('counts as MemoryStore does, in tokens and parts of them, from the beginning under a changed quota', async () => {
-    const { url } = await server();
-    const { store, local, hits } = await storeOn(url);
-    // A refusal is limit + 1, and takes nothing.
-    expect(await hits('a', 8)).toEqual([1, 2, 3, 4, 5, 6, 6, 6]);
-    const resetMs = Number((await store.increment('a')).resetTime);
-    expect(resetMs).toBeGreaterThan(NOW_MS + 590_000);
-    expect(resetMs).toBeLessThanOrEqual(NOW_MS + 600_000);
-    expect(resetMs % 1000).toBe(0);
-    expect(await hits('b@0.25', 5)).toEqual([1, 1, 1, 1, 2]);
-    await store.decrement('b@0.25');
-    expect(await hits('b')).toEqual([2]);
-    local.quota = { burst: 2, emissionIntervalMs: 600_000 };
-    expect(await hits('a', 3)).toEqual([1, 2, 3]);
-    const keys = (await adminOf(url).keys('*')).toSorted();
-    expect(keys).toEqual(['2x600000:a', '5x600000:a', '5x600000:b'].map((key) => `register-api:api:${key}`));
-  });
+  it(
+    'counts as MemoryStore does, in tokens and parts of them, from the beginning under a changed quota',
+    IN_TIME,
+    async () => {
+      const { url } = await server();
+      const { store, local, hits } = await storeOn(url);
+      // A refusal is limit + 1, and takes nothing.
+      expect(await hits('a', 8)).toEqual([1, 2, 3, 4, 5, 6, 6, 6]);
+      const resetMs = Number((await store.increment('a')).resetTime);
+      expect(resetMs).toBeGreaterThan(NOW_MS + 590_000);
+      expect(resetMs).toBeLessThanOrEqual(NOW_MS + 600_000);
+      expect(resetMs % 1000).toBe(0);
+      expect(await hits('b@0.25', 5)).toEqual([1, 1, 1, 1, 2]);
+      await store.decrement('b@0.25');
+      expect(await hits('b')).toEqual([2]);
+      local.quota = { burst: 2, emissionIntervalMs: 600_000 };
+      expect(await hits('a', 3)).toEqual([1, 2, 3]);
+      const keys = (await adminOf(url).keys('*')).toSorted();
+      expect(keys).toEqual(
+        ['2x600000:a', '5x600000:a', '5x600000:b'].map((key) => `register-api:api:${key}`),
+      );
+    },
+  );
 
   it('leaves the local bucket alone while Redis answers, and starts there with a full one', async () => {
     const redis = await server();
