@@ -117,6 +117,11 @@ describe('what others can’t read of a tree', () => {
     expect(await verified()).toBe(0);
     chmodSync(join(made.out, 'api/v1/item'), 0o700);
     expect(await verified()).toBe(1);
+    const { code, stdout } = await inProcess('verify', '--repair', ...inputs(made.register, made.out));
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/could not be read by others, such as \S+: set to the modes 644 and 755$/m),
+    ]);
   });
 
   it('is not reported on a file system on which modes can’t be set', async () => {

@@ -407,6 +407,11 @@ it('check counts all places of a rule, and shows three', async () => {
   ]);
 });
 
+it('check says of a column that it is missing', async () => {
+  const lines = ['users.measured_at is missing, expected a column of that name'];
+  expect(findingLines(await checked('ALTER TABLE users DROP COLUMN measured_at;'))).toEqual(lines);
+});
+
 const NOTHING_MEASURED = TABLES.flatMap(({ name, columns }) =>
   columns.flatMap((each) => (each.nullable ? [`UPDATE ${name} SET ${each.name} = NULL;`] : [])),
 ).join(' ');

@@ -240,6 +240,9 @@ describe('snapshot scaffold', () => {
 
   it('leaves alone what is there, names its missing columns, and writes nothing', async () => {
     const file = writeRegister(path('register.sqlite'), {});
+    expect(await scaffold(file)).toMatch(
+      /^-- .* has all tables and columns of the contract\.\n\nPRAGMA user_version = 1;\n$/,
+    );
     changeRegister(
       file,
       `ALTER TABLE groups DROP COLUMN verified; ALTER TABLE items DROP COLUMN measured_at;
