@@ -113,11 +113,12 @@ function newDifferences(): string {
   return file;
 }
 
-/** Keys at which a chunk of the digest begins, and their neighbours. */
-const STARTS = Array.from({ length: 20_000 }, (_, key) => key)
-  .filter((key) => beginsChunk(key, DIGEST_CHUNK))
-  .slice(0, 12)
-  .flatMap((key) => [key, key, key + 1]);
+/** Keys at which a chunk of the digest begins. */
+const BEGINS = Array.from({ length: 20_000 }, (_, key) => key).filter((key) =>
+  beginsChunk(key, DIGEST_CHUNK),
+);
+/** Some of them, and their neighbours. */
+const STARTS = BEGINS.slice(0, 12).flatMap((key) => [key, key, key + 1]);
 
 const anyKey = fc.oneof(
   fc.maxSafeNat(),
@@ -348,6 +349,45 @@ describe('a comparison', () => {
         ],
       },
     );
+  });
+
+  it('of a few among many leaves the chunks that its documents have', () => {
+    const file = stateOf(MANY);
+    const few = fc.uniqueArray(fc.oneof(fc.nat(27_000), fc.constantFrom(...BEGINS)), { maxLength: 40 });
+    fc.assert(
+      fc.property(few, fc.constantFrom('change', 'remove', 'any'), (keys, does) => {
+        const model = new Map(MANY);
+        for (const key of keys)
+          if (does === 'change') model.set(key - (key % 3), `${key} ${HASHES[key % 3] ?? ''}`);
+          else if (does === 'remove' || key % 2 === 0) model.delete(key);
+          else model.set(key, `7 ${HASHES[0] ?? ''}`);
+        const differences = newDifferences();
+        using comparer = new Comparer({ state: file, differences });
+        const comparison = comparer.compare('document', ID, { isPublished: true, ...SAME });
+        for (const [key, value] of ascending(model)) comparison.put(entryOf(key, value));
+        comparison.removeBelow();
+        comparer.finish();
+        using next = NextState.begin(file, differences);
+        next.apply(routeOf(ID));
+        expect(next.digest).toBe(digestOf(model));
+        expect(next.isWhole, 'leaves, numbers and sizes of chunks').toBe(true);
+      }),
+      { numRuns: isThorough ? 100 : 12 },
+    );
+  });
+
+  it.each(['put', 'keep', 'remove'] as const)('takes no key twice and none before another: %s', (does) => {
+    for (const key of [4, 5]) {
+      using comparer = new Comparer({
+        state: stateOf(new Map([[4, DAMAGED]])),
+        differences: newDifferences(),
+      });
+      const comparison = comparer.compare('document', ID, { isPublished: true });
+      comparison.put(entryOf(5, DAMAGED));
+      expect(() => answer(comparison, key, { does, value: DAMAGED, isSame: false })).toThrow(
+        'expected ascending keys',
+      );
+    }
   });
 
   it.skipIf(!hasDescriptors)('lets go of its files, complete or not', () => {
