@@ -171,8 +171,12 @@ describe('a refusal', () => {
     const refused = answers.filter(({ status }) => status === 429);
     expect([answers.filter(({ status }) => status === 200).length, refused.length]).toEqual([6, 14]);
     const expected = { 'retry-after': '1', ratelimit: '"api";r=0;t=1' };
-    for (const { headers } of [...refused, await ask('/api/v1', { method: 'HEAD' })])
+    for (const { headers } of [...refused, await ask('/api/v1', { method: 'HEAD' })]) {
       expect(headers).toMatchObject(expected);
+      // And none of the older fields, which a library would add.
+      const limiting = Object.keys(headers).filter((name) => name.startsWith('ratelimit'));
+      expect(limiting).toEqual(['ratelimit-policy', 'ratelimit']);
+    }
   });
 
   it('comes after what breaks the protocol, as 204 and 405 do', async () => {
