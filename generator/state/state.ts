@@ -116,6 +116,7 @@ export class State implements Disposable {
     this.run(() => this.#statement(sql).run(...parameters));
   }
 
+  /** Prepared once: many are the same for every route. */
   #statement(sql: string): Statement<unknown[]> {
     const statement = this.#statements.get(sql) ?? this.database.prepare(sql);
     this.#statements.set(sql, statement);

@@ -50,8 +50,8 @@ export function openDatabase(file: string, options?: BetterSqlite3.Options): Dat
 }
 
 /**
- * Statements that are prepared once for each database, since that takes longer than they do on few rows.
- * Not for `iterate`: until it ends, the statement can't be run again.
+ * Prepares statements once for each database, since preparing one takes longer than running it on a few
+ * rows. Not for `iterate`: until it ends, the statement can't be run again.
  */
 export function prepared<T>(prepare: (database: Database) => T): (database: Database) => T {
   const known = new WeakMap<Database, T>();

@@ -186,7 +186,7 @@ describe('register.sqlite.gz', () => {
     ]);
   });
 
-  it('says what it is: register, licence, and as of when', () => {
+  it('names its register, its licence and the time of its data', () => {
     const facts = fields(JSON.parse(readFileSync(OPERATOR, 'utf8')));
     const { as_of } = fields(JSON.parse(readFileSync(join(usual, 'snapshot.json'), 'utf8')));
     const [json] = columnOf(

@@ -41,8 +41,8 @@ const MORE = `UPDATE games SET visits = 12345 WHERE id = ${middle('games')}`;
 /** What the sites of the tests are copies of: as it was first built, and behind a change of the register. */
 let first: Site;
 let late: Site;
-/** The tree of a first build behind that change. */
-let lateAnew: string;
+/** The tree of a first build after that change. */
+let lateTree: string;
 /** The newest measurement when the downloads were written. */
 let asOf: string | null;
 
@@ -55,7 +55,7 @@ beforeAll(async () => {
   ({ asOf } = await first.build(`INSERT INTO withheld SELECT 'user', max(id), '${LATER}' FROM users`));
   late = site();
   await keep(late, CHANGE);
-  lateAnew = await fresh(late);
+  lateTree = await fresh(late);
 });
 
 const site = (): Site => copyOf(first, path);
@@ -94,7 +94,7 @@ describe('downloads that are kept', () => {
     expect(downloadsOf(stateOf(out))).toEqual(before);
     expect(writtenBy(result)).toEqual([]);
     expect(result).toMatchObject({ sequence: 2, asOf: LATER, downloads: { asOf, kept: OUTDATED } });
-    expect(restOf(out)).toEqual(restOf(lateAnew));
+    expect(restOf(out)).toEqual(restOf(lateTree));
   });
 
   it('name the snapshot that they are of, for clients that follow the changes from there', async () => {
@@ -133,7 +133,7 @@ it('a build without --keep-downloads writes only what is behind, and leaves the 
   const result = await published(made);
   expect(writtenBy(result)).toEqual(OUTDATED);
   expect(result.downloads).toEqual({ asOf: result.asOf, kept: [] });
-  await expectFresh(made, lateAnew);
+  await expectFresh(made, lateTree);
 });
 
 it('a table is written again where only places in a history differ, which no document says', async () => {
@@ -162,11 +162,11 @@ describe('with --keep-downloads', () => {
     await happen(made);
     const result = await keep(made);
     expect(result.downloads).toEqual({ asOf: result.asOf, kept: [] });
-    await expectFresh(made, happen === isWithheld ? await fresh(made) : lateAnew);
+    await expectFresh(made, happen === isWithheld ? await fresh(made) : lateTree);
   });
 });
 
-it('the command line says what was kept, and as of when, and a diff what is behind', async () => {
+it('the command line says what was kept and how old it is, and a diff what is behind', async () => {
   const { register } = site();
   const out = path('cli');
   const command = (name: string, ...more: string[]) => inProcess(name, ...inputs(register, out), ...more);

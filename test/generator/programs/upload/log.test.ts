@@ -46,7 +46,7 @@ const NEW: Version = {
   index: { ...kept, ...Object.fromEntries(CHANGED.map((name) => [name, 'changed'])) },
 };
 
-/** Publishes a version with a log of so many snapshots. @param kept see `writeLog` */
+/** Publishes a version with a log. @param size in snapshots @param kept see `writeLog` */
 async function publishSigned(
   out: string,
   { documents, index }: Version,
