@@ -245,6 +245,11 @@ export class LineWriter {
     this.close();
   }
 
+  /** Finishes with a separator after the last line too, if there is any line. */
+  endLines(): void {
+    if (this.#descriptor !== undefined || this.#lines.length > 0) this.end();
+  }
+
   /** Finishes with a separator after the last line too; without lines, the file is empty. */
   end(): void {
     this.write('');

@@ -1,50 +1,30 @@
-/**
- * Documents that draw on many records, in sections: a thread renders a section whole, and only if
- * something that it reads has changed.
- */
+/** Documents in sections, which threads render. A section knows nothing of earlier builds. */
+import type { KeyRange } from '../base/cursor.js';
 import type { Register } from '../register/database.js';
 import type { Overview } from '../register/overview.js';
+import type { Kind } from '../schema/field.js';
 import type { FeedOperator } from './feeds/document.js';
-import type { IsSame, Kept, Output } from './output.js';
+import type { Output } from './output.js';
 
-/** What may differ from the previous snapshot: values that the structured clone algorithm accepts. */
-export interface SourceChanges {
-  /** The changed tables; undefined if everything may have changed. */
-  readonly tables: ReadonlySet<string> | undefined;
-  /** The newest measurements, of the register now and in the previous snapshot; null if it was empty. */
-  readonly asOf: readonly [now: string | null, then: string | null];
-}
-
-/** What sections are rendered from, besides the register. */
+/** What sections are rendered from, besides the register: values that the structured clone algorithm accepts. */
 export interface SectionInputs {
   readonly operator: FeedOperator;
-  readonly changes: SourceChanges;
+  /** The newest measurement; null if there is none. */
+  readonly asOf: string | null;
   /** See `Section`; 0 if it has none. */
   readonly entries: number;
+  /** The keys to render; all, unless the section is split. */
+  readonly range: KeyRange;
 }
 
 export interface Section {
   /** The name of its main route, or what its routes have in common. */
   readonly name: string;
   readonly routes: readonly string[];
-  /** Those of its routes whose documents may have changed, if the build key is the same. */
-  readonly due: (changes: SourceChanges) => readonly string[];
-  /** The routes whose documents are kept if `isSame` says so, and rendered otherwise. */
-  readonly compared?: readonly string[];
-  /**
-   * SQL of all that its documents are made from, as rows of one text: where these are the same, all are
-   * kept. For documents that follow from few columns of tables, in which others change all the time.
-   */
-  readonly source?: string;
+  /** The kind whose ids its keys are, if it can be rendered by ranges of them. */
+  readonly split?: Kind;
   /** How many entries are spread over its documents, at most. */
   readonly entries?: (overview: Overview) => number;
-  /**
-   * Renders its due routes, each by ascending keys: documents that it does not yield are removed.
-   * @param isSame called by ascending key for each document of a compared route
-   */
-  readonly render: (register: Register, inputs: SectionInputs, isSame: IsSame) => Iterable<Output | Kept>;
+  /** Renders its documents, those of each route by ascending keys. */
+  readonly render: (register: Register, inputs: SectionInputs) => Iterable<Output>;
 }
-
-/** Whether any of some tables may have changed. */
-export const isAnyChanged = (tables: readonly string[], { tables: changed }: SourceChanges): boolean =>
-  changed === undefined || tables.some((table) => changed.has(table));

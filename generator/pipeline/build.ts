@@ -1,43 +1,77 @@
-/** The main sequence of a build: open, check, render, stage, commit, report. */
+/**
+ * A build, told in order: what is known of the tree, whether anything can have changed, the check, the
+ * documents, the guard, the downloads, what the snapshot says of itself, the commit. A dry run is the same up
+ * to the guard, and stages nothing.
+ */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { BuildConfig } from '../config/config.js';
-import { Failure, addUnchangedNote, asFailure, isInterrupt, messageOf } from '../base/errors.js';
-import { THREADED_ROUTES } from './documents.js';
-import { summaryOf, type Downloads, type DownloadsSummary } from '../exports/exports.js';
-import { buildKeyOf } from './incremental/build-key.js';
+import { contentOf, routesOf } from '../config/site-files.js';
+import { Failure, addUnchangedNote, asFailure, isInterrupt } from '../base/errors.js';
+import { readText, replaceFile } from '../base/files.js';
+import { Lock } from '../base/lock.js';
+import { deferRejection, follow, type Progress } from '../base/progress.js';
+import { summaryOf, type DownloadsSummary } from '../exports/downloads.js';
+import { isOther } from '../exports/documents.js';
 import { snapshotFeed } from '../outputs/feeds/snapshots.js';
+import { Samples, descriptions, downloadDescriptions, summaries, type Sources } from '../outputs/outputs.js';
+import type { FileOutput } from '../outputs/output.js';
+import { RECORD_SECTIONS, SECTIONS } from '../outputs/sections.js';
+import type { Section } from '../outputs/section.js';
 import { manifest } from '../outputs/snapshot.js';
-import { RECORD_ROUTES, doubtsOf, implausibleRemovals, rewritten } from './removal-guard.js';
-import type { Progress } from '../base/progress.js';
-import { totalOf, type Changes } from '../state/next.js';
-import { writeLists } from '../publish/lists.js';
-import { Publisher } from '../publish/publisher.js';
-import { renderRecords, type RenderedRecords } from './records.js';
-import { examplesIn, type ExampleChange } from './examples.js';
+import { FORMER_LIST, formerAssets } from '../publish/assets.js';
+import { stageChanges } from '../publish/changes.js';
+import { completeCommit, idOf, seal, type SnapshotId } from '../publish/commit.js';
+import { lineOf, sumOfAll, sumOfLists, writeList, type ListedRoute } from '../publish/lists.js';
+import { writeOperatorLists } from '../publish/operator-lists.js';
 import {
-  dueDownloads,
-  isDerived,
-  renderDerived,
-  renderDocuments,
-  type Documents,
-  type RenderWork,
-} from './render.js';
-import { completeCommit } from '../publish/commit.js';
-import { distrustState, isCommitting, isCopy } from '../state/published.js';
-import { readManifest } from '../tree/manifest.js';
-import type { Route } from '../routes/route.js';
-import type { Announcement, AroundCommit, Plan } from '../publish/plan.js';
-import { isDamagedState, type Described } from '../state/schema.js';
-import { Tree } from '../tree/tree.js';
-import type { CheckReport, Warning } from '../register/findings.js';
+  RouteWriter,
+  comparedIn,
+  discardStage,
+  finishStage,
+  formerRoutes,
+  newStage,
+  passOver,
+  readNext,
+  stagePaths,
+  sumOf,
+  type Changes,
+  type StageSpec,
+  type Written,
+} from '../publish/stage.js';
+import {
+  lastOf,
+  readKnown,
+  replaceState,
+  stateText,
+  type Counts,
+  type Inputs,
+  type Known,
+  type State,
+} from '../publish/state.js';
+import { unwritten } from '../publish/unwritten.js';
+import { check } from '../register/check.js';
 import { Register } from '../register/database.js';
-import type { Overview } from '../register/overview.js';
-import { identityOf, openConsistentSnapshot } from '../register/snapshot.js';
-import { timeAt } from '../schema/time.js';
+import { explainer } from '../register/explain.js';
+import { isPublishable, type CheckReport, type Warning } from '../register/findings.js';
+import { entriesOf, invalidRecords, markWithheld, overviewOf, recordsOf, type Overview } from '../register/overview.js';
+import { Watcher } from '../register/snapshot.js';
+import { countRows, warningsOf } from '../register/warnings.js';
+import { DOCUMENTS } from '../routes/exports.js';
 import { tableFor } from '../routes/routes.js';
-import { measuredKinds } from '../schema/measured.js';
-import { routesOf } from '../config/site-files.js';
-import { withheldOf } from './takedown.js';
-import type { Pool } from './workers/pool.js';
+import type { Route } from '../routes/route.js';
+import { RESOURCES, resourceOf, tablesOf } from '../schema/schema.js';
+import { timeAt } from '../schema/time.js';
+import { hasDocuments, isInDigest, isOwn, pagesOf } from '../tree/published-routes.js';
+import type { Manifest } from '../tree/snapshot-json.js';
+import { Tree, newTreeId } from '../tree/tree.js';
+import { DownloadTasks, keptSummary, readDownloads } from './downloads.js';
+import { EXAMPLES, examplesOf, type ExampleChange } from './examples.js';
+import { doubtsOf } from './guard.js';
+import { programHash, registerHash } from './inputs.js';
+import { rangesOf } from './sections.js';
+import { withheldOf, withholdsMore } from './takedown.js';
+import type { RegisterSource, Threads } from './threads.js';
 
 /** The side effects of a build besides its files; passed in. */
 export interface Effects {
@@ -52,8 +86,7 @@ export interface Effects {
     /** Identifies code and runtime: different code may render the same rows differently. */
     readonly code: string;
   };
-  /** Starts the pool that runs the jobs of a build. @param notMeasured see `Register.open` */
-  readonly startPool: (register: string, notMeasured: readonly string[]) => Pool;
+  readonly startThreads: (source: RegisterSource) => Threads;
 }
 
 /** The register must not be published as it is; the report says why. */
@@ -62,321 +95,221 @@ export interface Refused {
   readonly report: CheckReport;
 }
 
-export interface Published extends DownloadsSummary {
-  readonly published: true;
+/** What a build and a dry run report alike. */
+interface Reported {
   readonly report: CheckReport;
-  readonly sequence: number;
-  readonly asOf: string | null;
-  /** Published records, per kind that is measured. */
-  readonly records: Readonly<Record<string, number>>;
   /** Records that are left out as invalid, per kind; empty if none is. */
   readonly excluded: Readonly<Record<string, number>>;
   /** What the register lacks, so that it counts as not measured (see absent.ts). */
   readonly absent: readonly string[];
-  /** Why everything was rendered; null if not, or in a first build. */
-  readonly fullRender: string | null;
   /** What may be a mistake in the register. */
   readonly warnings: readonly Warning[];
-  /** Kinds that this build rewrote without a new measurement. */
-  readonly rewritten: readonly Warning[];
-  readonly files: number;
-  readonly bytes: number;
-  readonly changes: Readonly<Changes>;
-  /** The signed log and its number of entries; null if the tree is not signed. */
-  readonly log: { readonly origin: string; readonly size: number } | null;
+  readonly changes: Changes;
 }
 
-/** What is done around the commit, and what came of it. */
-export interface BuildLog extends AroundCommit {
-  /** Null if nothing is signed here. */
-  readonly summary: () => Published['log'];
+export interface Published extends Reported, DownloadsSummary {
+  readonly published: true;
+  readonly sequence: number;
+  readonly asOf: string | null;
+  /** Published records, per kind that is measured. */
+  readonly records: Readonly<Record<string, number>>;
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** What a build would change. */
+export interface Difference extends Reported {
+  /** The published snapshot; null if there is none. */
+  readonly sequence: number | null;
+  readonly byRoute: Readonly<Record<string, Changes>>;
+  /** Why a build would be refused; null if it would not. */
+  readonly implausible: string | null;
+  readonly examples: readonly ExampleChange[];
+}
+
+/** What a build works with. */
+interface Work {
+  readonly tree: Tree;
+  readonly config: BuildConfig;
+  readonly effects: Effects;
+  readonly known: Known;
+  readonly register: Register;
+  readonly watcher: Watcher;
+  readonly now: Date;
+  /** See engine rule in `inputsOf`. */
+  readonly inputs: Inputs;
+  readonly damaged: readonly string[];
 }
 
 /**
- * Builds the tree from the register. If the register is refused, or on an error or abort before the
- * commit, the published tree stays as it was.
+ * Publishes what changed. If the register is refused, or on an error or abort before the commit, the published
+ * tree stays as it was.
+ * @param damaged published files that are written again, for a repair; their siblings are, too
  * @throws Failure with a one-line message and an exit code
  */
 export async function build(
   config: BuildConfig,
   effects: Effects,
-  log: BuildLog = NO_LOG,
+  damaged?: readonly string[],
 ): Promise<Refused | Published> {
+  const tree = new Tree(config.out, config.state);
+  // Lock, and complete what an interrupted build left.
+  tree.requireNoLinks();
+  tree.prepare();
+  const lock = Lock.take(tree.lock);
   try {
-    return await buildOnce(config, effects, log);
+    await completeCommit(tree, effects.progress, effects.warn);
+    const result = await addUnchangedNote(
+      withRegister(tree, config, effects, damaged ?? [], async (work) => {
+        // Nothing changed: nothing that documents are made from, and the tree is what it made.
+        if (damaged === undefined && isUnchanged(work)) return renew(work);
+        return withStage(work, async (stage, threads) => {
+          const rendered = await render(work, stage, threads);
+          if ('refused' in rendered) return { published: false, report: rendered.refused };
+          if (rendered.doubt !== undefined) throw Failure.invalid(rendered.doubt);
+          return publish(work, stage, threads, rendered);
+        });
+      }),
+    );
+    if (result.published) {
+      writeOperatorLists(tree, config.operator.baseUrl, config.lists);
+      tree.removeEarlier();
+    }
+    return result;
   } catch (error) {
-    if (!isDamagedState(error)) throw error;
-    effects.warn(`warning: ${messageOf(error)}; the state is rebuilt from the published files now`);
-    distrustState(new Tree(config.out, config.state));
-    return buildOnce(config, effects, log);
+    throw asFailure(error, `output folder "${tree.out}"`);
+  } finally {
+    tree.removeIfEmpty();
+    lock.release();
   }
 }
 
-async function buildOnce(config: BuildConfig, effects: Effects, log: BuildLog): Promise<Refused | Published> {
-  const { progress } = effects;
-  // Completes an interrupted commit first, whatever the state of the register.
+/**
+ * Does what a build does up to the guard, and says what would change.
+ * @throws Failure as a build would; invalid: a commit is to be completed first
+ */
+export async function dryRun(config: BuildConfig, effects: Effects): Promise<Difference | Refused> {
   const tree = new Tree(config.out, config.state);
-  await completeCommit(tree, progress);
-  requireOriginal(tree);
-  return withRegister(config, effects, tree, async (work) => {
-    const { summary, ...around } = log;
-    const planned = await addUnchangedNote(
-      plan(work, {
-        open: (table) =>
-          Publisher.open(
-            tree,
-            {
-              routes: table,
-              ...around,
-              after: async (committed) => {
-                await around.after?.(committed);
-                writeLists(committed, config.operator.baseUrl, config.lists);
-              },
-            },
-            progress,
+  tree.requireNoLinks();
+  tree.prepare();
+  const lock = Lock.take(tree.lock);
+  try {
+    if (existsSync(tree.commit))
+      throw Failure.invalid(`a commit to "${tree.out}" was interrupted: the next build completes it`);
+    return await withRegister(tree, config, effects, [], async (work) => {
+      const { known, register } = work;
+      const sequence = known.published?.sequence ?? null;
+      if (isUnchanged(work)) return { ...nothingNew(work), sequence, byRoute: {}, implausible: null, examples: [] };
+      const threads = await startThreads(work);
+      try {
+        const stage = stageSpec(work, EXAMPLES);
+        const rendered = await render(work, stage, threads);
+        if ('refused' in rendered) return { published: false, report: rendered.refused };
+        const { table, report, excluded, warnings, doubt, written } = rendered;
+        const byRoute = changesByRoute(written);
+        return {
+          report,
+          excluded,
+          absent: register.absent,
+          warnings,
+          changes: sumOf(byRoute.values()),
+          sequence,
+          byRoute: Object.fromEntries(byRoute),
+          implausible: doubt ?? null,
+          examples: table.flatMap((route) =>
+            examplesOf(
+              route,
+              written.filter((each) => each.route === route.name),
+            ),
           ),
-        doubt: (why) => {
-          throw Failure.invalid(why);
-        },
-        derive: renderDerived,
-      }),
-    );
-    if ('findings' in planned) return { published: false, report: planned };
-    const { publisher, records, overview, derived: downloads } = planned;
-    const announcement = announce(planned, work);
-    const committed = await publisher.commit(planned.plan, announcement, progress);
-    const { sequence, files, bytes, changes } = committed;
-    return {
-      published: true,
-      report: records.report,
-      sequence,
-      asOf: overview.asOf,
-      records: Object.fromEntries(
-        overview.populations
-          .filter(({ resource }) => overview.measured.has(resource.plural))
-          .map(({ resource, records }) => [resource.plural, records]),
-      ),
-      excluded: records.excluded,
-      absent: work.register.absent,
-      fullRender: records.fullRender,
-      warnings: records.warnings,
-      rewritten: planned.rewritten,
-      ...summaryOf(downloads),
-      files,
-      bytes,
-      changes,
-      log: summary(),
-    };
-  });
+        };
+      } finally {
+        await threads.close();
+      }
+    });
+  } finally {
+    tree.removeIfEmpty();
+    lock.release();
+  }
 }
 
-/** @throws Failure environment: the tree is a copy of another */
-function requireOriginal(tree: Tree): void {
-  if (!isCopy(tree)) return;
-  throw Failure.environment(
-    `"${tree.out}" is a copy, whose snapshots are numbered by its origin: choose another folder with --out`,
+// Before anything is rendered
+
+/** Opens the register at one state, and hashes what a snapshot is made from. */
+async function withRegister<T>(
+  tree: Tree,
+  config: BuildConfig,
+  effects: Effects,
+  damaged: readonly string[],
+  use: (work: Work) => Promise<T>,
+): Promise<T> {
+  const { progress, generator } = effects;
+  const now = effects.now();
+  const known = await progress.blocking(() => readKnown(tree), 'reading the lists of what is published');
+  const watcher = new Watcher(config.register);
+  const register = Register.open(config.register, config.notMeasured);
+  try {
+    await watcher.openAll([register], now);
+    const hashed = await registerHash(config.register);
+    const inputs = {
+      // A commit in between may be in these bytes, and is not in what this connection reads.
+      register: watcher.isCurrent() ? hashed : null,
+      program: programHash(generator.code, config),
+      month: now.toISOString().slice(0, 'YYYY-MM'.length),
+    };
+    warnOfExample(config, register, effects.warn);
+    warnOfUnknown(known, effects.warn);
+    return await use({ tree, config, effects, known, register, watcher, now, inputs, damaged });
+  } finally {
+    register.close();
+    watcher.close();
+  }
+}
+
+/** Whether documents would be the same as those of the last snapshot, and its downloads are of it. */
+function isUnchanged({ known, inputs, config }: Work): boolean {
+  const { published, state, lists } = known;
+  return (
+    lists !== null &&
+    published !== undefined &&
+    inputs.register !== null &&
+    JSON.stringify(state?.inputs) === JSON.stringify(inputs) &&
+    (config.keepDownloads || published.downloads.sequence === published.sequence)
   );
 }
 
-const NO_LOG: BuildLog = { summary: () => null };
-
-/** What a build would change. */
-export interface Difference {
-  readonly report: CheckReport;
-  /** The published snapshot; null if there is none. */
-  readonly sequence: number | null;
-  /** Documents, feeds and the operator's files: pages and descriptions are derived from them. */
-  readonly changes: Readonly<Changes>;
-  readonly byRoute: Readonly<Record<string, Readonly<Changes>>>;
-  /** The tables whose bulk downloads a build would write. */
-  readonly exports: readonly string[];
-  /** Why a build would be refused; null if it would not. */
-  readonly implausible: string | null;
-  /** What a build would warn of. */
-  readonly warnings: readonly Warning[];
-  readonly rewritten: readonly Warning[];
-  readonly examples: readonly ExampleChange[];
+/** Publishes nothing but the time of the build, by which a proxy tells that builds go on. */
+function renew(work: Work): Published {
+  const { tree, known, register, now } = work;
+  const text = readText(tree.manifest) ?? '';
+  replaceFile(tree.manifest, text.replace(BUILT_AT, `"built_at":"${timeAt(now.getTime())}"`), join(tree.state, 'snapshot.json'));
+  if (known.published === undefined) throw new TypeError('nothing is published');
+  const { sequence, as_of: asOf, counts, tree: size } = known.published;
+  const records = Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== null));
+  return {
+    published: true,
+    ...nothingNew(work),
+    ...keptSummary(tree, known, register.measured),
+    sequence,
+    asOf,
+    records,
+    files: size.files,
+    bytes: size.bytes,
+  };
 }
 
-/**
- * Does what a build does up to its plan, and says what that would change. The tree is only read.
- * @throws Failure as a build would; invalid: the tree has no sound state to compare with
- */
-export async function dryRun(config: BuildConfig, effects: Effects): Promise<Difference> {
-  const tree = new Tree(config.out, config.state);
-  requireOriginal(tree);
-  return withRegister(config, effects, tree, async (work) => {
-    let doubt: string | undefined;
-    const planned = await plan(work, {
-      open: async (table) => Publisher.dryRun(tree, table),
-      doubt: (why) => (doubt ??= why),
-      derive: dueDownloads,
-    });
-    if ('findings' in planned) {
-      throw Failure.invalid(
-        `the register has ${planned.total} findings, so a build would publish nothing (see check)`,
-      );
-    }
-    const { publisher, records, rewritten, derived: exports } = planned;
-    const { previous, next, spec } = publisher;
-    try {
-      if (isCommitting(tree) || readManifest(tree.manifest)?.built_at !== previous?.built_at) {
-        throw Failure.environment(`"${tree.out}" was published while it was compared: compare again`);
-      }
-      const compared = [...spec.routes.values()].filter(({ route }) => !isDerived(route, config));
-      const byRoute = compared.map((route) => [route.route.name, next.changesOf(route)] as const);
-      return {
-        report: records.report,
-        sequence: previous?.sequence ?? null,
-        changes: totalOf(byRoute.map(([, counts]) => counts)),
-        byRoute: Object.fromEntries(byRoute),
-        exports,
-        implausible: doubt ?? null,
-        warnings: records.warnings,
-        rewritten,
-        examples: examplesIn(spec, next, compared),
-      };
-    } finally {
-      publisher.abort();
-    }
-  });
-}
+/** The first in the file. A time has no quotes or escapes, so no other text can stand in its place. */
+const BUILT_AT = /"built_at":"[0-9TZ:.+-]*"/;
 
-/** What a build works with. */
-interface Work {
-  readonly config: BuildConfig;
-  readonly tree: Tree;
-  readonly register: Register;
-  /** Identifies the file at its path. */
-  readonly identity: string;
-  readonly pool: Pool;
-  readonly effects: Effects;
-  readonly progress: Progress;
-  readonly now: Date;
-  /** Ends the threads and closes the register. */
-  readonly close: () => Promise<void>;
-}
+const nothingNew = ({ known, register }: Work): Reported => ({
+  report: NO_FINDINGS,
+  excluded: {},
+  absent: register.absent,
+  warnings: [],
+  changes: { added: 0, changed: 0, removed: 0, unchanged: known.published?.tree.files ?? 0 },
+});
 
-/** Opens the register, here and in threads, for as long as it is used. */
-async function withRegister<T>(
-  config: BuildConfig,
-  effects: Effects,
-  tree: Tree,
-  use: (work: Work) => Promise<T>,
-): Promise<T> {
-  const now = effects.now();
-  const identity = identityOf(config.register);
-  const register = Register.open(config.register, config.notMeasured);
-  const pool = effects.startPool(config.register, config.notMeasured);
-  let closing: Promise<void> | undefined;
-  const close = (): Promise<void> =>
-    (closing ??= (async () => {
-      await pool.close();
-      register.close();
-    })());
-  try {
-    return await use({
-      config,
-      tree,
-      register,
-      identity,
-      pool,
-      effects,
-      progress: effects.progress,
-      now,
-      close,
-    });
-  } finally {
-    await close();
-  }
-}
-
-/** What differs between a build and a dry run. */
-interface Steps<Derived> {
-  /** Opens the tree for the routes of the snapshot. */
-  readonly open: (table: readonly Route[]) => Promise<Publisher>;
-  /** Called with why a build is not plausible. */
-  readonly doubt: (why: string) => void;
-  /** What follows from the documents: downloads, descriptions and pages. */
-  readonly derive: (work: RenderWork, documents: Documents) => Promise<Derived>;
-}
-
-/** A snapshot that could be committed. */
-interface Planned<Derived> {
-  readonly publisher: Publisher;
-  readonly records: RenderedRecords;
-  readonly rewritten: readonly Warning[];
-  readonly overview: Overview;
-  readonly plan: Plan;
-  readonly derived: Derived;
-}
-
-/**
- * Renders a snapshot, and compares it with what is published.
- * @returns the report instead if the register is refused
- */
-async function plan<Derived>(
-  work: Work,
-  { open, doubt, derive }: Steps<Derived>,
-): Promise<Planned<Derived> | CheckReport> {
-  const { config, tree, identity, register, pool, effects, progress, now, close } = work;
-  const publisher = await open(tableFor(routesOf(config), register.measured));
-  try {
-    await openConsistentSnapshot(config.register, identity, [register, ...pool.threads], now);
-    const { last, takedown, spec: stage } = publisher;
-    warnOfExample(config, register, effects.warn);
-    warnOfUnknown(last, effects.warn);
-    const buildKey = buildKeyOf(effects.generator.code, register.schema(), config);
-    publisher.writer.leave(THREADED_ROUTES);
-    const records = await renderRecords({ ...work, last, stage, buildKey });
-    if ('findings' in records) {
-      await close();
-      publisher.abort();
-      return records;
-    }
-    const { counts, hasFingerprints: fingerprints, invalid } = records;
-    takedown.withheld = withheldOf(register.exclusions());
-    const { absent } = register;
-    const compared = {
-      register,
-      counts,
-      buildKey,
-      declared: config.notMeasured,
-      withheld: takedown.withheld.marks,
-      out: tree.out,
-      last,
-      asOf: publisher.previous?.as_of ?? null,
-    };
-    const consider = (why: string | undefined): void => {
-      if (why !== undefined) doubt(why);
-    };
-    consider(
-      await progress.blocking(() => doubtsOf(compared, config), 'counting losses, for the removal guard'),
-    );
-    publisher.described = { buildKey, fingerprints, exports: {}, absent: [...absent], counts, invalid };
-    const overview = await progress.blocking(records.overview, 'adding up the register, for statistics');
-    const rendering = { ...work, publisher, overview, buildKey, records };
-    const derived = await derive(rendering, await renderDocuments(rendering));
-    const plan = await progress.blocking(
-      () => publisher.plan(progress),
-      'adding up the tree, for its digest',
-    );
-    const byRoute = publisher.changesByRoute();
-    if (!config.acceptRemovals)
-      consider(implausibleRemovals(byRoute, publisher.withheldByRoute(), register.measured));
-    return { publisher, records, rewritten: rewritten(compared, byRoute), overview, plan, derived };
-  } catch (error) {
-    // The original error matters more than one during cleanup.
-    try {
-      // The threads write to the stage, so they must end before it is removed.
-      await close();
-      publisher.abort(isInterrupt(error));
-    } catch (further) {
-      effects.warn(`the stage could not be removed: ${messageOf(further)}`);
-    }
-    throw asFailure(error, `state folder "${tree.state}"`);
-  }
-}
+const NO_FINDINGS: CheckReport = { findings: [], total: 0, skippable: true };
 
 /** Warns of publishing somebody's register in the name, and under the licence, of an example. */
 function warnOfExample(
@@ -391,28 +324,372 @@ function warnOfExample(
   );
 }
 
-/** Warns that nothing holds back what was withheld before. @param last the last snapshot, if any */
-function warnOfUnknown(last: Described | undefined, warn: Effects['warn']): void {
-  if (last === undefined || last.withheld !== undefined) return;
-  warn(
-    'warning: the state was lost, so nobody can tell whether a record is published again that the last' +
-      ' snapshot withheld',
-  );
+/** Says what can't be told where the state was lost. */
+function warnOfUnknown({ published, state, lists }: Known, warn: Effects['warn']): void {
+  if (published === undefined || lists !== null) return;
+  const lost =
+    state === undefined
+      ? 'what the last snapshot withheld, lacked and counted is not known, so that nothing is refused for it, and'
+      : 'the lists of what is published are missing, damaged or of another snapshot:';
+  warn(`warning: ${lost} every file is written again (docs/publishing.md#snapshots)`);
 }
 
-function announce(
-  { overview, derived: downloads }: Planned<Downloads>,
-  { config, now, effects }: Work,
-): Announcement {
-  const table = tableFor(routesOf(config), overview.measured);
-  const builtAt = timeAt(now.getTime());
-  const { generator } = effects;
+// Rendering
+
+/** What is known of the next snapshot before the downloads. */
+interface Rendered extends Omit<Reported, 'changes'> {
+  /** All routes, as they are for this register. */
+  readonly table: readonly Route[];
+  readonly overview: Overview;
+  readonly written: readonly Written[];
+  readonly counts: Counts;
+  readonly withheld: State['withheld'];
+  readonly sources: Sources;
+  readonly samples: Samples;
+  /** Why a build would be refused. */
+  readonly doubt: string | undefined;
+}
+
+/** Starts the threads at the state that this connection reads; if there was a commit since, at a newer one. */
+async function startThreads({ config, effects, register, watcher, now }: Work): Promise<Threads> {
+  const threads = effects.startThreads({ file: config.register, notMeasured: config.notMeasured });
+  try {
+    await watcher.openAll([register, ...threads.connections], now);
+    return threads;
+  } catch (error) {
+    await threads.close();
+    throw error;
+  }
+}
+
+/** Starts threads and an empty stage; whatever happens, both are gone in the end. */
+async function withStage<T>(
+  work: Work,
+  use: (stage: StageSpec, threads: Threads) => Promise<T>,
+): Promise<T> {
+  const { tree } = work;
+  newStage(tree.stage);
+  let threads: Threads | undefined;
+  let isWaitedFor = false;
+  try {
+    threads = await startThreads(work);
+    return await use(stageSpec(work, null), threads);
+  } catch (error) {
+    isWaitedFor = isInterrupt(error);
+    throw error;
+  } finally {
+    // The threads write to the stage, so they must end before it is removed.
+    await threads?.close();
+    discardStage(tree.stage, isWaitedFor);
+  }
+}
+
+/** @param examples how many documents of each kind of change are shown; null if the stage is to be published */
+function stageSpec({ tree, config, known, register, damaged, now }: Work, examples: number | null): StageSpec {
+  const table = tableFor(routesOf(config), register.measured);
+  const routes = table.filter((route) => hasDocuments(route) || isOwn(route)).map((route): ListedRoute => {
+    const { name, path, file, class: cacheClass, parameters } = route;
+    return { name, path, file, class: cacheClass, ...(parameters && { parameters }), pages: pagesOf(route, table) };
+  });
+  const isDownloaded = examples === null && !config.keepDownloads;
   return {
-    manifest: (plan) => manifest({ config, overview, downloads, table, plan, builtAt, generator }),
-    kinds: RECORD_ROUTES,
-    snapshotFeed: snapshotFeed(
-      config.operator,
-      measuredKinds(overview.measured).map(({ plural }) => plural),
+    out: tree.out,
+    stage: tree.stage,
+    lists: known.lists,
+    damaged,
+    routes,
+    compared: comparedIn(known.lists, routes),
+    time: now.getTime(),
+    isBundled: examples === null && known.lists !== null,
+    downloaded: Object.fromEntries(
+      routes.flatMap((route) =>
+        !isDownloaded ? [] : DOCUMENTS.has(route.name) ? [[route.name, 'body']] : isOther(route) ? [[route.name, 'entry']] : [],
+      ),
     ),
+    examples,
   };
+}
+
+/** Checks the register, renders all documents, and compares them with what is published. */
+async function render(
+  work: Work,
+  stage: StageSpec,
+  threads: Threads,
+): Promise<Rendered | { readonly refused: CheckReport }> {
+  const { config, effects, known, register, now } = work;
+  const { progress } = effects;
+
+  // The check of all records, before any is rendered.
+  const report = await check(register, progress, config.skipInvalid, (step, onStart) =>
+    threads.run('../register/check.js', 'takeStep', step, { onStart }),
+  );
+  if (!isPublishable(report, config.skipInvalid)) return { refused: report };
+  const excluded = report.total > 0 ? invalidRecords(register) : {};
+  await progress.blocking(() => markWithheld(register), 'marking what is withheld, to leave it out');
+  await threads.all('./sections.js', 'exclude', register.exclusions());
+
+  // Records, then what draws on many of them, while this thread adds up the register.
+  const explained = explainer(register, progress);
+  const tasks: Promise<readonly Written[]>[] = [];
+  let done = 0;
+  const start = (section: Section, inputs: { asOf: string | null; entries: number }): void => {
+    for (const range of rangesOf(register, section)) {
+      const what = `rendering ${section.name}`;
+      const tables = section.split === undefined ? [] : tablesOf(resourceOf(section.split));
+      const task = explained(what, tables, (onStart) =>
+        threads.run(
+          './sections.js',
+          'renderSection',
+          { section: section.name, range, stage, operator: config.operator, ...inputs },
+          { onStart },
+        ),
+      ).finally(() => (done += 1));
+      tasks.push(deferRejection(task));
+    }
+  };
+  for (const section of RECORD_SECTIONS) start(section, { asOf: null, entries: 0 });
+  const overview = await progress.blocking(
+    () => overviewOf(recordsOf(register), entriesOf(register), register.measured),
+    'adding up the register, for statistics',
+  );
+  for (const section of SECTIONS.filter((each) => !RECORD_SECTIONS.includes(each)))
+    start(section, { asOf: overview.asOf, entries: section.entries?.(overview) ?? 0 });
+  const counting = deferRejection(countAll(threads));
+  const table = tableFor(routesOf(config), overview.measured);
+  const sources = { register, config, overview, table, now };
+  const samples = await progress.blocking(() => new Samples(sources), 'choosing examples for documentation');
+  const main = new MainWriter(stage);
+  await progress.blocking(() => {
+    for (const output of samples.watch(summaries(sources))) main.put(output);
+    for (const file of config.files) main.put({ route: file.route.name, key: 0, body: contentOf(file) });
+  });
+  const warnings = await progress.blocking(
+    () => warningsOf(register, countRows(register)),
+    'looking for odd values, to warn of mistakes',
+  );
+  progress.start('rendering', tasks.length, 'parts');
+  const rendered = await follow(Promise.all(tasks), () => done, progress);
+  progress.finish();
+  const written = [...rendered.flat(), ...main.finish(), ...formerRoutes(stage).map((route) => passOver(stage, route))];
+
+  // The guard: what would be lost, published again or renumbered.
+  const counts = await counting;
+  const withheld = withheldOf(register.exclusions());
+  const doubt = doubtsOf(
+    {
+      register,
+      counts,
+      declared: config.notMeasured,
+      withheld,
+      last: known.state,
+      asOf: known.published?.as_of ?? null,
+    },
+    config,
+  );
+  return { report, excluded, absent: register.absent, warnings, table, overview, written, counts, withheld, sources, samples, doubt };
+}
+
+/** Takes the documents that this thread renders, in any order of their routes. */
+class MainWriter {
+  readonly #stage: StageSpec;
+  readonly #writers = new Map<string, RouteWriter>();
+
+  constructor(stage: StageSpec) {
+    this.#stage = stage;
+  }
+
+  put({ route: name, key, body }: FileOutput): void {
+    let writer = this.#writers.get(name);
+    if (writer === undefined) {
+      const route = this.#stage.routes.find((each) => each.name === name);
+      if (route === undefined) throw new TypeError(`no route is named "${name}"`);
+      writer = new RouteWriter(this.#stage, route);
+      this.#writers.set(name, writer);
+    }
+    writer.put(key, body);
+  }
+
+  finish(): readonly Written[] {
+    return [...this.#writers.values()].map((writer) => writer.finish());
+  }
+}
+
+/** Counts the tables of all kinds in the threads. */
+async function countAll(threads: Threads): Promise<Counts> {
+  const counting = RESOURCES.flatMap((resource) =>
+    tablesOf(resource).map(
+      async (table) =>
+        [table.name, await threads.run('./counts.js', 'countTable', { kind: resource.kind, table })] as const,
+    ),
+  );
+  return Object.fromEntries(await Promise.all(counting));
+}
+
+function changesByRoute(written: readonly Written[]): ReadonlyMap<string, Changes> {
+  const byRoute = new Map<string, Changes[]>();
+  for (const { route, changes } of written) byRoute.set(route, [...(byRoute.get(route) ?? []), changes]);
+  return new Map([...byRoute].map(([route, all]) => [route, sumOf(all)]));
+}
+
+// Publishing
+
+/** Stages what follows from the documents, and commits. */
+async function publish(work: Work, stage: StageSpec, threads: Threads, rendered: Rendered): Promise<Published> {
+  const { tree, config, effects, known, register, now, damaged } = work;
+  const { progress, generator } = effects;
+  const { overview, table, sources, samples, counts, withheld, report, excluded, warnings } = rendered;
+  const { published, state, lists } = known;
+  const written = [...rendered.written];
+
+  // The downloads, in threads, but for what names the snapshot.
+  const isTakedown = withholdsMore(state?.withheld, withheld);
+  const found = readDownloads(stage, known);
+  const changed = new Set([...changesByRoute(written)].flatMap(([route, each]) => (isAny(each) ? [route] : [])));
+  const isSameProgram = state?.inputs.program === work.inputs.program;
+  const isCurrent = found !== undefined && isSameProgram && found.snapshot.sequence === published?.sequence;
+  let rows = 0;
+  const downloads = new DownloadTasks({
+    threads,
+    stage,
+    overview,
+    published: found,
+    isKept: config.keepDownloads && found !== undefined && !isTakedown,
+    changed: isCurrent ? changed : undefined,
+    onProgress: (steps) => void (rows += steps),
+  });
+
+  // Pages and the description of the API, while the downloads are written.
+  const firstKeys = firstKeysOf(written);
+  const firstKey = (route: string): number | undefined => firstKeys.get(route);
+  const pages = new MainWriter(stage);
+  await progress.blocking(() => {
+    for (const output of descriptions(sources, samples, (route, key) => readNext(stage, route, key), firstKey))
+      pages.put(output);
+  });
+  written.push(...pages.finish());
+
+  // The number of the snapshot, and its digest; if it is the last one, only the time of the build is new.
+  const paths = stagePaths(tree.stage);
+  const documents = table.filter(isInDigest).map(({ name }) => name);
+  const digest = sumOfLists(paths.lists, documents);
+  const last = lastOf(tree, known);
+  const isLast =
+    lists !== null && digest === published?.digest && isCurrent && !isTakedown && damaged.length === 0;
+  if (isLast && state !== undefined) {
+    replaceState(tree, { ...state, inputs: work.inputs });
+    return renew(work);
+  }
+  const id: SnapshotId = { tree: last.id ?? newTreeId(), sequence: last.sequence + 1, digest };
+
+  // What names the snapshot: the database, the list of documents, and what describes the downloads.
+  const { name, url, platform, licence } = config.operator;
+  downloads.finish({ name, url, platform, licence, asOf: overview.asOf, ...id }, documents);
+  progress.start('writing the downloads', 0, 'rows');
+  const ended = await follow(downloads.end(), () => rows, progress);
+  progress.finish();
+  written.push(...ended.written);
+  const described = new MainWriter(stage);
+  for (const output of downloadDescriptions(sources, ended.downloads)) described.put(output);
+  written.push(...described.finish());
+
+  // What the snapshot says of itself.
+  const byRoute = changesByRoute(written);
+  const changes = sumOf(byRoute.values());
+  const files = changes.added + changes.changed + changes.unchanged;
+  const bytes = written.reduce((sum, each) => sum + each.bytes, 0);
+  const builtAt = timeAt(now.getTime());
+  const from = lists === null || published === undefined ? null : idOf(published);
+  const announced = await stageChanges(
+    stage,
+    {
+      from,
+      ends: { ...id, downloads: ended.downloads.kept ?? { sequence: id.sequence, digest } },
+      newest: {
+        sequence: id.sequence,
+        digest,
+        as_of: overview.asOf,
+        built_at: builtAt,
+        counts: Object.fromEntries(
+          RESOURCES.map(({ plural, record }) => {
+            const { added = 0, changed: altered = 0, removed = 0 } = byRoute.get(record.route) ?? {};
+            return [plural, { added, changed: altered, removed }];
+          }),
+        ),
+      },
+      treeBytes: bytes,
+      isTakedown,
+    },
+    progress,
+  );
+  const feeds = new MainWriter(stage);
+  const measured = RESOURCES.map(({ plural }) => plural).filter((plural) => overview.measured.has(plural));
+  for (const output of snapshotFeed(config.operator, measured, announced.changes)) feeds.put(output);
+  const own = [...announced.written, ...feeds.finish()];
+  writeFileSync(
+    paths.manifest,
+    manifest({
+      config,
+      overview,
+      downloads: ended.downloads,
+      table,
+      plan: { ...id, files, bytes, firstKeys: firstKeysOf(written), large: Object.assign({}, ...[...written, ...own].map(({ large }) => large)) },
+      builtAt,
+      generator,
+    }),
+  );
+
+  // Former assets, what the last snapshot had and this one has not, and the state.
+  const assets = new Set(table.flatMap((route) => (route.class === 'asset' ? [route.file] : [])));
+  const former = formerAssets(tree.out, state?.assets ?? {}, lists, assets, now);
+  if (former.kept.length > 0)
+    writeList(paths.lists, FORMER_LIST, 0, former.kept.map(({ sum, file }) => lineOf(sum, file)));
+  const gone = lists === null ? unwritten(tree, stage, [...(published?.routes ?? []), ...table], former.kept) : [];
+  finishStage(tree.stage, [...former.deleted, ...gone]);
+  const next: State = {
+    version: 1,
+    ...id,
+    lists: sumOfAll(paths.lists),
+    inputs: report.total > 0 ? { ...work.inputs, register: null } : work.inputs,
+    counts,
+    absent: [...register.absent],
+    withheld,
+    assets: former.notes,
+  };
+  writeFileSync(paths.state, stateText(next));
+
+  // The commit.
+  await threads.close();
+  await progress.blocking(
+    () => seal(tree, { before: published === undefined ? null : idOf(published), after: id, steps: changes.added + changes.changed + changes.removed }),
+    'writing to the disk, so that a crash loses nothing',
+  );
+  await completeCommit(tree, progress, effects.warn);
+  return {
+    published: true,
+    report,
+    sequence: id.sequence,
+    asOf: overview.asOf,
+    records: Object.fromEntries(
+      overview.populations
+        .filter(({ resource }) => overview.measured.has(resource.plural))
+        .map(({ resource, records }) => [resource.plural, records]),
+    ),
+    excluded,
+    absent: register.absent,
+    warnings,
+    ...summaryOf(ended.downloads),
+    files,
+    bytes,
+    changes,
+  };
+}
+
+const isAny = ({ added, changed, removed }: Changes): boolean => added + changed + removed > 0;
+
+/** The lowest key of each route that has documents. */
+function firstKeysOf(written: readonly Written[]): ReadonlyMap<string, number> {
+  const keys = new Map<string, number>();
+  for (const { route, first } of written)
+    if (first !== null) keys.set(route, Math.min(first, keys.get(route) ?? first));
+  return keys;
 }

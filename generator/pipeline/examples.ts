@@ -1,14 +1,10 @@
 /** Examples of what a build would change: a few documents of each route, with the members that differ. */
-import { join } from 'node:path';
-import { readText } from '../base/files.js';
 import { parseJson } from '../base/portable.js';
-import { EXAMPLES } from '../publish/publisher.js';
-import { replacingFile, type StageSpec } from '../publish/stage.js';
-import { filler, urlsOf } from '../routes/route.js';
-import type { ComparedRoute, NextState } from '../state/next.js';
+import type { Example, Written } from '../publish/stage.js';
+import { urlsOf, type Route } from '../routes/route.js';
 
 export interface ExampleChange {
-  readonly what: 'added' | 'changed' | 'removed';
+  readonly what: Example['what'];
   readonly url: string;
   /** Set for a changed document. */
   readonly fields?: readonly FieldChange[];
@@ -20,30 +16,22 @@ export type FieldChange =
   /** For a list: the entries that only one of the documents has. */
   | { readonly field: string; readonly removed: readonly unknown[]; readonly added: readonly unknown[] };
 
-/** At most `EXAMPLES` of each kind of change for each of the routes. */
-export function examplesIn(
-  { out, paths }: StageSpec,
-  next: NextState,
-  routes: readonly ComparedRoute[],
-): ExampleChange[] {
-  return routes.flatMap(({ id, route }) => {
-    const { name } = route;
-    const [urls, fileOf] = [urlsOf(route), filler(route.file)];
-    const examples: ExampleChange[] = [];
-    const counts = { added: 0, changed: 0, removed: 0 };
-    for (const { key, hash, replaced } of next.differences(id)) {
-      const what = hash === null ? 'removed' : replaced === 0 ? 'added' : 'changed';
-      counts[what] += 1;
-      if (counts[what] > EXAMPLES) continue;
-      const [url] = urls(key);
-      const file = fileOf(key);
-      const [before, after] = [join(out, file), replacingFile(paths, name, file)].map(readText);
-      examples.push(
-        what === 'changed' ? { what, url, fields: fieldChanges(before ?? '', after ?? '') } : { what, url },
-      );
-    }
-    return examples;
-  });
+/** Of each route, how many documents of each kind of change are shown. */
+export const EXAMPLES = 3;
+
+/** @param written the parts of the route, in the order of their keys */
+export function examplesOf(route: Route, written: readonly Written[]): readonly ExampleChange[] {
+  const urls = urlsOf(route);
+  const all = written.flatMap(({ examples }) => examples);
+  return (['added', 'changed', 'removed'] as const).flatMap((wanted) =>
+    all
+      .filter(({ what }) => what === wanted)
+      .slice(0, EXAMPLES)
+      .map(({ what, key, texts }) => {
+        const [url] = urls(key);
+        return texts === undefined ? { what, url } : { what, url, fields: fieldChanges(...texts) };
+      }),
+  );
 }
 
 /** The members in which two JSON objects differ. */

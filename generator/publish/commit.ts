@@ -1,30 +1,43 @@
 /**
- * The commit: a complete stage becomes the published tree. Once everything is on the disk, the state's
- * transaction is committed, which is the point of no return: from then on whoever opens the tree carries
- * out what is left, and each move can be repeated. That needs no room: it only renames and deletes, with
- * snapshot.json after the documents.
+ * The commit: a complete stage becomes the published tree. `seal` renames the stage, which is the point of
+ * no return; `completeCommit` carries out what is left, also of a commit that was interrupted: each step
+ * of it can be repeated, and needs no room but that of folders that grow.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, unlinkSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { Failure, asFailure, codeOf, isInterrupt } from '../base/errors.js';
-import { flushOne, makeFolder } from '../base/files.js';
-import { OwnFolder } from '../base/links.js';
-import { Lock } from '../base/lock.js';
+import { flushOne, makeFolder, readJson, renameFolder } from '../base/files.js';
 import type { Progress } from '../base/progress.js';
-import { isCommitting, isSound } from '../state/published.js';
-import { State } from '../state/state.js';
 import { readManifest } from '../tree/manifest.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
-import { changedFiles } from './changed-files.js';
-import { deleteFile, deleteFolder, move, moveEach } from './moves.js';
-import { rebuildState } from './rebuild-state.js';
-import { stagePaths, unflattened } from './stage.js';
+import { sha256, treeId } from '../tree/values.js';
+import { linesIn } from './operator-lists.js';
+import { deleteFile, deleteFolder, move } from './moves.js';
+import { stagePaths } from './stage.js';
 
-// Flushing
+const snapshotId = z.object({ tree: treeId, sequence: z.int(), digest: sha256 });
+/** What identifies a snapshot. */
+export type SnapshotId = z.infer<typeof snapshotId>;
 
-/** Flushes everything below a folder: its file system, by one flush instead of one per file, if that can be. */
+/** What a commit is of: a state folder from a backup must not publish again what was taken down since. */
+const commitSchema = z.object({
+  before: snapshotId.nullable(),
+  after: snapshotId,
+  /** How many files it moves and deletes. */
+  steps: z.int(),
+});
+type Commit = z.infer<typeof commitSchema>;
+
+export const idOf = ({ tree, sequence, digest }: Manifest): SnapshotId => ({
+  tree: tree.id,
+  sequence,
+  digest,
+});
+
+/** Flushes a folder's file system by one call instead of one per file, if the program for that is there. */
 export function flush(folder: string): void {
   if (!flushFileSystem(folder)) flushEach(folder);
 }
@@ -45,40 +58,59 @@ function flushFileSystem(folder: string): boolean {
 }
 
 /** Flushes every file and folder below a folder, one by one. */
-export function flushEach(folder: string): void {
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+function flushEach(folder: string): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
     if (entry.isFile() || entry.isDirectory()) flushOne(join(entry.parentPath, entry.name));
-  }
   flushOne(folder);
 }
 
-// Carrying out
-
-/** Whether a pause ended with the request to stop, which is too late once the state is committed. */
-export async function isStop(pause: Promise<void>): Promise<boolean> {
-  try {
-    await pause;
-    return false;
-  } catch (error) {
-    if (isInterrupt(error)) return true;
-    throw error;
-  }
+/**
+ * Makes a complete stage a commit: from here on nothing stops it.
+ * @throws Failure environment: the disk is full or fails; the tree is what it was
+ */
+export function seal(tree: Tree, commit: Commit): void {
+  writeFileSync(stagePaths(tree.stage).commit, JSON.stringify(commit));
+  flush(tree.stage);
+  if (!renameFolder(tree.stage, tree.commit))
+    throw Failure.environment(
+      `state folder "${tree.state}" is on a file system that renames no folders (EXDEV): choose another with --state`,
+    );
+  flushOne(tree.state);
 }
 
-/** Carries out what the state has committed, or the rest of that. Idempotent. Not interruptible. */
-export async function apply(tree: Tree, state: State, progress: Pick<Progress, 'advance'>): Promise<void> {
-  let isStopped = false;
+/**
+ * Completes a commit, if there is one.
+ * @returns the snapshot that it published; undefined if there was none, or one of another tree or time, which
+ * is deleted: then it is not known what is published
+ * @throws Failure environment: the disk is full or fails; the next build goes on
+ */
+export async function completeCommit(
+  tree: Tree,
+  progress: Progress,
+  warn: (line: string) => void,
+): Promise<SnapshotId | undefined> {
+  if (!existsSync(tree.commit)) return undefined;
+  const { data: commit } = commitSchema.safeParse(readJson(stagePaths(tree.commit).commit));
+  if (commit === undefined || !isOfTree(tree, commit)) {
+    warn(
+      `warning: the commit in "${tree.state}" follows another snapshot than that in "${tree.out}", as where a` +
+        ` folder was restored from a copy: it is deleted, and every file is written again`,
+    );
+    rmSync(tree.lists, { recursive: true, force: true });
+    rmSync(tree.commit, { recursive: true, force: true });
+    return undefined;
+  }
   try {
-    freeReserve(tree);
-    for (const _ of moves(tree, state)) {
+    makeFolder(tree.out);
+    progress.start('committing', commit.steps, 'files');
+    // A request to stop is too late; once it is noticed, there are no more pauses.
+    let isStopped = false;
+    for (const _ of steps(tree)) {
       const pause = isStopped ? undefined : progress.advance(1);
       if (pause !== undefined) isStopped = await isStop(pause);
     }
-    // Otherwise a power failure could undo moves of a commit that is noted as done: POSIX orders neither.
-    // HAZARD: without the program `sync` it is left to the file system; ext4 and XFS keep the order.
-    flushFileSystem(tree.out);
-    state.markPublished();
-    deleteFolder(tree.stage);
+    progress.finish();
+    return commit.after;
   } catch (error) {
     const failure = asFailure(error, `output folder "${tree.out}"`);
     if (!(failure instanceof Failure)) throw error;
@@ -86,76 +118,64 @@ export async function apply(tree: Tree, state: State, progress: Pick<Progress, '
   }
 }
 
-/** Moves new documents, replaces and deletes others, and then moves the changes and snapshot.json; yields after each. */
-function* moves(tree: Tree, state: State): Generator<void, void, undefined> {
-  const { out } = tree;
-  const paths = stagePaths(tree);
-  // Its folders were looked at before the commit: links may have been placed since.
-  const own = new OwnFolder(out);
-  const placeOf = (name: string): string => {
-    const file = unflattened(name);
-    own.pathOf(file);
-    return file;
-  };
-  yield* move(paths.tree, out);
-  yield* moveEach(paths.replacing, out, placeOf);
-  const { newest } = state;
-  if (newest?.stage === 'committing' && newest.changes !== null)
-    for (const { file, isPut } of changedFiles(state, newest)) {
-      if (isPut) continue;
-      own.pathOf(file);
-      deleteFile(out, file);
-      yield;
-    }
-  yield* move(paths.last, out);
-  yield* move(paths.manifest, tree.manifest);
+/** Whether a commit leads on from what is published, or has been carried out. */
+function isOfTree(tree: Tree, { before, after }: Commit): boolean {
+  const published = readManifest(tree.manifest);
+  if (published === undefined) return before === null;
+  const now = JSON.stringify(idOf(published));
+  return now === JSON.stringify(before) || now === JSON.stringify(after);
 }
 
-/** Frees the reserved disk space. Some file systems do so only once the deletion is on disk. */
-function freeReserve(tree: Tree): void {
-  const { reserve } = stagePaths(tree);
-  if (!existsSync(reserve)) return;
-  unlinkSync(reserve);
-  flushOne(tree.stage);
-}
-
-// Recovery, which precedes every other operation on a tree
-
-/**
- * Completes an interrupted commit, if there is one.
- * @throws Failure busy: another process is at work on the tree; environment: a file or folder of ours
- * is a symbolic link
- */
-export async function completeCommit(tree: Tree, progress: Progress): Promise<void> {
-  tree.requireNoLinks();
-  if (!isCommitting(tree)) return;
-  const lock = Lock.take(tree.lock);
+/** Whether a pause ended with the request to stop. */
+async function isStop(pause: Promise<void>): Promise<boolean> {
   try {
-    if (isCommitting(tree)) await complete(tree, progress);
-  } finally {
-    lock.release();
+    await pause;
+    return false;
+  } catch (error) {
+    if (!isInterrupt(error)) throw error;
+    return true;
   }
 }
 
-async function complete(tree: Tree, progress: Progress): Promise<void> {
-  progress.start('completing an interrupted commit', 0, 'moves');
-  makeFolder(tree.out);
-  using state = State.open(tree.database);
-  // Where somebody has deleted the stage, what the tree has is all there is: the state is rebuilt from it.
-  const isStaged = existsSync(stagePaths(tree).manifest);
-  const { newest } = state;
-  const canGoOn = isStaged || readManifest(tree.manifest)?.digest === newest?.digest;
-  if (newest !== undefined && canGoOn && state.knowsChangesOf(newest)) await apply(tree, state, progress);
-  else state.distrust();
-  progress.finish();
+/** Carries out a commit; yields after each file. */
+function* steps(tree: Tree): Generator<void, void, undefined> {
+  const { out, state, commit } = tree;
+  const paths = stagePaths(commit);
+  yield* move(paths.tree, out);
+  for (const file of linesIn([paths.delete])) {
+    deleteFile(out, file);
+    yield;
+  }
+  yield* move(paths.manifest, tree.manifest);
+  // Otherwise a power failure could undo moves of a commit that is noted as done: POSIX orders neither.
+  // HAZARD: without the program `sync` it is left to the file system; ext4 and XFS keep the order.
+  flushFileSystem(out);
+
+  // The lists as a whole: one of a route that is gone would stay.
+  if (existsSync(paths.lists)) {
+    rmSync(tree.lists, { recursive: true, force: true });
+    renameSync(paths.lists, tree.lists);
+  }
+  keepForOperators(tree);
+  if (existsSync(paths.state)) renameSync(paths.state, tree.stateFile);
+  flushOne(state);
+
+  // What is left of a stage looks like no commit, whatever ends its deletion.
+  rmSync(tree.stage, { recursive: true, force: true });
+  renameSync(commit, tree.stage);
+  deleteFolder(tree.stage);
 }
 
-/** Completes an interrupted commit and rebuilds an unsound state. @returns the snapshot, if there is one */
-export async function recover(tree: Tree, progress: Progress): Promise<Manifest | undefined> {
-  if (isCommitting(tree)) await complete(tree, progress);
-  const manifest = readManifest(tree.manifest);
-  if (manifest === undefined) return undefined;
-  if (await progress.blocking(() => isSound(tree, manifest.digest), 'checking the state for damage'))
-    return manifest;
-  return { ...manifest, digest: await rebuildState(tree, manifest.routes, progress, manifest) };
+/** Keeps what a commit changed until a build has told operators. */
+function keepForOperators(tree: Tree): void {
+  const { put, delete: deleted, purge, commit } = stagePaths(tree.commit);
+  const { after } = commitSchema.parse(JSON.parse(readFileSync(commit, 'utf8')));
+  const folder = join(tree.unreported, String(after.sequence).padStart(16, '0'));
+  makeFolder(folder);
+  for (const [name, source] of [
+    ['put', put],
+    ['delete', deleted],
+    ['purge', purge],
+  ] as const)
+    if (existsSync(source)) renameSync(source, join(folder, name));
 }

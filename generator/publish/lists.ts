@@ -1,61 +1,120 @@
-/** Lists for operators: URLs to purge from a CDN, files to copy to another machine. */
-import { statSync } from 'node:fs';
+/**
+ * The lists of what is published: for each route a folder of text files with a line `SHA256  path` for
+ * each of its files, as sha256sum writes and checks them. A build renders everything, compares it with
+ * these lists and writes the next ones; nothing else knows what was published.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure, asFailure } from '../base/errors.js';
-import { LineWriter, replaceFileDurably } from '../base/files.js';
-import type { Lists } from '../config/config.js';
-import { State, type Committed } from '../state/state.js';
-import type { Tree } from '../tree/tree.js';
-import { ALWAYS_FILES, changedFiles, changedUrls } from './changed-files.js';
+import { z } from 'zod';
+import type { KeyRange } from '../base/cursor.js';
+import { namesIn, readJson } from '../base/files.js';
+import { keyForm } from '../routes/keys.js';
+import { locatedRoute } from '../tree/snapshot-route.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
 
-/**
- * Writes the lists of everything done since the last successful build, including an interrupted
- * commit that this build completed.
- * @throws Failure environment: a list can't be written; invalid: it is no longer known what was done
- */
-export function writeLists(tree: Tree, baseUrl: string, { purgeList, filesFrom, deleteFrom }: Lists): void {
-  using state = State.open(tree.database);
-  const commits = [...state.commits()].filter(({ isReported }) => !isReported).toReversed();
-  for (const commit of commits) state.requireChangesOf(commit);
-  const typeAt = (file: string) => statSync(join(tree.out, file), { throwIfNoEntry: false });
-  write(purgeList, () => urlsOf(state, commits, baseUrl));
-  // A later commit may have deleted a file, or added it again.
-  write(filesFrom, () => filesOf(state, commits, true, (file) => typeAt(file)?.isFile() === true));
-  write(deleteFrom, () => filesOf(state, commits, false, (file) => typeAt(file) === undefined));
-  state.markReported();
+/** The range of all keys. */
+export const ALL_KEYS: KeyRange = { low: 0, high: Number.MAX_SAFE_INTEGER };
+
+/** A route, and the paths of the pages that are there only along with one of its documents. */
+export type ListedRoute = PublishedRoute & { readonly pages: readonly string[] };
+
+/** Hidden, so that `lists/<route>/*` names the lists alone. */
+const DESCRIPTION = '.route.json';
+
+const listedRoute = locatedRoute.extend({ pages: z.array(z.string()) });
+
+const HASH_DIGITS = 64;
+const SEPARATOR = '  ';
+
+/** The name of the list that begins at a key: 16 digits have room for any. */
+export const listName = (low: number): string => `${String(low).padStart(16, '0')}.sha256`;
+
+const isList = (name: string): boolean => /^\d{16}\.sha256$/.test(name);
+
+/** The line of a file. @param sum SHA-256 of its content, in hex */
+export const lineOf = (sum: string, file: string): string => `${sum}${SEPARATOR}${file}\n`;
+
+/** The lists of a folder of a route, in the order of their keys. */
+export const listsIn = (folder: string): readonly string[] => [...namesIn(folder)].filter(isList).toSorted();
+
+/** Writes a list of a route's files. @param lines at least one */
+export function writeList(lists: string, route: ListedRoute, low: number, lines: readonly string[]): void {
+  const folder = join(lists, route.name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, DESCRIPTION), JSON.stringify(route));
+  writeFileSync(join(folder, listName(low)), lines.join(''), 'latin1');
 }
 
-function* urlsOf(state: State, commits: readonly Committed[], baseUrl: string): Generator<string> {
-  for (const commit of commits) for (const url of changedUrls(state, commit)) yield baseUrl + url;
-  for (const file of ALWAYS_FILES) yield `${baseUrl}/${file}`;
+/** The routes that have lists, as they were when these were written. */
+export const listedRoutes = (lists: string): readonly ListedRoute[] =>
+  [...namesIn(lists)]
+    .toSorted()
+    .flatMap((name) => listedRoute.safeParse(readJson(join(lists, name, DESCRIPTION))).data ?? []);
+
+/** Whether the files of two routes have the same names. */
+export const isSamePlace = (one: PublishedRoute, other: PublishedRoute): boolean =>
+  one.name === other.name && one.path === other.path && one.file === other.file && one.class === other.class;
+
+/** A file in a list. */
+export interface Listed {
+  readonly key: number;
+  /** SHA-256 in hex. */
+  readonly sum: string;
+  readonly file: string;
 }
 
-function* filesOf(
-  state: State,
-  commits: readonly Committed[],
-  isPut: boolean,
-  isWanted: (file: string) => boolean,
-): Generator<string> {
-  for (const commit of commits)
-    for (const each of changedFiles(state, commit))
-      if (each.isPut === isPut && isWanted(each.file)) yield each.file;
-  if (isPut) yield* ALWAYS_FILES;
+/** The key of a route's file. */
+export function keyIn({ file: template }: PublishedRoute): (file: string) => number {
+  const [before = '', parameter, after = ''] = template.split(/\{(\w+)\}/);
+  if (parameter === undefined) return () => 0;
+  const { keyOf } = keyForm(parameter);
+  return (file) => keyOf(file.slice(before.length, file.length - after.length));
 }
 
-/**
- * Writes a file, if it is asked for, atomically, since a script may wait for it, and durably, since the
- * next build doesn't list these lines again.
- */
-function write(file: string | undefined, lines: () => Iterable<string>): void {
-  if (file === undefined) return;
-  try {
-    replaceFileDurably(file, (partial) => {
-      const writer = new LineWriter(partial);
-      for (const line of lines()) writer.write(line);
-      writer.end();
-    });
-  } catch (error) {
-    const failure = asFailure(error, `list "${file}"`);
-    throw failure instanceof Failure ? failure.adding('the snapshot itself is published') : failure;
+/** The lines of a route in a range of keys, ascending. */
+export function* linesOf(
+  lists: string,
+  route: PublishedRoute,
+  { low, high }: KeyRange = ALL_KEYS,
+): Generator<Listed, void, undefined> {
+  const keyOf = keyIn(route);
+  const folder = join(lists, route.name);
+  const names = listsIn(folder);
+  const first = names.findLastIndex((name) => name <= listName(low));
+  for (const name of names.slice(Math.max(first, 0))) {
+    if (name > listName(high)) return;
+    const text = readFileSync(join(folder, name), 'latin1');
+    for (let at = 0; at < text.length;) {
+      const end = text.indexOf('\n', at);
+      const file = text.slice(at + HASH_DIGITS + SEPARATOR.length, end);
+      const key = keyOf(file);
+      if (key > high) return;
+      if (key >= low) yield { key, sum: text.slice(at, at + HASH_DIGITS), file };
+      at = end + 1;
+    }
   }
+}
+
+/** The paths of some routes' lists, in order. */
+export function* listPaths(lists: string, routes: Iterable<string>): Generator<string> {
+  for (const name of routes) for (const list of listsIn(join(lists, name))) yield join(lists, name, list);
+}
+
+/** The SHA-256 of some routes' lists, one after the other, in hex: however they are cut, it is the same. */
+export const sumOfLists = (lists: string, routes: Iterable<string>): string =>
+  sumOfFiles(listPaths(lists, routes));
+
+/** The SHA-256 of all that a folder of lists has, in hex. */
+export const sumOfAll = (lists: string): string =>
+  sumOfFiles(
+    [...namesIn(lists)]
+      .toSorted()
+      .flatMap((name) => [join(lists, name, DESCRIPTION), ...listPaths(lists, [name])]),
+  );
+
+function sumOfFiles(paths: Iterable<string>): string {
+  const digest = createHash('sha256');
+  for (const path of paths) digest.update(readFileSync(path));
+  return digest.digest('hex');
 }

@@ -80,24 +80,6 @@ function* moveInto(from: string, to: string): Generator<void, void, undefined> {
   }
 }
 
-/**
- * Moves the files in a folder's subfolders to the paths that `placeOf` gives for their names, below
- * another folder; yields after each move, and removes the emptied folders. Idempotent: a second run
- * moves what remains.
- */
-export function* moveEach(
-  from: string,
-  to: string,
-  placeOf: (name: string) => string,
-): Generator<void, void, undefined> {
-  for (const { name } of draining(from)) {
-    for (const entry of draining(join(from, name))) {
-      moveFile(join(from, name, entry.name), join(to, placeOf(entry.name)));
-      yield;
-    }
-  }
-}
-
 /** Renames a file. A folder in its place is deleted; a missing parent folder is created. */
 export function moveFile(source: string, target: string): void {
   try {

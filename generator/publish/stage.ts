@@ -1,130 +1,421 @@
 /**
- * The stage, where a commit is prepared. Everything that needs disk space happens here, so that the
- * commit only renames and deletes.
+ * The stage, where the next snapshot is prepared. Threads compare what they render with the published
+ * lists, and stage only what differs; the tree stays as it was until the commit.
  */
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
-import { namesIn } from '../base/files.js';
-import type { ComparedFiles } from '../state/compare.js';
-import { createDifferences, type ComparedRoute } from '../state/next.js';
-import type { Tree } from '../tree/tree.js';
+import { isUtf8 } from 'node:buffer';
+import { hash } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  futimesSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { asFailure } from '../base/errors.js';
+import type { KeyRange } from '../base/cursor.js';
+import { LineWriter, makeFolder, namesIn, readText } from '../base/files.js';
+import { filler, urlsOf } from '../routes/route.js';
+import { CODINGS, namesOf, siblingsFrom } from '../tree/codings.js';
+import type { Content } from '../base/sink.js';
+import {
+  ALL_KEYS,
+  isSamePlace,
+  lineOf,
+  linesOf,
+  listName,
+  listedRoutes,
+  writeList,
+  type Listed,
+  type ListedRoute,
+} from './lists.js';
 import { deleteFolder } from './moves.js';
+import { linesIn } from './operator-lists.js';
 
-export function stagePaths({ stage }: Pick<Tree, 'stage'>) {
-  return {
-    /** New files at their paths, and files that replace others, by route (see `RouteWriter`). */
-    tree: join(stage, 'tree'),
-    replacing: join(stage, 'replacing'),
-    /** How documents and fingerprints differ from the state (see state/compare.ts). */
-    differences: join(stage, 'differences.sqlite'),
-    /** Temporary files. */
-    scratch: join(stage, 'scratch'),
-    /** The lines of the bundle, by route. */
-    bundle: join(stage, 'bundle'),
-    /** The change list and its index, moved after the documents. */
-    last: join(stage, 'last'),
-    changes: join(stage, 'last', 'changes'),
-    manifest: join(stage, 'snapshot.json'),
-    /** Disk space that the commit may need as folders grow. */
-    reserve: join(stage, 'reserve'),
-  } as const;
+/** What threads need to compare and to stage: values that the structured clone algorithm accepts. */
+export interface StageSpec {
+  /** The published folder. */
+  readonly out: string;
+  /** The folder of the stage. */
+  readonly stage: string;
+  /** The published lists; null if it is not known what is published. */
+  readonly lists: string | null;
+  /** Files that count as not published, since they are damaged. */
+  readonly damaged: readonly string[];
+  /** The routes of the next snapshot. */
+  readonly routes: readonly ListedRoute[];
+  /** Names of the routes whose files are the same as those that the published lists name. */
+  readonly compared: readonly string[];
+  /** The time of files that have siblings, and of those: whole milliseconds since 1970. */
+  readonly time: number;
+  /** Whether lines for a bundle of changes are staged. */
+  readonly isBundled: boolean;
+  /** By route: whether lines for the downloads of documents are staged, and which. */
+  readonly downloaded: Readonly<Record<string, 'body' | 'entry'>>;
+  /** Of each route and part, how many documents of each kind of change are returned; null but in a dry run, which stages nothing. */
+  readonly examples: number | null;
 }
 
-export type StagePaths = ReturnType<typeof stagePaths>;
+/** The folders and files of a stage, and of a commit, which is a stage that is complete. */
+export const stagePaths = (stage: string) => ({
+  /** Files at their paths in the tree. */
+  tree: join(stage, 'tree'),
+  /** The lists of the next snapshot. */
+  lists: join(stage, 'lists'),
+  /** What differs, in lines: files put, files to delete, URLs to purge; and deleted documents, for the bundle. */
+  put: join(stage, 'put'),
+  deleteParts: join(stage, 'delete-parts'),
+  purge: join(stage, 'purge'),
+  gone: join(stage, 'gone'),
+  /** The files to delete, less those that another route puts. */
+  delete: join(stage, 'delete'),
+  /** Lines of the bundle, and of the downloads of documents. */
+  bundle: join(stage, 'bundle'),
+  documents: join(stage, 'documents'),
+  /** Files while they are written. */
+  scratch: join(stage, 'scratch'),
+  manifest: join(stage, 'snapshot.json'),
+  state: join(stage, 'state.json'),
+  /** What a commit is of (see commit.ts). */
+  commit: join(stage, 'commit.json'),
+});
 
-/**
- * A flat name for staging: the URL-encoded path. Most records have a folder of their own; creating,
- * reading and deleting it in the stage cost as much as everything else done for the file.
- */
-export const flattened = (file: string): string => encodeURIComponent(file);
+/** Makes an empty stage in the place of what an earlier build left. */
+export function newStage(stage: string): void {
+  rmSync(stage, { recursive: true, force: true });
+  const { tree, lists, put, deleteParts, purge, gone, bundle, documents, scratch } = stagePaths(stage);
+  for (const folder of [tree, lists, put, deleteParts, purge, gone, bundle, documents, scratch])
+    mkdirSync(folder, { recursive: true });
+}
 
-export const unflattened = (name: string): string => decodeURIComponent(name);
+/** Numbers of documents. */
+export interface Changes {
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly unchanged: number;
+}
 
-/** The path of a changed document in the stage. */
-export const replacingFile = ({ replacing }: StagePaths, route: string, file: string): string =>
-  join(replacing, route, flattened(file));
+export const NO_CHANGES: Changes = { added: 0, changed: 0, removed: 0, unchanged: 0 };
 
-/** The name of a part of what is staged of a route. A space sorts before all that is in names of routes. */
-export const routePart = (route: string, part: string): string => `${route} ${part}`;
+export const sumOf = (all: Iterable<Changes>): Changes => {
+  const sum = { ...NO_CHANGES } as { -readonly [Count in keyof Changes]: number };
+  for (const each of all) {
+    sum.added += each.added;
+    sum.changed += each.changed;
+    sum.removed += each.removed;
+    sum.unchanged += each.unchanged;
+  }
+  return sum;
+};
 
-/** The lines of the bundle of a route, in the order of its keys. */
-export const bundleParts = ({ bundle }: Pick<StagePaths, 'bundle'>, route: string): readonly string[] =>
-  [...namesIn(bundle)]
-    .filter((name) => name.startsWith(routePart(route, '')))
+/** A document that differs, for a dry run to show. */
+export interface Example {
+  readonly what: 'added' | 'changed' | 'removed';
+  readonly key: number;
+  /** Of a document that changed. */
+  readonly texts?: readonly [before: string, after: string];
+}
+
+/** What became of a route's documents in a range of keys. */
+export interface Written {
+  readonly route: string;
+  readonly changes: Changes;
+  /** Of all documents, changed or not. */
+  readonly bytes: number;
+  /** The lowest key; null if there are no documents. */
+  readonly first: number | null;
+  readonly examples: readonly Example[];
+  /** Its files above 1 MiB, by path: clients and proxies compare them with snapshot.json. */
+  readonly large: Readonly<Record<string, Content>>;
+}
+
+/** Files above this size, 1 MiB, are named in snapshot.json with their hashes. */
+export const LARGE_BYTES = 1024 * 1024;
+
+/** A part of what is staged, by route and lowest key; a space sorts before all that is in names of routes. */
+const partName = (route: string, low: number): string => `${route} ${listName(low)}`;
+
+/** The parts of a route in a folder of the stage, in the order of their keys. */
+export const partsOf = (folder: string, route: string): readonly string[] =>
+  [...namesIn(folder)]
+    .filter((name) => name.startsWith(`${route} `))
     .toSorted()
-    .map((name) => join(bundle, name));
+    .map((name) => join(folder, name));
 
-/** How many folders may grow by a block at once, as files are moved into them. */
-const RESERVED_FOLDERS = 1000;
-const BLOCK_BYTES = 4096;
-/** What the state needs to note that a commit is done: a page in its WAL, some in a file of its own. */
-const STATE_BLOCKS = 16;
-/** Upper estimate for a directory entry. */
-const ENTRY_BYTES = 128;
-/** The time for cleaning up after Ctrl-C: 400 ms. */
-const BUDGET_MS = 400;
+/** Compares the documents of a route in a range of keys with what is published, and stages what differs. */
+export class RouteWriter {
+  readonly #spec: StageSpec;
+  readonly #route: ListedRoute;
+  readonly #low: number;
+  readonly #fileOf: (key: number) => string;
+  readonly #urlsOf: ReturnType<typeof urlsOf>;
+  readonly #published: Iterator<Listed, void>;
+  #next: Listed | undefined;
+  readonly #lines: string[] = [];
+  readonly #folders = new Set<string>();
+  readonly #damaged: ReadonlySet<string>;
+  readonly #siblingsFrom: number;
+  readonly #put: LineWriter;
+  readonly #deleted: LineWriter;
+  readonly #purge: LineWriter;
+  readonly #gone: LineWriter;
+  readonly #bundle: LineWriter | undefined;
+  readonly #documents: LineWriter | undefined;
+  readonly #changes = { ...NO_CHANGES } as { -readonly [Count in keyof Changes]: number };
+  readonly #examples: Example[] = [];
+  readonly #large: Record<string, Content> = {};
+  #bytes = 0;
+  #first: number | null = null;
 
-/** Creates a stage, in place of one that an earlier build left unfinished. */
-export function newStage(tree: Pick<Tree, 'stage'>): StagePaths {
-  const paths = stagePaths(tree);
-  rmSync(tree.stage, { recursive: true, force: true });
-  const { tree: files, replacing, bundle, changes, differences } = paths;
-  for (const folder of [files, replacing, bundle, changes]) mkdirSync(folder, { recursive: true });
-  createDifferences(differences);
-  return paths;
-}
+  /** @param part names what this writer stages */
+  constructor(spec: StageSpec, route: ListedRoute, range: KeyRange = ALL_KEYS, part = partName(route.name, range.low)) {
+    this.#spec = spec;
+    this.#route = route;
+    this.#low = range.low;
+    this.#fileOf = filler(route.file);
+    this.#urlsOf = urlsOf(route);
+    const isKnown = spec.lists !== null && spec.compared.includes(route.name);
+    this.#published = isKnown ? linesOf(spec.lists, route, range) : [].values();
+    this.#next = this.#published.next().value ?? undefined;
+    this.#damaged = new Set(spec.damaged);
+    this.#siblingsFrom = siblingsFrom(route);
+    const paths = stagePaths(spec.stage);
+    const lines = (folder: string): LineWriter => new LineWriter(join(folder, part));
+    [this.#put, this.#deleted, this.#purge, this.#gone] = [
+      lines(paths.put),
+      lines(paths.deleteParts),
+      lines(paths.purge),
+      lines(paths.gone),
+    ];
+    this.#bundle = spec.isBundled ? lines(paths.bundle) : undefined;
+    this.#documents = spec.downloaded[route.name] === undefined ? undefined : lines(paths.documents);
+  }
 
-/** Reserves disk space for folders that grow, and for the state. @param placed how many files a commit moves into folders that are there */
-function reserveRoom({ reserve }: StagePaths, placed: number): void {
-  const folders = Math.min(placed, RESERVED_FOLDERS);
-  const blocks = STATE_BLOCKS + folders + Math.ceil((placed * ENTRY_BYTES) / BLOCK_BYTES);
-  const descriptor = openSync(reserve, 'w');
-  try {
-    const block = Buffer.alloc(BLOCK_BYTES);
-    for (let count = 0; count < blocks; count += 1) writeSync(descriptor, block);
-  } finally {
-    closeSync(descriptor);
+  /** Takes a document. Keys must ascend. */
+  put(key: number, body: string | Uint8Array): void {
+    const content = typeof body === 'string' ? Buffer.from(body) : body;
+    const sum = hash('sha256', content);
+    const file = this.#fileOf(key);
+    try {
+      const old = this.#note(key, sum, content.length);
+      this.#download(key, file, sum, content);
+      if (old === sum) return;
+      if (this.#spec.examples !== null) this.#example(old === undefined ? 'added' : 'changed', key, content);
+      else this.#stage(key, file, sum, content, old !== undefined);
+    } catch (error) {
+      throw asFailure(error, `"${file}"`);
+    }
+  }
+
+  /** Takes a file of the scratch folder, which is moved. */
+  putFile(key: number, { bytes, sha256 }: Content, source: string): void {
+    const file = this.#fileOf(key);
+    const old = this.#note(key, sha256, bytes);
+    if (old === sha256) {
+      rmSync(source);
+      return;
+    }
+    const target = join(stagePaths(this.#spec.stage).tree, file);
+    makeFolder(dirname(target));
+    renameSync(source, target);
+    this.#put.write(file);
+    this.#announce(key, file, sha256, bytes, undefined, old !== undefined);
+  }
+
+  /** Keeps a published file. @throws TypeError there is none */
+  keep(key: number, bytes: number): void {
+    this.#passUpTo(key);
+    const { sum } = this.#next ?? {};
+    if (sum === undefined || this.#next?.key !== key)
+      throw new TypeError(`"${this.#fileOf(key)}" is not published, so it can't be kept`);
+    this.#note(key, sum, bytes);
+  }
+
+  /** Writes the list. Documents of the range that were not put are deleted. */
+  finish(): Written {
+    this.#passUpTo(Number.POSITIVE_INFINITY);
+    const { stage, examples } = this.#spec;
+    if (examples === null && this.#lines.length > 0)
+      writeList(stagePaths(stage).lists, this.#route, this.#low, this.#lines);
+    for (const each of [this.#put, this.#deleted, this.#purge, this.#gone, this.#bundle, this.#documents])
+      each?.endLines();
+    const { name } = this.#route;
+    return {
+      route: name,
+      changes: this.#changes,
+      bytes: this.#bytes,
+      first: this.#first,
+      examples: this.#examples,
+      large: this.#large,
+    };
+  }
+
+  /** Notes a document for the list. @returns the SHA-256 of what is published in its place, if anything is */
+  #note(key: number, sum: string, bytes: number): string | undefined {
+    this.#passUpTo(key);
+    const old = this.#next?.key === key ? this.#next : undefined;
+    if (old !== undefined) this.#next = this.#published.next().value ?? undefined;
+    const file = this.#fileOf(key);
+    this.#lines.push(lineOf(sum, file));
+    this.#bytes += bytes;
+    this.#first ??= key;
+    if (bytes > LARGE_BYTES) this.#large[file] = { bytes, sha256: sum };
+    const isWhole = old !== undefined && !this.#damaged.has(file);
+    this.#changes[old === undefined ? 'added' : isWhole && old.sum === sum ? 'unchanged' : 'changed'] += 1;
+    return isWhole ? old.sum : old && '';
+  }
+
+  /** Deletes the published documents below a key that were not put. */
+  #passUpTo(key: number): void {
+    for (let old = this.#next; old !== undefined && old.key < key; old = this.#next) {
+      this.#next = this.#published.next().value ?? undefined;
+      this.#changes.removed += 1;
+      if (this.#spec.examples !== null) {
+        this.#example('removed', old.key);
+        continue;
+      }
+      this.#deleted.write(old.file);
+      this.#deleteSiblings(old.file);
+      this.#gone.write(`${old.file}\t${this.#urlsOf(old.key)[0]}`);
+      for (const url of [...this.#urlsOf(old.key), ...this.#pagesOf(old.key)]) this.#purge.write(url);
+    }
+  }
+
+  #deleteSiblings(file: string): void {
+    if (this.#siblingsFrom === Number.POSITIVE_INFINITY) return;
+    for (const name of namesOf(file, 0, 0).slice(1))
+      if (existsSync(join(this.#spec.out, name))) this.#deleted.write(name);
+  }
+
+  #pagesOf(key: number): readonly string[] {
+    return this.#route.pages.map((page) => filler(page)(key));
+  }
+
+  #stage(key: number, file: string, sum: string, content: Uint8Array, isReplacing: boolean): void {
+    const hasSiblings = content.length >= this.#siblingsFrom;
+    this.#write(file, content, hasSiblings);
+    if (hasSiblings)
+      for (const { suffix, encode } of CODINGS) this.#write(file + suffix, encode(content), true);
+    else if (isReplacing) this.#deleteSiblings(file);
+    this.#announce(key, file, sum, content.length, content, isReplacing);
+  }
+
+  #announce(
+    key: number,
+    file: string,
+    sha256: string,
+    bytes: number,
+    content: Uint8Array | undefined,
+    isReplacing: boolean,
+  ): void {
+    const urls = this.#urlsOf(key);
+    for (const url of isReplacing ? urls : [...urls, ...this.#pagesOf(key)]) this.#purge.write(url);
+    if (this.#bundle === undefined) return;
+    const put = { path: urls[0], file, sha256, bytes };
+    // Clients fetch what is not text, and downloads, from their paths.
+    const isBody = content !== undefined && this.#route.class !== 'download' && isUtf8(content);
+    this.#bundle.write(JSON.stringify(isBody ? { ...put, body: Buffer.from(content).toString() } : put));
+  }
+
+  #write(file: string, content: Uint8Array, hasSiblings: boolean): void {
+    const path = `${this.#spec.stage}/tree/${file}`;
+    const folder = path.slice(0, path.lastIndexOf('/'));
+    if (!this.#folders.has(folder)) {
+      if (this.#folders.size === FOLDERS_KNOWN) this.#folders.clear();
+      makeFolder(folder);
+      this.#folders.add(folder);
+    }
+    const descriptor = openSync(path, 'w');
+    try {
+      writeFileSync(descriptor, content);
+      if (hasSiblings) futimesSync(descriptor, this.#spec.time / 1000, this.#spec.time / 1000);
+    } finally {
+      closeSync(descriptor);
+    }
+    this.#put.write(file);
+  }
+
+  /** The line of a document in a download, as its body, or with path and hash. */
+  #download(key: number, file: string, sha256: string, content: Uint8Array): void {
+    if (this.#documents === undefined) return;
+    const body = Buffer.from(content.buffer, content.byteOffset, content.length);
+    if (this.#spec.downloaded[this.#route.name] === 'body') {
+      this.#documents.write(body.toString());
+      return;
+    }
+    const entry = { path: this.#urlsOf(key)[0], file, sha256, bytes: content.length };
+    this.#documents.write(JSON.stringify(isUtf8(body) ? { ...entry, body: body.toString() } : entry));
+  }
+
+  #example(what: Example['what'], key: number, content?: Uint8Array): void {
+    if (this.#examples.filter((each) => each.what === what).length >= (this.#spec.examples ?? 0)) return;
+    const before = what === 'changed' ? readText(join(this.#spec.out, this.#fileOf(key))) : undefined;
+    const texts = [before ?? '', Buffer.from(content ?? []).toString()] as const;
+    this.#examples.push(what === 'changed' ? { what, key, texts } : { what, key });
   }
 }
 
+/** How many created folders a writer remembers. */
+const FOLDERS_KNOWN = 1024;
+
+/**
+ * Has all files deleted of a route that is there no more, or has other files now.
+ * @returns what became of them, under the name of the route
+ */
+export const passOver = (spec: StageSpec, former: ListedRoute): Written =>
+  new RouteWriter(
+    { ...spec, compared: [former.name], isBundled: false, downloaded: {} },
+    former,
+    ALL_KEYS,
+    `former ${former.name}`,
+  ).finish();
+
+/** The published routes whose files a snapshot no longer has in their place, but for assets, which stay for a while. */
+export const formerRoutes = ({ lists, compared }: StageSpec): readonly ListedRoute[] =>
+  lists === null
+    ? []
+    : listedRoutes(lists).filter((route) => !compared.includes(route.name) && route.class !== 'asset');
+
+/** Names of the routes that are where they were published. */
+export const comparedIn = (lists: string | null, routes: readonly ListedRoute[]): readonly string[] => {
+  const before = lists === null ? [] : listedRoutes(lists);
+  return routes.filter((route) => before.some((other) => isSamePlace(route, other))).map(({ name }) => name);
+};
+
+/**
+ * Completes the list of files to delete: a path may move from one route to another, so that what is staged
+ * is struck from it; and removes what the commit doesn't need.
+ * @param others further files to delete
+ */
+export function finishStage(stage: string, others: Iterable<string>): void {
+  const { tree, deleteParts, delete: deleted, gone, bundle, documents, scratch } = stagePaths(stage);
+  const writer = new LineWriter(deleted);
+  for (const file of linesIn([deleteParts])) if (!existsSync(join(tree, file))) writer.write(file);
+  for (const file of others) if (!existsSync(join(tree, file))) writer.write(file);
+  writer.endLines();
+  for (const path of [deleteParts, gone, bundle, documents, scratch])
+    rmSync(path, { recursive: true, force: true });
+}
+
+/** The time for cleaning up while somebody waits: 400 ms. */
+const BUDGET_MS = 400;
+
 /** Deletes a stage. If somebody waits, the time is limited, and the next build deletes the rest. */
-export function discardStage({ stage }: Pick<Tree, 'stage'>, isWaitedFor: boolean): void {
+export function discardStage(stage: string, isWaitedFor: boolean): void {
   if (isWaitedFor) deleteFolder(stage, BUDGET_MS);
   else rmSync(stage, { recursive: true, force: true });
 }
 
-/** Leaves in the stage what the commit needs. @param placed how many files it moves into folders that are there */
-export function finishStage(paths: StagePaths, placed: number): void {
-  for (const each of [paths.differences, paths.bundle, paths.scratch])
-    rmSync(each, { recursive: true, force: true });
-  reserveRoom(paths, placed);
-}
-
-/** Limits the lines of a bundle that are staged, in all threads together. */
-export interface BundleRoom {
-  /** One number that threads share: how many characters have been staged. */
-  readonly staged: BigInt64Array;
-  /** Up to this size, compressed, there is a bundle however much of the tree it has. */
-  readonly compressed: number;
-  /** With more staged, there is no bundle, nor a change list. */
-  readonly most: bigint;
-}
-
-export const hasRoom = ({ staged, most }: BundleRoom): boolean => Atomics.load(staged, 0) <= most;
-
-/** What the writers of a stage have in common. */
-export interface StageSpec {
-  /** The published folder. */
-  readonly out: string;
-  readonly paths: StagePaths;
-  /** Where documents are compared. */
-  readonly compared: ComparedFiles;
-  /** By name. */
-  readonly routes: ReadonlyMap<string, ComparedRoute>;
-  /** The size from which the previous snapshot's documents have compressed siblings. */
-  readonly compressedFrom: number;
-  /** Undefined if changes are not listed either, as for a first snapshot and for a copy. */
-  readonly bundle: BundleRoom | undefined;
-  /** Set in a dry run: how many changed documents of each route and part are staged. */
-  readonly examples?: number;
+/** Reads a document of the next snapshot, of a route that is finished, staged or published. */
+export function readNext({ stage, out, routes }: StageSpec, route: string, key: number): string | undefined {
+  const found = routes.find(({ name }) => name === route);
+  if (found === undefined) return undefined;
+  const file = filler(found.file)(key);
+  const staged = join(stagePaths(stage).tree, file);
+  return readText(existsSync(staged) ? staged : join(out, file));
 }

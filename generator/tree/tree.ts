@@ -4,9 +4,9 @@ import { existsSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSyn
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Failure, asFailure, codeOf, writing } from '../base/errors.js';
 import { readChangeIndex } from './changes.js';
-import { ifExists, liesIn, makeFolder, readText, realPath } from '../base/files.js';
+import { ifExists, liesIn, makeFolder, namesIn, readText, realPath } from '../base/files.js';
 import { makePrivate } from '../base/modes.js';
-import { requireNoLinks, requireNoLinksIn } from '../base/links.js';
+import { requireNoLink } from '../base/links.js';
 import { readManifest } from './manifest.js';
 
 /** Renamed from the state into the tree, to check that both are on one file system. */
@@ -14,11 +14,8 @@ const PROBE = '.probe';
 /** Names an empty output folder may contain: a clone keeps its dist with a .gitignore. */
 export const HARMLESS: ReadonlySet<string> = new Set(['.gitignore', PROBE]);
 
-/** What the state had in an earlier version. */
-const OF_EARLIER = /^(previous|index|changed|unreported-\d+)$/;
-
-/** Where the state has a name for each document: they are moved and deleted by their names, not followed. */
-const OF_DOCUMENTS = /^stage\/(tree|replacing\/[^/]+)$/;
+/** What the state had in earlier versions: it names what is withheld. */
+const OF_EARLIER = /^(previous|index|changed|unreported-\d+|uploads|mirror|state\.sqlite(-\w+)?)$/;
 
 /** The state's record of its tree: a path relative to the state. */
 const TREE_NAME = 'tree';
@@ -36,13 +33,15 @@ export class Tree {
   readonly manifest: string;
   /** Always next to the tree, wherever the state is, so that each tree has exactly one. */
   readonly lock: string;
-  /** What is published, and what it was made from (see state/). */
-  readonly database: string;
+  /** What is published (see publish/lists.ts). */
+  readonly lists: string;
+  /** What else the next build must know (see publish/state.ts). */
+  readonly stateFile: string;
+  /** Where a build prepares a commit, and the commit once it is complete. */
   readonly stage: string;
-  /** What remotes hold, for `upload`: a folder for each (see upload/session.ts). */
-  readonly uploads: string;
-  /** What `mirror` remembers and fetches (see mirror/). */
-  readonly mirror: string;
+  readonly commit: string;
+  /** What was changed since a build last told operators. */
+  readonly unreported: string;
   /** Whether `prepare` created the folders. */
   #isNew = false;
   #isStateNew = false;
@@ -55,10 +54,11 @@ export class Tree {
     this.state = state ?? nextTo(real, 'state');
     this.manifest = join(this.out, 'snapshot.json');
     this.lock = nextTo(real, 'lock');
-    this.database = join(this.state, 'state.sqlite');
+    this.lists = join(this.state, 'lists');
+    this.stateFile = join(this.state, 'state.json');
     this.stage = join(this.state, 'stage');
-    this.uploads = join(this.state, 'uploads');
-    this.mirror = join(this.state, 'mirror');
+    this.commit = join(this.state, 'commit');
+    this.unreported = join(this.state, 'unreported');
   }
 
   /**
@@ -124,9 +124,6 @@ export class Tree {
     this.requireNoLinks();
     // The state names what is withheld, and the files that had it.
     makePrivate(state);
-    // What an earlier version kept there may name what is withheld by now.
-    for (const name of readdirSync(state))
-      if (OF_EARLIER.test(name)) rmSync(join(state, name), { recursive: true, force: true });
     const other = this.#otherTree();
     if (other !== undefined) {
       throw Failure.environment(
@@ -151,15 +148,20 @@ export class Tree {
     rmSync(join(out, PROBE), { force: true });
   }
 
+  /** Deletes what an earlier version kept in the state. */
+  removeEarlier(): void {
+    for (const name of readdirSync(this.state))
+      if (OF_EARLIER.test(name)) rmSync(join(this.state, name), { recursive: true, force: true });
+  }
+
   /**
-   * Requires that none of our own files and folders, in the tree or in the state, is a symbolic link,
-   * whose target would be read or written in its place. Those of documents, of which there are many,
-   * are looked at when one is staged or moved (`OwnFolder`).
+   * Requires that nothing in the first level of the tree and of the state is a symbolic link, whose target would
+   * be read or written in its place.
    * @throws Failure environment: names a link
    */
   requireNoLinks(): void {
-    for (const name of ['snapshot.json', 'changes', 'log']) requireNoLinks(join(this.out, name));
-    requireNoLinksIn(this.state, (folder) => OF_DOCUMENTS.test(folder));
+    for (const folder of [this.out, this.state])
+      for (const name of namesIn(folder)) requireNoLink(join(folder, name));
   }
 
   /** What the state says whose it is; undefined if it is new, also while another process writes that. */

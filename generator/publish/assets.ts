@@ -1,0 +1,82 @@
+/**
+ * Assets of earlier snapshots, which pages in caches still load: each is deleted by a build seven days after a
+ * snapshot last named it.
+ */
+import { hash } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ifExists } from '../base/files.js';
+import { namesOf } from '../tree/codings.js';
+import { linesOf, listedRoutes, type Listed, type ListedRoute } from './lists.js';
+import type { State } from './state.js';
+
+const DAY_MS = 86_400_000;
+const STAYS_MS = 7 * DAY_MS;
+
+/** Whose list has the former assets. No route of a table has the name. */
+export const FORMER_LIST: ListedRoute = {
+  name: 'former-assets',
+  path: '/assets',
+  file: 'assets',
+  class: 'asset',
+  pages: [],
+};
+
+/** What becomes of the assets of earlier snapshots. */
+export interface FormerAssets {
+  /** Those that stay, with the time at which a snapshot last named each. */
+  readonly notes: State['assets'];
+  readonly kept: readonly Listed[];
+  /** Files to delete, siblings included. */
+  readonly deleted: readonly string[];
+}
+
+/**
+ * @param before the notes of the last snapshot
+ * @param lists the published lists; null if they are not known: then what is in the folder counts
+ * @param current the files of this snapshot's assets
+ */
+export function formerAssets(
+  out: string,
+  before: State['assets'],
+  lists: string | null,
+  current: ReadonlySet<string>,
+  now: Date,
+): FormerAssets {
+  const found = lists === null ? assetsIn(out) : listedAssets(lists);
+  const notes: Record<string, string> = {};
+  const kept: Listed[] = [];
+  const deleted: string[] = [];
+  const time = `${now.toISOString().slice(0, 19)}Z`;
+  for (const asset of found) {
+    const { file } = asset;
+    if (current.has(file)) continue;
+    const lastNamed = before[file] ?? time;
+    if (now.getTime() - Date.parse(lastNamed) > STAYS_MS)
+      deleted.push(...namesOf(file, 0, 0).filter((name) => name === file || existsSync(join(out, name))));
+    else {
+      notes[file] = lastNamed;
+      kept.push(asset);
+    }
+  }
+  return { notes, kept, deleted };
+}
+
+function listedAssets(lists: string): readonly Listed[] {
+  const routes = listedRoutes(lists).filter((route) => route.class === 'asset');
+  const all = routes.flatMap((route) => [...linesOf(lists, route)]);
+  return [...new Map(all.map((each) => [each.file, each])).values()].toSorted((a, b) =>
+    a.file < b.file ? -1 : 1,
+  );
+}
+
+/** `style-0123456789.css` */
+const NAMED = /^[a-z][a-z0-9-]*-[0-9a-f]{10}\.\w+$/;
+
+function assetsIn(out: string): readonly Listed[] {
+  const names = (ifExists(() => readdirSync(join(out, 'assets'))) ?? []).filter((name) => NAMED.test(name));
+  return names.toSorted().map((name) => {
+    const file = `assets/${name}`;
+    return { key: 0, file, sum: hash('sha256', readFileSync(join(out, file))) };
+  });
+}

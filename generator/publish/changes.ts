@@ -1,0 +1,139 @@
+/** What leads from one snapshot to the next: /changes/index.json, and a bundle for each of the newest snapshots. */
+import { join } from 'node:path';
+import { chunksOf } from '../base/files.js';
+import type { Progress } from '../base/progress.js';
+import { GzipFile } from '../base/gzip.js';
+import { bundleFile, readChangeIndex, type Change, type ChangeFile, type ChangeIndex } from '../tree/changes.js';
+import { BUNDLE } from '../routes/publishing.js';
+import type { SnapshotId } from './commit.js';
+import { linesIn } from './operator-lists.js';
+import { RouteWriter, partsOf, stagePaths, type StageSpec, type Written } from './stage.js';
+
+/** How many snapshots keep a bundle. A copy that is updated every day may miss a month. */
+export const KEPT_CHANGES = 30;
+
+/** The largest bundle of a small tree, compressed: 64 MiB. */
+const BUNDLE_BYTES = 64 * 1024 * 1024;
+
+/** All bundles together stay below this share of `tree.bytes`: whoever is further behind starts over. */
+const ALL_BUNDLES = 1 / 5;
+/** A bundle that is larger than `BUNDLE_BYTES` stays below this share, before compression. */
+const ONE_BUNDLE = 1 / 10;
+
+/**
+ * Writes the bundle of the stage: the step, the deleted documents, then those that were put, by route. It is
+ * one gzip member, since browsers decompress no more.
+ * @param from the snapshot that the bundle leads on from
+ * @returns null if it would be too large: whoever follows takes the documents with less effort
+ */
+export async function writeBundle(
+  stage: string,
+  from: SnapshotId,
+  to: SnapshotId,
+  routes: readonly string[],
+  treeBytes: number,
+  progress: Progress,
+): Promise<ChangeFile | null> {
+  const { bundle, gone, scratch } = stagePaths(stage);
+  const path = join(scratch, `${to.sequence}.ndjson.gz`);
+  const file = new GzipFile(path);
+  progress.start('bundling what changed, for copies', 0, 'pieces');
+  try {
+    const line = (value: object): void => file.write(Buffer.from(`${JSON.stringify(value)}\n`));
+    line({
+      tree: to.tree,
+      from: from.sequence,
+      to: to.sequence,
+      from_digest: from.digest,
+      to_digest: to.digest,
+    });
+    for (const each of linesIn([gone])) {
+      const [name = '', url = ''] = each.split('\t');
+      line({ path: url, file: name, deleted: true });
+    }
+    for (const part of routes.flatMap((route) => partsOf(bundle, route)))
+      for (const piece of chunksOf(part)) {
+        file.write(piece);
+        const isLarge = file.bytes > BUNDLE_BYTES && file.raw > treeBytes * ONE_BUNDLE;
+        if (isLarge || file.bytes > treeBytes * ALL_BUNDLES) return null;
+        const pause = progress.advance(1);
+        if (pause !== undefined) await pause;
+      }
+    const { bytes, sha256 } = file.finish();
+    return { file: `/${bundleFile(to.sequence)}`, bytes, sha256 };
+  } finally {
+    file.close();
+    progress.finish();
+  }
+}
+
+/** What the index of a snapshot says besides its changes. */
+type Ends = Omit<ChangeIndex, 'oldest' | 'changes'>;
+
+/**
+ * The index of a snapshot. It names as many bundles as stay below a size together, up to the first snapshot
+ * without one, since nothing leads on from those before it.
+ * @param changes newest first
+ */
+export function indexOf(ends: Ends, changes: readonly Change[], treeBytes: number): ChangeIndex {
+  let [bytes, oldest] = [0, ends.sequence];
+  let leads = true;
+  const kept = changes.slice(0, KEPT_CHANGES).map((change): Change => {
+    bytes += change.bundle?.bytes ?? 0;
+    leads &&= change.bundle !== null && change.from !== null && bytes < treeBytes * ALL_BUNDLES;
+    if (leads) oldest = change.from ?? oldest;
+    return leads ? change : { ...change, from: null, from_digest: null, bundle: null };
+  });
+  return { ...ends, oldest, changes: kept };
+}
+
+/** What a snapshot announces. */
+export interface Announced {
+  readonly from: SnapshotId | null;
+  /** The index without `oldest` and `changes`, and what the newest change says besides its bundle. */
+  readonly ends: Ends;
+  readonly newest: Omit<Change, 'from' | 'from_digest' | 'bundle'>;
+  readonly treeBytes: number;
+  /** Whether earlier bundles may have what is withheld now. */
+  readonly isTakedown: boolean;
+}
+
+/**
+ * Stages the index and the bundles.
+ * @returns the changes in the index, newest first, and what became of the files
+ */
+export async function stageChanges(
+  spec: StageSpec,
+  { from, ends, newest, treeBytes, isTakedown }: Announced,
+  progress: Progress,
+): Promise<{ readonly changes: readonly Change[]; readonly written: readonly Written[] }> {
+  const to = { tree: ends.tree, sequence: ends.sequence, digest: ends.digest };
+  const names = spec.routes.map(({ name }) => name);
+  const bundle = spec.isBundled && from !== null ? await writeBundle(spec.stage, from, to, names, treeBytes, progress) : null;
+  const published = readChangeIndex(spec);
+  // Only an unbroken chain is useful; if the index was lost, a new one starts here.
+  const isChain = published?.tree === ends.tree && published.sequence === from?.sequence;
+  const earlier = isChain ? published.changes : [];
+  const index = indexOf(
+    ends,
+    [
+      { ...newest, from: from?.sequence ?? null, from_digest: from?.digest ?? null, bundle },
+      ...(isTakedown ? earlier.map((each) => ({ ...each, bundle: null })) : earlier),
+    ],
+    treeBytes,
+  );
+  const routeOf = (name: string): RouteWriter => {
+    const route = spec.routes.find((each) => each.name === name);
+    if (route === undefined) throw new TypeError(`no route is named "${name}"`);
+    return new RouteWriter(spec, route);
+  };
+  const bundles = routeOf(BUNDLE.name);
+  for (const { sequence, bundle: kept } of index.changes.toReversed()) {
+    if (kept === null) continue;
+    if (sequence === to.sequence) bundles.putFile(sequence, kept, join(stagePaths(spec.stage).scratch, `${sequence}.ndjson.gz`));
+    else bundles.keep(sequence, kept.bytes);
+  }
+  const file = routeOf('changes');
+  file.put(0, JSON.stringify(index));
+  return { changes: index.changes, written: [bundles.finish(), file.finish()] };
+}

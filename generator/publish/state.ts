@@ -1,0 +1,107 @@
+/**
+ * What the next build must know besides the lists: state.json. It is written whole by each commit. Where it
+ * is missing or damaged, or the lists don't fit it, nothing is known, and every file is written again.
+ */
+import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { z } from 'zod';
+import { readJson, replaceFile } from '../base/files.js';
+import { COMPRESSED_FROM_BYTES } from '../tree/codings.js';
+import { readChangeIndex } from '../tree/changes.js';
+import { readManifest } from '../tree/manifest.js';
+import { FORMAT, type Manifest } from '../tree/snapshot-json.js';
+import type { Tree } from '../tree/tree.js';
+import { count, sha256, time, treeId } from '../tree/values.js';
+import { idOf } from './commit.js';
+import { sumOfAll } from './lists.js';
+
+const tableCounts = z.object({
+  rows: count,
+  /** By column, if it is nullable: how many values there are. */
+  values: z.record(z.string(), count),
+  /** The newest measurement, in a table of records; null if there is none. */
+  newest: z.string().nullable().exactOptional(),
+});
+export type TableCounts = z.infer<typeof tableCounts>;
+/** By table, what was published of it. */
+export type Counts = Readonly<Record<string, TableCounts>>;
+
+const withheldMarks = z.object({ records: z.array(z.string()), names: z.array(z.string()) });
+/** What a snapshot withheld: records as `group 7`, names as hashes. */
+export type WithheldMarks = z.infer<typeof withheldMarks>;
+
+const inputs = z.object({
+  /** Hash of the register's bytes; null if it is not known that these are what was rendered. */
+  register: sha256.nullable(),
+  /** Hash of the program, its runtime, the operator's files and the options. */
+  program: sha256,
+  /** `2026-11`. */
+  month: z.string(),
+});
+/** What a snapshot was made from. */
+export type Inputs = z.infer<typeof inputs>;
+
+const stateSchema = z.object({
+  version: z.literal(1),
+  tree: treeId,
+  sequence: count,
+  digest: sha256,
+  /** SHA-256 of the lists, with the routes that they are of. */
+  lists: sha256,
+  inputs,
+  counts: z.record(z.string(), tableCounts),
+  /** What the register lacked (see register/absent.ts). */
+  absent: z.array(z.string()),
+  withheld: withheldMarks,
+  /** Former assets, by file: when a snapshot last named each. */
+  assets: z.record(z.string(), time),
+});
+export type State = z.infer<typeof stateSchema>;
+
+/** What is known of the snapshot before a build. */
+export interface Known {
+  /** snapshot.json; undefined if there is none. */
+  readonly published: Manifest | undefined;
+  /** Undefined if it is missing or damaged; its marks and counts hold even where `lists` don't. */
+  readonly state: State | undefined;
+  /** The folder of the lists; null if it is not known what is published. */
+  readonly lists: string | null;
+}
+
+const sumOfText = (state: State): string => hash('sha256', JSON.stringify(state));
+
+export const stateText = (state: State): string => JSON.stringify({ sum: sumOfText(state), state });
+
+/** Replaces the state without a commit, where nothing else changes. */
+export const replaceState = (tree: Tree, state: State): void =>
+  replaceFile(tree.stateFile, stateText(state), `${tree.stateFile}.partial`);
+
+/**
+ * Reads what is known of a tree. No commit may be under way.
+ * @throws Failure invalid: snapshot.json is not one of this program
+ */
+export function readKnown(tree: Tree): Known {
+  const published = readManifest(tree.manifest);
+  const { data } = z.object({ sum: sha256, state: stateSchema }).safeParse(readJson(tree.stateFile));
+  const state = data !== undefined && data.sum === sumOfText(data.state) ? data.state : undefined;
+  const isKnown =
+    published !== undefined &&
+    state !== undefined &&
+    published.format === FORMAT &&
+    // Otherwise other files have siblings.
+    published.compressed_from === COMPRESSED_FROM_BYTES &&
+    JSON.stringify(idOf(published)) ===
+      JSON.stringify({ tree: state.tree, sequence: state.sequence, digest: state.digest }) &&
+    existsSync(tree.lists) &&
+    sumOfAll(tree.lists) === state.lists;
+  return { published, state, lists: isKnown ? tree.lists : null };
+}
+
+/** The number of the last snapshot, and the id of the tree, as far as something published has them. */
+export function lastOf(tree: Tree, { published, state }: Known): { id: string | undefined; sequence: number } {
+  const index = readChangeIndex(tree);
+  return {
+    id: published?.tree.id ?? index?.tree ?? state?.tree,
+    sequence: Math.max(published?.sequence ?? 0, index?.sequence ?? 0, published === undefined ? 0 : 0),
+  };
+}

@@ -1,0 +1,30 @@
+/** What is left of earlier snapshots, where it is not known what they published. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { namesOfDocuments, locator } from '../tree/locate.js';
+import type { PublishedRoute } from '../tree/published-routes.js';
+import { filesBelow } from '../tree/scan.js';
+import type { Tree } from '../tree/tree.js';
+import type { Listed } from './lists.js';
+import { stagePaths, type StageSpec } from './stage.js';
+
+/**
+ * The published files to which a route leads, as itself or as a compressed sibling, and which are not staged:
+ * everything else was written. Files of others are left alone.
+ * @param routes those of the last snapshot and of the next
+ * @param kept former assets
+ */
+export function* unwritten(
+  { out }: Tree,
+  { stage }: StageSpec,
+  routes: readonly PublishedRoute[],
+  kept: readonly Listed[],
+): Generator<string> {
+  const locate = locator(routes);
+  const { tree } = stagePaths(stage);
+  const stays = new Set(['snapshot.json', ...kept.map(({ file }) => file)]);
+  for (const file of filesBelow(out, '')) {
+    if (namesOfDocuments(file).some(([name]) => stays.has(name)) || existsSync(join(tree, file))) continue;
+    if (locate(file) !== undefined) yield file;
+  }
+}
