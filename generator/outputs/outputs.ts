@@ -1,6 +1,6 @@
 /** All outputs, in the order in which they are rendered. */
 import type { SiteConfig } from '../config/config.js';
-import type { Downloads } from '../exports/exports.js';
+import type { Downloads } from '../exports/downloads.js';
 import type { Register } from '../register/database.js';
 import type { Overview } from '../register/overview.js';
 import { RESOURCES } from '../schema/schema.js';
@@ -14,7 +14,7 @@ import { guide } from './lookup/guide.js';
 import { largest } from './largest.js';
 import type { FileOutput, Output } from './output.js';
 import type { ReadDocument } from './pages/documents.js';
-import { pages } from './pages/pages.js';
+import { downloadsPage, pages } from './pages/pages.js';
 import { offers } from './pages/offers.js';
 import { Shown } from './pages/shown.js';
 import { records } from '../register/records.js';
@@ -70,21 +70,27 @@ export class Samples {
 }
 
 /**
- * The outputs that describe the others, once those are known.
- * @param firstKey the first key of a route's documents
+ * The description of the API and the pages, once all other documents are known. They say nothing of the sizes
+ * and hashes of downloads, which name the digest of all of these.
  * @param read reads one of the others
+ * @param firstKey the first key of a route's documents
  */
 export function* descriptions(
   sources: Sources,
   { shown }: Samples,
-  exported: Downloads,
-  firstKey: (route: string) => number | undefined,
   read: ReadDocument,
+  firstKey: (route: string) => number | undefined,
 ): Generator<FileOutput> {
   const { register, config, overview, table, now } = sources;
-  yield* downloads(config, exported);
   yield* openapi(config, routesIn(sources), overview.measured);
-  const inWords = wordsIn(config.operator);
-  const offered = offers(table, exported, overview.measured, inWords);
-  yield* pages(config, overview, table, now, shown, offered, read, register, firstKey);
+  yield* pages(config, overview, table, now, shown, read, register, firstKey);
+}
+
+/** What describes the downloads, once those are known. */
+export function* downloadDescriptions(
+  { config, overview, table }: Sources,
+  exported: Downloads,
+): Generator<FileOutput> {
+  yield* downloads(config, exported);
+  yield downloadsPage(config, overview, table, exported);
 }

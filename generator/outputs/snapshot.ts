@@ -3,8 +3,8 @@ import { basename } from 'node:path/posix';
 import type { SiteConfig } from '../config/config.js';
 import type { Limit } from '../config/operator-file.js';
 import type { LogKeys } from '../config/signing.js';
-import type { Downloads } from '../exports/exports.js';
-import type { Plan } from '../publish/plan.js';
+import type { Downloads } from '../exports/downloads.js';
+import type { Content } from '../base/sink.js';
 import { populationOf, type Overview } from '../register/overview.js';
 import { publishedHeaders, routeHeaders } from '../routes/headers.js';
 import { DOWNLOAD_TOKEN_BYTES, UNSIGNED_CLASSES, filler, isDated, type Route } from '../routes/route.js';
@@ -20,6 +20,20 @@ import { documentShape } from './described-schema.js';
 import { PROBLEMS, type Problem } from './openapi/problems.js';
 import { parameters } from './parameters.js';
 import { ifMeasured, nested, part, value } from './parts.js';
+
+/** The totals of a snapshot. */
+interface Plan {
+  /** Identifies the tree for as long as it lives, in hex. */
+  readonly tree: string;
+  readonly sequence: number;
+  readonly digest: string;
+  readonly files: number;
+  readonly bytes: number;
+  /** The lowest key of each route that has documents. */
+  readonly firstKeys: ReadonlyMap<string, number>;
+  /** Downloads, bundles, and other files above 1 MiB, by path below the tree. */
+  readonly named: Readonly<Record<string, Content>>;
+}
 
 /** The facts, some of which are known only when everything is rendered. */
 export interface ManifestFacts {
@@ -122,6 +136,8 @@ export function manifest(facts: ManifestFacts): string {
   const { config, overview, downloads, table, plan, builtAt, generator } = facts;
   const { operator, limits, log } = config;
   const { sequence, digest } = downloads.kept ?? plan;
+  const files = Object.entries(plan.named).map(([file, content]) => ({ file: `/${file}`, ...content }));
+  const isBulk = ({ file }: { readonly file: string }): boolean => file.startsWith(`${PATHS.bulk}/`);
   return JSON.stringify({
     format: FORMAT,
     sequence: plan.sequence,
@@ -152,9 +168,10 @@ export function manifest(facts: ManifestFacts): string {
     problems_below: config.isSigned ? [...MACHINE_PATHS, PATHS.log] : MACHINE_PATHS,
     counts: COUNTS.of(overview),
     digest: plan.digest,
-    tree: { id: plan.treeId, files: plan.files, bytes: plan.bytes },
+    tree: { id: plan.tree, files: plan.files, bytes: plan.bytes },
     log: log && snapshotLog(log, plan.treeId),
-    downloads: { as_of: downloads.asOf, sequence, digest },
+    downloads: { as_of: downloads.asOf, sequence, digest, files: files.filter(isBulk) },
+    files: files.filter((file) => !isBulk(file)),
     compressed_from: COMPRESSED_FROM_BYTES,
     routes: table.map((route) =>
       describeRoute(route, {

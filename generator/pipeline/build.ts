@@ -632,7 +632,7 @@ async function publish(work: Work, stage: StageSpec, threads: Threads, rendered:
       overview,
       downloads: ended.downloads,
       table,
-      plan: { ...id, files, bytes, firstKeys: firstKeysOf(written), large: Object.assign({}, ...[...written, ...own].map(({ large }) => large)) },
+      plan: { ...id, files, bytes, firstKeys: firstKeysOf(written), named: Object.fromEntries([...written, ...own].flatMap(({ named }) => Object.entries(named))) },
       builtAt,
       generator,
     }),

@@ -130,12 +130,12 @@ export interface Written {
   /** The lowest key; null if there are no documents. */
   readonly first: number | null;
   readonly examples: readonly Example[];
-  /** Its files above 1 MiB, by path: clients and proxies compare them with snapshot.json. */
-  readonly large: Readonly<Record<string, Content>>;
+  /** Its files that snapshot.json names, by path: downloads, and all above 1 MiB. */
+  readonly named: Readonly<Record<string, Content>>;
 }
 
-/** Files above this size, 1 MiB, are named in snapshot.json with their hashes. */
-export const LARGE_BYTES = 1024 * 1024;
+/** Files above this size, 1 MiB, are named in snapshot.json with their hashes, whatever they are. */
+const LARGE_BYTES = 1024 * 1024;
 
 /** A part of what is staged, by route and lowest key; a space sorts before all that is in names of routes. */
 const partName = (route: string, low: number): string => `${route} ${listName(low)}`;
@@ -168,7 +168,7 @@ export class RouteWriter {
   readonly #documents: LineWriter | undefined;
   readonly #changes = { ...NO_CHANGES } as { -readonly [Count in keyof Changes]: number };
   readonly #examples: Example[] = [];
-  readonly #large: Record<string, Content> = {};
+  readonly #named: Record<string, Content> = {};
   #bytes = 0;
   #first: number | null = null;
 
@@ -251,7 +251,7 @@ export class RouteWriter {
       bytes: this.#bytes,
       first: this.#first,
       examples: this.#examples,
-      large: this.#large,
+      named: this.#named,
     };
   }
 
@@ -264,7 +264,8 @@ export class RouteWriter {
     this.#lines.push(lineOf(sum, file));
     this.#bytes += bytes;
     this.#first ??= key;
-    if (bytes > LARGE_BYTES) this.#large[file] = { bytes, sha256: sum };
+    if (bytes > LARGE_BYTES || this.#route.class === 'download')
+      this.#named[file] = { bytes, sha256: sum };
     const isWhole = old !== undefined && !this.#damaged.has(file);
     this.#changes[old === undefined ? 'added' : isWhole && old.sum === sum ? 'unchanged' : 'changed'] += 1;
     return isWhole ? old.sum : old && '';

@@ -3,6 +3,7 @@ import { Failure } from '../base/errors.js';
 import { follow, type Progress } from '../base/progress.js';
 import type { Kind } from '../schema/field.js';
 import { RESOURCES, TABLES, recordTable, resourceOf, type Table } from '../schema/schema.js';
+import type { Context } from './context.js';
 import type { Register } from './database.js';
 import {
   asText,
@@ -62,7 +63,7 @@ export async function check(
   register: Register,
   progress: Progress,
   skipInvalid: boolean,
-  take: TakeStep = async (step) => takeStep(register, step),
+  take: TakeStep = async (step) => takeStep({ register }, step),
 ): Promise<CheckReport> {
   const found = new Findings();
   checkShape(register, found);
@@ -129,7 +130,7 @@ export function joinReports(reports: readonly StepReport[]): CheckReport {
 }
 
 /** Takes a step of the check of all records. */
-export function takeStep(register: Register, step: number): CheckReport {
+export function takeStep({ register }: Pick<Context, 'register'>, step: number): CheckReport {
   const query = steps('all')[step];
   if (query === undefined) throw new TypeError(`the check has no step ${step}`);
   return reportOf(register, query);

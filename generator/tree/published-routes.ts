@@ -2,6 +2,7 @@
 import { LOG_ROUTES } from '../routes/routes.js';
 import { hasFiles, type Route } from '../routes/route.js';
 import { FORMER } from '../routes/pages.js';
+import { PATHS } from '../routes/paths.js';
 import { BUNDLE } from '../routes/publishing.js';
 
 /** The part of a route that locates its files and URLs. */
@@ -29,6 +30,14 @@ export const hasLog = (routes: readonly Pick<PublishedRoute, 'name'>[]): boolean
 /** Whether a route is of assets of earlier snapshots (see publish/former-assets.ts). */
 export const isFormer = ({ name }: Pick<PublishedRoute, 'name'>): boolean => name.startsWith(FORMER);
 
-/** Whether a route has documents: files that the state lists. */
-export const isRendered = (route: Pick<PublishedRoute, 'name' | 'requires'>): boolean =>
+/** Whether a route has documents: files that follow from the register. */
+export const hasDocuments = (route: Pick<PublishedRoute, 'name' | 'requires'>): boolean =>
   hasFiles(route) && !isOwn(route) && !isFormer(route);
+
+/** Whether the digest covers a route's documents: all but the downloads, with what describes them. */
+export const isInDigest = (route: Pick<PublishedRoute, 'name' | 'path' | 'requires'>): boolean =>
+  hasDocuments(route) && route.path !== PATHS.bulk && !route.path.startsWith(`${PATHS.bulk}/`);
+
+/** The paths of pages that are there only along with a document of a route. */
+export const pagesOf = ({ name }: PublishedRoute, table: readonly PublishedRoute[]): readonly string[] =>
+  table.flatMap(({ requires, path }) => (requires === name ? [path] : []));

@@ -2,10 +2,10 @@
  * The feed of snapshots, derived from the change index and so from build times. Like that index, it
  * is not part of the tree's digest.
  */
-import { FEEDS, FEED_FORMATS, documentFile } from '../../routes/feeds.js';
+import { FEEDS, FEED_FORMATS, documentFile, feedRoute } from '../../routes/feeds.js';
 import { PATHS } from '../../routes/paths.js';
 import type { Change } from '../../tree/changes.js';
-import type { RenderSnapshotFeed } from '../../publish/plan.js';
+import type { Output } from '../output.js';
 import { NEVER, tag, type FeedEntry, type FeedOperator } from './document.js';
 import { wordsIn } from '../../schema/words.js';
 import { anchor, list, type Fact } from './entries.js';
@@ -14,24 +14,28 @@ import { escaped } from './text.js';
 
 const { name, title, description } = FEEDS.snapshots;
 
-/** @param measured the kinds that the register measures, in the plural */
-export const snapshotFeed =
-  (operator: FeedOperator, measured: readonly string[]): RenderSnapshotFeed =>
-  (all) => {
-    const changes = all.filter(({ counts }) => Object.values(counts).some(isOne));
-    const document = (file: string) => ({
+/**
+ * @param measured the kinds that the register measures, in the plural
+ * @param all the changes in the index, newest first
+ */
+export function* snapshotFeed(
+  operator: FeedOperator,
+  measured: readonly string[],
+  all: readonly Change[],
+): Generator<Output> {
+  const changes = all.filter(({ counts }) => Object.values(counts).some(isOne));
+  for (const format of FEED_FORMATS) {
+    const document = {
       id: tag(operator, `feeds/${name}`),
       title: `${operator.name}: ${title}`,
       description,
       updated: changes[0]?.built_at ?? NEVER,
-      self: `${operator.baseUrl}/${file}`,
+      self: `${operator.baseUrl}/${documentFile(FEEDS.snapshots, format)}`,
       entries: changes.map((change) => entryOf(change, operator, measured)),
-    });
-    return FEED_FORMATS.map((format) => {
-      const file = documentFile(FEEDS.snapshots, format);
-      return { file, body: RENDERED[format](document(file), operator) };
-    });
-  };
+    };
+    yield { route: feedRoute(FEEDS.snapshots, format), key: 0, body: RENDERED[format](document, operator) };
+  }
+}
 
 type ChangeCounts = Change['counts'][string];
 

@@ -1,19 +1,18 @@
 /** The register as a schema.org Dataset, for search engines. */
 import type { Operator } from '../../config/operator-file.js';
 import { firstMeasurement, type Overview } from '../../register/overview.js';
+import { isDownload } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
+import type { Route } from '../../routes/route.js';
+import { isMeasured } from '../../routes/routes.js';
 import { enumeratedKinds, measuredKinds } from '../../schema/measured.js';
 import { wordsIn } from '../../schema/words.js';
-import type { OfferedDownloads } from './downloads.js';
 
-/**
- * Dates are those of the register, as in the API; the downloads may be older.
- * @param downloads in formats that search engines know by media type
- */
+/** Dates are those of the register, as in the API; the downloads may be older. */
 export function dataset(
   operator: Operator,
   { asOf, populations, measured }: Overview,
-  downloads: OfferedDownloads,
+  table: readonly Route[],
 ) {
   const { name, url, baseUrl, platform, licence } = operator;
   const first = firstMeasurement(populations);
@@ -50,26 +49,15 @@ export function dataset(
         encodingFormat: 'application/json',
         contentUrl: baseUrl + PATHS.base,
       },
-      ...downloads.tables.flatMap(({ description, files }) =>
-        files.map(({ path, format, type, bytes }) => ({
+      ...table
+        .filter((route) => isDownload(route) && isMeasured(route, measured))
+        .map(({ path, description, type }) => ({
           '@type': 'DataDownload',
-          name: `${path.slice(path.lastIndexOf('/') + 1)} (${format})`,
+          name: path.slice(PATHS.bulk.length + 1),
           description,
           encodingFormat: type,
-          contentSize: `${bytes} B`,
           contentUrl: baseUrl + path,
-          dateModified: downloads.asOf ?? undefined,
         })),
-      ),
-      ...downloads.bulk.map(({ path, description, type, bytes }) => ({
-        '@type': 'DataDownload',
-        name: path.slice(PATHS.bulk.length + 1),
-        description,
-        encodingFormat: type,
-        contentSize: `${bytes} B`,
-        contentUrl: baseUrl + path,
-        dateModified: downloads.asOf ?? undefined,
-      })),
     ],
   };
 }

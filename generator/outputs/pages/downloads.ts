@@ -56,7 +56,7 @@ export interface OfferedDownloads {
  * The data for the template of the downloads page.
  * @param overview of the rest of the tree
  */
-export function downloadsPage(
+export function downloadsContent(
   { asOf, tables, bulk }: OfferedDownloads,
   { operator, limits }: SiteConfig,
   { asOf: registerAsOf, measured }: Overview,

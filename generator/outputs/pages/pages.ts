@@ -1,5 +1,6 @@
 /** The pages and related files, rendered last, since they show the rest of the tree. */
 import type { SiteConfig } from '../../config/config.js';
+import type { Downloads } from '../../exports/downloads.js';
 import { feedLinks } from '../../routes/feeds.js';
 import type { Register } from '../../register/database.js';
 import type { Overview } from '../../register/overview.js';
@@ -17,10 +18,11 @@ import { assets, clientFile, favicon, faviconForOldBrowsers, preview } from '../
 import { dataset } from './dataset.js';
 import { documentationPages, searchIndex } from './documentation/documentation.js';
 import type { ReadDocument } from './documents.js';
-import { downloadsPage, type OfferedDownloads } from './downloads.js';
+import { downloadsContent } from './downloads.js';
+import { offeredDownloads, offeredFeeds } from './offers.js';
 import { embed } from './embed.js';
 import { notFoundPage, tooManyPage } from './errors.js';
-import { feedsPage, feedsSummary, type PublishedFeed } from './feeds.js';
+import { feedsPage, feedsSummary } from './feeds.js';
 import { frontPage } from './front.js';
 import { lookupField } from './lookup.js';
 import type { LookupField } from './lookup-field.js';
@@ -31,12 +33,6 @@ import { replacedBy } from '../../config/site-files.js';
 import { apiCatalog } from '../api-catalog.js';
 import { robots, securityText, sitemap } from './well-known.js';
 import { moment } from './words.js';
-
-/** Other outputs that pages show. */
-export interface Offers {
-  readonly downloads: OfferedDownloads;
-  readonly feeds: readonly PublishedFeed[];
-}
 
 interface PageFacts {
   readonly route: string;
@@ -51,32 +47,14 @@ interface PageFacts {
   readonly isShared?: boolean;
 }
 
-/** @param firstKey the first key of a route's documents */
-export function* pages(
-  config: SiteConfig,
-  overview: Overview,
+/** Makes the pages of a snapshot, which have the same frame. */
+function pageMaker(
+  { operator, brand }: SiteConfig,
+  { asOf, measured }: Overview,
   table: readonly Route[],
-  now: Date,
-  shown: Shown,
-  { downloads, feeds }: Offers,
-  read: ReadDocument,
-  register: Register,
-  firstKey: (route: string) => number | undefined = () => undefined,
-): Generator<FileOutput> {
-  const { operator, files } = config;
-  const { asOf, measured } = overview;
+): (facts: PageFacts) => FileOutput {
   const inWords = wordsIn(operator);
-  const isThere = (route: string): boolean => isMeasured(routeNamed(table, route), measured);
-  const lookup = (kind?: Kind): LookupField => lookupField(overview, table, operator.words, firstKey, kind);
-  for (const [route, { body }] of assets()) yield { route, key: 0, body };
-  yield { route: 'favicon', key: 0, body: favicon() };
-  yield { route: 'favicon-ico', key: 0, body: faviconForOldBrowsers() };
-  yield { route: 'preview', key: 0, body: preview() };
-  yield { route: 'client', key: 0, body: clientFile('client.ts') };
-  yield { route: 'client-changes', key: 0, body: clientFile('changes.ts') };
-  yield { route: 'embed', key: 0, body: embed(operator, table, measured) };
-
-  const page = ({
+  return ({
     route,
     template,
     title,
@@ -85,7 +63,7 @@ export function* pages(
     scripts = [],
     content,
     isShared = false,
-  }: PageFacts): FileOutput => ({
+  }) => ({
     route,
     key: 0,
     body: render(template, {
@@ -110,12 +88,39 @@ export function* pages(
         [PATHS.bulk, 'Downloads'],
         [PATHS.feeds, 'Feeds'],
       ],
-      brand: config.brand,
+      brand,
       isShared,
       asOf: asOf === null || isShared ? undefined : { time: asOf, words: moment(asOf) },
       page: content,
     }),
   });
+}
+
+/** @param firstKey the first key of a route's documents */
+export function* pages(
+  config: SiteConfig,
+  overview: Overview,
+  table: readonly Route[],
+  now: Date,
+  shown: Shown,
+  read: ReadDocument,
+  register: Register,
+  firstKey: (route: string) => number | undefined = () => undefined,
+): Generator<FileOutput> {
+  const { operator, files } = config;
+  const { measured } = overview;
+  const inWords = wordsIn(operator);
+  const isThere = (route: string): boolean => isMeasured(routeNamed(table, route), measured);
+  const lookup = (kind?: Kind): LookupField => lookupField(overview, table, operator.words, firstKey, kind);
+  for (const [route, { body }] of assets()) yield { route, key: 0, body };
+  yield { route: 'favicon', key: 0, body: favicon() };
+  yield { route: 'favicon-ico', key: 0, body: faviconForOldBrowsers() };
+  yield { route: 'preview', key: 0, body: preview() };
+  yield { route: 'client', key: 0, body: clientFile('client.ts') };
+  yield { route: 'client-changes', key: 0, body: clientFile('changes.ts') };
+  yield { route: 'embed', key: 0, body: embed(operator, table, measured) };
+
+  const page = pageMaker(config, overview, table);
   const { name, platform, headline, introduction } = operator;
   const replaced = replacedBy(files);
   const kinds = inWords(enumeratedKinds(measuredKinds(measured)));
@@ -131,7 +136,7 @@ export function* pages(
       scripts: ['copy-script', 'lookup-script'],
       content: {
         ...frontPage(operator, overview, table, lookup(), read, register),
-        dataset: dataBlock(dataset(operator, overview, downloads)),
+        dataset: dataBlock(dataset(operator, overview, table)),
       },
     });
   const documentation = documentationPages({
@@ -158,22 +163,13 @@ export function* pages(
   }
   yield { route: 'documentation-search', key: 0, body: searchIndex(documentation) };
   yield page({
-    route: 'downloads-page',
-    template: 'downloads',
-    title: `Downloads – ${name}`,
-    description: `All of ${name} as CSV and Parquet files, with sizes, row counts and checksums.`,
-    styles: ['data-style'],
-    scripts: ['copy-script', 'tabs-script'],
-    content: downloadsPage(downloads, config, overview),
-  });
-  yield page({
     route: 'feeds-page',
     template: 'feeds',
     title: `Feeds – ${name}`,
     description: `Atom and JSON feeds of ${name}: ${inWords(feedsSummary(measured))}.`,
     styles: ['data-style'],
     scripts: ['copy-script'],
-    content: feedsPage(feeds, operator.baseUrl, measured),
+    content: feedsPage(offeredFeeds(table, measured, inWords), operator.baseUrl, measured),
   });
   for (const resource of measuredKinds(measured)) {
     const { histories, kind } = resource;
@@ -216,3 +212,20 @@ export function* pages(
   if (!replaced.has('robots')) yield { route: 'robots', key: 0, body: robots(operator, table, measured) };
   yield { route: 'sitemap', key: 0, body: sitemap(operator, table, measured) };
 }
+
+/** The page about the downloads, once those are written. */
+export const downloadsPage = (
+  config: SiteConfig,
+  overview: Overview,
+  table: readonly Route[],
+  downloads: Downloads,
+): FileOutput =>
+  pageMaker(config, overview, table)({
+    route: 'downloads-page',
+    template: 'downloads',
+    title: `Downloads – ${config.operator.name}`,
+    description: `All of ${config.operator.name} as CSV and Parquet files, with sizes, row counts and checksums.`,
+    styles: ['data-style'],
+    scripts: ['copy-script', 'tabs-script'],
+    content: downloadsContent(offeredDownloads(table, downloads), config, overview),
+  });
