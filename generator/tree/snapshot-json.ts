@@ -31,7 +31,7 @@ import {
 } from './values.js';
 
 /** The version of the tree's layout and of snapshot.json. */
-export const FORMAT = 4;
+export const FORMAT = 5;
 
 /** The table of this version has some 130 routes, and an operator 200 files. */
 const ROUTES_MOST = 1000;
@@ -88,7 +88,7 @@ export const snapshotMembers = described(
     counts: z.record(z.string(), count.nullable()).default({}),
     digest: described(
       sha256,
-      'SHA-256 of one line "ROUTE COUNT ROOT" for each route: its name, its number of documents, and their tree head.',
+      'SHA-256 of the list of documents: a line "SHA256  PATH" for each, as sha256sum writes it (/downloads/documents.sha256.gz).',
     ),
     tree: described(
       z.looseObject({
@@ -157,17 +157,21 @@ export const snapshotSchema = snapshotMembers
 /** What a build reads of the snapshot.json before it. */
 export const manifestSchema = snapshotMembers
   .pick({
-    format: true,
     sequence: true,
     as_of: true,
     built_at: true,
     digest: true,
     tree: true,
+    counts: true,
     downloads: true,
     compressed_from: true,
     log: true,
   })
-  .extend({ routes: z.array(locatedRoute) });
+  .extend({
+    // What an earlier version published is known by its number alone: every file is written again.
+    format: z.union([z.literal(FORMAT), z.literal(4)]),
+    routes: z.array(locatedRoute),
+  });
 export type Manifest = z.infer<typeof manifestSchema>;
 
 export type Snapshot = z.infer<typeof snapshotSchema>;

@@ -1,4 +1,4 @@
-/** The lists about the register as a whole, each rendered only if what it reads has changed. */
+/** The lists about the register as a whole. */
 import type { Register } from '../../register/database.js';
 import type { ObjectShape } from '../../schema/shape.js';
 import { moversRoute } from '../../routes/lists.js';
@@ -6,36 +6,26 @@ import { ROUTES, isMeasured, routeNamed } from '../../routes/routes.js';
 import type { Route } from '../../routes/route.js';
 import { WINDOW_NAMES } from '../../schema/members.js';
 import type { Output } from '../output.js';
-import { isAnyChanged, type Section } from '../section.js';
-import { MOVERS_SHAPES, MOVERS_TABLES, movers } from './movers.js';
+import type { Section } from '../section.js';
+import { MOVERS_SHAPES, movers } from './movers.js';
 import { RANKED_LISTS, RANKED_SHAPES } from './ranked.js';
-import { RECENT_SHAPE, RECENT_TABLES, recent } from './recent.js';
+import { RECENT_SHAPE, recent } from './recent.js';
 
 type RenderList = (register: Register, asOf: string | null, table: readonly Route[]) => Iterable<Output>;
 
-/** @param tables those that it reads; each list also has the time of the register's newest measurement */
-const list = (
-  name: string,
-  routes: readonly string[],
-  tables: readonly string[],
-  render: RenderList,
-): Section => ({
+const list = (name: string, routes: readonly string[], render: RenderList): Section => ({
   name,
   routes,
-  due: (changes) => {
-    const [now, then] = changes.asOf;
-    return now !== then || isAnyChanged(tables, changes) ? routes : [];
-  },
-  render: (register, { changes: { asOf } }) =>
+  render: (register, { asOf }) =>
     routes.every((route) => isMeasured(routeNamed(ROUTES, route), register.measured))
-      ? render(register, asOf[0], ROUTES)
+      ? render(register, asOf, ROUTES)
       : [],
 });
 
 export const LIST_SECTIONS: readonly Section[] = [
-  list('movers', WINDOW_NAMES.map(moversRoute), MOVERS_TABLES, movers),
-  list('recent', ['recent'], RECENT_TABLES, recent),
-  ...RANKED_LISTS.map(({ route, tables, render }) => list(route, [route], tables, render)),
+  list('movers', WINDOW_NAMES.map(moversRoute), movers),
+  list('recent', ['recent'], recent),
+  ...RANKED_LISTS.map(({ route, render }) => list(route, [route], render)),
 ];
 
 /** Each has the name of its route. */

@@ -23,9 +23,6 @@ import type { Output } from '../output.js';
 import { listed, part, shapeOfParts, value, valuesOf, type Part } from '../parts.js';
 import { AS_OF } from './as-of.js';
 
-/** The tables that the lists read. */
-export const MOVERS_TABLES: readonly string[] = [group.plural, members.table];
-
 interface Mover {
   readonly id: number;
   readonly name: string | null;

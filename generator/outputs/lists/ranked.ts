@@ -39,8 +39,6 @@ interface RankedDocument {
   readonly route: string;
   readonly description: string;
   readonly lists: readonly RankedList[];
-  /** The tables that it reads. */
-  readonly tables: readonly string[];
 }
 
 const LEFT_OUT = 'Deleted records and those without a measured value are left out.';
@@ -97,7 +95,6 @@ const DOCUMENTS: readonly RankedDocument[] = [
     route: 'largest-games',
     description: `The ${LIST_ENTRIES} largest games by measured players and by measured visits. ${LEFT_OUT}`,
     lists: [byNumber(game, 'playing', 'players', GAME), byNumber(game, 'visits', 'visits', GAME)],
-    tables: [game.plural],
   },
   {
     route: 'largest-items',
@@ -105,13 +102,11 @@ const DOCUMENTS: readonly RankedDocument[] = [
     lists: [
       byNumber(item, 'favourites', 'favourites', ['id', 'name', 'favourites', 'measured_at', 'creator']),
     ],
-    tables: [item.plural],
   },
   {
     route: 'newest',
     description: `The ${LIST_ENTRIES} newest records of each kind, by the time at which they were created on the platform. ${LEFT_OUT}`,
     lists: RESOURCES.map(newestOf),
-    tables: RESOURCES.map(({ plural }) => plural),
   },
   {
     route: 'largest-usernames',
@@ -128,13 +123,11 @@ const DOCUMENTS: readonly RankedDocument[] = [
           ' ON names.user_id = users.id)',
       },
     ],
-    tables: [user.plural, 'usernames'],
   },
 ];
 
-export const RANKED_LISTS = DOCUMENTS.map(({ route, tables, lists }) => ({
+export const RANKED_LISTS = DOCUMENTS.map(({ route, lists }) => ({
   route,
-  tables,
   render: (register: Register, asOf: string | null): readonly Output[] => {
     const members = lists.map((list) => `"${list.member}":${entriesOf(register, list)}`);
     return [{ route, key: 0, body: `{"as_of":${JSON.stringify(asOf)},${members.join(',')}}` }];

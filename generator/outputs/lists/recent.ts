@@ -73,13 +73,6 @@ const PARTS: readonly Part<Recent>[] = [
   firstsOf(item),
 ];
 
-/** The tables that the document reads. */
-export const RECENT_TABLES: readonly string[] = [
-  ...[NAMES, OWNERS, USERNAMES].map(({ history }) => history.table),
-  game.plural,
-  item.plural,
-];
-
 export const RECENT_SHAPE = shapeOfParts(
   'recent',
   `The ${LIST_ENTRIES} newest changes of each sort, from the same rules as the feeds.`,

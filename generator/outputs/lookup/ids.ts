@@ -1,5 +1,5 @@
 /** /api/v1/ids: the ids of all records, in pages. A new id changes one page, and splits it at most. */
-import { beginsChunk } from '../../tree/chunks.js';
+import { beginsChunk } from '../../base/chunks.js';
 import { idsRoute } from '../../routes/lookup.js';
 import { ROUTES, routeNamed } from '../../routes/routes.js';
 import { filler } from '../../routes/route.js';

@@ -3,7 +3,7 @@
  * beginning of a name. A new name changes one page, and splits it at most.
  */
 import { hash } from 'node:crypto';
-import { beginsChunkSql } from '../../tree/chunks.js';
+import { beginsChunkSql } from '../../base/chunks.js';
 import type { Register } from '../../register/database.js';
 import { isPublished, literal, objectOf } from '../../register/sql.js';
 import { NAME_PAGE_ROUTE, NAMES_ROUTE } from '../../routes/lookup.js';
@@ -100,9 +100,6 @@ const ALL_NAMES = KINDS.map((kind) => {
   const names = namesQuery(kind, `${isPublished(kind)} AND state IS NOT 'deleted'`);
   return `SELECT ${literal(kind)} AS kind, id, called, is_current FROM (${names})`;
 }).join(' UNION ALL ');
-
-/** What all pages are made from: see `Section`. */
-export const NAMES_SOURCE = `SELECT json_array(kind, id, called, is_current) FROM (${ALL_NAMES})`;
 
 /** The pages, by ascending number, then the document that leads to them. */
 export function* namePages(register: Register): Generator<Output> {

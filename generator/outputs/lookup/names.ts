@@ -32,12 +32,6 @@ export const NAMES: Readonly<Record<Kind, NameSource>> = {
   item: source(item, 'name'),
 };
 
-/** The tables that the names of a kind are in. */
-export function tablesOfNames(kind: Kind): readonly string[] {
-  const { resource, history } = NAMES[kind];
-  return [resource.plural, ...(history === undefined ? [] : [history.table])];
-}
-
 interface Match {
   readonly id: number;
   readonly name: string;
@@ -113,10 +107,6 @@ const matchesOf = (rows: readonly NameRow[]): readonly Match[] =>
 const query = (kind: Kind, digits: number): string =>
   `SELECT folded_after_prefix(called, ${digits}) AS folded, id, called, is_current` +
   ` FROM (${namesQuery(kind)}) ORDER BY folded, id, called COLLATE BINARY, is_current DESC`;
-
-/** What the shards of a kind are made from: see `Section`. */
-export const namesSource = (kind: Kind): string =>
-  `SELECT json_array(id, called, is_current) FROM (${namesQuery(kind)})`;
 
 /**
  * SQL of the names of a kind, as id, name, and whether it is the current one.

@@ -1,147 +1,64 @@
-/** Repairs a tree: what is damaged is removed or rendered again. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { unlessFailure } from '../../base/errors.js';
+/** Repairs a tree: a build writes what is damaged again; what is served without being published is deleted. */
+import { existsSync, rmSync } from 'node:fs';
 import { makeFolder } from '../../base/files.js';
 import { Lock } from '../../base/lock.js';
 import type { Progress } from '../../base/progress.js';
-import { repairIndex } from '../../publish/change-index.js';
-import { completeCommit, recover } from '../../publish/commit.js';
-import { isCommitting, isSound, withPublished } from '../../state/published.js';
-import { rebuildState } from '../../publish/rebuild-state.js';
+import { completeCommit } from '../../publish/commit.js';
 import { deleteFile } from '../../publish/moves.js';
-import { requireKey } from '../log/sign.js';
-import type { LogKeys, Signing } from '../../config/signing.js';
-import { readChangeIndex } from '../../tree/changes.js';
-import { namesOf } from '../../tree/codings.js';
-import { RebuiltState } from '../../state/rebuilt.js';
-import { NOTHING_KNOWN } from '../../state/schema.js';
-import { manifestHash, readManifest } from '../../tree/manifest.js';
-import type { Manifest } from '../../tree/snapshot-json.js';
 import type { Tree } from '../../tree/tree.js';
-import { repairLog } from './log.js';
-import { checkTree, nameOf, verify } from './verify.js';
-import { DamageReport, type VerifyReport } from './damage.js';
+import { interruption, verify, type VerifyReport } from './verify.js';
 
 /** What a repair needs of the program that builds trees. */
 export interface Builder {
-  /** The log that the operator declares, and with what it is signed here. */
-  readonly log: LogKeys | undefined;
-  readonly signing: Signing | undefined;
-  /** @throws Failure invalid: the register can't be published, so nothing must be removed */
-  readonly requireSound: () => Promise<void>;
-  /** Renders what is missing. @returns the number of the snapshot; null if nothing was published */
-  readonly build: () => Promise<number | null>;
+  /** Writes damaged files again, and what changed. @returns the number of the snapshot; null if it was refused */
+  readonly build: (damaged: readonly string[]) => Promise<number | null>;
+  readonly warn: (line: string) => void;
 }
 
 /**
  * Repairs a tree, and verifies it afterwards.
  * @param progress called for each step
- * @param deletesUntracked see `verify`
+ * @param deletesUntracked whether files that no route leads to are deleted, too
  * @returns what was damaged, how many damages are left, and the number of the snapshot
  * @throws Failure: nothing was changed, except that an interrupted commit was completed
  */
 export async function repair(
   tree: Tree,
-  { log, signing, requireSound, build }: Builder,
+  { build, warn }: Builder,
   progress: () => Progress,
   deletesUntracked: boolean,
-) {
-  await completeCommit(tree, progress());
-  // Checks the other preconditions of a repair before anything is changed.
-  await requireSound();
-  const treeId = readChangeIndex(tree)?.tree;
-  if (treeId !== undefined && signing === undefined) requireKey(tree, treeId, log !== undefined);
-  const found = await prepareRepair(tree, progress());
-  const snapshot = (await build()) ?? found.sequence;
-  const { total, untracked, closed } = await verify(tree, progress(), { deletesUntracked });
-  // Without snapshot.json, untracked files are known only now.
-  return { found: { ...found, untracked, closed }, left: total, snapshot };
-}
-
-/**
- * Completes an interrupted commit, deletes extra files, and marks missing or altered documents in
- * the state, so that the next build renders them again. Change lists and bundles can't be
- * regenerated: a damaged one is dropped from the index, and lists that lead only to it with it.
- */
-export async function prepareRepair(tree: Tree, progress: Progress): Promise<VerifyReport> {
+): Promise<{ readonly found: VerifyReport; readonly left: number; readonly snapshot: number | null }> {
   makeFolder(tree.out);
   tree.prepareState();
+  const interrupted = existsSync(tree.commit) ? 1 : 0;
+  await locked(tree, () => completeCommit(tree, progress(), warn));
+  const checked = await verify(tree, progress());
+  const { damaged, extra } = checked;
+  const report = {
+    ...checked.report,
+    damage: [...(interrupted > 0 ? [interruption(tree)] : []), ...checked.report.damage],
+    total: checked.report.total + interrupted,
+  };
+  // Without lists every file is written again; the state keeps what was withheld.
+  if (damaged === undefined) rmSync(tree.lists, { recursive: true, force: true });
+  const snapshot = await build(damaged ?? []);
+  if (snapshot === null) return { found: report, left: Math.max(report.total, 1), snapshot };
+  await locked(tree, async () => {
+    for (const file of extra) deleteFile(tree.out, file);
+  });
+  const after = await verify(tree, progress());
+  if (deletesUntracked)
+    await locked(tree, async () => {
+      for (const file of after.untracked) deleteFile(tree.out, file);
+    });
+  return { found: { ...report, untracked: after.report.untracked }, left: after.report.total, snapshot };
+}
+
+async function locked<T>(tree: Tree, work: () => Promise<T>): Promise<T> {
   const lock = Lock.take(tree.lock);
   try {
-    const extra: string[] = [];
-    const changes = new Set<string>();
-    const found = new DamageReport(({ file, what }, content) => {
-      if (what === 'extra') extra.push(file);
-      else if (file.startsWith('changes/')) changes.add(file);
-      else repairLog(tree, file, content);
-    });
-    if (isCommitting(tree)) found.add(nameOf(tree.stage), 'interrupted');
-    if (existsSync(tree.manifest) && unlessFailure(() => readManifest(tree.manifest)) === undefined) {
-      found.add('snapshot.json', 'altered');
-      // The next build continues the sequence from the change lists, and removes extra files.
-      rmSync(tree.manifest);
-    }
-    const promised = readManifest(tree.manifest)?.digest;
-    const isInterrupted = found.total > 0;
-    if (!isInterrupted && promised !== undefined && !isSound(tree))
-      found.add(nameOf(tree.database), existsSync(tree.database) ? 'altered' : 'missing');
-    const manifest = await recover(tree, progress);
-    if (manifest === undefined) {
-      if (found.total === 0) found.add('snapshot.json', 'missing');
-      return found.report(null, 0);
-    }
-    if (!isInterrupted && manifest.digest !== promised) found.add('snapshot.json', 'altered');
-    if (withPublished(tree, (state) => state.isWhole) !== true) {
-      found.add(nameOf(tree.database), 'altered');
-      await rebuildState(tree, manifest.routes, progress, manifest);
-    }
-    const files = await markDamaged(tree, manifest, found, extra, progress);
-    repairIndex(tree, manifest, changes);
-    return found.report(manifest.sequence, files);
+    return await work();
   } finally {
     lock.release();
   }
-}
-
-/** Marks damaged documents in the state, and deletes extra files. */
-async function markDamaged(
-  tree: Tree,
-  manifest: Manifest,
-  found: DamageReport,
-  extra: string[],
-  progress: Progress,
-): Promise<number> {
-  using state = RebuiltState.open(tree.database);
-  const { files } = await checkTree(tree, manifest, found, progress, ({ name, file }, key) => {
-    // Nothing renders an earlier asset again: the next build finds it gone.
-    if (!state.mark(name, key)) extra.push(...namesOf(file, 0, 0));
-  });
-  const {
-    withheld,
-    absent,
-    counts,
-    manifest: published,
-    snapshot,
-    assets,
-    isCopy,
-    withoutDownloads,
-  } = state.newest?.described ?? NOTHING_KNOWN;
-  const isCommitted = existsSync(tree.manifest) && published === manifestHash(readFileSync(tree.manifest));
-  const lost = new Set(extra);
-  // Without a build key the next build renders everything.
-  state.finishMarks({
-    ...NOTHING_KNOWN,
-    absent,
-    ...(counts && { counts }),
-    ...(withheld && { withheld }),
-    ...(assets && {
-      assets: Object.fromEntries(Object.entries(assets).filter(([file]) => !lost.has(file))),
-    }),
-    ...(published !== undefined && { manifest: published }),
-    ...(snapshot && isCommitted && { snapshot }),
-    ...(isCopy !== undefined && { isCopy }),
-    ...(withoutDownloads && { withoutDownloads }),
-  });
-  for (const file of extra) deleteFile(tree.out, file);
-  return files;
 }

@@ -1,191 +1,209 @@
-/** Checks a tree against its state and digest for missing, altered and extra files. */
-import { existsSync, readFileSync } from 'node:fs';
+/** Checks every file of a tree against the published lists, and compressed siblings against their documents. */
+import { createHash, hash } from 'node:crypto';
+import { existsSync, lstatSync, readFileSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Entry } from '../../state/documents.js';
-import type { Progress } from '../../base/progress.js';
-import { INDEX_FILE, filesIn, readChangeIndex, untrackedFiles } from '../../tree/changes.js';
-import { CODINGS, namesOf, siblingsFrom } from '../../tree/codings.js';
 import { cursorOver, seek } from '../../base/cursor.js';
-import { isCommitting, isSound, withPublished } from '../../state/published.js';
-import { deleteFile } from '../../publish/moves.js';
-import { State } from '../../state/state.js';
-import { isNamedContent } from '../../publish/former-assets.js';
+import { codeOf, unlessFailure } from '../../base/errors.js';
+import { chunksOf, ifExists } from '../../base/files.js';
 import { Lock } from '../../base/lock.js';
-import { isLeftOut } from '../../routes/exports.js';
+import type { Progress } from '../../base/progress.js';
+import { FORMER_LIST } from '../../publish/assets.js';
+import { linesOf, listedRoutes, type Listed, type ListedRoute } from '../../publish/lists.js';
+import { readKnown } from '../../publish/state.js';
 import { filler } from '../../routes/route.js';
-import { scan, type Scan } from '../../tree/scan.js';
-import { NO_HASH, isAsIndexed, measure } from '../../tree/measure.js';
-import { isRendered, type PublishedRoute } from '../../tree/published-routes.js';
-import { manifestHash, readManifest } from '../../tree/manifest.js';
-import { checkLog } from './log.js';
-import { ClosedFiles, DamageReport, type VerifyReport, type Damage } from './damage.js';
-import { rememberSeen } from '../log/record.js';
-import { snapshotSchema, type Manifest } from '../../tree/snapshot-json.js';
-import type { Described } from '../../state/schema.js';
+import { CODINGS, namesOf, siblingsFrom, type Coding } from '../../tree/codings.js';
+import { readManifest } from '../../tree/manifest.js';
+import { scan } from '../../tree/scan.js';
+import { snapshotSchema } from '../../tree/snapshot-json.js';
 import type { Tree } from '../../tree/tree.js';
 
-/** A part of the state, as findings name it: `.dist-state/stage`. */
-export const nameOf = (path: string): string => join(basename(dirname(path)), basename(path));
+export interface Damage {
+  readonly file: string;
+  /** `copied` is a sibling whose time is not that of its document, so that the proxy doesn't serve it. */
+  readonly what: 'missing' | 'altered' | 'extra' | 'interrupted' | 'copied';
+}
+
+export interface VerifyReport {
+  readonly sequence: number | null;
+  /** Files checked against the lists. */
+  readonly files: number;
+  /** At most `SHOWN_DAMAGE`. */
+  readonly damage: readonly Damage[];
+  readonly total: number;
+  /** Files that no route leads to, which are no damage. `files` has at most `SHOWN_DAMAGE`. */
+  readonly untracked: { readonly files: readonly string[]; readonly total: number };
+}
+
+const SHOWN_DAMAGE = 100;
+
+/** What a check found, for a repair. */
+export interface Checked {
+  readonly report: VerifyReport;
+  /** Listed files that are to be written again; undefined if that is all of them. */
+  readonly damaged: readonly string[] | undefined;
+  /** Files to which a route leads, though they are not published. */
+  readonly extra: readonly string[];
+  readonly untracked: readonly string[];
+}
+
+/** With more damaged files, all are written again. */
+const MOST_DAMAGED = 10_000;
+
+/** A part of the state, as findings name it: `.dist-state/lists`. */
+const nameOf = (path: string): string => join(basename(dirname(path)), basename(path));
+
+/** What is said of a commit that is to be completed. */
+export const interruption = ({ commit }: Tree): Damage => ({ file: nameOf(commit), what: 'interrupted' });
+
+class Findings {
+  readonly #damage: Damage[] = [];
+  readonly damaged: string[] = [];
+  readonly extra: string[] = [];
+  untracked: readonly string[] = [];
+  isUnknown = false;
+  total = 0;
+  files = 0;
+
+  /** @param document the listed file to be written again */
+  add(file: string, what: Damage['what'], document?: string): void {
+    this.total += 1;
+    if (this.#damage.length < SHOWN_DAMAGE) this.#damage.push({ file, what });
+    if (what === 'extra') this.extra.push(file);
+    if (document !== undefined && this.damaged.length <= MOST_DAMAGED) this.damaged.push(document);
+  }
+
+  checked(sequence: number | null): Checked {
+    const { damaged, extra, untracked, total, files, isUnknown } = this;
+    return {
+      report: {
+        sequence,
+        files,
+        damage: this.#damage,
+        total,
+        untracked: { files: untracked.slice(0, SHOWN_DAMAGE), total: untracked.length },
+      },
+      damaged: isUnknown || damaged.length > MOST_DAMAGED ? undefined : damaged,
+      extra,
+      untracked,
+    };
+  }
+}
 
 /**
- * Checks every file against the state, and the state against the digest in snapshot.json.
- * @param repairs set after a repair, to let others read everything, and delete files that no route leads to
+ * Checks a tree.
  * @throws Failure busy: another process is at work on the tree; environment: a file or folder of ours
  * is a symbolic link
  */
-export async function verify(
-  tree: Tree,
-  progress: Progress,
-  repairs?: { readonly deletesUntracked: boolean },
-): Promise<VerifyReport> {
+export async function verify(tree: Tree, progress: Progress): Promise<Checked> {
   tree.requireNoLinks();
   const lock = Lock.takeIfWritable(tree.lock);
   try {
-    const found = new DamageReport();
-    found.closed = new ClosedFiles(tree, repairs !== undefined);
-    if (isCommitting(tree)) found.add(nameOf(tree.stage), 'interrupted');
-    const manifest = readManifest(tree.manifest);
+    const found = new Findings();
+    if (existsSync(tree.commit)) found.add(interruption(tree).file, 'interrupted');
+    const manifest = unlessFailure(() => readManifest(tree.manifest));
     if (manifest === undefined) {
-      found.add('snapshot.json', 'missing');
-      return found.report(null, 0);
+      found.add('snapshot.json', existsSync(tree.manifest) ? 'altered' : 'missing');
+      found.isUnknown = true;
+      return found.checked(null);
     }
-    const { files, checkpoint } = await checkTree(tree, manifest, found, progress);
-    if (repairs?.deletesUntracked === true) for (const file of found.untracked) deleteFile(tree.out, file);
-    if (lock !== undefined && checkpoint !== undefined) rememberSeen(tree, checkpoint);
-    return found.report(manifest.sequence, files);
+    if (!snapshotSchema.safeParse(JSON.parse(readFileSync(tree.manifest, 'utf8'))).success)
+      found.add('snapshot.json', 'altered');
+    const { lists, state } = await progress.blocking(() => readKnown(tree), 'reading the lists of what is published');
+    if (lists === null) {
+      const path = state === undefined ? tree.stateFile : tree.lists;
+      found.add(nameOf(path), existsSync(path) ? 'altered' : 'missing');
+      found.isUnknown = true;
+      return found.checked(manifest.sequence);
+    }
+    await checkFiles(tree, lists, found, progress);
+    return found.checked(manifest.sequence);
   } finally {
     lock?.release();
   }
 }
 
-/**
- * @param onDamaged called with each document that is not what the state says
- * @returns how many documents were checked against the state; the checkpoint of a log that is whole
- */
-export async function checkTree(
-  tree: Tree,
-  manifest: Manifest,
-  found: DamageReport,
-  progress: Progress,
-  onDamaged: (route: PublishedRoute, key: number) => void = () => undefined,
-): Promise<{ readonly files: number; readonly checkpoint?: string | undefined }> {
-  const routes = manifest.routes.filter(isRendered);
-  const described = isSound(tree) ? withPublished(tree, ({ newest }) => newest?.described) : undefined;
-  const assets = Object.keys(described?.assets ?? {}).map(assetRoute);
-  const { keys, extra, untracked } = await scan(tree, [...routes, ...assets], progress, (file) =>
-    found.closed?.look(file),
+async function checkFiles(tree: Tree, lists: string, found: Findings, progress: Progress): Promise<void> {
+  const routes = listedRoutes(lists).filter(({ name }) => name !== FORMER_LIST.name);
+  const former = [...linesOf(lists, FORMER_LIST)];
+  const assets = former.map(
+    ({ file }): ListedRoute => ({ name: file, path: `/${file}`, file, class: 'asset', pages: [] }),
   );
-  found.closed?.finish();
+  const { keys, extra, untracked } = await scan(tree, [...routes, ...assets], progress);
   for (const file of extra) found.add(file, 'extra');
   found.untracked = untracked;
-  const damaged = { files: 0 };
-  if (described === undefined) {
-    found.add(nameOf(tree.database), existsSync(tree.database) ? 'altered' : 'missing');
-    return damaged;
-  }
-  using state = State.read(tree.database);
-  if (state?.isWhole !== true) {
-    found.add(nameOf(tree.database), 'altered');
-    return damaged;
-  }
-  const isAltered =
-    state.digest !== manifest.digest || !isServable(manifest) || !isAsCommitted(tree, described);
-  if (isAltered) found.add('snapshot.json', 'altered');
-  progress.start('verifying', manifest.tree.files, 'files');
-  let files = 0;
-  const from = manifest.compressed_from;
+  progress.start('verifying', readManifest(tree.manifest)?.tree.files ?? 0, 'files');
   for (const route of [...routes, ...assets]) {
-    const isAsset = assets.includes(route);
-    const documents = isLeftOut(described, route) ? [] : state.documents(state.idOf(route.name));
-    const entries = isAsset ? [namedEntry(tree, route)] : documents;
-    for (const { key, isWhole } of checkRoute(tree, route, entries, from, keys, found)) {
-      if (!isWhole) onDamaged(route, key);
-      if (isAsset) continue;
-      files += 1;
+    const lines = assets.includes(route)
+      ? former.filter(({ file }) => file === route.file)
+      : linesOf(lists, route);
+    for (const _ of checkRoute(tree.out, route, lines, keys, found)) {
+      found.files += 1;
       const pause = progress.advance(1);
       if (pause !== undefined) await pause;
     }
   }
   progress.finish();
-  checkChanges(tree, manifest.sequence, found);
-  checkSnapshotFeed(tree, described, found);
-  const checkpoint = checkLog(tree, manifest, (file, what, content) => {
-    // Which is in the log as well as in the state.
-    if (file !== 'snapshot.json' || !isAltered) found.add(file, what, content);
-  });
-  return { files, checkpoint };
 }
 
-/** Checks change lists and bundles against their own index. */
-function checkChanges(tree: Tree, sequence: number, found: DamageReport): void {
-  const index = readChangeIndex(tree);
-  if (index?.sequence !== sequence) found.add(INDEX_FILE, 'altered');
-  const changes = index?.changes ?? [];
-  for (const { file, bytes, sha256 } of filesIn(changes)) {
-    const path = join(tree.out, file);
-    if (!existsSync(path)) found.add(file.slice(1), 'missing');
-    else if (!isAsIndexed(path, { bytes, hash: Buffer.from(sha256, 'hex') })) {
-      found.add(file.slice(1), 'altered');
-    }
-  }
-  for (const file of untrackedFiles(tree, changes)) found.add(file, 'extra');
-}
-
-/** Only reports damage: a build or a repair regenerates the snapshot feed. */
-function checkSnapshotFeed(tree: Tree, { snapshotFeed = {} }: Described, found: DamageReport): void {
-  for (const [file, sum] of Object.entries(snapshotFeed)) {
-    const path = join(tree.out, file);
-    if (!existsSync(path)) found.add(file, 'missing');
-    else if (measure(path).hash.toString('hex') !== sum) found.add(file, 'altered');
-  }
-}
-
-/** Whether servers take it. */
-const isServable = (manifest: Manifest): boolean => snapshotSchema.safeParse(manifest).success;
-
-/** Whether snapshot.json is what the last commit wrote, as far as the state knows that. */
-const isAsCommitted = (tree: Tree, { manifest }: Described): boolean =>
-  manifest === undefined || manifest === manifestHash(readFileSync(tree.manifest));
-
-/** A route for one asset of an earlier snapshot, whose files are compared like a document's. */
-const assetRoute = (file: string): PublishedRoute => ({ name: file, path: `/${file}`, file, class: 'asset' });
-
-/** What the name of an earlier asset says of it. */
-function namedEntry({ out }: Tree, { file }: PublishedRoute): Entry {
-  const path = join(out, file);
-  const { bytes, hash } = existsSync(path) ? measure(path) : { bytes: 0, hash: NO_HASH };
-  return { key: 0, bytes, hash: isNamedContent(file, hash) ? hash : NO_HASH };
-}
-
-/** Merges entries and files in key order; yields each key, and whether all of its files are what they should be. */
+/** Merges a route's lines with the files that were found, in order of their keys; yields after each line. */
 function* checkRoute(
-  tree: Tree,
-  route: PublishedRoute,
-  entries: Iterable<Entry>,
-  from: number,
-  keys: Scan['keys'],
-  found: DamageReport,
-): Generator<{ readonly key: number; readonly isWhole: boolean }, void, undefined> {
+  out: string,
+  route: ListedRoute,
+  lines: Iterable<Listed>,
+  keys: ReadonlyMap<string, Float64Array>,
+  found: Findings,
+): Generator<void, void, undefined> {
   const fileOf = filler(route.file);
-  const forms = [undefined, ...CODINGS].map((coding) => {
+  const cursors = [undefined, ...CODINGS].map((coding) => {
     const suffix = coding?.suffix ?? '';
     const scanned = cursorOver((keys.get(route.name + suffix) ?? []).values(), (key) => key);
     const onPassed = (key: number): void => found.add(fileOf(key) + suffix, 'extra');
     return { coding, scanned, moveTo: (key: number) => seek(scanned, key, onPassed) === key };
   });
-  for (const entry of entries) {
-    const names = namesOf(fileOf(entry.key), entry.bytes, siblingsFrom(route, from));
-    const wrong = forms.flatMap(({ coding, scanned, moveTo }, index): [string, Damage['what']][] => {
-      const isThere = moveTo(entry.key);
-      const file = names[index];
+  for (const { key, sum, file } of lines) {
+    const path = join(out, file);
+    const before = statOf(path);
+    const bytes = before?.isFile() === true ? before.size : 0;
+    const names = namesOf(file, bytes, siblingsFrom(route));
+    for (const [index, { coding, scanned, moveTo }] of cursors.entries()) {
+      const isThere = moveTo(key);
+      const name = names[index];
       // A small document has no siblings: the next move passes one that is there.
-      if (file === undefined) return [];
-      if (!isThere) return [[file, 'missing']];
-      scanned.next();
-      return isAsIndexed(join(tree.out, file), entry, coding) ? [] : [[file, 'altered']];
-    });
-    for (const [file, what] of wrong) found.add(file, what);
-    yield { key: entry.key, isWhole: wrong.length === 0 };
+      if (name === undefined) continue;
+      if (isThere) scanned.next();
+      const what = !isThere ? 'missing' : damageOf(join(out, name), sum, before, coding);
+      if (what !== undefined) found.add(name, what, file);
+    }
+    yield;
   }
-  for (const { moveTo } of forms) moveTo(Number.POSITIVE_INFINITY);
+  for (const { moveTo } of cursors) moveTo(Number.POSITIVE_INFINITY);
+}
+
+const statOf = (path: string): Stats | undefined => ifExists(() => lstatSync(path));
+
+/** What is wrong with a file, if anything. @param coding of a sibling, whose document is `of` */
+function damageOf(
+  path: string,
+  sum: string,
+  of: Stats | undefined,
+  coding: Coding | undefined,
+): Damage['what'] | undefined {
+  try {
+    const found = lstatSync(path);
+    // A symbolic link could lead anywhere, and reading a pipe might never end.
+    if (!found.isFile()) return 'altered';
+    if (coding === undefined) return sumOfFile(path) === sum ? undefined : 'altered';
+    if (hash('sha256', coding.decode(readFileSync(path), of?.size ?? 0)) !== sum) return 'altered';
+    return Math.trunc(found.mtimeMs) === Math.trunc(of?.mtimeMs ?? 0) ? undefined : 'copied';
+  } catch (error) {
+    // An unreadable or undecodable file counts as altered: this is how a failing disk shows.
+    if (codeOf(error) === undefined) throw error;
+    return 'altered';
+  }
+}
+
+function sumOfFile(path: string): string {
+  const digest = createHash('sha256');
+  for (const chunk of chunksOf(path)) digest.update(chunk);
+  return digest.digest('hex');
 }

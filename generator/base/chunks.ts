@@ -9,9 +9,6 @@ const PRIME = 67_108_859;
 const LOW_FACTOR = 41_475_557;
 const HIGH_FACTOR = 25_214_903;
 
-/** Average number of documents in a chunk of the digest. */
-export const DIGEST_CHUNK = 256;
-
 /**
  * Whether a chunk begins at this key. Cubing decouples chunks from patterns in the keys; a linear
  * function gives very long chunks for some strides. (A permutation: 3 does not divide PRIME - 1.)
