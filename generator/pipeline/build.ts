@@ -7,6 +7,7 @@ import { buildKeyOf } from './incremental/build-key.js';
 import { snapshotFeed } from '../outputs/feeds/snapshots.js';
 import { manifest } from '../outputs/snapshot.js';
 import { RECORD_ROUTES, doubtsOf, implausibleRemovals, rewritten } from './removal-guard.js';
+import { renumbered } from './renumbered.js';
 import type { Progress } from '../base/progress.js';
 import { totalOf, type Changes } from '../state/next.js';
 import { writeLists } from '../publish/lists.js';
@@ -347,11 +348,15 @@ async function plan<Derived>(
       last,
       asOf: publisher.previous?.as_of ?? null,
     };
-    const consider = (why: string | undefined): void => {
-      if (why !== undefined) doubt(why);
+    const consider = (...doubts: readonly (string | undefined)[]): void => {
+      const why = doubts.filter((each) => each !== undefined);
+      if (why.length > 0) doubt(why.join('; '));
     };
     consider(
-      await progress.blocking(() => doubtsOf(compared, config), 'counting losses, for the removal guard'),
+      ...(await progress.blocking(
+        () => doubtsOf(compared, config),
+        'counting losses, for the removal guard',
+      )),
     );
     publisher.described = { buildKey, fingerprints, exports: {}, absent: [...absent], counts, invalid };
     const overview = await progress.blocking(records.overview, 'adding up the register, for statistics');
@@ -362,8 +367,21 @@ async function plan<Derived>(
       'adding up the tree, for its digest',
     );
     const byRoute = publisher.changesByRoute();
-    if (!config.acceptRemovals)
-      consider(implausibleRemovals(byRoute, publisher.withheldByRoute(), register.measured));
+    const isTouched = (route: string): boolean => {
+      const { added = 0, changed = 0, removed = 0 } = byRoute.get(route) ?? {};
+      return added + changed + removed > 0;
+    };
+    consider(
+      config.acceptRemovals
+        ? undefined
+        : implausibleRemovals(byRoute, publisher.withheldByRoute(), register.measured),
+      config.acceptRenumbered
+        ? undefined
+        : await progress.blocking(
+            () => renumbered(register, tree.out, isTouched, effects.warn),
+            'comparing ids with those that are published',
+          ),
+    );
     return { publisher, records, rewritten: rewritten(compared, byRoute), overview, plan, derived };
   } catch (error) {
     // The original error matters more than one during cleanup.

@@ -60,16 +60,15 @@ export interface Compared {
 /** Numbers of documents, by route. */
 type ChangesByRoute = ReadonlyMap<string, Readonly<Changes>>;
 
-/** Why what the register has needs confirmation; undefined if it does not, or if that is given. */
+/** Why what the register has needs confirmation, unless that is given. */
 export function doubtsOf(
   compared: Compared,
   { acceptRepublished, acceptRemovals }: Pick<BuildConfig, 'acceptRepublished' | 'acceptRemovals'>,
-): string | undefined {
-  const doubts = [
+): readonly (string | undefined)[] {
+  return [
     acceptRepublished ? undefined : republished(compared.last?.withheld, compared.withheld),
     acceptRemovals ? undefined : implausible(compared),
-  ].filter((doubt) => doubt !== undefined);
-  return doubts.length === 0 ? undefined : doubts.join('; ');
+  ];
 }
 
 const implausible = (compared: Compared): string | undefined =>
@@ -120,7 +119,7 @@ export function republished(before: WithheldMarks | undefined, now: WithheldMark
 /**
  * Why publishing without columns or the withheld list needs confirmation: a view that lost them by
  * mistake would publish what is withheld. Undefined if the last snapshot had none of them either.
- * @param before what the last snapshot's register lacked; undefined if there is no snapshot
+ * @param before what the last snapshot's register lacked; undefined if there is none, or that is not known
  * @param declared what the operator says is not measured
  * @param counts of the last snapshot: a column of which it has none is new in the contract
  */
