@@ -409,13 +409,19 @@ function warnOfExample(
   );
 }
 
-/** Warns that nothing holds back what was withheld before. @param last the last snapshot, if any */
+/** Warns of what is refused for nothing, since it is not known. @param last the last snapshot, if any */
 function warnOfUnknown(last: Described | undefined, warn: Effects['warn']): void {
-  if (last === undefined || last.withheld !== undefined) return;
-  warn(
-    'warning: the state was lost, so nobody can tell whether a record is published again that the last' +
-      ' snapshot withheld',
-  );
+  if (last === undefined) return;
+  const unknown = [
+    ...(last.withheld === undefined ? ['a record is published again that the last snapshot withheld'] : []),
+    ...(last.absent === undefined ? ['the register lacks a table or a column that it had then'] : []),
+    ...(last.counts === undefined ? ['rows of a history or values of a column are gone'] : []),
+  ];
+  if (unknown.length > 0)
+    warn(
+      `warning: what the last snapshot was made from is not known, as where the state was lost, so nobody can tell` +
+        ` whether ${unknown.join(', or ')}`,
+    );
 }
 
 function announce(

@@ -86,7 +86,8 @@ export class Publisher {
       this.last = isKnown ? last : withheldIn(tree);
       const staying = new Set(replacedAssets(tree, previous, table));
       const routes = comparedRoutes(this.next.routes, table, staying);
-      this.described = { fingerprints: false, exports: {}, absent: this.last?.absent ?? [] };
+      const { absent } = this.last ?? {};
+      this.described = { fingerprints: false, exports: {}, ...(absent && { absent }) };
       this.takedown = new Takedown(this.last?.withheld);
       const isFollowing =
         this.last !== undefined && previous !== undefined && opening.copyOf === undefined && !this.isDryRun;

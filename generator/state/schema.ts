@@ -68,7 +68,7 @@ export const describedSchema = z.object({
     .object({ records: z.array(z.string().regex(/^[a-z]+ \d+$/)), names: z.array(z.string()) })
     .exactOptional(),
   /** What the register lacked (see absent.ts in register/); nothing if it is not known. */
-  absent: z.array(z.string()),
+  absent: z.array(z.string()).exactOptional(),
   /** The ids of records that were left out as invalid, per kind; nothing if there are too many. */
   invalid: z.record(z.string(), z.array(z.int())).exactOptional(),
   /** What was published of each table of the register (see counts.ts), if it is known. */
@@ -105,7 +105,7 @@ export type Described = Readonly<z.infer<typeof describedSchema>>;
 /** Marks of withheld records, and of their past and present names. */
 export type WithheldMarks = NonNullable<Described['withheld']>;
 
-export const NOTHING_KNOWN: Described = { fingerprints: false, exports: {}, absent: [] };
+export const NOTHING_KNOWN: Described = { fingerprints: false, exports: {} };
 
 /** The cause of a Failure if the state is not what a commit wrote; it can be rebuilt from the tree. */
 export const DAMAGED_STATE = 'damaged state';

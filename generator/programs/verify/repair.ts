@@ -131,7 +131,7 @@ async function markDamaged(
   // Without a build key the next build renders everything.
   state.finishMarks({
     ...NOTHING_KNOWN,
-    absent,
+    ...(absent && { absent }),
     ...(counts && { counts }),
     ...(withheld && { withheld }),
     ...(assets && {
