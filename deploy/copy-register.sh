@@ -1,13 +1,16 @@
 #!/bin/sh
-# copy-register.sh DATABASE VIEWS REGISTER: makes REGISTER a copy of your database with the views of
-# an SQL file, for a database that has to stay as it is. Start it before each build, from a timer,
-# cron, or by hand. DATABASE is only read, and other programs may write to it meanwhile.
+# copy-register.sh [--first] DATABASE VIEWS REGISTER: makes REGISTER from a copy of your database and
+# the views of an SQL file, for a database that has to stay as it is. Start it before each build, from
+# a timer, cron, or by hand. DATABASE is only read, and other programs may write to it meanwhile.
 #
-# Two things are not in DATABASE, and are carried over from the copy before: the table withheld, and
-# tables whose names begin with ids_, which keep the ids of what has none. So REGISTER is worth a
-# backup. If a step fails, it stays as it was. 75 says that another copy is being made.
+# REGISTER IS NOT JUST A COPY: BACK IT UP. Two things are in it alone, and are carried over to the next
+# one: tables whose names begin with ids_, which number the records that have no number of their own,
+# and the table withheld. Without them ids would come to mean other records, and what was withheld
+# would be published. So they begin empty only if --first says so, once: in a first run, and if the
+# views have a new table ids_.
 #
-# The copy before becomes REGISTER.DAY, the last of the day on which it was made; three of them are
+# If a step fails, REGISTER stays as it was. 75 says that another copy is being made. The register
+# that is replaced becomes REGISTER.DAY, the last of the day on which it was made; three of them are
 # kept, to go back to (docs/takedowns.md#going-back).
 #
 # Needs sqlite3 3.27 or later.
@@ -15,8 +18,13 @@
 # Install: with cron, as the user register, before publish.sh (see docs/operating.md).
 set -eu
 
+first=
+if [ "${1-}" = --first ]; then
+  first=yes
+  shift
+fi
 if [ $# -ne 3 ]; then
-  echo 'usage: copy-register.sh DATABASE VIEWS REGISTER' >&2
+  echo 'usage: copy-register.sh [--first] DATABASE VIEWS REGISTER' >&2
   exit 2
 fi
 database=$1
@@ -49,22 +57,43 @@ run() { sqlite3 -batch -bail "$@" 9>&-; }
 # As a literal of SQL.
 text() { printf "'%s'" "$(printf '%s' "$1" | sed "s/'/''/g")"; }
 
-# What only the copy before has, as statements that add it to the next one.
-attach="ATTACH $(text "$register") AS before"
-carried=
-if [ ! -e "$register" ]; then
-  echo "copy-register: there was no $register: nothing is withheld, and ids_ tables begin empty" >&2
+# An empty file is an empty database for SQLite, but no register.
+before=:memory:
+lacking=
+if [ -e "$register" ] && [ "$(run "$register" 'PRAGMA user_version')" != 0 ]; then
+  before=$register
 else
-  carried=$(run "$database" "$attach" "SELECT sql || ';' ||
-      printf('INSERT INTO main.\"%w\" SELECT * FROM before.\"%w\";', name, name)
-    FROM before.sqlite_schema
-    WHERE type = 'table' AND (name = 'withheld' OR name LIKE 'ids\_%' ESCAPE '\')
-      AND name NOT IN (SELECT name FROM main.sqlite_schema)")
+  lacking="$register is missing or empty"
 fi
+attach="ATTACH $(text "$before") AS before"
+
+# What only the register before has, as statements that add it to the next one.
+carried=$(run "$database" "$attach" "SELECT sql || ';' ||
+    printf('INSERT INTO main.\"%w\" SELECT * FROM before.\"%w\";', lower(name), lower(name))
+  FROM before.sqlite_schema
+  WHERE type = 'table' AND (name LIKE 'withheld' OR name LIKE 'ids\_%' ESCAPE '\')
+    AND name COLLATE NOCASE NOT IN (SELECT name FROM main.sqlite_schema)")
 
 run "$database" '.timeout 60000' "VACUUM INTO $(text "$next")"
 [ -z "$carried" ] || run "$next" "$attach" "BEGIN; $carried COMMIT"
 run "$next" < "$views"
+
+# The ids_ tables that began just now.
+began=$(run "$next" "$attach" "ATTACH $(text "$database") AS own" "SELECT group_concat(name, ', ')
+  FROM main.sqlite_schema WHERE type = 'table' AND name LIKE 'ids\_%' ESCAPE '\'
+    AND name COLLATE NOCASE NOT IN (SELECT name FROM before.sqlite_schema)
+    AND name COLLATE NOCASE NOT IN (SELECT name FROM own.sqlite_schema)")
+[ -z "$began" ] || lacking=${lacking:-"$register has no table $began"}
+if [ -n "$lacking" ] && [ -z "$first" ]; then
+  echo "copy-register: $lacking, expected what the last run left, since nothing else has the ids and" \
+    "what is withheld: restore it from a backup or $register.DAY, or begin with none by --first" >&2
+  exit 3
+fi
+if [ -z "$lacking" ] && [ -n "$first" ]; then
+  echo "copy-register: $register has all ids, expected no --first" >&2
+  exit 2
+fi
+
 run "$next" 'PRAGMA user_version = 1; PRAGMA journal_mode = DELETE' > /dev/null
 # Somebody may have withheld another record by now.
 case $carried in
@@ -74,7 +103,7 @@ case $carried in
     ;;
 esac
 sync "$next"
-if [ -e "$register" ]; then
+if [ "$before" = "$register" ]; then
   kept=$register.$(date -u -r "$register" +%F)
   # Unless an interrupted run has just kept it.
   if ! [ "$register" -ef "$kept" ]; then

@@ -9,6 +9,7 @@ import { BULK_FILES, EXPORT_FORMATS } from '../routes/exports.js';
 import { RESOURCES, TABLES } from '../schema/schema.js';
 import { printDifference } from './diff.js';
 import {
+  ACCEPTING,
   RENDERING,
   renderingFlags,
   waitOption,
@@ -37,8 +38,7 @@ export function addBuild(program: Program, terminal: Terminal): void {
     .command('build')
     .with(...RENDERING)
     .description('Check the register, render every response, and publish what changed.')
-    .option('--accept-removals', 'publish even if more would be lost than the removal guard lets pass')
-    .option('--accept-republished', 'publish records again that the last snapshot withheld')
+    .with(...ACCEPTING)
     .option(
       '--keep-downloads',
       'leave the bulk downloads as they were last written; they say as of when, and the next build without this writes them',

@@ -86,6 +86,13 @@ export const RENDERING = [
   ...OUTPUT,
 ];
 
+/** What a build refuses unless it is told to, for the commands that publish. */
+export const ACCEPTING = [
+  new Option('--accept-removals', 'publish even if more would be lost than the removal guard lets pass'),
+  new Option('--accept-republished', 'publish records again that the last snapshot withheld'),
+  new Option('--accept-renumbered', 'publish even if ids would mean other records than published'),
+];
+
 /** The flags of a command that renders. */
 export const renderingFlags = (command: Command): object => ({
   ...command.opts(),

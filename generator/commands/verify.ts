@@ -11,7 +11,7 @@ import type { VerifyReport } from '../programs/verify/damage.js';
 import { check } from '../register/check.js';
 import { isPublishable } from '../register/findings.js';
 import { inThreads, requireTime, stepsIn } from '../pipeline/workers/threads.js';
-import { RENDERING, waitOption, type OnTree, type Program } from './options.js';
+import { ACCEPTING, RENDERING, waitOption, type OnTree, type Program } from './options.js';
 import { onTree, print, type Terminal } from './terminal.js';
 
 interface Flags extends OnTree {
@@ -24,7 +24,7 @@ export function addVerify(program: Program, terminal: Terminal): void {
     .command('verify')
     .with(...RENDERING)
     .description('Check every file of the tree against its state and digest.')
-    .option('--accept-removals', 'repair even if more would be lost than the removal guard lets pass')
+    .with(...ACCEPTING)
     .option(
       '--repair',
       'complete an interrupted commit, render what is damaged again, delete files that would be served',

@@ -62,6 +62,8 @@ const buildFlags = z.object({
   acceptRemovals: z.boolean().default(false),
   /** Publish records again that the last snapshot withheld. */
   acceptRepublished: z.boolean().default(false),
+  /** Publish even if an id would mean another record than published. */
+  acceptRenumbered: z.boolean().default(false),
   /** End if a view of the register takes too long to read. */
   timeLimit: z.boolean().default(true),
   /** Keep the bulk downloads as they were last written, if that is known to be safe. */
@@ -94,6 +96,7 @@ export interface BuildConfig
       | 'skipInvalid'
       | 'acceptRemovals'
       | 'acceptRepublished'
+      | 'acceptRenumbered'
       | 'keepDownloads'
       | 'timeLimit'
     > {
@@ -110,7 +113,8 @@ export interface BuildConfig
 export function buildConfig(flags: unknown): BuildConfig {
   const given = readFlags(flags);
   const { register, out, state, operator: file, purgeList, filesFrom, deleteFrom } = given;
-  const { isExample, skipInvalid, acceptRemovals, acceptRepublished, keepDownloads, timeLimit } = given;
+  const { isExample, skipInvalid, acceptRemovals, acceptRepublished, acceptRenumbered } = given;
+  const { keepDownloads, timeLimit } = given;
   const { content, refuse } = readOperator(file);
   const { operator, limits, files, accent, not_measured } = content;
   const folder = files === undefined ? undefined : relativeToOperator(file, files);
@@ -131,6 +135,7 @@ export function buildConfig(flags: unknown): BuildConfig {
     skipInvalid,
     acceptRemovals,
     acceptRepublished,
+    acceptRenumbered,
     keepDownloads,
     timeLimit,
     ...signed,

@@ -204,6 +204,14 @@ export class Register {
     });
   }
 
+  /** Adds rows of two columns to a temporary table. */
+  insert(table: string, rows: Iterable<readonly [unknown, unknown]>): void {
+    translated(this.file, () => {
+      const insert = this.#database.prepare(`INSERT INTO ${table} VALUES (?, ?)`);
+      for (const row of rows) insert.run(...row);
+    });
+  }
+
   /** Runs statements on the temporary tables; the register itself is read-only. */
   execute(sql: string): void {
     translated(this.file, () => this.#database.exec(sql));

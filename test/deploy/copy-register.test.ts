@@ -1,11 +1,20 @@
 /** deploy/copy-register.sh: a register that is a copy of a database, made again each night. */
-import { existsSync, linkSync, readFileSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  readFileSync,
+  readdirSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../generator/base/sqlite/sqlite.js';
 import { until } from '../generator/publish/support.js';
-import { temporary } from '../support/folder.js';
+import { inputs } from '../support/cli.js';
+import { PROJECT, temporary } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { has } from '../support/programs.js';
 import { SCHEMA, changeRegister } from '../support/register.js';
@@ -42,7 +51,8 @@ async function setUp(views = VIEWS) {
     INSERT INTO club VALUES ('mill', 'Mill'), ('sail', 'Sail')`);
   onTestFinished(() => void own.close());
   writeFileSync(files.views, views + EMPTY.replaceAll('CREATE TABLE', 'CREATE TABLE IF NOT EXISTS'));
-  const copy = () => run([join(DEPLOY, 'copy-register.sh'), files.own, files.views, files.register]);
+  const copy = (...options: readonly string[]) =>
+    run([join(DEPLOY, 'copy-register.sh'), ...options, files.own, files.views, files.register]);
   return { ...files, own, copy };
 }
 
@@ -63,14 +73,19 @@ const filesOf = (register: string): string[] =>
 const withheldIn = (register: string): unknown[] => rowsOf(register, 'SELECT kind, id FROM withheld');
 
 const DONE = { code: 0, output: '' };
-const EMPTY_BEFORE =
-  /^copy-register: there was no .*register\.db: nothing is withheld, and ids_ tables begin empty\n$/;
-const FIRST = { code: 0, output: matching(EMPTY_BEFORE) };
+
+/** The statements that get the ids back from a tree, as the documentation has them. */
+function gettingBack(out: string): string {
+  const text = readFileSync(join(PROJECT, 'docs/your-register.md'), 'utf8');
+  const sql = /"(?<sql>ATTACH 'site\/[^"]+)"/.exec(text)?.groups?.['sql'] ?? '';
+  expect(sql).toContain(`'site/`);
+  return sql.replace(`'site/`, `'${out}/`);
+}
 
 describe.runIf(hasTools)('a copy of a database', () => {
   it('is a register, and made again keeps the ids and what is withheld', async () => {
     const { own, register, copy } = await setUp();
-    expect(await copy()).toEqual(FIRST);
+    expect(await copy('--first')).toEqual(DONE);
     expect((await inProcess('check', '--register', register)).code).toBe(0);
 
     changeRegister(register, `${WITHHELD} INSERT INTO withheld VALUES ('group', 1, ${TIME})`);
@@ -94,7 +109,7 @@ describe.runIf(hasTools)('a copy of a database', () => {
     const { register, copy } = await setUp(
       `${VIEWS} ${WITHHELD.replace('CREATE TABLE', 'CREATE TABLE IF NOT EXISTS')}`,
     );
-    expect(await copy()).toEqual(FIRST);
+    expect(await copy('--first')).toEqual(DONE);
     changeRegister(register, `INSERT INTO withheld VALUES ('group', 1, ${TIME})`);
     expect([await copy(), await copy()]).toEqual([DONE, DONE]);
     expect(withheldIn(register)).toEqual([['group', 1]]);
@@ -102,6 +117,8 @@ describe.runIf(hasTools)('a copy of a database', () => {
 
   it('keeps what it replaces, the last of a day, and three in all', async () => {
     const { own, register, copy } = await setUp();
+    await copy('--first');
+    utimesSync(register, new Date('2026-11-19'), new Date('2026-11-19'));
     const made = async (title: string, day: string): Promise<void> => {
       own.prepare(`UPDATE club SET title = ? WHERE slug = 'mill'`).run(title);
       await copy();
@@ -122,7 +139,7 @@ describe.runIf(hasTools)('a copy of a database', () => {
 
   it('keeps a record that somebody withholds while it is made', async () => {
     const { views, register, copy } = await setUp();
-    await copy();
+    await copy('--first');
     changeRegister(register, WITHHELD);
     const [script, begun, goOn] = [path('wait.sh'), path('begun'), path('go-on')];
     writeFileSync(script, `touch ${begun}; until [ -e ${goOn} ]; do sleep 0.1; done`);
@@ -137,7 +154,7 @@ describe.runIf(hasTools)('a copy of a database', () => {
 
   it.each(['the views have a mistake', 'the database is gone'])('stays as it was if %s', async (what) => {
     const { own, views, register, copy } = await setUp();
-    await copy();
+    await copy('--first');
     const before = readFileSync(register);
     if (what === 'the database is gone') own.exec('DROP TABLE club');
     else writeFileSync(views, 'CREATE VIEW groups AS SELEC');
@@ -146,13 +163,51 @@ describe.runIf(hasTools)('a copy of a database', () => {
     expect(existsSync(`${register}.next`)).toBe(false);
   });
 
+  it('begins without ids and withheld list only if it is told to, once', async () => {
+    const { own, views, register, copy } = await setUp();
+    const refused = (what: string) => ({
+      code: 3,
+      output: containing(`copy-register: ${register} ${what}, expected`),
+    });
+    expect(await copy()).toEqual(refused('is missing or empty'));
+    writeFileSync(register, '');
+    expect(await copy()).toEqual(refused('is missing or empty'));
+    expect(await copy('--first')).toEqual(DONE);
+    expect(filesOf(register)).toEqual(['register.db', 'register.db.lock']);
+    const output = `copy-register: ${register} has all ids, expected no --first\n`;
+    expect(await copy('--first')).toEqual({ code: 2, output });
+    writeFileSync(views, `${readFileSync(views, 'utf8')} CREATE TABLE IF NOT EXISTS ids_host (id, k);`);
+    expect(await copy()).toEqual(refused('has no table ids_host'));
+    expect(await copy('--first')).toEqual(DONE);
+    own.exec('CREATE TABLE ids_own (id, k)');
+    expect(await copy()).toEqual(DONE);
+  });
+
+  it('whose ids were lost gets them back from what is published, and is not published without', async () => {
+    const { own, register, copy } = await setUp(VIEWS.replace('1 AS', 'slug AS platform_id, 1 AS'));
+    const out = path('site');
+    const build = () => inProcess('build', '--quiet', ...inputs(register, out));
+    await copy('--first');
+    expect(await build()).toEqual({ code: 0, stdout: '', stderr: '' });
+    own.exec(`INSERT INTO club VALUES ('abbey', 'Abbey')`);
+    unlinkSync(register);
+    await copy('--first');
+    const said = `2 ids would mean another record than published: group 1 'abbey' instead of 'mill', group 2`;
+    expect(await build()).toMatchObject({ code: 1, stderr: containing(said) });
+    changeRegister(register, gettingBack(out));
+    expect(await copy()).toEqual(DONE);
+    expect(await build()).toEqual({ code: 0, stdout: '', stderr: '' });
+    const slugs = rowsOf(register, 'SELECT platform_id FROM groups ORDER BY id').flat();
+    expect(slugs).toEqual(['mill', 'sail', 'abbey']);
+  });
+
   it('is refused where it can’t be made, with the reason', async () => {
     const { views, register, copy } = await setUp();
     const script = join(DEPLOY, 'copy-register.sh');
     expect(await run([script, views])).toEqual({ code: 2, output: containing('usage: ') });
     const output = `copy-register: ${register}.none is missing, expected a file\n`;
     expect(await run([script, `${register}.none`, views, register])).toEqual({ code: 3, output });
-    await copy();
+    await copy('--first');
     const writer = openDatabase(register);
     writer.pragma('journal_mode = WAL');
     writer.exec('CREATE TABLE t (x)');

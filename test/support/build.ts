@@ -41,6 +41,7 @@ export interface Options {
   readonly skipInvalid?: boolean;
   readonly acceptRemovals?: boolean;
   readonly acceptRepublished?: boolean;
+  readonly acceptRenumbered?: boolean;
   readonly keepDownloads?: boolean;
   /** Files of keys. */
   readonly key?: readonly string[];

@@ -59,12 +59,14 @@ export const STEP = `
 
 type Flags = Options & { readonly purgeList?: string; readonly filesFrom?: string };
 
+const ACCEPTED = { acceptRemovals: true, acceptRepublished: true, acceptRenumbered: true };
+
 /** Builds with all accepted, and with whatever flag and progress the test wants. */
 export function buildWith(
   { at = '2026-12-01T00:00:00Z', ...flags }: Flags,
   effects: Partial<Effects> = {},
 ): Promise<Published | Refused> {
-  const config = buildConfig({ operator: OPERATOR, acceptRemovals: true, acceptRepublished: true, ...flags });
+  const config = buildConfig({ operator: OPERATOR, ...ACCEPTED, ...flags });
   return buildAndSign(config, { ...effectsAt(at), ...effects });
 }
 
@@ -98,8 +100,7 @@ export class Site {
   /** Changes the register, builds with all accepted, and expects to publish. */
   async build(sql = '', options: Partial<Options> = {}): Promise<Published> {
     if (sql !== '') changeRegister(this.register, sql);
-    const accepted = { acceptRemovals: true, acceptRepublished: true };
-    return published({ register: this.register, out: this.out, ...accepted, ...options });
+    return published({ register: this.register, out: this.out, ...ACCEPTED, ...options });
   }
 }
 

@@ -108,10 +108,10 @@ describe('a record that is withheld no more', () => {
     expect(await site.command('verify', '--repair')).toMatchObject({ code: 1, stderr: containing(AGAIN) });
     expect(await site.command('build')).toEqual(REFUSED);
     rmSync(inState(site.out), { recursive: true });
-    const unknown =
-      'warning: the state was lost, so nobody can tell whether a record is published again that the last' +
-      ' snapshot withheld\n';
-    expect(await site.command('build')).toEqual({ ...DONE, stderr: unknown });
+    const unknown = containing(
+      'nobody can tell whether a record is published again that the last snapshot withheld',
+    );
+    expect(await site.command('build')).toMatchObject({ code: 0, stderr: unknown });
     await site.succeed('');
   });
 
@@ -124,9 +124,9 @@ describe('a record that is withheld no more', () => {
       () => rmSync(site.out, { recursive: true }),
     ]) {
       lose();
-      expect(await site.command('build')).toEqual(REFUSED);
+      expect(await site.command('build')).toMatchObject({ code: 1, stderr: containing(AGAIN) });
     }
-    expect(await site.command('build', '--accept-republished')).toEqual(DONE);
+    expect((await site.command('build', '--accept-republished')).code).toBe(0);
   });
 
   it('is named, up to ten of them', () => {

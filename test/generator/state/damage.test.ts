@@ -182,7 +182,7 @@ describe('a hash of a document that is altered', () => {
     const found = await inProcess('verify', '--out', out);
     expect([found.code, found.stdout]).toEqual([1, containing(said)]);
     const repaired = await inProcess('verify', '--repair', '--quiet', ...inputs(register, out));
-    expect(repaired).toMatchObject({ code: 0, stdout: containing(said), stderr: '' });
+    expect(repaired).toMatchObject({ code: 0, stdout: containing(said) });
     await expectContent(out, content);
   });
 
@@ -194,10 +194,10 @@ describe('a hash of a document that is altered', () => {
     const progress = Object.assign(quiet(), { start: (title: string) => void said.push(title) });
     await buildWith({ register: both.registers[1], out }, { progress, warn: (line) => void said.push(line) });
     expect(said).toContain('rebuilding the state from the published files');
-    expect(said.filter((line) => line.startsWith('warning'))).toEqual([
+    expect(said).toContain(
       `warning: the state "${databaseOf(out)}" is damaged: documents of the route group; ` +
         'the published tree is what it was; the state is rebuilt from the published files now',
-    ]);
+    );
     await expectContent(out, both.trees[1]);
     expect(manifestOf(out).sequence).toBe(2);
   });

@@ -205,6 +205,7 @@ async function compare(
       skipInvalid,
       acceptRemovals: true,
       acceptRepublished: true,
+      acceptRenumbered: true,
       ...(keys && { key: [to === out ? keys.own : keys.fresh] }),
     });
   const follow = (effects?: Partial<Effects>) =>

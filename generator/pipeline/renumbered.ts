@@ -1,0 +1,130 @@
+/**
+ * Refuses a build in which an id would mean another record than it was published for, as where the
+ * table that numbers the platform's texts was lost. What an id means is read in the published look-up
+ * by platform id: no state is needed, and no record is read unless it seems to be another.
+ */
+import { z } from 'zod';
+import { reading, unlessFailure } from '../base/errors.js';
+import { readJson } from '../base/files.js';
+import { OwnFolder } from '../base/links.js';
+import type { Register } from '../register/database.js';
+import { SHOWN_EXAMPLES, shorten } from '../register/findings.js';
+import { isPublished, name } from '../register/sql.js';
+import { platformIdRoute } from '../routes/lookup.js';
+import { filler } from '../routes/route.js';
+import { ROUTES, routeNamed } from '../routes/routes.js';
+import type { Resource } from '../schema/field.js';
+import { RESOURCES } from '../schema/schema.js';
+import { locator } from '../tree/locate.js';
+import { filesBelow } from '../tree/scan.js';
+
+/** The published pairs of a kind, while they are compared: in a file, since there may be millions. */
+const PUBLISHED = 'temp._published';
+
+const shardSchema = z.object({
+  platform_ids: z.array(z.object({ platform_id: z.string(), id: z.int().min(1) })),
+});
+const recordSchema = z.object({ platform_id: z.string().nullable() });
+
+/** How many there are, and a few of them. */
+class Examples {
+  total = 0;
+  readonly #shown: string[] = [];
+
+  add(example: string): void {
+    this.total += 1;
+    if (this.#shown.length < SHOWN_EXAMPLES) this.#shown.push(example);
+  }
+
+  toString(): string {
+    const rest = this.total - this.#shown.length;
+    return `${this.#shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  }
+}
+
+/**
+ * Which ids would mean another record; undefined if none would. A platform id that became known makes
+ * no other record, and neither does one that is not known any more: the removal guard counts those.
+ * @param out the published tree
+ * @param isTouched whether any document of a route would change: otherwise its ids mean what they did
+ * @param warn of damage to the look-up, for which nothing is refused
+ */
+export function renumbered(
+  register: Register,
+  out: string,
+  isTouched: (route: string) => boolean,
+  warn: (line: string) => void,
+): string | undefined {
+  const [others, damaged] = [new Examples(), new Examples()];
+  const tree = new PublishedTree(out);
+  for (const resource of RESOURCES) {
+    const { kind, plural, record } = resource;
+    if (!isTouched(platformIdRoute(kind)) || !register.measured.has(`${plural}.platform_id`)) continue;
+    const fileOf = filler(routeNamed(ROUTES, record.route).file);
+    for (const [id, before, now] of differing(register, resource, tree.pairs(resource, damaged))) {
+      // A look-up that can be read may be damaged all the same.
+      const { data } = recordSchema.safeParse(tree.read(fileOf(id)));
+      if (data !== undefined && data.platform_id !== before) damaged.add(`${kind} ${id}`);
+      else others.add(`${kind} ${id} ${quoted(now)} instead of ${quoted(before)}`);
+    }
+  }
+  if (damaged.total > 0)
+    warn(
+      `warning: the published look-up by platform id is damaged (${String(damaged)}; see verify), so nobody can` +
+        ' tell of all ids whether they mean the same records as before',
+    );
+  return others.total === 0
+    ? undefined
+    : `${others.total === 1 ? '1 id' : `${others.total} ids`} would mean another record than published:` +
+        ` ${String(others)}, expected those that are published: restore what numbers the records` +
+        ' (docs/your-register.md#text-ids), or publish other ids by build --accept-renumbered';
+}
+
+const quoted = (platformId: string): string => shorten(JSON.stringify(platformId));
+
+class PublishedTree {
+  readonly #out: string;
+  readonly #own: OwnFolder;
+
+  constructor(out: string) {
+    this.#out = out;
+    this.#own = new OwnFolder(out);
+  }
+
+  /** What a document says; undefined if it can't be read. */
+  read(file: string): unknown {
+    return unlessFailure(() => reading(`"${file}"`, () => readJson(this.#own.readable(file))));
+  }
+
+  /** The pairs of a kind, shard by shard. @param damaged is added what can't be read */
+  *pairs({ kind }: Resource, damaged: Examples): Generator<readonly [id: number, platformId: string]> {
+    const route = routeNamed(ROUTES, platformIdRoute(kind));
+    const locate = locator([route]);
+    if (!this.#own.hasFolderOf(route.file)) return;
+    for (const file of filesBelow(this.#out, route.file.slice(0, route.file.lastIndexOf('/')))) {
+      if (locate(file)?.suffix !== '') continue;
+      const { data } = shardSchema.safeParse(this.read(file));
+      if (data === undefined) damaged.add(`"${file}"`);
+      for (const { id, platform_id } of data?.platform_ids ?? []) yield [id, platform_id];
+    }
+  }
+}
+
+/** The records with another platform id than one of the pairs, by ascending id. Reads the register once. */
+function differing(
+  register: Register,
+  { kind, plural }: Resource,
+  pairs: Iterable<readonly [id: number, platformId: string]>,
+) {
+  register.execute(
+    `DROP TABLE IF EXISTS ${PUBLISHED}; CREATE TABLE ${PUBLISHED} (record INTEGER, called TEXT)`,
+  );
+  register.insert(PUBLISHED, pairs);
+  // Sorting them all is quicker than adding each in its place, and a view is never searched.
+  register.execute(`CREATE INDEX temp._published_record ON _published (record, called)`);
+  return register.rows<[id: number, before: string, now: string]>(
+    `SELECT id, _published.called, platform_id FROM ${name(plural)}` +
+      ` CROSS JOIN ${PUBLISHED} AS _published ON _published.record = id` +
+      ` WHERE _published.called <> platform_id COLLATE BINARY AND ${isPublished(kind)} ORDER BY id`,
+  );
+}
