@@ -25,6 +25,7 @@ import { completeCommit, idOf, seal, type SnapshotId } from '../publish/commit.j
 import { lineOf, sumOfAll, sumOfLists, writeList, type ListedRoute } from '../publish/lists.js';
 import { writeOperatorLists } from '../publish/operator-lists.js';
 import {
+  NO_CHANGES,
   RouteWriter,
   comparedIn,
   discardStage,
@@ -68,6 +69,7 @@ import { Tree, newTreeId } from '../tree/tree.js';
 import { DownloadTasks, keptSummary, readDownloads } from './downloads.js';
 import { EXAMPLES, examplesOf, type ExampleChange } from './examples.js';
 import { doubtsOf } from './guard.js';
+import { renumbered } from './renumbered.js';
 import { programHash, registerHash } from './inputs.js';
 import { rangesOf } from './sections.js';
 import { withheldOf, withholdsMore } from './takedown.js';
@@ -327,11 +329,13 @@ function warnOfExample(
 /** Says what can't be told where the state was lost. */
 function warnOfUnknown({ published, state, lists }: Known, warn: Effects['warn']): void {
   if (published === undefined || lists !== null) return;
-  const lost =
+  warn(
     state === undefined
-      ? 'what the last snapshot withheld, lacked and counted is not known, so that nothing is refused for it, and'
-      : 'the lists of what is published are missing, damaged or of another snapshot:';
-  warn(`warning: ${lost} every file is written again (docs/publishing.md#snapshots)`);
+      ? 'warning: what the last snapshot was made from is not known, as where the state was lost, so nobody can tell' +
+          ' whether a record is published again that the last snapshot withheld, the register lacks a table or a' +
+          ' column that it had then, or rows of a history or values of a column are gone; every file is written again'
+      : 'warning: the lists of what is published are missing, damaged or of another snapshot: every file is written again',
+  );
 }
 
 // Rendering
@@ -475,17 +479,20 @@ async function render(
   // The guard: what would be lost, published again or renumbered.
   const counts = await counting;
   const withheld = withheldOf(register.exclusions());
-  const doubt = doubtsOf(
-    {
-      register,
-      counts,
-      declared: config.notMeasured,
-      withheld,
-      last: known.state,
-      asOf: known.published?.as_of ?? null,
-    },
-    config,
-  );
+  const asOf = known.published?.as_of ?? null;
+  const compared = { register, counts, declared: config.notMeasured, withheld, last: known.state, asOf };
+  const byRoute = changesByRoute(written);
+  const isTouched = (route: string): boolean => isAny(byRoute.get(route) ?? NO_CHANGES);
+  const doubts = [
+    ...doubtsOf(compared, config),
+    config.acceptRenumbered
+      ? undefined
+      : await progress.blocking(
+          () => renumbered(register, stage.out, isTouched, effects.warn),
+          'comparing ids with those that are published',
+        ),
+  ].filter((each) => each !== undefined);
+  const doubt = doubts.length === 0 ? undefined : doubts.join('; ');
   return { report, excluded, absent: register.absent, warnings, table, overview, written, counts, withheld, sources, samples, doubt };
 }
 

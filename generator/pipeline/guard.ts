@@ -35,16 +35,15 @@ export interface Compared {
   readonly asOf: string | null;
 }
 
-/** Why what the register has needs confirmation; undefined if it does not, or if that is given. */
+/** Why what the register has needs confirmation, unless that is given. */
 export function doubtsOf(
   compared: Compared,
   { acceptRepublished, acceptRemovals }: Pick<BuildConfig, 'acceptRepublished' | 'acceptRemovals'>,
-): string | undefined {
-  const doubts = [
+): readonly (string | undefined)[] {
+  return [
     acceptRepublished ? undefined : republished(compared.last?.withheld, compared.withheld),
     acceptRemovals ? undefined : implausible(compared),
-  ].filter((doubt) => doubt !== undefined);
-  return doubts.length === 0 ? undefined : doubts.join('; ');
+  ];
 }
 
 const implausible = (compared: Compared): string | undefined =>
