@@ -62,8 +62,6 @@ const buildFlags = z.object({
   acceptRemovals: z.boolean().default(false),
   /** Publish records again that the last snapshot withheld. */
   acceptRepublished: z.boolean().default(false),
-  /** End if a view of the register takes too long to read. */
-  timeLimit: z.boolean().default(true),
   /** Keep the bulk downloads as they were last written, if that is known to be safe. */
   keepDownloads: z.boolean().default(false),
   key: z.array(text).readonly().exactOptional(),
@@ -95,7 +93,6 @@ export interface BuildConfig
       | 'acceptRemovals'
       | 'acceptRepublished'
       | 'keepDownloads'
-      | 'timeLimit'
     > {
   /** What doesn't count as measured, even if the register has it (see `MEASURABLE`). */
   readonly notMeasured: readonly string[];
@@ -110,7 +107,7 @@ export interface BuildConfig
 export function buildConfig(flags: unknown): BuildConfig {
   const given = readFlags(flags);
   const { register, out, state, operator: file, purgeList, filesFrom, deleteFrom } = given;
-  const { isExample, skipInvalid, acceptRemovals, acceptRepublished, keepDownloads, timeLimit } = given;
+  const { isExample, skipInvalid, acceptRemovals, acceptRepublished, keepDownloads } = given;
   const { content, refuse } = readOperator(file);
   const { operator, limits, files, accent, not_measured } = content;
   const folder = files === undefined ? undefined : relativeToOperator(file, files);
@@ -132,7 +129,6 @@ export function buildConfig(flags: unknown): BuildConfig {
     acceptRemovals,
     acceptRepublished,
     keepDownloads,
-    timeLimit,
     ...signed,
     isSigned,
     operator: { ...operator, baseUrl: given.baseUrl ?? operator.baseUrl },

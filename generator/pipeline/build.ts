@@ -6,7 +6,7 @@ import { summaryOf, type Downloads, type DownloadsSummary } from '../exports/exp
 import { buildKeyOf } from './incremental/build-key.js';
 import { snapshotFeed } from '../outputs/feeds/snapshots.js';
 import { manifest } from '../outputs/snapshot.js';
-import { RECORD_ROUTES, doubtsOf, implausibleRemovals, rewritten } from './removal-guard.js';
+import { RECORD_ROUTES, doubtsOf } from './removal-guard.js';
 import type { Progress } from '../base/progress.js';
 import { totalOf, type Changes } from '../state/next.js';
 import { writeLists } from '../publish/lists.js';
@@ -77,8 +77,6 @@ export interface Published extends DownloadsSummary {
   readonly fullRender: string | null;
   /** What may be a mistake in the register. */
   readonly warnings: readonly Warning[];
-  /** Kinds that this build rewrote without a new measurement. */
-  readonly rewritten: readonly Warning[];
   readonly files: number;
   readonly bytes: number;
   readonly changes: Readonly<Changes>;
@@ -160,7 +158,6 @@ async function buildOnce(config: BuildConfig, effects: Effects, log: BuildLog): 
       absent: work.register.absent,
       fullRender: records.fullRender,
       warnings: records.warnings,
-      rewritten: planned.rewritten,
       ...summaryOf(downloads),
       files,
       bytes,
@@ -194,7 +191,6 @@ export interface Difference {
   readonly implausible: string | null;
   /** What a build would warn of. */
   readonly warnings: readonly Warning[];
-  readonly rewritten: readonly Warning[];
   readonly examples: readonly ExampleChange[];
 }
 
@@ -217,7 +213,7 @@ export async function dryRun(config: BuildConfig, effects: Effects): Promise<Dif
         `the register has ${planned.total} findings, so a build would publish nothing (see check)`,
       );
     }
-    const { publisher, records, rewritten, derived: exports } = planned;
+    const { publisher, records, derived: exports } = planned;
     const { previous, next, spec } = publisher;
     try {
       if (isCommitting(tree) || readManifest(tree.manifest)?.built_at !== previous?.built_at) {
@@ -233,7 +229,6 @@ export async function dryRun(config: BuildConfig, effects: Effects): Promise<Dif
         exports,
         implausible: doubt ?? null,
         warnings: records.warnings,
-        rewritten,
         examples: examplesIn(spec, next, compared),
       };
     } finally {
@@ -305,7 +300,6 @@ interface Steps<Derived> {
 interface Planned<Derived> {
   readonly publisher: Publisher;
   readonly records: RenderedRecords;
-  readonly rewritten: readonly Warning[];
   readonly overview: Overview;
   readonly plan: Plan;
   readonly derived: Derived;
@@ -340,19 +334,13 @@ async function plan<Derived>(
     const compared = {
       register,
       counts,
-      buildKey,
       declared: config.notMeasured,
-      withheld: takedown.withheld.marks,
-      out: tree.out,
+      withheld: takedown.withheld,
       last,
       asOf: publisher.previous?.as_of ?? null,
     };
-    const consider = (why: string | undefined): void => {
-      if (why !== undefined) doubt(why);
-    };
-    consider(
-      await progress.blocking(() => doubtsOf(compared, config), 'counting losses, for the removal guard'),
-    );
+    const why = doubtsOf(compared, config);
+    if (why !== undefined) doubt(why);
     publisher.described = { buildKey, fingerprints, exports: {}, absent: [...absent], counts, invalid };
     const overview = await progress.blocking(records.overview, 'adding up the register, for statistics');
     const rendering = { ...work, publisher, overview, buildKey, records };
@@ -361,10 +349,7 @@ async function plan<Derived>(
       () => publisher.plan(progress),
       'adding up the tree, for its digest',
     );
-    const byRoute = publisher.changesByRoute();
-    if (!config.acceptRemovals)
-      consider(implausibleRemovals(byRoute, publisher.withheldByRoute(), register.measured));
-    return { publisher, records, rewritten: rewritten(compared, byRoute), overview, plan, derived };
+    return { publisher, records, overview, plan, derived };
   } catch (error) {
     // The original error matters more than one during cleanup.
     try {

@@ -43,7 +43,7 @@ export interface CheckReport {
   readonly skippable: boolean;
 }
 
-export const SHOWN_EXAMPLES = 3;
+const SHOWN_EXAMPLES = 3;
 
 /** Whether a register with this report may be published. */
 export const isPublishable = ({ total, skippable }: CheckReport, skipInvalid: boolean): boolean =>
