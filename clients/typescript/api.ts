@@ -1094,42 +1094,6 @@ export interface paths {
       };
     };
   };
-  '/feeds/groups/{month}.atom': {
-    /** Groups with a new name or a new owner: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/groups/{month}.json': {
-    /** Groups with a new name or a new owner: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
   '/feeds/users.atom': {
     /** Users with a new username */
     get: {
@@ -1145,42 +1109,6 @@ export interface paths {
   '/feeds/users.json': {
     /** Users with a new username */
     get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/users/{month}.atom': {
-    /** Users with a new username: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/users/{month}.json': {
-    /** Users with a new username: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
       responses: {
         200: {
           content: {
@@ -1214,42 +1142,6 @@ export interface paths {
       };
     };
   };
-  '/feeds/new-groups/{month}.atom': {
-    /** Groups measured for the first time: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/new-groups/{month}.json': {
-    /** Groups measured for the first time: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
   '/feeds/new-users.atom': {
     /** Users measured for the first time */
     get: {
@@ -1265,42 +1157,6 @@ export interface paths {
   '/feeds/new-users.json': {
     /** Users measured for the first time */
     get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/new-users/{month}.atom': {
-    /** Users measured for the first time: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/new-users/{month}.json': {
-    /** Users measured for the first time: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
       responses: {
         200: {
           content: {
@@ -1334,42 +1190,6 @@ export interface paths {
       };
     };
   };
-  '/feeds/games/{month}.atom': {
-    /** Games measured for the first time: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/games/{month}.json': {
-    /** Games measured for the first time: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
   '/feeds/items.atom': {
     /** Catalogue items measured for the first time */
     get: {
@@ -1385,42 +1205,6 @@ export interface paths {
   '/feeds/items.json': {
     /** Catalogue items measured for the first time */
     get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/items/{month}.atom': {
-    /** Catalogue items measured for the first time: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/items/{month}.json': {
-    /** Catalogue items measured for the first time: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
       responses: {
         200: {
           content: {
@@ -2184,8 +1968,8 @@ export interface components {
           readonly name: string;
           /** @description Whether it is part of the path or of the query. Words: `path`, `query`. Others may be added. */
           readonly in: 'path' | 'query' | (string & {});
-          /** @description An id, an integer within bounds, a month (2026-11, or a numbered part of one), lower-case hexadecimal digits, or the name of an asset. Words: `id`, `integer`, `month`, `prefix`, `asset`. Others may be added. */
-          readonly type: 'id' | 'integer' | 'month' | 'prefix' | 'asset' | (string & {});
+          /** @description An id, an integer within bounds, lower-case hexadecimal digits, or the name of an asset. Words: `id`, `integer`, `prefix`, `asset`. Others may be added. */
+          readonly type: 'id' | 'integer' | 'prefix' | 'asset' | (string & {});
           /** @description Lowest value allowed; absent for a path parameter. */
           readonly minimum?: number;
           /** @description Highest value allowed; absent for a path parameter. */
@@ -3424,8 +3208,8 @@ export interface components {
           readonly name: string;
           /** @description Whether it is part of the path or of the query. Words: `path`, `query`. Others may be added. */
           readonly in: 'path' | 'query' | (string & {});
-          /** @description An id, an integer within bounds, a month (2026-11, or a numbered part of one), lower-case hexadecimal digits, or the name of an asset. Words: `id`, `integer`, `month`, `prefix`, `asset`. Others may be added. */
-          readonly type: 'id' | 'integer' | 'month' | 'prefix' | 'asset' | (string & {});
+          /** @description An id, an integer within bounds, lower-case hexadecimal digits, or the name of an asset. Words: `id`, `integer`, `prefix`, `asset`. Others may be added. */
+          readonly type: 'id' | 'integer' | 'prefix' | 'asset' | (string & {});
           /** @description Lowest value allowed; absent for a path parameter. */
           readonly minimum?: number;
           /** @description Highest value allowed; absent for a path parameter. */

@@ -8,9 +8,3 @@ export interface Output {
 
 /** An output that may be no text. */
 export type FileOutput = Omit<Output, 'body'> & { readonly body: string | Buffer };
-
-/** A document that is kept without being rendered, since its inputs are unchanged. */
-export type Kept = Omit<Output, 'body'> & { readonly body?: never };
-
-/** Whether the SHA-256 of a document's inputs is the same as in the previous snapshot. */
-export type IsSame = (route: string, key: number, inputs: Buffer) => boolean;

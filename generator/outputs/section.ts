@@ -5,7 +5,7 @@
 import type { Register } from '../register/database.js';
 import type { Overview } from '../register/overview.js';
 import type { FeedOperator } from './feeds/document.js';
-import type { IsSame, Kept, Output } from './output.js';
+import type { Output } from './output.js';
 
 /** What may differ from the previous snapshot: values that the structured clone algorithm accepts. */
 export interface SourceChanges {
@@ -29,8 +29,6 @@ export interface Section {
   readonly routes: readonly string[];
   /** Those of its routes whose documents may have changed, if the build key is the same. */
   readonly due: (changes: SourceChanges) => readonly string[];
-  /** The routes whose documents are kept if `isSame` says so, and rendered otherwise. */
-  readonly compared?: readonly string[];
   /**
    * SQL of all that its documents are made from, as rows of one text: where these are the same, all are
    * kept. For documents that follow from few columns of tables, in which others change all the time.
@@ -38,11 +36,8 @@ export interface Section {
   readonly source?: string;
   /** How many entries are spread over its documents, at most. */
   readonly entries?: (overview: Overview) => number;
-  /**
-   * Renders its due routes, each by ascending keys: documents that it does not yield are removed.
-   * @param isSame called by ascending key for each document of a compared route
-   */
-  readonly render: (register: Register, inputs: SectionInputs, isSame: IsSame) => Iterable<Output | Kept>;
+  /** Renders its due routes, each by ascending keys: documents that it does not yield are removed. */
+  readonly render: (register: Register, inputs: SectionInputs) => Iterable<Output>;
 }
 
 /** Whether any of some tables may have changed. */

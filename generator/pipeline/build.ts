@@ -6,7 +6,7 @@ import { summaryOf, type Downloads, type DownloadsSummary } from '../exports/exp
 import { buildKeyOf } from './incremental/build-key.js';
 import { snapshotFeed } from '../outputs/feeds/snapshots.js';
 import { manifest } from '../outputs/snapshot.js';
-import { RECORD_ROUTES, doubtsOf, implausibleRemovals, rewritten } from './removal-guard.js';
+import { RECORD_ROUTES, doubtsOf } from './removal-guard.js';
 import { renumbered } from './renumbered.js';
 import type { Progress } from '../base/progress.js';
 import { totalOf, type Changes } from '../state/next.js';
@@ -78,8 +78,6 @@ export interface Published extends DownloadsSummary {
   readonly fullRender: string | null;
   /** What may be a mistake in the register. */
   readonly warnings: readonly Warning[];
-  /** Kinds that this build rewrote without a new measurement. */
-  readonly rewritten: readonly Warning[];
   readonly files: number;
   readonly bytes: number;
   readonly changes: Readonly<Changes>;
@@ -161,7 +159,6 @@ async function buildOnce(config: BuildConfig, effects: Effects, log: BuildLog): 
       absent: work.register.absent,
       fullRender: records.fullRender,
       warnings: records.warnings,
-      rewritten: planned.rewritten,
       ...summaryOf(downloads),
       files,
       bytes,
@@ -195,7 +192,6 @@ export interface Difference {
   readonly implausible: string | null;
   /** What a build would warn of. */
   readonly warnings: readonly Warning[];
-  readonly rewritten: readonly Warning[];
   readonly examples: readonly ExampleChange[];
 }
 
@@ -218,7 +214,7 @@ export async function dryRun(config: BuildConfig, effects: Effects): Promise<Dif
         `the register has ${planned.total} findings, so a build would publish nothing (see check)`,
       );
     }
-    const { publisher, records, rewritten, derived: exports } = planned;
+    const { publisher, records, derived: exports } = planned;
     const { previous, next, spec } = publisher;
     try {
       if (isCommitting(tree) || readManifest(tree.manifest)?.built_at !== previous?.built_at) {
@@ -234,7 +230,6 @@ export async function dryRun(config: BuildConfig, effects: Effects): Promise<Dif
         exports,
         implausible: doubt ?? null,
         warnings: records.warnings,
-        rewritten,
         examples: examplesIn(spec, next, compared),
       };
     } finally {
@@ -306,7 +301,6 @@ interface Steps<Derived> {
 interface Planned<Derived> {
   readonly publisher: Publisher;
   readonly records: RenderedRecords;
-  readonly rewritten: readonly Warning[];
   readonly overview: Overview;
   readonly plan: Plan;
   readonly derived: Derived;
@@ -341,10 +335,8 @@ async function plan<Derived>(
     const compared = {
       register,
       counts,
-      buildKey,
       declared: config.notMeasured,
-      withheld: takedown.withheld.marks,
-      out: tree.out,
+      withheld: takedown.withheld,
       last,
       asOf: publisher.previous?.as_of ?? null,
     };
@@ -352,12 +344,7 @@ async function plan<Derived>(
       const why = doubts.filter((each) => each !== undefined);
       if (why.length > 0) doubt(why.join('; '));
     };
-    consider(
-      ...(await progress.blocking(
-        () => doubtsOf(compared, config),
-        'counting losses, for the removal guard',
-      )),
-    );
+    consider(...doubtsOf(compared, config));
     publisher.described = { buildKey, fingerprints, exports: {}, absent: [...absent], counts, invalid };
     const overview = await progress.blocking(records.overview, 'adding up the register, for statistics');
     const rendering = { ...work, publisher, overview, buildKey, records };
@@ -366,15 +353,12 @@ async function plan<Derived>(
       () => publisher.plan(progress),
       'adding up the tree, for its digest',
     );
-    const byRoute = publisher.changesByRoute();
     const isTouched = (route: string): boolean => {
-      const { added = 0, changed = 0, removed = 0 } = byRoute.get(route) ?? {};
+      if (!publisher.spec.routes.has(route)) return false;
+      const { added, changed, removed } = publisher.changesOf(route);
       return added + changed + removed > 0;
     };
     consider(
-      config.acceptRemovals
-        ? undefined
-        : implausibleRemovals(byRoute, publisher.withheldByRoute(), register.measured),
       config.acceptRenumbered
         ? undefined
         : await progress.blocking(
@@ -382,7 +366,7 @@ async function plan<Derived>(
             'comparing ids with those that are published',
           ),
     );
-    return { publisher, records, rewritten: rewritten(compared, byRoute), overview, plan, derived };
+    return { publisher, records, overview, plan, derived };
   } catch (error) {
     // The original error matters more than one during cleanup.
     try {

@@ -29,14 +29,14 @@ import {
   type Overview,
   type RowCounts,
 } from '../register/overview.js';
-import { ODD_VALUES, countRows, withheldWarnings, warningsOf } from '../register/warnings.js';
+import { ODD_VALUES, countRows, unknownWithheld, warningsOf } from '../register/warnings.js';
 import type { Kind } from '../schema/field.js';
 import { RESOURCES, resourceOf, tablesOf } from '../schema/schema.js';
-import { explainer } from '../register/slow-steps.js';
+import { explainer } from '../register/explain.js';
 import type { Pool } from './workers/pool.js';
 import { nothingOf, type ShardDetection, type ShardResult } from './workers/shard.js';
 import type { DocumentsRange } from '../exports/documents.js';
-import { requireTime, stepsIn } from './workers/threads.js';
+import { stepsIn } from './workers/threads.js';
 
 /** What the records of a register are compared with, and by which threads. */
 export interface RecordsWork {
@@ -47,7 +47,7 @@ export interface RecordsWork {
   readonly last: Described | undefined;
   readonly stage: StageSpec;
   readonly buildKey: BuildKey;
-  readonly config: Pick<BuildConfig, 'skipInvalid' | 'timeLimit' | 'keepDownloads'>;
+  readonly config: Pick<BuildConfig, 'skipInvalid' | 'keepDownloads'>;
   readonly progress: Progress;
 }
 
@@ -81,10 +81,9 @@ export interface RenderedRecords {
  * @returns the report instead if the register must not be published
  */
 export async function renderRecords(work: RecordsWork): Promise<RenderedRecords | CheckReport> {
-  const { register, pool, last, buildKey, config, progress } = work;
+  const { register, pool, last, buildKey, progress } = work;
   const unranged = await progress.blocking(() => unrangedIn(register), 'choosing how to read the register');
   const canDetect = unranged?.length === 0;
-  if (config.timeLimit) await requireTime(register, pool, progress, canDetect ? pool.threads.length : 1);
   const before = canDetect && last?.fingerprints === true ? last.buildKey : undefined;
   // By a clock that was wrong, so nothing that was checked then is trusted.
   const wasAhead = Object.values(last?.counts ?? {}).some(
@@ -108,7 +107,7 @@ export async function renderRecords(work: RecordsWork): Promise<RenderedRecords 
   const warnings = await progress.blocking(
     () =>
       changed !== undefined && tables !== undefined && areFew(changed, countsOf(tables))
-        ? withheldWarnings(register)
+        ? unknownWithheld(register)
         : // Reads every table: if few records changed, a build would take 5 % longer.
           warningsOf(register, countRows(register)),
     ODD_VALUES,
@@ -218,9 +217,8 @@ async function renderShards(
   const job = async (shard: Shard): Promise<ShardResult> => {
     const { kind } = shard;
     const resource = resourceOf(kind);
-    const step = { what: `rendering ${resource.plural}`, tables: tablesOf(resource), isLong: true };
     try {
-      const result = await explained(step, (onStart) =>
+      const result = await explained(`rendering ${resource.plural}`, tablesOf(resource), (onStart) =>
         pool.run('shard', { shard, stage, detection }, { onStart, onProgress, folder: kind }),
       );
       done += 1;

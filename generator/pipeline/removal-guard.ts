@@ -1,27 +1,14 @@
 /**
  * Refuses a build that would lose more than is plausible, since a broken register is more likely, or
- * publish again what was withheld, and warns of one that rewrites a kind or moves its times. What newly
- * withheld records explain doesn't count: a takedown is never held up.
+ * publish again what was withheld.
  */
-import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
 import type { BuildConfig } from '../config/config.js';
-import { countMeasuredAfter, type Counts, type TableCounts } from './counts.js';
-import { readJson } from '../base/files.js';
-import { OwnFolder } from '../base/links.js';
-import { millisecondsOf, newestOf } from '../schema/time.js';
-import type { BuildKey } from './incremental/build-key.js';
-import { NewlyWithheld } from './takedown.js';
-import type { Changes } from '../state/next.js';
+import type { Counts } from './counts.js';
+import { newestOf } from '../schema/time.js';
 import type { Described, WithheldMarks } from '../state/schema.js';
 import type { Register } from '../register/database.js';
-import { placeOf, type Warning } from '../register/findings.js';
-import { isPublished, name } from '../register/sql.js';
-import { ROUTES, routeNamed } from '../routes/routes.js';
-import { filler } from '../routes/route.js';
-import type { Resource } from '../schema/field.js';
-import type { Measured } from '../schema/measured.js';
-import { RESOURCES, documentsOf } from '../schema/schema.js';
+import { REFERRED } from '../register/sql.js';
+import { RESOURCES, TABLES } from '../schema/schema.js';
 
 /** The plural of each kind, and the route with one file for each of its records. */
 export const RECORD_ROUTES: Readonly<Record<string, string>> = Object.fromEntries(
@@ -31,34 +18,23 @@ export const RECORD_ROUTES: Readonly<Record<string, string>> = Object.fromEntrie
 /** Plausible is at most this share, or this number. */
 const PLAUSIBLE_SHARE = 0.1;
 const PLAUSIBLE_NUMBER = 10;
-const ACCEPT = '(--accept-removals publishes anyway)';
-const EXPECTED = `expected to keep ${100 * (1 - PLAUSIBLE_SHARE)} % ${ACCEPT}`;
+const EXPECTED = `expected to keep ${100 * (1 - PLAUSIBLE_SHARE)} % (--accept-removals publishes anyway)`;
 
 /** How many losses, and how many records, a message names. */
 const SHOWN_LOSSES = 3;
 const SHOWN_RECORDS = 10;
 
-const isMuch = (part: number, all: number): boolean =>
-  part > PLAUSIBLE_NUMBER && part > PLAUSIBLE_SHARE * all;
-
-const isLoss = (lost: number, all: number): boolean => lost > 0 && (lost >= all || isMuch(lost, all));
-
 /** A build, and the snapshot that it follows. */
 export interface Compared {
   readonly register: Register;
   readonly counts: Counts;
-  readonly buildKey: BuildKey;
   /** What the operator says is not measured. */
   readonly declared: readonly string[];
   readonly withheld: WithheldMarks;
-  /** The published tree, what the state says of it, and the time of its newest measurement. */
-  readonly out: string;
+  /** What the state says of the published tree, and the time of its newest measurement. */
   readonly last: Described | undefined;
   readonly asOf: string | null;
 }
-
-/** Numbers of documents, by route. */
-type ChangesByRoute = ReadonlyMap<string, Readonly<Changes>>;
 
 /** Why what the register has needs confirmation, unless that is given. */
 export function doubtsOf(
@@ -78,26 +54,6 @@ const implausible = (compared: Compared): string | undefined =>
     compared.declared,
     compared.last?.counts,
   ) ?? implausibleCounts(compared);
-
-/**
- * Why removing documents needs confirmation, though as many may be added, and though the counts of the
- * last snapshot may be lost; undefined if it is plausible.
- * @param takenDown documents of withheld records, by route
- */
-export function implausibleRemovals(
-  byRoute: ChangesByRoute,
-  takenDown: ReadonlyMap<string, number>,
-  measured: Measured,
-): string | undefined {
-  for (const [kind, route] of Object.entries(RECORD_ROUTES)) {
-    const { changed = 0, removed: gone = 0, unchanged = 0 } = byRoute.get(route) ?? {};
-    const removed = gone - (takenDown.get(route) ?? 0);
-    const before = changed + removed + unchanged;
-    if (isLoss(removed, before) && measured.has(kind))
-      return `${removed} of ${before} ${kind} would be removed, ${EXPECTED}`;
-  }
-  return undefined;
-}
 
 /**
  * Which records would be published again; undefined if there are none. One without a row counts, too:
@@ -145,144 +101,71 @@ export function implausibleAbsence(
 
 /** Why losing rows, values or the newest measurement needs confirmation. */
 function implausibleCounts(compared: Compared): string | undefined {
-  const { register, last, out, counts } = compared;
-  if (lossOf(compared, counts) === undefined) return undefined;
-  // Only now, since it reads every table.
-  return lossOf(compared, new NewlyWithheld(register, last?.withheld).countsWithout(out));
-}
-
-/** @param kept what would be published if nothing were newly withheld */
-function lossOf(compared: Compared, kept: Counts): string | undefined {
-  const losses = lossesOf(compared, kept);
+  const isCounted = countedIn(compared);
+  const losses = lossesOf(compared, isCounted);
   const rest = losses.length - SHOWN_LOSSES;
   const more = rest > 0 ? ` and ${rest} more` : '';
   return losses.length === 0
-    ? goingBack(compared, kept)
+    ? goingBack(compared, isCounted)
     : `${losses.slice(0, SHOWN_LOSSES).join(', ')}${more} would be gone, ${EXPECTED}`;
 }
 
-const NO_CHANGES: Readonly<Changes> = { added: 0, changed: 0, removed: 0, unchanged: 0 };
-const NONE: TableCounts = { rows: 0, values: {} };
+/** Whether losses of a table count, or of a column in it. */
+type IsCounted = (table: string, column?: string) => boolean;
 
-function loss(before: number, kept: number, now: number, what: string): readonly string[] {
-  // Less what newly withheld records take.
-  const all = before - (kept - now);
-  return isLoss(all - now, all) ? [`${all - now} of ${all} ${what}`] : [];
+/**
+ * What is measured counts, but a takedown is never held up: not a kind of which a record is newly
+ * withheld, with its histories, nor what refers to users or groups if one of those is.
+ */
+function countedIn({ register: { measured }, last, withheld }: Compared): IsCounted {
+  const known = new Set(last?.withheld?.records);
+  const kinds = new Set(
+    withheld.records.flatMap((mark) => (known.has(mark) ? [] : [mark.slice(0, mark.indexOf(' '))])),
+  );
+  const isReferredTo = REFERRED.some((kind) => kinds.has(kind));
+  const uncounted = new Set(
+    TABLES.flatMap(({ name, kind, columns }) =>
+      kind !== null && kinds.has(kind)
+        ? [name]
+        : columns.flatMap((column) =>
+            isReferredTo && column.identifies !== undefined ? [`${name}.${column.name}`] : [],
+          ),
+    ),
+  );
+  return (table, column) =>
+    [table, `${table}.${column}`].every((what) => measured.has(what) && !uncounted.has(what));
 }
 
 /** `11 of 100 rows of groups`; of a table that lost rows, the columns are not named. */
-function lossesOf({ last, counts, register: { measured } }: Compared, kept: Counts): readonly string[] {
-  return Object.entries(last?.counts ?? {}).flatMap(([table, before]) => {
-    if (!measured.has(table)) return [];
-    const [still, now] = [kept[table] ?? NONE, counts[table] ?? NONE];
-    const rows = loss(before.rows, still.rows, now.rows, `rows of ${table}`);
-    if (rows.length > 0) return rows;
-    return Object.entries(before.values).flatMap(([column, values]) =>
-      measured.has(`${table}.${column}`)
-        ? loss(values, still.values[column] ?? 0, now.values[column] ?? 0, `values of ${table}.${column}`)
-        : [],
+const lossesOf = ({ last, counts }: Compared, isCounted: IsCounted): readonly string[] =>
+  Object.entries(last?.counts ?? {}).flatMap(([table, before]) => {
+    if (!isCounted(table)) return [];
+    const { rows = 0, values = {} } = counts[table] ?? {};
+    const lost = loss(before.rows, rows, `rows of ${table}`);
+    if (lost.length > 0) return lost;
+    return Object.entries(before.values).flatMap(([column, each]) =>
+      isCounted(table, column) ? loss(each, values[column] ?? 0, `values of ${table}.${column}`) : [],
     );
   });
+
+function loss(before: number, now: number, what: string): readonly string[] {
+  const lost = before - now;
+  const isLoss = lost > PLAUSIBLE_NUMBER && lost > PLAUSIBLE_SHARE * before;
+  return isLoss || (lost > 0 && now === 0) ? [`${lost} of ${before} ${what}`] : [];
 }
 
-function goingBack(compared: Compared, kept: Counts): string | undefined {
-  const { last, asOf, register } = compared;
-  const { measured, latestTime } = register;
-  const newest = (counts: Counts): string | null =>
-    newestOf(Object.entries(counts).map(([table, each]) => (measured.has(table) ? each.newest : null)));
-  const before = last?.counts === undefined ? asOf : newest(last.counts);
-  const now = newest(kept);
+function goingBack({ last, asOf, register, counts }: Compared, isCounted: IsCounted): string | undefined {
+  const tables = Object.keys(counts).filter((table) => isCounted(table));
+  const newest = (all: Counts): string | null => newestOf(tables.map((table) => all[table]?.newest));
+  const isWhole = RESOURCES.every(({ plural }) => !register.measured.has(plural) || isCounted(plural));
+  // The state was lost, so only the newest of all kinds is known.
+  const before = last?.counts !== undefined ? newest(last.counts) : isWhole ? asOf : null;
+  const now = newest(counts);
   // What is in the future was never measured, and would hold up every later build.
-  if (before === null || before > latestTime || (now !== null && now >= before)) return undefined;
-  const problem = `the newest measurement would be ${now === null ? 'none' : `of ${now}`}, expected none before ${before}`;
-  const [moved] = RESOURCES.flatMap((resource) => timesMoved(compared, resource));
-  if (moved === undefined) return `${problem} ${ACCEPT}`;
+  if (before === null || before > register.latestTime || (now !== null && now >= before)) return undefined;
   return (
-    `${problem}: ${placeOf(moved)} ${moved.message}; if the time zone (TZ) was wrong then and is right now,` +
-    ` publish with --accept-removals, otherwise set it (${TIMES})`
+    `the newest measurement would be ${now === null ? 'none' : `of ${now}`}, expected none before ${before}:` +
+    ` if the time zone (TZ) is wrong now, set it (docs/your-register.md#times); if not,` +
+    ` --accept-removals publishes anyway`
   );
-}
-
-/** How many records are looked at, spread over all ids: in an order that has nothing to do with theirs. */
-const SAMPLED = 100;
-const SPREAD = 'id % 99991 * 7919 % 99991, id';
-/** A sample of fewer records says nothing. */
-const FEWEST = 10;
-/** Nearly all. */
-const NEARLY = 0.9;
-const HOUR_MS = 3_600_000;
-const TIMES = 'docs/your-register.md#times';
-
-/**
- * Notices a time zone that was forgotten, or set since: nearly all times of a column differ from the published ones
- * by one constant of less than a day, or by two where it has summer time. A new measurement moves only
- * `measured_at`, and only forwards.
- */
-function timesMoved({ register, out }: Compared, { kind, plural, record }: Resource): readonly Warning[] {
-  const columns = ['first_measured_at', 'created_at', 'measured_at'];
-  const [fileOf, own] = [filler(routeNamed(ROUTES, record.route).file), new OwnFolder(out)];
-  const rows = register.rows<[id: number, ...times: unknown[]]>(
-    `SELECT id, ${columns.join(', ')} FROM ${name(plural)} WHERE ${isPublished(kind)}` +
-      ` ORDER BY ${SPREAD} LIMIT ${SAMPLED}`,
-  );
-  const pairs = [...rows].flatMap(([id, ...times]) => {
-    const { data } = z.record(z.string(), z.unknown()).safeParse(readJson(own.readable(fileOf(id))));
-    return data === undefined ? [] : [{ data, times }];
-  });
-  return columns.flatMap((column, index): readonly Warning[] => {
-    const all = pairs.flatMap(({ data, times }) => {
-      const [before, now] = [data[column], times[index]];
-      return typeof before === 'string' && typeof now === 'string'
-        ? [(millisecondsOf(now) - millisecondsOf(before)) / HOUR_MS]
-        : [];
-    });
-    const countOf = (shift: number): number => all.filter((each) => each === shift).length;
-    const moved = all.filter((each) => each < 0 || (each > 0 && column !== 'measured_at'));
-    const [most = 0, ...others] = [...new Set(moved)].toSorted((a, b) => countOf(b) - countOf(a));
-    const summer = others.find((each) => Math.abs(each - most) === 1);
-    const isMeant = (each: number): boolean => each === most || each === summer;
-    const count = moved.filter(isMeant).length;
-    // A zone that is UTC in winter leaves half of the times as they are.
-    const fits = count + (Math.abs(most) === 1 ? countOf(0) : 0);
-    if (all.length < FEWEST || Math.abs(most) >= 24 || 2 * count <= all.length || fits < NEARLY * all.length)
-      return [];
-    const by = [most, ...(summer === undefined ? [] : [summer])].map(
-      (each) => `${each > 0 ? '+' : ''}${Number(each.toFixed(2))} h`,
-    );
-    const message = `differs by ${by.join(' or ')} from what is published, in ${count} of ${all.length} records that were looked at`;
-    return [{ table: plural, column, message, count, examples: [] }];
-  });
-}
-
-/**
- * Kinds with many documents that change although few records were measured since the last snapshot,
- * and although program, operator and what is measured are the same: ids that now stand for other
- * records, counts in another unit, or times in another zone.
- */
-export function rewritten(compared: Compared, byRoute: ChangesByRoute): readonly Warning[] {
-  const { register, last, buildKey } = compared;
-  const before = last?.buildKey;
-  if (before?.code !== buildKey.code || before.operator !== buildKey.operator) return [];
-  if (!isDeepStrictEqual(last?.absent, register.absent)) return [];
-  return RESOURCES.flatMap((resource): readonly Warning[] => {
-    const { plural } = resource;
-    const newest = last?.counts?.[plural]?.newest ?? null;
-    if (newest === null) return [];
-    const most = documentsOf(resource)
-      .map(({ route }) => byRoute.get(route) ?? NO_CHANGES)
-      .reduce((one, other) => (other.changed > one.changed ? other : one));
-    const [{ changed }, all] = [most, most.changed + most.unchanged];
-    if (!isMuch(changed, all)) return [];
-    const [moved] = timesMoved(compared, resource);
-    if (moved !== undefined)
-      return [{ ...moved, message: `${moved.message}: is the time zone (TZ) right? See ${TIMES}` }];
-    const measured = countMeasuredAfter(register, resource, newest);
-    if (!isMuch(changed - measured, all)) return [];
-    const explained = new NewlyWithheld(register, last?.withheld).referring(resource);
-    if (!isMuch(changed - measured - explained, all)) return [];
-    const message =
-      `has ${changed} of ${all} documents that change, though ${measured === 0 ? 'none' : `only ${measured}`}` +
-      ` of its records ${measured === 1 ? 'was' : 'were'} measured after ${newest}, the newest time of the last snapshot`;
-    return [{ table: plural, column: null, message, count: changed, examples: [] }];
-  });
 }

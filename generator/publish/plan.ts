@@ -89,19 +89,12 @@ export interface NextSnapshot {
   readonly isTakedown: boolean;
 }
 
-/** What a build withholds. */
-export interface Withheld {
-  /** The keys of withheld records, by route of their documents. */
-  readonly keys: ReadonlyMap<string, ReadonlySet<number>>;
-  readonly marks: WithheldMarks;
-}
-
-/** What of that is new: a takedown, after which no earlier file may stay. */
+/** Whether a build withholds more than the last snapshot: a takedown, after which no earlier file may stay. */
 export class Takedown {
   /** What was withheld in the previous snapshot, if known. */
   readonly before: WithheldMarks | undefined;
-  /** Set before the plan; undefined in a copy, which has no list. */
-  withheld: Withheld | undefined;
+  /** What is withheld now; set before the plan, undefined in a copy, which has no list. */
+  withheld: WithheldMarks | undefined;
 
   constructor(before: WithheldMarks | undefined) {
     this.before = before;
@@ -110,12 +103,12 @@ export class Takedown {
   /** Whether anything is newly withheld, and so may be in files of earlier snapshots. */
   get withholdsMore(): boolean {
     const known = new Set([...(this.before?.records ?? []), ...(this.before?.names ?? [])]);
-    const { records = [], names = [] } = this.withheld?.marks ?? {};
+    const { records = [], names = [] } = this.withheld ?? {};
     return [...records, ...names].some((mark) => !known.has(mark));
   }
 
   /** For the state. */
   get described(): { readonly withheld?: WithheldMarks } {
-    return this.withheld === undefined ? {} : { withheld: this.withheld.marks };
+    return this.withheld === undefined ? {} : { withheld: this.withheld };
   }
 }

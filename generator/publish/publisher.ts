@@ -205,27 +205,13 @@ export class Publisher {
 
   changesOf = (name: string): Readonly<Changes> => this.next.changesOf(this.#route(name));
 
-  changesByRoute(): ReadonlyMap<string, Readonly<Changes>> {
-    return new Map([...this.spec.routes].map(([name, route]) => [name, this.next.changesOf(route)]));
-  }
-
-  /** Removed documents whose records are withheld. */
-  withheldByRoute(): ReadonlyMap<string, number> {
-    const counts = [...(this.takedown.withheld?.keys ?? [])].map(([name, keys]) => {
-      const route = keys.size === 0 ? undefined : this.spec.routes.get(name);
-      const removed = route === undefined ? [] : this.next.removedKeys(route.id);
-      return [name, removed.filter((key) => keys.has(key)).length] as const;
-    });
-    return new Map(counts);
-  }
-
   /** Applies what is left, and computes the totals of the next snapshot, once all documents are put. */
   async plan(progress: Pick<Progress, 'advance'>): Promise<Plan> {
     const { tree, previous, takedown, spec, next } = this;
     const { treeId, known } = this.#opened;
     try {
       this.writer.complete();
-      const changes = totalOf(this.changesByRoute().values());
+      const changes = totalOf([...spec.routes.values()].map((route) => next.changesOf(route)));
       await this.apply([...spec.routes.keys()], progress);
       const routes = this.isDryRun ? [] : nextRoutes(spec.routes);
       const isTouched =

@@ -21,8 +21,6 @@ interface Jobs extends ExportJobs {
   readonly restartRead: Job<Date>;
   /** Takes over the main thread's exclusions. */
   readonly exclude: Job<Exclusions>;
-  /** See least-time.ts. */
-  readonly leastTime: Job<Table, number>;
   /** Takes a step of the check. */
   readonly check: Job<number, CheckReport>;
   readonly shard: Job<ShardJob, ShardResult>;
@@ -53,10 +51,6 @@ const JOBS: {
 } = {
   restartRead: ({ register }, clock) => register.restartRead(clock),
   exclude: ({ register }, exclusions) => register.exclude(exclusions),
-  leastTime: async ({ register }, table) => {
-    const { leastTime } = await import('../../register/least-time.js');
-    return leastTime(register, table);
-  },
   check: async ({ register }, step) => {
     const { takeStep } = await import('../../register/check.js');
     return takeStep(register, step);

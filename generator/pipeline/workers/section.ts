@@ -17,15 +17,11 @@ export interface RenderSection extends SectionInputs {
   readonly stage: StageSpec;
 }
 
-/** The routes whose inputs are compared: those whose documents are made from many, or the main one of a section for all. */
-const comparedRoutes = ({ name, compared = [], source }: Section): readonly string[] =>
-  source === undefined ? compared : [name];
-
-/** What else fingerprints are of. */
-export const INPUTS = SECTIONS.flatMap(comparedRoutes).map((route, index) => ({
+/** What else fingerprints are of: the sources of sections. */
+export const INPUTS = SECTIONS.filter(({ source }) => source !== undefined).map((section, index) => ({
   id: FINGERPRINTS.length + index + 1,
-  name: `inputs-${route}`,
-  route,
+  name: `inputs-${section.name}`,
+  section: section.name,
 }));
 
 /** Stages what may have changed. */
@@ -38,30 +34,31 @@ export function renderSection(
   const due = section.due(inputs.changes);
   // Of a route that has no documents any more, all are removed.
   for (const route of due) writer.route(route);
-  using inputsComparer = new Comparer(stage.compared);
-  const dueInputs = new Set(comparedRoutes(section).filter((route) => due.includes(route)));
-  const compared = new Map(
-    INPUTS.filter(({ route }) => dueInputs.has(route)).map(({ id, route }) => [
-      route,
-      inputsComparer.compare('fingerprint', id, { isPublished: isSameBuild }),
-    ]),
-  );
-  const isSame = (route: string, key: number, hash: Buffer): boolean =>
-    compared.get(route)?.put({ key, bytes: 0, hash }) === 'unchanged';
-  const { source } = section;
-  if (source !== undefined && isSame(name, 0, hashOf(register, source, inputs.entries)))
+  if (isSourceSame(register, section, inputs.entries, { isSameBuild, stage }))
     for (const route of due) writer.route(route).keepBelow(Number.POSITIVE_INFINITY);
   else
-    for (const { route, key, body } of section.render(register, inputs, isSame)) {
-      if (body === undefined) writer.route(route).keep(key);
-      else {
-        writer.route(route).put(key, body);
-        advance(1);
-      }
+    for (const { route, key, body } of section.render(register, inputs)) {
+      writer.route(route).put(key, body);
+      advance(1);
     }
-  for (const comparison of compared.values()) comparison.removeBelow();
-  inputsComparer.finish();
   writer.finish();
+}
+
+/** Whether a section has a source, which is what it was in the previous snapshot. */
+function isSourceSame(
+  register: Register,
+  { name, source }: Section,
+  entries: number,
+  { isSameBuild, stage }: Pick<RenderSection, 'isSameBuild' | 'stage'>,
+): boolean {
+  const input = INPUTS.find(({ section }) => section === name);
+  if (source === undefined || input === undefined) return false;
+  using comparer = new Comparer(stage.compared);
+  const comparison = comparer.compare('fingerprint', input.id, { isPublished: isSameBuild });
+  const isSame = comparison.put({ key: 0, bytes: 0, hash: hashOf(register, source, entries) });
+  comparison.removeBelow();
+  comparer.finish();
+  return isSame === 'unchanged';
 }
 
 /** A hash of a section's source, and of the number of its entries, on which its routes' keys depend. */
