@@ -3177,6 +3177,18 @@ export interface components {
         readonly sequence: number;
         /** @description Digest of that snapshot. */
         readonly digest: string;
+        /** @description Every file below /downloads. What a cache has with another SHA-256 is of another snapshot. */
+        readonly files: readonly {
+          /**
+           * Format: uri-reference
+           * @description Path of the file.
+           */
+          readonly file: string;
+          /** @description Size of the file. Unit: bytes. */
+          readonly bytes: number;
+          /** @description SHA-256 of the file. */
+          readonly sha256: string;
+        }[];
       };
       /** @description Documents of at least this size are also stored compressed, except downloads, snapshot.json, change lists and the feed of snapshots. Unit: bytes. */
       readonly compressed_from: number;

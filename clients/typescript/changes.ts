@@ -1,7 +1,7 @@
 /** Following the changes of a register: every document that is new, changed or removed, with its body. */
 import type { Document, RegisterClient, RequestOptions } from './client.js';
 
-/** A snapshot that a copy holds. The first is in `/snapshot.json`, along with the documents that you fetch. */
+/** A snapshot that a copy holds. The first is that of a `download`. */
 export interface Position {
   /** `tree.id` of `/snapshot.json`. */
   readonly tree: string;
@@ -31,6 +31,45 @@ interface Step {
   readonly digest: string;
   readonly file: string;
   readonly sha256: string;
+}
+
+/** The file of a download, and the snapshot that it is of. */
+export interface Download {
+  readonly bytes: ArrayBuffer;
+  readonly position: Position;
+}
+
+/**
+ * Fetches a file below `/downloads/` with the SHA-256 that `/snapshot.json` says. If a cache has
+ * another, it asks once past caches.
+ * @throws {ProblemError} and {ResponseError} as `get`
+ * @throws {Error} if the file has another SHA-256 all the same; the message says for how long it may
+ */
+export async function download(
+  client: RegisterClient,
+  file: string,
+  options: RequestOptions = {},
+): Promise<Download> {
+  const { tree, downloads } = await client.get('/snapshot.json', {}, options);
+  const { sequence, digest } = downloads;
+  const expected = downloads.files.find((each) => each.file === file);
+  if (expected === undefined) throw new Error(`${file}: expected a file that /snapshot.json names`);
+  let until = '';
+  for (const query of ['', `?snapshot=${sequence}`]) {
+    const response = await client.fetch(file + query, options);
+    const bytes = await response.arrayBuffer();
+    const position = { tree: tree.id, sequence, digest };
+    if ((await sha256Of(bytes)) === expected.sha256) return { bytes, position };
+    until = freshUntil(response.headers);
+  }
+  throw new Error(`${file} is not that of snapshot ${sequence}: caches may have another until ${until}`);
+}
+
+/** Until when caches may have a response; an hour is what the service says of downloads. */
+function freshUntil(headers: Headers): string {
+  const lifetime = /max-age=(\d+)/.exec(headers.get('cache-control') ?? '')?.[1] ?? 3600;
+  const seconds = Number(lifetime) - (Number(headers.get('age')) || 0);
+  return new Date(Date.now() + 1000 * Math.max(0, seconds)).toISOString();
 }
 
 /**
@@ -124,9 +163,13 @@ async function changeIn({ path, deleted, sha256, body }: Line, file: string): Pr
 /** Named so that versions of TypeScript with and without a generic `Uint8Array` agree. */
 type Bytes = Parameters<typeof crypto.subtle.digest>[1];
 
-async function assertHash(bytes: Bytes, sha256: string, what: string): Promise<void> {
+async function sha256Of(bytes: Bytes): Promise<string> {
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-  const hex = Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+async function assertHash(bytes: Bytes, sha256: string, what: string): Promise<void> {
+  const hex = await sha256Of(bytes);
   if (hex !== sha256) throw new Error(`${what}: expected the SHA-256 ${sha256}, got ${hex}`);
 }
 

@@ -154,7 +154,7 @@ export function manifest(facts: ManifestFacts): string {
     digest: plan.digest,
     tree: { id: plan.treeId, files: plan.files, bytes: plan.bytes },
     log: log && snapshotLog(log, plan.treeId),
-    downloads: { as_of: downloads.asOf, sequence, digest },
+    downloads: { as_of: downloads.asOf, sequence, digest, files: plan.downloads },
     compressed_from: COMPRESSED_FROM_BYTES,
     routes: table.map((route) =>
       describeRoute(route, {

@@ -2,6 +2,7 @@
 import type { Changes, NextState } from '../state/next.js';
 import type { Change } from '../tree/changes.js';
 import type { Manifest } from '../tree/snapshot-json.js';
+import type { PublishedFile } from '../tree/values.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import type { Tree } from '../tree/tree.js';
 import type { StageSpec } from './stage.js';
@@ -42,6 +43,8 @@ export interface Plan {
   readonly bytes: number;
   /** The lowest key of each route that has documents; none in a dry run. */
   readonly firstKeys: ReadonlyMap<string, number>;
+  /** The files below /downloads; none in a dry run. */
+  readonly downloads: readonly PublishedFile[];
 }
 
 /** A file below the output folder. Its URL is its name. */

@@ -234,6 +234,15 @@ export class Publisher {
             return firstKey === null ? [] : [[name, firstKey]];
           }),
         ),
+        downloads: routes
+          .filter(({ class: cacheClass }) => cacheClass === 'download')
+          .flatMap(({ name, path }) =>
+            [...next.documents(this.#route(name).id)].map(({ bytes, hash }) => ({
+              file: path,
+              bytes,
+              sha256: hash.toString('hex'),
+            })),
+          ),
       };
     } catch (error) {
       throw asFailure(error, `output folder "${tree.out}"`);

@@ -30,11 +30,13 @@ const SNAPSHOT = JSON.stringify({
     ['/api/v1/largest', 'summary'],
     ['/feeds/groups.atom', 'feed'],
     ['/assets/style-0a1b2c.css', 'asset'],
+    ['/downloads/groups.csv', 'download'],
+    ['/downloads/users.csv', 'download'],
     ['/group', 'group-page', 'group.html'],
     ['/group/{id}', 'group-page', 'group.html', 'group'],
   ].map(([path, tag, file = path, requires]) => {
     const headers = { 'Cache-Tag': tag, 'Surrogate-Key': tag };
-    return { path, headers, file, requires };
+    return { path, headers, file, requires, class: tag };
   }),
 });
 
@@ -119,6 +121,12 @@ describe.skipIf(!HAS_TOOLS)('purge.sh', () => {
       few,
       TAGS,
       [files(...few), tagged('group-page')],
+    ],
+    [
+      'the tag of changed downloads, which caches also have with ?snapshot=N',
+      ['/downloads/groups.csv', '/downloads/users.csv'],
+      TAGS,
+      [files('/downloads/groups.csv', '/downloads/users.csv'), tagged('download')],
     ],
     ['no such tag if the page is not among them', few.slice(1), TAGS, [files(...few.slice(1))]],
     ['no tags where the origin, such as a bucket, sends none', few, {}, [files(...few)]],

@@ -78,6 +78,11 @@ const manifestSchema = z.looseObject({
   built_at: z.string(),
   digest: z.string(),
   tree: z.looseObject({ id: z.string() }),
+  downloads: z
+    .looseObject({
+      files: z.array(z.strictObject({ file: z.string(), bytes: z.int(), sha256: z.string() })),
+    })
+    .default({ files: [] }),
   service: z.looseObject({ base_url: z.string() }).default({ base_url: '' }),
   counts: z.unknown(),
   routes: z.array(
