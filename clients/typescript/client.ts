@@ -318,8 +318,16 @@ const PAGE = /\/\d+$/;
 /** The last part of a path. */
 const keyIn = (path: string): number => Number(path.slice(path.lastIndexOf('/') + 1));
 
-/** A name as it is looked up and sorted. */
-const foldedName = (name: string): string => name.normalize('NFKC').toLowerCase().normalize('NFKC');
+/** A name as it is looked up and sorted: the same for names that differ only in case or width. */
+export const foldedName = (name: string): string =>
+  name
+    .normalize('NFKC')
+    .toLowerCase()
+    .toUpperCase()
+    .toLowerCase()
+    .replaceAll('ς', 'σ')
+    .replaceAll('i\u0307', 'i')
+    .normalize('NFKC');
 
 /** In the order of code points, which is that of pages; UTF-16 has some of them in another order. */
 function comparePoints(a: string, b: string): number {
