@@ -112,8 +112,12 @@ type Line = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Line => typeof value === 'object' && value !== null;
 
+/** Copies have files of these names. */
+const isPath = (path: string): boolean => path.startsWith('/') && !/[/\\]\.\.?(?:[/\\]|$)/.test(path);
+
 async function changeIn({ path, deleted, sha256, body }: Line, file: string): Promise<Change> {
-  if (typeof path !== 'string') throw new Error(`${file}: expected a path`);
+  if (typeof path !== 'string' || !isPath(path))
+    throw new Error(`${file}: expected a path that begins with "/" and has no "..", got "${String(path)}"`);
   if (deleted === true) return { kind: 'deleted', path };
   if (typeof sha256 !== 'string') throw new Error(`${file}: expected a SHA-256 of ${path}`);
   if (typeof body !== 'string') return { kind: 'fetch', path, sha256 };

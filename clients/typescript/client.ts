@@ -130,7 +130,15 @@ export class RegisterClient {
   get<R extends Exclude<Route, JsonRoute>>(route: R, ...rest: Arguments<R>): Promise<Response>;
   async get(route: Route, parameters: object = {}, options: RequestOptions = {}): Promise<unknown> {
     if (isJsonRoute(route)) return this.#json(route, parameters, options);
-    return this.#send(this.#base + fill(route, parameters), {}, options.signal, itself);
+    return this.#send(this.#urlOf(fill(route, parameters)), {}, options.signal, itself);
+  }
+
+  /** Paths come from the service, too. @throws {TypeError} for one that leads out of the base URL */
+  #urlOf(path: string): string {
+    const url = path.startsWith('/') ? new URL(this.#base + path).href : '';
+    if (!url.startsWith(`${this.#base}/`))
+      throw new TypeError(`expected a path of ${this.#base} that begins with "/", got "${path}"`);
+    return url;
   }
 
   #json<R extends JsonRoute>(
@@ -145,7 +153,7 @@ export class RegisterClient {
     { signal }: RequestOptions,
     isFresh = false,
   ): Promise<unknown> {
-    const url = this.#base + fill(route, parameters);
+    const url = this.#urlOf(fill(route, parameters));
     const known = this.#cache.get(url);
     const headers: Record<string, string> = {
       ...(known !== undefined && { 'If-None-Match': known.etag }),
@@ -165,9 +173,10 @@ export class RegisterClient {
   /**
    * The response at a path, such as one in `links` or in a change; its body is for the caller to read.
    * @throws the same as `get`
+   * @throws {TypeError} for a path that doesn't begin with `/` or leads out of the base URL
    */
-  fetch(path: string, options: RequestOptions = {}): Promise<Response> {
-    return this.#send(this.#base + path, {}, options.signal, itself);
+  async fetch(path: string, options: RequestOptions = {}): Promise<Response> {
+    return this.#send(this.#urlOf(path), {}, options.signal, itself);
   }
 
   /**

@@ -168,6 +168,11 @@ describe('a bundle', () => {
     ],
     ['a cut', () => origin.putBundle(bundled([LAST]).subarray(0, -9)), /expected a whole gzip file/],
     ['no path', () => bundled([{ sha256: OTHER }]), /expected a path/],
+    [
+      'a path that leads out',
+      () => bundled([{ ...LAST, path: '/a/../../b' }]),
+      /has no "\.\.", got "\/a\/\.\./,
+    ],
     ['a 404', () => origin.files.delete(BUNDLE), /404/],
   ])('with %s is an error, after the changes before it', async (_, spoil, message) => {
     spoil();

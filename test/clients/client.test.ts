@@ -391,6 +391,17 @@ it.each(['/copies/one', '/copies/one/'])('the base URL keeps its path: %s', asyn
   expect(paths).toEqual(['/copies/one/api/v1/group/7', '/copies/one/group/7/history.json']);
 });
 
+it.each(['1/evil', '@elsewhere.example/', 'https://elsewhere.example/', '', '/../other', '/%2e%2e/other'])(
+  'a path from the service leads to nothing but the service: "%s"',
+  async (wrong) => {
+    const { client, statuses } = await served(HERE, {}, '/copies/one');
+    const error = await rejectionOf(client.fetch(wrong));
+    expect(error).toBeInstanceOf(TypeError);
+    expect(String(error)).toMatch(/expected a path of .*\/copies\/one that begins with "\/", got "/);
+    expect(statuses).toEqual([]);
+  },
+);
+
 describe('an abort', () => {
   it('ends a wait at once, and that of a request in the queue, and nothing else', async () => {
     // Longer than a test may take.
