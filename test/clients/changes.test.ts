@@ -166,6 +166,16 @@ describe('a bundle', () => {
       () => origin.putBundle(gzipSync(gunzipSync(bundled([LAST])).subarray(0, -1))),
       /3\.ndjson\.gz: expected a line break/,
     ],
+    [
+      'more bytes than the list says',
+      () => origin.files.set(BUNDLE, Buffer.concat([bundled([LAST]), Buffer.alloc(1)])),
+      /3\.ndjson\.gz: expected \d+ bytes, got more/,
+    ],
+    [
+      'a line without an end',
+      () => origin.putBundle(gzipSync(Buffer.alloc(65 * 1024 * 1024, ' '))),
+      /expected lines of/,
+    ],
     ['a cut', () => origin.putBundle(bundled([LAST]).subarray(0, -9)), /expected a whole gzip file/],
     ['no path', () => bundled([{ sha256: OTHER }]), /expected a path/],
     [
