@@ -335,7 +335,7 @@ export class RegisterClient {
   #timed(response: Response, controller: AbortController): Response {
     if (response.body === null) return response;
     const { url } = response;
-    const reader = response.body.getReader();
+    const reader: Reader = response.body.getReader();
     let leftMs = this.#bodyMs;
     const pull = async (body: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
       const begun = Date.now();
@@ -497,9 +497,12 @@ function fill(route: string, parameters: object): string {
   return query.length === 0 ? path : `${path}?${query.join('&')}`;
 }
 
+/** Named, since the types of Node leave open what is read. */
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
 /** The text of a body. */
 async function textOf(response: Response): Promise<string> {
-  const reader = response.body?.getReader();
+  const reader: Reader | undefined = response.body?.getReader();
   const decoder = new TextDecoder();
   let [text, bytes] = ['', 0];
   for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {

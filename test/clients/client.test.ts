@@ -1,7 +1,7 @@
 /** The typed client against the real proxy, and against servers that misbehave. */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -369,13 +369,12 @@ it('a slow request ends by itself, holds up no other, and is none if it is a dow
 it('a download ends by itself if the service falls silent, or takes too long in all', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
-  let send: (text: string) => void = () => undefined;
-  let isGone: Promise<unknown> = Promise.resolve();
+  const sent: ServerResponse[] = [];
   const piecemeal: RequestListener = (_, response) => {
     response.writeHead(200, { 'content-type': 'text/csv' }).write('id');
-    send = (text) => response.write(text);
-    isGone = new Promise((settle) => response.on('close', settle));
+    sent.push(response);
   };
+  const isGone = () => vi.waitFor(() => expect(sent.at(-1)?.closed).toBe(true));
   const { client } = await served(piecemeal, { timeoutSeconds: 2, bodySeconds: 5 });
   const begin = async () => {
     const response = await client.get('/downloads/groups.csv');
@@ -390,18 +389,18 @@ it('a download ends by itself if the service falls silent, or takes too long in 
   const read = rejectionOf(silent.next());
   await vi.advanceTimersByTimeAsync(2000);
   expect(String(await read)).toMatch(/^TimeoutError: .*groups\.csv: nothing came for 2 seconds$/);
-  await isGone;
+  await isGone();
   const slow = await begin();
   for (let seconds = 0; seconds < 4.5; seconds += 1.5) {
     const piece = slow.next();
     await vi.advanceTimersByTimeAsync(1500);
-    send(',');
+    sent.at(-1)?.write(',');
     await piece;
   }
   const last = rejectionOf(slow.next());
   await vi.advanceTimersByTimeAsync(500);
   expect(String(await last)).toMatch(/^TimeoutError: .*: the body took more than 5 seconds$/);
-  await isGone;
+  await isGone();
 });
 
 it.each([
