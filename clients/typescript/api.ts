@@ -2293,7 +2293,7 @@ export interface components {
       readonly prefix: string;
       /** @description All names whose hash has the prefix, in order of their code points. */
       readonly names: readonly {
-        /** @description The name as it is hashed: NFKC(lower(NFKC(name))). */
+        /** @description The name as it is hashed: NFKC(replace(lower(upper(lower(NFKC(name)))), ς → σ, i U+0307 → i)). */
         readonly name: string;
         /** @description The records that have or had the name, in order of id. A record has one entry for each spelling. */
         readonly matches: readonly {
@@ -2312,7 +2312,7 @@ export interface components {
       readonly prefix: string;
       /** @description All names whose hash has the prefix, in order of their code points. */
       readonly names: readonly {
-        /** @description The name as it is hashed: NFKC(lower(NFKC(name))). */
+        /** @description The name as it is hashed: NFKC(replace(lower(upper(lower(NFKC(name)))), ς → σ, i U+0307 → i)). */
         readonly name: string;
         /** @description The records that have or had the name, in order of id. A record has one entry for each spelling. */
         readonly matches: readonly {
@@ -2331,7 +2331,7 @@ export interface components {
       readonly prefix: string;
       /** @description All names whose hash has the prefix, in order of their code points. */
       readonly names: readonly {
-        /** @description The name as it is hashed: NFKC(lower(NFKC(name))). */
+        /** @description The name as it is hashed: NFKC(replace(lower(upper(lower(NFKC(name)))), ς → σ, i U+0307 → i)). */
         readonly name: string;
         /** @description The records that have or had the name, in order of id. A record has one entry for each spelling. */
         readonly matches: readonly {
@@ -2350,7 +2350,7 @@ export interface components {
       readonly count: number;
       /** @description The pages, in order of their names. */
       readonly pages: readonly {
-        /** @description The first name of the page, folded: NFKC(lower(NFKC(name))). Pages are in order of the code points of folded names. */
+        /** @description The first name of the page, folded: NFKC(replace(lower(upper(lower(NFKC(name)))), ς → σ, i U+0307 → i)). Pages are in order of the code points of folded names. */
         readonly first: string;
         /**
          * Format: uri-reference
@@ -2361,7 +2361,7 @@ export interface components {
     };
     /** @description A page of the names of all records. */
     readonly LookupNamesPage: {
-      /** @description The first name of the page, folded: NFKC(lower(NFKC(name))). Pages are in order of the code points of folded names. */
+      /** @description The first name of the page, folded: NFKC(replace(lower(upper(lower(NFKC(name)))), ς → σ, i U+0307 → i)). Pages are in order of the code points of folded names. */
       readonly first: string;
       /**
        * Format: uri-reference
@@ -2434,7 +2434,7 @@ export interface components {
       readonly prefix: string;
       /** @description All names whose hash has the prefix, in order of their code points. */
       readonly names: readonly {
-        /** @description The name as it is hashed: NFKC(lower(NFKC(name))). */
+        /** @description The name as it is hashed: NFKC(replace(lower(upper(lower(NFKC(name)))), ς → σ, i U+0307 → i)). */
         readonly name: string;
         /** @description The records that have or had the name, in order of id. A record has one entry for each spelling. */
         readonly matches: readonly {

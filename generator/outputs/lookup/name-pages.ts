@@ -3,6 +3,7 @@
  * beginning of a name. A new name changes one page, and splits it at most.
  */
 import { hash } from 'node:crypto';
+import { FOLDED_NAME } from '../../base/portable.js';
 import { beginsChunkSql } from '../../tree/chunks.js';
 import type { Register } from '../../register/database.js';
 import { isPublished, literal, objectOf } from '../../register/sql.js';
@@ -41,7 +42,7 @@ const FIRST = value(
   'first',
   'text',
   'marlow_finch',
-  'The first name of the page, folded: NFKC(lower(NFKC(name))). Pages are in order of the code points of folded names.',
+  `The first name of the page, folded: ${FOLDED_NAME}. Pages are in order of the code points of folded names.`,
 );
 
 const pathOf = filler(routeNamed(ROUTES, NAME_PAGE_ROUTE).path);
