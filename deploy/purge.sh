@@ -85,15 +85,18 @@ has_tags=true
 grep -qi "^$header:" "$work/headers" || has_tags=false
 if [ "$(wc -l < "$urls")" -le "$most_urls" ] || [ $has_tags = false ]; then
   cat "$urls" > "$work/urls"
-  # The page of a kind is at the URLs of all of its records, too. The list has only its own.
+  # The page of a kind is at the URLs of all of its records, too, and a download at those with
+  # ?snapshot=N. The list has neither.
   if [ $has_tags = true ]; then
     jq -r '.routes as $all | $all[] | select(.requires) | . as $page
       | $all[] | select(.file == $page.file and (.requires | not))
       | .path + " " + ($page.headers["Cache-Tag"] // empty)' "$snapshot" > "$work/pages"
+    jq -r '.routes[] | select(.class == "download")
+      | .path + " " + (.headers["Cache-Tag"] // empty)' "$snapshot" >> "$work/pages"
     awk -v tags="$work/tags" '
       FILENAME == ARGV[1] { of[$1] = $2; next }
       { sub(/^https?:\/\/[^\/]*/, "") }
-      $0 in of { print of[$0] > tags }' "$work/pages" "$urls"
+      $0 in of && !seen[of[$0]]++ { print of[$0] > tags }' "$work/pages" "$urls"
   fi
 else
   # A URL is one of a route if both look alike with all numbers replaced; no two routes with

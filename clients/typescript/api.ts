@@ -1094,42 +1094,6 @@ export interface paths {
       };
     };
   };
-  '/feeds/groups/{month}.atom': {
-    /** Groups with a new name or a new owner: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/groups/{month}.json': {
-    /** Groups with a new name or a new owner: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
   '/feeds/users.atom': {
     /** Users with a new username */
     get: {
@@ -1145,42 +1109,6 @@ export interface paths {
   '/feeds/users.json': {
     /** Users with a new username */
     get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/users/{month}.atom': {
-    /** Users with a new username: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/users/{month}.json': {
-    /** Users with a new username: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
       responses: {
         200: {
           content: {
@@ -1214,42 +1142,6 @@ export interface paths {
       };
     };
   };
-  '/feeds/new-groups/{month}.atom': {
-    /** Groups measured for the first time: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/new-groups/{month}.json': {
-    /** Groups measured for the first time: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
   '/feeds/new-users.atom': {
     /** Users measured for the first time */
     get: {
@@ -1265,42 +1157,6 @@ export interface paths {
   '/feeds/new-users.json': {
     /** Users measured for the first time */
     get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/new-users/{month}.atom': {
-    /** Users measured for the first time: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/new-users/{month}.json': {
-    /** Users measured for the first time: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
       responses: {
         200: {
           content: {
@@ -1334,42 +1190,6 @@ export interface paths {
       };
     };
   };
-  '/feeds/games/{month}.atom': {
-    /** Games measured for the first time: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/games/{month}.json': {
-    /** Games measured for the first time: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
   '/feeds/items.atom': {
     /** Catalogue items measured for the first time */
     get: {
@@ -1385,42 +1205,6 @@ export interface paths {
   '/feeds/items.json': {
     /** Catalogue items measured for the first time */
     get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/items/{month}.atom': {
-    /** Catalogue items measured for the first time: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/items/{month}.json': {
-    /** Catalogue items measured for the first time: older entries, by month of measurement */
-    get: {
-      parameters: {
-        path: {
-          /** @description A month, such as 2026-11, or a numbered part of one, such as 2026-11-00001. */
-          month: string;
-        };
-      };
       responses: {
         200: {
           content: {
@@ -2184,8 +1968,8 @@ export interface components {
           readonly name: string;
           /** @description Whether it is part of the path or of the query. Words: `path`, `query`. Others may be added. */
           readonly in: 'path' | 'query' | (string & {});
-          /** @description An id, an integer within bounds, a month (2026-11, or a numbered part of one), lower-case hexadecimal digits, or the name of an asset. Words: `id`, `integer`, `month`, `prefix`, `asset`. Others may be added. */
-          readonly type: 'id' | 'integer' | 'month' | 'prefix' | 'asset' | (string & {});
+          /** @description An id, an integer within bounds, lower-case hexadecimal digits, or the name of an asset. Words: `id`, `integer`, `prefix`, `asset`. Others may be added. */
+          readonly type: 'id' | 'integer' | 'prefix' | 'asset' | (string & {});
           /** @description Lowest value allowed; absent for a path parameter. */
           readonly minimum?: number;
           /** @description Highest value allowed; absent for a path parameter. */
@@ -2509,7 +2293,7 @@ export interface components {
       readonly prefix: string;
       /** @description All names whose hash has the prefix, in order of their code points. */
       readonly names: readonly {
-        /** @description The name as it is hashed: NFKC(lower(NFKC(name))). */
+        /** @description The name as it is hashed: NFKC(replace(lower(upper(lower(NFKC(name)))), ς → σ, i U+0307 → i)). */
         readonly name: string;
         /** @description The records that have or had the name, in order of id. A record has one entry for each spelling. */
         readonly matches: readonly {
@@ -2528,7 +2312,7 @@ export interface components {
       readonly prefix: string;
       /** @description All names whose hash has the prefix, in order of their code points. */
       readonly names: readonly {
-        /** @description The name as it is hashed: NFKC(lower(NFKC(name))). */
+        /** @description The name as it is hashed: NFKC(replace(lower(upper(lower(NFKC(name)))), ς → σ, i U+0307 → i)). */
         readonly name: string;
         /** @description The records that have or had the name, in order of id. A record has one entry for each spelling. */
         readonly matches: readonly {
@@ -2547,7 +2331,7 @@ export interface components {
       readonly prefix: string;
       /** @description All names whose hash has the prefix, in order of their code points. */
       readonly names: readonly {
-        /** @description The name as it is hashed: NFKC(lower(NFKC(name))). */
+        /** @description The name as it is hashed: NFKC(replace(lower(upper(lower(NFKC(name)))), ς → σ, i U+0307 → i)). */
         readonly name: string;
         /** @description The records that have or had the name, in order of id. A record has one entry for each spelling. */
         readonly matches: readonly {
@@ -2566,7 +2350,7 @@ export interface components {
       readonly count: number;
       /** @description The pages, in order of their names. */
       readonly pages: readonly {
-        /** @description The first name of the page, folded: NFKC(lower(NFKC(name))). Pages are in order of the code points of folded names. */
+        /** @description The first name of the page, folded: NFKC(replace(lower(upper(lower(NFKC(name)))), ς → σ, i U+0307 → i)). Pages are in order of the code points of folded names. */
         readonly first: string;
         /**
          * Format: uri-reference
@@ -2577,7 +2361,7 @@ export interface components {
     };
     /** @description A page of the names of all records. */
     readonly LookupNamesPage: {
-      /** @description The first name of the page, folded: NFKC(lower(NFKC(name))). Pages are in order of the code points of folded names. */
+      /** @description The first name of the page, folded: NFKC(replace(lower(upper(lower(NFKC(name)))), ς → σ, i U+0307 → i)). Pages are in order of the code points of folded names. */
       readonly first: string;
       /**
        * Format: uri-reference
@@ -2650,7 +2434,7 @@ export interface components {
       readonly prefix: string;
       /** @description All names whose hash has the prefix, in order of their code points. */
       readonly names: readonly {
-        /** @description The name as it is hashed: NFKC(lower(NFKC(name))). */
+        /** @description The name as it is hashed: NFKC(replace(lower(upper(lower(NFKC(name)))), ς → σ, i U+0307 → i)). */
         readonly name: string;
         /** @description The records that have or had the name, in order of id. A record has one entry for each spelling. */
         readonly matches: readonly {
@@ -3393,6 +3177,18 @@ export interface components {
         readonly sequence: number;
         /** @description Digest of that snapshot. */
         readonly digest: string;
+        /** @description Every file below /downloads. What a cache has with another SHA-256 is of another snapshot. */
+        readonly files: readonly {
+          /**
+           * Format: uri-reference
+           * @description Path of the file.
+           */
+          readonly file: string;
+          /** @description Size of the file. Unit: bytes. */
+          readonly bytes: number;
+          /** @description SHA-256 of the file. */
+          readonly sha256: string;
+        }[];
       };
       /** @description Documents of at least this size are also stored compressed, except downloads, snapshot.json, change lists and the feed of snapshots. Unit: bytes. */
       readonly compressed_from: number;
@@ -3424,8 +3220,8 @@ export interface components {
           readonly name: string;
           /** @description Whether it is part of the path or of the query. Words: `path`, `query`. Others may be added. */
           readonly in: 'path' | 'query' | (string & {});
-          /** @description An id, an integer within bounds, a month (2026-11, or a numbered part of one), lower-case hexadecimal digits, or the name of an asset. Words: `id`, `integer`, `month`, `prefix`, `asset`. Others may be added. */
-          readonly type: 'id' | 'integer' | 'month' | 'prefix' | 'asset' | (string & {});
+          /** @description An id, an integer within bounds, lower-case hexadecimal digits, or the name of an asset. Words: `id`, `integer`, `prefix`, `asset`. Others may be added. */
+          readonly type: 'id' | 'integer' | 'prefix' | 'asset' | (string & {});
           /** @description Lowest value allowed; absent for a path parameter. */
           readonly minimum?: number;
           /** @description Highest value allowed; absent for a path parameter. */

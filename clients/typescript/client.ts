@@ -38,8 +38,13 @@ export interface ClientOptions {
   readonly retries?: number;
   /** A longer `Retry-After` is not waited for; 300 seconds (= 5 minutes) by default. */
   readonly maxWaitSeconds?: number;
-  /** How long a request may take, up to the headers, or the end of JSON; 30 seconds by default. */
+  /**
+   * How long a request may take, up to the headers, or the end of JSON; and how long the service may be silent within any
+   * other body; 30 seconds by default.
+   */
   readonly timeoutSeconds?: number;
+  /** How long in all such a body may be waited for; 3600 seconds (= 1 hour) by default. */
+  readonly bodySeconds?: number;
   /** How much JSON is kept in memory, in characters; 16 Mi by default. None in browsers, which have a cache. */
   readonly cacheCharacters?: number;
 }
@@ -91,6 +96,9 @@ export class ProblemError extends ResponseError {
 /** As many requests as browsers have under way to one host. */
 const CONCURRENT_REQUESTS = 6;
 
+/** The most bytes of a JSON, decompressed. No document of a register is near it. */
+const MOST_JSON_BYTES = 64 * 1024 * 1024;
+
 /** What something between client and service, or a service that starts, may answer for a moment. */
 const TRANSIENT = new Set([429, 502, 503, 504]);
 
@@ -104,6 +112,7 @@ export class RegisterClient {
   readonly #retries: number;
   readonly #maxWaitSeconds: number;
   readonly #timeoutMs: number;
+  readonly #bodyMs: number;
   readonly #cache: Cache;
   readonly #slots = new Slots(CONCURRENT_REQUESTS);
   /** Held by the refused request that waits. */
@@ -116,6 +125,7 @@ export class RegisterClient {
     this.#retries = options.retries ?? 4;
     this.#maxWaitSeconds = options.maxWaitSeconds ?? 300;
     this.#timeoutMs = 1000 * (options.timeoutSeconds ?? 30);
+    this.#bodyMs = 1000 * (options.bodySeconds ?? 3600);
     this.#cache = new Cache(options.cacheCharacters ?? (isBrowser() ? 0 : 16 * 1024 * 1024));
   }
 
@@ -130,7 +140,15 @@ export class RegisterClient {
   get<R extends Exclude<Route, JsonRoute>>(route: R, ...rest: Arguments<R>): Promise<Response>;
   async get(route: Route, parameters: object = {}, options: RequestOptions = {}): Promise<unknown> {
     if (isJsonRoute(route)) return this.#json(route, parameters, options);
-    return this.#send(this.#base + fill(route, parameters), {}, options.signal, itself);
+    return this.#send(this.#urlOf(fill(route, parameters)), {}, options.signal, itself);
+  }
+
+  /** Paths come from the service, too. @throws {TypeError} for one that leads out of the base URL */
+  #urlOf(path: string): string {
+    const url = path.startsWith('/') ? new URL(this.#base + path).href : '';
+    if (!url.startsWith(`${this.#base}/`))
+      throw new TypeError(`expected a path of ${this.#base} that begins with "/", got "${path}"`);
+    return url;
   }
 
   #json<R extends JsonRoute>(
@@ -145,7 +163,7 @@ export class RegisterClient {
     { signal }: RequestOptions,
     isFresh = false,
   ): Promise<unknown> {
-    const url = this.#base + fill(route, parameters);
+    const url = this.#urlOf(fill(route, parameters));
     const known = this.#cache.get(url);
     const headers: Record<string, string> = {
       ...(known !== undefined && { 'If-None-Match': known.etag }),
@@ -153,7 +171,7 @@ export class RegisterClient {
     };
     return this.#send(url, headers, signal, async (response) => {
       if (response.status === 304 && known !== undefined) return parse(known.text);
-      const text = await response.text();
+      const text = await textOf(response);
       const value = isOfType(response, 'application/json') ? parsed(text) : undefined;
       if (value === undefined) throw new ResponseError(response, 'expected JSON');
       const etag = response.headers.get('etag');
@@ -163,11 +181,13 @@ export class RegisterClient {
   }
 
   /**
-   * The response at a path, such as one in `links` or in a change; its body is for the caller to read.
+   * The response at a path, such as one in `links` or in a change; its body is for the caller to read, and ends with a
+   * `TimeoutError` if it doesn't come (`timeoutSeconds`, `bodySeconds`).
    * @throws the same as `get`
+   * @throws {TypeError} for a path that doesn't begin with `/` or leads out of the base URL
    */
-  fetch(path: string, options: RequestOptions = {}): Promise<Response> {
-    return this.#send(this.#base + path, {}, options.signal, itself);
+  async fetch(path: string, options: RequestOptions = {}): Promise<Response> {
+    return this.#send(this.#urlOf(path), {}, options.signal, itself);
   }
 
   /**
@@ -296,8 +316,10 @@ export class RegisterClient {
     }, this.#timeoutMs);
     try {
       const response = await this.#fetch(url, { headers, signal: controller.signal });
-      if (response.ok || response.status === 304) return await read(response);
-      const text = await response.text();
+      if (response.ok || response.status === 304) {
+        return await read(read === itself ? this.#timed(response, controller) : response);
+      }
+      const text = await textOf(response);
       const problem = isOfType(response, 'application/problem+json') ? parsed(text) : undefined;
       throw isProblem(problem)
         ? new ProblemError(response, problem)
@@ -307,6 +329,39 @@ export class RegisterClient {
       // The caller's signal also ends the reading of a body that is left to the caller.
       if (read !== itself) signal?.removeEventListener('abort', abort);
     }
+  }
+
+  /** The same response; what is waited for is the service, and not who reads. */
+  #timed(response: Response, controller: AbortController): Response {
+    if (response.body === null) return response;
+    const { url } = response;
+    const reader: Reader = response.body.getReader();
+    let leftMs = this.#bodyMs;
+    const pull = async (body: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+      const begun = Date.now();
+      const timer = setTimeout(
+        () => {
+          const waited =
+            leftMs < this.#timeoutMs
+              ? `the body took more than ${this.#bodyMs / 1000} seconds`
+              : `nothing came for ${this.#timeoutMs / 1000} seconds`;
+          controller.abort(new DOMException(`${url}: ${waited}`, 'TimeoutError'));
+        },
+        Math.min(leftMs, this.#timeoutMs),
+      );
+      try {
+        const { done, value } = await reader.read();
+        if (done) body.close();
+        else body.enqueue(value);
+      } finally {
+        clearTimeout(timer);
+        leftMs -= Date.now() - begun;
+      }
+    };
+    const cancel = (reason: unknown): Promise<void> => reader.cancel(reason);
+    // Nothing is waited for before it is read.
+    const timed = new Response(new ReadableStream({ pull, cancel }, { highWaterMark: 0 }), response);
+    return Object.defineProperty(timed, 'url', { value: url });
   }
 }
 
@@ -318,8 +373,16 @@ const PAGE = /\/\d+$/;
 /** The last part of a path. */
 const keyIn = (path: string): number => Number(path.slice(path.lastIndexOf('/') + 1));
 
-/** A name as it is looked up and sorted. */
-const foldedName = (name: string): string => name.normalize('NFKC').toLowerCase().normalize('NFKC');
+/** A name as it is looked up and sorted: the same for names that differ only in case or width. */
+export const foldedName = (name: string): string =>
+  name
+    .normalize('NFKC')
+    .toLowerCase()
+    .toUpperCase()
+    .toLowerCase()
+    .replaceAll('ς', 'σ')
+    .replaceAll('i\u0307', 'i')
+    .normalize('NFKC');
 
 /** In the order of code points, which is that of pages; UTF-16 has some of them in another order. */
 function comparePoints(a: string, b: string): number {
@@ -432,6 +495,25 @@ function fill(route: string, parameters: object): string {
   });
   const query = [...values].map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
   return query.length === 0 ? path : `${path}?${query.join('&')}`;
+}
+
+/** Named, since the types of Node leave open what is read. */
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
+/** The text of a body. */
+async function textOf(response: Response): Promise<string> {
+  const reader: Reader | undefined = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let [text, bytes] = ['', 0];
+  for (let read = await reader?.read(); read?.done === false; read = await reader?.read()) {
+    bytes += read.value.length;
+    if (bytes > MOST_JSON_BYTES) {
+      await reader?.cancel();
+      throw new ResponseError(response, `expected at most ${MOST_JSON_BYTES} bytes`);
+    }
+    text += decoder.decode(read.value, { stream: true });
+  }
+  return text + decoder.decode();
 }
 
 const isOfType = ({ headers }: Response, type: string): boolean =>

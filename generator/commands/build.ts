@@ -63,9 +63,9 @@ export function addBuild(program: Program, terminal: Terminal): void {
         exitWith(EXIT.invalid);
         return;
       }
-      const { report, rewritten, warnings } = result;
+      const { report, warnings } = result;
       if (report.total > 0) for (const line of excludedLines(result)) warn(line);
-      for (const line of warningLines([...rewritten, ...(quiet === true ? [] : warnings)])) warn(line);
+      if (quiet !== true) for (const line of warningLines(warnings)) warn(line);
       if (json !== true && quiet !== true)
         for (const line of publishedLines(config.out, result, cost())) say(line);
     });

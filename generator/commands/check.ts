@@ -6,36 +6,27 @@ import { markWithheld } from '../register/overview.js';
 import { ODD_VALUES, countRows, lateWarnings, warningsOf } from '../register/warnings.js';
 import { RESOURCES, WITHHELD } from '../schema/schema.js';
 import { amountOf, number } from '../base/progress.js';
-import { inThreads, requireTime, stepsIn } from '../pipeline/workers/threads.js';
-import {
-  operatorOption,
-  OUTPUT,
-  registerOption,
-  timeLimitOption,
-  type Common,
-  type Program,
-} from './options.js';
+import { inThreads, stepsIn } from '../pipeline/workers/threads.js';
+import { operatorOption, OUTPUT, registerOption, type Common, type Program } from './options.js';
 import { brokenLine, costText, findingLines, notMeasured, warningLines, type RunCost } from './report.js';
 import { print, type Terminal } from './terminal.js';
 
 interface Flags extends Common {
   readonly register: string;
   readonly operator: string;
-  readonly timeLimit: boolean;
 }
 
 export function addCheck(program: Program, terminal: Terminal): void {
   const operator = operatorOption('what does not count as measured (not_measured)');
   program
     .command('check')
-    .with(registerOption, operator, timeLimitOption, ...OUTPUT)
+    .with(registerOption, operator, ...OUTPUT)
     .description('Check the register against its contract, without publishing.')
     .action(async (flags: Flags) => {
-      const { register: file, operator, timeLimit, quiet } = flags;
+      const { register: file, operator, quiet } = flags;
       const source = { file, notMeasured: notMeasuredBy(operator) };
       const shown = terminal.progress(quiet);
       const { report, sound } = await inThreads(source, terminal, async (register, pool) => {
-        if (timeLimit) await requireTime(register, pool, shown);
         const report = await check(register, shown, false, stepsIn(pool));
         const sound =
           report.total === 0 ? await shown.blocking(() => soundOf(register), ODD_VALUES) : undefined;

@@ -33,12 +33,11 @@ function differenceLines({
   exports,
   implausible,
   warnings,
-  rewritten,
   examples,
 }: Difference): string[] {
   const doubts = [
     ...(implausible === null ? [] : [`A build would be refused: ${implausible}`]),
-    ...warningLines([...rewritten, ...warnings]),
+    ...warningLines(warnings),
   ];
   const against = sequence === null ? 'an empty tree' : `snapshot ${sequence}`;
   const touched = changes.added + changes.changed + changes.removed;

@@ -67,12 +67,6 @@ const keyOption = new Option(
   .env(KEY_VARIABLE)
   .argParser(collect);
 
-/** The option of the commands that read every row of a register. */
-export const timeLimitOption = new Option(
-  '--no-time-limit',
-  'go on even if a view of the register is known to take more than ten minutes to read',
-);
-
 /** What every command that renders has. */
 export const RENDERING = [
   registerOption,
@@ -82,7 +76,6 @@ export const RENDERING = [
   new Option('--base-url <url>', 'where the service is reached (default: base_url of the operator file)'),
   keyOption,
   new Option('--skip-invalid', 'leave out records that break the contract, and say which'),
-  timeLimitOption,
   ...OUTPUT,
 ];
 

@@ -10,7 +10,7 @@ import { verify } from '../programs/verify/verify.js';
 import type { VerifyReport } from '../programs/verify/damage.js';
 import { check } from '../register/check.js';
 import { isPublishable } from '../register/findings.js';
-import { inThreads, requireTime, stepsIn } from '../pipeline/workers/threads.js';
+import { inThreads, stepsIn } from '../pipeline/workers/threads.js';
 import { ACCEPTING, RENDERING, waitOption, type OnTree, type Program } from './options.js';
 import { onTree, print, type Terminal } from './terminal.js';
 
@@ -68,14 +68,13 @@ const builderOf = (config: BuildConfig, terminal: Terminal, quiet?: true): Build
 
 /** @throws Failure invalid: a tree can't be repaired from a register that breaks the contract */
 async function requireSound(
-  { register: file, notMeasured, skipInvalid, timeLimit }: BuildConfig,
+  { register: file, notMeasured, skipInvalid }: BuildConfig,
   progress: Progress,
   terminal: Terminal,
 ): Promise<void> {
-  const report = await inThreads({ file, notMeasured }, terminal, async (register, pool) => {
-    if (timeLimit) await requireTime(register, pool, progress);
-    return check(register, progress, skipInvalid, stepsIn(pool));
-  });
+  const report = await inThreads({ file, notMeasured }, terminal, (register, pool) =>
+    check(register, progress, skipInvalid, stepsIn(pool)),
+  );
   if (!isPublishable(report, skipInvalid)) {
     throw Failure.invalid(
       `"${file}" breaks the contract in ${amountOf(report.total, 'places')}, so nothing was repaired (see check)`,

@@ -64,8 +64,6 @@ const buildFlags = z.object({
   acceptRepublished: z.boolean().default(false),
   /** Publish even if an id would mean another record than published. */
   acceptRenumbered: z.boolean().default(false),
-  /** End if a view of the register takes too long to read. */
-  timeLimit: z.boolean().default(true),
   /** Keep the bulk downloads as they were last written, if that is known to be safe. */
   keepDownloads: z.boolean().default(false),
   key: z.array(text).readonly().exactOptional(),
@@ -98,7 +96,6 @@ export interface BuildConfig
       | 'acceptRepublished'
       | 'acceptRenumbered'
       | 'keepDownloads'
-      | 'timeLimit'
     > {
   /** What doesn't count as measured, even if the register has it (see `MEASURABLE`). */
   readonly notMeasured: readonly string[];
@@ -114,7 +111,7 @@ export function buildConfig(flags: unknown): BuildConfig {
   const given = readFlags(flags);
   const { register, out, state, operator: file, purgeList, filesFrom, deleteFrom } = given;
   const { isExample, skipInvalid, acceptRemovals, acceptRepublished, acceptRenumbered } = given;
-  const { keepDownloads, timeLimit } = given;
+  const { keepDownloads } = given;
   const { content, refuse } = readOperator(file);
   const { operator, limits, files, accent, not_measured } = content;
   const folder = files === undefined ? undefined : relativeToOperator(file, files);
@@ -137,7 +134,6 @@ export function buildConfig(flags: unknown): BuildConfig {
     acceptRepublished,
     acceptRenumbered,
     keepDownloads,
-    timeLimit,
     ...signed,
     isSigned,
     operator: { ...operator, baseUrl: given.baseUrl ?? operator.baseUrl },

@@ -9,14 +9,13 @@ const bound = (name: 'minimum' | 'maximum' | 'default', example: number, descrip
   );
 
 const ANYWHERE = {
-  values: ['id', 'integer', 'month', 'prefix', 'asset'],
-  words:
-    'An id, an integer within bounds, a month (2026-11, or a numbered part of one), lower-case hexadecimal digits, or the name of an asset.',
+  values: ['id', 'integer', 'prefix', 'asset'],
+  words: 'An id, an integer within bounds, lower-case hexadecimal digits, or the name of an asset.',
 };
 const SIGNED = {
   values: [...ANYWHERE.values, 'tree', 'path'],
   words:
-    'An id, an integer within bounds, a month (2026-11, or a numbered part of one), lower-case hexadecimal digits, the name of an asset, 16 hexadecimal digits (tree), or all further segments of the path.',
+    'An id, an integer within bounds, lower-case hexadecimal digits, the name of an asset, 16 hexadecimal digits (tree), or all further segments of the path.',
 };
 
 const parameterParts = ({ values, words }: typeof ANYWHERE): readonly Part<Parameter>[] => [

@@ -18,7 +18,7 @@ import {
 } from './contract.js';
 import { exclusion, literal, name, type Scope } from './sql.js';
 import { Findings, keyText, placeOf, shorten, type Broken, type CheckReport } from './findings.js';
-import { explainer } from './slow-steps.js';
+import { explainer } from './explain.js';
 
 /** A query for all rows that break the contract in one way. */
 interface CheckQuery {
@@ -76,9 +76,7 @@ export async function check(
   const explained = explainer(register, progress);
   let done = 0;
   const taking = all.map(async ({ what, table }, step) => {
-    const report = await explained({ what: `checking ${what}`, tables: readWith(table) }, (onStart) =>
-      take(step, onStart),
-    );
+    const report = await explained(`checking ${what}`, readWith(table), (onStart) => take(step, onStart));
     done += 1;
     return report;
   });
@@ -95,8 +93,10 @@ export async function check(
 }
 
 /** The tables that a step of this table reads, if it compares with records. */
-const readWith = (table: Table): readonly Table[] =>
-  table.kind === null ? [table] : [table, recordTable(resourceOf(table.kind))];
+function readWith(table: Table): readonly Table[] {
+  const records = table.kind === null ? table : recordTable(resourceOf(table.kind));
+  return records.name === table.name ? [table] : [table, records];
+}
 
 /** Checks the records of a scope here, and excludes those that can be skipped if that is asked for. */
 export function checkRecords(

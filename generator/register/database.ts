@@ -130,11 +130,6 @@ export class Register {
     }
   }
 
-  /** Gives SQL a function, which may differ from call to call, in the place of one of that name. */
-  define(name: string, call: () => number): void {
-    this.#database.function(name, call);
-  }
-
   /** The first row of a query for integers, exact beyond 2^53. */
   integers(sql: string): readonly (bigint | string | null)[] {
     const row = translated(this.file, () =>

@@ -5,7 +5,6 @@ import type { Register } from './database.js';
 import { oddValues } from './odd-values.js';
 import { literal, name } from './sql.js';
 import { warningOf, type Warning } from './findings.js';
-import { hidingOthers } from './withheld-names.js';
 
 /** A smaller share of records that don't fit their histories is what failed readings leave. */
 const MANY = 0.1;
@@ -27,7 +26,7 @@ export const ODD_VALUES = 'looking for odd values, to warn of mistakes';
 /** Finds what doesn't fit the records. @param counts see `countRows` */
 export const warningsOf = (register: Register, counts: RowsByTable): readonly Warning[] => [
   ...unfitHistories(counts, register),
-  ...withheldWarnings(register),
+  ...unknownWithheld(register),
   ...oddValues(register, counts),
 ];
 
@@ -37,12 +36,6 @@ export const warningsOf = (register: Register, counts: RowsByTable): readonly Wa
  */
 export const lateWarnings = (register: Register): readonly Warning[] =>
   RESOURCES.flatMap((resource) => lateRecords(register, resource));
-
-/** Finds what the list of withheld records may hide too little or too much. */
-export const withheldWarnings = (register: Register): readonly Warning[] => [
-  ...unknownWithheld(register),
-  ...hidingOthers(register),
-];
 
 const unfitHistories = (counts: RowsByTable, register: Register): readonly Warning[] =>
   RESOURCES.flatMap((resource) =>
@@ -60,8 +53,8 @@ const unfitHistories = (counts: RowsByTable, register: Register): readonly Warni
 /** Of withheld records, the kind is in the message. */
 const ID_OF_WITHHELD = { name: WITHHELD.name, key: WITHHELD.key.filter((column) => column.name === 'id') };
 
-/** Ids in the list of withheld records that have no record. They may be mistyped. */
-const unknownWithheld = (register: Register): readonly Warning[] =>
+/** Finds ids in the list of withheld records that have no record. They may be mistyped. */
+export const unknownWithheld = (register: Register): readonly Warning[] =>
   RESOURCES.filter(({ plural }) => register.measured.has(plural)).flatMap(({ kind, plural }) => {
     const ids = `SELECT id FROM ${name(WITHHELD.name)} WHERE kind = ${literal(kind)}`;
     // A view may be slow to search, so it is read once.

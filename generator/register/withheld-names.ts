@@ -1,10 +1,8 @@
 /** The names of withheld records, which are hidden where a reference has a name and no id. */
-import { amountOf } from '../base/progress.js';
 import { platformId, type Kind, type Resource } from '../schema/field.js';
-import { RESOURCES, recordKey, tablesOf, type Table } from '../schema/schema.js';
+import { recordKey, tablesOf, type Table } from '../schema/schema.js';
 import type { Register } from './database.js';
-import { SHOWN_EXAMPLES, type Warning } from './findings.js';
-import { REFERRED, exclusion, isPublished, literal, name } from './sql.js';
+import { REFERRED, exclusion, literal, name } from './sql.js';
 
 /**
  * Lists the names of withheld records, and every spelling of them that references without an id have:
@@ -79,57 +77,3 @@ function namesInReferences({ name: table, columns }: Table): readonly NamePlace[
     }),
   );
 }
-
-/**
- * Warns of names that withheld records may share with others: of how many records each hides an owner
- * or creator that has no id. The records' unique names hide, too, and are not counted.
- */
-export const hidingOthers = (register: Register): readonly Warning[] =>
-  RESOURCES.flatMap((resource): readonly Warning[] => {
-    const { kind, plural, nameColumn, sharedNameColumn: column } = resource;
-    if (column === undefined) return [];
-    const withheld = exclusion('withheld', kind);
-    const unique = ownNames(resource, [nameColumn]).map(
-      (own) =>
-        `SELECT withheld_as(${name(own.column)}) FROM ${name(own.table)}` +
-        ` WHERE ${name(own.id)} IN ${withheld} AND ${name(own.column)} IS NOT NULL`,
-    );
-    const hidden = RESOURCES.flatMap((other) =>
-      tablesOf(other).flatMap((table) =>
-        namesInReferences(table)
-          .filter((reference) => reference.kind === kind)
-          .map(({ id, column: named, isOfKind }) => {
-            const key = recordKey(table);
-            return (
-              `SELECT ${literal(other.kind)} AS kind, ${name(key)} AS record, withheld_as(${name(named)}) AS folded` +
-              ` FROM ${name(table.name)} WHERE ${isOfKind} AND ${name(id)} IS NULL` +
-              ` AND ${name(named)} COLLATE BINARY IN ${exclusion('withheld_name', kind)}` +
-              ` AND ${isPublished(other.kind, key)}`
-            );
-          }),
-      ),
-    );
-    const shared =
-      `SELECT id, withheld_as(${name(column)}) AS folded FROM ${name(plural)} WHERE id IN ${withheld}` +
-      ` AND ${name(column)} IS NOT NULL AND withheld_as(${name(column)}) NOT IN (${unique.join(' UNION ')})`;
-    // Without any, no table has to be read.
-    if (register.integers(shared).length === 0) return [];
-    const found = [
-      ...register.rows<[id: number, records: number]>(
-        `SELECT id, count(*) AS records FROM (${shared}) JOIN (${hidden.join(' UNION ')}) USING (folded)` +
-          ` GROUP BY id ORDER BY records DESC, id`,
-      ),
-    ];
-    if (found.length === 0) return [];
-    return [
-      {
-        table: plural,
-        column,
-        message: `of withheld ${plural} hides owners or creators without an id, who may be others`,
-        count: found.reduce((sum, [, records]) => sum + records, 0),
-        examples: found
-          .slice(0, SHOWN_EXAMPLES)
-          .map(([id, records]) => `id = ${id} (${amountOf(records, 'records')})`),
-      },
-    ];
-  });

@@ -21,8 +21,6 @@ export interface FeedDeclaration {
   /** As for a route. */
   readonly measures?: readonly string[];
   readonly contents?: Readonly<Record<string, string>>;
-  /** Whether it has archive documents (RFC 5005, section 4), so no entry is lost between two builds. */
-  readonly archived: boolean;
 }
 
 /** What is news in a register, by its table, or by the column that says when a record was new. */
@@ -54,7 +52,6 @@ export const FEEDS = {
     description: 'New names and owners of groups, new usernames, and records measured for the first time',
     measures: Object.keys(ALL_NEWS),
     contents: ALL_NEWS,
-    archived: false,
   },
   groups: {
     name: 'groups',
@@ -62,111 +59,70 @@ export const FEEDS = {
     description: 'Groups with a new name or a new owner',
     measures: ['group_names', 'group_owners'],
     contents: { group_names: 'groups with a new name', group_owners: 'groups with a new owner' },
-    archived: true,
   },
   users: {
     name: 'users',
     title: 'users',
     description: 'Users with a new username',
     measures: ['usernames'],
-    archived: true,
   },
   newGroups: {
     name: 'new-groups',
     title: 'new groups',
     description: 'Groups measured for the first time',
     measures: ['groups.first_measured_at'],
-    archived: true,
   },
   newUsers: {
     name: 'new-users',
     title: 'new users',
     description: 'Users measured for the first time',
     measures: ['users.first_measured_at'],
-    archived: true,
   },
   games: {
     name: 'games',
     title: 'games',
     description: 'Games measured for the first time',
     measures: ['games.first_measured_at'],
-    archived: true,
   },
   items: {
     name: 'items',
     title: 'items',
     description: 'Catalogue items measured for the first time',
     measures: ['items.first_measured_at'],
-    archived: true,
   },
   snapshots: {
     name: 'snapshots',
     title: 'snapshots',
     description:
       'Every snapshot in which records changed, with the number of those added, changed and removed',
-    archived: false,
   },
 } as const satisfies Readonly<Record<string, FeedDeclaration>>;
 
-/** The name of the route of a feed's current document. */
+/** The name of the route of a feed. */
 export const feedRoute = ({ name }: FeedDeclaration, format: FeedFormat): string =>
   `feed-${name}${FORMATS[format].suffix}`;
-/** The name of the route of its archive documents. */
-export const archiveRoute = ({ name }: FeedDeclaration, format: FeedFormat): string =>
-  `feed-${name}-archive${FORMATS[format].suffix}`;
-
-/** The file of a feed's current document, which is also its URL path. */
+/** The file of a feed, which is also its URL path. */
 export const documentFile = ({ name }: FeedDeclaration, format: FeedFormat): string =>
   `feeds/${name}.${format}`;
 
-const olderOf = (description: string): string => `${description}: older entries, by month of measurement`;
-
-const common = ({ measures }: FeedDeclaration, file: string, format: FeedFormat) =>
-  ({
-    class: 'feed',
-    path: `/${file}`,
-    file,
-    type: FORMATS[format].type,
-    ...(measures && { measures }),
-  }) as const;
-
-const currentIn = (feed: FeedDeclaration, format: FeedFormat): UnlistedRoute => ({
-  ...common(feed, documentFile(feed, format), format),
+const routeIn = (feed: FeedDeclaration, format: FeedFormat): UnlistedRoute => ({
+  class: 'feed',
+  path: `/${documentFile(feed, format)}`,
+  file: documentFile(feed, format),
+  type: FORMATS[format].type,
+  ...(feed.measures && { measures: feed.measures }),
   name: feedRoute(feed, format),
   description: feed.description,
   ...(feed.contents && { contents: feed.contents }),
 });
 
-const archiveIn = (feed: FeedDeclaration, format: FeedFormat): UnlistedRoute => ({
-  ...common(feed, `feeds/${feed.name}/{month}.${format}`, format),
-  name: archiveRoute(feed, format),
-  description: olderOf(feed.description),
-  ...(feed.contents && {
-    contents: Object.fromEntries(
-      Object.entries(feed.contents).map(([what, words]) => [what, olderOf(words)]),
-    ),
-  }),
-  parameters: [
-    {
-      name: 'month',
-      in: 'path',
-      type: 'month',
-      description: 'a month, such as 2026-11, or a numbered part of one, such as 2026-11-00001',
-    },
-  ],
-  absent: 'no entries for {month}',
-});
+export const FEED_ROUTES: readonly UnlistedRoute[] = Object.values<FeedDeclaration>(FEEDS).flatMap((feed) =>
+  FEED_FORMATS.map((format) => routeIn(feed, format)),
+);
 
-const routesOf = (feed: FeedDeclaration): readonly UnlistedRoute[] =>
-  [currentIn, ...(feed.archived ? [archiveIn] : [])].flatMap((routeIn) =>
-    FEED_FORMATS.map((format) => routeIn(feed, format)),
-  );
-
-export const FEED_ROUTES: readonly UnlistedRoute[] = Object.values(FEEDS).flatMap(routesOf);
-
-/** The names of all routes of a feed. */
+/** The names of the routes of a feed. */
 export const routeNames = (feed: FeedDeclaration): readonly string[] =>
-  routesOf(feed).map(({ name }) => name);
+  FEED_FORMATS.map((format) => feedRoute(feed, format));
 
 /** A `<link>` for autodiscovery of a feed, in the head of a page. */
 export interface FeedLink {

@@ -43,14 +43,6 @@ export interface IdParameter {
   readonly description: string;
 }
 
-/** A month or a part of one (see keys.ts). In every template its name is `month`. */
-export interface MonthParameter {
-  readonly name: 'month';
-  readonly in: 'path';
-  readonly type: 'month';
-  readonly description: string;
-}
-
 /** A prefix of a hash (see keys.ts). In every template its name is `prefix`. */
 export interface PrefixParameter {
   readonly name: 'prefix';
@@ -94,13 +86,7 @@ export interface PathParameter {
 }
 
 export type Parameter =
-  | IdParameter
-  | MonthParameter
-  | PrefixParameter
-  | AssetParameter
-  | TreeParameter
-  | PathParameter
-  | IntegerParameter;
+  IdParameter | PrefixParameter | AssetParameter | TreeParameter | PathParameter | IntegerParameter;
 
 /** A URL template and the template of the files it serves; both use `{parameter}`. */
 export interface Route {
@@ -149,7 +135,7 @@ export const isDocument = ({ path, class: cacheClass }: Pick<Route, 'path' | 'cl
   !['page', 'asset', 'checkpoint', 'tile'].includes(cacheClass) &&
   !/^\/(downloads|\.well-known)\//.test(path);
 
-/** `123456` in `group/{id}` -> `group/123456`; `20261199999` in `{month}` -> `2026-11`. */
+/** `123456` in `group/{id}` -> `group/123456`; `511` in `{prefix}` -> `ff`. */
 export function filler(template: string): (value: number) => string {
   const [start = '', ...rest] = template.split(/(\{\w+\})/);
   // Parsed once, filled millions of times.

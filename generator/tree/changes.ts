@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { ifExists, readJson } from '../base/files.js';
 import { PATHS } from '../routes/paths.js';
-import { count, described, sha256, time, treeId } from './values.js';
+import { count, described, publishedFile, sha256, time, treeId, type PublishedFile } from './values.js';
 
 const number = z.int().min(1);
 const path = described(z.string(), undefined, undefined, { type: 'path' });
@@ -12,13 +12,9 @@ const path = described(z.string(), undefined, undefined, { type: 'path' });
 /** Number of records of a kind, by its plural. */
 const counts = z.record(z.string(), z.object({ added: count, changed: count, removed: count }));
 
-const changeFile = z.object({
-  file: described(path, 'Path of the bundle.', '/changes/118.ndjson.gz'),
-  bytes: described(count, 'Size of the bundle.', 901_120, { unit: 'bytes' }),
-  sha256: described(sha256, 'SHA-256 of the bundle.'),
-});
-/** A file below /changes: its URL path, size and checksum. */
-export type ChangeFile = z.infer<typeof changeFile>;
+const changeFile = publishedFile('bundle', '/changes/118.ndjson.gz', 901_120);
+/** A file below /changes. */
+export type ChangeFile = PublishedFile;
 
 /** One snapshot. If it changed everything, as the first of a tree does, or too much, it has no files. */
 const change = z.object({

@@ -23,6 +23,7 @@ import {
   described,
   headers,
   listOf,
+  publishedFile,
   servicePath,
   sha256,
   text,
@@ -113,6 +114,10 @@ export const snapshotMembers = described(
           117,
         ),
         digest: described(sha256, 'Digest of that snapshot.'),
+        files: described(
+          listOf(publishedFile('file', '/downloads/groups.csv.gz', 9_437_184), ROUTES_MOST).default([]),
+          'Every file below /downloads. What a cache has with another SHA-256 is of another snapshot.',
+        ),
       }),
       'The state of the bulk downloads, which may be older than the rest.',
     ),

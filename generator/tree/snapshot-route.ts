@@ -34,7 +34,6 @@ const query = z
 const parameter = z.discriminatedUnion('in', [
   z.discriminatedUnion('type', [
     pathParameter('id', parameterName),
-    pathParameter('month', z.literal('month')),
     pathParameter('prefix', z.literal('prefix')),
     pathParameter('asset', z.literal('asset')),
     pathParameter('tree', z.literal('tree')),

@@ -87,6 +87,15 @@ export const sha256 = described(
   '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   { type: 'sha256' },
 );
+/** A published file: its path, size and checksum. */
+export const publishedFile = (what: string, example: string, bytes: number) =>
+  z.object({
+    file: described(z.string().max(PATH_LENGTH), `Path of the ${what}.`, example, { type: 'path' }),
+    bytes: described(count, `Size of the ${what}.`, bytes, { unit: 'bytes' }),
+    sha256: described(sha256, `SHA-256 of the ${what}.`),
+  });
+export type PublishedFile = z.infer<ReturnType<typeof publishedFile>>;
+
 export const treeId = described(z.string().regex(/^[0-9a-f]{16}$/), undefined, '9f86d081884c7d65');
 
 /** A path or template of this service, without anything that leads to another host. */

@@ -59,8 +59,15 @@ export function trackConnection(socket: Socket): Connection {
   if (parse === undefined) throw new Error('node:http does not listen on the connection');
   socket.removeAllListeners('data');
   socket.on('data', (chunk: Buffer) => {
-    for (let at = 0; at < chunk.length && !connection.isEnding; at += PARSED_BYTES)
+    for (let at = 0; at < chunk.length && !connection.isEnding; at += PARSED_BYTES) {
+      // A request pauses the socket while the client takes nothing: node:http asserts that it gets no
+      // more until it resumes.
+      if (socket.isPaused()) {
+        socket.unshift(chunk.subarray(at));
+        return;
+      }
       Reflect.apply(parse, socket, [chunk.subarray(at, at + PARSED_BYTES)]);
+    }
   });
   // By this, node:http ends a connection after its last response.
   socket.destroySoon = () => linger(connection);

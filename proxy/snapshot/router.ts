@@ -298,8 +298,6 @@ const PATH_VALUES: Readonly<Record<PathParameter['type'], PathValues>> = {
     isValid: matches(/^[0-9a-f]{1,16}$/),
     error: { code: 'invalid_prefix', expected: '1 to 16 lower-case hexadecimal digits' },
   },
-  /** A month such as 2026-11, or a numbered part of one such as 2026-11-00001. */
-  month: { isValid: matches(/^\d{4}-(?:0[1-9]|1[0-2])(?:-\d{5})?$/) },
   /** The name of an asset with a hash of its content. */
   asset: { isValid: matches(/^[a-z][a-z0-9-]*-[0-9a-f]{10}$/) },
   /** The id of a tree: 16 lower-case hexadecimal digits. */

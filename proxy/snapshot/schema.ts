@@ -115,14 +115,13 @@ const downloadLimit = limit.extend({
 });
 
 const parameter = z.discriminatedUnion('in', [
-  // `id`: a decimal id without sign or leading zero, up to 2^53-1. `month`: a month such as
-  // 2026-11, or a numbered part of one such as 2026-11-00001. `prefix`: 1 to 16 lower-case
+  // `id`: a decimal id without sign or leading zero, up to 2^53-1. `prefix`: 1 to 16 lower-case
   // hexadecimal digits. `asset`: a name that ends in 10 of them. `tree`: 16 of them. `path`: all
   // further segments, each plain and not hidden.
   z.object({
     in: z.literal('path'),
     name: z.string(),
-    type: z.enum(['id', 'month', 'prefix', 'asset', 'tree', 'path']),
+    type: z.enum(['id', 'prefix', 'asset', 'tree', 'path']),
   }),
   // A plain decimal integer, bounds inclusive. The error of any other is of `limit` alone.
   z

@@ -166,8 +166,23 @@ describe('a bundle', () => {
       () => origin.putBundle(gzipSync(gunzipSync(bundled([LAST])).subarray(0, -1))),
       /3\.ndjson\.gz: expected a line break/,
     ],
+    [
+      'more bytes than the list says',
+      () => origin.files.set(BUNDLE, Buffer.concat([bundled([LAST]), Buffer.alloc(1)])),
+      /3\.ndjson\.gz: expected \d+ bytes, got more/,
+    ],
+    [
+      'a line without an end',
+      () => origin.putBundle(gzipSync(Buffer.alloc(65 * 1024 * 1024, ' '))),
+      /expected lines of/,
+    ],
     ['a cut', () => origin.putBundle(bundled([LAST]).subarray(0, -9)), /expected a whole gzip file/],
     ['no path', () => bundled([{ sha256: OTHER }]), /expected a path/],
+    [
+      'a path that leads out',
+      () => bundled([{ ...LAST, path: '/a/../../b' }]),
+      /has no "\.\.", got "\/a\/\.\./,
+    ],
     ['a 404', () => origin.files.delete(BUNDLE), /404/],
   ])('with %s is an error, after the changes before it', async (_, spoil, message) => {
     spoil();

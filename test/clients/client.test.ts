@@ -1,9 +1,10 @@
 /** The typed client against the real proxy, and against servers that misbehave. */
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, expectTypeOf, onTestFinished, vi } from 'vitest';
 import { it, thorough } from '../support/thorough.js';
 import { TYPES_FILE, clientTypes } from '../../clients/generate.js';
@@ -365,6 +366,56 @@ it('a slow request ends by itself, holds up no other, and is none if it is a dow
   }
 });
 
+it('a download ends by itself if the service falls silent, or takes too long in all', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const sent: ServerResponse[] = [];
+  const piecemeal: RequestListener = (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/csv' }).write('id');
+    sent.push(response);
+  };
+  const isGone = () => vi.waitFor(() => expect(sent.at(-1)?.closed).toBe(true));
+  const { client } = await served(piecemeal, { timeoutSeconds: 2, bodySeconds: 5 });
+  const begin = async () => {
+    const response = await client.get('/downloads/groups.csv');
+    expect(new URL(response.url).pathname).toBe('/downloads/groups.csv');
+    const reader = response.body!.getReader();
+    expect(Buffer.from((await reader.read()).value).toString()).toBe('id');
+    return { next: () => reader.read() };
+  };
+  const silent = await begin();
+  // Nobody reads it, so nothing is late.
+  await vi.advanceTimersByTimeAsync(10_000);
+  const read = rejectionOf(silent.next());
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(String(await read)).toMatch(/^TimeoutError: .*groups\.csv: nothing came for 2 seconds$/);
+  await isGone();
+  const slow = await begin();
+  for (let seconds = 0; seconds < 4.5; seconds += 1.5) {
+    const piece = slow.next();
+    await vi.advanceTimersByTimeAsync(1500);
+    sent.at(-1)?.write(',');
+    await piece;
+  }
+  const last = rejectionOf(slow.next());
+  await vi.advanceTimersByTimeAsync(500);
+  expect(String(await last)).toMatch(/^TimeoutError: .*: the body took more than 5 seconds$/);
+  await isGone();
+});
+
+it.each([
+  [200, 'application/json'],
+  [404, 'application/problem+json'],
+])('a JSON without an end is not read to its end: %d', async (status, type) => {
+  const bomb = gzipSync(Buffer.alloc(65 * 1024 * 1024, ' '));
+  const { client } = await served((_, response) =>
+    response.writeHead(status, { 'content-type': type, 'content-encoding': 'gzip' }).write(bomb),
+  );
+  const error = await rejectionOf(client.get('/api/v1'));
+  expect(error).toBeInstanceOf(ResponseError);
+  expect(String(error)).toContain(`${status} expected at most 67108864 bytes`);
+});
+
 it.each([
   [200, 'text/html', '<h1>Are you human?</h1>'],
   [200, 'application/json', '<h1>'],
@@ -390,6 +441,17 @@ it.each(['/copies/one', '/copies/one/'])('the base URL keeps its path: %s', asyn
   await client.fetch('/group/7/history.json');
   expect(paths).toEqual(['/copies/one/api/v1/group/7', '/copies/one/group/7/history.json']);
 });
+
+it.each(['1/evil', '@elsewhere.example/', 'https://elsewhere.example/', '', '/../other', '/%2e%2e/other'])(
+  'a path from the service leads to nothing but the service: "%s"',
+  async (wrong) => {
+    const { client, statuses } = await served(HERE, {}, '/copies/one');
+    const error = await rejectionOf(client.fetch(wrong));
+    expect(error).toBeInstanceOf(TypeError);
+    expect(String(error)).toMatch(/expected a path of .*\/copies\/one that begins with "\/", got "/);
+    expect(statuses).toEqual([]);
+  },
+);
 
 describe('an abort', () => {
   it('ends a wait at once, and that of a request in the queue, and nothing else', async () => {

@@ -1,8 +1,10 @@
 /** The script that keeps a copy of the database current, against real trees through the real proxy. */
-import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { writeSample } from '../../data/sample.js';
@@ -10,7 +12,12 @@ import { openDatabase } from '../../generator/base/sqlite/sqlite.js';
 import { indexOf, manifestOf, temporary } from '../generator/publish/support.js';
 import { PROJECT } from '../support/folder.js';
 import { has } from '../support/programs.js';
+import { download } from '../../clients/typescript/changes.js';
+import { RegisterClient } from '../../clients/typescript/client.js';
+import { freePort, listenOn } from '../support/ports.js';
 import { startProxy, type RunningProxy } from '../support/proxy.js';
+import { sha256 } from '../support/published.js';
+import { serve, startVarnish, temporariesIn, type EdgeServer } from '../system/contract/servers.js';
 import { Site } from '../support/site.js';
 
 const path = temporary();
@@ -99,6 +106,13 @@ const STEPS: readonly {
   { startsOver: true, sql: WITHHOLD('group', 7, nth('groups', 6)) },
 ];
 
+/** Runs statements on a database of somebody else. */
+function sql(file: string, statements: string): void {
+  const database = openDatabase(file);
+  database.exec(statements);
+  database.close();
+}
+
 const builtAt = async ({ get }: RunningProxy): Promise<string> =>
   z.looseObject({ built_at: z.string() }).parse(await (await get('/snapshot.json')).json()).built_at;
 
@@ -116,10 +130,60 @@ async function following() {
     // The proxy notices it within a second.
     await expect.poll(() => builtAt(proxy)).toBe(manifestOf(site.out).built_at);
   };
-  /** @returns what it says */
-  const follow = async (copy: string): Promise<string> =>
-    (await promisify(execFile)('/usr/bin/python3', [SCRIPT, proxy.base, copy])).stdout;
-  return { out: site.out, build, follow };
+  const follow = (copy: string, ...options: readonly string[]): Promise<string> =>
+    run(SCRIPT, proxy.base, copy, ...options);
+  return { out: site.out, proxy, build, follow };
+}
+
+/** @returns what the script says; rejects with what it says of an error */
+async function run(script: string, ...args: readonly string[]): Promise<string> {
+  try {
+    return (await promisify(execFile)('/usr/bin/python3', [script, ...args])).stdout;
+  } catch (error) {
+    throw new Error(z.object({ stderr: z.string() }).parse(error).stderr, { cause: error });
+  }
+}
+
+/** The script with other constants. */
+function scriptWith(constants: string): string {
+  const script = path('follow.py');
+  writeFileSync(script, readFileSync(SCRIPT, 'utf8').replace(/^def request/m, `${constants}\n$&`));
+  return script;
+}
+
+/** A server before another. @param answer whether it has answered by itself */
+async function before({ base }: RunningProxy, answer: (...of: Parameters<RequestListener>) => boolean) {
+  const server = createServer((request, response) => {
+    if (answer(request, response)) return;
+    void (async () => {
+      const there = await fetch(base + request.url);
+      response.writeHead(there.status, { 'Cache-Control': there.headers.get('cache-control') ?? '' });
+      response.end(new Uint8Array(await there.arrayBuffer()));
+    })();
+  });
+  return `http://127.0.0.1:${await listenOn(server)}`;
+}
+
+/** nginx as a cache before a proxy. */
+async function nginxBefore({ port: backend }: RunningProxy, key: string): Promise<EdgeServer> {
+  const [port, folder] = [await freePort(), path('nginx')];
+  mkdirSync(folder);
+  const file = join(folder, 'nginx.conf');
+  writeFileSync(
+    file,
+    `daemon off; pid ${folder}/pid; events {}
+     http {
+       ${temporariesIn(folder)} access_log off;
+       proxy_cache_path ${folder}/cache keys_zone=cache:1m;
+       server {
+         listen 127.0.0.1:${port};
+         proxy_cache cache;
+         proxy_cache_key "${key}";
+         location / { proxy_pass http://127.0.0.1:${backend}; }
+       }
+     }`,
+  );
+  return await serve(port, folder, file);
 }
 
 describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
@@ -160,7 +224,245 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
     await build(`UPDATE items SET name = 'other' WHERE id = ${nth('items', 1)}`);
     const bundle = join(out, 'changes/2.ndjson.gz');
     writeFileSync(bundle, readFileSync(bundle).with(100, 0));
-    await expect(follow(copy)).rejects.toThrow('/changes/2.ndjson.gz has another hash: try again');
+    await expect(follow(copy)).rejects.toThrow(
+      '/changes/2.ndjson.gz is not that of snapshot 2: caches may have another until',
+    );
     expect(tablesIn(copy)).toEqual(before);
   });
+
+  it.each([
+    [
+      'another database',
+      (file: string) => sql(file, 'CREATE TABLE diary (day); INSERT INTO diary VALUES (1)'),
+    ],
+    ['an empty one that has tables', (file: string) => sql(file, 'CREATE TABLE diary (day)')],
+    ['one with a table copied of its own', (file: string) => sql(file, 'CREATE TABLE copied (tree)')],
+    ['a file that is no database', (file: string) => writeFileSync(file, 'dear diary, '.repeat(100))],
+  ])('leaves %s as it is', async (_, make) => {
+    const { follow } = await following();
+    const own = path('own.db');
+    make(own);
+    const bytes = readFileSync(own);
+    const said = / is no copy that this script has made: name another file\n$|: file is not a database\n$/;
+    await expect(follow(own)).rejects.toThrow(said);
+    expect(readFileSync(own)).toEqual(bytes);
+  });
+
+  it('starts over within the same database, before readers in WAL mode, and keeps what was added', async () => {
+    const { out, build, follow } = await following();
+    const copy = path('copy.sqlite');
+    writeFileSync(copy, '');
+    await follow(copy);
+    sql(
+      copy,
+      `PRAGMA journal_mode = WAL; CREATE TABLE diary (day, weather); INSERT INTO diary VALUES (1, 'sunny');
+       CREATE INDEX by_name ON groups (name); CREATE VIEW largest AS SELECT max(member_count) FROM groups`,
+    );
+    const reader = openDatabase(copy);
+    onTestFinished(() => void reader.close());
+    reader.exec(`BEGIN; SELECT * FROM groups; UPDATE diary SET weather = 'rainy'; COMMIT`);
+    const rows = reader.prepare<[], number>('SELECT count(*) FROM items').pluck();
+    const before = rows.iterate();
+    before.next();
+    await build(`DELETE FROM items WHERE id = ${nth('items', 1)}`);
+    await build(WITHHOLD('group', 7, nth('groups', 6)));
+    expect(await follow(copy)).toMatch(/^nothing leads on from snapshot 1: beginning again/);
+    before.return?.();
+    expect(reader.pragma('integrity_check', { simple: true })).toBe('ok');
+    const { diary, ...ours } = tablesIn(copy);
+    expect(diary).toEqual([[1, 'rainy']]);
+    expect(ours).toEqual(tablesIn(join(out, 'downloads/register.sqlite')));
+    const added = `SELECT count(*) FROM sqlite_schema WHERE name IN ('by_name', 'largest')`;
+    expect(reader.prepare<[], number>(added).pluck().get()).toBe(2);
+    // The new names are in the index, too.
+    expect(reader.prepare<[], number>('SELECT count(DISTINCT name) > 10 FROM groups').pluck().get()).toBe(1);
+  });
+
+  it('refuses a download that has a table of the name of one that was added', async () => {
+    const { proxy, follow } = await following();
+    const copy = path('copy.sqlite');
+    await follow(copy);
+    // As if the service had begun to measure items just now.
+    sql(copy, `UPDATE copied SET sequence = 0, tables = json_remove(tables, '$.items')`);
+    const before = tablesIn(copy);
+    await expect(run(SCRIPT, proxy.base, copy)).rejects.toThrow(`${copy} has a table "items" of yours\n`);
+    expect(tablesIn(copy)).toEqual(before);
+  });
+
+  it('killed while it starts over leaves the old copy, which the next run replaces', async () => {
+    const { out, proxy, build, follow } = await following();
+    const copy = path('copy.sqlite');
+    await follow(copy);
+    const old = tablesIn(copy);
+    await build(`DELETE FROM items WHERE id = ${nth('items', 1)}`);
+    await build(WITHHOLD('group', 7, nth('groups', 6)));
+    // In a rollback journal, a reader holds up the commit.
+    const reader = openDatabase(copy);
+    reader.exec('BEGIN');
+    reader.prepare('SELECT * FROM about').get();
+    const child = spawn('/usr/bin/python3', [SCRIPT, proxy.base, copy], { stdio: 'ignore' });
+    const ends = new Promise((settle) => child.on('close', settle));
+    await expect.poll(() => existsSync(`${copy}-journal`), { timeout: 30_000 }).toBe(true);
+    child.kill('SIGKILL');
+    await ends;
+    reader.close();
+    expect(tablesIn(copy)).toEqual(old);
+    await follow(copy);
+    expect(tablesIn(copy)).toEqual(tablesIn(join(out, 'downloads/register.sqlite')));
+  });
+
+  it('names a contact, and waits as long as Retry-After says, in seconds or as a date', async () => {
+    const { proxy } = await following();
+    const agents = new Set<string>();
+    const refusals = ['1', () => new Date(Date.now() + 1500).toUTCString()];
+    const base = await before(proxy, (request, response) => {
+      agents.add(request.headers['user-agent'] ?? '');
+      const after = refusals.shift();
+      if (after !== undefined)
+        response.writeHead(429, { 'Retry-After': typeof after === 'string' ? after : after() }).end();
+      return after !== undefined;
+    });
+    const copy = path('copy.sqlite');
+    expect(await run(SCRIPT, base, copy, '--contact', 'me@example.org')).toBe('');
+    expect([...agents]).toEqual(['register-api-follow/1 (me@example.org)']);
+    expect(tablesIn(copy)).toHaveProperty('groups');
+  });
+
+  it('says in a line why a first run failed, and leaves nothing', async () => {
+    const { proxy } = await following();
+    const copy = join(path('folder'), 'copy.sqlite');
+    mkdirSync(dirname(copy));
+    const sorts: readonly (readonly [string, RequestListener])[] = [
+      ['HTTP Error 403: Forbidden', (_, response) => response.writeHead(403).end()],
+      ['HTTP Error 429: ', (_, response) => response.writeHead(429, { 'Retry-After': '7200' }).end()],
+      ['Expecting value: line 1 column 1 (char 0)', (_, response) => response.end('<html>')],
+      [`is not as expected: KeyError('sequence')`, (_, response) => response.end('{"tree":"a"}')],
+    ];
+    for (const [why, answer] of sorts) {
+      const base = await before(proxy, (request, response) => {
+        if (!`${request.url}`.startsWith('/changes')) return false;
+        answer(request, response);
+        return true;
+      });
+      const said = await run(SCRIPT, base, copy).catch(String);
+      expect(said).toContain(`${base}/changes/index.json`);
+      expect(said).toContain(why);
+      expect(said.trimEnd().split('\n')).toHaveLength(1);
+    }
+    await expect(run(SCRIPT, 'http://127.0.0.1:1', copy)).rejects.toThrow('Connection refused');
+    expect(readdirSync(dirname(copy))).toEqual([]);
+  });
+
+  it('says so if the copy stays locked', async () => {
+    const { proxy, build, follow } = await following();
+    const copy = path('copy.sqlite');
+    await follow(copy);
+    await build(`UPDATE items SET name = 'other' WHERE id = ${nth('items', 1)}`);
+    const writer = openDatabase(copy);
+    onTestFinished(() => void writer.close());
+    writer.exec('BEGIN IMMEDIATE');
+    await expect(run(scriptWith('LOCKED = 0.2'), proxy.base, copy)).rejects.toThrow(
+      `${copy}: database is locked\n`,
+    );
+  });
+
+  it.each([
+    ['SILENCE = 0.5', 'timed out', (): void => undefined],
+    [
+      'WHOLE = 2',
+      'given up after 2 seconds',
+      (write: () => void): void => void setInterval(write, 50).unref(),
+    ],
+  ])('gives up on a server that sends next to nothing (%s)', async (constants, why, dribble) => {
+    const { proxy } = await following();
+    const copy = path('copy.sqlite');
+    const base = await before(proxy, (request, response) => {
+      if (!`${request.url}`.startsWith('/downloads/register.sqlite')) return false;
+      response.writeHead(200).write('a');
+      dribble(() => void response.write('a'));
+      return true;
+    });
+    await expect(run(scriptWith(constants), base, copy)).rejects.toThrow(why);
+    expect(existsSync(copy)).toBe(false);
+  });
+
+  it('takes no download that unpacks to more than snapshot.json says, and none that is longer', async () => {
+    const { out, proxy, build, follow } = await following();
+    const copy = path('copy.sqlite');
+    await follow(copy);
+    const bytes = readFileSync(copy);
+    await build(`DELETE FROM items WHERE id = ${nth('items', 1)}`);
+    await build(WITHHOLD('group', 7, nth('groups', 6)));
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+    const manifest = JSON.stringify(manifestOf(out)).replace(
+      /"file":"\/downloads\/register.sqlite.gz","bytes":\d+,"sha256":"\w+"/,
+      `"file":"/downloads/register.sqlite.gz","bytes":${bomb.length},"sha256":"${sha256(bomb)}"`,
+    );
+    const answers: readonly [string, (response: ServerResponse) => void][] = [
+      ['is larger than', (response) => response.end(bomb)],
+      [
+        'is not that of snapshot 3',
+        (response) => {
+          const write = (): void => void (response.destroyed || response.write(bomb, write));
+          write();
+        },
+      ],
+    ];
+    for (const [why, answer] of answers) {
+      const base = await before(proxy, (request, response) => {
+        if (request.url === '/snapshot.json') response.end(manifest);
+        else if (`${request.url}`.startsWith('/downloads/register.sqlite.gz')) answer(response);
+        else return false;
+        return true;
+      });
+      await expect(run(SCRIPT, base, copy)).rejects.toThrow(why);
+    }
+    expect(readFileSync(copy)).toEqual(bytes);
+  });
+
+  it('says how it is used', async () => {
+    expect(await run(SCRIPT, '--help')).toMatch(/^usage: follow.py/);
+  });
 });
+
+/** A site whose downloads are in a cache when the next snapshot is published. */
+async function cached(start: (proxy: RunningProxy) => Promise<EdgeServer>) {
+  const { out, proxy, build } = await following();
+  const cache = await start(proxy);
+  onTestFinished(() => cache.stop());
+  const client = new RegisterClient(cache.base);
+  for (const name of ['datapackage.json', 'register.sqlite.gz', 'documents/group.ndjson.gz'])
+    await (await client.fetch(`/downloads/${name}`)).arrayBuffer();
+  await build(`UPDATE groups SET description = 'ünï' WHERE id = ${nth('groups', 4)}`);
+  return { out, base: cache.base, client, copy: path('copy.sqlite') };
+}
+
+describe.skipIf(!has('copies through caches', 'python3', 'nginx', 'varnish'))(
+  'behind a cache that has an earlier download, follow.py and download()',
+  () => {
+    const GROUPS = '/downloads/documents/group.ndjson.gz';
+
+    it.each([
+      [
+        'nginx, with the key that publishing.md asks for',
+        (proxy: RunningProxy) => nginxBefore(proxy, '$uri|$arg_limit|$arg_snapshot'),
+      ],
+      ['Varnish', ({ port }: RunningProxy) => startVarnish(path('varnish'), port)],
+    ])('take the newer one: %s', async (_, start) => {
+      const { out, base, client, copy } = await cached(start);
+      await run(SCRIPT, base, copy);
+      expect(tablesIn(copy)).toEqual(tablesIn(join(out, 'downloads/register.sqlite')));
+      const { bytes, position } = await download(client, GROUPS);
+      expect(Buffer.from(bytes)).toEqual(readFileSync(join(out, GROUPS)));
+      expect(position).toEqual({ tree: indexOf(out).tree, sequence: 2, digest: indexOf(out).digest });
+    });
+
+    it('say until when to wait if no query reaches the service', async () => {
+      const { base, client, copy } = await cached((proxy) => nginxBefore(proxy, '$uri|$arg_limit'));
+      const said = / is not that of snapshot 2: caches may have another until \S*\d\d:\d\d:\d\d/;
+      await expect(run(SCRIPT, base, copy)).rejects.toThrow(said);
+      expect(existsSync(copy)).toBe(false);
+      await expect(download(client, GROUPS)).rejects.toThrow(said);
+    });
+  },
+);

@@ -28,13 +28,15 @@ const SNAPSHOT = JSON.stringify({
     ['/api/v1/group/{id}', 'group'],
     ['/group/{id}/history.json', 'group'],
     ['/api/v1/largest', 'summary'],
-    ['/feeds/groups/{month}.atom', 'feed'],
+    ['/feeds/groups.atom', 'feed'],
     ['/assets/style-0a1b2c.css', 'asset'],
+    ['/downloads/groups.csv', 'download'],
+    ['/downloads/users.csv', 'download'],
     ['/group', 'group-page', 'group.html'],
     ['/group/{id}', 'group-page', 'group.html', 'group'],
   ].map(([path, tag, file = path, requires]) => {
     const headers = { 'Cache-Tag': tag, 'Surrogate-Key': tag };
-    return { path, headers, file, requires };
+    return { path, headers, file, requires, class: tag };
   }),
 });
 
@@ -100,7 +102,7 @@ describe.skipIf(!HAS_TOOLS)('purge.sh', () => {
   const ZONE = 'POST /zones/zone/purge_cache';
   const few = ['/group', '/group/7', '/api/v1/group/7'];
   const others =
-    '/group/7/history.json /api/v1/largest?limit=10 /feeds/groups/2026-11-00002.atom /assets/old-ffffff.css';
+    '/group/7/history.json /api/v1/largest?limit=10 /feeds/groups.atom /assets/old-ffffff.css';
   it.each<[what: string, paths: readonly string[], headers: Record<string, string>, bodies: object[]]>([
     [
       'up to 150 URLs, 100 at a time',
@@ -119,6 +121,12 @@ describe.skipIf(!HAS_TOOLS)('purge.sh', () => {
       few,
       TAGS,
       [files(...few), tagged('group-page')],
+    ],
+    [
+      'the tag of changed downloads, which caches also have with ?snapshot=N',
+      ['/downloads/groups.csv', '/downloads/users.csv'],
+      TAGS,
+      [files('/downloads/groups.csv', '/downloads/users.csv'), tagged('download')],
     ],
     ['no such tag if the page is not among them', few.slice(1), TAGS, [files(...few.slice(1))]],
     ['no tags where the origin, such as a bucket, sends none', few, {}, [files(...few)]],

@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { describe, expect } from 'vitest';
 
 import { KNOWN_ATTACKS } from '../system/soak/known.js';
+import { pipelined } from '../system/soak/pipelined.js';
 import { hostileRequest } from '../system/soak/requests.js';
 import { attack, volley } from '../system/soak/session.js';
 import { makeTree } from '../system/soak/tree.js';
@@ -50,6 +51,14 @@ describe('the proxy as a process, under attack', () => {
       .poll(metrics, { timeout: 10_000, interval: 500 })
       .toContain('\nregister_proxy_connections 0\n');
   });
+
+  always(
+    'answers clients that pipeline in any pieces and read slowly or late, and outlives others',
+    async () => {
+      const connections = isThorough ? 10_000 : 300;
+      expect(await pipelined([String(connections), String(SEED)], () => undefined)).toEqual([]);
+    },
+  );
 
   it('answers known attacks as they deserve', async () => {
     const tree = makeTree(await emptyFolder());

@@ -78,6 +78,11 @@ const manifestSchema = z.looseObject({
   built_at: z.string(),
   digest: z.string(),
   tree: z.looseObject({ id: z.string() }),
+  downloads: z
+    .looseObject({
+      files: z.array(z.strictObject({ file: z.string(), bytes: z.int(), sha256: z.string() })),
+    })
+    .default({ files: [] }),
   service: z.looseObject({ base_url: z.string() }).default({ base_url: '' }),
   counts: z.unknown(),
   routes: z.array(
@@ -208,8 +213,6 @@ export function keyIn(url: string, { path, parameters: [parameter] = [] }: Diges
   if (!url.startsWith(before) || !url.endsWith(after)) return undefined;
   const value = url.slice(before.length, url.length - after.length);
   if (parameter?.name === 'prefix') return /^[0-9a-f]+$/.test(value) ? BigInt(`0x1${value}`) : undefined;
-  const [, year, month, part] = /^(\d{4})-(\d\d)(?:-(\d{5}))?$/.exec(value) ?? [];
-  if (year !== undefined) return BigInt(`${year}${month}${part ?? '99999'}`);
   return /^\d+$/.test(value) ? BigInt(value) : undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Every change in the register's histories, in the order in which they were measured. */
+/** The changes in the register's histories, by when they were measured. */
 import {
   columnsOf,
   type Column,
@@ -85,29 +85,29 @@ type ChangeRow = readonly [
 ];
 
 /**
- * The changes of published records, oldest reading first; those from one reading in the order in
- * which they happened. Ties are broken by source, id and position, so the order is stable.
- * @param newest if set, only that many of the newest, in reverse order
+ * So many of the newest changes of published records, newest first; those from one reading in reverse
+ * order of when they happened. Ties are broken by source, id and position, so the order is stable.
  */
 export function* changes(
   register: Register,
   sources: readonly ChangeSource[],
-  newest?: number,
+  count: number,
 ): Generator<ValueChange> {
   const width = Math.max(...sources.map(({ values }) => values.length));
   const queries = sources.map((from, index) => query(from, index, width));
-  const order = newest === undefined ? ORDER.join(', ') : `${ORDER.join(' DESC, ')} DESC LIMIT ${newest}`;
-  const rows = register.rows<ChangeRow>(`SELECT * FROM (${queries.join(' UNION ALL ')}) ORDER BY ${order}`);
+  const rows = register.rows<ChangeRow>(
+    `SELECT * FROM (${queries.join(' UNION ALL ')}) ORDER BY ${ORDER.join(' DESC, ')} DESC LIMIT ${count}`,
+  );
   for (const [index, id, position, changedAt, measuredAt, changedAfter, name, ...values] of rows) {
     const from = sources[index];
     if (from === undefined) throw new TypeError(`no source ${index} of changes`);
-    const count = from.values.length;
+    const columns = from.values.length;
     yield {
       source: from,
       id,
       position,
-      from: values.slice(width, width + count),
-      to: values.slice(0, count),
+      from: values.slice(width, width + columns),
+      to: values.slice(0, columns),
       changedAt,
       measuredAt,
       changedAfter,

@@ -1,15 +1,14 @@
-/** The contents of each feed, and so which feeds are unchanged. */
+/** What each feed announces, newest first, and how far back it goes. */
 import { FEEDS, type FeedDeclaration } from '../../routes/feeds.js';
 import type { Register } from '../../register/database.js';
 import type { Resource } from '../../schema/field.js';
 import { game } from '../../schema/game.js';
 import { group } from '../../schema/group.js';
 import { item } from '../../schema/item.js';
+import { millisecondsOf, timeAt } from '../../schema/time.js';
 import { user } from '../../schema/user.js';
-import { isAnyChanged, type SourceChanges } from '../section.js';
-import { DOCUMENT_ENTRIES } from './archive.js';
 import { GROUP_CHANGES, USER_CHANGES, changes, type ChangeSource, type ValueChange } from './changes.js';
-import { firstsOfMonths, newestFirsts, type First } from './firsts.js';
+import { newestFirsts, type First } from './firsts.js';
 
 /** What an entry announces: a change of a value, or a record that was measured for the first time. */
 export type News = ValueChange | First;
@@ -18,37 +17,18 @@ export type News = ValueChange | First;
 export interface NewsFeed {
   readonly feed: FeedDeclaration;
   readonly tables: readonly string[];
-  /**
-   * All that its archives are of, oldest reading first.
-   * @param newest if set, only that many of the newest, in reverse order
-   */
-  readonly read: (register: Register, newest?: number) => Iterable<News>;
-  /** How many archive documents it keeps, if not all. */
-  readonly archives?: number;
+  /** So many of the newest, newest first. */
+  readonly read: (register: Register, count: number) => Iterable<News>;
 }
-
-/**
- * Every record is new once, so the whole archive would be as large as the register. These 2,000
- * entries are for readers that did not ask for a while; change lists have the rest.
- */
-export const FIRSTS_ARCHIVES = 10;
-/** Archives of as many entries are found in these: at most a document's are not archived yet. */
-const FIRSTS_ENTRIES = (FIRSTS_ARCHIVES + 1) * DOCUMENT_ENTRIES;
 
 const ofChanges = (feed: FeedDeclaration, sources: readonly ChangeSource[]): NewsFeed => ({
   feed,
-  tables: sources.map(({ history }) => history.table),
-  read: (register, newest) => changes(register, sources, newest),
+  read: (register, count) => changes(register, sources, count),
 });
 
 const ofFirsts = (feed: FeedDeclaration, resource: Resource): NewsFeed => ({
   feed,
-  tables: [resource.plural],
-  read: (register, newest) =>
-    newest === undefined
-      ? firstsOfMonths(register, resource, FIRSTS_ENTRIES)
-      : newestFirsts(register, resource, newest),
-  archives: FIRSTS_ARCHIVES,
+  read: (register, count) => newestFirsts(register, resource, count),
 });
 
 export const NEWS_FEEDS: readonly NewsFeed[] = [
@@ -60,20 +40,30 @@ export const NEWS_FEEDS: readonly NewsFeed[] = [
   ofFirsts(FEEDS.items, item),
 ];
 
-/** All rendered feeds; the one that combines the others comes last. */
-export const RENDERED_FEEDS: readonly FeedDeclaration[] = [...NEWS_FEEDS.map(({ feed }) => feed), FEEDS.all];
+/** A feed has so many entries, or all of the last hours, up to the most. */
+export const WINDOW = { entries: 200, hours: 48, most: 2000 } as const;
 
-/** The current month, whose archive is not complete. @param asOf the register's newest measurement */
-export const openMonth = (asOf: string | null): string | undefined => asOf?.slice(0, 'YYYY-MM'.length);
+/** The first time of the hours that a feed has all entries of. @param asOf the register's newest measurement */
+export const windowStart = (asOf: string | null): string =>
+  asOf === null ? '' : timeAt(millisecondsOf(asOf) - WINDOW.hours * 3_600_000);
 
-/** The names of feeds whose documents are all unchanged, if the build key is the same. */
-export function unchangedFeeds(changes: SourceChanges): readonly string[] {
-  const [month, was] = changes.asOf.map(openMonth);
-  if (changes.tables === undefined) return [];
-  const unchanged = NEWS_FEEDS.filter(({ tables }) => !isAnyChanged(tables, changes));
-  // The combined feed changes with any of the others, and has no archive.
-  return [
-    ...(month === was ? unchanged.map(({ feed }) => feed.name) : []),
-    ...(unchanged.length === NEWS_FEEDS.length ? [FEEDS.all.name] : []),
-  ];
+/** The entries that a feed has. @param news newest first @param since see `windowStart` */
+export const inWindow = (news: readonly News[], since: string): readonly News[] =>
+  news.slice(0, WINDOW.most).filter(({ measuredAt }, index) => index < WINDOW.entries || measuredAt >= since);
+
+/**
+ * The entries of all feeds as one, newest first; those of one reading in the order of the feeds. At most
+ * half of them are first measurements, so that the records of a register that grows don't drown the changes.
+ */
+export function combined(news: readonly News[], since: string): readonly News[] {
+  // Sorting is stable.
+  const sorted = news.toSorted(({ measuredAt: a }, { measuredAt: b }) => (a === b ? 0 : a < b ? 1 : -1));
+  const isChange = (each: News): boolean => 'source' in each;
+  const recent = sorted.filter((each) => isChange(each) && each.measuredAt >= since).length;
+  const mostFirsts = Math.min(WINDOW.most, Math.max(WINDOW.entries, 2 * recent)) / 2;
+  let firsts = 0;
+  return inWindow(
+    sorted.filter((each) => isChange(each) || (firsts += 1) <= mostFirsts),
+    since,
+  );
 }

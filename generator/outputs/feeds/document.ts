@@ -6,7 +6,7 @@ export type FeedOperator = Pick<Operator, 'name' | 'url' | 'baseUrl' | 'licence'
 
 /** All text is well-formed (see text.ts). */
 export interface FeedEntry {
-  /** A tag URI (RFC 4151) derived from data: the same in every build and document. */
+  /** A tag URI (RFC 4151) derived from data: the same in every build. */
   readonly id: string;
   /** Plain text; measured values are in quotation marks. */
   readonly title: string;
@@ -26,7 +26,6 @@ export interface FeedEntry {
 }
 
 export interface FeedDocument {
-  /** Of the whole feed: its archive documents have the same id. */
   readonly id: string;
   readonly title: string;
   readonly description: string;
@@ -35,11 +34,6 @@ export interface FeedDocument {
   readonly self: string;
   /** Newest first. */
   readonly entries: readonly FeedEntry[];
-  /** Absolute URLs of the archive documents before and after it, if there are any. */
-  readonly previous?: string | undefined;
-  readonly next?: string | undefined;
-  /** Of an archive document: the absolute URL of the one that readers subscribe to. */
-  readonly current?: string;
 }
 
 /** The time of a feed without entries, since it must not come from a clock. */

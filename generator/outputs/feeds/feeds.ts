@@ -1,192 +1,56 @@
-/** The feeds of changes and of new records, and their archives. */
-import { hash } from 'node:crypto';
-import {
-  FEEDS,
-  FEED_FORMATS,
-  archiveRoute,
-  feedRoute,
-  routeNames,
-  type FeedDeclaration,
-  type FeedFormat,
-} from '../../routes/feeds.js';
+/** The feeds of changes and of new records. */
+import { FEEDS, FEED_FORMATS, feedRoute, routeNames, type FeedDeclaration } from '../../routes/feeds.js';
+import { PATHS } from '../../routes/paths.js';
 import type { Register } from '../../register/database.js';
 import { ROUTES, isMeasured } from '../../routes/routes.js';
-import { descriptionFor, type Measured } from '../../schema/measured.js';
+import { descriptionFor } from '../../schema/measured.js';
 import { wordsIn } from '../../schema/words.js';
-import type { IsSame, Kept, Output } from '../output.js';
-import type { Section, SectionInputs } from '../section.js';
-import { DOCUMENT_ENTRIES, archive } from './archive.js';
-import {
-  NEWS_FEEDS,
-  RENDERED_FEEDS,
-  openMonth,
-  unchangedFeeds,
-  type News,
-  type NewsFeed,
-} from './contents.js';
-import { NEVER, tag, type FeedDocument, type FeedEntry, type FeedOperator } from './document.js';
+import type { Output } from '../output.js';
+import { integer } from '../pages/words.js';
+import { isAnyChanged, type Section, type SectionInputs } from '../section.js';
+import { NEWS_FEEDS, WINDOW, combined, inWindow, windowStart, type News } from './contents.js';
+import { NEVER, tag } from './document.js';
 import { EntryMaker, absolute } from './entries.js';
 import { RENDERED } from './render.js';
+
+const ROUTE_NAMES = [...NEWS_FEEDS.map(({ feed }) => feed), FEEDS.all].flatMap(routeNames);
 
 /** The feeds together: one of them combines the newest entries of the others. */
 export const FEEDS_SECTION: Section = {
   name: 'feeds',
-  routes: RENDERED_FEEDS.flatMap(routeNames),
-  // What is noted of a document in Atom holds for its twin.
-  compared: NEWS_FEEDS.flatMap(({ feed }) => [archiveRoute(feed, 'atom'), feedRoute(feed, 'atom')]),
-  due: (changes) => {
-    const unchanged = unchangedFeeds(changes);
-    return RENDERED_FEEDS.filter(({ name }) => !unchanged.includes(name)).flatMap(routeNames);
-  },
+  routes: ROUTE_NAMES,
   render: feeds,
 };
 
-function* feeds(
-  register: Register,
-  { operator, changes }: SectionInputs,
-  isSame: IsSame,
-): Generator<Output | Kept> {
+function* feeds(register: Register, { operator, asOf }: SectionInputs): Generator<Output> {
   const { measured } = register;
-  const unchanged = unchangedFeeds(changes);
-  const stays = ({ name }: FeedDeclaration): boolean => unchanged.includes(name);
-  const renderer = new Renderer(operator, measured);
-  const all: Newest[] = [];
-  for (const each of NEWS_FEEDS) {
-    if (!isMeasured(each.feed, measured)) continue;
-    if (stays(each.feed)) all.push({ isSame: true, read: () => [...each.read(register, DOCUMENT_ENTRIES)] });
-    else all.push(yield* renderer.documents(each, register, openMonth(changes.asOf[0]), isSame));
-  }
-  if (stays(FEEDS.all) || !isMeasured(FEEDS.all, measured)) return;
-  if (all.every((newest) => newest.isSame)) yield* kept(FEEDS.all, feedRoute, 0);
-  else yield* renderer.current(FEEDS.all, combined(all.flatMap(({ read }) => read())));
-}
-
-/** The newest entries of a feed, newest first. */
-interface Newest {
-  /** Whether they are those of the previous snapshot. */
-  readonly isSame: boolean;
-  readonly read: () => readonly News[];
-}
-
-/** So that the records of a register that grows don't drown the changes. */
-const MOST_FIRSTS = DOCUMENT_ENTRIES / 2;
-
-/** The newest of several feeds, newest first; those of one reading in the order of the feeds. */
-function combined(news: readonly News[]): readonly News[] {
-  // Sorting is stable.
-  const sorted = news.toSorted(({ measuredAt: a }, { measuredAt: b }) => (a === b ? 0 : a < b ? 1 : -1));
-  let firsts = 0;
-  return sorted.filter((each) => 'source' in each || (firsts += 1) <= MOST_FIRSTS).slice(0, DOCUMENT_ENTRIES);
-}
-
-type RouteOf = (feed: FeedDeclaration, format: FeedFormat) => string;
-
-/** The documents of both formats, kept. */
-function* kept(feed: FeedDeclaration, routeOf: RouteOf, key: number): Generator<Kept> {
-  for (const format of FEED_FORMATS) yield { route: routeOf(feed, format), key };
-}
-
-/** The keys of archive documents that a document leads to. */
-interface Neighbours {
-  readonly previous?: number | undefined;
-  readonly next?: number | undefined;
-}
-
-class Renderer {
-  readonly #operator: FeedOperator;
-  readonly #measured: Measured;
-  readonly #maker: EntryMaker;
-
-  constructor(operator: FeedOperator, measured: Measured) {
-    this.#operator = operator;
-    this.#measured = measured;
-    this.#maker = new EntryMaker(operator, measured, ROUTES);
-  }
-
-  /**
-   * All documents of a feed.
-   * @param month the month of the register's newest measurement
-   */
-  *documents(
-    { feed, read, archives }: NewsFeed,
-    register: Register,
-    month: string | undefined,
-    isSame: IsSame,
-  ): Generator<Output | Kept, Newest> {
-    const parts = archive(read(register), month, archives);
-    try {
-      let step = parts.next();
-      for (; step.done !== true; step = parts.next()) {
-        const { key, entries, previous, next } = step.value;
-        if (isSame(archiveRoute(feed, 'atom'), key, inputsOf([previous, next], entries)))
-          yield* kept(feed, archiveRoute, key);
-        else yield* this.#both(feed, entries.toReversed(), { previous, next }, key);
-      }
-      const { newest, last } = step.value;
-      const isNewestSame = isSame(feedRoute(feed, 'atom'), 0, inputsOf([last], newest));
-      if (isNewestSame) yield* kept(feed, feedRoute, 0);
-      else yield* this.current(feed, newest, last);
-      return { isSame: isNewestSame, read: () => newest };
-    } finally {
-      // A connection can't be closed while a query is open.
-      parts.return({ newest: [], last: undefined });
-    }
-  }
-
-  /** The document that readers subscribe to. @param previous the key of the newest archive document */
-  current(feed: FeedDeclaration, news: readonly News[], previous?: number): Generator<Output> {
-    return this.#both(feed, news, { previous });
-  }
-
-  /** A document in both formats. @param news newest first @param key the key of an archive document */
-  *#both(
-    feed: FeedDeclaration,
-    news: readonly News[],
-    neighbours: Neighbours,
-    key?: number,
-  ): Generator<Output> {
-    const routeOf = key === undefined ? feedRoute : archiveRoute;
+  const since = windowStart(asOf);
+  const maker = new EntryMaker(operator, measured, ROUTES);
+  const inWords = wordsIn(operator);
+  const { baseUrl, name } = operator;
+  function* rendered(feed: FeedDeclaration, news: readonly News[]): Generator<Output> {
     const document = {
-      ...this.#described(feed),
+      id: tag(operator, `feeds/${feed.name}`),
+      title: `${name}: ${inWords(feed.title)}`,
+      description:
+        `${inWords(descriptionFor(feed, measured))}: the newest ${WINDOW.entries}, or all of the last` +
+        ` ${WINDOW.hours} hours up to ${integer(WINDOW.most)}. The rest is in ${baseUrl}${PATHS.bulk};` +
+        ` to miss nothing, follow ${baseUrl}${PATHS.changes}`,
       updated: news[0]?.measuredAt ?? NEVER,
-      entries: news.map((each): FeedEntry => this.#maker.entry(each)),
+      entries: news.map((each) => maker.entry(each)),
     };
     for (const format of FEED_FORMATS) {
-      const archived = (at: number | undefined) =>
-        at === undefined ? undefined : this.#url(archiveRoute(feed, format), at);
-      const body = RENDERED[format](
-        {
-          ...document,
-          self: this.#url(routeOf(feed, format), key),
-          ...(key !== undefined && { current: this.#url(feedRoute(feed, format)) }),
-          previous: archived(neighbours.previous),
-          next: archived(neighbours.next),
-        },
-        this.#operator,
-      );
-      yield { route: routeOf(feed, format), key: key ?? 0, body };
+      const route = feedRoute(feed, format);
+      const self = absolute(operator, ROUTES, route)(0);
+      yield { route, key: 0, body: RENDERED[format]({ ...document, self }, operator) };
     }
   }
-
-  /** What a feed says of itself: in the operator's words, without what is not measured. */
-  #described(feed: FeedDeclaration): Pick<FeedDocument, 'id' | 'title' | 'description'> {
-    const inWords = wordsIn(this.#operator);
-    return {
-      id: tag(this.#operator, `feeds/${feed.name}`),
-      title: `${this.#operator.name}: ${inWords(feed.title)}`,
-      description: inWords(descriptionFor(feed, this.#measured)),
-    };
+  const all: News[] = [];
+  for (const { feed, read } of NEWS_FEEDS) {
+    if (!isMeasured(feed, measured)) continue;
+    const news = inWindow([...read(register, WINDOW.most)], since);
+    all.push(...news);
+    yield* rendered(feed, news);
   }
-
-  #url(route: string, key = 0): string {
-    return absolute(this.#operator, ROUTES, route)(key);
-  }
-}
-
-/** The SHA-256 of what a document is made from, besides what is common to all of a build. */
-function inputsOf(links: readonly unknown[], news: readonly News[]): Buffer {
-  const facts = news.map((each) =>
-    'source' in each ? { ...each, source: each.source.field } : { ...each, resource: each.resource.kind },
-  );
-  return hash('sha256', JSON.stringify([links, facts]), 'buffer');
+  if (isMeasured(FEEDS.all, measured)) yield* rendered(FEEDS.all, combined(all, since));
 }

@@ -4,7 +4,7 @@
  *   made legible, and titles and content are HTML with every `>` of a value escaped.
  * - It reads `&amp;` in element text as `&`, so such text is escaped once beforehand.
  * - It does not escape `<` in categories, which are not used.
- * - It lacks RFC 5005, several links per entry, and the language of Atom feeds: inserted.
+ * - It lacks several links per entry, the link to the licence, and the language of Atom feeds: inserted.
  * - It writes JSON Feed 1, with `author` instead of `authors`: converted to 1.1.
  * - It writes milliseconds, which no reading has: removed.
  */
@@ -28,7 +28,7 @@ export function atom(document: FeedDocument, operator: FeedOperator): string {
     const date = new Date(published);
     feed.addItem({ id, title: escaped(title), content, published: date, date, link: url });
   }
-  return withRelated(withHead(feed.atom1(), document, operator), document.entries).replaceAll(
+  return withRelated(withHead(feed.atom1(), operator), document.entries).replaceAll(
     /\.000Z<\/(updated|published)>/g,
     'Z</$1>',
   );
@@ -36,19 +36,11 @@ export function atom(document: FeedDocument, operator: FeedOperator): string {
 
 const START = '<feed xmlns="http://www.w3.org/2005/Atom">';
 
-function withHead(xml: string, { current, previous, next }: FeedDocument, { licence }: FeedOperator): string {
+function withHead(xml: string, { licence }: FeedOperator): string {
   const [declaration, rest, ...more] = xml.split(START);
   if (rest === undefined || more.length > 0) throw new TypeError(`expected one "${START}" in the feed`);
-  const head = [
-    ...(current === undefined ? [] : ['<fh:archive/>', link('current', current)]),
-    ...(previous === undefined ? [] : [link('prev-archive', previous)]),
-    ...(next === undefined ? [] : [link('next-archive', next)]),
-    link('license', licence.url),
-  ];
-  const start =
-    `<feed xmlns="http://www.w3.org/2005/Atom" xmlns:fh="http://purl.org/syndication/history/1.0"` +
-    ` xml:lang="${LANGUAGE}">`;
-  return `${declaration ?? ''}${start}${head.map((line) => `\n    ${line}`).join('')}${rest}`;
+  const start = `<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="${LANGUAGE}">`;
+  return `${declaration ?? ''}${start}\n    ${link('license', licence.url)}${rest}`;
 }
 
 const ENTRY = '<entry>';
@@ -81,8 +73,6 @@ export function jsonFeed(document: FeedDocument, operator: FeedOperator): string
   return JSON.stringify({
     version: 'https://jsonfeed.org/version/1.1',
     ...head,
-    // Older items.
-    next_url: document.previous,
     language: LANGUAGE,
     authors: [author],
     items: items.map((item, index) => ({

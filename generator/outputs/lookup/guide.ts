@@ -1,4 +1,5 @@
 /** /api/v1/lookup: how to look up a name, an owner or an id of the platform. */
+import { FOLDED_NAME } from '../../base/portable.js';
 import { NAMED, OWNERS, lookupRoute, ownersRoute, platformIdRoute } from '../../routes/lookup.js';
 import type { Overview } from '../../register/overview.js';
 import { ROUTES, isMeasured, routeNamed } from '../../routes/routes.js';
@@ -14,7 +15,7 @@ interface GuideFacts {
   readonly measured: Measured;
 }
 
-const HASHED_NAME = 'SHA-256 over the UTF-8 of NFKC(lower(NFKC(name)))';
+const HASHED_NAME = `SHA-256 over the UTF-8 of ${FOLDED_NAME}`;
 const HASHED_ID = 'SHA-256 over the decimal digits of the id';
 const HASHED_PLATFORM_ID = 'SHA-256 over the UTF-8 of the id on the platform, exactly as it is';
 

@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { beginsChunkSql } from '../../base/chunks.js';
+import { FOLDED_NAME } from '../../base/portable.js';
 import type { Register } from '../../register/database.js';
 import { isPublished, literal, objectOf } from '../../register/sql.js';
 import { NAME_PAGE_ROUTE, NAMES_ROUTE } from '../../routes/lookup.js';
@@ -41,7 +42,7 @@ const FIRST = value(
   'first',
   'text',
   'marlow_finch',
-  'The first name of the page, folded: NFKC(lower(NFKC(name))). Pages are in order of the code points of folded names.',
+  `The first name of the page, folded: ${FOLDED_NAME}. Pages are in order of the code points of folded names.`,
 );
 
 const pathOf = filler(routeNamed(ROUTES, NAME_PAGE_ROUTE).path);

@@ -1,4 +1,5 @@
 /** /api/v1/lookup/…: the records with a name, now or in the past, in shards by a hash of the name. */
+import { FOLDED_NAME } from '../../base/portable.js';
 import { lookupRoute } from '../../routes/lookup.js';
 import type { Register } from '../../register/database.js';
 import { isPublished, name } from '../../register/sql.js';
@@ -62,7 +63,7 @@ const ENTRIES: Part<LookupShard<NameEntry>> = listed(
   'All names whose hash has the prefix, in order of their code points.',
   [
     part<NameEntry>(
-      value('name', 'text', 'marlow_finch', 'The name as it is hashed: NFKC(lower(NFKC(name))).'),
+      value('name', 'text', 'marlow_finch', `The name as it is hashed: ${FOLDED_NAME}.`),
       (entry) => entry.name,
     ),
     listed<NameEntry, Match>(

@@ -12,7 +12,7 @@ const ABOUT = [
 
 /**
  * The rules of `_headers`: for every path, then for each route, or for a whole folder whose routes
- * have the same headers, or for the same place in several folders. All that match apply.
+ * have the same headers. All that match apply.
  */
 export function hostHeaders({ headers, routes: published }: Snapshot): string {
   // These hosts have no limits, so nothing leads to the page about them.
@@ -34,12 +34,12 @@ export function hostHeaders({ headers, routes: published }: Snapshot): string {
   const rules = new Map<string, Fields>();
   for (const route of routes) {
     const fields = shared.get(route) ?? {};
-    const group = groupsOf(route.path).find(({ has }) => {
-      const inside = routes.filter(({ path }) => has(path));
+    const folder = foldersOf(route.path).find((each) => {
+      const inside = routes.filter(({ path }) => path.startsWith(each));
       return inside.length > 1 && inside.every((other) => isDeepStrictEqual(shared.get(other), fields));
     });
-    if (group === undefined) rules.set(route.path, fieldsOf(route));
-    else rules.set(group.rule, fields);
+    if (folder === undefined) rules.set(route.path, fieldsOf(route));
+    else rules.set(`${folder}*`, fields);
   }
   return lines([
     ...ABOUT,
@@ -50,24 +50,10 @@ export function hostHeaders({ headers, routes: published }: Snapshot): string {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Paths that one rule may be about. */
-interface Group {
-  readonly rule: string;
-  readonly has: (path: string) => boolean;
-}
-
-/** `/a/b/c` -> `/a/{any}/c` */
-const inAny = (path: string): string => path.split('/').toSpliced(2, 1, '{any}').join('/');
-
-/** `/a/b/c` -> `/a/*`, `/a/b/*`, and the same place in all folders: `/a/{any}/c`. */
-function groupsOf(path: string): readonly Group[] {
+/** `/a/b/c` -> `/a/`, `/a/b/` */
+function foldersOf(path: string): readonly string[] {
   const parts = path.split('/');
-  const folders = parts.slice(2).map((_, index) => `${parts.slice(0, index + 2).join('/')}/`);
-  const isInFolder = parts[3] !== undefined && parts[2]?.includes('{') === false;
-  return [
-    ...folders.map((folder) => ({ rule: `${folder}*`, has: (other: string) => other.startsWith(folder) })),
-    ...(isInFolder ? [{ rule: inAny(path), has: (other: string) => inAny(other) === inAny(path) }] : []),
-  ];
+  return parts.slice(2).map((_, index) => `${parts.slice(0, index + 2).join('/')}/`);
 }
 
 /**

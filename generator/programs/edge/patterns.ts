@@ -19,8 +19,6 @@ export function decimalsUpTo(maximum: number): string {
 
 /** A value of a parameter of type `id`. */
 const ID = decimalsUpTo(MAX_INTEGER);
-/** A month such as 2026-11, or a numbered part of one such as 2026-11-00001. */
-const MONTH = '[0-9]{4}-(?:0[1-9]|1[0-2])(?:-[0-9]{5})?';
 
 type RouteParameter = NonNullable<SnapshotRoute['parameters']>[number];
 export type QueryParameter = Extract<RouteParameter, { in: 'query' }>;
@@ -28,7 +26,6 @@ export type QueryParameter = Extract<RouteParameter, { in: 'query' }>;
 /** A valid value of a parameter. */
 export function valuePattern(parameter: RouteParameter): string {
   if (parameter.type === 'id') return ID;
-  if (parameter.type === 'month') return MONTH;
   if (parameter.in === 'path') return textPattern(parameter.type);
   const { minimum, maximum } = parameter;
   const tooLow = minimum > 0 ? `(?!${decimalsUpTo(minimum - 1)}(?:&|$))` : '';

@@ -1,5 +1,5 @@
 /** Downloads that are kept while the documents go on: what is said of them, and when they are written again. */
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
@@ -10,7 +10,7 @@ import { published, quiet } from '../../support/build.js';
 import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
-import { contentOf, indexOf, manifestOf, stateOf } from '../../support/published.js';
+import { contentOf, hashesOf, indexOf, manifestOf, stateOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { Site, copyOf } from '../../support/site.js';
 import { loseState } from '../../support/state.js';
@@ -113,6 +113,17 @@ describe('downloads that are kept', () => {
     const downloads = { as_of: LATER, sequence: 4, digest: last.digest };
     expect(last).toMatchObject({ sequence: 4, downloads });
     expect(last.digest).not.toBe(digest);
+  });
+
+  it('are in snapshot.json with their size and SHA-256, as all that is below /downloads', async () => {
+    for (const { out } of [first, behind()]) {
+      const files = Object.entries(hashesOf(out))
+        .filter(([name]) => name.startsWith('downloads/'))
+        .map(([name, sha256]) => ({ file: `/${name}`, bytes: statSync(join(out, name)).size, sha256 }));
+      expect(files.length).toBeGreaterThan(30);
+      const { downloads } = manifestOf(out);
+      expect(downloads.files.toSorted((a, b) => (a.file < b.file ? -1 : 1))).toEqual(files);
+    }
   });
 });
 

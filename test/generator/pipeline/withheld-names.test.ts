@@ -18,7 +18,6 @@ import { item } from '../../../generator/schema/item.js';
 import { published } from '../../support/build.js';
 import { csvObjects } from '../../support/csv.js';
 import { temporary } from '../../support/folder.js';
-import { inProcess } from '../../support/in-process.js';
 import { contentOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { readTree } from '../../support/tree.js';
@@ -178,24 +177,5 @@ describe('a withheld record', () => {
       expect(shown).toContain(`"name":${JSON.stringify(name)}`);
       expect(shown).toContain(`“${name}”`);
     }
-  });
-
-  it('is warned of where its display name hides others, of whom it may be the name as well', async () => {
-    const register = registerOf();
-    changeRegister(register, `${withhold('user')} INSERT INTO withheld VALUES ('user', 6, '${SINCE}')`);
-    const warning = {
-      table: 'users',
-      column: 'display_name',
-      message: 'of withheld users hides owners or creators without an id, who may be others',
-      count: 20,
-      examples: ['id = 5 (10 records)', 'id = 6 (10 records)'],
-    };
-    const { warnings } = await published({ register, out: path('dist') });
-    expect(warnings).toContainEqual(warning);
-    const checked = async () => (await inProcess('check', '--register', register, '--json')).stdout;
-    const warned = { warnings: expect.arrayContaining([warning]) as unknown };
-    expect(JSON.parse(await checked())).toMatchObject(warned);
-    changeRegister(register, `UPDATE users SET display_name = username`);
-    expect(await checked()).not.toContain('display_name');
   });
 });

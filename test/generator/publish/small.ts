@@ -102,9 +102,10 @@ async function planned(
   documents: Documents,
   withheld: Version['withheld'],
 ): Promise<Plan> {
-  const keys = Object.entries(withheld ?? {}).map(([name, all]) => [name, new Set(all)] as const);
-  const records = keys.flatMap(([name, all]) => [...all].map((key) => `${name} ${key}`));
-  publisher.takedown.withheld = { keys: new Map(keys), marks: { records, names: [] } };
+  const records = Object.entries(withheld ?? {}).flatMap(([name, all]) =>
+    [...all].map((key) => `${name} ${key}`),
+  );
+  publisher.takedown.withheld = { records, names: [] };
   for (const [name, all] of Object.entries(documents))
     for (const [key, body] of Object.entries(all)) publisher.writer.route(name).put(Number(key), body);
   return publisher.plan(quiet());

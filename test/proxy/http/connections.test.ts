@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
-import { Dice, type Choices } from '../../../data/sample/dice.js';
 import { createAccessLog } from '../../../proxy/http/access-log.js';
 import { Metrics } from '../../../proxy/ops/metrics.js';
 import { temporary } from '../../support/folder.js';
@@ -17,7 +16,6 @@ import {
   openFiles,
   problemOf,
   publish,
-  serving,
   stalled,
   startProxy,
   tree,
@@ -25,69 +23,13 @@ import {
   UNLIMITED,
 } from '../support.js';
 
-const LARGE = 3 * 1024 * 1024;
-
 const GROUP = '/api/v1/group/8';
-/** Requests, with the status and the length of the body that each gets. */
-const CASES: Choices<readonly [request: string, expected: string]> = [
-  [GET(GROUP), '200 8'],
-  [GET(GROUP).replace('GET', 'HEAD'), '200 0'],
-  [GET(GROUP).replace('GET', 'OPTIONS'), '204 0'],
-  [GET(GROUP, 'Content-Length: 5') + 'GET /', '200 8'],
-  [GET(GROUP, 'Range: bytes=1-4'), '206 4'],
-  [GET('/downloads/groups.csv', 'X: '.padEnd(3_000, 'y')), `200 ${LARGE}`],
-];
-
-/** What the responses in a stream of bytes are; heads have no body. */
-function read(heard: Buffer, requests: readonly string[]): string[] {
-  const found: string[] = [];
-  let at = 0;
-  for (const request of requests) {
-    const end = heard.indexOf('\r\n\r\n', at);
-    if (end < 0) return found;
-    const head = heard.toString('latin1', at, end);
-    const length = Number(/\r\nContent-Length: (\d+)/.exec(head)?.[1] ?? 0);
-    const body = request.startsWith('HEAD') ? 0 : length;
-    at = end + 4 + body;
-    if (at > heard.length) return found;
-    found.push(`${head.slice(9, 12)} ${body}`);
-  }
-  return at === heard.length ? found : [...found, `and ${heard.length - at} bytes more`];
-}
-
 const FILE = 'downloads/groups.csv';
 const DOWNLOAD = GET(`/${FILE}`);
 /** More than the system's buffers take. */
 const ENDLESS = Buffer.alloc(40_000_000, 'x');
 
 describe('pipelined requests', () => {
-  it.each([1, 2, 3])(
-    'get the responses of single ones, in order, however they are cut: seed %i',
-    async (seed) => {
-      const dice = new Dice(seed, 'pipelining', 0);
-      const files = { [FILE]: Buffer.alloc(LARGE, 'x') };
-      const { port, connections } = await serving(files, { quotas: UNLIMITED });
-      const cases = Array.from({ length: 15 }, () => dice.pick(CASES));
-      const requests = cases.map(([request]) => request);
-      const bytes = Buffer.from(requests.join(''));
-      const { socket, heard, closed } = await open(port);
-      for (let at = 0; at < bytes.length;) {
-        const size = seed === 1 ? bytes.length : 1 + dice.below(dice.pick([3, 100, 20_000]));
-        socket.write(bytes.subarray(at, at + size));
-        at += size;
-        if (dice.once(3)) await pause(dice.below(5));
-        if (dice.once(10)) socket.pause();
-        else socket.resume();
-      }
-      socket.resume();
-      // Half-closed: the last responses come all the same.
-      socket.end();
-      await closed;
-      expect(read(Buffer.from(heard(), 'latin1'), requests)).toEqual(cases.map(([, expected]) => expected));
-      await expect.poll(connections).toBe(0);
-    },
-  );
-
   it('are answered up to the sixteenth, which ends the connection: what follows is neither answered nor counted', async () => {
     const { port, ask, connections, logged } = await accounted({ quotas: { api: { burst: 17 } } });
     const heads = (await askRaw(port, GET(GROUP).repeat(2_000), 3_000)).split('{"id":8}');

@@ -213,13 +213,4 @@ describe('Router.match', () => {
   ])('prefers what is nearer: of %s', (routes, targets, files) => {
     expect(targets.split(' ').map(fileIn(routes)).join(' ')).toBe(files);
   });
-
-  it('takes a month, or a numbered part of one; anything else names nothing', () => {
-    const fileOf = fileIn('month /feeds/{month}.atom');
-    for (const month of ['2026-11', '2026-01', '0000-12', '2026-11-00001', '2026-11-99999'])
-      expect(fileOf(`/feeds/${month}.atom`)).toBe(`0/feeds/${month}.atom`);
-    const others =
-      '2026-13 2026-00 2026-1 202611 2026-11-1 2026-11-000001 2026-11- +2026-11 2026-11x %D9%A2026-11 x ';
-    for (const text of others.split(' ')) expect(fileOf(`/feeds/${text}.atom`), text).toBe('not_found');
-  });
 });

@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { it, thorough } from '../../support/thorough.js';
 import { z } from 'zod';
 import { Register } from '../../../generator/register/database.js';
-import { slownessOf } from '../../../generator/register/slow-views.js';
+import { scansIn } from '../../../generator/register/explain.js';
 import { RESOURCES, recordTable } from '../../../generator/schema/schema.js';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { run } from '../../deploy/run.js';
@@ -161,17 +161,13 @@ describe('the clubs of its recipes', () => {
   it('without the index are as slow as the page says', () => {
     const file = clubs();
     const [index = ''] = /CREATE INDEX IF NOT EXISTS (\w+)/.exec(views)?.slice(1) ?? [];
-    changeRegister(
-      file,
-      `DROP INDEX ${index}; INSERT INTO club_count SELECT 'x', 'x', i FROM
-      (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200) SELECT i FROM n)`,
-    );
+    changeRegister(file, `DROP INDEX ${index}`);
     const register = Register.open(file);
     const [groups] = RESOURCES.map(recordTable);
-    const said = groups === undefined ? [] : slownessOf(register, groups);
+    const said = groups === undefined ? [] : scansIn(register, groups);
     register.close();
     expect(said).toHaveLength(1);
-    expect(section('## Check')).toContain(`\n  ${said[0]}\n`);
+    expect(section('## Check')).toContain(`\n${said[0]}\n`);
   });
 });
 

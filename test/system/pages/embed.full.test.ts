@@ -35,12 +35,14 @@ const somebody = createServer((request, response) => {
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': searchParams.get('policy') ?? '',
   });
-  const host = searchParams.get('host') ?? '';
+  const scripts = searchParams
+    .getAll('host')
+    .map((host) => `<script type="module" src="${host}/embed.js"></script>`);
   response.end(
     `<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">` +
       `<meta name="viewport" content="width=device-width, initial-scale=1"><title>Somebody</title>` +
       `<main><h1>Somebody’s page</h1>` +
-      `<script type="module" src="${host}/embed.js"></script>` +
+      scripts.join('') +
       `${searchParams.get('element')}</main>`,
   );
 });
@@ -62,6 +64,14 @@ function embedded(attributes: string, { host = register.base, policy, ...opening
   const query = new URLSearchParams({ element, host, policy: policy ?? strict(host) });
   return openPage(`/?${query.toString()}`, { base: elsewhere, ...opening });
 }
+
+/** Another register, whose record has the same id. */
+let other: RunningProxy;
+beforeAll(async () => {
+  const groups = [{ id: 1, name: 'Of another register' }];
+  other = await serving(path('other.sqlite'), { groups }, path('other'));
+});
+afterAll(() => other.stop());
 
 const chart = (page: Page) => page.locator('register-chart');
 const said = (page: Page): Promise<string> => chart(page).locator('figure').innerText();
@@ -206,7 +216,9 @@ inChromium('the chart in a page of another origin, under a policy without styles
     ],
     ['group="5"', /^No group 5 in this register\./],
     ['', /^register-chart needs one of the attributes group, user, game, item, with the id of a record\.$/],
-    ['group="x"', /^register-chart needs one of/],
+    ['group="x"', /^register-chart has group="x", which is no id: ids are from 1 to 9,007,199,254,740,991/],
+    ['group="007"', /^register-chart has group="007", which is no id: .*without zeros in front\.$/],
+    ['game="12345678901234567890"', /^register-chart has game="12345678901234567890", which is no id/],
     [
       'user="10" value="members"',
       /^register-chart has no value "members" of a user; those measured are usernames, username_count/,
@@ -230,6 +242,58 @@ inChromium('the chart in a page of another origin, under a policy without styles
     await drawn(page);
     expect(await chart(page).locator('canvas').count()).toBe(1);
     expect(watched.complaints).toEqual([]);
+  });
+
+  it('is of the register that it names, where a page has scripts of two', async () => {
+    for (const hosts of [
+      [register.base, other.base],
+      [other.base, register.base],
+    ]) {
+      const charts = hosts.map((host) => `<register-chart register="${host}" group="1"></register-chart>`);
+      const element = `<register-chart group="1"></register-chart>${charts.join('')}`;
+      const query = new URLSearchParams({ element });
+      for (const host of hosts) query.append('host', host);
+      const { page, complaints } = await openPage(`/?${query.toString()}`, { base: elsewhere });
+      const texts = () => page.locator('register-chart figure').allInnerTexts();
+      await expect
+        .poll(async () => (await texts()).map((text) => text.split('\n')[0]))
+        .toEqual([
+          `register-chart needs the attribute register, since this page has scripts of 2: ${hosts.join('/, ')}/.`,
+          ...hosts.map((host) => (host === other.base ? 'Of another register' : 'Snowy River Workshop')),
+        ]);
+      expect(complaints).toEqual([]);
+    }
+  });
+
+  it('shows nothing of a register whose script is not in the page', async () => {
+    const { page } = await embedded(`register="${other.base}" group="1"`, { policy: '' });
+    await expect
+      .poll(() => said(page))
+      .toBe(`register-chart of ${other.base}/ needs its script, ${other.base}/embed.js, in this page.`);
+    await page.evaluate(`import('${other.base}/embed.js')`);
+    await expect.poll(() => said(page)).toMatch(/^Of another register/);
+  });
+
+  it('may be moved into the document of a frame, and back', async () => {
+    const { page, complaints } = await embedded('group="1"');
+    await drawn(page);
+    await page.evaluate(`document.body.append(document.createElement('iframe'))`);
+    await page.evaluate(
+      `document.querySelector('iframe').contentDocument.body.append(document.querySelector('register-chart'))`,
+    );
+    const moved = page.frameLocator('iframe').locator('register-chart');
+    await moved.locator('.plot canvas').waitFor();
+    const display = `(() => {
+      const chart = document.querySelector('iframe').contentDocument.querySelector('register-chart');
+      return getComputedStyle(chart.shadowRoot.querySelector('figcaption')).display;
+    })()`;
+    expect(await page.evaluate(display)).toBe('flex');
+    await page.evaluate(
+      `document.querySelector('main').append(document.querySelector('iframe').contentDocument.querySelector('register-chart'))`,
+    );
+    await drawn(page);
+    expect(await said(page)).toMatch(/^Snowy River Workshop/);
+    expect(complaints).toEqual([]);
   });
 
   it('says that it loads, then what failed, and asks again', async () => {

@@ -23,6 +23,10 @@ const USERS = [
   ...ids(12, 1, true).map((id, index) => ({ id, username: `zeb ${two(index)}` })),
   ...ids(30, 1, false).map((id, index) => ({ id, username: `zeb ${two(index + 12)}` })),
   ...ids(12, 1000, false).map((id, index) => ({ id, username: `many ${two(index)}` })),
+  { id: 5001, username: '5002' },
+  { id: 5002, username: 'five' },
+  { id: 5003, username: '27151306' },
+  { id: 5004, username: '5004' },
 ];
 /** They come before the users in the order of kinds, and in that of names. */
 const GROUPS = [
@@ -80,5 +84,62 @@ inChromium('the suggestions', () => {
       .poll(() => options.allInnerTexts())
       .toEqual(Array.from({ length: 8 }, (_, index) => `many ${two(index)}`));
     expect(asked).toHaveLength(2);
+  });
+
+  it('are left alone by keys that belong to an input method', async () => {
+    const { input, options } = await opened();
+    await input.pressSequentially('many');
+    await expect.poll(() => options.count()).toBeGreaterThan(0);
+    const page = input.page();
+    /** Sends a key to the field that has the focus. @returns whether that was left to the browser */
+    const press = (key: string, how: object = {}): Promise<unknown> =>
+      page.evaluate(`document.activeElement.dispatchEvent(new KeyboardEvent('keydown',
+        ${JSON.stringify({ key, bubbles: true, cancelable: true, ...how })}))`);
+    for (const how of [{ isComposing: true }, { keyCode: 229 }]) {
+      for (const key of ['ArrowDown', 'ArrowUp', 'Escape']) expect(await press(key, how), key).toBe(true);
+      expect(await input.getAttribute('aria-activedescendant')).toBeNull();
+      expect(await options.count()).toBeGreaterThan(0);
+      await input.press('ArrowDown');
+      expect(await press('Enter', how)).toBe(true);
+      await input.press('ArrowUp');
+    }
+    expect(page.url()).toMatch(/\/user$/);
+    expect(await press('Escape')).toBe(false);
+    // The search of the documentation, too.
+    await page.goto(new URL('/developers', page.url()).href);
+    const search = page.getByRole('searchbox');
+    await search.fill('limits');
+    await page.locator('#results a').first().waitFor();
+    await press('Enter', { isComposing: true });
+    expect(page.url()).toMatch(/\/developers$/);
+    await search.press('Enter');
+    await page.waitForURL(/\/developers.*(limits|#)/);
+  });
+
+  it('are of names of digits as well', async () => {
+    const { input, options } = await opened();
+    await input.pressSequentially('271');
+    await expect.poll(() => options.allInnerTexts()).toEqual(['27151306']);
+  });
+});
+
+inChromium('digits', () => {
+  it.each([
+    ['5002', /^One user has this id, and one has( or had)? this name\.$/, ['five', '5002']],
+    ['27151306', /^No user has this id, and one has( or had)? this name\.$/, ['27151306']],
+  ])('that are a name are offered as one, and as an id: %s', async (text, words, names) => {
+    const { input } = await opened();
+    await input.fill(text);
+    await input.press('Enter');
+    const page = input.page();
+    await expect.poll(() => page.locator('.lookup .status').innerText()).toMatch(words);
+    expect(await page.locator('.matches a').allInnerTexts()).toEqual(names);
+  });
+
+  it.each(['5003', '5004'])('that are no other’s name lead to the record of that id: %s', async (text) => {
+    const { input } = await opened();
+    await input.fill(text);
+    await input.press('Enter');
+    await expect.poll(() => new URL(input.page().url()).pathname).toBe(`/user/${text}`);
   });
 });

@@ -449,7 +449,7 @@ inChromium('the field that finds records', () => {
     await input.press('Enter');
     await page.waitForURL('**/user/10');
     await page.goto(`${proxy.base}/user`);
-    // An id is no name.
+    // No name begins with these digits.
     await input.fill('1000');
     await page.waitForTimeout(400);
     expect(await options.count()).toBe(0);

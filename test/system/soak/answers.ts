@@ -16,11 +16,11 @@ const FIELD_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): ([\x20-\x7e]*)$/;
 /**
  * All answers in order.
  *
- * @param isHead whether the first request was HEAD, whose answer has no body
+ * @param isHead whether the request of this number, from 0, was HEAD, whose answer has no body
  * @returns undefined while the last one is incomplete
  * @throws for anything malformed
  */
-export function parseAnswers(bytes: Buffer, isHead: boolean): RawAnswer[] | undefined {
+export function parseAnswers(bytes: Buffer, isHead: (index: number) => boolean): RawAnswer[] | undefined {
   const answers: RawAnswer[] = [];
   for (let at = 0; at < bytes.length;) {
     const headEnd = bytes.indexOf(HEAD_END, at);
@@ -37,7 +37,7 @@ export function parseAnswers(bytes: Buffer, isHead: boolean): RawAnswer[] | unde
     }
     const length = headers.get('content-length');
     const isBare = BARE.has(Number(status)) && length === undefined;
-    const hasBody = !(isHead && answers.length === 0) && status !== '304' && status !== '204' && !isBare;
+    const hasBody = !isHead(answers.length) && status !== '304' && status !== '204' && !isBare;
     if (hasBody && (length === undefined || !/^\d+$/.test(length))) throw new Error('no Content-Length');
     const start = headEnd + HEAD_END.length;
     const end = start + (hasBody ? Number(length) : 0);

@@ -1,8 +1,9 @@
 /** The long runs: see README.md. */
 import { hostile } from './hostile.js';
 import { load } from './load.js';
+import { pipelined } from './pipelined.js';
 
-const RUNS = new Map(Object.entries({ hostile, load }));
+const RUNS = new Map(Object.entries({ hostile, load, pipelined }));
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const [name = '', ...args] = process.argv.slice(2);

@@ -26,7 +26,7 @@ export async function attack(
   { packets }: HostileRequest,
   { published, canaries }: HostileTree,
 ): Promise<Outcome> {
-  const isHead = packets[0]?.toString('latin1', 0, 5) === 'HEAD ';
+  const isHead = (index: number): boolean => index === 0 && packets[0]?.toString('latin1', 0, 5) === 'HEAD ';
   const heard: Buffer[] = [];
   const isClosed = await converse(port, packets, (chunk) => {
     heard.push(chunk);

@@ -1,4 +1,5 @@
 /** The documentation: contents that follow the reader, search, and addresses of old. */
+import { isComposing } from './dom.js';
 import { highlight } from './highlight.js';
 
 /** Marks in the contents which heading is being read: the last one that has passed the upper third. */
@@ -138,7 +139,9 @@ function makeSearch(search) {
     found.textContent = summary;
   };
   input.addEventListener('input', () => void show());
-  input.addEventListener('keydown', ({ key }) => {
+  input.addEventListener('keydown', (event) => {
+    if (isComposing(event)) return;
+    const { key } = event;
     if (key === 'Enter') results.querySelector('a')?.click();
     if (key !== 'Escape') return;
     input.value = '';

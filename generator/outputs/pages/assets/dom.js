@@ -53,6 +53,13 @@ export function button(words, act, attributes = {}) {
 }
 
 /**
+ * Whether a key belongs to an input method, which has letters to choose from. Safari says so by the code 229 alone of
+ * the key that ends the choice.
+ * @param {KeyboardEvent} event
+ */
+export const isComposing = ({ isComposing: is, keyCode }) => is || keyCode === 229;
+
+/**
  * What stands where a part of the page could not be loaded.
  * @param {string} words
  * @param {() => void} retry

@@ -42,9 +42,19 @@ import { capitalized } from '../../../schema/words.js';
  * @property {Readonly<Partial<Record<Kind, EmbeddedKind>>>} kinds those that it measures
  *
  * @typedef {EmbeddedKind & { kind: Kind, id: string, value: string | null }} Asked
+ *
+ * @callback Draw draws what an element asks for
+ * @param {Element} host
+ * @param {ShadowRoot} root of it
+ * @returns {() => void} ends that
+ *
+ * @typedef {CustomElementConstructor & { serve?: (base: string, draw: Draw) => void }} Shared the element: scripts of
+ *   several registers and versions meet here
  */
 
 const ELEMENT = 'register-chart';
+/** The attribute with the URL of a register, for pages with charts of several. */
+const REGISTER = 'register';
 /** A name of more characters is cut. */
 const MOST_OF_NAME = 80;
 const MEASURED = 'Measured, never estimated. ';
@@ -67,9 +77,11 @@ const filled = (path, id) => path.replace('{id}', id);
  */
 function askedBy({ name, kinds }, host) {
   const kind = KINDS.find((each) => host.hasAttribute(each));
-  const id = host.getAttribute(kind ?? '') ?? '';
-  if (kind === undefined || !/^\d+$/.test(id))
+  if (kind === undefined)
     return `${ELEMENT} needs one of the attributes ${KINDS.join(', ')}, with the id of a record.`;
+  const id = host.getAttribute(kind) ?? '';
+  if (!/^[1-9]\d*$/.test(id) || !Number.isSafeInteger(Number(id)))
+    return `${ELEMENT} has ${kind}="${id}", which is no id: ids are from 1 to ${integer(Number.MAX_SAFE_INTEGER)}, without zeros in front.`;
   const known = kinds[kind];
   if (known === undefined) return `${name} measures no records of this kind (${kind}).`;
   const value = host.getAttribute('value');
@@ -159,15 +171,105 @@ function valuesOf(record, { kind, value, counts }) {
   ]);
 }
 
+/** A constructed style sheet is of one document. @type {WeakMap<Document, CSSStyleSheet>} */
+const sheets = new WeakMap();
+
+/** Gives a chart its look, in whichever document it is. @param {ShadowRoot} root */
+function dress(root) {
+  const place = root.ownerDocument;
+  const { defaultView: view } = place;
+  if (view === null) return;
+  const known = sheets.get(place) ?? new view.CSSStyleSheet();
+  if (!sheets.has(place)) known.replaceSync(sheet);
+  sheets.set(place, known);
+  root.adoptedStyleSheets = [known];
+}
+
+/** Makes `<register-chart>` an element of the page, for the scripts of all registers in it. @returns {Shared} */
+function makeElement() {
+  /** By the URL of its register. @type {Map<string, Draw>} */
+  const drawn = new Map();
+
+  /** @param {Element} host @returns {Draw | string} or why there is none, for the author of the page */
+  const drawOf = (host) => {
+    const named = host.getAttribute(REGISTER)?.replace(/\/*$/, '/');
+    const [[, only], other] = drawn;
+    if (named === undefined)
+      return other === undefined
+        ? only
+        : `${ELEMENT} needs the attribute ${REGISTER}, since this page has scripts of ${drawn.size}: ${[...drawn.keys()].join(', ')}.`;
+    return drawn.get(named) ?? `${ELEMENT} of ${named} needs its script, ${named}embed.js, in this page.`;
+  };
+
+  /** Those in a document. @type {Set<RegisterChart>} */
+  const charts = new Set();
+  class RegisterChart extends HTMLElement {
+    static observedAttributes = [...KINDS, 'value', REGISTER];
+
+    /** @param {string} base URL of a register @param {Draw} draw */
+    static serve(base, draw) {
+      drawn.set(base, draw);
+      for (const chart of charts) if (drawOf(chart) !== chart.#shown) chart.#plan();
+    }
+
+    #root = this.attachShadow({ mode: 'open' });
+    #isPlanned = false;
+    /** @type {Draw | string | undefined} */
+    #shown;
+    #end = () => {};
+
+    connectedCallback() {
+      charts.add(this);
+      this.#plan();
+    }
+
+    disconnectedCallback() {
+      charts.delete(this);
+      this.#empty();
+    }
+
+    attributeChangedCallback() {
+      if (this.isConnected) this.#plan();
+    }
+
+    /** Draws once for all that changes together. */
+    #plan() {
+      if (this.#isPlanned) return;
+      this.#isPlanned = true;
+      queueMicrotask(() => {
+        this.#isPlanned = false;
+        if (this.isConnected) this.#draw();
+      });
+    }
+
+    #empty() {
+      this.#end();
+      this.#end = () => {};
+      this.#root.replaceChildren();
+    }
+
+    #draw() {
+      this.#empty();
+      const draw = drawOf(this);
+      this.#shown = draw;
+      if (typeof draw === 'function') this.#end = draw(this, this.#root);
+      else {
+        dress(this.#root);
+        this.#root.replaceChildren(element('figure', {}, element('p', {}, draw)));
+      }
+    }
+  }
+  customElements.define(ELEMENT, RegisterChart);
+  return RegisterChart;
+}
+
 /**
- * Makes `<register-chart>` an element of the page, unless another script has.
+ * Has `<register-chart>` draw what this register has measured. The first script in a page makes the element, and each draws
+ * the charts of its own register.
  * @param {Register} register
  * @param {string} script the URL of this script: what it asks for is next to it
  */
 export function define(register, script) {
-  if (customElements.get(ELEMENT) !== undefined) return;
-  const style = new CSSStyleSheet();
-  style.replaceSync(sheet);
   /** @param {string} path */
   const urlOf = (path) => new URL(path, script).href;
 
@@ -207,79 +309,59 @@ export function define(register, script) {
       '.',
     );
 
-  customElements.define(
-    ELEMENT,
-    class extends HTMLElement {
-      static observedAttributes = [...KINDS, 'value'];
+  /** @type {Draw} */
+  const draw = (host, root) => {
+    let isOver = false;
+    /** @type {HTMLElement | undefined} */
+    let plotted;
 
-      #root = this.attachShadow({ mode: 'open' });
-      /** Counts what was asked for, so that a late answer does not replace a newer one. */
-      #latest = 0;
-      /** @type {HTMLElement | undefined} */
-      #plot;
+    /** @param {...(Node | string)} parts in place of what was shown */
+    const show = (...parts) => {
+      if (plotted !== undefined) end(plotted);
+      plotted = undefined;
+      root.replaceChildren(element('figure', {}, ...parts));
+    };
 
-      connectedCallback() {
-        this.#root.adoptedStyleSheets = [style];
-        this.#plan();
-      }
-
-      disconnectedCallback() {
-        this.#latest += 1;
-        this.#show();
-      }
-
-      attributeChangedCallback() {
-        if (this.isConnected) this.#plan();
-      }
-
-      /** Loads once for all attributes that change together. */
-      #plan() {
-        this.#latest += 1;
-        const planned = this.#latest;
-        queueMicrotask(() => {
-          if (planned === this.#latest) void this.#load();
-        });
-      }
-
-      /** @param {...(Node | string)} parts in place of what was shown */
-      #show(...parts) {
-        if (this.#plot !== undefined) end(this.#plot);
-        this.#plot = undefined;
-        this.#root.replaceChildren(...(parts.length === 0 ? [] : [element('figure', {}, ...parts)]));
-      }
-
-      async #load() {
-        const loading = this.#latest;
-        const asked = askedBy(register, this);
-        if (typeof asked === 'string') return this.#show(element('p', {}, asked));
-        const { one, id, value, lists, history } = asked;
-        const list = lists.find((each) => value === null || each === value);
-        const url = urlOf(filled(list === undefined || history === undefined ? asked.record : history, id));
-        this.#show(
-          element('p', { class: list === 'members' ? 'waiting' : undefined, role: 'status' }, 'Loading …'),
+    const load = async () => {
+      const asked = askedBy(register, host);
+      if (typeof asked === 'string') return show(element('p', {}, asked));
+      const { one, id, value, lists, history } = asked;
+      const list = lists.find((each) => value === null || each === value);
+      const url = urlOf(filled(list === undefined || history === undefined ? asked.record : history, id));
+      show(element('p', { class: list === 'members' ? 'waiting' : undefined, role: 'status' }, 'Loading …'));
+      const answer = await ask(url);
+      if (isOver) return;
+      if (answer.status === 404)
+        return show(
+          element('p', {}, element('b', {}, `No ${one} ${id} in this register.`)),
+          element('p', {}, 'It was not measured, or its record is no longer published.'),
+          source(),
         );
-        const answer = await ask(url);
-        if (loading !== this.#latest) return;
-        if (answer.status === 404)
-          return this.#show(
-            element('p', {}, element('b', {}, `No ${one} ${id} in this register.`)),
-            element('p', {}, 'It was not measured, or its record is no longer published.'),
-            source(),
-          );
-        if (!answer.good || !isObject(answer.value)) {
-          const box = problem(answer, `${capitalized(one)} ${id}`, () => this.#plan());
-          return this.#show(box, source());
-        }
-        const document = answer.value;
-        const head = caption(asked, document);
-        if (list === undefined) return this.#show(head, ...valuesOf(document, asked), source(MEASURED));
-        if (list === 'names' || list === 'owners' || list === 'usernames')
-          return this.#show(head, ...entriesOf(document, list, reference, url), source(MEASURED));
-        const { parts, show, plot } = membersOf(document);
-        this.#show(head, ...parts, source(MEASURED));
-        this.#plot = plot;
-        show();
-      }
-    },
-  );
+      if (!answer.good || !isObject(answer.value))
+        return show(
+          problem(answer, `${capitalized(one)} ${id}`, () => void load()),
+          source(),
+        );
+      const document = answer.value;
+      const head = caption(asked, document);
+      if (list === undefined) return show(head, ...valuesOf(document, asked), source(MEASURED));
+      if (list === 'names' || list === 'owners' || list === 'usernames')
+        return show(head, ...entriesOf(document, list, reference, url), source(MEASURED));
+      const { parts, show: plot, plot: place } = membersOf(document);
+      show(head, ...parts, source(MEASURED));
+      plotted = place;
+      plot();
+    };
+
+    dress(root);
+    void load();
+    return () => {
+      isOver = true;
+      if (plotted !== undefined) end(plotted);
+    };
+  };
+
+  /** @type {Shared | undefined} */
+  const defined = customElements.get(ELEMENT);
+  (defined ?? makeElement()).serve?.(urlOf('.'), draw);
 }

@@ -217,6 +217,42 @@ export function upgrade(host) {
     status.classList.toggle('bad', isBad);
     list.replaceChildren(...found);
   };
+  const had = field.hasFormer ? ' or had' : '';
+  /** The records of a kind that a text names. @param {string} kind @param {string} text */
+  const matchesIn = async (kind, text) => [
+    ...(field.identified.some((each) => each === kind) ? await identifiedBy(kind, text) : []),
+    ...(field.named.some((each) => each === kind) ? await matchesOf(kind, text) : []),
+  ];
+  /**
+   * What there is of digits that are an id, and the name of other records.
+   * @param {string} chosen kind
+   * @param {string} id
+   * @param {string} text as it was typed
+   * @returns undefined if they are no such name, or names can't be looked up: the id leads on without them
+   */
+  const both = async (chosen, id, text) => {
+    const kind = field.kinds.find((each) => each.kind === chosen);
+    if (kind === undefined || globalThis.crypto?.subtle === undefined) return undefined;
+    const matches = await matchesIn(chosen, text).catch((/** @type {unknown} */ error) => {
+      if (error instanceof Refusal) return [];
+      throw error;
+    });
+    const others = linksTo(
+      kind,
+      matches.filter((match) => match.id !== Number(id)),
+    );
+    if (others.length === 0) return undefined;
+    const { good, status: code, value } = await ask(`/api/v1/${chosen}/${id}`);
+    const named = `${others.length === 1 ? 'one has' : `${others.length} have`}${had} this name.`;
+    if (code === 404) return { words: `No ${kind.one} has this id, and ${named}`, links: others };
+    if (!good) return undefined;
+    const name = objectIn(value)?.[chosen === 'user' ? 'username' : 'name'];
+    const own = { id: Number(id), name: typeof name === 'string' ? name : id, is_current: true };
+    return {
+      words: `One ${kind.one} has this id, and ${named}`,
+      links: [...linksTo(kind, [own]), ...others],
+    };
+  };
   /** @param {boolean} isFromAddress that of the page names what is sought */
   const seek = async (isFromAddress = false) => {
     latest += 1;
@@ -224,8 +260,12 @@ export function upgrade(host) {
     const sought = soughtBy(input.value, field.kinds, field.identified.length > 0);
     if (sought.is === 'nothing') return say(sought.why, true);
     if (sought.is === 'record') {
+      const kind = sought.kind ?? select.value;
       say(OPENING);
-      const record = `/${sought.kind ?? select.value}/${sought.id}`;
+      const found = sought.name === undefined ? undefined : await both(kind, sought.id, sought.name);
+      if (search !== latest) return;
+      if (found !== undefined) return say(found.words, false, found.links);
+      const record = `/${kind}/${sought.id}`;
       // The way back must not lead to an address that leads on.
       if (isFromAddress) location.replace(record);
       else location.assign(record);
@@ -247,14 +287,9 @@ export function upgrade(host) {
       return say('Names can be looked up only on an https address, or on localhost. An id works here.', true);
     say('Searching …');
     try {
-      const had = field.hasFormer ? ' or had' : '';
       for (const each of named.toSorted((a) => (a === chosen ? -1 : 1))) {
-        const matches = [
-          ...(field.identified.includes(each.kind) ? await identifiedBy(each.kind, sought.name) : []),
-          ...(field.named.includes(each.kind) ? await matchesOf(each.kind, sought.name) : []),
-        ];
+        const links = linksTo(each, await matchesIn(each.kind, sought.name));
         if (search !== latest) return;
-        const links = linksTo(each, matches);
         if (links.length === 0) continue;
         const records = links.length === 1 ? `One ${each.one} has` : `${links.length} ${each.many} have`;
         return say(`${records}${had} this ${what}.`, false, links);

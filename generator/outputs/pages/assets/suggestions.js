@@ -5,7 +5,7 @@
 import { soughtBy } from '../address.js';
 import { foldedName } from '../../../base/portable.js';
 import { comparePoints, pagesWith } from '../name-search.js';
-import { element, isolated } from './dom.js';
+import { element, isComposing, isolated } from './dom.js';
 import { isObject, listIn, objectIn } from './facts.js';
 import { ask } from './request.js';
 
@@ -163,7 +163,7 @@ export function suggest(input, field, chosenKind) {
     latest += 1;
     const typed = latest;
     const sought = soughtBy(input.value, field.kinds, field.identified.length > 0);
-    const folded = sought.is === 'name' ? foldedName(sought.name) : '';
+    const folded = sought.is === 'nothing' ? '' : foldedName(sought.name ?? '');
     if (Array.from(folded).length < LEAST_LETTERS) return show([]);
     await new Promise((settle) => setTimeout(settle, PAUSE_MS));
     if (typed !== latest) return;
@@ -177,6 +177,7 @@ export function suggest(input, field, chosenKind) {
   input.addEventListener('input', () => void update());
   input.addEventListener('blur', close);
   input.addEventListener('keydown', (event) => {
+    if (isComposing(event)) return;
     const options = [...list.children];
     if (event.key === 'Escape' && !list.hidden) close();
     else if (event.key === 'Enter' && active !== undefined) open(active);

@@ -46,8 +46,6 @@ function valuesOf(parameter: Parameter): string {
       return `decimal digits without a sign or leading zero, at most ${MAX_INTEGER}`;
     case 'prefix':
       return `1 to ${PREFIX_DIGITS} lower-case hexadecimal digits`;
-    case 'month':
-      return '2026-11, or a numbered part of one';
     case 'asset':
       return 'a name in lower case that ends in 10 hexadecimal digits';
     case 'tree':

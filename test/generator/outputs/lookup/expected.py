@@ -21,7 +21,8 @@ def put(path, body):
 
 
 def fold(name):
-    return unicodedata.normalize('NFKC', unicodedata.normalize('NFKC', name).lower())
+    lower = unicodedata.normalize('NFKC', name).lower().upper().lower()
+    return unicodedata.normalize('NFKC', lower.replace('ς', 'σ').replace('i\u0307', 'i'))
 
 
 def digits(entries):
@@ -85,7 +86,7 @@ for kind in tables:
     kinds[kind] = {'records': sum(map(len, pages)), 'pages': len(pages), 'first': paths[0] if paths else None}
 put('/api/v1/ids', {'kinds': kinds})
 
-lookup = {'hash': 'SHA-256 over the UTF-8 of NFKC(lower(NFKC(name)))'}
+lookup = {'hash': 'SHA-256 over the UTF-8 of NFKC(replace(lower(upper(lower(NFKC(name)))), ς → σ, i U+0307 → i))'}
 every = []
 for kind, member in called.items():
     matches, most = names(kind)

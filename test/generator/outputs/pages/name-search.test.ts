@@ -1,6 +1,5 @@
 /** Which pages of names have those that begin with a text. */
 import { expect, it } from 'vitest';
-import { foldedName } from '../../../../generator/base/portable.js';
 import { comparePoints, pagesWith } from '../../../../generator/outputs/pages/name-search.js';
 
 const PAGES = ['', 'anna', 'anna', 'annabel', 'bob', '\u{1f98a} fox'].map((first, index) => ({
@@ -25,9 +24,4 @@ it('comparePoints has the order of UTF-8, where that of UTF-16 is another', () =
   expect(shuffled.toSorted(comparePoints)).toEqual(names);
   const bytes = shuffled.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   expect(bytes).toEqual(names);
-});
-
-it('foldedName is the same for names that differ in case, width or ligatures', () => {
-  expect(['Ｍarlow', 'MARLOW', 'marlow'].map(foldedName)).toEqual(['marlow', 'marlow', 'marlow']);
-  expect(foldedName('ﬁnch')).toBe('finch');
 });

@@ -158,7 +158,6 @@ describe('a build that follows another', () => {
     expect(rendered).toBeGreaterThan(2 * SUMMARIES);
     expect(differing(contentOf(out), ofTables)).toEqual([]);
     const again = await counted({ register, out });
-    // But archives of feeds, whose entries are compared first.
     expect(again.rendered).toBeGreaterThan(2 * SUMMARIES);
     expect(again.changes.unchanged).toBe(again.files);
     changeRegister(

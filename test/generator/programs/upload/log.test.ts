@@ -18,14 +18,14 @@ import { ROUTES, membersOf, single } from './routes.js';
 /** The texts of the log's index, by name: uploads don't read them. */
 type Index = Readonly<Record<string, string>>;
 
-const month = { name: 'month', in: 'path', type: 'month', description: '' } as const;
+const id = { name: 'id', in: 'path', type: 'id', description: '' } as const;
 const ARCHIVE = {
-  ...single('archive', 'archive/{month}.json', 'record'),
-  path: '/archive/{month}',
-  parameters: [month],
+  ...single('archive', 'archive/{id}.json', 'record'),
+  path: '/archive/{id}',
+  parameters: [id],
 };
 
-const NOVEMBER = 20261199999;
+const NOVEMBER = 11;
 interface Version {
   readonly documents: Documents;
   readonly index: Index;
@@ -33,7 +33,7 @@ interface Version {
 const OLD: Version = {
   documents: { a: { 1: 'one', 5: 'five', 9: 'nine' }, archive: { [NOVEMBER]: 'x' }, page: { 0: LONG } },
   index: Object.fromEntries(
-    'a/1 a/5 a/9 a/chunks-0 a/chunks-1 a/chunks archive/2026-11 archive/chunks-0 archive/chunks b/chunks routes'
+    'a/1 a/5 a/9 a/chunks-0 a/chunks-1 a/chunks archive/11 archive/chunks-0 archive/chunks b/chunks routes'
       .split(' ')
       .map((name) => [name, name]),
   ),
