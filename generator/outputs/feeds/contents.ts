@@ -16,7 +16,6 @@ export type News = ValueChange | First;
 /** A feed of what tables of the register say. */
 export interface NewsFeed {
   readonly feed: FeedDeclaration;
-  readonly tables: readonly string[];
   /** So many of the newest, newest first. */
   readonly read: (register: Register, count: number) => Iterable<News>;
 }

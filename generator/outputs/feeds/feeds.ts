@@ -7,7 +7,7 @@ import { descriptionFor } from '../../schema/measured.js';
 import { wordsIn } from '../../schema/words.js';
 import type { Output } from '../output.js';
 import { integer } from '../pages/words.js';
-import { isAnyChanged, type Section, type SectionInputs } from '../section.js';
+import type { Section, SectionInputs } from '../section.js';
 import { NEWS_FEEDS, WINDOW, combined, inWindow, windowStart, type News } from './contents.js';
 import { NEVER, tag } from './document.js';
 import { EntryMaker, absolute } from './entries.js';
