@@ -1,6 +1,6 @@
 /** All outputs, in the order in which they are rendered. */
 import type { SiteConfig } from '../config/config.js';
-import type { Downloads } from '../exports/exports.js';
+import type { Downloads } from '../exports/downloads.js';
 import type { Register } from '../register/database.js';
 import type { Overview } from '../register/overview.js';
 import { RESOURCES } from '../schema/schema.js';

@@ -3,7 +3,7 @@ import { basename } from 'node:path/posix';
 import type { SiteConfig } from '../config/config.js';
 import type { Limit } from '../config/operator-file.js';
 import type { LogKeys } from '../config/signing.js';
-import type { Downloads } from '../exports/exports.js';
+import type { Downloads } from '../exports/downloads.js';
 import type { Plan } from '../publish/plan.js';
 import { populationOf, type Overview } from '../register/overview.js';
 import { publishedHeaders, routeHeaders } from '../routes/headers.js';

@@ -24,8 +24,8 @@ import {
 import { measure } from '../tree/measure.js';
 import type { Tree } from '../tree/tree.js';
 import { bundleParts, hasRoom, routePart, type BundleRoom, type StagePaths } from './stage.js';
-import { Sink } from '../tree/sink.js';
-import { GzipFile } from './gzip.js';
+import { Sink } from '../base/sink.js';
+import { GzipFile } from '../base/gzip.js';
 import { totalOf, type ComparedRoute } from '../state/next.js';
 import { nextRoutes } from './compared-routes.js';
 import type { Manifest } from '../tree/snapshot-json.js';
@@ -245,7 +245,7 @@ async function writeBundle(
   );
   progress.start('bundling what changed, for copies', added + changed + removed, 'documents');
   try {
-    file.line(JSON.stringify(step));
+    file.write(Buffer.from(`${JSON.stringify(step)}\n`));
     for (const piece of piecesOf(snapshot)) {
       file.write(piece);
       const isAboveBoth = file.raw > snapshot.manifest.tree.bytes / 10 && file.bytes > bundle.compressed;

@@ -12,7 +12,7 @@ import { ALL_KEYS, type Entry } from '../state/documents.js';
 import type { ComparedRoute } from '../state/next.js';
 import { NO_ROUTE } from '../state/state.js';
 import { NO_HASH } from '../tree/measure.js';
-import type { Content } from '../tree/sink.js';
+import type { Content } from '../base/sink.js';
 import type { KeyRange } from '../base/cursor.js';
 import type { Database } from '../base/sqlite/sqlite.js';
 import { filler, urlsOf } from '../routes/route.js';

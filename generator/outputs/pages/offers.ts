@@ -1,6 +1,6 @@
 /** The downloads and feeds, as pages show them. */
 import { feedRoute, feedsOf } from '../../routes/feeds.js';
-import type { Downloads } from '../../exports/exports.js';
+import type { Downloads } from '../../exports/downloads.js';
 import { EXPORT_FORMATS, exportRoute } from '../../routes/exports.js';
 import { routeNamed } from '../../routes/routes.js';
 import type { Route } from '../../routes/route.js';
