@@ -1,5 +1,4 @@
 /** The schema of the database among the downloads: a STRICT table for each export. */
-import { isInteger } from './cells.js';
 import type { Export } from './tables.js';
 import { literal, name } from '../register/sql.js';
 import type { Value, ValueType } from '../schema/shape.js';
@@ -14,10 +13,13 @@ export interface About {
   readonly licence: { readonly name: string; readonly url: string };
   /** The newest measurement; null if there is none. */
   readonly asOf: string | null;
+  /** Of the snapshot. */
+  readonly sequence: number;
+  readonly digest: string;
 }
 
 /** The table with one row about the database, by column: value and meaning. */
-const about = ({ name: register, url, platform, licence, asOf }: About) =>
+const about = ({ name: register, url, platform, licence, asOf, sequence, digest }: About) =>
   [
     ['name', register, 'Name of the register.'],
     ['url', url, 'The URL that credits should link to.'],
@@ -25,19 +27,21 @@ const about = ({ name: register, url, platform, licence, asOf }: About) =>
     ['licence', licence.name, 'Licence of the data.'],
     ['licence_url', licence.url, 'URL of the licence text.'],
     ['as_of', asOf, 'Time of the newest measurement; null if there is none.'],
+    ['sequence', sequence, 'Number of the snapshot, as in snapshot.json.'],
+    ['digest', digest, 'Digest of the snapshot, as in snapshot.json.'],
     ['null_means', 'not measured, or not published', 'What NULL means in all other tables.'],
   ] as const;
 
 /** Statements that create the table about the database, with its row. */
 export function aboutSql(facts: About): readonly string[] {
   const columns = about(facts);
-  const values = columns.map(([, value]) => (value === null ? 'NULL' : literal(value)));
+  const values = columns.map(([, value]) => (typeof value === 'string' ? literal(value) : String(value)));
   return [
     created(
       'about',
       'About this database: one row.',
-      columns.map(([column, , meaning]) => [
-        `${name(column)} TEXT${column === 'as_of' ? '' : ' NOT NULL'}`,
+      columns.map(([column, value, meaning]) => [
+        `${name(column)} ${typeof value === 'number' ? 'INTEGER' : 'TEXT'}${column === 'as_of' ? '' : ' NOT NULL'}`,
         meaning,
       ]),
       [],
@@ -87,9 +91,10 @@ function created(
   return `CREATE TABLE ${name(table)} ( -- ${description}\n${lines.join('')}) ${options}`;
 }
 
+const INTEGERS: ReadonlySet<ValueType> = new Set(['id', 'ordinal', 'count', 'difference', 'boolean']);
+
 /** Booleans are 0 and 1; all that is no number is text. */
-export const sqlTypeOf = (type: ValueType): 'INTEGER' | 'TEXT' =>
-  isInteger(type) || type === 'boolean' ? 'INTEGER' : 'TEXT';
+export const sqlTypeOf = (type: ValueType): 'INTEGER' | 'TEXT' => (INTEGERS.has(type) ? 'INTEGER' : 'TEXT');
 
 function typeOf({ name: column, type, nullable }: Value): string {
   const stored = sqlTypeOf(type);

@@ -3,21 +3,15 @@ import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Failure } from '../base/errors.js';
-import { DATABASE, PLAIN_DATABASE } from '../routes/exports.js';
 import { chunksOf } from '../base/files.js';
+import { GzipFile } from '../base/gzip.js';
 import { isSqliteError, openDatabase, reasonOf } from '../base/sqlite/sqlite.js';
 import type { Context } from '../register/context.js';
-import { blocks } from './blocks.js';
-import { valuesOf, type Cell } from './cells.js';
+import { DATABASE, PLAIN_DATABASE } from '../routes/exports.js';
 import { aboutSql, insertSql, tableSql, type About } from './database-schema.js';
-import { GzipFile, type WrittenFile } from '../publish/gzip.js';
+import { batchesOf, type Row } from './rows.js';
 import { exportsOf } from './tables.js';
-
-export interface DatabaseJob {
-  readonly about: About;
-  /** The folder below which the files are written, under their paths in the tree. */
-  readonly folder: string;
-}
+import type { Written } from './downloads.js';
 
 /**
  * The bytes follow from the rows and the version of SQLite: pages have one size, are filled in the
@@ -39,14 +33,14 @@ const PRAGMAS = [
 ];
 
 /**
- * Writes the database row by row. Reports its progress in rows.
- * @returns the compressed file and the plain one
+ * Writes the database row by row, and compresses it. Reports its progress in rows.
+ * @param input `folder`: below which the files are written, under their paths in the tree
  * @throws Failure environment: the disk is full or fails
  */
 export function writeDatabase(
   { register, advance }: Context,
-  { about, folder }: DatabaseJob,
-): readonly [WrittenFile, WrittenFile] {
+  { about, folder }: { readonly about: About; readonly folder: string },
+): Readonly<Record<'sqlite' | 'sqlite.gz', Written>> {
   const plain = join(folder, PLAIN_DATABASE.file);
   mkdirSync(dirname(plain), { recursive: true });
   let rows = 0;
@@ -57,14 +51,11 @@ export function writeDatabase(
     for (const sql of aboutSql(about)) database.exec(sql);
     for (const table of exportsOf(register.measured)) {
       database.exec(tableSql(table));
-      const insert = database.prepare<[readonly Cell[]]>(insertSql(table));
-      for (const block of blocks(register, table)) {
-        const lists = block.columns.map((cells, index) =>
-          valuesOf(cells, table.columns[index]?.value.type ?? 'text'),
-        );
-        for (let row = 0; row < block.rows; row += 1) insert.run(lists.map((list) => list[row] ?? null));
-        rows += block.rows;
-        advance(block.rows);
+      const insert = database.prepare<[Row]>(insertSql(table));
+      for (const batch of batchesOf(register, table)) {
+        for (const row of batch) insert.run(row);
+        rows += batch.length;
+        advance(batch.length);
       }
     }
     database.exec('COMMIT');
@@ -77,8 +68,8 @@ export function writeDatabase(
   return compressed(plain, join(folder, DATABASE.file), rows);
 }
 
-/** Compresses a file, and hashes both in the same pass. */
-function compressed(plain: string, file: string, rows: number): readonly [WrittenFile, WrittenFile] {
+/** Compresses the database, and hashes both files in the same pass. */
+function compressed(plain: string, file: string, rows: number): ReturnType<typeof writeDatabase> {
   const gzip = new GzipFile(file);
   const digest = createHash('sha256');
   try {
@@ -86,7 +77,10 @@ function compressed(plain: string, file: string, rows: number): readonly [Writte
       digest.update(chunk);
       gzip.write(chunk);
     }
-    return [gzip.finish(rows), { bytes: gzip.raw, sha256: digest.digest('hex'), rows }];
+    return {
+      sqlite: { bytes: gzip.raw, sha256: digest.digest('hex'), rows },
+      'sqlite.gz': { ...gzip.finish(), rows },
+    };
   } finally {
     gzip.close();
   }

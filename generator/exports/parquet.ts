@@ -1,10 +1,10 @@
 /** Parquet: typed columns, Snappy where it pays, statistics, and row groups of bounded size. */
 import { ByteWriter, ParquetWriter, type ColumnSource } from 'hyparquet-writer';
-import type { ColumnChunk, SchemaElement } from 'hyparquet';
+import type { SchemaElement } from 'hyparquet';
+import { Sink, type Content } from '../base/sink.js';
 import type { Value, ValueType } from '../schema/shape.js';
-import { LENGTH, millisecondsAt } from '../schema/time.js';
-import { END } from '../register/pages.js';
-import { addIntegers, addTexts, type Block, type Cells } from './cells.js';
+import { millisecondsOf } from '../schema/time.js';
+import type { Cell, Row } from './rows.js';
 
 /**
  * A row group, the unit that readers skip or read in parallel, is full at 100,000 rows or 4 MiB,
@@ -13,8 +13,6 @@ import { addIntegers, addTexts, type Block, type Cells } from './cells.js';
  */
 const GROUP_ROWS = 100_000;
 const GROUP_BYTES = 4 * 1024 * 1024;
-
-const NO_BYTES = new Uint8Array();
 
 type ParquetType = Pick<SchemaElement, 'type' | 'converted_type' | 'logical_type'>;
 
@@ -35,18 +33,16 @@ const TYPES: Readonly<Partial<Record<ValueType, ParquetType>>> = {
   },
 };
 
-/** Encodes rows, and returns the bytes of complete row groups. */
-export class ParquetEncoder {
+/** A file that is written by row groups. */
+export class ParquetFile {
+  readonly #sink: Sink;
   readonly #values: readonly Value[];
-  readonly #bytes = new ByteWriter();
   readonly #writer: ParquetWriter;
-  #blocks: Block[] = [];
-  #rows = 0;
-  #size = 0;
-  /** Rows of all groups. */
-  #written = 0n;
+  #rows: Row[] = [];
+  #bytes = 0;
 
-  constructor(values: readonly Value[]) {
+  constructor(file: string, values: readonly Value[]) {
+    this.#sink = new Sink(file);
     this.#values = values;
     const schema: SchemaElement[] = [
       { name: 'root', num_children: values.length },
@@ -56,107 +52,76 @@ export class ParquetEncoder {
         ...(TYPES[type] ?? TEXT),
       })),
     ];
-    this.#writer = new ParquetWriter({ writer: this.#bytes, schema, createdBy: 'register-api' });
+    const writer = new SinkWriter(this.#sink);
+    this.#writer = new ParquetWriter({ writer, schema, createdBy: 'register-api' });
   }
 
-  /** @returns bytes of the file: none unless the block completed a row group */
-  add(block: Block): Uint8Array {
-    this.#blocks.push(block);
-    this.#rows += block.rows;
-    for (const { length } of block.columns) this.#size += length;
-    return this.#rows >= GROUP_ROWS || this.#size >= GROUP_BYTES ? this.#writeGroup() : NO_BYTES;
+  /** @param bytes the size of the rows as CSV */
+  add(rows: readonly Row[], bytes: number): void {
+    for (const row of rows) this.#rows.push(row);
+    this.#bytes += bytes;
+    if (this.#rows.length >= GROUP_ROWS || this.#bytes >= GROUP_BYTES) this.#writeGroup();
   }
 
-  #writeGroup(): Uint8Array {
-    const start = this.#bytes.offset;
-    const columns = this.#values.map((value, index) => this.#encode(value, index));
-    const size = columns.reduce((sum, { meta_data }) => sum + (meta_data?.total_uncompressed_size ?? 0n), 0n);
-    this.#writer.num_rows = this.#written += BigInt(this.#rows);
-    this.#writer.row_groups.push({
-      columns,
-      total_byte_size: size,
-      num_rows: BigInt(this.#rows),
-      total_compressed_size: BigInt(this.#bytes.offset - start),
-    });
-    this.#blocks = [];
-    this.#rows = 0;
-    this.#size = 0;
-    return this.#take();
+  #writeGroup(): void {
+    const cellsAt = (at: number): Cell[] => this.#rows.map((row) => row[at] ?? null);
+    const columnData = this.#values.map((value, at) => sourceOf(value, cellsAt(at)));
+    // Synchronous, as the sink is.
+    void this.#writer.write({ columnData, rowGroupSize: this.#rows.length });
+    this.#rows = [];
+    this.#bytes = 0;
   }
 
-  #encode(value: Value, index: number): ColumnChunk {
-    const cells = this.#blocks.flatMap(({ columns }) => columns[index] ?? []);
-    // Synchronous: it only writes to memory.
-    void this.#writer.write({ columnData: [sourceOf(value, cells)], rowGroupSize: this.#rows });
-    const chunk = this.#writer.row_groups.pop()?.columns[0];
-    if (chunk === undefined) throw new TypeError(`"${value.name}" was not encoded`);
-    keepBounds(chunk);
-    return chunk;
-  }
-
-  /** Completes the file. @returns the rest of it */
-  finish(): Uint8Array {
-    const last = this.#rows > 0 ? this.#writeGroup() : NO_BYTES;
+  finish(): Content {
+    if (this.#rows.length > 0) this.#writeGroup();
     void this.#writer.finish();
-    return Buffer.concat([last, this.#take()]);
+    return this.#sink.finish();
   }
 
-  /** Takes the written bytes. The total offset goes on, since the file's index refers to it. */
-  #take(): Uint8Array {
-    const taken = this.#bytes.getBytes().slice();
-    this.#bytes.index = 0;
-    return taken;
+  close(): void {
+    this.#sink.close();
   }
 }
 
-/** Copies the bounds, which the library keeps; views would keep whole blocks in memory. */
-function keepBounds({ meta_data }: ColumnChunk): void {
-  const { statistics } = meta_data ?? {};
-  if (statistics?.min_value instanceof Uint8Array) statistics.min_value = statistics.min_value.slice();
-  if (statistics?.max_value instanceof Uint8Array) statistics.max_value = statistics.max_value.slice();
+/** Passes on what the library has written of a row group, or of the end. */
+class SinkWriter extends ByteWriter {
+  readonly #sink: Sink;
+
+  constructor(sink: Sink) {
+    super();
+    this.#sink = sink;
+  }
+
+  flush(): void {
+    this.#sink.write(this.getBytes());
+    // The total offset goes on, since the file's index refers to it.
+    this.index = 0;
+  }
+
+  override finish(): void {
+    this.flush();
+  }
 }
 
 /** A column for the library. */
-function sourceOf({ name, type }: Value, column: readonly Cells[]): ColumnSource {
+function sourceOf({ name, type }: Value, cells: Cell[]): ColumnSource {
   // Page offsets are useless without bounds, and would stay in memory for all groups.
   const common = { name, offsetIndex: false } as const;
-  if (type === 'boolean') return { ...common, data: decode(column, addBooleans) };
+  if (type === 'boolean')
+    return { ...common, data: cells.map((cell) => (cell === null ? null : cell === 1)) };
   // Snappy is slow on these, and saves next to nothing.
-  if (type === 'time') return { ...common, data: decode(column, addTimes), codec: 'UNCOMPRESSED' };
-  if (TYPES[type] === undefined) return { ...common, data: decode(column, addTexts) };
-  const integers = decode(column, addIntegers);
+  if (type === 'time')
+    return {
+      ...common,
+      data: cells.map((cell) => (cell === null ? null : millisecondsOf(String(cell)))),
+      codec: 'UNCOMPRESSED',
+    };
+  if (TYPES[type] === undefined) return { ...common, data: cells };
   // Packed differences are smaller than Snappy's output, and need no bigint per value.
-  return integers.every(isSmall)
-    ? { ...common, data: integers, encoding: 'DELTA_BINARY_PACKED', codec: 'UNCOMPRESSED' }
-    : { ...common, data: integers.map((value) => (value === null ? null : BigInt(value))) };
-}
-
-function decode<Value>(column: readonly Cells[], add: (cells: Cells, list: Value[]) => void): Value[] {
-  const list: Value[] = [];
-  for (const cells of column) add(cells, list);
-  return list;
+  return cells.every(isSmall)
+    ? { ...common, data: cells, encoding: 'DELTA_BINARY_PACKED', codec: 'UNCOMPRESSED' }
+    : { ...common, data: cells.map((cell) => (cell === null ? null : BigInt(cell))) };
 }
 
 /** Whether the library packs a number without a bigint: it fits in 32 bits. */
-const isSmall = (value: number | null): boolean => value === null || value === (value | 0);
-
-function addTimes(cells: Cells, list: (bigint | null)[]): void {
-  for (let at = 0; at < cells.length; at += 1) {
-    if (cells[at] === END) list.push(null);
-    else {
-      list.push(BigInt(millisecondsAt(cells, at)));
-      at += LENGTH;
-      if (cells[at] !== END)
-        throw new TypeError(`no time: "${cells.toString('latin1', at - LENGTH, at + 1)}"`);
-    }
-  }
-}
-
-const T = 't'.charCodeAt(0);
-
-function addBooleans(cells: Cells, list: (boolean | null)[]): void {
-  for (let at = 0; at < cells.length; at += 1) {
-    list.push(cells[at] === END ? null : cells[at] === T);
-    at = cells.indexOf(END, at);
-  }
-}
+const isSmall = (cell: Cell): boolean => cell === null || cell === (Number(cell) | 0);

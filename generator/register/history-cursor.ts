@@ -5,7 +5,6 @@ import type { Register } from './database.js';
 
 /** A record's entries as JSON from SQLite; columns are parsed on demand. */
 export class ListedEntries implements Entries {
-  readonly start = 0;
   readonly count: number;
   /** A JSON array, oldest entry first. */
   readonly json: string;

@@ -181,45 +181,37 @@ const jsonObject = (members: readonly (readonly [string, string])[]): string =>
 export const objectOf = (fields: readonly PlainField[], isThere: IsThere = () => true): string =>
   jsonObject(fields.map((field) => [field.name, fieldValue(field, isThere)]));
 
-/** The published rows of a history in order, with values of neighbouring rows if needed. */
-function historyRows(kind: Kind, history: History, scope: Scope, page?: string): string {
+/** The rows of a history in order, with values of neighbouring rows if needed. */
+function historyRows(
+  kind: Kind,
+  history: History,
+  scope: Scope,
+  condition = isPublished(kind, history.key.name),
+): string {
   const key = name(history.key.name);
   const order = name(history.order.name);
   const columns = new Set(
     [history.key, history.order, ...columnsOf(history.fields)].map((c) => name(c.name)),
   );
   // Reading neighbours multiplies the cost of a row, so only histories that need them do.
-  const neighbours = Object.entries(page === undefined ? IN_WINDOW : lookups(name(history.table), key, order))
+  const neighbours = Object.entries(NEIGHBOURS)
     .filter(([column]) =>
       history.fields.some((field) => field.is === 'computed' && field.sql.includes(column)),
     )
     .map(([column, sql]) => `, ${sql} AS ${column}`)
     .join('');
-  const window =
-    neighbours === '' || page !== undefined ? '' : `WINDOW w AS (PARTITION BY ${key} ORDER BY ${order})`;
+  const window = neighbours === '' ? '' : `WINDOW w AS (PARTITION BY ${key} ORDER BY ${order})`;
   return (
-    `SELECT ${[...columns].join(', ')}${neighbours}` +
-    ` FROM ${rowsIn(scope, kind, history.table, history.key.name)} AS entry` +
-    ` WHERE ${page ?? isPublished(kind, history.key.name)} ${window} ORDER BY ${key}, ${order}`
+    `SELECT ${[...columns].join(', ')}${neighbours} FROM ${rowsIn(scope, kind, history.table, history.key.name)}` +
+    ` WHERE ${condition} ${window} ORDER BY ${key}, ${order}`
   );
 }
 
 /** What computed fields may use of an entry's neighbours (see `History`). */
-type Neighbours = Readonly<Record<'previous_last' | 'is_last', string>>;
-
-const IN_WINDOW: Neighbours = {
+const NEIGHBOURS = {
   previous_last: 'lag(last_measured_at) OVER w',
   is_last: 'lead(1, 1, 0) OVER w = 0',
 };
-
-/** The same by key lookup: half the cost of the window, but only for a table with that key. */
-function lookups(table: string, key: string, order: string): Neighbours {
-  const others = `FROM ${table} AS other WHERE other.${key} = entry.${key} AND other.${order}`;
-  return {
-    previous_last: `(SELECT last_measured_at ${others} < entry.${order} ORDER BY other.${order} DESC LIMIT 1)`,
-    is_last: `NOT EXISTS (SELECT 1 ${others} > entry.${order})`,
-  };
-}
 
 /**
  * A history as rows of (record id, number of entries, JSON list), ordered by id, so that one merge
@@ -227,8 +219,7 @@ function lookups(table: string, key: string, order: string): Neighbours {
  *
  * An aggregate takes the rows in the order of its subquery: SQLite keeps that order for all
  * aggregates but count, min and max, and test/generator/base/sqlite holds each driver to it. ORDER BY inside the
- * aggregate would sort again: measured, half as long again here, and four times as long for the
- * pages of downloads.
+ * aggregate would sort again: measured, half as long again.
  * @param condition which entries to list, instead of those of all published records
  */
 export function historyQuery(kind: Kind, history: History, scope: Scope, condition?: string): string {
@@ -245,12 +236,8 @@ export const countsQuery = (kind: Kind, { table, key }: History): string =>
   ` GROUP BY ${name(key.name)} ORDER BY ${name(key.name)}`;
 
 /** A history's entries one by one, ordered by record id and position. */
-export const entriesQuery = (
-  kind: Kind,
-  history: History,
-  columns: readonly string[],
-  page?: string,
-): string => `SELECT ${columns.join(', ')} FROM (${historyRows(kind, history, 'all', page)})`;
+export const entriesQuery = (kind: Kind, history: History, columns: readonly string[]): string =>
+  `SELECT ${columns.join(', ')} FROM (${historyRows(kind, history, 'all')})`;
 
 /** The records of a kind, ordered by id. */
 export const recordsQuery = (

@@ -97,8 +97,6 @@ export type Computed = string | number | null | { readonly [member: string]: Com
 /** A record's history, oldest entry first. */
 export interface Entries {
   readonly count: number;
-  /** The index of the first entry in the columns, which may also hold other records' entries. */
-  readonly start: number;
   /** Values by column name: at least the columns that the field reads. */
   readonly columns: Readonly<Record<string, readonly unknown[]>>;
 }

@@ -127,7 +127,7 @@ interface Readings {
   readonly counts: readonly number[];
 }
 
-/** The readings in some columns. Cached, since both fields read them, and records share them. */
+/** The readings in some columns. Cached, since both fields read them. */
 function readingsOf({ columns }: Entries): Readings {
   if (columns !== last.columns) {
     const { [readAt.column.name]: times = [], [memberCount.column.name]: counts = [] } = columns;
@@ -148,8 +148,8 @@ let last: { readonly columns: Entries['columns'] | undefined; readonly readings:
 
 function highest(entries: Entries): Computed {
   const { times, counts } = readingsOf(entries);
-  let found = entries.start;
-  for (let at = entries.start + 1; at < entries.start + entries.count; at += 1)
+  let found = 0;
+  for (let at = 1; at < entries.count; at += 1)
     if ((counts[at] ?? 0) > (counts[found] ?? 0)) found = at;
   return entries.count === 0
     ? null
@@ -167,7 +167,7 @@ export type MemberChange = Readonly<
  */
 export function changesOf(entries: Entries): Readonly<Record<Window, MemberChange | null>> {
   const { times, counts } = readingsOf(entries);
-  const newest = entries.start + entries.count - 1;
+  const newest = entries.count - 1;
   const to = counts[newest] ?? 0;
   const toMs = entries.count < 2 ? Number.NaN : millisecondsOf(times[newest] ?? '');
   const found: Record<Window, MemberChange | null> = { h24: null, d7: null, d30: null };
@@ -176,13 +176,13 @@ export function changesOf(entries: Entries): Readonly<Record<Window, MemberChang
   for (const window of WINDOW_NAMES) {
     const { spanMs } = WINDOWS[window];
     let ageMs = Number.NaN;
-    for (; at >= entries.start; at -= 1) {
+    for (; at >= 0; at -= 1) {
       ageMs = toMs - millisecondsOf(times[at] ?? '');
       if (ageMs >= spanMs) break;
     }
     const from = counts[at] ?? 0;
     found[window] =
-      at < entries.start || ageMs > OLDEST_START_WINDOWS * spanMs
+      at < 0 || ageMs > OLDEST_START_WINDOWS * spanMs
         ? null
         : { delta: to - from, from, to, from_at: times[at] ?? '', to_at: times[newest] ?? '' };
   }

@@ -1,7 +1,7 @@
 /** /downloads/datapackage.json: the bulk downloads as a Data Package 2.0 (datapackage.org). */
 import { basename } from 'node:path/posix';
 import type { SiteConfig } from '../../config/config.js';
-import type { BulkExported, Downloads, Exported } from '../../exports/exports.js';
+import type { BulkExported, Downloads, Exported } from '../../exports/downloads.js';
 import type { Export, ExportColumn } from '../../exports/tables.js';
 import type { ValueType } from '../../schema/shape.js';
 import { meaningOf, unitOf } from '../../schema/meaning.js';

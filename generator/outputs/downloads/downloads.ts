@@ -1,6 +1,6 @@
 /** The files that describe the bulk downloads, rendered once those are known. */
 import type { SiteConfig } from '../../config/config.js';
-import type { Downloads } from '../../exports/exports.js';
+import type { Downloads } from '../../exports/downloads.js';
 import type { Output } from '../output.js';
 import { dataPackage } from './datapackage.js';
 import { readme } from './readme.js';

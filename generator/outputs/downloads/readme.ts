@@ -1,6 +1,6 @@
 /** /downloads/README.txt: what to know about the files without having seen the pages. */
 import type { SiteConfig } from '../../config/config.js';
-import type { Downloads } from '../../exports/exports.js';
+import type { Downloads } from '../../exports/downloads.js';
 import { EXPORT_FORMATS, exportFile, pathInFolder } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
 import { capitalized } from '../../schema/words.js';

@@ -8,10 +8,10 @@ import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Worker, isMainThread, parentPort } from 'node:worker_threads';
 
-import { blocks } from '../../../generator/exports/blocks.js';
 import { CsvEncoder } from '../../../generator/exports/csv.js';
+import { batchesOf } from '../../../generator/exports/rows.js';
 import { EXPORTS } from '../../../generator/exports/tables.js';
-import { writeExport } from '../../../generator/exports/write.js';
+import { writeTable } from '../../../generator/exports/write-table.js';
 import { Register } from '../../../generator/register/database.js';
 import { markWithheld } from '../../../generator/register/overview.js';
 
@@ -48,9 +48,9 @@ function write(register: Register, name: string): number {
   let rows = 0;
   if (mode === 'csv') {
     const csv = new CsvEncoder(table.columns.map(({ value }) => value));
-    for (const block of blocks(register, table)) rows += csv.lines(block).length > 0 ? block.rows : 0;
+    for (const batch of batchesOf(register, table)) rows += csv.lines(batch).length > 0 ? batch.length : 0;
   } else {
-    writeExport({ register, advance: (steps) => (rows += steps) }, { table: name, folder });
+    writeTable({ register, advance: (steps) => (rows += steps) }, { table: name, folder });
   }
   return rows;
 }

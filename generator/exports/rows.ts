@@ -1,0 +1,85 @@
+/** The rows of an export, in one ordered pass over its table and the histories that it is computed from. */
+import { HistoryCursor } from '../register/history-cursor.js';
+import type { Register } from '../register/database.js';
+import { countsQuery, entriesQuery, historyQuery, recordsQuery } from '../register/sql.js';
+import type { Computed, DerivedField } from '../schema/field.js';
+import type { Export } from './tables.js';
+
+/** A value as in the register: booleans are 0 and 1; null means "not measured". */
+export type Cell = string | number | null;
+
+/** The cells of a row, in the order of the export's columns. */
+export type Row = Cell[];
+
+/** Larger batches take more memory and save little. */
+const BATCH_ROWS = 1000;
+
+/** All rows of an export, ordered by key, in batches of the same size but the last. */
+export function* batchesOf(register: Register, table: Export): Generator<readonly Row[], void, undefined> {
+  const { resource, history } = table;
+  const columns = table.columns.map(({ from }) => ('sql' in from ? from.sql : 'NULL'));
+  const sql =
+    history === undefined ? recordsQuery(resource, columns) : entriesQuery(resource.kind, history, columns);
+  const derived = derivedIn(register, table);
+  try {
+    let batch: Row[] = [];
+    for (const row of register.rows<Row>(sql)) {
+      for (const each of derived) complete(row, each);
+      if (batch.push(row) < BATCH_ROWS) continue;
+      yield batch;
+      batch = [];
+    }
+    if (batch.length > 0) yield batch;
+  } finally {
+    for (const { cursor } of derived) cursor.close();
+  }
+}
+
+/** What is computed from a history of each record. */
+interface Derived {
+  readonly cursor: HistoryCursor;
+  readonly fields: readonly DerivedField[];
+  /** The columns, with the field and the path in its value. */
+  readonly columns: readonly {
+    readonly at: number;
+    readonly field: number;
+    readonly place: readonly string[];
+  }[];
+}
+
+function derivedIn(register: Register, { resource, columns }: Export): readonly Derived[] {
+  const all = new Set(columns.flatMap(({ from }) => ('sql' in from ? [] : [from.derived])));
+  return resource.histories.flatMap((history) => {
+    const fields = [...all].filter((field) => field.history === history.name);
+    if (fields.length === 0) return [];
+    const query = fields.some(({ reads }) => reads.length > 0) ? historyQuery : countsQuery;
+    return {
+      cursor: new HistoryCursor(register, query(resource.kind, history, 'all')),
+      fields,
+      columns: columns.flatMap(({ from }, at) => {
+        const field = 'sql' in from ? -1 : fields.indexOf(from.derived);
+        return 'sql' in from || field < 0 ? [] : { at, field, place: from.place };
+      }),
+    };
+  });
+}
+
+/** Fills the columns of a record's row, whose first cell is the id. */
+function complete(row: Row, { cursor, fields, columns }: Derived): void {
+  const entries = cursor.entriesOf(Number(row[0]));
+  const computed = fields.map((field) => field.compute(entries));
+  for (const { at, field, place } of columns) row[at] = valueAt(computed[field] ?? null, place);
+}
+
+/** The member at a path of a computed value; null if an object on the path is null. */
+function valueAt(whole: Computed, place: readonly string[]): Cell {
+  let value = whole;
+  for (const member of place) {
+    if (value === null) return null;
+    if (typeof value !== 'object') throw new TypeError(`"${member}" is looked for in ${String(value)}`);
+    value = value[member] ?? null;
+  }
+  if (typeof value === 'object' && value !== null)
+    throw new TypeError('an object was found, expected a value');
+  return value;
+}

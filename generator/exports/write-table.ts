@@ -1,0 +1,52 @@
+/** Writes a table of the downloads in each format, in one pass over its rows. */
+import { join } from 'node:path';
+import { GzipFile } from '../base/gzip.js';
+import { Sink } from '../base/sink.js';
+import type { Context } from '../register/context.js';
+import { exportFile, type ExportFormat } from '../routes/exports.js';
+import { CsvEncoder } from './csv.js';
+import { ParquetFile } from './parquet.js';
+import { batchesOf } from './rows.js';
+import { EXPORTS } from './tables.js';
+import type { Written } from './downloads.js';
+
+/**
+ * Reports its progress in rows.
+ * @param input the name of the export, and the folder below which the files are written, under their
+ * paths in the tree
+ */
+export function writeTable(
+  { register, advance }: Context,
+  { table: name, folder }: { readonly table: string; readonly folder: string },
+): Readonly<Record<ExportFormat, Written>> {
+  const table = EXPORTS.find((candidate) => candidate.name === name);
+  if (table === undefined) throw new TypeError(`no export is named "${name}"`);
+  const values = table.columns.map(({ value }) => value);
+  const path = (format: ExportFormat): string => join(folder, exportFile(name, format));
+  const encoder = new CsvEncoder(values);
+  const csv = new Sink(path('csv'));
+  const gzip = new GzipFile(path('csv.gz'));
+  const parquet = new ParquetFile(path('parquet'), values);
+  let rows = 0;
+  try {
+    const write = (lines: Uint8Array): void => {
+      csv.write(lines);
+      gzip.write(lines);
+    };
+    write(encoder.header());
+    for (const batch of batchesOf(register, table)) {
+      const lines = encoder.lines(batch);
+      write(lines);
+      parquet.add(batch, lines.length);
+      rows += batch.length;
+      advance(batch.length);
+    }
+    return {
+      csv: { ...csv.finish(), rows },
+      'csv.gz': { ...gzip.finish(), rows },
+      parquet: { ...parquet.finish(), rows },
+    };
+  } finally {
+    for (const file of [csv, gzip, parquet]) file.close();
+  }
+}
