@@ -30,8 +30,3 @@ export const foldedName = (name: string): string =>
 
 /** The same, in the words of the documentation. */
 export const FOLDED_NAME = 'NFKC(replace(lower(upper(lower(NFKC(name)))), ς → σ, i U+0307 → i))';
-
-const FIRST_WAIT_MS = 1000;
-
-/** How long to wait before the next try: 1 s after the first, and then twice as long each time. */
-export const backoffMs = (tries: number): number => FIRST_WAIT_MS * 2 ** (tries - 1);

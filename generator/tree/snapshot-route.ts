@@ -36,8 +36,6 @@ const parameter = z.discriminatedUnion('in', [
     pathParameter('id', parameterName),
     pathParameter('prefix', z.literal('prefix')),
     pathParameter('asset', z.literal('asset')),
-    pathParameter('tree', z.literal('tree')),
-    pathParameter('path', z.literal('path')),
   ]),
   query,
 ]);
