@@ -9,7 +9,7 @@ import { LARGEST_SHAPE } from '../largest.js';
 import { LIST_SHAPES } from '../lists/lists.js';
 import { MANIFEST_SHAPE } from '../snapshot.js';
 import { STATS_SHAPE } from '../stats.js';
-import { CHANGES_SHAPE, CHANGE_LIST_SHAPE } from './changes.js';
+import { CHANGES_SHAPE } from './changes.js';
 
 function documentsOf(resource: Resource): readonly ObjectShape[] {
   const shape = ({ route, fields }: Document, description: string): ObjectShape => ({
@@ -34,7 +34,6 @@ export const DOCUMENTS: readonly ObjectShape[] = [
   ...LOOKUP_SHAPES,
   MANIFEST_SHAPE,
   CHANGES_SHAPE,
-  CHANGE_LIST_SHAPE,
   CATALOG_SHAPE,
 ];
 

@@ -51,7 +51,7 @@ describe.each(some(['077', '000'], 1))('with the umask %s', (umask) => {
       changeRegister(register, 'UPDATE items SET price = 7 WHERE id = 1');
       expect(await run(...build, '--keep-downloads')).toBe(0);
       expect(odd(out)).toEqual([]);
-      for (const part of ['api', 'downloads', 'feeds', 'changes/2.json'])
+      for (const part of ['api', 'downloads', 'feeds', 'changes/2.ndjson.gz'])
         rmSync(join(out, part), { recursive: true });
       expect(await run('verify', '--repair', ...inputs(register, out))).toBe(0);
       expect(odd(out)).toEqual([]);
