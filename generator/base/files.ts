@@ -272,3 +272,19 @@ export function* chunksOf(file: string): Generator<Buffer, void, undefined> {
     closeSync(descriptor);
   }
 }
+
+/** The lines of a text file. A line of any length takes time and memory in proportion. */
+export function* linesOf(file: string): Generator<string, void, undefined> {
+  let rest = '';
+  const decoder = new TextDecoder();
+  for (const chunk of chunksOf(file)) {
+    const [end = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n');
+    // Nothing is copied: V8 joins the parts of a string when it is first read.
+    rest += end;
+    for (const line of others) {
+      yield rest;
+      rest = line;
+    }
+  }
+  if (rest !== '') yield rest;
+}

@@ -4,7 +4,6 @@
  * rendered, and compressed here.
  */
 import { isUtf8 } from 'node:buffer';
-import { rmSync } from 'node:fs';
 import { chunksOf } from '../base/files.js';
 import { GzipFile } from '../base/gzip.js';
 import { isSiteFile } from '../config/site-files.js';
@@ -34,10 +33,10 @@ export const otherLine = (path: string, sha256: string, content: Buffer): string
 const LINE_BREAK = 10;
 
 /**
- * Compresses files of lines into one, in their order, and removes each. Reports its progress in lines.
+ * Compresses files of lines into one, in their order. Reports its progress in lines.
  * @param input `parts`: the files, each of which ends with a line break unless it is empty
  */
-export function joinDocuments(
+export function joinLines(
   { advance }: Context,
   { parts, file }: { readonly parts: readonly string[]; readonly file: string },
 ): Written {
@@ -51,7 +50,6 @@ export function joinDocuments(
         rows += lines;
         advance(lines);
       }
-      rmSync(part);
     }
     return { ...gzip.finish(), rows };
   } finally {

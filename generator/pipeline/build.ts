@@ -64,7 +64,6 @@ import type { Route } from '../routes/route.js';
 import { RESOURCES, resourceOf, tablesOf } from '../schema/schema.js';
 import { timeAt } from '../schema/time.js';
 import { hasDocuments, isInDigest, isOwn, pagesOf } from '../tree/published-routes.js';
-import type { Manifest } from '../tree/snapshot-json.js';
 import { Tree, newTreeId } from '../tree/tree.js';
 import { DownloadTasks, keptSummary, readDownloads } from './downloads.js';
 import { EXAMPLES, examplesOf, type ExampleChange } from './examples.js';
@@ -162,10 +161,10 @@ export async function build(
   try {
     await completeCommit(tree, effects.progress, effects.warn);
     const result = await addUnchangedNote(
-      withRegister(tree, config, effects, damaged ?? [], async (work) => {
+      withRegister(tree, config, effects, damaged ?? [], async (work): Promise<Refused | Published> => {
         // Nothing changed: nothing that documents are made from, and the tree is what it made.
         if (damaged === undefined && isUnchanged(work)) return renew(work);
-        return withStage(work, async (stage, threads) => {
+        return withStage(work, async (stage, threads): Promise<Refused | Published> => {
           const rendered = await render(work, stage, threads);
           if ('refused' in rendered) return { published: false, report: rendered.refused };
           if (rendered.doubt !== undefined) throw Failure.invalid(rendered.doubt);
@@ -390,7 +389,7 @@ async function withStage<T>(
 
 /** @param examples how many documents of each kind of change are shown; null if the stage is to be published */
 function stageSpec({ tree, config, known, register, damaged, now }: Work, examples: number | null): StageSpec {
-  const table = tableFor(routesOf(config), register.measured);
+  const table = tableFor(routesOf(config.files), register.measured);
   const routes = table.filter((route) => hasDocuments(route) || isOwn(route)).map((route): ListedRoute => {
     const { name, path, file, class: cacheClass, parameters } = route;
     return { name, path, file, class: cacheClass, ...(parameters && { parameters }), pages: pagesOf(route, table) };
@@ -405,13 +404,18 @@ function stageSpec({ tree, config, known, register, damaged, now }: Work, exampl
     compared: comparedIn(known.lists, routes),
     time: now.getTime(),
     isBundled: examples === null && known.lists !== null,
-    downloaded: Object.fromEntries(
-      routes.flatMap((route) =>
-        !isDownloaded ? [] : DOCUMENTS.has(route.name) ? [[route.name, 'body']] : isOther(route) ? [[route.name, 'entry']] : [],
-      ),
-    ),
+    downloaded: isDownloaded ? linesFor(routes) : {},
     examples,
   };
+}
+
+/** Which lines the downloads have of the documents of each route. */
+function linesFor(routes: readonly ListedRoute[]): StageSpec['downloaded'] {
+  const lines: Record<string, 'body' | 'entry'> = {};
+  for (const route of routes)
+    if (DOCUMENTS.has(route.name)) lines[route.name] = 'body';
+    else if (isOther(route)) lines[route.name] = 'entry';
+  return lines;
 }
 
 /** Checks the register, renders all documents, and compares them with what is published. */
@@ -459,7 +463,7 @@ async function render(
   for (const section of SECTIONS.filter((each) => !RECORD_SECTIONS.includes(each)))
     start(section, { asOf: overview.asOf, entries: section.entries?.(overview) ?? 0 });
   const counting = deferRejection(countAll(threads));
-  const table = tableFor(routesOf(config), overview.measured);
+  const table = tableFor(routesOf(config.files), overview.measured);
   const sources = { register, config, overview, table, now };
   const samples = await progress.blocking(() => new Samples(sources), 'choosing examples for documentation');
   const main = new MainWriter(stage);

@@ -3,7 +3,7 @@ import type { TableCounts } from '../publish/state.js';
 import type { Context } from '../register/context.js';
 import { isPublished, name, publishedValue } from '../register/sql.js';
 import type { Kind } from '../schema/field.js';
-import { recordKey, resourceOf, tablesOf, type Table } from '../schema/schema.js';
+import { recordKey, resourceOf, type Table } from '../schema/schema.js';
 
 /** Counts in one pass over a table what the exclusions of the connection let be published. */
 export function countTable(

@@ -5,9 +5,15 @@ import { z } from 'zod';
 import { readJson } from '../base/files.js';
 import type { Content } from '../base/sink.js';
 import type { About } from '../exports/database-schema.js';
-import type { Downloads, Exported, KeptSnapshot, Written as WrittenDownload } from '../exports/downloads.js';
+import type {
+  Downloads,
+  DownloadsSummary,
+  Exported,
+  KeptSnapshot,
+  Written as WrittenDownload,
+} from '../exports/downloads.js';
 import { isOther } from '../exports/documents.js';
-import { EXPORTS, exportsOf } from '../exports/tables.js';
+import { exportsOf } from '../exports/tables.js';
 import type { Known } from '../publish/state.js';
 import { linesOf, listPaths } from '../publish/lists.js';
 import { RouteWriter, partsOf, stagePaths, type StageSpec, type Written } from '../publish/stage.js';
@@ -17,17 +23,17 @@ import {
   DATABASE,
   DOCUMENTS,
   EXPORT_FORMATS,
-  EXPORT_ROUTES,
   LIST_OF_DOCUMENTS,
   OTHER_DOCUMENTS,
   PLAIN_DATABASE,
   exportFile,
-  exportRoute,
   isDownload,
+  pathInFolder,
   type BulkFile,
 } from '../routes/exports.js';
 import { isMeasured } from '../routes/routes.js';
 import type { Resource } from '../schema/field.js';
+import type { Measured } from '../schema/measured.js';
 import { RESOURCES, documentsOf } from '../schema/schema.js';
 import type { Threads } from './threads.js';
 
@@ -165,7 +171,7 @@ export class DownloadTasks {
     const parts = routes.flatMap((route) => partsOf(documents, route));
     const written =
       state === 'written'
-        ? threads.run('../exports/documents.js', 'joinDocuments', { parts, file: join(scratch, file) }, { onProgress })
+        ? threads.run('../exports/documents.js', 'joinLines', { parts, file: join(scratch, file) }, { onProgress })
         : undefined;
     this.#note(file, state, written);
   }
@@ -195,7 +201,7 @@ export class DownloadTasks {
     this.#note(DATABASE.file, state, database?.then((files) => files['sqlite.gz']));
     const list = isKept
       ? undefined
-      : threads.run('../exports/documents.js', 'compressFiles', {
+      : threads.run('../exports/documents.js', 'joinLines', {
           parts: [...listPaths(lists, routes)],
           file: join(folder, LIST_OF_DOCUMENTS.file),
         });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { chunksOf } from '../base/files.js';
 import type { Progress } from '../base/progress.js';
 import { GzipFile } from '../base/gzip.js';
-import { bundleFile, readChangeIndex, type Change, type ChangeFile, type ChangeIndex } from '../tree/changes.js';
+import { bundleFile, readChangeIndex, type Change, type Bundle, type ChangeIndex } from '../tree/changes.js';
 import { BUNDLE } from '../routes/publishing.js';
 import type { SnapshotId } from './commit.js';
 import { linesIn } from './operator-lists.js';
@@ -33,7 +33,7 @@ export async function writeBundle(
   routes: readonly string[],
   treeBytes: number,
   progress: Progress,
-): Promise<ChangeFile | null> {
+): Promise<Bundle | null> {
   const { bundle, gone, scratch } = stagePaths(stage);
   const path = join(scratch, `${to.sequence}.ndjson.gz`);
   const file = new GzipFile(path);

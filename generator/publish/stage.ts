@@ -10,7 +10,6 @@ import {
   futimesSync,
   mkdirSync,
   openSync,
-  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,

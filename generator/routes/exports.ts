@@ -20,6 +20,10 @@ export const exportRoute = (table: string, format: ExportFormat): string =>
 /** Its path in the tree. */
 export const exportFile = (table: string, format: ExportFormat): string => `downloads/${table}.${format}`;
 
+/** Whether a route is of a bulk download itself, as opposed to what describes these. */
+export const isDownload = ({ name, class: cacheClass }: Pick<UnlistedRoute, 'name' | 'class'>): boolean =>
+  cacheClass === 'download' && name.startsWith('download-');
+
 /** A download that holds more than one table. */
 export interface BulkFile {
   /** Names it in reports and in the index of the tree. */
@@ -71,6 +75,15 @@ export const OTHER_DOCUMENTS = documentsFile(
     ' bytes, and body of one, unless it is not text',
 );
 
+/** The list of all documents, whose SHA-256 before compression is the digest of the snapshot. */
+export const LIST_OF_DOCUMENTS: BulkFile = {
+  name: 'documents.sha256',
+  route: 'download-list-of-documents',
+  file: 'downloads/documents.sha256.gz',
+  type: GZIP,
+  description: 'SHA-256 and file of every document, as sha256sum writes and checks them',
+};
+
 /** The published population as a database. */
 export const DATABASE: BulkFile = {
   name: 'register.sqlite.gz',
@@ -93,6 +106,7 @@ export const PLAIN_DATABASE: BulkFile = {
 export const BULK_FILES: readonly BulkFile[] = [
   ...DOCUMENTS.values(),
   OTHER_DOCUMENTS,
+  LIST_OF_DOCUMENTS,
   DATABASE,
   PLAIN_DATABASE,
 ];

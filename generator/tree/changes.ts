@@ -1,8 +1,7 @@
 /** /changes/index.json: the newest snapshots, and the bundles that lead from one to the next. */
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { ifExists, readJson } from '../base/files.js';
+import { readJson } from '../base/files.js';
 import { PATHS } from '../routes/paths.js';
 import { count, described, publishedFile, sha256, time, treeId, type PublishedFile } from './values.js';
 
@@ -70,17 +69,3 @@ export const INDEX_FILE = PATHS.changes.slice(1);
 /** The published index; undefined if it is missing or unreadable. */
 export const readChangeIndex = (tree: { readonly out: string }): ChangeIndex | undefined =>
   changeIndexSchema.safeParse(readJson(join(tree.out, INDEX_FILE))).data;
-
-/** All bundles of some changes. */
-export const bundlesIn = (changes: readonly Change[]): readonly Bundle[] =>
-  changes.flatMap(({ bundle }) => bundle ?? []);
-
-/** Files below /changes that none of the changes has. */
-export function untrackedFiles(tree: { readonly out: string }, changes: readonly Change[]): string[] {
-  const named = new Set(bundlesIn(changes).map(({ file }) => file.slice(1)));
-  const found = ifExists(() => readdirSync(join(tree.out, 'changes'), { encoding: 'utf8', recursive: true }));
-  return (found ?? [])
-    .toSorted()
-    .map((file) => `changes/${file}`)
-    .filter((file) => /\/\d+\.ndjson\.gz$/.test(file) && !named.has(file));
-}
