@@ -8,8 +8,8 @@ const LINE_END = '\r\n';
 /** RFC 4180, 2.5 f. Null is empty; a measured empty text is an empty pair of quotes. */
 const NEEDS_QUOTES = /^$|[",\r\n]/;
 
-/** Half a surrogate pair, which no text from SQLite has: the place of a text that gets quotes. */
-const PLACE = '\ud800';
+/** The place of a text that gets quotes: two first halves of surrogate pairs, which no text from SQLite has. */
+const PLACE = '\ud800\ud800';
 
 /**
  * Encodes rows as lines that end with CRLF. csv-stringify is what adds the quotes; it gets the texts that

@@ -33,17 +33,28 @@ const TYPES: Readonly<Partial<Record<ValueType, ParquetType>>> = {
   },
 };
 
+type Cells = (Cell | boolean)[];
+
+/** What a cell is to the library, if not what it is to SQLite. */
+const MEANT: Readonly<Partial<Record<ValueType, (cell: string | number) => number | boolean>>> = {
+  boolean: (cell) => cell === 1,
+  time: (cell) => millisecondsOf(String(cell)),
+};
+
 /** A file that is written by row groups. */
 export class ParquetFile {
   readonly #sink: Sink;
   readonly #values: readonly Value[];
   readonly #writer: ParquetWriter;
-  #rows: Row[] = [];
+  /** The cells of the next row group, as the library gets them. */
+  #columns: Cells[];
+  #rows = 0;
   #bytes = 0;
 
   constructor(file: string, values: readonly Value[]) {
     this.#sink = new Sink(file);
     this.#values = values;
+    this.#columns = values.map(() => []);
     const schema: SchemaElement[] = [
       { name: 'root', num_children: values.length },
       ...values.map(({ name, type, nullable }) => ({
@@ -58,22 +69,29 @@ export class ParquetFile {
 
   /** @param bytes the size of the rows as CSV */
   add(rows: readonly Row[], bytes: number): void {
-    for (const row of rows) this.#rows.push(row);
+    for (const [at, cells] of this.#columns.entries()) {
+      const meant = MEANT[this.#values[at]?.type ?? 'text'];
+      for (const row of rows) {
+        const cell = row[at] ?? null;
+        cells.push(cell === null || meant === undefined ? cell : meant(cell));
+      }
+    }
+    this.#rows += rows.length;
     this.#bytes += bytes;
-    if (this.#rows.length >= GROUP_ROWS || this.#bytes >= GROUP_BYTES) this.#writeGroup();
+    if (this.#rows >= GROUP_ROWS || this.#bytes >= GROUP_BYTES) this.#writeGroup();
   }
 
   #writeGroup(): void {
-    const cellsAt = (at: number): Cell[] => this.#rows.map((row) => row[at] ?? null);
-    const columnData = this.#values.map((value, at) => sourceOf(value, cellsAt(at)));
+    const columnData = this.#values.map((value, at) => sourceOf(value, this.#columns[at] ?? []));
     // Synchronous, as the sink is.
-    void this.#writer.write({ columnData, rowGroupSize: this.#rows.length });
-    this.#rows = [];
+    void this.#writer.write({ columnData, rowGroupSize: this.#rows });
+    this.#columns = this.#values.map(() => []);
+    this.#rows = 0;
     this.#bytes = 0;
   }
 
   finish(): Content {
-    if (this.#rows.length > 0) this.#writeGroup();
+    if (this.#rows > 0) this.#writeGroup();
     void this.#writer.finish();
     return this.#sink.finish();
   }
@@ -104,24 +122,17 @@ class SinkWriter extends ByteWriter {
 }
 
 /** A column for the library. */
-function sourceOf({ name, type }: Value, cells: Cell[]): ColumnSource {
+function sourceOf({ name, type }: Value, data: Cells): ColumnSource {
   // Page offsets are useless without bounds, and would stay in memory for all groups.
-  const common = { name, offsetIndex: false } as const;
-  if (type === 'boolean')
-    return { ...common, data: cells.map((cell) => (cell === null ? null : cell === 1)) };
+  const common = { name, data, offsetIndex: false } as const;
   // Snappy is slow on these, and saves next to nothing.
-  if (type === 'time')
-    return {
-      ...common,
-      data: cells.map((cell) => (cell === null ? null : millisecondsOf(String(cell)))),
-      codec: 'UNCOMPRESSED',
-    };
-  if (TYPES[type] === undefined) return { ...common, data: cells };
+  if (type === 'time') return { ...common, codec: 'UNCOMPRESSED' };
+  if (TYPES[type] !== INTEGER) return common;
   // Packed differences are smaller than Snappy's output, and need no bigint per value.
-  return cells.every(isSmall)
-    ? { ...common, data: cells, encoding: 'DELTA_BINARY_PACKED', codec: 'UNCOMPRESSED' }
-    : { ...common, data: cells.map((cell) => (cell === null ? null : BigInt(cell))) };
+  return data.every(isSmall)
+    ? { ...common, encoding: 'DELTA_BINARY_PACKED', codec: 'UNCOMPRESSED' }
+    : { ...common, data: data.map((value) => (value === null ? null : BigInt(value))) };
 }
 
 /** Whether the library packs a number without a bigint: it fits in 32 bits. */
-const isSmall = (cell: Cell): boolean => cell === null || cell === (Number(cell) | 0);
+const isSmall = (value: unknown): boolean => value === null || value === (Number(value) | 0);

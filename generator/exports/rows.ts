@@ -35,40 +35,40 @@ export function* batchesOf(register: Register, table: Export): Generator<readonl
   }
 }
 
+/** A column's place in the rows, and the path to its values in those of a derived field. */
+interface DerivedColumn {
+  readonly at: number;
+  readonly place: readonly string[];
+}
+
 /** What is computed from a history of each record. */
 interface Derived {
   readonly cursor: HistoryCursor;
-  readonly fields: readonly DerivedField[];
-  /** The columns, with the field and the path in its value. */
-  readonly columns: readonly {
-    readonly at: number;
-    readonly field: number;
-    readonly place: readonly string[];
-  }[];
+  readonly fields: readonly (readonly [DerivedField, readonly DerivedColumn[]])[];
 }
 
 function derivedIn(register: Register, { resource, columns }: Export): readonly Derived[] {
-  const all = new Set(columns.flatMap(({ from }) => ('sql' in from ? [] : [from.derived])));
+  const all = new Map<DerivedField, DerivedColumn[]>();
+  for (const [at, { from }] of columns.entries()) {
+    if ('sql' in from) continue;
+    const { derived, place } = from;
+    all.set(derived, [...(all.get(derived) ?? []), { at, place }]);
+  }
   return resource.histories.flatMap((history) => {
-    const fields = [...all].filter((field) => field.history === history.name);
+    const fields = [...all].filter(([field]) => field.history === history.name);
     if (fields.length === 0) return [];
-    const query = fields.some(({ reads }) => reads.length > 0) ? historyQuery : countsQuery;
-    return {
-      cursor: new HistoryCursor(register, query(resource.kind, history, 'all')),
-      fields,
-      columns: columns.flatMap(({ from }, at) => {
-        const field = 'sql' in from ? -1 : fields.indexOf(from.derived);
-        return 'sql' in from || field < 0 ? [] : { at, field, place: from.place };
-      }),
-    };
+    const query = fields.some(([{ reads }]) => reads.length > 0) ? historyQuery : countsQuery;
+    return { cursor: new HistoryCursor(register, query(resource.kind, history, 'all')), fields };
   });
 }
 
 /** Fills the columns of a record's row, whose first cell is the id. */
-function complete(row: Row, { cursor, fields, columns }: Derived): void {
+function complete(row: Row, { cursor, fields }: Derived): void {
   const entries = cursor.entriesOf(Number(row[0]));
-  const computed = fields.map((field) => field.compute(entries));
-  for (const { at, field, place } of columns) row[at] = valueAt(computed[field] ?? null, place);
+  for (const [field, columns] of fields) {
+    const computed = field.compute(entries);
+    for (const { at, place } of columns) row[at] = valueAt(computed, place);
+  }
 }
 
 /** The member at a path of a computed value; null if an object on the path is null. */

@@ -69,7 +69,7 @@ function coverTable(
  * A column's value without a subtype. A text that a JSON function made for a generated column or a view
  * has one, and SQLite would nest it as JSON in the JSON of a record. The plus keeps value, type and
  * collation, and makes an expression of the column: those lose subtypes at the border of a view, which
- * test/generator/exports/content.test.ts holds each driver to. A CAST keeps them.
+ * test/generator/exports/tables.test.ts holds each driver to. A CAST keeps them.
  */
 const stored = ({ name: column, type }: Column): string => `${type === 'text' ? '+' : ''}${name(column)}`;
 

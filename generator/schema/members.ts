@@ -149,8 +149,7 @@ let last: { readonly columns: Entries['columns'] | undefined; readonly readings:
 function highest(entries: Entries): Computed {
   const { times, counts } = readingsOf(entries);
   let found = 0;
-  for (let at = 1; at < entries.count; at += 1)
-    if ((counts[at] ?? 0) > (counts[found] ?? 0)) found = at;
+  for (let at = 1; at < entries.count; at += 1) if ((counts[at] ?? 0) > (counts[found] ?? 0)) found = at;
   return entries.count === 0
     ? null
     : { member_count: counts[found] ?? null, measured_at: times[found] ?? null };

@@ -51,7 +51,7 @@ const DIALECT = {
 export const contentsOf = (tables: readonly Exported[]): string =>
   `every published record${tables.some(({ table }) => table.history !== undefined) ? ' and its history' : ''}`;
 
-/** Later builds may read `as_of` and the rows from this (exports/kept.ts). */
+/** Later builds may read `as_of` and the rows from this. */
 export function dataPackage({ operator }: SiteConfig, { asOf, tables, bulk }: Downloads): string {
   const { name, url, baseUrl, contact, platform, licence } = operator;
   return JSON.stringify({

@@ -1,0 +1,278 @@
+/** What the files of tables hold: the same as the register, exactly, in every format. */
+import { copyFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { stringify } from 'csv-stringify/sync';
+import * as fc from 'fast-check';
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
+import { expect, it } from 'vitest';
+import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
+import { CsvEncoder } from '../../../generator/exports/csv.js';
+import { ParquetFile } from '../../../generator/exports/parquet.js';
+import type { Cell, Row } from '../../../generator/exports/rows.js';
+import { EXPORTS, exportsOf } from '../../../generator/exports/tables.js';
+import { writeTable } from '../../../generator/exports/write-table.js';
+import type { Context } from '../../../generator/register/context.js';
+import { records } from '../../../generator/register/records.js';
+import type { Value, ValueType } from '../../../generator/schema/shape.js';
+import { RESOURCES } from '../../../generator/schema/schema.js';
+import { csvObjects } from '../../support/csv.js';
+import { temporary } from '../../support/folder.js';
+import { NASTY, NASTY_REGISTER, TIME } from '../../support/nasty.js';
+import { sha256 } from '../../support/published.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import { contextOf } from './support.js';
+
+const path = temporary();
+const folder = path('out');
+const parquet = path('rows.parquet');
+const fileOf = (name: string): string => join(folder, 'downloads', name);
+const csvOf = (table: string): string => readFileSync(fileOf(`${table}.csv`), 'utf8');
+
+/** The CSV of each table that a register measures. */
+const written = (context: Context): Map<string, string> =>
+  new Map(
+    exportsOf(context.register.measured).map(({ name }) => {
+      writeTable(context, { table: name, folder });
+      return [name, csvOf(name)];
+    }),
+  );
+
+/** Left to itself, this reader drops a byte order mark that a text begins with. */
+const exact = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
+const parsers = { stringFromBytes: (bytes?: Uint8Array) => bytes && exact.decode(bytes) };
+const parquetRows = async (file: string): Promise<Record<string, unknown>[]> =>
+  parquetReadObjects({ file: await asyncBufferFromFile(file), parsers });
+
+/** A value of Parquet as CSV has it. */
+const cellOf = (value: unknown): unknown =>
+  value instanceof Date
+    ? value.toISOString().replace('.000Z', 'Z')
+    : ['number', 'bigint', 'boolean'].includes(typeof value)
+      ? String(value)
+      : value;
+
+const cellsOf = (rows: readonly object[]): unknown[] =>
+  rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, cellOf(value)])));
+
+it('a table is the same in every format, whatever its values are, and each file has the size and hash that are said', async () => {
+  const context = contextOf(writeRegister(path('nasty.sqlite'), NASTY_REGISTER));
+  let rows = 0;
+  for (const { name } of EXPORTS) {
+    const files = writeTable(context, { table: name, folder });
+    for (const [format, file] of Object.entries(files)) {
+      const content = readFileSync(fileOf(`${name}.${format}`));
+      expect(file).toMatchObject({ bytes: content.length, sha256: sha256(content) });
+      expect(file.rows).toBe(files.csv.rows);
+    }
+    expect(gunzipSync(readFileSync(fileOf(`${name}.csv.gz`))).toString()).toBe(csvOf(name));
+    const found = csvObjects(csvOf(name));
+    expect(found).toHaveLength(files.csv.rows);
+    expect(cellsOf(await parquetRows(fileOf(`${name}.parquet`)))).toEqual(found);
+    rows += files.csv.rows;
+  }
+  expect(context.steps).toBe(rows);
+  expect(csvObjects(csvOf('groups')).slice(0, NASTY.length)).toEqual(
+    NASTY.map(
+      (text) => expect.objectContaining({ name: text, description: text, platform_id: text }) as unknown,
+    ),
+  );
+  // A Parquet file has types: integers, truth values, times.
+  const typed = { owner_id: 7n, public_entry: true, change_h24_delta: -6n, measured_at: new Date(TIME) };
+  const [last, , hundred] = (await parquetRows(fileOf('groups.parquet'))).toReversed();
+  expect(hundred).toMatchObject({ id: 100n, ...typed, peak_member_count: 9_007_199_254_740_991n });
+  expect(last).toMatchObject({ id: 9_007_199_254_740_991n, peak_member_count: null });
+});
+
+it('rows are in the order of the key, all of them, from a table or a view, and none of what is withheld', () => {
+  const file = writeRegister(
+    path('ordered.sqlite'),
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+       INSERT INTO group_member_readings
+       SELECT 1 + (i * 7919 % 5003) / 7, strftime('%Y-%m-%dT%H:%M:%SZ', (i * 7919 % 5003) * 3600, 'unixepoch'),
+         i * 7919 % 5003 FROM n;
+     INSERT INTO groups (id, measured_at)
+       SELECT group_id, '${TIME}' FROM group_member_readings GROUP BY group_id;
+     INSERT INTO withheld VALUES ('group', 2, '${TIME}')`,
+  );
+  const views = path('views.sqlite');
+  copyFileSync(file, views);
+  const ofTables = written(contextOf(file));
+  const readings = csvObjects(ofTables.get('group_member_readings') ?? '');
+  const counts = readings.map(({ member_count }) => Number(member_count));
+  expect(counts).toEqual(counts.toSorted((a, b) => a - b));
+  expect(counts).toHaveLength(5000 - 7);
+  expect(readings.map(({ group_id }) => group_id)).not.toContain('2');
+  for (const table of ['groups', 'group_member_readings'])
+    changeRegister(
+      views,
+      `ALTER TABLE ${table} RENAME TO raw_${table}; CREATE VIEW ${table} AS SELECT * FROM raw_${table}`,
+    );
+  expect(written(contextOf(views))).toEqual(ofTables);
+});
+
+it('what a register does not measure is null, or no table at all', () => {
+  const file = writeRegister(path('partial.sqlite'), NASTY_REGISTER);
+  const all = written(contextOf(file));
+  const some = written(contextOf(file, ['items', 'group_member_readings', 'groups.description']));
+  expect([...some.keys()]).toEqual(
+    [...all.keys()].filter((table) => !['items', 'group_member_readings'].includes(table)),
+  );
+  const [columns = ''] = (all.get('groups') ?? '').split('\r\n');
+  const missing = columns.split(',').filter((name) => /^(?:description$|peak|change)/.test(name));
+  const nulls = Object.fromEntries(missing.map((name) => [name, null]));
+  expect(csvObjects(some.get('groups') ?? '')).toEqual(
+    csvObjects(all.get('groups') ?? '').map((row) => ({ ...row, ...nulls })),
+  );
+});
+
+it('a table without rows has a header alone, and is still read', async () => {
+  for (const [table, csv] of written(contextOf(writeRegister(path('empty.sqlite'), '')))) {
+    expect(csv).toMatch(/^[a-z0-9_,]+\r\n$/);
+    expect(await parquetRows(fileOf(`${table}.parquet`))).toEqual([]);
+  }
+});
+
+/** A value that JSON functions give as text, which SQLite would nest in another document as JSON. */
+const JSON_VALUES = ['["a","b"]', '{"a":1}', '"Foo"', '5', 'null', '[]'];
+const SEEN = `'${TIME}' AS first_measured_at, '${TIME}' AS last_measured_at`;
+const MEASURED = `'${TIME}' AS first_measured_at, '${TIME}' AS measured_at, 1 AS measurements`;
+
+/** A register of views in which every text is made by an SQL expression over a table. */
+const registerOf = (text: string): string => `
+  CREATE TABLE document (id INTEGER PRIMARY KEY, body TEXT, plain TEXT,
+    generated TEXT AS (body -> '$.value') VIRTUAL, extracted TEXT AS (json_extract(body, '$.list[0]')) VIRTUAL);
+  ${JSON_VALUES.map((json, index) => `INSERT INTO document VALUES (${index + 1}, '{"value":${json},"list":[${json}]}', '${json}');`).join('\n')}
+  CREATE VIEW groups AS SELECT id, ${text} AS name, ${text} AS description, 'owned' AS owner_state,
+    ${text} AS owner_name, 1 AS member_count, ${MEASURED} FROM document;
+  CREATE VIEW group_names AS SELECT id AS group_id, 1 AS position, ${text} AS name, ${SEEN} FROM document;
+  CREATE VIEW users AS SELECT id, ${text} AS username, ${text} AS display_name, ${MEASURED} FROM document;
+  CREATE VIEW usernames AS SELECT id AS user_id, 1 AS position, ${text} AS username, ${SEEN} FROM document;
+  PRAGMA user_version = 1`;
+
+it('a text that a JSON function made is, here and in documents, what the same text is where it is stored', () => {
+  const contents = [
+    'plain',
+    'generated',
+    'CAST(generated AS TEXT)',
+    `coalesce(CASE json_type(body, '$.value') WHEN 'array' THEN extracted WHEN 'object' THEN extracted END, plain)`,
+    `body -> '$.value'`,
+    `(SELECT json_quote(value) FROM json_each(body) WHERE key = 'value')`,
+  ].map((text, index) => {
+    const file = path(`json-${index}.sqlite`);
+    const database = openDatabase(file);
+    database.exec(registerOf(text));
+    database.close();
+    const context = contextOf(file);
+    const documents = RESOURCES.flatMap((resource) => [...records(context.register, resource)]);
+    return { tables: written(context), documents };
+  });
+  for (const content of contents) expect(content).toEqual(contents[0]);
+  const [{ body } = { body: '{}' }] = contents[0]?.documents ?? [];
+  expect(JSON.parse(body)).toMatchObject({ name: '["a","b"]', description: '["a","b"]' });
+});
+
+const text = fc.oneof(
+  fc.constantFrom(...NASTY),
+  fc.string({ unit: 'grapheme', maxLength: 60 }),
+  fc.string({ unit: fc.constantFrom('"', ',', '\r', '\n', 'a', 'é', '\u{10000}'), maxLength: 8 }),
+);
+const integer = fc.oneof(fc.nat({ max: 9 }), fc.nat(), fc.maxSafeNat());
+const time = fc
+  .integer({ min: Date.UTC(0, 0, 1) / 1000, max: Date.UTC(9999, 11, 31) / 1000 })
+  .map((seconds) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z'));
+
+const TYPES: readonly (readonly [ValueType, fc.Arbitrary<Cell>])[] = [
+  ['id', integer],
+  ['difference', fc.oneof(integer, fc.maxSafeInteger())],
+  ['boolean', fc.constantFrom(0, 1)],
+  ['time', time],
+  ['text', text],
+  ['enum', fc.constantFrom('present', 'deleted')],
+];
+const value = (name: string, type: ValueType, nullable: boolean): Value => ({
+  name,
+  type,
+  nullable,
+  description: '',
+});
+/** Each type, as required and as nullable. */
+const VALUES = TYPES.flatMap(([type]) => [value(`${type}_needed`, type, false), value(type, type, true)]);
+
+const ROWS: fc.Arbitrary<Row[]> = fc.array(
+  fc.tuple(...TYPES.flatMap(([, cell]) => [cell, fc.option(cell)])),
+  { minLength: 1, maxLength: 200 },
+);
+
+/** A row as a library takes it. */
+const meant = (row: Row): unknown[] =>
+  row.map((cell, at) => (VALUES[at]?.type === 'boolean' && cell !== null ? cell === 1 : cell));
+
+it('rows are written as csv-stringify writes all of them', () => {
+  const options = {
+    record_delimiter: '\r\n',
+    quoted_match: /^$/,
+    quote_record_delimiter: true,
+    cast: { boolean: String },
+  };
+  fc.assert(
+    fc.property(ROWS, (rows) => {
+      const lines = Buffer.from(new CsvEncoder(VALUES).lines(rows)).toString();
+      expect(lines).toBe(stringify(rows.map(meant), options));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+it('hyparquet reads the very rows that were written, and bounds that hold', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(ROWS, { minLength: 1, maxLength: 3 }), async (batches) => {
+      const file = new ParquetFile(parquet, VALUES);
+      for (const rows of batches) file.add(rows, 0);
+      file.finish();
+      const found = await parquetRows(parquet);
+      const rows = batches.flat();
+      expect(cellsOf(found)).toEqual(
+        cellsOf(
+          rows.map((row) => Object.fromEntries(meant(row).map((cell, at) => [VALUES[at]?.name ?? '', cell]))),
+        ),
+      );
+      const { row_groups } = await parquetMetadataAsync(await asyncBufferFromFile(parquet));
+      for (const [at, { type }] of VALUES.entries()) {
+        const cells = rows.flatMap((row) => row[at] ?? []);
+        const { min_value, max_value, null_count } = row_groups[0]?.columns[at]?.meta_data?.statistics ?? {};
+        expect(null_count).toBe(BigInt(rows.length - cells.length));
+        if (!['id', 'difference'].includes(type) || cells.length === 0) continue;
+        expect([min_value, max_value].map(Number)).toEqual(
+          [Math.min, Math.max].map((of) => of(...cells.map(Number))),
+        );
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+it.each([
+  ['100,000 rows', 20, [100_000, 100_000, 50_000]],
+  ['4 MiB of CSV', 100, [50_000, 50_000, 50_000, 50_000, 50_000]],
+])(
+  'a row group is full at %s, from the first row on, and has the bounds of its texts',
+  async (_, size, expected) => {
+    const file = new ParquetFile(parquet, [value('name', 'text', false)]);
+    const names = Array.from({ length: 250_000 }, (__, row) => `name ${String(row).padStart(6, '0')}`);
+    for (let at = 0; at < names.length; at += 10_000)
+      file.add(
+        names.slice(at, at + 10_000).map((name) => [name]),
+        size * 10_000,
+      );
+    file.finish();
+    const { row_groups } = await parquetMetadataAsync(await asyncBufferFromFile(parquet));
+    expect(row_groups.map(({ num_rows }) => Number(num_rows))).toEqual(expected);
+    let first = 0;
+    for (const { columns, num_rows } of row_groups) {
+      const { min_value, max_value } = columns[0]?.meta_data?.statistics ?? {};
+      expect([min_value, max_value]).toEqual([names[first], names[first + Number(num_rows) - 1]]);
+      first += Number(num_rows);
+    }
+  },
+);
