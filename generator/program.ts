@@ -6,10 +6,10 @@ import { Program } from './commands/options.js';
 import type { Terminal } from './commands/terminal.js';
 import { DEFAULTS } from './config/config.js';
 import { EXIT, Failure, codeOf, messageOf } from './base/errors.js';
-import { codeIdentity } from './pipeline/incremental/build-key.js';
+import { codeIdentity } from './pipeline/inputs.js';
 import { calledAs, readPackage, returnToUser } from './base/package.js';
 import { progressFor, type Progress } from './base/progress.js';
-import { ThreadPool, type Pool } from './pipeline/workers/pool.js';
+import { WorkerThreads, type RegisterSource, type Threads } from './pipeline/threads.js';
 
 const self = readPackage();
 const defaultsFolder = returnToUser(process, self);
@@ -67,8 +67,8 @@ const code = (): string => {
   return [codeIdentity(), version, versions.unicode, versions.zlib, arch].join(' ');
 };
 
-const startPool = (register: string, notMeasured: readonly string[]): Pool =>
-  new ThreadPool(new URL('pipeline/workers/worker.js', import.meta.url), register, notMeasured);
+const startThreads = (source: RegisterSource): Threads =>
+  new WorkerThreads(new URL('pipeline/worker.js', import.meta.url), source);
 
 const now = (): Date => new Date();
 
@@ -76,14 +76,14 @@ const terminal: Terminal = {
   say,
   warn,
   progress,
-  startPool,
+  startThreads,
   now,
   effects: (quiet) => ({
     progress: progress(quiet),
     warn,
     now,
     generator: { name: self.name, version: self.version, code: code() },
-    startPool,
+    startThreads,
   }),
   cost: () => ({ seconds: process.uptime(), peakMemoryBytes: process.resourceUsage().maxRSS * 1024 }),
   exitWith: (code) => {

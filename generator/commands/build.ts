@@ -12,8 +12,7 @@ import {
   RENDERING,
   renderingFlags,
   waitOption,
-  type Common,
-  type WaitOption,
+  type OnTree,
   type Program,
 } from './options.js';
 import {
@@ -47,7 +46,7 @@ export function addBuild(program: Program, terminal: Terminal): void {
     .option('--purge-list <file>', 'write the absolute URLs whose response changed, for a CDN')
     .option('--files-from <file>', 'write the files that changed, for rclone or rsync')
     .option('--delete-from <file>', 'write the files that are gone, which a copy must delete')
-    .action(async (flags: Common & WaitOption & { readonly dryRun?: true }, command: Program) => {
+    .action(async (flags: OnTree & { readonly dryRun?: true }, command: Program) => {
       if (flags.dryRun === true) return printDifference(terminal, flags, command);
       const { json, quiet } = flags;
       const config = buildConfig(renderingFlags(command));
@@ -75,7 +74,7 @@ const isNews = ({ changes: { added, changed, removed } }: Published): boolean =>
   added + changed + removed > 0;
 
 function publishedLines(out: string, result: Published, cost: RunCost): string[] {
-  const { sequence, asOf, records, absent, fullRender, files, bytes, changes } = result;
+  const { sequence, asOf, records, absent, files, bytes, changes } = result;
   return [
     `${isNews(result) ? 'Published' : 'Nothing changed since'} snapshot ${sequence} in ${out}` +
       ` (${asOfText(asOf)})`,
@@ -85,7 +84,6 @@ function publishedLines(out: string, result: Published, cost: RunCost): string[]
     `  files      ${number(files)}, ${size(bytes)}`,
     `  changes    ${list({ ...changes })}`,
     `  cost       ${costText(cost)}`,
-    ...(fullRender === null ? [] : [`  everything was rendered: ${fullRender}`]),
   ];
 }
 

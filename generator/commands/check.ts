@@ -1,12 +1,12 @@
 /** `check`: says where a register breaks the contract, and what looks like a mistake. */
 import { notMeasuredBy } from '../config/config.js';
 import { check } from '../register/check.js';
-import type { Register } from '../register/database.js';
+import { Register } from '../register/database.js';
+import { Watcher } from '../register/snapshot.js';
 import { markWithheld } from '../register/overview.js';
 import { ODD_VALUES, countRows, lateWarnings, warningsOf } from '../register/warnings.js';
 import { RESOURCES, WITHHELD } from '../schema/schema.js';
-import { amountOf, number } from '../base/progress.js';
-import { inThreads, stepsIn } from '../pipeline/workers/threads.js';
+import { amountOf, number, type Progress } from '../base/progress.js';
 import { operatorOption, OUTPUT, registerOption, type Common, type Program } from './options.js';
 import { brokenLine, costText, findingLines, notMeasured, warningLines, type RunCost } from './report.js';
 import { print, type Terminal } from './terminal.js';
@@ -24,14 +24,8 @@ export function addCheck(program: Program, terminal: Terminal): void {
     .description('Check the register against its contract, without publishing.')
     .action(async (flags: Flags) => {
       const { register: file, operator, quiet } = flags;
-      const source = { file, notMeasured: notMeasuredBy(operator) };
       const shown = terminal.progress(quiet);
-      const { report, sound } = await inThreads(source, terminal, async (register, pool) => {
-        const report = await check(register, shown, false, stepsIn(pool));
-        const sound =
-          report.total === 0 ? await shown.blocking(() => soundOf(register), ODD_VALUES) : undefined;
-        return { report, sound };
-      });
+      const { report, sound } = await checkFile(file, notMeasuredBy(operator), terminal, shown);
       const { total, findings } = report;
       const lines = (cost: RunCost): readonly string[] =>
         sound === undefined
@@ -39,6 +33,30 @@ export function addCheck(program: Program, terminal: Terminal): void {
           : soundLines(file, sound, cost);
       print(terminal, flags, { register: file, total, findings, ...sound }, lines, total === 0);
     });
+}
+
+/** Checks a register in threads, all of which read it at one state. */
+async function checkFile(
+  file: string,
+  notMeasured: readonly string[],
+  { startThreads, now }: Terminal,
+  shown: Progress,
+) {
+  const watcher = new Watcher(file);
+  const register = Register.open(file, notMeasured);
+  const threads = startThreads({ file, notMeasured });
+  try {
+    await watcher.openAll([register, ...threads.connections], now());
+    const report = await check(register, shown, false, (step, onStart) =>
+      threads.run('../register/check.js', 'takeStep', step, { onStart }),
+    );
+    const sound = report.total === 0 ? await shown.blocking(() => soundOf(register), ODD_VALUES) : undefined;
+    return { report, sound };
+  } finally {
+    await threads.close();
+    register.close();
+    watcher.close();
+  }
 }
 
 /** What a check says of a register that keeps the contract. */

@@ -2,25 +2,31 @@
 import { buildConfig } from '../config/config.js';
 import { dryRun, type Difference } from '../pipeline/build.js';
 import type { FieldChange } from '../pipeline/examples.js';
+import { Failure } from '../base/errors.js';
 import { amountOf, number } from '../base/progress.js';
-import { RENDERING, renderingFlags, type Common, type Program } from './options.js';
+import { RENDERING, renderingFlags, waitOption, type OnTree, type Program } from './options.js';
 import { findingLines, list, warningLines } from './report.js';
-import { print, type Terminal } from './terminal.js';
+import { onTree, print, type Terminal } from './terminal.js';
 
 export function addDiff(program: Program, terminal: Terminal): void {
   program
     .command('diff')
-    .with(...RENDERING)
+    .with(...RENDERING, waitOption)
     .description(
       'Say which documents and feeds a build would add, change and remove, with examples (build --dry-run). Nothing is written.',
     )
-    .action(async (flags: Common, command: Program) => printDifference(terminal, flags, command));
+    .action(async (flags: OnTree, command: Program) => printDifference(terminal, flags, command));
 }
 
 /** Does what `diff` does, and what a build does with --dry-run. */
-export async function printDifference(terminal: Terminal, flags: Common, command: Program): Promise<void> {
-  const difference = await dryRun(buildConfig(renderingFlags(command)), terminal.effects(flags.quiet));
+export async function printDifference(terminal: Terminal, flags: OnTree, command: Program): Promise<void> {
+  const config = buildConfig(renderingFlags(command));
+  const difference = await onTree(terminal, flags, () => dryRun(config, terminal.effects(flags.quiet)));
   for (const line of findingLines(difference.report)) terminal.warn(line);
+  if ('published' in difference)
+    throw Failure.invalid(
+      `the register has ${difference.report.total} findings, so a build would publish nothing (see check)`,
+    );
   // The difference is what was asked for, also with --quiet.
   print(terminal, { ...flags, quiet: undefined }, difference, () => differenceLines(difference));
 }
@@ -30,7 +36,6 @@ function differenceLines({
   sequence,
   changes,
   byRoute,
-  exports,
   implausible,
   warnings,
   examples,
@@ -41,18 +46,13 @@ function differenceLines({
   ];
   const against = sequence === null ? 'an empty tree' : `snapshot ${sequence}`;
   const touched = changes.added + changes.changed + changes.removed;
-  const writes = `rewrite ${exports.length} of the bulk downloads: ${exports.join(', ')}`;
-  if (touched === 0) {
-    const would = exports.length > 0 ? writes : `change nothing in ${against}`;
-    return [...doubts, `A build would ${would}`];
-  }
+  if (touched === 0) return [...doubts, `A build would change nothing in ${against}`];
   return [
     ...doubts,
     `A build would change ${amountOf(touched, 'files')} of ${against}: ${list({ ...changes })}`,
     ...Object.entries(byRoute)
       .filter(([, { added, changed, removed }]) => added + changed + removed > 0)
       .map(([route, counts]) => `  ${route}: ${list({ ...counts })}`),
-    ...(exports.length === 0 ? [] : [`and ${writes}`]),
     'For example',
     ...ORDER.flatMap((what) => examples.filter((each) => each.what === what)).flatMap(
       ({ what, url, fields = [] }) => [`  ${what} ${url}`, ...fields.flatMap(fieldLines)],

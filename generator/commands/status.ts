@@ -1,8 +1,8 @@
 /** `status`: says what is published. */
+import { existsSync } from 'node:fs';
 import { Failure } from '../base/errors.js';
 import { readText } from '../base/files.js';
 import { parseJson } from '../base/portable.js';
-import { isCommitting } from '../state/published.js';
 import { exportRoute } from '../routes/exports.js';
 import { TABLES } from '../schema/schema.js';
 import { parseSnapshot, type Snapshot } from '../tree/snapshot-json.js';
@@ -37,7 +37,7 @@ export function addStatus(program: Program, terminal: Terminal): void {
  */
 function statusOf(tree: Tree) {
   const { out, manifest } = tree;
-  const committing = isCommitting(tree);
+  const committing = existsSync(tree.commit);
   const content = readText(manifest);
   if (content === undefined) {
     const why = committing ? `; ${COMMITTING}` : '';

@@ -13,7 +13,7 @@ export interface Terminal {
   readonly warn: (line: string) => void;
   readonly progress: (quiet?: boolean) => Progress;
   /** Starts the threads that read a register. */
-  readonly startPool: Effects['startPool'];
+  readonly startThreads: Effects['startThreads'];
   readonly now: Effects['now'];
   readonly effects: (quiet?: boolean) => Effects;
   /** The cost of the run so far. */

@@ -2,14 +2,10 @@
 import { build } from '../pipeline/build.js';
 import { buildConfig, type BuildConfig } from '../config/config.js';
 import { Failure } from '../base/errors.js';
-import { amountOf, number, type Progress } from '../base/progress.js';
+import { amountOf, number } from '../base/progress.js';
 import { Tree } from '../tree/tree.js';
 import { repair, type Builder } from '../programs/verify/repair.js';
-import { verify } from '../programs/verify/verify.js';
-import type { VerifyReport } from '../programs/verify/damage.js';
-import { check } from '../register/check.js';
-import { isPublishable } from '../register/findings.js';
-import { inThreads, stepsIn } from '../pipeline/workers/threads.js';
+import { verify, type VerifyReport } from '../programs/verify/verify.js';
 import { ACCEPTING, RENDERING, waitOption, type OnTree, type Program } from './options.js';
 import { onTree, print, type Terminal } from './terminal.js';
 
@@ -22,7 +18,7 @@ export function addVerify(program: Program, terminal: Terminal): void {
   program
     .command('verify')
     .with(...RENDERING)
-    .description('Check every file of the tree against its state and digest.')
+    .description('Check every file of the tree against the lists of what is published.')
     .with(...ACCEPTING)
     .option(
       '--repair',
@@ -42,42 +38,28 @@ export function addVerify(program: Program, terminal: Terminal): void {
           const builder = builderOf(config, terminal, quiet);
           return repair(tree, builder, () => terminal.progress(quiet), deleteUntracked);
         }
-        const found = await verify(tree, terminal.progress(quiet));
-        return { found, left: found.total + found.closed.total, snapshot: found.sequence };
+        const { report } = await verify(tree, terminal.progress(quiet));
+        return { found: report, left: report.total, snapshot: report.sequence };
       });
       const repaired = config !== undefined && left === 0;
       // Damage is shown also with --quiet.
-      const shown = found.total + found.closed.total === 0 ? flags : { ...flags, quiet: undefined };
+      const shown = found.total === 0 ? flags : { ...flags, quiet: undefined };
       const result = config && (repaired ? snapshot : null);
       const lines = () => damageLines(out, found, result, deleteUntracked);
       print(terminal, shown, { ...found, repaired, ...(repaired && { snapshot }) }, lines, left === 0);
     });
 }
 
-const builderOf = (config: BuildConfig, terminal: Terminal, quiet?: true): Builder => ({
-  requireSound: () => requireSound(config, terminal.progress(quiet), terminal),
-  build: async () => {
-    const effects = terminal.effects(quiet);
-    const result = await build(config, effects);
-    return result.published ? result.sequence : null;
+const builderOf = (config: BuildConfig, { effects, warn }: Terminal, quiet?: true): Builder => ({
+  warn,
+  build: async (damaged) => {
+    const result = await build(config, effects(quiet), damaged);
+    if (result.published) return result.sequence;
+    throw Failure.invalid(
+      `"${config.register}" breaks the contract in ${amountOf(result.report.total, 'places')}, so nothing was repaired (see check)`,
+    );
   },
 });
-
-/** @throws Failure invalid: a tree can't be repaired from a register that breaks the contract */
-async function requireSound(
-  { register: file, notMeasured, skipInvalid }: BuildConfig,
-  progress: Progress,
-  terminal: Terminal,
-): Promise<void> {
-  const report = await inThreads({ file, notMeasured }, terminal, (register, pool) =>
-    check(register, progress, skipInvalid, stepsIn(pool)),
-  );
-  if (!isPublishable(report, skipInvalid)) {
-    throw Failure.invalid(
-      `"${file}" breaks the contract in ${amountOf(report.total, 'places')}, so nothing was repaired (see check)`,
-    );
-  }
-}
 
 /**
  * The damage to a tree, and the files in it that no route leads to.
@@ -86,11 +68,11 @@ async function requireSound(
  */
 function damageLines(
   out: string,
-  { sequence, files, damage, total, untracked, closed }: VerifyReport,
+  { sequence, files, damage, total, untracked }: VerifyReport,
   repairedAs: number | null | undefined,
   areDeleted: boolean,
 ): string[] {
-  const verdict = total === 0 ? 'matches its state and digest' : `has ${amountOf(total, 'damaged files')}`;
+  const verdict = total === 0 ? 'matches its lists' : `has ${amountOf(total, 'damaged files')}`;
   const isRepaired = typeof repairedAs === 'number';
   const unasked = damage.some(({ what }) => what === 'interrupted')
     ? '; a commit was interrupted: the next build completes it'
@@ -104,14 +86,6 @@ function damageLines(
     ...untracked.files.map((file) => `${areDeleted ? 'deleted' : 'untracked'}: ${file}`),
     ...moreLines(untracked.total - untracked.files.length),
     `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${amountOf(files, 'files')})${total > 0 ? outcome : ''}`,
-    ...(closed.total === 0
-      ? []
-      : [
-          `${amountOf(closed.total, 'files and folders')} ` +
-            (repairedAs === undefined
-              ? `can’t be read by others, such as ${closed.example}: expected the modes 644 and 755 (--repair sets them)`
-              : `could not be read by others, such as ${closed.example}: set to the modes 644 and 755`),
-        ]),
     ...(untracked.total > 0 && !areDeleted
       ? [
           `No route leads to ${amountOf(untracked.total, 'untracked files')} (--repair --delete-untracked deletes them)`,

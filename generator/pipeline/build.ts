@@ -145,23 +145,23 @@ interface Work {
 /**
  * Publishes what changed. If the register is refused, or on an error or abort before the commit, the published
  * tree stays as it was.
- * @param damaged published files that are written again, for a repair; their siblings are, too
+ * @param damaged published files that are written again with their siblings, for a repair
  * @throws Failure with a one-line message and an exit code
  */
 export async function build(
   config: BuildConfig,
   effects: Effects,
-  damaged?: readonly string[],
+  damaged?: readonly string[] | 'all',
 ): Promise<Refused | Published> {
   const tree = new Tree(config.out, config.state);
   // Lock, and complete what an interrupted build left.
   tree.requireNoLinks();
-  tree.prepare();
+  tree.prepare(damaged !== undefined);
   const lock = Lock.take(tree.lock);
   try {
     await completeCommit(tree, effects.progress, effects.warn);
     const result = await addUnchangedNote(
-      withRegister(tree, config, effects, damaged ?? [], async (work): Promise<Refused | Published> => {
+      withRegister(tree, config, effects, damaged, async (work): Promise<Refused | Published> => {
         // Nothing changed: nothing that documents are made from, and the tree is what it made.
         if (damaged === undefined && isUnchanged(work)) return renew(work);
         return withStage(work, async (stage, threads): Promise<Refused | Published> => {
@@ -197,7 +197,7 @@ export async function dryRun(config: BuildConfig, effects: Effects): Promise<Dif
   try {
     if (existsSync(tree.commit))
       throw Failure.invalid(`a commit to "${tree.out}" was interrupted: the next build completes it`);
-    return await withRegister(tree, config, effects, [], async (work) => {
+    return await withRegister(tree, config, effects, undefined, async (work) => {
       const { known, register } = work;
       const sequence = known.published?.sequence ?? null;
       if (isUnchanged(work)) return { ...nothingNew(work), sequence, byRoute: {}, implausible: null, examples: [] };
@@ -241,12 +241,16 @@ async function withRegister<T>(
   tree: Tree,
   config: BuildConfig,
   effects: Effects,
-  damaged: readonly string[],
+  damaged: readonly string[] | 'all' | undefined,
   use: (work: Work) => Promise<T>,
 ): Promise<T> {
   const { progress, generator } = effects;
   const now = effects.now();
-  const known = await progress.blocking(() => readKnown(tree), 'reading the lists of what is published');
+  const found = await progress.blocking(
+    () => readKnown(tree, damaged !== undefined),
+    'reading the lists of what is published',
+  );
+  const known = damaged === 'all' ? { ...found, lists: null } : found;
   const watcher = new Watcher(config.register);
   const register = Register.open(config.register, config.notMeasured);
   try {
@@ -260,7 +264,8 @@ async function withRegister<T>(
     };
     warnOfExample(config, register, effects.warn);
     warnOfUnknown(known, effects.warn);
-    return await use({ tree, config, effects, known, register, watcher, now, inputs, damaged });
+    const files = damaged === 'all' ? [] : (damaged ?? []);
+    return await use({ tree, config, effects, known, register, watcher, now, inputs, damaged: files });
   } finally {
     register.close();
     watcher.close();
@@ -286,7 +291,9 @@ function renew(work: Work): Published {
   replaceFile(tree.manifest, text.replace(BUILT_AT, `"built_at":"${timeAt(now.getTime())}"`), join(tree.state, 'snapshot.json'));
   if (known.published === undefined) throw new TypeError('nothing is published');
   const { sequence, as_of: asOf, counts, tree: size } = known.published;
-  const records = Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== null));
+  const records = Object.fromEntries(
+    Object.entries(counts).flatMap(([kind, count]) => (count === null ? [] : [[kind, count] as const])),
+  );
   return {
     published: true,
     ...nothingNew(work),

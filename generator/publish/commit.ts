@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { Failure, asFailure, codeOf, isInterrupt } from '../base/errors.js';
+import { Failure, asFailure, codeOf, isInterrupt, unlessFailure } from '../base/errors.js';
 import { flushOne, makeFolder, readJson, renameFolder } from '../base/files.js';
 import type { Progress } from '../base/progress.js';
 import { readManifest } from '../tree/manifest.js';
@@ -120,7 +120,7 @@ export async function completeCommit(
 
 /** Whether a commit leads on from what is published, or has been carried out. */
 function isOfTree(tree: Tree, { before, after }: Commit): boolean {
-  const published = readManifest(tree.manifest);
+  const published = unlessFailure(() => readManifest(tree.manifest));
   if (published === undefined) return before === null;
   const now = JSON.stringify(idOf(published));
   return now === JSON.stringify(before) || now === JSON.stringify(after);

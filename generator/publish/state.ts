@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
+import { unlessFailure } from '../base/errors.js';
 import { readJson, replaceFile } from '../base/files.js';
 import { COMPRESSED_FROM_BYTES } from '../tree/codings.js';
 import { readChangeIndex } from '../tree/changes.js';
@@ -78,10 +79,13 @@ export const replaceState = (tree: Tree, state: State): void =>
 
 /**
  * Reads what is known of a tree. No commit may be under way.
+ * @param isRepair whether snapshot.json may be damaged: then there is none
  * @throws Failure invalid: snapshot.json is not one of this program
  */
-export function readKnown(tree: Tree): Known {
-  const published = readManifest(tree.manifest);
+export function readKnown(tree: Tree, isRepair = false): Known {
+  const published = isRepair
+    ? unlessFailure(() => readManifest(tree.manifest))
+    : readManifest(tree.manifest);
   const { data } = z.object({ sum: sha256, state: stateSchema }).safeParse(readJson(tree.stateFile));
   const state = data !== undefined && data.sum === sumOfText(data.state) ? data.state : undefined;
   const isKnown =
@@ -102,6 +106,6 @@ export function lastOf(tree: Tree, { published, state }: Known): { id: string | 
   const index = readChangeIndex(tree);
   return {
     id: published?.tree.id ?? index?.tree ?? state?.tree,
-    sequence: Math.max(published?.sequence ?? 0, index?.sequence ?? 0, published === undefined ? 0 : 0),
+    sequence: Math.max(published?.sequence ?? 0, index?.sequence ?? 0),
   };
 }

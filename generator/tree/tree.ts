@@ -63,15 +63,16 @@ export class Tree {
 
   /**
    * Creates the output folder and the state, if missing.
+   * @param isRepair whether snapshot.json may be damaged
    * @throws Failure environment: one is not ours, not writable, or on another file system
    */
-  prepare(): void {
+  prepare(isRepair = false): void {
     const { out } = this;
     this.#isNew = !existsSync(out);
     try {
       makeFolder(out);
       this.requireOurs();
-      readManifest(this.manifest);
+      if (!isRepair) readManifest(this.manifest);
     } catch (error) {
       // For a builder, an unreadable snapshot.json means that the folder is not a tree.
       if (error instanceof Failure) throw Failure.environment(error.message);

@@ -1,5 +1,5 @@
 /** Repairs a tree: a build writes what is damaged again; what is served without being published is deleted. */
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { makeFolder } from '../../base/files.js';
 import { Lock } from '../../base/lock.js';
 import type { Progress } from '../../base/progress.js';
@@ -10,8 +10,11 @@ import { interruption, verify, type VerifyReport } from './verify.js';
 
 /** What a repair needs of the program that builds trees. */
 export interface Builder {
-  /** Writes damaged files again, and what changed. @returns the number of the snapshot; null if it was refused */
-  readonly build: (damaged: readonly string[]) => Promise<number | null>;
+  /**
+   * Writes damaged files again, and what changed. @returns the number of the snapshot
+   * @throws Failure invalid: the register can't be published
+   */
+  readonly build: (damaged: readonly string[] | 'all') => Promise<number>;
   readonly warn: (line: string) => void;
 }
 
@@ -27,7 +30,7 @@ export async function repair(
   { build, warn }: Builder,
   progress: () => Progress,
   deletesUntracked: boolean,
-): Promise<{ readonly found: VerifyReport; readonly left: number; readonly snapshot: number | null }> {
+): Promise<{ readonly found: VerifyReport; readonly left: number; readonly snapshot: number }> {
   makeFolder(tree.out);
   tree.prepareState();
   const interrupted = existsSync(tree.commit) ? 1 : 0;
@@ -39,10 +42,7 @@ export async function repair(
     damage: [...(interrupted > 0 ? [interruption(tree)] : []), ...checked.report.damage],
     total: checked.report.total + interrupted,
   };
-  // Without lists every file is written again; the state keeps what was withheld.
-  if (damaged === undefined) rmSync(tree.lists, { recursive: true, force: true });
-  const snapshot = await build(damaged ?? []);
-  if (snapshot === null) return { found: report, left: Math.max(report.total, 1), snapshot };
+  const snapshot = await build(damaged);
   await locked(tree, async () => {
     for (const file of extra) deleteFile(tree.out, file);
   });

@@ -39,8 +39,8 @@ const SHOWN_DAMAGE = 100;
 /** What a check found, for a repair. */
 export interface Checked {
   readonly report: VerifyReport;
-  /** Listed files that are to be written again; undefined if that is all of them. */
-  readonly damaged: readonly string[] | undefined;
+  /** Listed files that are to be written again. */
+  readonly damaged: readonly string[] | 'all';
   /** Files to which a route leads, though they are not published. */
   readonly extra: readonly string[];
   readonly untracked: readonly string[];
@@ -82,7 +82,7 @@ class Findings {
         total,
         untracked: { files: untracked.slice(0, SHOWN_DAMAGE), total: untracked.length },
       },
-      damaged: isUnknown || damaged.length > MOST_DAMAGED ? undefined : damaged,
+      damaged: isUnknown || damaged.length > MOST_DAMAGED ? 'all' : damaged,
       extra,
       untracked,
     };
