@@ -7,14 +7,7 @@ import { placeOf } from '../register/findings.js';
 import { BULK_FILES, EXPORT_FORMATS } from '../routes/exports.js';
 import { RESOURCES, TABLES } from '../schema/schema.js';
 import { printDifference } from './diff.js';
-import {
-  ACCEPTING,
-  RENDERING,
-  renderingFlags,
-  waitOption,
-  type OnTree,
-  type Program,
-} from './options.js';
+import { ACCEPTING, RENDERING, renderingFlags, waitOption, type OnTree, type Program } from './options.js';
 import {
   asOfText,
   brokenLine,

@@ -55,7 +55,14 @@ import { check } from '../register/check.js';
 import { Register } from '../register/database.js';
 import { explainer } from '../register/explain.js';
 import { isPublishable, type CheckReport, type Warning } from '../register/findings.js';
-import { entriesOf, invalidRecords, markWithheld, overviewOf, recordsOf, type Overview } from '../register/overview.js';
+import {
+  entriesOf,
+  invalidRecords,
+  markWithheld,
+  overviewOf,
+  recordsOf,
+  type Overview,
+} from '../register/overview.js';
 import { Watcher } from '../register/snapshot.js';
 import { countRows, warningsOf } from '../register/warnings.js';
 import { DOCUMENTS } from '../routes/exports.js';
@@ -200,7 +207,8 @@ export async function dryRun(config: BuildConfig, effects: Effects): Promise<Dif
     return await withRegister(tree, config, effects, undefined, async (work) => {
       const { known, register } = work;
       const sequence = known.published?.sequence ?? null;
-      if (isUnchanged(work)) return { ...nothingNew(work), sequence, byRoute: {}, implausible: null, examples: [] };
+      if (isUnchanged(work))
+        return { ...nothingNew(work), sequence, byRoute: {}, implausible: null, examples: [] };
       const threads = await startThreads(work);
       try {
         const stage = stageSpec(work, EXAMPLES);
@@ -288,7 +296,11 @@ function isUnchanged({ known, inputs, config }: Work): boolean {
 function renew(work: Work): Published {
   const { tree, known, register, now } = work;
   const text = readText(tree.manifest) ?? '';
-  replaceFile(tree.manifest, text.replace(BUILT_AT, `"built_at":"${timeAt(now.getTime())}"`), join(tree.state, 'snapshot.json'));
+  replaceFile(
+    tree.manifest,
+    text.replace(BUILT_AT, `"built_at":"${timeAt(now.getTime())}"`),
+    join(tree.state, 'snapshot.json'),
+  );
   if (known.published === undefined) throw new TypeError('nothing is published');
   const { sequence, as_of: asOf, counts, tree: size } = known.published;
   const records = Object.fromEntries(
@@ -373,10 +385,7 @@ async function startThreads({ config, effects, register, watcher, now }: Work): 
 }
 
 /** Starts threads and an empty stage; whatever happens, both are gone in the end. */
-async function withStage<T>(
-  work: Work,
-  use: (stage: StageSpec, threads: Threads) => Promise<T>,
-): Promise<T> {
+async function withStage<T>(work: Work, use: (stage: StageSpec, threads: Threads) => Promise<T>): Promise<T> {
   const { tree } = work;
   newStage(tree.stage);
   let threads: Threads | undefined;
@@ -395,12 +404,24 @@ async function withStage<T>(
 }
 
 /** @param examples how many documents of each kind of change are shown; null if the stage is to be published */
-function stageSpec({ tree, config, known, register, damaged, now }: Work, examples: number | null): StageSpec {
+function stageSpec(
+  { tree, config, known, register, damaged, now }: Work,
+  examples: number | null,
+): StageSpec {
   const table = tableFor(routesOf(config.files), register.measured);
-  const routes = table.filter((route) => hasDocuments(route) || isOwn(route)).map((route): ListedRoute => {
-    const { name, path, file, class: cacheClass, parameters } = route;
-    return { name, path, file, class: cacheClass, ...(parameters && { parameters }), pages: pagesOf(route, table) };
-  });
+  const routes = table
+    .filter((route) => hasDocuments(route) || isOwn(route))
+    .map((route): ListedRoute => {
+      const { name, path, file, class: cacheClass, parameters } = route;
+      return {
+        name,
+        path,
+        file,
+        class: cacheClass,
+        ...(parameters && { parameters }),
+        pages: pagesOf(route, table),
+      };
+    });
   const isDownloaded = examples === null && !config.keepDownloads;
   return {
     out: tree.out,
@@ -485,7 +506,11 @@ async function render(
   progress.start('rendering', tasks.length, 'parts');
   const rendered = await follow(Promise.all(tasks), () => done, progress);
   progress.finish();
-  const written = [...rendered.flat(), ...main.finish(), ...formerRoutes(stage).map((route) => passOver(stage, route))];
+  const written = [
+    ...rendered.flat(),
+    ...main.finish(),
+    ...formerRoutes(stage).map((route) => passOver(stage, route)),
+  ];
 
   // The guard: what would be lost, published again or renumbered.
   const counts = await counting;
@@ -504,7 +529,20 @@ async function render(
         ),
   ].filter((each) => each !== undefined);
   const doubt = doubts.length === 0 ? undefined : doubts.join('; ');
-  return { report, excluded, absent: register.absent, warnings, table, overview, written, counts, withheld, sources, samples, doubt };
+  return {
+    report,
+    excluded,
+    absent: register.absent,
+    warnings,
+    table,
+    overview,
+    written,
+    counts,
+    withheld,
+    sources,
+    samples,
+    doubt,
+  };
 }
 
 /** Takes the documents that this thread renders, in any order of their routes. */
@@ -552,7 +590,12 @@ function changesByRoute(written: readonly Written[]): ReadonlyMap<string, Change
 // Publishing
 
 /** Stages what follows from the documents, and commits. */
-async function publish(work: Work, stage: StageSpec, threads: Threads, rendered: Rendered): Promise<Published> {
+async function publish(
+  work: Work,
+  stage: StageSpec,
+  threads: Threads,
+  rendered: Rendered,
+): Promise<Published> {
   const { tree, config, effects, known, register, now, damaged } = work;
   const { progress, generator } = effects;
   const { overview, table, sources, samples, counts, withheld, report, excluded, warnings } = rendered;
@@ -562,7 +605,9 @@ async function publish(work: Work, stage: StageSpec, threads: Threads, rendered:
   // The downloads, in threads, but for what names the snapshot.
   const isTakedown = withholdsMore(state?.withheld, withheld);
   const found = readDownloads(stage, known);
-  const changed = new Set([...changesByRoute(written)].flatMap(([route, each]) => (isAny(each) ? [route] : [])));
+  const changed = new Set(
+    [...changesByRoute(written)].flatMap(([route, each]) => (isAny(each) ? [route] : [])),
+  );
   const isSameProgram = state?.inputs.program === work.inputs.program;
   const isCurrent = found !== undefined && isSameProgram && found.snapshot.sequence === published?.sequence;
   let rows = 0;
@@ -581,7 +626,12 @@ async function publish(work: Work, stage: StageSpec, threads: Threads, rendered:
   const firstKey = (route: string): number | undefined => firstKeys.get(route);
   const pages = new MainWriter(stage);
   await progress.blocking(() => {
-    for (const output of descriptions(sources, samples, (route, key) => readNext(stage, route, key), firstKey))
+    for (const output of descriptions(
+      sources,
+      samples,
+      (route, key) => readNext(stage, route, key),
+      firstKey,
+    ))
       pages.put(output);
   });
   written.push(...pages.finish());
@@ -650,7 +700,13 @@ async function publish(work: Work, stage: StageSpec, threads: Threads, rendered:
       overview,
       downloads: ended.downloads,
       table,
-      plan: { ...id, files, bytes, firstKeys: firstKeysOf(written), named: Object.fromEntries([...written, ...own].flatMap(({ named }) => Object.entries(named))) },
+      plan: {
+        ...id,
+        files,
+        bytes,
+        firstKeys: firstKeysOf(written),
+        named: Object.fromEntries([...written, ...own].flatMap(({ named }) => Object.entries(named))),
+      },
       builtAt,
       generator,
     }),
@@ -660,8 +716,14 @@ async function publish(work: Work, stage: StageSpec, threads: Threads, rendered:
   const assets = new Set(table.flatMap((route) => (route.class === 'asset' ? [route.file] : [])));
   const former = formerAssets(tree.out, state?.assets ?? {}, lists, assets, now);
   if (former.kept.length > 0)
-    writeList(paths.lists, FORMER_LIST, 0, former.kept.map(({ sum, file }) => lineOf(sum, file)));
-  const gone = lists === null ? unwritten(tree, stage, [...(published?.routes ?? []), ...table], former.kept) : [];
+    writeList(
+      paths.lists,
+      FORMER_LIST,
+      0,
+      former.kept.map(({ sum, file }) => lineOf(sum, file)),
+    );
+  const gone =
+    lists === null ? unwritten(tree, stage, [...(published?.routes ?? []), ...table], former.kept) : [];
   finishStage(tree.stage, [...former.deleted, ...gone]);
   const next: State = {
     version: 1,
@@ -678,7 +740,12 @@ async function publish(work: Work, stage: StageSpec, threads: Threads, rendered:
   // The commit.
   await threads.close();
   await progress.blocking(
-    () => seal(tree, { before: published === undefined ? null : idOf(published), after: id, steps: changes.added + changes.changed + changes.removed }),
+    () =>
+      seal(tree, {
+        before: published === undefined ? null : idOf(published),
+        after: id,
+        steps: changes.added + changes.changed + changes.removed,
+      }),
     'writing to the disk, so that a crash loses nothing',
   );
   await completeCommit(tree, progress, effects.warn);

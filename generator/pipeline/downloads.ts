@@ -66,7 +66,8 @@ const packageSchema = z.object({
 
 const DESCRIPTION = 'downloads/datapackage.json';
 
-const describedIn = (out: string) => packageSchema.safeParse(readJson(join(out, DESCRIPTION))).data?.resources ?? [];
+const describedIn = (out: string) =>
+  packageSchema.safeParse(readJson(join(out, DESCRIPTION))).data?.resources ?? [];
 
 /** Reads what is published. @returns undefined if a file is missing, or is not the one that is described */
 export function readDownloads(
@@ -150,7 +151,12 @@ export class DownloadTasks {
     for (const table of exportsOf(overview.measured).filter((each) => each.resource === resource)) {
       const written =
         state === 'written'
-          ? threads.run('../exports/write-table.js', 'writeTable', { table: table.name, folder }, { onProgress })
+          ? threads.run(
+              '../exports/write-table.js',
+              'writeTable',
+              { table: table.name, folder },
+              { onProgress },
+            )
           : undefined;
       for (const { format } of EXPORT_FORMATS)
         this.#note(
@@ -171,13 +177,19 @@ export class DownloadTasks {
     const parts = routes.flatMap((route) => partsOf(documents, route));
     const written =
       state === 'written'
-        ? threads.run('../exports/documents.js', 'joinLines', { parts, file: join(scratch, file) }, { onProgress })
+        ? threads.run(
+            '../exports/documents.js',
+            'joinLines',
+            { parts, file: join(scratch, file) },
+            { onProgress },
+          )
         : undefined;
     this.#note(file, state, written);
   }
 
   #note(file: string, state: State, written: Promise<WrittenDownload> | undefined): void {
-    const outcome = written?.then((each) => ({ ...each, state })) ?? Promise.resolve(this.#published(file, state));
+    const outcome =
+      written?.then((each) => ({ ...each, state })) ?? Promise.resolve(this.#published(file, state));
     // Avoids an unhandled rejection; the error surfaces where the promise is awaited.
     outcome.catch(() => undefined);
     this.#files.set(file, outcome);
@@ -197,8 +209,16 @@ export class DownloadTasks {
       ? undefined
       : threads.run('../exports/database.js', 'writeDatabase', { about, folder }, { onProgress });
     const state = isKept ? 'kept' : 'written';
-    this.#note(PLAIN_DATABASE.file, state, database?.then((files) => files.sqlite));
-    this.#note(DATABASE.file, state, database?.then((files) => files['sqlite.gz']));
+    this.#note(
+      PLAIN_DATABASE.file,
+      state,
+      database?.then((files) => files.sqlite),
+    );
+    this.#note(
+      DATABASE.file,
+      state,
+      database?.then((files) => files['sqlite.gz']),
+    );
     const list = isKept
       ? undefined
       : threads.run('../exports/documents.js', 'joinLines', {
@@ -257,7 +277,11 @@ function outcomeOf(outcomes: ReadonlyMap<string, Outcome>, file: string): Outcom
 }
 
 /** What a build says of the downloads if it keeps all that is published. */
-export function keptSummary({ out }: { readonly out: string }, { published }: Known, measured: Measured): DownloadsSummary {
+export function keptSummary(
+  { out }: { readonly out: string },
+  { published }: Known,
+  measured: Measured,
+): DownloadsSummary {
   const resources = new Map(describedIn(out).map((each) => [each.path, each]));
   const rowsOf = (file: string): number => resources.get(pathInFolder(file))?.rows ?? 0;
   const names = [

@@ -47,7 +47,7 @@ export type Reply =
   | { readonly is: 'failed'; readonly failure: FailureParts };
 
 /** Calls a function of a module. @throws Failure environment: the disk is full or fails */
-export async function perform(context: Context, { module, name, input }: Call): Promise<unknown> {
+export async function perform<Output>(context: Context, { module, name, input }: Call): Promise<Output> {
   const loaded: unknown = await import(module);
   const task: unknown = Reflect.get(Object(loaded), name);
   if (typeof task !== 'function') throw new TypeError(`"${module}" has no function "${name}"`);

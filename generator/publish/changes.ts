@@ -109,7 +109,10 @@ export async function stageChanges(
 ): Promise<{ readonly changes: readonly Change[]; readonly written: readonly Written[] }> {
   const to = { tree: ends.tree, sequence: ends.sequence, digest: ends.digest };
   const names = spec.routes.map(({ name }) => name);
-  const bundle = spec.isBundled && from !== null ? await writeBundle(spec.stage, from, to, names, treeBytes, progress) : null;
+  const bundle =
+    spec.isBundled && from !== null
+      ? await writeBundle(spec.stage, from, to, names, treeBytes, progress)
+      : null;
   const published = readChangeIndex(spec);
   // Only an unbroken chain is useful; if the index was lost, a new one starts here.
   const isChain = published?.tree === ends.tree && published.sequence === from?.sequence;
@@ -130,7 +133,8 @@ export async function stageChanges(
   const bundles = routeOf(BUNDLE.name);
   for (const { sequence, bundle: kept } of index.changes.toReversed()) {
     if (kept === null) continue;
-    if (sequence === to.sequence) bundles.putFile(sequence, kept, join(stagePaths(spec.stage).scratch, `${sequence}.ndjson.gz`));
+    if (sequence === to.sequence)
+      bundles.putFile(sequence, kept, join(stagePaths(spec.stage).scratch, `${sequence}.ndjson.gz`));
     else bundles.keep(sequence, kept.bytes);
   }
   const file = routeOf('changes');

@@ -172,7 +172,12 @@ export class RouteWriter {
   #first: number | null = null;
 
   /** @param part names what this writer stages */
-  constructor(spec: StageSpec, route: ListedRoute, range: KeyRange = ALL_KEYS, part = partName(route.name, range.low)) {
+  constructor(
+    spec: StageSpec,
+    route: ListedRoute,
+    range: KeyRange = ALL_KEYS,
+    part = partName(route.name, range.low),
+  ) {
     this.#spec = spec;
     this.#route = route;
     this.#low = range.low;
@@ -263,8 +268,7 @@ export class RouteWriter {
     this.#lines.push(lineOf(sum, file));
     this.#bytes += bytes;
     this.#first ??= key;
-    if (bytes > LARGE_BYTES || this.#route.class === 'download')
-      this.#named[file] = { bytes, sha256: sum };
+    if (bytes > LARGE_BYTES || this.#route.class === 'download') this.#named[file] = { bytes, sha256: sum };
     const isWhole = old !== undefined && !this.#damaged.has(file);
     this.#changes[old === undefined ? 'added' : isWhole && old.sum === sum ? 'unchanged' : 'changed'] += 1;
     return isWhole ? old.sum : old && '';

@@ -83,9 +83,7 @@ export const replaceState = (tree: Tree, state: State): void =>
  * @throws Failure invalid: snapshot.json is not one of this program
  */
 export function readKnown(tree: Tree, isRepair = false): Known {
-  const published = isRepair
-    ? unlessFailure(() => readManifest(tree.manifest))
-    : readManifest(tree.manifest);
+  const published = isRepair ? unlessFailure(() => readManifest(tree.manifest)) : readManifest(tree.manifest);
   const { data } = z.object({ sum: sha256, state: stateSchema }).safeParse(readJson(tree.stateFile));
   const state = data !== undefined && data.sum === sumOfText(data.state) ? data.state : undefined;
   const isKnown =
@@ -102,7 +100,10 @@ export function readKnown(tree: Tree, isRepair = false): Known {
 }
 
 /** The number of the last snapshot, and the id of the tree, as far as something published has them. */
-export function lastOf(tree: Tree, { published, state }: Known): { id: string | undefined; sequence: number } {
+export function lastOf(
+  tree: Tree,
+  { published, state }: Known,
+): { id: string | undefined; sequence: number } {
   const index = readChangeIndex(tree);
   return {
     id: published?.tree.id ?? index?.tree ?? state?.tree,

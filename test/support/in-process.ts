@@ -6,7 +6,7 @@ import type { Terminal } from '../../generator/commands/terminal.js';
 import { EXIT, Failure } from '../../generator/base/errors.js';
 import { effectsAt, quiet } from './build.js';
 import type { Run } from './cli.js';
-import { InlinePool } from './inline-pool.js';
+import { InlineThreads } from './inline-threads.js';
 
 /** What its clock says. */
 export const CLOCK = '2026-12-24T00:00:00Z';
@@ -20,7 +20,7 @@ export async function inProcess(...args: readonly string[]): Promise<Run> {
     say: (line) => writeOut(`${line}\n`),
     warn,
     progress: quiet,
-    startPool: (register, notMeasured) => new InlinePool(register, notMeasured),
+    startThreads: (source) => new InlineThreads(source),
     now: effectsAt(CLOCK).now,
     effects: () => ({ ...effectsAt(CLOCK), warn }),
     cost: () => ({ seconds: 0, peakMemoryBytes: 0 }),

@@ -52,13 +52,13 @@ const indexSchema = z.strictObject({
 
 const digests = { from_digest: z.string(), to_digest: z.string() };
 const step = { tree: z.string(), from: z.int(), to: z.int(), ...digests };
-const document = { path: z.string(), sha256: z.string(), bytes: z.int() };
+const document = { path: z.string(), file: z.string(), sha256: z.string(), bytes: z.int() };
 
 const bundleSchema = z.tuple(
   [z.strictObject(step)],
   z.union([
     z.strictObject({ ...document, body: z.string().optional() }),
-    z.strictObject({ path: z.string(), deleted: z.literal(true) }),
+    z.strictObject({ path: z.string(), file: z.string(), deleted: z.literal(true) }),
   ]),
 );
 
@@ -169,62 +169,55 @@ const OUTSIDE: ReadonlySet<string> = new Set([
 interface DigestRoute {
   readonly name: string;
   readonly path: string;
+  readonly file: string;
   readonly parameters?: readonly { readonly name: string; readonly in: 'path' | 'query' }[] | undefined;
   /** On routes that serve the file of another one, of which the digest says nothing either. */
   readonly requires?: string | undefined;
 }
 
-/** The head of a Merkle tree over these leaves: RFC 6962, section 2.1. */
-export function rootOf(entries: readonly string[]): Buffer {
-  const hashOf = (...parts: readonly (string | Uint8Array)[]): Buffer => {
-    const sum = createHash('sha256');
-    for (const part of parts) sum.update(part);
-    return sum.digest();
-  };
-  const [only] = entries;
-  if (only === undefined) return hashOf('');
-  if (entries.length === 1) return hashOf(Buffer.of(0), only);
-  let split = 1;
-  while (split * 2 < entries.length) split *= 2;
-  return hashOf(Buffer.of(1), rootOf(entries.slice(0, split)), rootOf(entries.slice(split)));
-}
-
-/** The digest of a mirror, computed from its documentation with no code of the generator's. */
-export function digestOf(mirror: ReadonlyMap<string, string>, routes: readonly DigestRoute[]): string {
+/** The list of documents of a copy, as its documentation says, with no code of the generator's. */
+export function listOf(copy: ReadonlyMap<string, string>, routes: readonly DigestRoute[]): string {
   const lines = routes
     .filter(
-      ({ name, requires }) => !OUTSIDE.has(name) && !name.startsWith('former-') && requires === undefined,
+      ({ name, path, requires }) =>
+        !OUTSIDE.has(name) &&
+        !name.startsWith('former-') &&
+        requires === undefined &&
+        !/^\/downloads(\/|$)/.test(path),
     )
-    .map((route) => {
-      const documents = [...mirror].flatMap(([url, hash]) => {
-        const key = keyIn(url, route);
-        return key === undefined ? [] : [{ key, line: `${hash}  ${url}\n` }];
-      });
-      const chunks: string[] = [];
-      for (const { key, line } of documents.toSorted((a, b) => Number(a.key - b.key))) {
-        if (chunks.length === 0 || endsChunk(key)) chunks.push(line);
-        else chunks.push(`${chunks.pop()}${line}`);
-      }
-      return `${route.name} ${documents.length} ${rootOf(chunks).toString('base64')}\n`;
-    });
-  return sha256(lines.join(''));
+    .flatMap((route) =>
+      [...copy]
+        .flatMap(([url, hash]) => {
+          const key = keyIn(url, route);
+          const file = route.file.replace(/\{\w+\}/, valueIn(url, route) ?? '');
+          return key === undefined ? [] : [{ key, line: `${hash}  ${file}\n` }];
+        })
+        .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+        .map(({ line }) => line),
+    );
+  return lines.join('');
+}
+
+/** Its digest. */
+export const digestOf = (copy: ReadonlyMap<string, string>, routes: readonly DigestRoute[]): string =>
+  sha256(listOf(copy, routes));
+
+/** The text of a parameter in a URL of a route: empty where it has none; undefined if it is no URL of the route. */
+function valueIn(url: string, { path, parameters: [parameter] = [] }: DigestRoute): string | undefined {
+  const query = parameter?.in === 'query' ? `?${parameter.name}={${parameter.name}}` : '';
+  const [before = '', after] = (path + query).split(/\{\w+\}/);
+  if (after === undefined) return url === before ? '' : undefined;
+  if (!url.startsWith(before) || !url.endsWith(after)) return undefined;
+  return url.slice(before.length, url.length - after.length);
 }
 
 /** The number in a URL of a route: 0 where it has none; undefined if it is no URL of the route. */
-export function keyIn(url: string, { path, parameters: [parameter] = [] }: DigestRoute): bigint | undefined {
-  const query = parameter?.in === 'query' ? `?${parameter.name}={${parameter.name}}` : '';
-  const [before = '', after] = (path + query).split(/\{\w+\}/);
-  if (after === undefined) return url === before ? 0n : undefined;
-  if (!url.startsWith(before) || !url.endsWith(after)) return undefined;
-  const value = url.slice(before.length, url.length - after.length);
-  if (parameter?.name === 'prefix') return /^[0-9a-f]+$/.test(value) ? BigInt(`0x1${value}`) : undefined;
+export function keyIn(url: string, route: DigestRoute): bigint | undefined {
+  const value = valueIn(url, route);
+  if (value === undefined || value === '') return value === '' ? 0n : undefined;
+  if (route.parameters?.[0]?.name === 'prefix')
+    return /^[0-9a-f]+$/.test(value) ? BigInt(`0x1${value}`) : undefined;
   return /^\d+$/.test(value) ? BigInt(value) : undefined;
-}
-
-export function endsChunk(key: bigint): boolean {
-  const prime = 67_108_859n;
-  const mixed = ((key % prime) * 41_475_557n + (key / prime) * 25_214_903n) % prime;
-  return (mixed ** 3n % prime) % 256n === 0n;
 }
 
 export const bytesOf = (file: string): number => statSync(file).size;

@@ -60,11 +60,14 @@ export const isDownload = (path: string): boolean => path.startsWith('downloads/
 export const speaksOfDownloads = (path: string): boolean =>
   isDownload(path) || /^(downloads|index)\.html(\.br|\.gz)?$/.test(path);
 
-/** What decisions.md lets differ between two builds of one register: the time of the build, and what follows from it. */
+/** What may differ between two builds of one register: the time of the build, its number, and what names them. */
 export const isOfTheBuild = (path: string): boolean =>
   path === 'snapshot.json' ||
   path.startsWith('changes/') ||
-  /^feeds\/snapshots\.(atom|json)$/.test(path);
+  /^feeds\/snapshots\.(atom|json)$/.test(path) ||
+  /^downloads(\/(register\.sqlite(\.gz)?|datapackage\.json|SHA256SUMS|README\.txt)|\.html(\.gz|\.br)?)$/.test(
+    path,
+  );
 
 /** Whether a document is another in each month: its digest is, too. */
 export const isOfTheMonth = (path: string): boolean => path === '.well-known/security.txt';

@@ -54,16 +54,7 @@ function pageMaker(
   table: readonly Route[],
 ): (facts: PageFacts) => FileOutput {
   const inWords = wordsIn(operator);
-  return ({
-    route,
-    template,
-    title,
-    description,
-    styles = [],
-    scripts = [],
-    content,
-    isShared = false,
-  }) => ({
+  return ({ route, template, title, description, styles = [], scripts = [], content, isShared = false }) => ({
     route,
     key: 0,
     body: render(template, {
@@ -220,7 +211,11 @@ export const downloadsPage = (
   table: readonly Route[],
   downloads: Downloads,
 ): FileOutput =>
-  pageMaker(config, overview, table)({
+  pageMaker(
+    config,
+    overview,
+    table,
+  )({
     route: 'downloads-page',
     template: 'downloads',
     title: `Downloads – ${config.operator.name}`,

@@ -108,7 +108,10 @@ export async function verify(tree: Tree, progress: Progress): Promise<Checked> {
     }
     if (!snapshotSchema.safeParse(JSON.parse(readFileSync(tree.manifest, 'utf8'))).success)
       found.add('snapshot.json', 'altered');
-    const { lists, state } = await progress.blocking(() => readKnown(tree), 'reading the lists of what is published');
+    const { lists, state } = await progress.blocking(
+      () => readKnown(tree),
+      'reading the lists of what is published',
+    );
     if (lists === null) {
       const path = state === undefined ? tree.stateFile : tree.lists;
       found.add(nameOf(path), existsSync(path) ? 'altered' : 'missing');
@@ -125,9 +128,13 @@ export async function verify(tree: Tree, progress: Progress): Promise<Checked> {
 async function checkFiles(tree: Tree, lists: string, found: Findings, progress: Progress): Promise<void> {
   const routes = listedRoutes(lists).filter(({ name }) => name !== FORMER_LIST.name);
   const former = [...linesOf(lists, FORMER_LIST)];
-  const assets = former.map(
-    ({ file }): ListedRoute => ({ name: file, path: `/${file}`, file, class: 'asset', pages: [] }),
-  );
+  const assets = former.map(({ file }): ListedRoute => ({
+    name: file,
+    path: `/${file}`,
+    file,
+    class: 'asset',
+    pages: [],
+  }));
   const { keys, extra, untracked } = await scan(tree, [...routes, ...assets], progress);
   for (const file of extra) found.add(file, 'extra');
   found.untracked = untracked;
