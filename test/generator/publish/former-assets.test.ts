@@ -14,7 +14,7 @@ import {
   contentOf,
   digestOf,
   hashesOf,
-  listOf,
+  changedBy,
   manifestOf,
   mirrorOf,
   sha256,
@@ -61,7 +61,7 @@ describe('a snapshot with other assets', () => {
       tree: { ...manifestOf(fresh).tree, id: tree.id },
       routes: manifestOf(fresh).routes,
     });
-    expect(listOf(out, 2).delete).toEqual([`/${old}`]);
+    expect(changedBy(out, 2).delete).toEqual([`/${old}`]);
     const proxy = await startProxy(out);
     try {
       const response = await proxy.get(`/${old}`, { headers: { 'Accept-Encoding': 'br' } });
