@@ -1274,26 +1274,8 @@ export interface paths {
       };
     };
   };
-  '/changes/{sequence}.json': {
-    /** Every URL that one snapshot added, changed or removed */
-    get: {
-      parameters: {
-        path: {
-          /** @description Number of the snapshot. */
-          sequence: number;
-        };
-      };
-      responses: {
-        200: {
-          content: {
-            readonly 'application/json': components['schemas']['ChangeList'];
-          };
-        };
-      };
-    };
-  };
   '/changes/{sequence}.ndjson.gz': {
-    /** The bodies of all documents that one snapshot changed */
+    /** What one snapshot changed, with the bodies of documents */
     get: {
       parameters: {
         path: {
@@ -1375,32 +1357,6 @@ export interface components {
         }[];
       }[];
     };
-    /** @description Every URL that one snapshot added, changed or removed. */
-    readonly ChangeList: {
-      /** @description Identifies the tree. One that starts over has another. */
-      readonly tree: string;
-      /** @description Number of the snapshot that it starts from. */
-      readonly from: number;
-      /** @description Number of the snapshot that it leads to. */
-      readonly to: number;
-      /** @description Digest of the snapshot that it starts from. */
-      readonly from_digest: string;
-      /** @description Digest of the snapshot that it leads to. */
-      readonly to_digest: string;
-      /** @description Documents that are new or changed: fetch them. */
-      readonly put: readonly {
-        /** @description Path to request, relative to the base URL. With {limit} in it, it stands for all values of the parameter. */
-        readonly path: string;
-        /** @description SHA-256 of the document; of several, over their lines in the digest. */
-        readonly sha256: string;
-        /** @description Size of the document, or of all of them. Unit: bytes. */
-        readonly bytes: number;
-        /** @description How many documents the entry stands for, if it is not one. */
-        readonly documents?: number;
-      }[];
-      /** @description Documents that were removed: delete them. */
-      readonly delete: readonly string[];
-    };
     /** @description The newest snapshots and what each of them changed. */
     readonly Changes: {
       /** @description Identifies the tree. One that starts over has another. */
@@ -1477,16 +1433,7 @@ export interface components {
             readonly removed: number;
           };
         };
-        /**
-         * Format: uri-reference
-         * @description Path of its change list; null if none is kept: take the documents.
-         */
-        readonly file: string | null;
-        /** @description Size of the change list; null if none is kept. Unit: bytes. */
-        readonly bytes: number | null;
-        /** @description SHA-256 of the change list; null if none is kept. */
-        readonly sha256: string | null;
-        /** @description The bodies of all documents that it changed; null if they are not kept: take the documents. */
+        /** @description What it changed, with the bodies of documents; null if it is not kept: take the documents. */
         readonly bundle: {
           /**
            * Format: uri-reference
@@ -3161,7 +3108,7 @@ export interface components {
       readonly tree: {
         /** @description Identifies the tree. One that starts over counts from 1 and has another. */
         readonly id: string;
-        /** @description Files, excluding compressed copies, snapshot.json and change lists. Unit: files. */
+        /** @description Files, excluding compressed copies, snapshot.json and what is below /changes. Unit: files. */
         readonly files: number;
         /** @description Their total size. Unit: bytes. */
         readonly bytes: number;
@@ -3173,7 +3120,7 @@ export interface components {
          * @description Time of the newest measurement in them; null if there is none.
          */
         readonly as_of: string | null;
-        /** @description The snapshot that the downloads belong to. The change lists after it, if they are kept, bring them up to date. */
+        /** @description The snapshot that the downloads belong to. The bundles after it, if they are kept, bring them up to date. */
         readonly sequence: number;
         /** @description Digest of that snapshot. */
         readonly digest: string;
@@ -3190,7 +3137,7 @@ export interface components {
           readonly sha256: string;
         }[];
       };
-      /** @description Documents of at least this size are also stored compressed, except downloads, snapshot.json, change lists and the feed of snapshots. Unit: bytes. */
+      /** @description Documents of at least this size are also stored compressed, except downloads, snapshot.json, the index of changes and the feed of snapshots. Unit: bytes. */
       readonly compressed_from: number;
       /** @description Every URL of the service. */
       readonly routes: readonly {
@@ -3521,5 +3468,4 @@ export const JSON_ROUTES: ReadonlySet<string> = new Set([
   '/api/v1/openapi.json',
   '/snapshot.json',
   '/changes/index.json',
-  '/changes/{sequence}.json',
 ]);

@@ -79,7 +79,7 @@ export function republished(before: WithheldMarks | undefined, now: WithheldMark
  * @param declared what the operator says is not measured
  * @param counts of the last snapshot: a column of which it has none is new in the contract
  */
-export function implausibleAbsence(
+function implausibleAbsence(
   before: readonly string[] | undefined,
   now: readonly string[],
   declared: readonly string[] = [],

@@ -1,7 +1,7 @@
 /**
  * Takedowns: what is withheld leaves the tree with the next build, whatever else that does. `withheldOf`
  * says what is withheld now, in the terms of `publish/`, whose `Takedown` says whether any of it is new.
- * If so, all downloads are written, and no change file of earlier snapshots stays.
+ * If so, all downloads are written, and no bundle of earlier snapshots stays.
  */
 import { hash } from 'node:crypto';
 import type { Exclusions } from '../register/database.js';

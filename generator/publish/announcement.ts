@@ -1,38 +1,36 @@
 /**
  * What a snapshot publishes besides documents and snapshot.json: what leads there from the previous one
- * (list, bundle and index of changes), and the feed of snapshots. The digest leaves these out; the state
+ * (a bundle and the index of changes), and the feed of snapshots. The digest leaves these out; the state
  * records the hashes of the feed.
  */
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Progress } from '../base/progress.js';
-import { KEPT_LISTS, indexOf, withoutFiles, mostChangeBytes, downloadsOf } from './change-index.js';
+import { KEPT_BUNDLES, indexOf, withoutBundle, mostChangeBytes, downloadsOf } from './change-index.js';
 import { FileWriter, chunksOf, readText } from '../base/files.js';
 import { OwnFolder } from '../base/links.js';
 import type { Announcement, FeedFile, OwnFiles, NextSnapshot, RenderSnapshotFeed } from './plan.js';
 import {
   INDEX_FILE,
-  filesIn,
+  bundlesIn,
   readChangeIndex,
   untrackedFiles,
-  listFile,
   bundleFile,
+  type Bundle,
   type Change,
-  type ChangeFile,
 } from '../tree/changes.js';
 import { measure } from '../tree/measure.js';
 import type { Tree } from '../tree/tree.js';
-import { bundleParts, hasRoom, routePart, type BundleRoom, type StagePaths } from './stage.js';
-import { Sink } from '../tree/sink.js';
+import { bundleParts, hasRoom, type BundleRoom, type StagePaths } from './stage.js';
 import { GzipFile } from './gzip.js';
-import { totalOf, type ComparedRoute } from '../state/next.js';
+import { totalOf } from '../state/next.js';
 import { nextRoutes } from './compared-routes.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { Described } from '../state/schema.js';
 import type { OwnFile } from '../state/state.js';
-import { isVariant, urlTemplate, urlsOf } from '../routes/route.js';
+import { urlsOf } from '../routes/route.js';
 
 /** The SHA-256 of each file, in hex. */
 const sumsOf = (files: readonly FeedFile[]): Record<string, string> =>
@@ -61,7 +59,7 @@ export async function stageMade(
   }
   return {
     own: [
-      ...filesIn(changes.slice(0, 1)).map(({ file }) => ({
+      ...bundlesIn(changes.slice(0, 1)).map(({ file }) => ({
         name: file.slice(1),
         isPut: true,
         isCached: false,
@@ -73,7 +71,7 @@ export async function stageMade(
   };
 }
 
-/** Stages the index, with list and bundle if they are kept. @returns the changes in it, newest first */
+/** Stages the index, with the bundle if it is kept. @returns the changes in it, newest first */
 async function stageChanges(
   snapshot: NextSnapshot,
   kinds: Announcement['kinds'],
@@ -100,7 +98,6 @@ async function stageChanges(
     }),
   );
   const bundle = step && (await writeBundle(snapshot, step, progress));
-  const list = bundle && writeList(snapshot, step);
   const newest: Change = {
     sequence,
     from: step?.from ?? null,
@@ -109,17 +106,13 @@ async function stageChanges(
     as_of,
     built_at,
     counts,
-    file: list?.file ?? null,
-    bytes: list?.bytes ?? null,
-    sha256: list?.sha256 ?? null,
     bundle: bundle ?? null,
   };
   const earlier = isChain ? published.changes : [];
-  const all = [newest, ...(isTakedown ? earlier.map(withoutFiles) : earlier)].slice(0, KEPT_LISTS);
+  const all = [newest, ...(isTakedown ? earlier.map(withoutBundle) : earlier)].slice(0, KEPT_BUNDLES);
   const index = indexOf(manifest, all);
   writeFileSync(join(spec.paths.last, INDEX_FILE), JSON.stringify(index));
-  if (!index.changes.includes(newest))
-    for (const { file } of filesIn([newest])) rmSync(join(spec.paths.last, file));
+  if (bundle && !index.changes.includes(newest)) rmSync(join(spec.paths.last, bundle.file));
   return index.changes;
 }
 
@@ -145,9 +138,11 @@ export function stageCopied(tree: Tree, paths: StagePaths, { put, removed }: Own
   };
 }
 
-// Change lists: what changed, for mirrors and caches that fetch documents themselves
+// Bundles: the bodies of everything that changed, in one gzip file (RFC 1952) of one member, since
+// browsers decompress no more. Its lines are JSON: the step, then each new or changed document, then each
+// removed one
 
-/** The ends of a change list or bundle, in the words of its first line. */
+/** The ends of a bundle, in the words of its first line. */
 interface ChangeStep {
   readonly tree: string;
   readonly from: number;
@@ -156,61 +151,10 @@ interface ChangeStep {
   readonly to_digest: string;
 }
 
-/** Writes the staged change list of a snapshot. */
-function writeList(snapshot: NextSnapshot, step: ChangeStep): ChangeFile {
-  const file = listFile(step.to);
-  const sink = new Sink(join(snapshot.spec.paths.last, file));
-  const write = (text: string): void => sink.write(Buffer.from(text));
-  const writeAll = (entries: Iterable<string>): void => {
-    let separator = '';
-    for (const entry of entries) {
-      write(separator + entry);
-      separator = ',\n';
-    }
-  };
-  try {
-    // One entry per line, so that it can be read as a stream.
-    write(`${JSON.stringify(step).slice(0, -1)},"put":[\n`);
-    writeAll(putEntries(snapshot));
-    write('\n],"delete":[\n');
-    writeAll(deletedPaths(snapshot));
-    write('\n]}\n');
-    return { file: `/${file}`, ...sink.finish() };
-  } finally {
-    sink.close();
-  }
-}
-
-/** All routes that are compared, in the order of a change list: that of their names, each with a space. */
-const byName = ({ spec }: NextSnapshot): readonly ComparedRoute[] =>
-  [...spec.routes.values()].toSorted(({ route: a }, { route: b }) =>
-    routePart(a.name, '') < routePart(b.name, '') ? -1 : 1,
-  );
-
-/** New and changed documents, as JSON. All variants of one are one entry: its checksum is over their lines of the digest. */
-function* putEntries(snapshot: NextSnapshot): Generator<string> {
-  const { next } = snapshot;
-  for (const compared of byName(snapshot)) {
-    const { added, changed } = next.changesOf(compared);
-    if (added + changed === 0) continue;
-    const { id, route } = compared;
-    if (isVariant(route)) {
-      const digest = createHash('sha256');
-      for (const { text } of next.chunks(compared)) digest.update(text);
-      const { documents, bytes } = next.summary(id);
-      yield JSON.stringify({ path: urlTemplate(route), documents, sha256: digest.digest('hex'), bytes });
-      continue;
-    }
-    const urls = urlsOf(route);
-    for (const { key, bytes, hash: sum } of next.differences(id, 'put'))
-      yield JSON.stringify({ path: urls(key)[0], sha256: sum?.toString('hex'), bytes });
-  }
-}
-
 /** The paths of removed documents, as JSON, but of those that another route has now. */
 function* deletedPaths(snapshot: NextSnapshot): Generator<string> {
   const { next, spec } = snapshot;
-  for (const { id, route, isFormer } of byName(snapshot)) {
+  for (const { id, route, isFormer } of spec.routes.values()) {
     const urls = urlsOf(route);
     const successor = isFormer
       ? [...spec.routes.values()].find((each) => !each.isFormer && each.route.path === route.path)
@@ -221,10 +165,6 @@ function* deletedPaths(snapshot: NextSnapshot): Generator<string> {
   }
 }
 
-// Bundles: the bodies of everything that changed, in one gzip file (RFC 1952) of one member, since
-// browsers decompress no more. Its lines are JSON: the step, then each new or changed document, then each
-// removed one
-
 /**
  * Stages the bundle of a snapshot. If it has more bytes than a tenth of the tree, and compressed more
  * than its room, there is none: whoever follows takes the documents with less effort.
@@ -234,7 +174,7 @@ async function writeBundle(
   snapshot: NextSnapshot,
   step: ChangeStep,
   progress: Progress,
-): Promise<ChangeFile | undefined> {
+): Promise<Bundle | undefined> {
   const { bundle, paths } = snapshot.spec;
   if (bundle === undefined || !hasRoom(bundle)) return undefined;
   const name = bundleFile(step.to);

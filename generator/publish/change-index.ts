@@ -1,21 +1,21 @@
-/** Writes /changes/index.json, and says which change files are kept. */
+/** Writes /changes/index.json, and says which bundles are kept. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFile } from '../base/files.js';
 import {
   INDEX_FILE,
-  filesIn,
-  listOf,
+  bundlesIn,
   readChangeIndex,
   untrackedFiles,
+  type Bundle,
   type Change,
   type ChangeIndex,
 } from '../tree/changes.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 
-/** How many change lists and bundles are kept. A daily mirror may miss a month. */
-export const KEPT_LISTS = 30;
+/** How many bundles are kept. A daily mirror may miss a month. */
+export const KEPT_BUNDLES = 30;
 
 /**
  * What all files below /changes stay below, in bytes. If all of 20,000 records are measured every night,
@@ -26,22 +26,21 @@ export const mostChangeBytes = ({ tree }: Pick<Manifest, 'tree'>): number => tre
 /** What an index says of its snapshot. */
 type Described = Pick<Manifest, 'tree' | 'sequence' | 'digest' | 'downloads'>;
 
-const NO_FILES = { from: null, from_digest: null, file: null, bytes: null, sha256: null, bundle: null };
+const NO_BUNDLE = { from: null, from_digest: null, bundle: null };
 
-/** A change without its files: it is only news. */
-export const withoutFiles = (of: Change): Change => ({ ...of, ...NO_FILES });
+/** A change without its bundle: it is only news. */
+export const withoutBundle = (of: Change): Change => ({ ...of, ...NO_BUNDLE });
 
 /**
- * Changes of which the newest have their files: as many as stay below a size together, up to one that
- * has no list, since nothing leads on from those before it.
+ * Changes of which the newest have their bundles: as many as stay below a size together, up to one that
+ * has none, since nothing leads on from those before it.
  * @param changes newest first
  */
-function withKeptFiles(changes: readonly Change[], most: number): Change[] {
+function withKeptBundles(changes: readonly Change[], most: number): Change[] {
   let bytes = 0;
   return changes.map((change) => {
-    const list = listOf(change);
-    bytes += list === undefined ? Number.POSITIVE_INFINITY : list.bytes + (change.bundle?.bytes ?? 0);
-    return bytes < most ? change : withoutFiles(change);
+    bytes += change.bundle?.bytes ?? Number.POSITIVE_INFINITY;
+    return bytes < most ? change : withoutBundle(change);
   });
 }
 
@@ -53,7 +52,7 @@ function oldestOf(sequence: number, changes: readonly Change[]): number {
   return oldest;
 }
 
-/** The index of a snapshot, which names only files that may be kept. @param all its changes, newest first */
+/** The index of a snapshot, which names only bundles that may be kept. @param all its changes, newest first */
 export function indexOf(manifest: Described, all: readonly Change[]): ChangeIndex {
   const { tree, sequence, digest } = manifest;
   const indexWith = (changes: Change[]): ChangeIndex => {
@@ -61,12 +60,12 @@ export function indexOf(manifest: Described, all: readonly Change[]): ChangeInde
     return { tree: tree.id, sequence, digest, oldest, ...downloadsOf(manifest), changes };
   };
   const indexBytes = Buffer.byteLength(JSON.stringify(indexWith([...all])));
-  return indexWith(withKeptFiles(all, mostChangeBytes(manifest) - indexBytes));
+  return indexWith(withKeptBundles(all, mostChangeBytes(manifest) - indexBytes));
 }
 
 /**
- * Removes damaged files from the published index. Lists that lead only to a damaged one go with it;
- * if none leads to the published snapshot any more, whoever follows the lists starts over.
+ * Removes damaged bundles from the published index, and with them those that lead only to a damaged one:
+ * whoever has an earlier snapshot starts over.
  * @param damaged files below the output folder
  */
 export function repairIndex(
@@ -77,17 +76,14 @@ export function repairIndex(
   const published = readChangeIndex(tree);
   const isOfSnapshot = published?.sequence === manifest.sequence && published.tree === manifest.tree.id;
   const changes = isOfSnapshot ? published.changes : [];
-  const isWhole = (file: string): boolean => !damaged.has(file.slice(1));
-  if (changes.length > 0 && filesIn(changes).every(({ file }) => isWhole(file))) return;
+  const isWhole = ({ file }: Bundle): boolean => !damaged.has(file.slice(1));
+  if (changes.length > 0 && bundlesIn(changes).every(isWhole)) return;
   const { sequence, as_of, built_at, digest } = manifest;
-  const hole = changes.findIndex((each) => each.file !== null && !isWhole(each.file));
-  const start = withoutFiles(changes[0] ?? { ...NO_FILES, sequence, digest, as_of, built_at, counts: {} });
-  const rest = changes.length === 0 || hole === 0 ? [start] : hole < 0 ? changes : changes.slice(0, hole);
+  const news =
+    changes.length > 0 ? changes : [{ ...NO_BUNDLE, sequence, digest, as_of, built_at, counts: {} }];
   const next = indexOf(
     manifest,
-    rest.map((each) =>
-      each.bundle === null || isWhole(each.bundle.file) ? each : { ...each, bundle: null },
-    ),
+    news.map((each) => (each.bundle !== null && isWhole(each.bundle) ? each : withoutBundle(each))),
   );
   mkdirSync(join(tree.out, 'changes'), { recursive: true });
   replaceFile(join(tree.out, INDEX_FILE), JSON.stringify(next), join(tree.state, 'index.json'));

@@ -1,7 +1,7 @@
 /**
- * The assets of the two snapshots before, which pages in caches still load. Their names prove their
+ * The assets of snapshots of the last days, which pages in caches still load. Their names prove their
  * content, so documents, digest and changes leave them out; the routes of `FORMER_ASSETS` serve
- * them, and the state counts the snapshots since each of them was current.
+ * them, and the state notes until when each of them was current.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,8 +15,8 @@ import { isRendered, type PublishedRoute } from '../tree/published-routes.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 
-/** For how many snapshots an asset stays after the last that had it. A copy counts its own. */
-const STAYS = 2;
+/** An asset stays so long after it was in the published snapshot: 604,800,000 ms (= 7 days). */
+const STAYS_MS = 604_800_000;
 
 /** `assets/style-0123456789.css` is of content whose SHA-256 begins with 0123456789. */
 const NAMED = /-(?<hash>[0-9a-f]{10,64})\.\w+$/;
@@ -55,10 +55,10 @@ export function replacedAssets(
 }
 
 /**
- * Chooses the earlier assets that a commit keeps, those of the two snapshots before, and lists the
- * others for removal.
+ * Chooses the earlier assets that a commit keeps, and lists the others for removal.
  * @param before what the previous commit kept
  * @param next the routes of the snapshot
+ * @param builtAt when that was built: until then, the previous one was published
  * @returns those that are kept, for the state, and the files of the others
  */
 export function keepAssets(
@@ -66,12 +66,15 @@ export function keepAssets(
   before: NonNullable<Described['assets']> = {},
   previous: Manifest | undefined,
   next: readonly PublishedRoute[],
+  builtAt: string,
 ): { readonly assets: NonNullable<Described['assets']>; readonly removed: readonly OwnFile[] } {
   const files = filesOf(next);
-  const kept: Record<string, number> = {};
-  for (const [file, age] of Object.entries(before))
-    if (age < STAYS && !files.has(file) && isWholeAsset(tree, file)) kept[file] = age + 1;
-  for (const file of replacedAssets(tree, previous, next)) kept[file] = 1;
+  const kept: Record<string, string> = {};
+  for (const [file, until] of Object.entries(before)) {
+    const isRecent = Date.parse(builtAt) - Date.parse(until) < STAYS_MS;
+    if (isRecent && !files.has(file) && isWholeAsset(tree, file)) kept[file] = until;
+  }
+  for (const file of replacedAssets(tree, previous, next)) kept[file] = builtAt;
   const gone = Object.keys(before).filter((file) => !files.has(file) && kept[file] === undefined);
   const removed = gone.flatMap((file) =>
     namesOf(file, 0, 0)

@@ -300,7 +300,7 @@ export class Publisher {
           : await this.#stageMade(plan, manifest, announcement, progress);
         const snapshotFeed = isCopy ? { ...this.last?.snapshotFeed, ...feed } : feed;
         await progress.blocking(() => {
-          this.#record(plan, { ...described, snapshotFeed }, own, isCopy);
+          this.#record(plan, manifest.built_at, { ...described, snapshotFeed }, own, isCopy);
           // For a first snapshot no folder grows: whole ones are moved.
           finishStage(paths, this.previous === undefined ? 0 : next.placed);
           flush(tree.stage);
@@ -352,12 +352,19 @@ export class Publisher {
 
   #record(
     { treeId, sequence, digest }: Plan,
+    builtAt: string,
     described: Described,
     own: readonly OwnFile[],
     isCopy: boolean,
   ): void {
     const { tree, previous, last, spec, paths, next } = this;
-    const { assets, removed } = keepAssets(tree, last?.assets, previous, this.#opened.opening.routes);
+    const { assets, removed } = keepAssets(
+      tree,
+      last?.assets,
+      previous,
+      this.#opened.opening.routes,
+      builtAt,
+    );
     next.record({
       id: { tree: treeId, sequence, digest },
       described: { ...described, assets },

@@ -21,7 +21,7 @@ export function stagePaths({ stage }: Pick<Tree, 'stage'>) {
     scratch: join(stage, 'scratch'),
     /** The lines of the bundle, by route. */
     bundle: join(stage, 'bundle'),
-    /** The change list and its index, moved after the documents. */
+    /** The bundle of changes and the index, moved after the documents. */
     last: join(stage, 'last'),
     changes: join(stage, 'last', 'changes'),
     manifest: join(stage, 'snapshot.json'),
@@ -106,7 +106,7 @@ export interface BundleRoom {
   readonly staged: BigInt64Array;
   /** Up to this size, compressed, there is a bundle however much of the tree it has. */
   readonly compressed: number;
-  /** With more staged, there is no bundle, nor a change list. */
+  /** With more staged, there is no bundle. */
   readonly most: bigint;
 }
 

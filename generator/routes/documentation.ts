@@ -66,7 +66,6 @@ export const REFERENCE: readonly ReferencePage[] = [
   reference('publishing', 'Publishing', 'What is published, and what each snapshot changed', [
     ['snapshot'],
     ['changes'],
-    ['change-list'],
     ['openapi'],
     ['api-catalog'],
   ]),

@@ -1,10 +1,6 @@
 /** The routes of what the publisher says about the service itself. */
-import type { Endpoint, IdParameter, UnlistedRoute } from './route.js';
+import type { Endpoint, UnlistedRoute } from './route.js';
 import { PATHS } from './paths.js';
-
-const BY_SEQUENCE: readonly [IdParameter] = [
-  { name: 'sequence', in: 'path', type: 'id', description: 'number of the snapshot' },
-];
 
 /** The publisher writes all but openapi. */
 export const PUBLISHING: readonly Endpoint[] = [
@@ -27,18 +23,9 @@ export const PUBLISHING: readonly Endpoint[] = [
     class: 'summary',
     description: 'The newest snapshots and what each of them changed',
   },
-  {
-    name: 'change-list',
-    path: '/changes/{sequence}.json',
-    file: 'changes/{sequence}.json',
-    class: 'summary',
-    description: 'Every URL that one snapshot added, changed or removed',
-    parameters: BY_SEQUENCE,
-    absent: 'no change list {sequence}',
-  },
 ];
 
-/** The bodies of changed documents, for mirrors. */
+/** What a snapshot changed, with the bodies of documents. */
 export const BUNDLE: UnlistedRoute = {
   name: 'change-bundle',
   path: '/changes/{sequence}.ndjson.gz',
@@ -46,7 +33,7 @@ export const BUNDLE: UnlistedRoute = {
   class: 'download',
   bucket: 'download',
   type: 'application/gzip',
-  description: 'The bodies of all documents that one snapshot changed',
-  parameters: BY_SEQUENCE,
+  description: 'What one snapshot changed, with the bodies of documents',
+  parameters: [{ name: 'sequence', in: 'path', type: 'id', description: 'number of the snapshot' }],
   absent: 'no bundle {sequence}',
 };

@@ -167,10 +167,6 @@ export function urlTemplate({ path, parameters = [] }: Pick<Route, 'path' | 'par
   return query.length === 0 ? path : `${path}?${query.map(({ name }) => `${name}={${name}}`).join('&')}`;
 }
 
-/** Whether a route's documents are variants of one, by a query parameter. */
-export const isVariant = ({ parameters = [] }: Pick<Route, 'parameters'>): boolean =>
-  parameters.some((parameter) => parameter.in === 'query');
-
 /** The URL path of a document, and its alias if a parameter has the default value. */
 export function urlsOf(
   route: Pick<Route, 'path' | 'parameters'>,

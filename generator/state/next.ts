@@ -174,12 +174,11 @@ export class NextState extends State {
     return changes;
   }
 
-  /** The differences of a route, in key order: all, or only what is put. */
-  differences(id: number, which: 'all' | 'put' = 'all'): IterableIterator<Difference> {
-    const what = which === 'put' ? 'AND hash IS NOT NULL' : '';
+  /** The differences of a route, in key order. */
+  differences(id: number): IterableIterator<Difference> {
     return this.database
       .prepare<[number], Difference>(
-        `SELECT key, bytes, hash, files, replaced FROM next.document WHERE route = ? ${what} ORDER BY key`,
+        `SELECT key, bytes, hash, files, replaced FROM next.document WHERE route = ? ORDER BY key`,
       )
       .iterate(id);
   }

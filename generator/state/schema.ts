@@ -94,8 +94,8 @@ export const describedSchema = z.object({
   withoutDownloads: z.literal(true).exactOptional(),
   /** The digest over the chunks, if a repair has marked documents as damaged. */
   marked: z.string().exactOptional(),
-  /** How many snapshots ago each earlier asset was current (see publish/former-assets.ts). */
-  assets: z.record(z.string(), z.int()).exactOptional(),
+  /** Until when each earlier asset was current (see publish/former-assets.ts). */
+  assets: texts.exactOptional(),
   /** What notices a loss or another number in the tables of routes, documents and fingerprints. */
   tables: z.string().exactOptional(),
   /** The files of the snapshot feed, with their SHA-256 in hex. */

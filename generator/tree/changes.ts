@@ -1,4 +1,4 @@
-/** /changes/index.json: the newest snapshots, and the files that lead from one to the next. */
+/** /changes/index.json: the newest snapshots, and the bundles that lead from one to the next. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -7,16 +7,14 @@ import { PATHS } from '../routes/paths.js';
 import { count, described, publishedFile, sha256, time, treeId, type PublishedFile } from './values.js';
 
 const number = z.int().min(1);
-const path = described(z.string(), undefined, undefined, { type: 'path' });
 
 /** Number of records of a kind, by its plural. */
 const counts = z.record(z.string(), z.object({ added: count, changed: count, removed: count }));
 
-const changeFile = publishedFile('bundle', '/changes/118.ndjson.gz', 901_120);
-/** A file below /changes. */
-export type ChangeFile = PublishedFile;
+const bundle = publishedFile('bundle', '/changes/118.ndjson.gz', 901_120);
+export type Bundle = PublishedFile;
 
-/** One snapshot. If it changed everything, as the first of a tree does, or too much, it has no files. */
+/** One snapshot. If it changed everything, as the first of a tree does, or too much, it has no bundle. */
 const change = z.object({
   sequence: described(number, 'Number of the snapshot.', 118),
   from: described(
@@ -32,18 +30,9 @@ const change = z.object({
   as_of: described(time.nullable(), 'Time of the newest measurement in it; null if it is empty.'),
   built_at: described(time, 'When the snapshot was built.', '2026-11-20T09:00:00Z'),
   counts,
-  file: described(
-    path.nullable(),
-    'Path of its change list; null if none is kept: take the documents.',
-    '/changes/118.json',
-  ),
-  bytes: described(count.nullable(), 'Size of the change list; null if none is kept.', 180_232, {
-    unit: 'bytes',
-  }),
-  sha256: described(sha256.nullable(), 'SHA-256 of the change list; null if none is kept.'),
   bundle: described(
-    changeFile.nullable(),
-    'The bodies of all documents that it changed; null if they are not kept: take the documents.',
+    bundle.nullable(),
+    'What it changed, with the bodies of documents; null if it is not kept: take the documents.',
   ),
 });
 export type Change = z.infer<typeof change>;
@@ -73,8 +62,7 @@ export const changeIndexSchema = described(
 );
 export type ChangeIndex = z.infer<typeof changeIndexSchema>;
 
-/** Files are named after the snapshot that they lead to. */
-export const listFile = (sequence: number): string => `changes/${sequence}.json`;
+/** Named after the snapshot that it leads to. */
 export const bundleFile = (sequence: number): string => `changes/${sequence}.ndjson.gz`;
 
 export const INDEX_FILE = PATHS.changes.slice(1);
@@ -83,22 +71,16 @@ export const INDEX_FILE = PATHS.changes.slice(1);
 export const readChangeIndex = (tree: { readonly out: string }): ChangeIndex | undefined =>
   changeIndexSchema.safeParse(readJson(join(tree.out, INDEX_FILE))).data;
 
-/** The change list of a snapshot; undefined if it has none. */
-export const listOf = ({ file, bytes, sha256 }: Change): ChangeFile | undefined =>
-  file === null || bytes === null || sha256 === null ? undefined : { file, bytes, sha256 };
-
-/** All files of some changes. */
-export const filesIn = (changes: readonly Change[]): readonly ChangeFile[] =>
-  changes
-    .flatMap((each) => [listOf(each), each.bundle])
-    .filter((each) => each !== null && each !== undefined);
+/** All bundles of some changes. */
+export const bundlesIn = (changes: readonly Change[]): readonly Bundle[] =>
+  changes.flatMap(({ bundle }) => bundle ?? []);
 
 /** Files below /changes that none of the changes has. */
 export function untrackedFiles(tree: { readonly out: string }, changes: readonly Change[]): string[] {
-  const named = new Set(filesIn(changes).map(({ file }) => file.slice(1)));
+  const named = new Set(bundlesIn(changes).map(({ file }) => file.slice(1)));
   const found = ifExists(() => readdirSync(join(tree.out, 'changes'), { encoding: 'utf8', recursive: true }));
   return (found ?? [])
     .toSorted()
     .map((file) => `changes/${file}`)
-    .filter((file) => /\/\d+\.(json|ndjson\.gz)$/.test(file) && !named.has(file));
+    .filter((file) => /\/\d+\.ndjson\.gz$/.test(file) && !named.has(file));
 }

@@ -11,7 +11,6 @@ export type PublishedRoute = Pick<Route, 'name' | 'path' | 'file' | 'class' | 'p
 const OWN = new Set([
   'snapshot',
   'changes',
-  'change-list',
   BUNDLE.name,
   'feed-snapshots',
   'feed-snapshots-json',

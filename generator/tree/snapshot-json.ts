@@ -32,7 +32,7 @@ import {
 } from './values.js';
 
 /** The version of the tree's layout and of snapshot.json. */
-export const FORMAT = 4;
+export const FORMAT = 5;
 
 /** The table of this version has some 130 routes, and an operator 200 files. */
 const ROUTES_MOST = 1000;
@@ -96,7 +96,7 @@ export const snapshotMembers = described(
         id: described(treeId, 'Identifies the tree. One that starts over counts from 1 and has another.'),
         files: described(
           count,
-          'Files, excluding compressed copies, snapshot.json and change lists.',
+          'Files, excluding compressed copies, snapshot.json and what is below /changes.',
           96_841,
           { unit: 'files' },
         ),
@@ -110,7 +110,7 @@ export const snapshotMembers = described(
         as_of: described(time.nullable(), 'Time of the newest measurement in them; null if there is none.'),
         sequence: described(
           z.int().min(1),
-          'The snapshot that the downloads belong to. The change lists after it, if they are kept, bring them up to date.',
+          'The snapshot that the downloads belong to. The bundles after it, if they are kept, bring them up to date.',
           117,
         ),
         digest: described(sha256, 'Digest of that snapshot.'),
@@ -123,7 +123,7 @@ export const snapshotMembers = described(
     ),
     compressed_from: described(
       count,
-      'Documents of at least this size are also stored compressed, except downloads, snapshot.json, change lists and the feed of snapshots.',
+      'Documents of at least this size are also stored compressed, except downloads, snapshot.json, the index of changes and the feed of snapshots.',
       4096,
       { unit: 'bytes' },
     ),

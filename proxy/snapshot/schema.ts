@@ -8,7 +8,7 @@ import { BUCKETS, type BucketName, type Quota, type Quotas } from '../limiter/gc
 export const SNAPSHOT_FILE = 'snapshot.json';
 
 /** The supported format. Unknown keys are ignored; changed meanings get a new number. */
-export const SNAPSHOT_FORMAT = 4;
+export const SNAPSHOT_FORMAT = 5;
 
 /** The errors of this proxy. snapshot.json has a status and a title for each. */
 export const ERROR_CODES = [

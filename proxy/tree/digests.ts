@@ -5,7 +5,7 @@ import { shortenDigest, type Disk, type FileRead } from './read.js';
 
 /**
  * The published digests of files that are too large for memory, so that they have a strong ETag
- * without being read: those of the newest downloads, change lists and bundles.
+ * without being read: those of the newest downloads and bundles of changes.
  */
 export interface PublishedDigests {
   /** What changed later is of another snapshot. Milliseconds since 1970, by the file system's clock. */
@@ -30,13 +30,9 @@ const bytes = z.int().min(0);
 const dataPackage = z.object({
   resources: z.array(z.object({ path: z.string(), bytes, hash: z.string().startsWith('sha256:') })),
 });
-/** Null for a file that is no longer kept. */
-const announced = z.object({
-  file: z.string().nullable(),
-  bytes: bytes.nullable(),
-  sha256: z.string().nullable(),
-});
-const changeIndex = z.object({ changes: z.array(announced.extend({ bundle: announced.nullable() })) });
+const bundle = z.object({ file: z.string(), bytes, sha256: z.string() });
+/** Null for a bundle that is not kept. */
+const changeIndex = z.object({ changes: z.array(z.object({ bundle: bundle.nullable() })) });
 
 /**
  * Reads the digests that a tree publishes; a list that is missing or malformed has none.
@@ -62,9 +58,8 @@ export async function readPublishedDigests(document: FileRead, disk: Disk): Prom
       add(posix.join(posix.dirname(DATA_PACKAGE), path), bytes, hash.slice('sha256:'.length));
   });
   await readList(CHANGES, (list) => {
-    for (const { bundle, ...changeList } of changeIndex.parse(list).changes)
-      for (const { file, bytes, sha256 } of bundle === null ? [changeList] : [changeList, bundle])
-        if (file !== null && bytes !== null && sha256 !== null) add(file.slice(1), bytes, sha256);
+    for (const { bundle } of changeIndex.parse(list).changes)
+      if (bundle !== null) add(bundle.file.slice(1), bundle.bytes, bundle.sha256);
   });
   return { changedMs: document.changedMs, files };
 }

@@ -46,9 +46,6 @@ const indexSchema = z.strictObject({
       as_of: z.string().nullable(),
       built_at: z.string(),
       counts: z.strictObject({ groups: count, users: count, games: count, items: count }),
-      file: z.string().nullable(),
-      bytes: z.int().nullable(),
-      sha256: z.string().nullable(),
       bundle: z.strictObject({ file: z.string(), bytes: z.int(), sha256: z.string() }).nullable(),
     }),
   ),
@@ -57,12 +54,6 @@ const indexSchema = z.strictObject({
 const digests = { from_digest: z.string(), to_digest: z.string() };
 const step = { tree: z.string(), from: z.int(), to: z.int(), ...digests };
 const document = { path: z.string(), sha256: z.string(), bytes: z.int() };
-
-const listSchema = z.strictObject({
-  ...step,
-  put: z.array(z.strictObject({ ...document, documents: z.int().optional() })),
-  delete: z.array(z.string()),
-});
 
 const bundleSchema = z.tuple(
   [z.strictObject(step)],
@@ -98,17 +89,23 @@ const manifestSchema = z.looseObject({
 
 const read = (out: string, file: string): unknown => JSON.parse(readFileSync(join(out, file), 'utf8'));
 export const indexOf = (out: string) => indexSchema.parse(read(out, 'changes/index.json'));
-export const listOf = (out: string, sequence: number) =>
-  listSchema.parse(read(out, `changes/${sequence}.json`));
-/** The lines of a bundle: the first is about itself. @param name below /changes */
-export const bundleOf = (out: string, name: string) =>
+/** The lines of a bundle: the first is about itself. */
+export const bundleOf = (out: string, sequence: number) =>
   bundleSchema.parse(
-    gunzipSync(readFileSync(join(out, `changes/${name}.ndjson.gz`)))
+    gunzipSync(readFileSync(join(out, `changes/${sequence}.ndjson.gz`)))
       .toString()
       .trimEnd()
       .split('\n')
       .map((line): unknown => JSON.parse(line)),
   );
+/** What a bundle puts, and the paths that it deletes. */
+export function changedBy(out: string, sequence: number) {
+  const [, ...lines] = bundleOf(out, sequence);
+  return {
+    put: lines.flatMap((line) => ('deleted' in line ? [] : [line])),
+    delete: lines.flatMap((line) => ('deleted' in line ? [line.path] : [])),
+  };
+}
 export const manifestOf = (out: string) => manifestSchema.parse(read(out, 'snapshot.json'));
 
 /** The URL path of a file of a tree, by the route table that the tree publishes; undefined if nothing leads to it. */
@@ -146,7 +143,7 @@ export function filesByUrl(out: string): [url: string, file: string][] {
   return [...urls, ...pages, ['/api/v1/largest', '/api/v1/largest/100.json']];
 }
 
-/** URL path -> SHA-256 of all that change lists speak of, which is not the log. */
+/** URL path -> SHA-256 of all that bundles speak of, which is not the log. */
 export function mirrorOf(out: string): Map<string, string> {
   const urlOf = urlsOf(out);
   const content = digestedOf(out);
@@ -167,7 +164,6 @@ export const sha256 = (content: string | Buffer): string =>
 export const OUTSIDE: ReadonlySet<string> = new Set([
   'snapshot',
   'changes',
-  'change-list',
   'change-bundle',
   'feed-snapshots',
   'feed-snapshots-json',

@@ -114,7 +114,7 @@ export const ROUTES = [
   route('front', '/', 'index.html', 'page'),
   route('style', '/assets/style-1a2b3c4d5e.css', 'assets/style-1a2b3c4d5e.css', 'asset'),
   route('security', '/.well-known/security.txt', '.well-known/security.txt', 'page', { type: 'text/plain' }),
-  route('change-list', '/changes/{sequence}.json', 'changes/{sequence}.json', 'summary', {
+  route('change-bundle', '/changes/{sequence}.ndjson.gz', 'changes/{sequence}.ndjson.gz', 'download', {
     parameters: [{ ...ID, name: 'sequence' }],
   }),
   route('changes', '/changes/index.json', 'changes/index.json', 'summary'),
@@ -140,7 +140,7 @@ export const SERVICE = {
 /** snapshot.json as the generator writes it, keys the proxy does not know included. */
 export function snapshotJson(changes: Record<string, unknown> = {}): Record<string, unknown> {
   return {
-    format: 4,
+    format: 5,
     sequence: 3,
     as_of: '2026-11-20T08:00:00Z',
     built_at: '2026-11-20T09:00:00Z',

@@ -107,7 +107,7 @@ describe.each(CASES)('the golden tree "%s"', (name) => {
     const sums = { files: rest.length, bytes: rest.reduce((sum, { bytes }) => sum + bytes, 0) };
     const snapshot = json(tree, 'snapshot.json');
     expect(snapshot).toMatchObject({
-      format: 4,
+      format: 5,
       sequence: 1,
       built_at: BUILT_AT,
       generator: { name: 'test', version: '0.0.0' },

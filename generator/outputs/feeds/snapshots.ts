@@ -42,7 +42,7 @@ const countsIn = ({ added, changed, removed }: ChangeCounts): string =>
   `${added} added, ${changed} changed, ${removed} removed`;
 
 function entryOf(
-  { sequence, from, as_of, built_at, counts, file }: Change,
+  { sequence, from, as_of, built_at, counts, bundle }: Change,
   operator: FeedOperator,
   measured: readonly string[],
 ): FeedEntry {
@@ -59,14 +59,13 @@ function entryOf(
       .filter(([kind]) => measured.includes(kind))
       .map(([kind, count]) => [escaped(inWords(kind)), countsIn(count)] as const),
   ];
-  // A first snapshot changes everything and has no list.
-  const url = operator.baseUrl + (file ?? PATHS.changes);
+  const url = operator.baseUrl + (bundle?.file ?? PATHS.changes);
   return {
     id: tag(operator, `snapshot/${sequence}`),
     title:
       `Snapshot ${sequence}: ${added} ${added === 1 ? 'record' : 'records'} added,` +
       ` ${sum((count) => count.changed)} changed, ${sum((count) => count.removed)} removed`,
-    content: `${list(facts)}<p>${anchor(url, file === null ? 'The newest snapshots' : 'Everything that it changed')}</p>`,
+    content: `${list(facts)}<p>${anchor(url, bundle === null ? 'The newest snapshots' : 'Everything that it changed')}</p>`,
     published: built_at,
     url,
   };

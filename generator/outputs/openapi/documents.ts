@@ -9,7 +9,7 @@ import { LARGEST_SHAPE } from '../largest.js';
 import { LIST_SHAPES } from '../lists/lists.js';
 import { manifestShape } from '../snapshot.js';
 import { STATS_SHAPE } from '../stats.js';
-import { CHANGES_SHAPE, CHANGE_LIST_SHAPE } from './changes.js';
+import { CHANGES_SHAPE } from './changes.js';
 
 function documentsOf(resource: Resource): readonly ObjectShape[] {
   const shape = ({ route, fields }: Document, description: string): ObjectShape => ({
@@ -33,7 +33,6 @@ const shapes = (isSigned: boolean): readonly ObjectShape[] => [
   ...LOOKUP_SHAPES,
   manifestShape(isSigned),
   CHANGES_SHAPE,
-  CHANGE_LIST_SHAPE,
   CATALOG_SHAPE,
 ];
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Failure } from '../../base/errors.js';
 import { isOther } from '../../exports/documents.js';
-import { listOf, type Change, type ChangeIndex, type ChangeFile } from '../../tree/changes.js';
+import type { Bundle, Change, ChangeIndex } from '../../tree/changes.js';
 import { isRendered } from '../../tree/published-routes.js';
 import { DATABASE, PLAIN_DATABASE, isLeftOut } from '../../routes/exports.js';
 import { urlTemplate, type Bucket } from '../../routes/route.js';
@@ -26,7 +26,7 @@ export interface Session extends Run {
 interface BundleStep {
   readonly from: number;
   readonly to: Change;
-  readonly bundle: ChangeFile;
+  readonly bundle: Bundle;
 }
 
 /**
@@ -142,20 +142,18 @@ export async function fetchDocuments(session: Session): Promise<DocumentFiles> {
   return documents;
 }
 
-/** Fetches bundles, and the lists of their changes. @throws MovedOn, Damaged */
+/** Fetches bundles. @throws MovedOn, Damaged */
 export async function fetchBundles(session: Session, steps: readonly BundleStep[]): Promise<void> {
   const { lines, origin, taken } = session;
-  const wanted = steps.flatMap(({ from, to, bundle }) =>
-    [bundle, listOf(to) ?? []].flat().map(({ file: path, bytes, sha256 }) => ({
-      path,
-      bytes,
-      sha256,
-      bucket: path === bundle.file ? ('download' as const) : ('api' as const),
-      step: { tree: origin.tree.id, from, to: to.sequence },
-    })),
-  );
-  await download(session, wanted, async (fetched, { bucket, sha256, step }) => {
-    if (bucket === 'download') await lines.addFile(fetched.file, step);
+  const wanted = steps.map(({ from, to, bundle: { file: path, bytes, sha256 } }) => ({
+    path,
+    bytes,
+    sha256,
+    bucket: 'download' as const,
+    step: { tree: origin.tree.id, from, to: to.sequence },
+  }));
+  await download(session, wanted, async (fetched, { sha256, step }) => {
+    await lines.addFile(fetched.file, step);
     taken.set(sha256, fetched);
   });
 }

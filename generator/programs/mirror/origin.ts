@@ -5,7 +5,7 @@ import { parseJson } from '../../base/portable.js';
 import { LOG_ROUTES, ROUTES } from '../../routes/routes.js';
 import { hasFiles, urlTemplate, type Bucket } from '../../routes/route.js';
 import { PATHS } from '../../routes/paths.js';
-import { changeIndexSchema, filesIn } from '../../tree/changes.js';
+import { changeIndexSchema, bundlesIn } from '../../tree/changes.js';
 import { CODINGS, siblingsFrom } from '../../tree/codings.js';
 import { locator } from '../../tree/locate.js';
 import { isFormer, isOwn, isRendered, type PublishedRoute } from '../../tree/published-routes.js';
@@ -96,7 +96,7 @@ const OWN_FILE = /^\/changes\/\d+\.(json|ndjson\.gz)$/;
 const changeIndex = changeIndexSchema.refine(
   (index) =>
     index.changes.length <= CHANGES_MOST &&
-    filesIn(index.changes).every(
+    bundlesIn(index.changes).every(
       ({ file, sha256: sum }) => OWN_FILE.test(file) && sha256.safeParse(sum).success,
     ),
 );
@@ -120,7 +120,7 @@ const parser =
     const { data, error } = schema.safeParse(parseJson(content.toString()));
     if (data !== undefined) return data;
     const where = error === undefined ? '' : placeOf(error);
-    throw Failure.invalid(`${what} of the origin can't be used${where}: expected that of a tree of format 4`);
+    throw Failure.invalid(`${what} of the origin can't be used${where}: expected that of a tree of format 5`);
   };
 
 export const parseOrigin = parser(originSchema, '/snapshot.json');
@@ -133,7 +133,7 @@ export interface Address {
   readonly key: number;
 }
 
-/** Finds the document of a URL path, in the form in which change lists name it. */
+/** Finds the document of a URL path, in the form in which bundles name it. */
 export function addresses({ routes }: Origin): (path: string) => Address | undefined {
   const locate = locator(routes.filter(isRendered), urlTemplate);
   return (path) => {

@@ -2,18 +2,11 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../base/errors.js';
-import { indexOf, withoutFiles } from '../../publish/change-index.js';
+import { indexOf, withoutBundle } from '../../publish/change-index.js';
 import type { OwnFiles } from '../../publish/plan.js';
 import type { Publisher } from '../../publish/publisher.js';
 import { StageWriter } from '../../publish/stage-writer.js';
-import {
-  INDEX_FILE,
-  filesIn,
-  listOf,
-  readChangeIndex,
-  untrackedFiles,
-  type ChangeFile,
-} from '../../tree/changes.js';
+import { INDEX_FILE, bundlesIn, readChangeIndex, untrackedFiles, type Bundle } from '../../tree/changes.js';
 import { isLeftOut } from '../../routes/exports.js';
 import { isRendered } from '../../tree/published-routes.js';
 import { MovedOn } from './client.js';
@@ -108,24 +101,22 @@ function idOf(document: string): number {
 export function ownChanges(session: Session): OwnFiles {
   const { tree, origin, index, taken } = session;
   const before = readChangeIndex(tree);
-  const held = before?.tree === index.tree ? filesIn(before.changes) : [];
-  const isHeld = ({ file, sha256 }: ChangeFile): boolean =>
+  const held = before?.tree === index.tree ? bundlesIn(before.changes) : [];
+  const isHeld = ({ file, sha256 }: Bundle): boolean =>
     taken.has(sha256) ||
     (held.some((each) => each.file === file && each.sha256 === sha256) && existsSync(join(tree.out, file)));
   const own = indexOf(
     origin,
-    index.changes.map((change) => {
-      const list = listOf(change);
-      if (list === undefined || !isHeld(list)) return withoutFiles(change);
-      return { ...change, bundle: change.bundle !== null && isHeld(change.bundle) ? change.bundle : null };
-    }),
+    index.changes.map((change) =>
+      change.bundle !== null && isHeld(change.bundle) ? change : withoutBundle(change),
+    ),
   );
   const file = join(fetchedIn(tree), 'index.json');
   // A run that was killed may have left a link to the published index, which must stay as it is.
   rmSync(file, { force: true });
   writeFileSync(file, JSON.stringify(own));
   const put = new Map([[INDEX_FILE, file]]);
-  for (const each of filesIn(own.changes)) {
+  for (const each of bundlesIn(own.changes)) {
     const fetched = taken.get(each.sha256);
     if (fetched !== undefined) put.set(each.file.slice(1), fetched.file);
   }

@@ -60,8 +60,8 @@ export async function repair(
 
 /**
  * Completes an interrupted commit, deletes extra files, and marks missing or altered documents in
- * the state, so that the next build renders them again. Change lists and bundles can't be
- * regenerated: a damaged one is dropped from the index, and lists that lead only to it with it.
+ * the state, so that the next build renders them again. Bundles can't be regenerated: a damaged one is
+ * dropped from the index, and those that lead only to it with it.
  */
 export async function prepareRepair(tree: Tree, progress: Progress): Promise<VerifyReport> {
   makeFolder(tree.out);
@@ -78,7 +78,7 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
     if (isCommitting(tree)) found.add(nameOf(tree.stage), 'interrupted');
     if (existsSync(tree.manifest) && unlessFailure(() => readManifest(tree.manifest)) === undefined) {
       found.add('snapshot.json', 'altered');
-      // The next build continues the sequence from the change lists, and removes extra files.
+      // The next build continues the sequence from the index of changes, and removes extra files.
       rmSync(tree.manifest);
     }
     const promised = readManifest(tree.manifest)?.digest;

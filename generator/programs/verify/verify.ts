@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Entry } from '../../state/documents.js';
 import type { Progress } from '../../base/progress.js';
-import { INDEX_FILE, filesIn, readChangeIndex, untrackedFiles } from '../../tree/changes.js';
+import { INDEX_FILE, bundlesIn, readChangeIndex, untrackedFiles } from '../../tree/changes.js';
 import { CODINGS, namesOf, siblingsFrom } from '../../tree/codings.js';
 import { cursorOver, seek } from '../../base/cursor.js';
 import { isCommitting, isSound, withPublished } from '../../state/published.js';
@@ -116,12 +116,12 @@ export async function checkTree(
   return { files, checkpoint };
 }
 
-/** Checks change lists and bundles against their own index. */
+/** Checks bundles against their own index. */
 function checkChanges(tree: Tree, sequence: number, found: DamageReport): void {
   const index = readChangeIndex(tree);
   if (index?.sequence !== sequence) found.add(INDEX_FILE, 'altered');
   const changes = index?.changes ?? [];
-  for (const { file, bytes, sha256 } of filesIn(changes)) {
+  for (const { file, bytes, sha256 } of bundlesIn(changes)) {
     const path = join(tree.out, file);
     if (!existsSync(path)) found.add(file.slice(1), 'missing');
     else if (!isAsIndexed(path, { bytes, hash: Buffer.from(sha256, 'hex') })) {

@@ -11,7 +11,7 @@ import { writeFiles, writeOperator, type Files } from '../../support/operator.js
 import {
   contentOf,
   digestOf,
-  listOf,
+  changedBy,
   manifestOf,
   mirrorOf,
   sha256,
@@ -104,7 +104,7 @@ describe('the operator’s own files', () => {
     const fresh = path('fresh');
     await published({ ...made, out: fresh });
     expect(namesThatDiffer(contentOf(made.out), contentOf(fresh))).toEqual([]);
-    expect(listOf(made.out, 2).delete).toEqual(['/brand/logo.png', '/brand/press~kit_2.v1.PDF']);
+    expect(changedBy(made.out, 2).delete).toEqual(['/brand/logo.png', '/brand/press~kit_2.v1.PDF']);
     await expectAtRest(made.out);
   });
 

@@ -10,7 +10,7 @@ import { published, quiet } from '../../support/build.js';
 import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
-import { contentOf, hashesOf, indexOf, manifestOf, stateOf } from '../../support/published.js';
+import { changedBy, contentOf, hashesOf, indexOf, manifestOf, stateOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { Site, copyOf } from '../../support/site.js';
 import { loseState } from '../../support/state.js';
@@ -70,7 +70,6 @@ const restOf = (out: string): Record<string, string> =>
 const writtenBy = ({ exports }: Published): string[] =>
   Object.keys(exports).filter((name) => exports[name]?.written);
 const file = (out: string, name: string): string => join(out, 'downloads', name);
-const text = (out: string, name: string): string => readFileSync(join(out, name), 'utf8');
 
 /** The tree of a first build, which no download was kept for. */
 async function fresh({ register }: Site): Promise<string> {
@@ -104,7 +103,7 @@ describe('downloads that are kept', () => {
     expect(manifestOf(out)).toMatchObject({ sequence: 2, downloads: { as_of: asOf, sequence: 1, digest } });
     await keep(made, MORE);
     expect(manifestOf(out)).toMatchObject({ sequence: 3, downloads: { as_of: asOf, sequence: 1, digest } });
-    expect([text(out, 'changes/2.json'), text(out, 'changes/3.json')]).toEqual([
+    expect([2, 3].map((sequence) => JSON.stringify(changedBy(out, sequence)))).toEqual([
       containing('"/api/v1/item/'),
       containing('"/api/v1/game/'),
     ]);

@@ -14,7 +14,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
-import { listOf } from '../../support/published.js';
+import { changedBy } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { buildWith, failureOf } from '../../support/site.js';
 import { copyTree, inState } from '../../support/tree.js';
@@ -103,7 +103,7 @@ describe('a build that withholds a record', () => {
     changeRegister(made.register, withhold('group', 1));
     const { sequence } = await published(made);
     // No document changes, but the bundles that hold its name are gone.
-    expect([sequence, listOf(made.out, 4).put, listOf(made.out, 4).delete]).toEqual([4, [], []]);
+    expect([sequence, changedBy(made.out, 4).put, changedBy(made.out, 4).delete]).toEqual([4, [], []]);
     expect(filesThatHold(made.out)).toEqual([]);
     await expectAtRest(made.out);
   });

@@ -24,7 +24,7 @@ const ROUTES = [
   route('b', '/b/{id}', 'b/{id}/all.json'),
   single('snapshot', 'snapshot.json'),
   single('changes', 'changes/index.json'),
-  route('change-list', '/changes/{sequence}.json', 'changes/{sequence}.json'),
+  route('change-bundle', '/changes/{sequence}.ndjson.gz', 'changes/{sequence}.ndjson.gz'),
 ];
 
 const idOf = (out: string): SnapshotId => {

@@ -1,4 +1,4 @@
-/** A reader who has one snapshot and takes the change lists has the next: to the byte, whatever happened to the register. */
+/** A reader who has one snapshot and takes the bundles has the next: to the byte, whatever happened to the register. */
 import { readFileSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
@@ -8,7 +8,7 @@ import {
   bundleOf,
   digestOf,
   indexOf,
-  listOf,
+  changedBy,
   manifestOf,
   mirrorOf,
   sha256,
@@ -31,40 +31,29 @@ const range = (count: number): number[] => Array.from({ length: count }, (_, ind
 const ONE = { groups: 'group', users: 'user', games: 'game', items: 'item' };
 
 type Mirror = ReadonlyMap<string, string>;
-type Put = ReturnType<typeof listOf>['put'][number];
-const LARGEST = '/api/v1/largest?limit=';
 const byPath = (a: { readonly path: string }, b: { readonly path: string }): number =>
   a.path < b.path ? -1 : 1;
 
-/** What a change list must say: what differs between two mirrors, the lists of the largest as one entry. */
+/** What a bundle must say: what differs between two mirrors. */
 function differences(out: string, before: Mirror, now: Mirror) {
   const urlOf = urlsOf(out);
   const sizes = new Map([...readTree(out)].map(([file, { bytes }]) => [urlOf(file), bytes]));
-  const changed = [...now].filter(([url, hash]) => before.get(url) !== hash);
-  const put = changed
-    .filter(([url]) => !url.startsWith(LARGEST))
-    .map(([url, hash]): Put => ({ path: url, sha256: hash, bytes: sizes.get(url) ?? Number.NaN }));
-  if (put.length < changed.length) {
-    const lists = range(200).map((limit) => `${LARGEST}${limit}`);
-    put.push({
-      path: `${LARGEST}{limit}`,
-      documents: 200,
-      sha256: sha256(lists.map((url) => `${now.get(url)}  ${url}\n`).join('')),
-      bytes: lists.reduce((sum, url) => sum + (sizes.get(url) ?? Number.NaN), 0),
-    });
-  }
+  const put = [...now]
+    .filter(([url, hash]) => before.get(url) !== hash)
+    .map(([url, hash]) => ({ path: url, sha256: hash, bytes: sizes.get(url) }));
   return { put: put.toSorted(byPath), delete: [...before.keys()].filter((url) => !now.has(url)).toSorted() };
 }
 
-/** A change list in the same order. */
-function listed(out: string, sequence: number) {
-  const { put, delete: gone, ...list } = listOf(out, sequence);
-  return { ...list, put: put.toSorted(byPath), delete: gone.toSorted() };
+/** What a bundle says, in the same order. */
+function bundled(out: string, sequence: number) {
+  const { put, delete: gone } = changedBy(out, sequence);
+  const named = put.map(({ path: url, sha256: sum, bytes }) => ({ path: url, sha256: sum, bytes }));
+  return { put: named.toSorted(byPath), delete: gone.toSorted() };
 }
 
-/** Takes a bundle over into a mirror. @param name below /changes */
-function apply(out: string, mirror: Map<string, string>, name: string): void {
-  const [, ...lines] = bundleOf(out, name);
+/** Takes a bundle over into a mirror. */
+function apply(out: string, mirror: Map<string, string>, sequence: number): void {
+  const [, ...lines] = bundleOf(out, sequence);
   expect(new Set(lines.map(({ path: url }) => url)).size, 'each path once').toBe(lines.length);
   for (const line of lines) {
     if ('deleted' in line) mirror.delete(line.path);
@@ -88,11 +77,11 @@ function expectChange(out: string, before: Mirror, now: Mirror): void {
   const [from_digest, to_digest] = [before, now].map((mirror) => digestOf(mirror, routes));
   const head = { tree: tree.id, from: sequence - 1, to: sequence, from_digest, to_digest };
   const expected = differences(out, before, now);
-  expect(listed(out, sequence)).toEqual({ ...head, ...expected });
-  const bundled = new Map(before);
-  apply(out, bundled, String(sequence));
-  expect(differing(record(bundled), record(now))).toEqual([]);
-  expect(bundleOf(out, String(sequence))[0]).toEqual(head);
+  expect(bundled(out, sequence)).toEqual(expected);
+  const mirror = new Map(before);
+  apply(out, mirror, sequence);
+  expect(differing(record(mirror), record(now))).toEqual([]);
+  expect(bundleOf(out, sequence)[0]).toEqual(head);
   const counts = Object.entries(ONE).map(([kind, one]) => {
     const isOf = (url: string): boolean => url.startsWith(`/api/v1/${one}/`);
     const puts = expected.put.filter((each) => isOf(each.path));
@@ -146,7 +135,7 @@ const HISTORY: readonly (readonly [what: string, sql: string])[] = [
   ['withheld no more', 'DELETE FROM withheld'],
 ];
 
-describe('change lists', () => {
+describe('bundles of changes', () => {
   it('lead from each tree to the next, whatever became of the register', async () => {
     const register = writeRegister(path('register.sqlite'), 'SELECT 1');
     const out = path('dist');
@@ -170,20 +159,17 @@ describe('change lists', () => {
       mirrors.push(now);
       // What the index promises: from the oldest, the bundles lead here.
       const old = new Map(mirrors[found.oldest - 1]);
-      for (let each = found.oldest + 1; each <= sequence; each += 1) apply(out, old, String(each));
+      for (let each = found.oldest + 1; each <= sequence; each += 1) apply(out, old, each);
       expect(differing(record(old), record(now))).toEqual([]);
-      const described = found.changes.flatMap(({ bundle, file, bytes, sha256: sum }) =>
-        file === null ? [] : [{ file, bytes, sha256: sum }, bundle],
-      );
-      for (const each of described) {
-        const content = readFileSync(join(out, each?.file ?? ''));
-        expect([content.length, sha256(content)]).toEqual([each?.bytes, each?.sha256]);
+      for (const { file, bytes, sha256: sum } of found.changes.flatMap(({ bundle }) => bundle ?? [])) {
+        const content = readFileSync(join(out, file));
+        expect([content.length, sha256(content)]).toEqual([bytes, sum]);
       }
     }
     await expectAtRest(out);
   });
 
-  it('and bundles are kept for 30 snapshots', async () => {
+  it('are kept for 30 snapshots', async () => {
     const out = path('dist');
     for (let build = 1; build <= 33; build += 1) {
       await publish(out, { routes, documents: { item: { 1: `price ${build}`, 2: 'x'.repeat(1_000_000) } } });
@@ -191,12 +177,12 @@ describe('change lists', () => {
       expect(indexOf(out).oldest).toBe(Math.max(build - 30, 1));
     }
     expect(indexOf(out).changes.map(({ sequence }) => sequence)).toEqual(range(30).map((at) => 34 - at));
-    const names = range(30).flatMap((index) => [`${index + 3}.json`, `${index + 3}.ndjson.gz`]);
+    const names = range(30).map((index) => `${index + 3}.ndjson.gz`);
     expect(readdirSync(join(out, 'changes')).toSorted()).toEqual([...names, 'index.json'].toSorted());
     expect(await damageOf(out)).toEqual([]);
   });
 
-  it('and bundles are not kept if those have more than both a size and a tenth of the tree, and oldest rises', async () => {
+  it('are not kept if they have more than both a size and a tenth of the tree, and oldest rises', async () => {
     const out = path('dist');
     const bundleBytes = 100_000;
     const item = Object.fromEntries(range(2000).map((id) => [id, body()]));
@@ -207,23 +193,23 @@ describe('change lists', () => {
       const { sequence, oldest, changes } = indexOf(out);
       const now = mirrorOf(out);
       const expected = differences(out, before, now);
-      expect(changes[0]?.file === null ? expected : listed(out, sequence)).toMatchObject(expected);
+      expect(changes[0]?.bundle === null ? expected : bundled(out, sequence)).toEqual(expected);
       // Of several chunks.
       expect(manifestOf(out).digest).toBe(digestOf(now, routes));
       expect(await damageOf(out)).toEqual([]);
-      return { sequence, oldest, list: changes[0]?.file, bundle: changes[0]?.bundle };
+      return { sequence, oldest, bundle: changes[0]?.bundle };
     };
     await publish(out, { routes, documents: { item }, bundleBytes });
     // 450 kB is larger than the size, and less than a tenth of 6 MB.
     expect(await change(150)).toMatchObject({ sequence: 2, oldest: 1, bundle: {} });
     // 3 MB is larger than both.
-    expect(await change(1000)).toEqual({ sequence: 3, oldest: 3, list: null, bundle: null });
+    expect(await change(1000)).toEqual({ sequence: 3, oldest: 3, bundle: null });
     // Nothing leads on from the snapshots before.
     expect(readdirSync(join(out, 'changes'))).toEqual(['index.json']);
     expect(await change(1)).toMatchObject({ sequence: 4, oldest: 3, bundle: {} });
   });
 
-  it('and bundles stay below a fifth of the tree, whatever share of it changes every night', async () => {
+  it('stay below a fifth of the tree, whatever share of it changes every night', async () => {
     const out = path('dist');
     const item = Object.fromEntries(range(200).map((id) => [id, body()]));
     /** What a copy has at each snapshot. */
@@ -244,9 +230,9 @@ describe('change lists', () => {
       // Those that are kept lead here, and what leads nowhere is gone.
       const steps = changes.filter(({ bundle }) => bundle !== null).map(({ sequence }) => sequence);
       expect(steps).toEqual(range(night - oldest).map((place) => night + 1 - place));
-      expect(files).toHaveLength(2 * steps.length + 1);
+      expect(files).toHaveLength(steps.length + 1);
       const copy = new Map(mirrors[oldest - 1]);
-      for (const step of steps.toReversed()) apply(out, copy, String(step));
+      for (const step of steps.toReversed()) apply(out, copy, step);
       expect(differing(record(copy), record(now))).toEqual([]);
       const { damage, untracked } = await verify(new Tree(out), quiet());
       expect([damage, untracked.files]).toEqual([[], []]);
@@ -279,7 +265,7 @@ describe('an index of changes that is', () => {
     async (_, damage) => {
       const made = copyOf(first, path);
       const { out } = made;
-      expect(JSON.stringify(bundleOf(out, '2'))).toContain('Marlow');
+      expect(JSON.stringify(bundleOf(out, 2))).toContain('Marlow');
       const file = join(out, 'changes/index.json');
       const { tree } = indexOf(out);
       for (const [sequence, sql] of [
@@ -290,8 +276,8 @@ describe('an index of changes that is', () => {
         await made.build(sql);
         expect(indexOf(out)).toMatchObject({ tree, sequence, oldest: sequence - 1, changes: [{ sequence }] });
         expect.soft(await damageOf(out)).toEqual([]);
-        // No list that no index names: nobody would ever delete it.
-        const files = [`${sequence}.json`, `${sequence}.ndjson.gz`, 'index.json'];
+        // No bundle that no index names: nobody would ever delete it.
+        const files = [`${sequence}.ndjson.gz`, 'index.json'];
         expect.soft(readdirSync(join(out, 'changes')).toSorted()).toEqual(files);
       }
     },

@@ -1,4 +1,4 @@
-/** Assets of earlier snapshots: they stay for two commits, so that cached pages keep their style. */
+/** Assets of earlier snapshots: they stay for 7 days, so that cached pages keep their style. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ import {
   contentOf,
   digestOf,
   hashesOf,
-  listOf,
+  changedBy,
   manifestOf,
   mirrorOf,
   sha256,
@@ -28,7 +28,8 @@ const [old, current] = [styleRoute(OLD).file, styleRoute(CURRENT).file];
 const siblings = (file: string): string[] => [file, `${file}.br`, `${file}.gz`];
 
 /** A version with this style sheet, and with a document of this content. */
-const version = (style: string, item = 'x'): Version => ({
+const version = (style: string, item = 'x', builtAt = '2026-12-01T00:00:00Z'): Version => ({
+  members: { built_at: builtAt },
   routes: [route('a', '/a/{id}', 'a/{id}.json'), styleRoute(style), ...FORMER_ASSETS],
   documents: { a: { 1: item }, style: { 0: style } },
 });
@@ -61,7 +62,7 @@ describe('a snapshot with other assets', () => {
       tree: { ...manifestOf(fresh).tree, id: tree.id },
       routes: manifestOf(fresh).routes,
     });
-    expect(listOf(out, 2).delete).toEqual([`/${old}`]);
+    expect(changedBy(out, 2).delete).toEqual([`/${old}`]);
     const proxy = await startProxy(out);
     try {
       const response = await proxy.get(`/${old}`, { headers: { 'Accept-Encoding': 'br' } });
@@ -76,10 +77,11 @@ describe('a snapshot with other assets', () => {
     }
   });
 
-  it('lists them for nobody until they are dropped, after two more', async () => {
-    const out = await treeOf(version(OLD));
-    const listed = async (item: string): Promise<string[]> => {
-      await publish(out, version(CURRENT, item));
+  it('lists them for nobody until they are dropped, 7 days after the last that had them', async () => {
+    // However old the file is.
+    const out = await treeOf(version(OLD, 'x', '2026-11-01T00:00:00Z'));
+    const listed = async (item: string, builtAt: string): Promise<string[]> => {
+      await publish(out, version(CURRENT, item, builtAt));
       const lists = { urls: path('urls'), files: path('files'), removed: path('removed') };
       const { urls: purgeList, files: filesFrom, removed: deleteFrom } = lists;
       writeLists(new Tree(out), '', { purgeList, filesFrom, deleteFrom });
@@ -87,9 +89,14 @@ describe('a snapshot with other assets', () => {
         [...linesOf(list)].filter((line) => line.includes(old)).map((line) => `${name}: ${line}`),
       );
     };
-    expect([await listed('a'), await listed('b')]).toEqual([[], []]);
+    for (const [item, builtAt] of [
+      ['a', '2026-12-01T00:00:00Z'],
+      ['b', '2026-12-01T01:00:00Z'],
+      ['c', '2026-12-07T23:59:59Z'],
+    ] as const)
+      expect(await listed(item, builtAt)).toEqual([]);
     await expectStyles(out, current, old);
-    expect((await listed('c')).toSorted()).toEqual(
+    expect((await listed('d', '2026-12-08T00:00:00Z')).toSorted()).toEqual(
       [...siblings(old).map((file) => `removed: ${file}`), `urls: /${old}`].toSorted(),
     );
     await expectStyles(out, current);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
-import { hashesOf, listOf, manifestOf, mirrorOf, stateOf, urlsOf } from '../../support/published.js';
+import { hashesOf, changedBy, manifestOf, mirrorOf, stateOf, urlsOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { changeState } from '../../support/state.js';
 import { buildWith, copyOf, failureOf, pair, site, type Pair } from '../../support/site.js';
@@ -88,16 +88,16 @@ describe('the lists of', () => {
     expect(files.toSorted()).toEqual(Object.keys(hashesOf(out)));
   });
 
-  it('a later build hold what the change list holds and the bookkeeping, no more', async () => {
+  it('a later build hold what the bundle holds and the bookkeeping, no more', async () => {
     const { out, twin } = twins();
     const { purged, files, deleted } = await build(both.registers[1], out);
-    const { put, delete: gone } = listOf(out, 2);
+    const { put, delete: gone } = changedBy(out, 2);
     const puts = put.map((each) => each.path);
     // The pages of records that were added or removed, but not those of records that changed.
     const pages = ['/game/4', '/item/6', '/item/77', '/user/9007', '/user/500007'];
     expect(purged.toSorted()).toEqual(absolute([...puts, ...gone, ...pages, ...ALWAYS, ...SNAPSHOT_FEEDS]));
     expect(documentUrls(out, files)).toEqual(
-      [...puts, '/changes/2.json', '/changes/2.ndjson.gz', ...ALWAYS, ...SNAPSHOT_FEEDS].toSorted(),
+      [...puts, '/changes/2.ndjson.gz', ...ALWAYS, ...SNAPSHOT_FEEDS].toSorted(),
     );
     copy(out, twin, files, deleted);
     expect(differing(hashesOf(twin), hashesOf(out))).toEqual([]);
@@ -115,10 +115,10 @@ describe('the lists of', () => {
     // The list of the largest changed, which has two URLs at its default.
     for (const url of ['/api/v1/largest?limit=100', '/api/v1/largest'])
       expect(renamed.purged).toContain(BASE + url);
-    expect(listOf(out, 2).put.map((each) => each.path)).not.toContain('/api/v1/largest');
+    expect(changedBy(out, 2).put.map((each) => each.path)).not.toContain('/api/v1/largest');
     changeRegister(register, `INSERT INTO withheld VALUES ('item', 3, '2026-11-21T00:00:00Z')`);
     const { purged, deleted } = await build(register, out);
-    const bundle = ['changes/2.json', 'changes/2.ndjson.gz'];
+    const bundle = ['changes/2.ndjson.gz'];
     expect(deleted).toEqual(expect.arrayContaining([...bundle, 'api/v1/item/3.json']));
     const urls = ['/item/3', '/api/v1/item/3', ...bundle.map((file) => `/${file}`)];
     expect(purged).toEqual(expect.arrayContaining(absolute(urls)));
@@ -138,10 +138,10 @@ describe('the lists of', () => {
     const unknown = copyOf({ register: both.registers[1], out }, path).out;
     changeState(unknown, 'UPDATE change SET key = key + 1 WHERE key = (SELECT max(key) FROM change)');
     const { purged } = await build(both.registers[1], out);
-    expect(purged).toEqual(expect.arrayContaining(absolute(listOf(out, 2).put.map((each) => each.path))));
+    expect(purged).toEqual(expect.arrayContaining(absolute(changedBy(out, 2).put.map((each) => each.path))));
     expect(purged).not.toContain(`${BASE}/api/v1/group/1`);
     const whole = await build(both.registers[1], unknown);
-    const everything = [...mirrorOf(unknown).keys(), ...ALWAYS, ...SNAPSHOT_FEEDS, '/changes/2.json'];
+    const everything = [...mirrorOf(unknown).keys(), ...ALWAYS, ...SNAPSHOT_FEEDS];
     expect(whole.purged).toEqual(expect.arrayContaining(absolute(everything)));
     expect(Object.keys(hashesOf(unknown)).filter((file) => !whole.files.includes(file))).toEqual([]);
     expect([out, unknown].map((tree) => manifestOf(tree).sequence)).toEqual([2, 2]);

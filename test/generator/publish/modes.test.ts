@@ -55,7 +55,7 @@ describe.each(some(['077', '000'], 1))('with the umask %s', (umask) => {
       expect(await run(...build, '--keep-downloads', '--key', key)).toBe(0);
       expect(odd(out)).toEqual([]);
       const [tree = ''] = readdirSync(join(out, 'log'));
-      for (const part of ['api', 'downloads', 'feeds', `log/${tree}/tile/0`, 'changes/2.json'])
+      for (const part of ['api', 'downloads', 'feeds', `log/${tree}/tile/0`, 'changes/2.ndjson.gz'])
         rmSync(join(out, part), { recursive: true });
       expect(await run('verify', '--repair', '--key', key, ...inputs(register, out))).toBe(0);
       expect(odd(out)).toEqual([]);

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { PublishedRoute } from '../../../generator/tree/published-routes.js';
 import { temporary } from '../../support/folder.js';
-import { contentOf, digestOf, listOf, manifestOf, mirrorOf, sha256 } from '../../support/published.js';
+import { contentOf, digestOf, changedBy, manifestOf, mirrorOf, sha256 } from '../../support/published.js';
 import { stateRows } from '../../support/state.js';
 import { LONG, publish, route, type Documents } from './small.js';
 import { damageOf } from './support.js';
@@ -42,14 +42,14 @@ const urlsOf = (routes: readonly PublishedRoute[], documents: Documents): Record
     ),
   );
 
-it('a build with other routes gives its documents and a change list that leads there, and leads back', async () => {
+it('a build with other routes gives its documents and a bundle that leads there, and leads back', async () => {
   const [out, old] = [path('dist'), path('old')];
   for (const tree of [out, old]) await publish(tree, { routes: OLD, documents: BEFORE });
   await publish(out, { routes: NEXT, documents: AFTER });
   expect(Object.fromEntries(mirrorOf(out))).toEqual(urlsOf(NEXT, AFTER));
   expect(manifestOf(out).digest).toBe(digestOf(mirrorOf(out), NEXT));
   const mirror = new Map(Object.entries(urlsOf(OLD, BEFORE)));
-  const { put, delete: gone } = listOf(out, 2);
+  const { put, delete: gone } = changedBy(out, 2);
   const named = [...put.map((each) => each.path), ...gone];
   // In whatever order somebody follows it.
   expect(named.filter((url, index) => named.indexOf(url) !== index)).toEqual([]);

@@ -76,7 +76,7 @@ export async function publish(
     const announcement = {
       manifest: ({ treeId, sequence, digest, files, bytes }: Plan) =>
         JSON.stringify({
-          format: 4,
+          format: 5,
           sequence,
           as_of: null,
           built_at: '2026-12-01T00:00:00Z',

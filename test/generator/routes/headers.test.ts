@@ -54,7 +54,7 @@ describe('the published headers', () => {
 /** Routes of each class and limit. */
 const ROUTES_OF: Readonly<Record<string, string>> = {
   'record api': 'group user-usernames',
-  'summary api': 'index largest snapshot change-list',
+  'summary api': 'index largest snapshot',
   'download download': 'download-groups-csv download-items-parquet',
   'download api': 'datapackage checksums downloads-readme',
   'feed api': 'feed-all',

@@ -72,7 +72,7 @@ const filled =
 const DAMAGES: Readonly<Record<string, Spoil>> = {
   missing: loseState,
   empty: filled(() => ''),
-  'no database': filled(() => '{"format":4}\n'.repeat(1000)),
+  'no database': filled(() => '{"format":5}\n'.repeat(1000)),
   'cut off within its first page': filled((before) => before.subarray(0, 1000)),
   'cut off between its pages': filled((before) => before.subarray(0, 5 * PAGE)),
   'noise but for its first page': filled((before) => before.fill(0xa5, PAGE)),

@@ -66,7 +66,7 @@ it('a page is for paths of pages alone, though its file be lost, and for no othe
     expect([...formOf(answer), answer.text], target).toEqual([404, HTML, 'Accept', NOT_FOUND]);
   }
   for (const [status, target, method] of [
-    ...'/group/9/history.json /file-lost.png /changes/9.json /.well-known/nothing /assets/style-1.css'
+    ...'/group/9/history.json /file-lost.png /changes/9.ndjson.gz /.well-known/nothing /assets/style-1.css'
       .split(' ')
       .map((each) => [404, each] as const),
     [405, '/nothing', 'POST'] as const,

@@ -72,7 +72,7 @@ const NOT_FOUND = [
   ...'/api/v1/group/7/more /api/v1/group /secret.json /%252e%252e/secret.json /%2egit/config'.split(' '),
   ...'/api/.well-known/security.txt /.well-knownx // //evil.example/ /api/v1// /...'.split(' '),
   'http://register.example//evil.example/',
-  ...'/changes/3 /changes/3.jsonx /changes/.json'.split(' '),
+  ...'/changes/3 /changes/3.ndjson.gzx /changes/.ndjson.gz'.split(' '),
 ];
 
 /** Targets with the files they name. */
@@ -88,7 +88,7 @@ const FILES = [
   '/group/7/history.json group/7/history.json',
   '/downloads/SHA256SUMS downloads/SHA256SUMS',
   '/assets/style-1a2b3c4d5e.css assets/style-1a2b3c4d5e.css',
-  ...'/changes/3.json changes/3.json | /changes/index.json changes/index.json'.split(' | '),
+  ...'/changes/3.ndjson.gz changes/3.ndjson.gz | /changes/index.json changes/index.json'.split(' | '),
   ...'/api/v1/largest api/v1/largest/100.json | /api/v1/largest? api/v1/largest/100.json'.split(' | '),
   '/api/v1/largest?limit=1 api/v1/largest/1.json',
   '/api/v1/largest?limit=200&limits=x&LIMIT=0&limit[]=3 api/v1/largest/200.json',
@@ -140,8 +140,8 @@ describe('Router.match', () => {
 
   it('refuses what is no id, under whatever name', () => {
     const ids = INVALID_IDS.split(' ').map((id) => `/api/v1/group/${id}`);
-    expect(others([...ids, '/changes/x.json', '/changes/03.json'], 'invalid_id')).toEqual([]);
-    expect(detail('/changes/3.json.json')).toMatch(/^sequence "/);
+    expect(others([...ids, '/changes/x.ndjson.gz', '/changes/03.ndjson.gz'], 'invalid_id')).toEqual([]);
+    expect(detail('/changes/3.ndjson.gz.ndjson.gz')).toMatch(/^sequence "/);
   });
 
   it('names the id, cut to 100 characters, and what was expected', () => {

@@ -46,10 +46,10 @@ const REFUSED_HEADERS =
 describe('parseSnapshot', () => {
   it.each([
     ['', 'is not JSON'],
-    ['{"format":4', 'is not JSON'],
+    ['{"format":5', 'is not JSON'],
     ...['[]', 'null', '{"format":"2"}', '{"format":4.5}'].map((text) => [text, 'has no format number']),
-    ['{"format":4}', 'snapshot.json is malformed at sequence'],
-    ['{"format":5}', 'tree is of format 5, this proxy reads format 4'],
+    ['{"format":5}', 'snapshot.json is malformed at sequence'],
+    ['{"format":6}', 'tree is of format 6, this proxy reads format 5'],
   ])('refuses the text %j', (text = '', message) => {
     expect(() => parseSnapshot(text)).toThrow(SnapshotError);
     expect(() => parseSnapshot(text)).toThrow(message);

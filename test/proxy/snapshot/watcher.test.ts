@@ -160,7 +160,7 @@ describe('SnapshotWatcher.poll', () => {
     const { document } = inService(watcher);
     const complaint = 'snapshot.json is not JSON (see verify --repair): still serving snapshot 3, as of';
     for (const times of [1, 2]) {
-      await publish(root, 'snapshot.json', '{"format":4,');
+      await publish(root, 'snapshot.json', '{"format":5,');
       for (let count = 0; count < 3; count += 1) await watcher.poll();
       expect(watcher.active?.document).toBe(document);
       expect([watcher.isPresent, watcher.isReadable]).toEqual([true, false]);

@@ -468,7 +468,7 @@ export function contractCases(dist: string): readonly Case[] {
     [
       'invalid_id',
       'group user game item group-page user-page game-page item-page group-history user-usernames ' +
-        'change-list change-bundle ids-game',
+        'change-bundle ids-game',
       '9007199254740991 9007199254740990 4503599627370497 999999999999',
       '9007199254740992 9999999999999999 10000000000000000 01 -1 1.5 abc 1e3 0x1',
       /decimal digits/,

@@ -162,14 +162,14 @@ class Reader {
     const { sequence, oldest } = indexOf(this.#out);
     const now = mirrorOf(this.#out);
     if (this.#sequence >= oldest)
-      for (let next = this.#sequence + 1; next <= sequence; next += 1) this.#apply(String(next));
+      for (let next = this.#sequence + 1; next <= sequence; next += 1) this.#apply(next);
     else this.#documents = now;
     this.#sequence = sequence;
     return inWords(differing(Object.fromEntries(this.#documents), Object.fromEntries(now)));
   }
 
-  #apply(bundle: string): void {
-    const [, ...lines] = bundleOf(this.#out, bundle);
+  #apply(sequence: number): void {
+    const [, ...lines] = bundleOf(this.#out, sequence);
     for (const line of lines) {
       if ('deleted' in line) this.#documents.delete(line.path);
       else this.#documents.set(line.path, line.body === undefined ? line.sha256 : sha256(line.body));

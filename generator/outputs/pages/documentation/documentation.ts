@@ -197,7 +197,7 @@ const limitsPage = ({ config: { limits } }: Documented, published: PublishedHead
 function lifetimesOf({ content, not_found: notFound, error }: PublishedHeaders) {
   const rows: readonly (readonly [what: string, headers: Headers])[] = [
     ['Records and histories', content.record],
-    ['Everything else that is JSON, such as totals and change lists', content.summary],
+    ['Everything else that is JSON, such as totals and the index of changes', content.summary],
     ['Downloads', content.download],
     ['Feeds', content.feed],
     ['Pages and the OpenAPI description', content.page],

@@ -101,7 +101,7 @@ function urlOf(at: string, value?: string): string {
   // Examples of the description are declared: those of the tree are in snapshot.json.
   const real = manifestOf(out).routes.find((route) => route.path === at)?.['example'];
   if (value === undefined && parameter.in === 'path' && typeof real === 'string') return real;
-  // Of change lists there is the second alone.
+  // Of bundles there is the second alone.
   const filled = value ?? '2';
   return parameter.in === 'query' ? `${at}?${parameter.name}=${filled}` : at.replace(/\{\w+\}/, filled);
 }

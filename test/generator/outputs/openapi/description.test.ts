@@ -35,7 +35,7 @@ beforeAll(async () => {
   const register = path('register.sqlite');
   await writeSample({ file: register, records: 400, seed: 5 });
   await published({ register, out, operator, acceptRemovals: true });
-  // A second snapshot, which changed something and removed something, so that there is a change list; the largest among it.
+  // A second snapshot, which changed something and removed something, so that there is a bundle; the largest among it.
   changeRegister(
     register,
     `${WITH_PLATFORM_IDS}
@@ -111,7 +111,7 @@ it('the index has the endpoints of the specification first, then lists, look-up,
     '/api/v1/lookup /api/v1/lookup/game/{prefix} /api/v1/lookup/names /api/v1/lookup/names/{page} ' +
     '/api/v1/lookup/platform-id/game/{prefix} ' +
     '/api/v1/owners/user/{prefix} /api/v1/owners/group/{prefix} ' +
-    '/api/v1/ids /api/v1/ids/game/{first_id} /changes/index.json /changes/{sequence}.json ' +
+    '/api/v1/ids /api/v1/ids/game/{first_id} /changes/index.json ' +
     '/snapshot.json /api/v1/openapi.json /downloads/datapackage.json';
   const { endpoints } = index.parse(json(readTree(games), 'api/v1.json'));
   expect(endpoints.map((endpoint) => endpoint.path)).toEqual(paths.split(' '));

@@ -91,14 +91,14 @@ describe.runIf(isPossible)('nginx', () => {
 
   it('serves a new snapshot without being told, and says 503, never 404, while there is no tree', async () => {
     const send = sender(nginx?.base ?? '');
-    expect(await send('/changes/2.json')).toMatchObject({ status: 404 });
+    expect(await send('/changes/2.ndjson.gz')).toMatchObject({ status: 404 });
     changeRegister(register, `UPDATE games SET genre = 'Another'`);
     await published({ register, out });
     const served = async (): Promise<unknown> => JSON.parse((await send('/snapshot.json')).body.toString());
     // Rarely, for the limits.
     const rarely = { interval: 200 };
     await expect.poll(served, rarely).toMatchObject({ sequence: 2 });
-    await expect.poll(() => send('/changes/2.json'), rarely).toMatchObject({ status: 200 });
+    await expect.poll(() => send('/changes/2.ndjson.gz'), rarely).toMatchObject({ status: 200 });
     const seen = new Set<number>();
     const index = async () => {
       const answer = await send('/api/v1');

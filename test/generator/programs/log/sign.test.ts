@@ -72,7 +72,7 @@ describe('a tree whose operator declares a log', () => {
     of.change(STEP);
     await of.run('build', '--files-from', list);
     const held = hashesOf(out);
-    expect(reported()).toContain('changes/2.json');
+    expect(reported()).toContain('changes/2.ndjson.gz');
     expect((await signed(of)).code).toBe(0);
     const added = namesThatDiffer(hashesOf(out), held);
     const tiles = added.filter((file) => file.includes('/tile/'));

@@ -186,7 +186,7 @@ export class MadeUpOrigin {
     this.announce();
   }
 
-  /** Adds the list and the bundle that lead from the last snapshot. */
+  /** Adds the bundle that leads from the last snapshot. */
   #describe({ sequence, digest, all }: Published, last?: Published): void {
     const common = { sequence, digest, as_of: null, built_at: '2026-12-01T00:00:00Z', counts: {} };
     if (last === undefined) {
@@ -198,11 +198,9 @@ export class MadeUpOrigin {
     const put = Object.entries(all).filter(([path, body]) => last.all[path]?.equals(body) !== true);
     const gone = Object.keys(last.all).filter((path) => all[path] === undefined);
     const deleted = gone.map((path) => JSON.stringify({ path, deleted: true }));
-    // No mirror reads what a list says.
-    const list = this.#add(`/changes/${sequence}.json`, Buffer.from(header));
     const lines = [header, ...put.map(([path, body]) => line(path, body)), ...deleted];
     const bundle = this.#add(`/changes/${sequence}.ndjson.gz`, zipped(lines));
-    this.#changes = [{ ...common, ...step, ...list, bundle }, ...this.#changes];
+    this.#changes = [{ ...common, ...step, bundle }, ...this.#changes];
   }
 
   #add(file: string, content: Buffer) {
@@ -218,13 +216,13 @@ export class MadeUpOrigin {
     this.announce();
   }
 
-  /** Has no lists and bundles, since those to the newest snapshot were too large. */
+  /** Has no bundles, since those to the newest snapshot were too large. */
   cap(): void {
     this.#changes = this.#changes.map((change) => ({ ...change, ...NO_FILES }));
     this.announce();
   }
 
-  /** Has no lists and bundles but the newest, as after a takedown. */
+  /** Has no bundles but the newest, as after a takedown. */
   takeDown(): void {
     const [newest = {}, ...older] = this.#changes;
     this.#changes = [newest, ...older.map((change) => ({ ...change, ...NO_FILES }))];
@@ -237,7 +235,7 @@ export class MadeUpOrigin {
     const bytes = Object.values(all).reduce((sum, body) => sum + body.length, 0);
     const { routes, limits, tree } = this;
     const snapshot = {
-      format: 4,
+      format: 5,
       sequence,
       as_of: null,
       built_at: builtAt,
@@ -276,4 +274,4 @@ export class MadeUpOrigin {
   }
 }
 
-const NO_FILES = { from: null, from_digest: null, file: null, bytes: null, sha256: null, bundle: null };
+const NO_FILES = { from: null, from_digest: null, bundle: null };

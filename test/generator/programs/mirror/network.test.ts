@@ -185,7 +185,7 @@ it.each(['/changes/../../outside', '/api/v1/stats'])(
     origin.publish(ONE);
     origin.publish(documentsOf({ 3: 'three' }));
     const index = String(origin.files.get('/changes/index.json'));
-    origin.files.set('/changes/index.json', Buffer.from(index.replace('/changes/2.json', file)));
+    origin.files.set('/changes/index.json', Buffer.from(index.replace('/changes/2.ndjson.gz', file)));
     expect(await refused()).toEqual([1, containing("index.json of the origin can't be used")]);
   },
 );

@@ -33,7 +33,7 @@ const leadingTo = (file: string) => {
 };
 
 it.each([
-  ['a later format', { format: 5 }, '(see "format")'],
+  ['a later format', { format: 6 }, '(see "format")'],
   ['no id', { tree: { files: 1, bytes: 1 } }, '(see "tree.id")'],
   ['a number that is none', { sequence: '1' }, '(see "sequence")'],
   ['a redirect elsewhere', { redirects: [{ path: '/docs', to: '//evil.example' }] }, 'redirects.0.to'],
@@ -56,7 +56,7 @@ describe('a route', () => {
     [
       'of the publisher',
       'snapshot.json',
-      'changes/1.json',
+      'changes/1.ndjson.gz',
       'feeds/snapshots.atom',
       'feeds/snapshots.json.gz',
     ],
@@ -92,7 +92,7 @@ describe('a route', () => {
 
   it.each([
     ['snapshot', { path: '/other.json' }],
-    ['change-list', { path: '/changes/{sequence}.json', file: '../{sequence}.json' }],
+    ['change-bundle', { path: '/changes/{sequence}.ndjson.gz', file: '../{sequence}.ndjson.gz' }],
     ['feed-snapshots-json', { path: '/feeds/all.json', file: 'feeds/snapshots.json' }],
     ['log-tile', { path: '/log/{tree}/tile/{path}', file: '{path}' }],
     ['log-checkpoint', { path: '/log/{tree}/checkpoint', file: 'snapshot.json' }],

@@ -23,7 +23,6 @@ export const ROUTES = [
   single('snapshot', 'snapshot.json'),
   single('changes', 'changes/index.json'),
   keyed('change-bundle', '/changes/{sequence}.ndjson.gz', 'changes/{sequence}.ndjson.gz', 'download'),
-  keyed('change-list', '/changes/{sequence}.json', 'changes/{sequence}.json', 'summary'),
   single('feed-snapshots-json', 'feeds/snapshots.json'),
 ];
 

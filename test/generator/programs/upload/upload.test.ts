@@ -53,8 +53,8 @@ describe('an upload', () => {
     const run = await uploaded();
     forgetRemotes(run.out);
     const alien = { hash: '', headers: {} };
-    const left = ['a/1.json.0a1b2c3d.partial', 'changes/9.json.0a1b2c3d.partial'];
-    const gone = ['a/7.json', 'a/8.json.gz', 'changes/9.json', ...left];
+    const left = ['a/1.json.0a1b2c3d.partial', 'changes/9.ndjson.gz.0a1b2c3d.partial'];
+    const gone = ['a/7.json', 'a/8.json.gz', 'changes/9.ndjson.gz', ...left];
     for (const file of ['a/1.json', ...gone, 'a/x.json', 'robots.bak', 'robots.0a1b2c3d.partial'])
       run.remote.files.set(file, alien);
     // What `edge headers` writes for the host is nobody else's.

@@ -18,7 +18,7 @@ import { SHOWN_DAMAGE, type Damage } from '../../../../generator/programs/verify
 import { errorsOf, inputs } from '../../../support/cli.js';
 import { temporary } from '../../../support/folder.js';
 import { inProcess } from '../../../support/in-process.js';
-import { contentOf, listOf, manifestOf, stateOf } from '../../../support/published.js';
+import { contentOf, changedBy, manifestOf, stateOf } from '../../../support/published.js';
 import { changeRegister, writeRegister } from '../../../support/register.js';
 import { ROWS, Site, buildWith, copyOf, fresh, pair, site } from '../../../support/site.js';
 import { always, it, some } from '../../../support/thorough.js';
@@ -76,18 +76,17 @@ function damageDocuments(out: string): void {
   cpSync(at(`${item(5)}.gz`), at(`${item(12)}.gz`));
   appendFileSync(at(`${item(5)}.gz`), Buffer.alloc(9));
   appendFileSync(at(`${item(5)}.br`), 'garbage');
-  // Of no record; a change list that the index does not name, and a sibling of one, which has none.
+  // Of no record; and a bundle that the index does not name.
   writeFileSync(at(group(777)), '{"id":777}');
-  for (const name of ['changes/77.json', 'changes/2.json.gz']) cpSync(at('changes/2.json'), at(name));
-  rmSync(at('changes/2.json'));
+  renameSync(at('changes/2.ndjson.gz'), at('changes/77.ndjson.gz'));
   // A link in the place of a folder.
   renameSync(at(USER_FOLDER), `${out}-users`);
   symlinkSync(`${out}-users`, at(USER_FOLDER));
 }
 const DAMAGED_DOCUMENTS: readonly Damage[] = [
-  ...missing(group(1), group(4), `${item(8)}.gz`, 'changes/2.json'),
+  ...missing(group(1), group(4), `${item(8)}.gz`, 'changes/2.ndjson.gz'),
   ...altered(group(2), group(3), `${item(5)}.br`, `${item(5)}.gz`),
-  ...extra(`${item(12)}.gz`, group(777), 'changes/2.json.gz', 'changes/77.json', USER_FOLDER),
+  ...extra(`${item(12)}.gz`, group(777), 'changes/77.ndjson.gz', USER_FOLDER),
   ...missing(...USERS),
 ];
 
@@ -274,7 +273,7 @@ describe('verify', () => {
     expect(differing(contentOf(made.out), before)).toEqual([]);
   });
 
-  it('--repair removes a damaged record that is withheld by now, and the change list says so', async () => {
+  it('--repair removes a damaged record that is withheld by now, and the bundle says so', async () => {
     const made = await site(path);
     const file = join(made.out, 'api/v1/item/1.json');
     writeFileSync(file, '{}');
@@ -282,6 +281,6 @@ describe('verify', () => {
     await repair(made, '--accept-removals');
     expect(existsSync(file)).toBe(false);
     expect(differing(contentOf(made.out), await fresh(made.register, path('fresh')))).toEqual([]);
-    expect(listOf(made.out, 2).delete).toContain('/api/v1/item/1');
+    expect(changedBy(made.out, 2).delete).toContain('/api/v1/item/1');
   });
 });
