@@ -1,8 +1,8 @@
-/** Why a view is slow: what SQLite reads again for each row, and which index would help. */
+/** Why a view is slow: what SQLite reads again for each row. */
 import type { Table } from '../schema/schema.js';
-import { isSqliteError, openDatabase, type Database } from '../base/sqlite/sqlite.js';
+import { Failure } from '../base/errors.js';
 import type { Register } from './database.js';
-import { placeOf } from './findings.js';
+import { onOneLine, placeOf } from './findings.js';
 import { literal, name } from './sql.js';
 
 /** A step of a query plan (sqlite.org/eqp.html). */
@@ -25,22 +25,15 @@ interface Instruction {
 /** Reading a table with fewer rows is fast. */
 const FEW_ROWS = 100;
 
-/** Columns of an index, at most. */
-const MOST_COLUMNS = 3;
-
-/**
- * Says which tables a view scans for each of its rows, each in a sentence, with the index that would
- * help if there is one. SQLite itself is asked, on a copy of the schema without rows: an index helps
- * if the whole view then finds the rows of that table by equality.
- */
+/** Says which tables a view scans for each of its rows, each in a sentence, by SQLite's own plan. */
 export function slownessOf(register: Register, table: Table): readonly string[] {
   if (!isView(register, table)) return [];
-  const database = emptyCopy(register.schema());
   try {
-    const present = new Set(columnsOf(database, table.name).map((column) => column.toLowerCase()));
+    const sql = `SELECT lower(name) FROM pragma_table_xinfo(${literal(table.name)}, 'main')`;
+    const present = new Set([...register.rows<[string]>(sql)].flat());
     const all = table.columns.map((column) => column.name).filter((column) => present.has(column));
     const planFor = (columns: readonly string[]): readonly PlanStep[] =>
-      repeated(planOf(database, `SELECT ${columns.map(name).join(', ')} FROM ${name(table.name)}`));
+      repeated(planOf(register, `SELECT ${columns.map(name).join(', ')} FROM main.${name(table.name)}`));
     const whole = planFor(all);
     const scanned = new Set(whole.filter(isScan).flatMap((step) => step.table ?? []));
     return [...scanned].flatMap((scan) => {
@@ -48,16 +41,12 @@ export function slownessOf(register: Register, table: Table): readonly string[] 
       const columns = all.filter((column) => scansOf(scan, planFor([column])).length > 0);
       const column = columns.length === all.length ? null : columns.join(', ');
       const part = scansOf(scan, whole).every(isOfRange) ? 'a range of ' : '';
-      const index = helpfulIndex(database, scan, () => planFor(all));
-      const help = index.length === 0 ? '' : `; an index on ${scan}(${index.join(', ')}) would help`;
-      return [`${placeOf({ table: table.name, column })}: scans ${part}${scan} for each row${help}`];
+      return [`${placeOf({ table: table.name, column })}: scans ${part}${onOneLine(scan)} for each row`];
     });
   } catch (error) {
     // A view that can't be read is reported by the check.
-    if (isSqliteError(error)) return [];
+    if (error instanceof Failure) return [];
     throw error;
-  } finally {
-    database.close();
   }
 }
 
@@ -67,29 +56,18 @@ function isView(register: Register, { name: table }: Table): boolean {
   return [...register.rows(sql)].length > 0;
 }
 
-/** A database in memory with the same tables, views and indexes, all empty. */
-function emptyCopy(schema: readonly string[]): Database {
-  const database = openDatabase(':memory:');
-  // What needs a later statement succeeds the second time.
-  for (const sql of [...schema, ...schema]) {
-    try {
-      database.exec(sql);
-    } catch (error) {
-      if (!isSqliteError(error)) throw error;
-    }
-  }
-  return database;
-}
-
-const columnsOf = (database: Database, table: string): readonly string[] =>
-  database.prepare<[string], string>('SELECT name FROM pragma_table_info(?)').pluck().all(table);
-
 /** The plan of a query. In it tables are called by their aliases, so its code says which they are. */
-function planOf(database: Database, sql: string): readonly PlanStep[] {
-  const roots = database.prepare<[], [number, string]>('SELECT rootpage, tbl_name FROM sqlite_schema');
-  const tables = new Map(roots.raw(true).all());
-  const code = database.prepare<[], Instruction>(`EXPLAIN ${sql}`).all();
-  const steps = database.prepare<[], Omit<PlanStep, 'table'>>(`EXPLAIN QUERY PLAN ${sql}`).all();
+function planOf(register: Register, sql: string): readonly PlanStep[] {
+  const roots = register.rows<[number, string]>(
+    'SELECT rootpage, CAST(tbl_name AS TEXT) FROM main.sqlite_schema',
+  );
+  const tables = new Map(roots);
+  const code = [...register.rows<[number, string, number, number]>(`EXPLAIN ${sql}`)].map(
+    ([addr, opcode, p1, p2]): Instruction => ({ addr, opcode, p1, p2 }),
+  );
+  const steps = [...register.rows<[number, number, number, string]>(`EXPLAIN QUERY PLAN ${sql}`)].map(
+    ([id, parent, , detail]) => ({ id, parent, detail }),
+  );
   return steps
     .toSorted((a, b) => a.id - b.id)
     .map((step, before) => {
@@ -140,42 +118,3 @@ function isLarge(register: Register, table: string): boolean {
   const [row] = register.rows<[number]>(`SELECT 1 FROM main.${name(table)} LIMIT 1 OFFSET ${FEW_ROWS}`);
   return row !== undefined;
 }
-
-/** Fewer sorts are better, then searches by more columns. */
-const costOf = (steps: readonly PlanStep[]): number =>
-  1000 * steps.filter(({ detail }) => detail.startsWith('USE TEMP B-TREE')).length -
-  steps.flatMap(({ detail }) => detail.match(/[=<>]\?/g) ?? []).length;
-
-/**
- * Finds the index with which a view scans a table no more and costs least, column by column.
- * @param plan the repeated steps of the view
- * @returns its columns; none if no index helps
- */
-function helpfulIndex(database: Database, table: string, plan: () => readonly PlanStep[]): readonly string[] {
-  const planWith = (columns: readonly string[]): readonly PlanStep[] => {
-    database.exec(`CREATE INDEX ${name(HELP)} ON ${name(table)} (${columns.map(name).join(', ')})`);
-    try {
-      return plan();
-    } finally {
-      database.exec(`DROP INDEX ${name(HELP)}`);
-    }
-  };
-  let best: { columns: readonly string[]; cost: number } = { columns: [], cost: Number.POSITIVE_INFINITY };
-  while (best.columns.length < MOST_COLUMNS) {
-    const { columns: before } = best;
-    const [next] = columnsOf(database, table)
-      .filter((column) => !before.includes(column))
-      .flatMap((column) => {
-        const columns = [...before, column];
-        const steps = planWith(columns);
-        const isSearched = steps.some(({ detail }) => detail.includes(`${HELP} (${columns[0]}=?`));
-        return isSearched && scansOf(table, steps).length === 0 ? [{ columns, cost: costOf(steps) }] : [];
-      })
-      .toSorted((a, b) => a.cost - b.cost);
-    if (next === undefined || next.cost >= best.cost) break;
-    best = next;
-  }
-  return best.columns;
-}
-
-const HELP = 'an index that may help';

@@ -1,4 +1,4 @@
-/** What is scanned for each row of a view, and which index would help: asked of SQLite's own planner. */
+/** What is scanned for each row of a view: asked of SQLite's own planner. */
 import { describe, expect, it } from 'vitest';
 import { Register } from '../../../generator/register/database.js';
 import { slownessOf } from '../../../generator/register/slow-views.js';
@@ -40,7 +40,7 @@ function said(columns: string, from = 'club', more = ''): readonly string[] {
 }
 
 const COUNT = `${last('"n o"')} AS member_count`;
-const BY_DAY = 'scans reading for each row; an index on reading(k, day) would help';
+const BY_DAY = 'scans reading for each row';
 const SCANS_PLAYER = 'groups.owner_id: scans player for each row';
 const SCANS_BOTH = 'groups (name, member_count): scans reading for each row';
 const GREATEST = `(SELECT max("n o") FROM reading WHERE reading.k = club.k) AS member_count`;
@@ -57,7 +57,7 @@ describe('a view', () => {
       `${COUNT}, ${last('day')} AS measured_at`,
       [`groups (member_count, measured_at): ${BY_DAY}`],
     ],
-    ['the greatest value', GREATEST, [`groups.member_count: ${BY_DAY.replace(', day', '')}`]],
+    ['the greatest value', GREATEST, [`groups.member_count: ${BY_DAY}`]],
     ['two columns compared', TWO_COLUMNS, [`groups.member_count: ${BY_DAY}`]],
     ['what is equal in one column and less in another', UNTIL, [`groups.member_count: ${BY_DAY}`]],
     ['what is less, and equal to nothing', BEFORE, ['groups.measured_at: scans reading for each row']],
@@ -74,7 +74,7 @@ describe('a view', () => {
   it('that keeps the rows with a reading names no column, since all of them need it', () => {
     expect(
       said('id, title AS name', 'club WHERE (SELECT max("n o") FROM reading WHERE k = club.k) > 5'),
-    ).toEqual(['groups: scans reading for each row; an index on reading(k) would help']);
+    ).toEqual(['groups: scans reading for each row']);
   });
 
   it('that joins a table without a usable index', () => {
@@ -85,7 +85,7 @@ describe('a view', () => {
   it('with an index that serves the lesser half of a comparison needs another one', () => {
     const more = 'CREATE INDEX by_day ON reading (day)';
     expect(said(`id, ${UNTIL}`, 'club', more)).toEqual([
-      'groups.member_count: scans a range of reading for each row; an index on reading(k, day) would help',
+      'groups.member_count: scans a range of reading for each row',
     ]);
   });
 
@@ -98,7 +98,7 @@ describe('a view', () => {
     ['three', 'middle', NAMED + MIDDLE],
   ])('over views of %s levels names the tables below', (_, from, views) => {
     expect(said(`id, p AS owner_id, ${UNTIL.replaceAll('club', from)}`, from, views)).toEqual([
-      'groups.owner_id: scans player for each row; an index on player(handle) would help',
+      'groups.owner_id: scans player for each row',
       `groups.member_count: ${BY_DAY}`,
     ]);
   });
