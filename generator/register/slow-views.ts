@@ -1,8 +1,8 @@
 /** Why a view is slow: what SQLite reads again for each row. */
 import type { Table } from '../schema/schema.js';
-import { Failure } from '../base/errors.js';
+import { Failure, onOneLine } from '../base/errors.js';
 import type { Register } from './database.js';
-import { onOneLine, placeOf } from './findings.js';
+import { placeOf } from './findings.js';
 import { literal, name } from './sql.js';
 
 /** A step of a query plan (sqlite.org/eqp.html). */
