@@ -25,6 +25,8 @@ export interface RowRule {
   readonly expected: string;
   /** SQL for what the record has, as text, if that is expected. */
   readonly record?: string;
+  /** What to do about it. */
+  readonly hint?: string;
 }
 
 const integer = (value: string, least: number): string =>
@@ -215,6 +217,9 @@ function historyRules(resource: Resource, history: History, scope: Scope): RowRu
     value: asText(`t.${name(last)}`),
     expected: 'not later than measured_at of the record',
     record: asText('r.measured_at'),
+    hint:
+      `what is read of a record measures it: write the later of both times as its measured_at, such as` +
+      ` max(measured_at, (SELECT max(${last}) FROM ${history.table} WHERE ${history.key.name} = id))`,
   };
   return [orphan, ...disagreements, late];
 }

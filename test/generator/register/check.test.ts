@@ -503,6 +503,30 @@ describe('the command check', () => {
     },
   );
 
+  it.each(['check', 'build'])('names rows of one id as such, though they differ: %s', async (command) => {
+    const one = `id, name, member_count, owner_state, owner_id, owner_name, 1 AS measurements, measured_at, first_measured_at`;
+    const two = viewOfGroups(
+      `${one} FROM club UNION ALL SELECT id, 'Other', 91, ${one.replace('id, name, member_count, ', '')}`,
+    );
+    const register = writeRegister(path('register.sqlite'), `${VALID} ${NO_READINGS} ${two}`);
+    const tree = command === 'build' ? ['--out', path('dist'), '--operator', OPERATOR] : [];
+    const { code, stdout, stderr } = await inProcess(command, '--quiet', '--register', register, ...tree);
+    expect([code, stdout + stderr]).toEqual([
+      1,
+      containing('groups.id: 1 place, expected one row for each key\n'),
+    ]);
+    expect(stdout + stderr).not.toContain('random()');
+  });
+
+  it('says what to write where a reading is later than its record', async () => {
+    const late = `UPDATE groups SET measured_at = '2026-11-20T07:59:59Z'`;
+    const register = writeRegister(path('register.sqlite'), `${VALID} ${late}`);
+    expect((await inProcess('check', '--register', register)).stdout).toContain(
+      '  hint: what is read of a record measures it: write the later of both times as its measured_at, such as' +
+        ' max(measured_at, (SELECT max(measured_at) FROM group_member_readings WHERE group_id = id))\n',
+    );
+  });
+
   it('exits with 0 where the contract is kept, and only reads', async () => {
     const file = writeRegister(path('register.sqlite'), VALID);
     const { code, stdout } = await inProcess('check', '--register', file);
