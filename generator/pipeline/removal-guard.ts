@@ -188,13 +188,13 @@ function lossesOf({ last, counts, register: { measured } }: Compared, kept: Coun
 
 function goingBack(compared: Compared, kept: Counts): string | undefined {
   const { last, asOf, register } = compared;
-  const { measured, latestTime } = register;
+  const { measured, clock } = register;
   const newest = (counts: Counts): string | null =>
     newestOf(Object.entries(counts).map(([table, each]) => (measured.has(table) ? each.newest : null)));
   const before = last?.counts === undefined ? asOf : newest(last.counts);
   const now = newest(kept);
-  // What is in the future was never measured, and would hold up every later build.
-  if (before === null || before > latestTime || (now !== null && now >= before)) return undefined;
+  // What is in the future was never measured, and would hold up its correction.
+  if (before === null || before > clock || (now !== null && now >= before)) return undefined;
   const problem = `the newest measurement would be ${now === null ? 'none' : `of ${now}`}, expected none before ${before}`;
   const [moved] = RESOURCES.flatMap((resource) => timesMoved(compared, resource));
   if (moved === undefined) return `${problem} ${ACCEPT}`;

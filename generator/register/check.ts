@@ -7,6 +7,7 @@ import type { Register } from './database.js';
 import {
   asText,
   columnRules,
+  isTooLong,
   isUtf8,
   rowRules,
   scopedRows,
@@ -262,7 +263,7 @@ function valuesStep(table: Table, scope: Scope): CheckQuery {
     ...columnRules(table),
     ...texts.map((column) => ({
       column,
-      broken: `(typeof(${name(column)}) = 'text' AND NOT ${isUtf8(name(column))})`,
+      broken: `(typeof(${name(column)}) = 'text' AND NOT ${isTooLong(name(column))} AND NOT ${isUtf8(name(column))})`,
       expected: 'valid UTF-8',
     })),
   ];

@@ -2,6 +2,8 @@
 import { amountOf } from '../base/progress.js';
 import { platformId, type Kind, type Resource } from '../schema/field.js';
 import { RESOURCES, recordKey, tablesOf, type Table } from '../schema/schema.js';
+import { MAX_TEXT_BYTES } from '../schema/shape.js';
+import { isTooLong } from './contract.js';
 import type { Register } from './database.js';
 import { SHOWN_EXAMPLES, type Warning } from './findings.js';
 import { REFERRED, exclusion, isPublished, literal, name } from './sql.js';
@@ -23,7 +25,8 @@ export function markNames(register: Register, resources: readonly Resource[]): v
       .map(
         ({ table, id, column, isOfKind, isReference }) =>
           `SELECT ${name(column)} COLLATE BINARY AS spelling, ${name(id)} AS whose FROM ${name(table)}` +
-          ` WHERE ${isOfKind} AND ${name(column)} IS NOT NULL` +
+          // NULL is not listed either, and what is too long is never published.
+          ` WHERE ${isOfKind} AND NOT ${isTooLong(name(column))}` +
           ` AND (${name(id)} IN ${withheld}${isReference ? ` OR ${name(id)} IS NULL` : ''})`,
       );
     register.execute(
@@ -34,6 +37,9 @@ export function markNames(register: Register, resources: readonly Resource[]): v
     );
   }
 }
+
+/** The text under which a name is withheld; of one that is too long, something else. */
+const foldedOf = (column: string): string => `withheld_as(substr(${name(column)}, 1, ${MAX_TEXT_BYTES}))`;
 
 /** Where a table has names of records of a kind, along with their ids. */
 interface NamePlace {
@@ -91,7 +97,7 @@ export const hidingOthers = (register: Register): readonly Warning[] =>
     const withheld = exclusion('withheld', kind);
     const unique = ownNames(resource, [nameColumn]).map(
       (own) =>
-        `SELECT withheld_as(${name(own.column)}) FROM ${name(own.table)}` +
+        `SELECT ${foldedOf(own.column)} FROM ${name(own.table)}` +
         ` WHERE ${name(own.id)} IN ${withheld} AND ${name(own.column)} IS NOT NULL`,
     );
     const hidden = RESOURCES.flatMap((other) =>
@@ -101,7 +107,7 @@ export const hidingOthers = (register: Register): readonly Warning[] =>
           .map(({ id, column: named, isOfKind }) => {
             const key = recordKey(table);
             return (
-              `SELECT ${literal(other.kind)} AS kind, ${name(key)} AS record, withheld_as(${name(named)}) AS folded` +
+              `SELECT ${literal(other.kind)} AS kind, ${name(key)} AS record, ${foldedOf(named)} AS folded` +
               ` FROM ${name(table.name)} WHERE ${isOfKind} AND ${name(id)} IS NULL` +
               ` AND ${name(named)} COLLATE BINARY IN ${exclusion('withheld_name', kind)}` +
               ` AND ${isPublished(other.kind, key)}`
@@ -110,8 +116,8 @@ export const hidingOthers = (register: Register): readonly Warning[] =>
       ),
     );
     const shared =
-      `SELECT id, withheld_as(${name(column)}) AS folded FROM ${name(plural)} WHERE id IN ${withheld}` +
-      ` AND ${name(column)} IS NOT NULL AND withheld_as(${name(column)}) NOT IN (${unique.join(' UNION ')})`;
+      `SELECT id, ${foldedOf(column)} AS folded FROM ${name(plural)} WHERE id IN ${withheld}` +
+      ` AND ${name(column)} IS NOT NULL AND ${foldedOf(column)} NOT IN (${unique.join(' UNION ')})`;
     // Without any, no table has to be read.
     if (register.integers(shared).length === 0) return [];
     const found = [

@@ -86,7 +86,7 @@ const REASONS: Readonly<Record<string, string>> = {
   SQLITE_CORRUPT: 'it is damaged',
   SQLITE_NOTADB: 'it is no SQLite database',
   SQLITE_NOMEM: 'there is too little memory',
-  SQLITE_TOOBIG: 'a text or row is longer than the 1 GB that SQLite allows',
+  SQLITE_TOOBIG: 'a text or row is longer than 512 MiB',
 };
 
 /** The name of a code without what extends it. */

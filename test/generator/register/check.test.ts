@@ -518,6 +518,26 @@ describe('the command check', () => {
     expect(stdout + stderr).not.toContain('random()');
   });
 
+  it('takes a text of 1 MiB, and names the record of a longer one, however long it is', async () => {
+    const tree = ['--quiet', '--out', path('dist'), '--operator', OPERATOR, '--register'];
+    // Quotes take the most room in JSON.
+    const quotes = (length: number): string =>
+      `UPDATE groups SET description = replace(hex(zeroblob(${length} / 2)), '0', '"')`;
+    const longest = writeRegister(path('longest.sqlite'), VALID + quotes(1_048_576));
+    expect(await inProcess('build', ...tree, longest)).toMatchObject({ code: 0 });
+    const longer = writeRegister(path('longer.sqlite'), VALID + quotes(24_000_000));
+    for (const args of [
+      ['check', '--register'],
+      ['build', ...tree],
+    ]) {
+      const { code, stdout, stderr } = await inProcess(...args, longer);
+      expect(code).toBe(1);
+      expect(stdout + stderr).toMatch(
+        /^groups\.description: 1 place, expected text of at most 1 MiB \(1,048,576 bytes of UTF-8\)\n {2}id = 7: '"{119}…$/m,
+      );
+    }
+  });
+
   it('says what to write where a reading is later than its record', async () => {
     const late = `UPDATE groups SET measured_at = '2026-11-20T07:59:59Z'`;
     const register = writeRegister(path('register.sqlite'), `${VALID} ${late}`);
