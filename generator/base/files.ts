@@ -6,6 +6,7 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   opendirSync,
   openSync,
@@ -74,7 +75,7 @@ export function replaceFile(
   partial = `${file}.partial`,
 ): void {
   // What somebody else left there may be a link to another file, or a pipe that nobody reads.
-  ifExists(() => unlinkSync(partial));
+  if (lstatSync(partial, { throwIfNoEntry: false }) !== undefined) unlinkSync(partial);
   closeSync(openSync(partial, 'wx'));
   if (typeof content === 'function') {
     content(partial);

@@ -321,7 +321,7 @@ export class Guesses {
     );
     const sql = this.#qualified(source, own);
     if (type === 'text' && values !== 0) return [];
-    const isList = type === 'enum' && values <= MOST_WORDS && cases != null && isPlain(cases);
+    const isList = type === 'enum' && values <= MOST_WORDS && typeof cases === 'string' && isPlain(cases);
     return [{ sql: isList ? `CASE ${sql}${cases} END` : sql, isSure: false, own }];
   }
 

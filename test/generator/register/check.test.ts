@@ -37,6 +37,10 @@ const NO_READINGS = 'DELETE FROM group_member_readings;';
 const viewOfGroups = (columns: string): string =>
   `ALTER TABLE groups RENAME TO club; CREATE VIEW groups AS SELECT ${columns} FROM club;`;
 
+/** A description of quotes, which take the most room in JSON. */
+const quotes = (length: number): string =>
+  `UPDATE groups SET description = replace(hex(zeroblob(${length} / 2)), '0', '"')`;
+
 async function checked(sql: string, shape: Shape = 'loose'): Promise<CheckReport> {
   const register = Register.open(writeRegister(path('register.sqlite'), VALID + sql, shape));
   try {
@@ -520,9 +524,6 @@ describe('the command check', () => {
 
   it('takes a text of 1 MiB, and names the record of a longer one, however long it is', async () => {
     const tree = ['--quiet', '--out', path('dist'), '--operator', OPERATOR, '--register'];
-    // Quotes take the most room in JSON.
-    const quotes = (length: number): string =>
-      `UPDATE groups SET description = replace(hex(zeroblob(${length} / 2)), '0', '"')`;
     const longest = writeRegister(path('longest.sqlite'), VALID + quotes(1_048_576));
     expect(await inProcess('build', ...tree, longest)).toMatchObject({ code: 0 });
     const longer = writeRegister(path('longer.sqlite'), VALID + quotes(24_000_000));

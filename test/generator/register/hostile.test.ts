@@ -1,8 +1,7 @@
 /** A register that somebody prepared can do nothing but be read. */
-import { existsSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
-import fc from 'fast-check';
+import { existsSync, mkdirSync } from 'node:fs';
+import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { OPERATOR } from '../../support/build.js';
@@ -66,8 +65,25 @@ describe('a hostile register', () => {
 
 /** What ends a comment, a text or a statement, and what must not be run then. */
 const FRAGMENTS = [
-  ...['\n', '\r\n', '\u2028', '\u0085', '\u202e', '\t', ' ', "'", '"', '`', ']', ';', '--', '/*', '*/'],
-  ...['\n.shell touch canary\n', '\nDELETE FROM kept;\n', `';\n.shell touch canary\n`, 'current_time'],
+  '\n',
+  '\r\n',
+  '\u2028',
+  '\u0085',
+  '\u202e',
+  '\t',
+  ' ',
+  "'",
+  '"',
+  '`',
+  ']',
+  ';',
+  '--',
+  '/*',
+  '*/',
+  '\n.shell touch canary\n',
+  '\nDELETE FROM kept;\n',
+  `';\n.shell touch canary\n`,
+  'current_time',
 ];
 const hostile = fc.array(fc.constantFrom(...FRAGMENTS), { maxLength: 3 }).map((all) => all.join(''));
 const value = fc.oneof(
