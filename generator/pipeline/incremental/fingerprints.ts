@@ -4,7 +4,8 @@
  * output of its shell.
  */
 import { hash } from 'node:crypto';
-import type { Kind } from '../../schema/field.js';
+import { isTooLong } from '../../register/contract.js';
+import type { Column, Kind } from '../../schema/field.js';
 import { MAX_INTEGER } from '../../schema/shape.js';
 import { recordKey, type Table } from '../../schema/schema.js';
 import type { Register } from '../../register/database.js';
@@ -67,6 +68,16 @@ export interface Rows {
   readonly hash: Buffer;
 }
 
+/**
+ * A column's value as JSON can hold it. What it can't hold breaks the contract, and is a number that
+ * does so as well: it differs from what was published, so its record is checked.
+ */
+const distinguished = (column: Column): string => {
+  const value = name(column.name);
+  const isOdd = `typeof(${value}) = 'blob'${column.type === 'text' ? ` OR ${isTooLong(value)}` : ''}`;
+  return `iif(${isOdd}, 0.5, ${publishedValue(column)})`;
+};
+
 /** Reads the published rows of a table by ranges of the record's id. */
 export class RowReader {
   readonly #some: Query;
@@ -77,7 +88,7 @@ export class RowReader {
   constructor(register: Register, kind: Kind, table: Table) {
     const key = recordKey(table);
     // The key comes first, where `idOf` reads it.
-    const rest = table.columns.filter((column) => column.name !== key).map(publishedValue);
+    const rest = table.columns.filter((column) => column.name !== key).map(distinguished);
     const order = table.key.map((column) => name(column.name)).join(', ');
     // JSON distinguishes null, numbers and texts, and delimits them. A blob keeps invalid UTF-8.
     const query = (limit: string): Query =>

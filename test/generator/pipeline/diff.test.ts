@@ -10,7 +10,14 @@ import { contentOf, documentsOf, indexOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { ROWS, buildWith, pair, type Pair } from '../../support/site.js';
 import { loseState, redescribe } from '../../support/state.js';
-import { differing, inState, isEndpoint, isForFinding, namesThatDiffer } from '../../support/tree.js';
+import {
+  differing,
+  inState,
+  isEndpoint,
+  isForFinding,
+  namesThatDiffer,
+  readTree,
+} from '../../support/tree.js';
 import { containing } from '../../support/values.js';
 import { interruptCommit, wholeOf } from '../publish/support.js';
 
@@ -177,6 +184,20 @@ describe('a diff', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('publish nothing')]);
     // Its record, and the shard with its name.
     expect((await json(register, out, '--skip-invalid')).changes).toMatchObject({ removed: 2 });
+  });
+
+  it('of a view with a BLOB for a text leaves its record out with --skip-invalid, as the build does', async () => {
+    const out = both.tree();
+    const register = writeRegister(path('register.sqlite'), ROWS);
+    changeRegister(
+      register,
+      `ALTER TABLE items RENAME TO own;
+       CREATE VIEW items AS SELECT id, iif(id = 5, x'ff', name) AS name, measured_at FROM own`,
+    );
+    expect((await json(register, out, '--skip-invalid')).by_route.item).toMatchObject({ removed: 1 });
+    const built = await buildWith({ register, out, skipInvalid: true, acceptRemovals: true });
+    expect(built).toMatchObject({ excluded: { items: 1 } });
+    expect(readTree(out).has('api/v1/item/5.json')).toBe(false);
   });
 
   it('of a tree whose commit was interrupted, or without its state, says what helps', async () => {
