@@ -83,6 +83,13 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** These break lines, control a terminal, or turn the direction of what follows. */
+const STEERING = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
+
+/** Escapes what would break a line or control a terminal. */
+export const onOneLine = (text: string): string =>
+  text.replaceAll(STEERING, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 /** Whether a user asked to stop, and waits. */
 export const isInterrupt = (error: unknown): boolean =>
   error instanceof Failure && error.exitCode === EXIT.interrupted;

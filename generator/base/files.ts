@@ -6,6 +6,7 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   opendirSync,
   openSync,
@@ -14,6 +15,7 @@ import {
   realpathSync,
   renameSync,
   statSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
@@ -72,6 +74,9 @@ export function replaceFile(
   content: string | Uint8Array | ((partial: string) => void),
   partial = `${file}.partial`,
 ): void {
+  // What somebody else left there may be a link to another file, or a pipe that nobody reads.
+  if (lstatSync(partial, { throwIfNoEntry: false }) !== undefined) unlinkSync(partial);
+  closeSync(openSync(partial, 'wx'));
   if (typeof content === 'function') {
     content(partial);
     flushOne(partial);

@@ -2,7 +2,7 @@
  * Allows one builder per tree. The lock belongs to the operating system, through SQLite: it ends
  * with its process, however that ends, so there are no stale locks.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pid } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
@@ -10,7 +10,8 @@ import { z } from 'zod';
 import { EXIT, Failure, codeOf, messageOf } from './errors.js';
 import { follow, type Progress } from './progress.js';
 import { isSqliteError, openDatabase, reasonOf, type Database } from './sqlite/sqlite.js';
-import { makeFolder } from './files.js';
+import { makeFolder, replaceFile } from './files.js';
+import { makePrivate } from './modes.js';
 
 /** The cause of a Failure if the lock can't be created, as opposed to being held. */
 const UNLOCKABLE = 'unlockable';
@@ -43,11 +44,12 @@ export class Lock {
     let database: Database | undefined;
     try {
       makeFolder(dirname(file));
+      requirePrivate(file);
       database = openDatabase(file, { timeout: INSTANT_MS });
       // Nothing is ever written to the database, so it needs no journal file.
       database.exec('PRAGMA journal_mode = MEMORY');
       database.exec('BEGIN EXCLUSIVE');
-      writeFileSync(`${file}.pid`, String(pid));
+      replaceFile(`${file}.pid`, String(pid));
       return new Lock(database);
     } catch (error) {
       database?.close();
@@ -121,10 +123,34 @@ function isFree(file: string): boolean {
 
 const isBusy = (error: unknown): error is Failure => error instanceof Failure && error.exitCode === EXIT.busy;
 
+/**
+ * Creates the file, or closes it to others: whoever can read a file can keep it locked.
+ *
+ * HAZARD: whoever may write in its folder can put a link there afterwards; nothing is written to what
+ * that leads to.
+ */
+function requirePrivate(file: string): void {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (found === undefined) {
+    try {
+      closeSync(openSync(file, 'wx', 0o600));
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+      // Another process has just created it.
+      requirePrivate(file);
+    }
+  } else if (!found.isFile())
+    throw Failure.environment(`lock "${file}" is not a regular file: remove it, and run this again`);
+  // Closing a descriptor of it would drop a lock that this process has.
+  else if ((found.mode & 0o077) !== 0) makePrivate(dirname(file), file);
+}
+
 /** For the error message only; the lock does not depend on this file. */
 function holder(file: string): string {
+  const name = `${file}.pid`;
   try {
-    return readFileSync(`${file}.pid`, 'utf8');
+    const text = lstatSync(name).isFile() ? readFileSync(name, 'utf8') : '';
+    return /^\d+$/.test(text) ? text : 'unknown';
   } catch {
     return 'unknown';
   }

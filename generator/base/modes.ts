@@ -4,10 +4,11 @@ import { chmodSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from './errors.js';
 
-/** Closes a folder to others, unless its file system keeps no modes (FAT, Windows, some network ones). */
-export function makePrivate(folder: string): void {
+/** Closes a folder, or a file in it, to others, unless its file system keeps no modes (FAT, Windows, some network ones). */
+export function makePrivate(folder: string, file?: string): void {
   try {
-    chmodSync(folder, 0o700);
+    if (file === undefined) chmodSync(folder, 0o700);
+    else chmodSync(file, 0o600);
   } catch (error) {
     if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes(codeOf(error) ?? '') || keepsModes(folder)) throw error;
   }

@@ -11,7 +11,7 @@ export interface Part<Facts> {
   readonly of: (facts: Facts) => unknown;
 }
 
-export type ValueDetails = Partial<Pick<ValueShape, 'unit' | 'values' | 'nullable' | 'optional'>>;
+type ValueDetails = Partial<Pick<ValueShape, 'unit' | 'values' | 'nullable' | 'optional'>>;
 
 /** The shape of a value. Never null unless the details say so. */
 export const value = <Type extends ValueShape['type']>(

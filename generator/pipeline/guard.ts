@@ -78,7 +78,7 @@ export function republished(before: WithheldMarks | undefined, now: WithheldMark
  * @param declared what the operator says is not measured
  * @param counts of the last snapshot: a column of which it has none is new in the contract
  */
-export function implausibleAbsence(
+function implausibleAbsence(
   before: readonly string[] | undefined,
   now: readonly string[],
   declared: readonly string[] = [],
@@ -160,8 +160,8 @@ function goingBack({ last, asOf, register, counts }: Compared, isCounted: IsCoun
   // The state was lost, so only the newest of all kinds is known.
   const before = last?.counts !== undefined ? newest(last.counts) : isWhole ? asOf : null;
   const now = newest(counts);
-  // What is in the future was never measured, and would hold up every later build.
-  if (before === null || before > register.latestTime || (now !== null && now >= before)) return undefined;
+  // What is in the future was never measured, and would hold up its correction.
+  if (before === null || before > register.clock || (now !== null && now >= before)) return undefined;
   return (
     `the newest measurement would be ${now === null ? 'none' : `of ${now}`}, expected none before ${before}:` +
     ` if the time zone (TZ) is wrong now, set it (docs/your-register.md#times); if not,` +

@@ -1,6 +1,6 @@
 /** The contract as SQL, derived from the declarations: rules for values, and between rows. */
 import { columnsOf, type Column, type History, type Resource } from '../schema/field.js';
-import { MAX_INTEGER } from '../schema/shape.js';
+import { MAX_INTEGER, MAX_TEXT_BYTES } from '../schema/shape.js';
 import { RESOURCES, TABLES, historyTable, type Table } from '../schema/schema.js';
 import { hintFor } from './hints.js';
 import { exclusion, literal, name, rowsIn, type Scope } from './sql.js';
@@ -25,6 +25,8 @@ export interface RowRule {
   readonly expected: string;
   /** SQL for what the record has, as text, if that is expected. */
   readonly record?: string;
+  /** What to do about it. */
+  readonly hint?: string;
 }
 
 const integer = (value: string, least: number): string =>
@@ -69,6 +71,9 @@ function condition({ type, values, name: column }: Column): { valid: string; exp
   }
 }
 
+/** Condition that a text or BLOB is longer than a text may be; NULL for NULL. */
+export const isTooLong = (sql: string): string => `octet_length(${sql}) > ${MAX_TEXT_BYTES}`;
+
 /** The rules for each value of a table, including the order of a row's times. */
 export function columnRules(table: Table): ColumnRule[] {
   return table.columns.flatMap((column) => {
@@ -82,6 +87,13 @@ export function columnRules(table: Table): ColumnRule[] {
         hintFor: (wrong) => hintFor(column, wrong),
       },
     ];
+    if (column.type === 'text') {
+      rules.push({
+        column: column.name,
+        broken: `(typeof(${value}) = 'text' AND ${isTooLong(value)})`,
+        expected: 'text of at most 1 MiB (1,048,576 bytes of UTF-8)',
+      });
+    }
     if (column.nullWhere !== undefined) {
       const { column: word, values } = column.nullWhere;
       rules.push({
@@ -129,9 +141,16 @@ export const isUtf8 = (sql: string): string => `is_utf8(CAST(coalesce(${sql}, ''
 
 /**
  * A value as a single line of text for `shorten` in findings.ts: texts as JSON, which escapes
- * control characters and does not stop at a NUL; invalid UTF-8 as a blob.
+ * control characters and does not stop at a NUL; invalid UTF-8 as a blob. Of one that is longer than
+ * any may be, only the beginning: the whole may be more than JavaScript can hold.
  */
 export const asText = (sql: string): string =>
+  `CASE WHEN ${isTooLong(sql)} THEN ${inFull(`substr(${sql}, 1, ${SHOWN_OF_LONG})`)} ELSE ${inFull(sql)} END`;
+
+/** More than findings show of a value. */
+const SHOWN_OF_LONG = 200;
+
+const inFull = (sql: string): string =>
   `CASE WHEN typeof(${sql}) <> 'text' THEN quote(${sql})` +
   ` WHEN ${isUtf8(sql)} THEN json_quote(${sql}) ELSE quote(CAST(${sql} AS BLOB)) END`;
 
@@ -215,6 +234,9 @@ function historyRules(resource: Resource, history: History, scope: Scope): RowRu
     value: asText(`t.${name(last)}`),
     expected: 'not later than measured_at of the record',
     record: asText('r.measured_at'),
+    hint:
+      `what is read of a record measures it: write the later of both times as its measured_at, such as` +
+      ` max(measured_at, (SELECT max(${last}) FROM ${history.table} WHERE ${history.key.name} = id))`,
   };
   return [orphan, ...disagreements, late];
 }

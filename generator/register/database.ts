@@ -1,7 +1,7 @@
 /** The register: opened to be read, with what it may lack supplied. */
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Failure, reading } from '../base/errors.js';
+import { Failure, onOneLine, reading } from '../base/errors.js';
 import { chunksOf } from '../base/files.js';
 import { isSqliteError, openDatabase, primaryCode, reasonOf, type Database } from '../base/sqlite/sqlite.js';
 import { RESOURCES, TABLES, WITHHELD } from '../schema/schema.js';
@@ -306,7 +306,9 @@ const REMEDIES: Readonly<Record<string, string>> = {
 
 function failureOf(file: string, error: unknown): unknown {
   if (!isSqliteError(error)) return error;
-  const { code, message } = error;
+  const { code } = error;
+  // It may quote a name, which may have anything in it.
+  const message = onOneLine(error.message);
   const primary = primaryCode(code);
   const register = `register "${file}"`;
   if (primary === 'SQLITE_NOTADB')
@@ -327,7 +329,7 @@ function failureOf(file: string, error: unknown): unknown {
       code,
     );
   const { [primary]: remedy } = REMEDIES;
-  const problem = `${register} can't be read: ${reasonOf(error)}${remedy === undefined ? '' : `: ${remedy}`}`;
+  const problem = `${register} can't be read: ${onOneLine(reasonOf(error))}${remedy === undefined ? '' : `: ${remedy}`}`;
   return /^SQLITE_(IOERR|CANTOPEN|PERM|READONLY|FULL|NOMEM|PROTOCOL)/.test(code)
     ? Failure.environment(problem, code)
     : Failure.invalid(problem, code);

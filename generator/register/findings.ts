@@ -1,4 +1,5 @@
 /** What a check says of a register: findings, grouped by what was expected where, and warnings. */
+import { onOneLine } from '../base/errors.js';
 import type { Table } from '../schema/schema.js';
 import { asText } from './contract.js';
 import type { Register } from './database.js';
@@ -111,13 +112,6 @@ const SHOWN_CHARACTERS = 120;
 /** Formats a row's key. @param row its columns, starting with the key's, as `asText` yields them */
 export const keyText = (key: readonly string[], row: readonly unknown[]): string =>
   key.map((column, index) => `${column} = ${shorten(row[index])}`).join(', ');
-
-/** Beyond JSON's escapes, these break lines or control a terminal: DEL, C1, separators, bidi. */
-const STEERING = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
-
-/** Escapes what would break a line or control a terminal. */
-export const onOneLine = (text: string): string =>
-  text.replaceAll(STEERING, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** Formats a value from `asText`: single quotes, control characters escaped, long ones cut. */
 export function shorten(value: unknown): string {

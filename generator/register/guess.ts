@@ -2,7 +2,7 @@
  * Guesses which tables and columns of another database are those of the contract, by their names and
  * by sampled values: a guess is sure if the name fits, and all sampled values keep the contract.
  */
-import { Failure } from '../base/errors.js';
+import { Failure, onOneLine } from '../base/errors.js';
 import type { Column } from '../schema/field.js';
 import {
   RESOURCES,
@@ -23,14 +23,22 @@ import { literal, name } from './sql.js';
 const SAMPLED_ROWS = 1000;
 /** A column with more texts than this holds no words of a list. */
 const MOST_WORDS = 10;
+/** In bytes. */
+const LONGEST_WORD = 100;
+
+/**
+ * Whether a text can be written in SQL to be edited: a line break would end a comment, and what follows
+ * be a command of the sqlite3 shell; and a name that is no valid UTF-8 has no text.
+ */
+export const isPlain = (text: string): boolean => onOneLine(text) === text && !text.includes('\ufffd');
 
 /** A table or view of the database. */
 export interface Source {
   readonly name: string;
   readonly isTable: boolean;
   readonly columns: readonly string[];
-  /** The column that identifies a row. */
-  readonly key: string | undefined;
+  /** The columns that together identify a row; none if they are not known. */
+  readonly key: readonly string[];
 }
 
 /** An expression for a column of the contract. */
@@ -82,9 +90,10 @@ export class Guesses {
   viewOf(table: Table): View | undefined {
     const records = this.#records.get(table.kind);
     if (records === undefined) return undefined;
-    if (recordKey(table) === 'id') return this.#view(table, records, records, records.key);
+    if (recordKey(table) === 'id') return this.#view(table, records, records, keyOf(records));
     const named = this.#sourceNamed(table.name);
-    if (named !== undefined) return this.#view(table, named, records, this.#reference(table, named, records));
+    if (named !== undefined)
+      return this.#view(table, named, records, this.#reference(table, named, records) ?? firstOf(named));
     const required = table.columns.filter(({ nullable }) => !nullable);
     return this.#sources
       .filter((own) => own.isTable && ![...this.#records.values()].includes(own))
@@ -103,15 +112,21 @@ export class Guesses {
     throw Failure.usage(`there is no table "${own}" for ${table}, expected one of ${known}`);
   }
 
-  /** @param refers the column that has the key of the records; if it isn't known, the first one */
-  #view(table: Table, source: Source, records: Source, refers = source.columns[0] ?? ''): View {
+  /** @param refers the columns that have the key of the records */
+  #view(table: Table, source: Source, records: Source, refers: readonly string[]): View {
     const ids = this.#idsOf(records);
-    const [as, k] = [this.#identifier(source.name), this.#identifier(refers)];
+    const [as, k] = [this.#identifier(source.name), refers.map((own) => this.#identifier(own))];
+    const [one = ''] = refers;
     const guesses = new Map<string, readonly Guess[]>();
-    const taken = new Set([source.key, refers]);
+    const sole = source.key.length === 1 ? source.key : [];
+    // A name may be a part of a record's key.
+    const taken = new Set(source === records && refers.length > 1 ? [] : [...sole, ...refers]);
     const [key, order] = table.key;
-    const number = key === undefined ? undefined : this.#fit(key, source, refers);
-    const id = { sql: ids === undefined ? (number?.sql ?? k) : `${ids}.id`, own: refers };
+    const number = key === undefined ? undefined : this.#fit(key, source, one);
+    // What has only a part of a key may belong to several records.
+    const isWhole = refers.length === keyOf(records).length;
+    const own = ids === undefined ? (number?.sql ?? k[0] ?? 'NULL') : `${ids}.id`;
+    const id = { sql: isWhole ? own : 'NULL', own: one };
     // What is required takes its column first: the last reading is not the first as well.
     for (const column of table.columns.toSorted((a, b) => Number(a.nullable) - Number(b.nullable))) {
       const found = column === key ? [{ ...id, isSure: true }] : this.#guesses(table, column, source, taken);
@@ -125,16 +140,22 @@ export class Guesses {
       guesses.set(order.name, [{ ...time, sql }]);
     }
     const isText = guesses.get('platform_id')?.[0]?.sql.startsWith('CAST') !== true;
+    const numbered = k.map((_, index) => (k.length === 1 ? 'k' : `k${index + 1}`));
+    const keys =
+      k.length === 1
+        ? `k ${isText ? 'TEXT' : 'INTEGER'} UNIQUE NOT NULL`
+        : `${numbered.map((each) => `${each} NOT NULL`).join(', ')}, UNIQUE (${numbered.join(', ')})`;
     const numbers = [
-      `CREATE TABLE IF NOT EXISTS ${ids} (id INTEGER PRIMARY KEY, k ${isText ? 'TEXT' : 'INTEGER'} UNIQUE NOT NULL);`,
-      `INSERT OR IGNORE INTO ${ids} (k) SELECT ${k} FROM ${as} ORDER BY ${k};`,
+      `CREATE TABLE IF NOT EXISTS ${ids} (id INTEGER PRIMARY KEY, ${keys});`,
+      `INSERT OR IGNORE INTO ${ids} (${numbered.join(', ')}) SELECT ${k.join(', ')} FROM ${as} ORDER BY ${k.join(', ')};`,
     ];
+    const joined = k.map((own, index) => `${ids}.${numbered[index]} = ${as}.${own}`).join(' AND ');
     return {
       source,
       guesses,
       time: source === records ? undefined : time,
       before: ids === undefined || source !== records ? [] : numbers,
-      from: ids === undefined ? as : `${as} JOIN ${ids} ON ${ids}.k = ${as}.${k}`,
+      from: ids === undefined || !isWhole ? as : `${as} JOIN ${ids} ON ${joined}`,
       after: source === records ? [] : this.#index(source, refers, time),
     };
   }
@@ -153,13 +174,16 @@ export class Guesses {
       [...this.#records.values()].some((records) => this.#idsOf(records) !== undefined);
     const fitting = isElsewhere ? [] : free.flatMap((own) => this.#fit(column, source, own) ?? []);
     const isAnyTime = column.type === 'time' && !column.nullable;
+    const called = ranked(free, (own) => rankOfColumn(table.name, column.name, source.name, own)).flatMap(
+      (own) => fitting.find((fit) => fit.own === own) ?? this.#unfit(column, source, own),
+    );
+    const latest = this.#latest(table, column, source);
     return [
       ...this.#lookedUp(column, source),
-      ...ranked(free, (own) => rankOfColumn(table.name, column.name, source.name, own)).flatMap(
-        (own) => fitting.find((fit) => fit.own === own) ?? this.#unfit(column, source, own),
-      ),
+      ...(isAnyTime ? laterOf(called, latest) : []),
+      ...called,
       ...(fitting.length === 1 && isSeries(table.name, source.name) ? fitting : []),
-      ...this.#latest(table, column, source),
+      ...latest,
       ...fitting
         .filter(({ own }) => isAnyTime || sharesWord(table.name, column.name, own))
         .map((fit) => ({ ...fit, isSure: false })),
@@ -169,14 +193,15 @@ export class Guesses {
   /** What follows from keys: the id of the platform, and who an owner is. */
   #lookedUp(column: Column, source: Source): readonly Guess[] {
     const users = this.#records.get('user');
-    if (column.isId === true && source.key !== undefined && this.#idsOf(source) !== undefined)
-      return [this.#fit(column, source, source.key) ?? []].flat();
+    const [key, ...others] = source.key;
+    if (column.isId === true && key !== undefined && others.length === 0 && this.#idsOf(source) !== undefined)
+      return [this.#fit(column, source, key) ?? []].flat();
     const { identifies } = column;
     if (identifies?.kind !== 'user' || users === undefined) return [];
     const user = resourceOf('user');
     const owner = source.columns.find(
       (own) =>
-        rankOfColumn('', identifies.id, source.name, own) !== UNLIKE && this.#refersTo(source, own, users),
+        rankOfColumn('', identifies.id, source.name, own) !== UNLIKE && this.#refersTo(source, [own], users),
     );
     const wanted = column.name === identifies.id ? 'id' : user.nameColumn;
     return owner === undefined ? [] : this.#value(recordTable(user), wanted, source, owner);
@@ -186,8 +211,9 @@ export class Guesses {
   #latest(table: Table, { name: column }: Column, source: Source): readonly Guess[] {
     const resource = RESOURCES.find(({ plural }) => plural === table.name);
     const history = resource?.histories.find(({ order }) => order.type === 'time');
-    if (resource === undefined || history === undefined || source.key === undefined) return [];
-    return this.#value(historyTable(resource, history), column, source, source.key);
+    const [key, ...others] = source.key;
+    if (resource === undefined || history === undefined || key === undefined || others.length > 0) return [];
+    return this.#value(historyTable(resource, history), column, source, key);
   }
 
   /** A value of the view of another table, of its newest row with the key that is in a column of this one. */
@@ -203,39 +229,55 @@ export class Guesses {
     return [{ sql, isSure: true, own: '' }];
   }
 
-  /** The column of a source that refers to records: by its name, and all that is in it. */
-  #reference(table: Table, source: Source, records: Source): string | undefined {
+  /** The columns of a source that refer to records: by their names, and all that is in them. */
+  #reference(table: Table, source: Source, records: Source): readonly string[] | undefined {
     const plural = RESOURCES.find(({ kind }) => kind === table.kind)?.plural ?? '';
-    return source.columns.find(
-      (own) =>
-        ((own === records.key && own !== 'id') || refersByName(plural, records.name, own)) &&
-        this.#refersTo(source, own, records),
-    );
+    const { key } = records;
+    const candidates =
+      key.length > 1
+        ? [key].filter((own) => own.every((each) => source.columns.includes(each)))
+        : source.columns
+            .filter((own) => (key.includes(own) && own !== 'id') || refersByName(plural, records.name, own))
+            .map((own) => [own]);
+    return candidates.find((own) => this.#refersTo(source, own, records));
   }
 
-  /** Whether all values of a column are keys of records. */
-  #refersTo(source: Source, own: string, records: Source): boolean {
-    const keys = `SELECT ${name(records.key ?? '')} FROM ${name(records.name)}`;
-    const [isKey] = this.#row(`SELECT count(*) > 0 AND min(v IN (${keys})) FROM ${sample(source, own)}`);
+  /** Whether all values of columns are keys of records. */
+  #refersTo(source: Source, own: readonly string[], { key, name: records }: Source): boolean {
+    if (key.length !== own.length) return false;
+    const keys = `SELECT ${key.map(name).join(', ')} FROM ${name(records)}`;
+    const columns = own.map(name).join(', ');
+    const isThere = own.map((each) => `${name(each)} IS NOT NULL`).join(' AND ');
+    const [isKey] = this.#row(
+      `SELECT count(*) > 0 AND min((${columns}) IN (${keys})) FROM` +
+        ` (SELECT ${columns} FROM ${name(source.name)} LIMIT ${SAMPLED_ROWS}) WHERE ${isThere}`,
+    );
     return isKey === 1;
   }
 
   /** The table that numbers records whose keys are no numbers. */
   #idsOf(records: Source): string | undefined {
     const id = WITHHELD.key.find((column) => column.name === 'id');
-    const { key = records.columns[0] ?? '' } = records;
+    const ids = `ids_${records.name.toLowerCase()}`;
+    const [key = '', ...others] = keyOf(records);
+    if (others.length > 0) return this.#identifier(ids);
     const isNumber = id !== undefined && this.#fit(id, records, key) !== undefined;
     const [values] = this.#row(`SELECT count(*) FROM ${sample(records, key)}`);
-    return isNumber || values === 0 ? undefined : this.#identifier(`ids_${records.name.toLowerCase()}`);
+    return isNumber || values === 0 ? undefined : this.#identifier(ids);
   }
 
   /** The index by which a history is read, unless there is one that begins so. */
-  #index({ name: table, isTable }: Source, first: string, time: Guess | undefined): readonly string[] {
+  #index(
+    { name: table, isTable }: Source,
+    refers: readonly string[],
+    time: Guess | undefined,
+  ): readonly string[] {
+    const [first = ''] = refers;
     const [found] = this.#row(
       `SELECT count(*) FROM pragma_index_list(${literal(table)}) AS list, pragma_index_info(list.name) AS part` +
         ` WHERE part.seqno = 0 AND part.name = ${literal(first)}`,
     );
-    const columns = [first, ...(time === undefined ? [] : [time.own])]
+    const columns = [...refers, ...(time === undefined ? [] : [time.own])]
       .map((each) => this.#identifier(each))
       .join(', ');
     const called = this.#identifier(`${table}_by_${first}`);
@@ -264,7 +306,7 @@ export class Guesses {
     const loses = column.type === 'time' || column.type === 'boolean' ? 'FALSE' : `${name(column.name)} <> v`;
     const broken = [...rules.map((rule) => rule.broken), loses].join(' OR ');
     const [values, first] = this.#row(
-      `SELECT count(*), min(CASE WHEN ${broken} THEN quote(v) END) FROM (SELECT ${sql} AS ${name(column.name)},` +
+      `SELECT count(*), min(CASE WHEN ${broken} THEN quote(iif(typeof(v) IN ('text', 'blob'), substr(v, 1, ${LONGEST_WORD}), v)) END) FROM (SELECT ${sql} AS ${name(column.name)},` +
         ` ${name(own)} AS v FROM (SELECT * FROM ${name(source.name)} LIMIT ${SAMPLED_ROWS}) AS ${this.#identifier(source.name)})` +
         ` WHERE v IS NOT NULL`,
     );
@@ -274,19 +316,22 @@ export class Guesses {
   /** A column that has the name, but not the values; those of a list of words are there to be replaced. */
   #unfit({ type }: Column, source: Source, own: string): readonly Guess[] {
     const [values, cases] = this.#row(
-      `SELECT count(*), group_concat(' WHEN ' || q || ' THEN NULL', '') FROM (SELECT DISTINCT quote(v) AS q FROM ${sample(source, own)} ORDER BY 1)`,
+      `SELECT count(*), CASE WHEN max(octet_length(v)) <= ${LONGEST_WORD} THEN group_concat(' WHEN ' || quote(v) || ' THEN NULL', '') END` +
+        ` FROM (SELECT DISTINCT v FROM ${sample(source, own)} ORDER BY quote(v))`,
     );
     const sql = this.#qualified(source, own);
     if (type === 'text' && values !== 0) return [];
-    const isList = type === 'enum' && values !== 0 && values <= MOST_WORDS;
+    const isList = type === 'enum' && values <= MOST_WORDS && typeof cases === 'string' && isPlain(cases);
     return [{ sql: isList ? `CASE ${sql}${cases} END` : sql, isSure: false, own }];
   }
 
   /** An identifier, quoted only if it has to be: SQLite takes what is quoted and mistyped for a text. */
   #identifier(own: string): string {
+    if (!/^\w+$/.test(own)) return name(own);
     try {
-      this.#database.prepare(`SELECT ${own} FROM (SELECT 1 AS ${own})`);
-      return /^\w+$/.test(own) ? own : name(own);
+      // A word such as CURRENT_TIME is no column, even where one is called so.
+      const read = this.#database.prepare<[]>(`SELECT ${own} FROM (SELECT 'own' AS ${own})`).pluck().get();
+      return read === 'own' ? own : name(own);
     } catch {
       return name(own);
     }
@@ -294,7 +339,7 @@ export class Guesses {
 
   /** A column in a view; with its table, if that of the numbers has one of this name, too. */
   #qualified(source: Source, own: string): string {
-    return `${/^(?:id|k)$/i.test(own) ? `${this.#identifier(source.name)}.` : ''}${this.#identifier(own)}`;
+    return `${/^(?:id|k\d*)$/i.test(own) ? `${this.#identifier(source.name)}.` : ''}${this.#identifier(own)}`;
   }
 
   /** A time that sorts: as it is kept, if that does. */
@@ -311,9 +356,25 @@ export class Guesses {
 /** The table that is called like the records of a kind, and has a key. */
 const recordsLike = (plural: string, sources: readonly Source[]): Source | undefined =>
   ranked(
-    sources.filter(({ isTable, key }) => isTable && key !== undefined),
+    // A key of several columns without an id is that of a relation.
+    sources.filter(({ isTable, key }) => isTable && (key.length === 1 || key.some(isNamedId))),
     (own) => rankOfTable(plural, own.name),
   )[0];
+
+/** Of a record, a reading is a measurement as well: the later one of both times. */
+function laterOf(called: readonly Guess[], [latest]: readonly Guess[]): readonly Guess[] {
+  const own = called.find(({ isSure }) => isSure);
+  if (own === undefined || latest === undefined) return [];
+  return [{ ...own, sql: `max(${own.sql}, coalesce(${latest.sql}, ''))` }];
+}
+
+export const isNamedId = (column: string): boolean => column.toLowerCase() === 'id';
+
+/** A source's first column, which may be its key. */
+const firstOf = ({ columns }: Source): readonly string[] => columns.slice(0, 1);
+
+/** The columns that identify a row; if they aren't known, the first one. */
+const keyOf = (source: Source): readonly string[] => (source.key.length > 0 ? source.key : firstOf(source));
 
 /** Those that have a rank, the lowest first. */
 const ranked = <T>(all: readonly T[], rankOf: (one: T) => number): readonly T[] =>

@@ -1,12 +1,12 @@
 /** SQL that makes a register of another database, drafted by guesses, for its maintainer to edit. */
 import type { Column } from '../schema/field.js';
 import { TABLES, WITHHELD, type Table } from '../schema/schema.js';
+import { onOneLine } from '../base/errors.js';
 import { openDatabase, type Database } from '../base/sqlite/sqlite.js';
 import { columnReader, type ColumnReader } from './absent.js';
 import { CONTRACT_VERSION, requireDatabase, translated } from './database.js';
 import { addFunctions } from './functions.js';
-import { onOneLine } from './findings.js';
-import { Guesses, type Guess, type Named, type Source, type View } from './guess.js';
+import { Guesses, isNamedId, isPlain, type Guess, type Named, type Source, type View } from './guess.js';
 import { literal } from './sql.js';
 
 /**
@@ -23,7 +23,8 @@ export function scaffold(file: string, named: Named = {}): readonly string[] {
       // Whether a time is one to come is for `check` to say.
       addFunctions(database, () => '9999-12-31T23:59:59Z');
       const columnsIn = columnReader(database);
-      const sources = sourcesIn(database, columnsIn);
+      const all = sourcesIn(database, columnsIn);
+      const sources = all.flatMap(plainOf);
       const guesses = new Guesses(database, sources, named);
       const unknown: string[] = [];
       const parts = TABLES.flatMap((table) => {
@@ -34,7 +35,7 @@ export function scaffold(file: string, named: Named = {}): readonly string[] {
         return view === undefined ? [] : sqlOf(table, view);
       });
       const version = Number(database.pragma('user_version', { simple: true }));
-      return [...heading(file, sources, unknown, parts.length === 0), '', ...parts, ...footer(version)];
+      return [...heading(file, all, unknown, parts.length === 0), '', ...parts, ...footer(version)];
     } finally {
       database.close();
     }
@@ -44,29 +45,33 @@ export function scaffold(file: string, named: Named = {}): readonly string[] {
 /** The database's own tables and views, but for those that are the contract's. */
 function sourcesIn(database: Database, columnsIn: ColumnReader): readonly Source[] {
   const keys = database
-    .prepare<[string], string>('SELECT name FROM pragma_table_info(?) WHERE pk > 0')
+    .prepare<[string], string>('SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk')
     .pluck();
   return database
     .prepare<[], { readonly name: string; readonly type: string }>(
-      `SELECT name, type FROM main.sqlite_schema WHERE type IN ('table', 'view')` +
-        ` AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type, name`,
+      `SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual')` +
+        ` AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type = 'view', name`,
     )
     .all()
     .filter(({ name }) => TABLES.every((table) => table.name !== name.toLowerCase()))
     .map(({ name, type }) => {
       const columns = columnsIn(name) ?? [];
-      const [key, another] = columns.length === 0 ? [] : keys.all(name);
-      const id = columns.find((own) => own.toLowerCase() === 'id');
-      return {
-        name,
-        isTable: type === 'table',
-        columns,
-        key: another === undefined && key !== undefined ? key : id,
-      };
+      const key = columns.length === 0 ? [] : keys.all(name);
+      const id = columns.find(isNamedId);
+      const isKey = id === undefined || key.length === 1 || key.includes(id);
+      return { name, isTable: type !== 'view', columns, key: isKey ? key : [id] };
     });
 }
 
-const comment = (text: string): string => `-- ${onOneLine(text.replaceAll(/\p{Cc}/gu, ' '))}`;
+/** What of a source can be written; nothing if its own name can't. */
+function plainOf(source: Source): readonly Source[] {
+  const { name, columns, key } = source;
+  return isPlain(name)
+    ? [{ ...source, columns: columns.filter(isPlain), key: key.every(isPlain) ? key : [] }]
+    : [];
+}
+
+const comment = (text: string): string => `-- ${onOneLine(text)}`;
 
 function heading(
   file: string,
@@ -80,6 +85,7 @@ function heading(
   const own = sources.map(({ name, columns }) =>
     columns.length === 0 ? `${name} (a view that can't be read)` : `${name} (${columns.join(', ')})`,
   );
+  const odd = sources.flatMap(({ name, columns }) => [name, ...columns]).filter((text) => !isPlain(text));
   return [
     `What "${file}" lacks of the contract, to edit and to run with sqlite3.`,
     'Columns are guessed by their names and first values: read each line. What is not sure is a comment, or',
@@ -92,6 +98,7 @@ function heading(
     ...(unknown.includes(WITHHELD.name)
       ? ['Nothing is withheld until there is a table for it: docs/your-register.md#what-may-be-absent']
       : []),
+    ...(odd.length === 0 ? [] : [`Left out, since a line of SQL can't hold such names: ${odd.join(', ')}`]),
     'What the database has:',
     ...own.map((line) => `  ${line}`),
   ].map(comment);

@@ -8,6 +8,8 @@ import { warningOf, type Warning } from './findings.js';
 
 /** A smaller share of records that don't fit their histories is what failed readings leave. */
 const MANY = 0.1;
+/** So many records with a time that can't be are the platform's, or a clock's. */
+const FEW = 3;
 
 /** The rows of each table that is measured. */
 export type RowsByTable = Readonly<Record<string, number>>;
@@ -28,6 +30,7 @@ export const warningsOf = (register: Register, counts: RowsByTable): readonly Wa
   ...unfitHistories(counts, register),
   ...unknownWithheld(register),
   ...oddValues(register, counts),
+  ...RESOURCES.flatMap((resource) => measuredTooEarly(register, resource)),
 ];
 
 /**
@@ -85,6 +88,16 @@ function disagreements(register: Register, resource: Resource, history: History)
         message: `is not NULL in records without a row in ${history.table}, whose histories will be empty`,
       }),
     ]);
+}
+
+/** Records that were measured before they were created, if these are more than a few. */
+function measuredTooEarly(register: Register, resource: Resource): readonly Warning[] {
+  const { plural } = resource;
+  if (!register.measured.has(`${plural}.created_at`)) return [];
+  return warningOf(register, recordTable(resource), 'measured_at', {
+    from: `${name(plural)} WHERE measured_at < created_at`,
+    message: 'is before created_at',
+  }).filter(({ count }) => count > FEW);
 }
 
 /** Records with a value that was read later than their newest reading, if these are many. */

@@ -1,6 +1,7 @@
 /** The names of withheld records, which are hidden where a reference has a name and no id. */
 import { platformId, type Kind, type Resource } from '../schema/field.js';
 import { recordKey, tablesOf, type Table } from '../schema/schema.js';
+import { isTooLong } from './contract.js';
 import type { Register } from './database.js';
 import { REFERRED, exclusion, literal, name } from './sql.js';
 
@@ -21,7 +22,8 @@ export function markNames(register: Register, resources: readonly Resource[]): v
       .map(
         ({ table, id, column, isOfKind, isReference }) =>
           `SELECT ${name(column)} COLLATE BINARY AS spelling, ${name(id)} AS whose FROM ${name(table)}` +
-          ` WHERE ${isOfKind} AND ${name(column)} IS NOT NULL` +
+          // NULL is not listed either, and what is too long is never published.
+          ` WHERE ${isOfKind} AND NOT ${isTooLong(name(column))}` +
           ` AND (${name(id)} IN ${withheld}${isReference ? ` OR ${name(id)} IS NULL` : ''})`,
       );
     register.execute(

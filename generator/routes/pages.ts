@@ -54,7 +54,7 @@ export const FORMER_ASSETS: readonly UnlistedRoute[] = Object.entries({
     FORMER + extension,
     `/${ASSETS}/{asset}.${extension}`,
     type,
-    `Assets (.${extension}) of the two snapshots before, which pages in caches still load`,
+    `Assets (.${extension}) of snapshots of the last 7 days, which pages in caches still load`,
   ),
   class: 'asset',
   absent: `no asset {asset}.${extension}`,

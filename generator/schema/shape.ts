@@ -3,10 +3,13 @@
 /** 2^53 - 1: the largest integer that every JSON reader keeps exact (RFC 8259, section 6). */
 export const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 
+/** The longest text that a register may hold, in bytes of UTF-8: 1 MiB, which every client can take. */
+export const MAX_TEXT_BYTES = 1_048_576;
+
 /**
  * `id` and `ordinal`: integer 1 .. 2^53-1 · `count`: integer 0 .. 2^53-1 · `boolean`: 0 or 1 in the
  * register, true or false in JSON · `time`: RFC 3339 UTC in whole seconds · `text`: any valid
- * UTF-8, kept exactly · `enum`: one of `values`.
+ * UTF-8 of at most 1 MiB, kept exactly · `enum`: one of `values`.
  */
 export type ColumnType = 'id' | 'ordinal' | 'count' | 'boolean' | 'time' | 'text' | 'enum';
 

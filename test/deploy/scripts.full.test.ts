@@ -101,8 +101,7 @@ const tagged = (...tags: readonly string[]) => ({ files: [], tags });
 describe.skipIf(!HAS_TOOLS)('purge.sh', () => {
   const ZONE = 'POST /zones/zone/purge_cache';
   const few = ['/group', '/group/7', '/api/v1/group/7'];
-  const others =
-    '/group/7/history.json /api/v1/largest?limit=10 /feeds/groups.atom /assets/old-ffffff.css';
+  const others = '/group/7/history.json /api/v1/largest?limit=10 /feeds/groups.atom /assets/old-ffffff.css';
   it.each<[what: string, paths: readonly string[], headers: Record<string, string>, bodies: object[]]>([
     [
       'up to 150 URLs, 100 at a time',

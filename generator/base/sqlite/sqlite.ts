@@ -33,7 +33,9 @@ const driver = await (isNode20 ? import('better-sqlite3-node20') : import('bette
 );
 
 /**
- * Opens a database.
+ * Opens a database. What is stored in it can do nothing but be read: its views, triggers and generated
+ * columns may call only functions and virtual tables that SQLite calls innocuous, and no statement
+ * changes its schema by `writable_schema` (the driver opens it as defensive).
  * @throws Failure environment: this Node has no driver; SQLite's errors, see {@link isSqliteError}
  */
 export function openDatabase(file: string, options?: BetterSqlite3.Options): Database {
@@ -46,7 +48,9 @@ export function openDatabase(file: string, options?: BetterSqlite3.Options): Dat
             'reached or make, a C++ compiler and Python 3 are installed, or use Node 22 or newer, which need neither',
     );
   }
-  return new driver(file, options);
+  const database = new driver(file, options);
+  database.exec('PRAGMA trusted_schema = OFF');
+  return database;
 }
 
 /**
@@ -82,7 +86,7 @@ const REASONS: Readonly<Record<string, string>> = {
   SQLITE_CORRUPT: 'it is damaged',
   SQLITE_NOTADB: 'it is no SQLite database',
   SQLITE_NOMEM: 'there is too little memory',
-  SQLITE_TOOBIG: 'a text or row is longer than the 1 GB that SQLite allows',
+  SQLITE_TOOBIG: 'a text or row is longer than 512 MiB',
 };
 
 /** The name of a code without what extends it. */

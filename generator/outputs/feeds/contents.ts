@@ -14,7 +14,7 @@ import { newestFirsts, type First } from './firsts.js';
 export type News = ValueChange | First;
 
 /** A feed of what tables of the register say. */
-export interface NewsFeed {
+interface NewsFeed {
   readonly feed: FeedDeclaration;
   /** So many of the newest, newest first. */
   readonly read: (register: Register, count: number) => Iterable<News>;

@@ -1,5 +1,5 @@
 /** Downloads that are kept while the documents go on: what is said of them, and when they are written again. */
-import { readFileSync, rmSync, statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../../data/sample.js';

@@ -79,8 +79,9 @@ describe('a register without a kind and without histories', () => {
     for (const file of ['downloads/README.txt', 'downloads/SHA256SUMS', 'downloads/datapackage.json'])
       expect(textOf(file)).not.toMatch(/items\.csv|group_names|usernames\.csv/);
     expect(json(tree, 'feeds/all.json')).toMatchObject({
-      description:
-        'Groups measured for the first time, users measured for the first time and games measured for the first time',
+      description: containing(
+        'Groups measured for the first time, users measured for the first time and games measured for the first time: ',
+      ),
     });
   });
 
@@ -155,7 +156,7 @@ describe('a register that keeps neither the first measurement of its records nor
     expect(json(tree, 'api/v1/recent.json')).toMatchObject({ games: null, items: null });
     expect([...tree.keys()].filter((file) => /^feeds\/(games|items)/.test(file))).toEqual([]);
     expect(json(tree, 'feeds/all.json')).toMatchObject({
-      description: 'New names of groups, new owners of groups and new usernames',
+      description: containing('New names of groups, new owners of groups and new usernames: '),
     });
     expect(tree.get('feeds/all.atom')?.text).not.toMatch(/first_measured_at\/1|for the first time/);
     const absent = Object.fromEntries(manifestOf(out).routes.map((route) => [route.name, route['absent']]));

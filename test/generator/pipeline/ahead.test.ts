@@ -84,12 +84,15 @@ describe('a time more than 24 hours after the clock', () => {
   });
 });
 
-describe('a tree that was published with such a time', () => {
+describe('a tree that was published with a time that was ahead of the clock', () => {
   const at = '2026-12-01T00:00:00Z';
 
-  it('is corrected by the next build, without a flag', async () => {
-    const register = registerOf('2031-01-01T00:00:00Z');
-    await published({ register, out, at: '2031-01-01T00:00:00Z' });
+  it.each([
+    ['20 hours', '2026-12-01T20:00:00Z', at],
+    ['years', '2031-01-01T00:00:00Z', '2031-01-01T00:00:00Z'],
+  ])('by %s is corrected by the next build, without a flag', async (_, ahead, then) => {
+    const register = registerOf(ahead);
+    await published({ register, out, at: then });
     correct(register);
     expect(await published({ register, out, at })).toMatchObject({ asOf: '2026-11-21T08:00:00Z' });
     expect(json(readTree(out), 'api/v1/stats.json')).toMatchObject({ as_of: '2026-11-21T08:00:00Z' });

@@ -62,6 +62,7 @@ const reading = (sql: string): string =>
 describe('--skip-invalid', () => {
   it.each([
     ['bytes that are no UTF-8', set(`description = CAST(x'FF' AS TEXT)`)],
+    ['a text of more than 1 MiB', set(`description = CAST(zeroblob(1048577) AS TEXT)`)],
     ['a bad time in its readings', reading(`measured_at = 'now'`)],
     ['a blob in its owners', `UPDATE group_owners SET owner_name = x'41' WHERE group_id = 8;`],
     [

@@ -51,15 +51,17 @@ const RENAMED: Version = {
   routes: [route('a', '/a/{id}', 'elsewhere/{id}.json'), route('c', '/b/{id}', 'b/{id}/all.json')],
   documents: { a: { 1: 'one', 2: LONG }, c: { 1: 'one', 7: LONG } },
 };
-/** A version with a style sheet of this content. */
-const withStyle = (body: string): Version => ({
+/** A version with a style sheet of this content, built on this day. */
+const withStyle = ([body, day]: readonly [body: string, day: string]): Version => ({
+  members: { built_at: `${day}T00:00:00Z` },
   routes: [...NEW.routes, styleRoute(body)],
   documents: { ...NEW.documents, style: { 0: body } },
 });
-const [SECOND, THIRD] = ['second', LONG];
-const STYLED = withStyle('fourth');
-/** The style sheets of the two snapshots before, of which one has siblings, stay though the next has neither. */
-const STAYING = [SECOND, THIRD].map((body) => `assets/style-${sha256(body).slice(0, 10)}`);
+const FIRST = ['first', '2026-11-20'] as const;
+const [SECOND, THIRD] = [['second', '2026-11-24'] as const, [LONG, '2026-11-28'] as const];
+const STYLED = withStyle(['fourth', '2026-12-01']);
+/** The style sheets of the last 7 days, of which one has siblings, stay though the next snapshot has neither. */
+const STAYING = [SECOND, THIRD].map(([body]) => `assets/style-${sha256(body).slice(0, 10)}`);
 
 interface Scenario {
   readonly title: string;
@@ -75,7 +77,7 @@ const TAKEDOWN: Scenario = { title: 'a snapshot that withholds', before: [NEW, O
 const OTHERS: readonly Scenario[] = [
   { title: 'a first snapshot', before: [], next: NEW },
   { title: 'a snapshot with other routes', before: [OLD], next: RENAMED },
-  { title: 'a snapshot with another asset', before: ['first', SECOND, THIRD].map(withStyle), next: STYLED },
+  { title: 'a snapshot with another asset', before: [FIRST, SECOND, THIRD].map(withStyle), next: STYLED },
 ];
 const SCENARIOS: readonly Scenario[] = [
   NEXT,

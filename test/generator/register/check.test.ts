@@ -37,6 +37,10 @@ const NO_READINGS = 'DELETE FROM group_member_readings;';
 const viewOfGroups = (columns: string): string =>
   `ALTER TABLE groups RENAME TO club; CREATE VIEW groups AS SELECT ${columns} FROM club;`;
 
+/** A description of quotes, which take the most room in JSON. */
+const quotes = (length: number): string =>
+  `UPDATE groups SET description = replace(hex(zeroblob(${length} / 2)), '0', '"')`;
+
 async function checked(sql: string, shape: Shape = 'loose'): Promise<CheckReport> {
   const register = Register.open(writeRegister(path('register.sqlite'), VALID + sql, shape));
   try {
@@ -502,6 +506,47 @@ describe('the command check', () => {
       expect(stdout + stderr).toContain('breaks the contract in 1 place');
     },
   );
+
+  it.each(['check', 'build'])('names rows of one id as such, though they differ: %s', async (command) => {
+    const one = `id, name, member_count, owner_state, owner_id, owner_name, 1 AS measurements, measured_at, first_measured_at`;
+    const two = viewOfGroups(
+      `${one} FROM club UNION ALL SELECT id, 'Other', 91, ${one.replace('id, name, member_count, ', '')}`,
+    );
+    const register = writeRegister(path('register.sqlite'), `${VALID} ${NO_READINGS} ${two}`);
+    const tree = command === 'build' ? ['--out', path('dist'), '--operator', OPERATOR] : [];
+    const { code, stdout, stderr } = await inProcess(command, '--quiet', '--register', register, ...tree);
+    expect([code, stdout + stderr]).toEqual([
+      1,
+      containing('groups.id: 1 place, expected one row for each key\n'),
+    ]);
+    expect(stdout + stderr).not.toContain('random()');
+  });
+
+  it('takes a text of 1 MiB, and names the record of a longer one, however long it is', async () => {
+    const tree = ['--quiet', '--out', path('dist'), '--operator', OPERATOR, '--register'];
+    const longest = writeRegister(path('longest.sqlite'), VALID + quotes(1_048_576));
+    expect(await inProcess('build', ...tree, longest)).toMatchObject({ code: 0 });
+    const longer = writeRegister(path('longer.sqlite'), VALID + quotes(24_000_000));
+    for (const args of [
+      ['check', '--register'],
+      ['build', ...tree],
+    ]) {
+      const { code, stdout, stderr } = await inProcess(...args, longer);
+      expect(code).toBe(1);
+      expect(stdout + stderr).toMatch(
+        /^groups\.description: 1 place, expected text of at most 1 MiB \(1,048,576 bytes of UTF-8\)\n {2}id = 7: '"{119}…$/m,
+      );
+    }
+  });
+
+  it('says what to write where a reading is later than its record', async () => {
+    const late = `UPDATE groups SET measured_at = '2026-11-20T07:59:59Z'`;
+    const register = writeRegister(path('register.sqlite'), `${VALID} ${late}`);
+    expect((await inProcess('check', '--register', register)).stdout).toContain(
+      '  hint: what is read of a record measures it: write the later of both times as its measured_at, such as' +
+        ' max(measured_at, (SELECT max(measured_at) FROM group_member_readings WHERE group_id = id))\n',
+    );
+  });
 
   it('exits with 0 where the contract is kept, and only reads', async () => {
     const file = writeRegister(path('register.sqlite'), VALID);

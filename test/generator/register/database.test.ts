@@ -80,7 +80,7 @@ it.each([
   [
     'SELECT count(*) FROM (SELECT zeroblob(1e9) || zeroblob(1e9) AS long) WHERE long IS NOT NULL',
     EXIT.invalid,
-    "can't be read: a text or row is longer than the 1 GB that SQLite allows (SQLITE_TOOBIG)",
+    "can't be read: a text or row is longer than 512 MiB (SQLITE_TOOBIG)",
   ],
   ['SELECT * FROM nowhere', EXIT.invalid, "can't be read: no such table: nowhere (SQLITE_ERROR)"],
 ])('an error of SQLite says the cause in words, and what to do, for %s', async (sql, exitCode, message) => {

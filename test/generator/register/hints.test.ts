@@ -204,7 +204,15 @@ const ODD: Readonly<Record<string, readonly Odd[]>> = {
   ],
   'a time in the future, but not of a clock that is ahead': [
     [`${inHours('+25')} WHERE id IN (3, 5)`, 'groups.created_at is in the future: 2, such as id = 3; id = 5'],
-    [inHours('+23')],
+    [`${inHours('+23')} WHERE id IN (3, 5)`],
+  ],
+  'records that were measured before they were created, if they are more than a few': [
+    [
+      set(`created_at = '2026-11-20T08:00:01Z' WHERE id < 5`),
+      'groups.measured_at is before created_at: 4, such as id = 1; id = 2; id = 3',
+    ],
+    [set(`created_at = '2026-11-20T08:00:01Z' WHERE id < 4`)],
+    [set(`created_at = '2026-11-20T08:00:00Z'`)],
   ],
   'columns without any value, in one line for a table': [
     [

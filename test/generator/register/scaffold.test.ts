@@ -190,13 +190,52 @@ describe('snapshot scaffold', () => {
   });
 
   it('quotes only names that have to be, since SQLite takes a quoted slip for a text', async () => {
-    const file = database(`CREATE TABLE "order of, guild" ("group" INTEGER PRIMARY KEY, "Title of
-      it" TEXT, title TEXT); INSERT INTO "order of, guild" VALUES (7, 'x', 'Seven');`);
+    const file = database(`CREATE TABLE "order of, guild" ("group" INTEGER PRIMARY KEY, title TEXT,
+      "current_time" INTEGER); INSERT INTO "order of, guild" VALUES (7, 'Seven', 1763625600);`);
     const sql = await scaffold(file);
-    expect(sql).toMatch(/^-- {3}order of, guild \(group, Title of +it, title\)$/m);
     expect(viewIn(sql, 'groups')).toMatchObject({ id: '"group"', name: 'title' });
+    // Unquoted, it is the time by the clock.
+    expect(sql).toContain(` Perhaps ${time(`"current_time", 'unixepoch'`)}.`);
     changeRegister(file, sql);
     expect(rowsOf(file, 'SELECT id, name FROM groups')).toEqual([[7, 'Seven']]);
+  });
+
+  it('numbers rows by the whole key, and joins a history that has all of it', async () => {
+    const file = database(`
+      CREATE TABLE crs (auth TEXT, code INTEGER, name TEXT, last_seen TEXT, PRIMARY KEY (auth, code));
+      CREATE TABLE headcount (auth TEXT, code INTEGER, at TEXT, n INTEGER, PRIMARY KEY (auth, code, at));
+      INSERT INTO crs VALUES ('EPSG', 1, 'One', '2026-11-20T08:00:00Z'), ('EPSG', 2, 'Two', '2026-11-20T08:00:00Z'),
+        ('ESRI', 1, 'Three', '2026-11-20T08:00:00Z');
+      INSERT INTO headcount SELECT auth, code, last_seen, code FROM crs;`);
+    const named = ['--from', 'groups=crs', '--from', 'group_member_readings=headcount'];
+    changeRegister(file, await scaffold(file, ...named));
+    changeRegister(file, await scaffold(file, ...named));
+    expect(rowsOf(file, 'SELECT id, name FROM groups ORDER BY id')).toEqual([
+      [1, 'One'],
+      [2, 'Two'],
+      [3, 'Three'],
+    ]);
+    expect(rowsOf(file, 'SELECT group_id, member_count FROM group_member_readings ORDER BY 1')).toEqual([
+      [1, 1],
+      [2, 2],
+      [3, 1],
+    ]);
+    expect(await inProcess('check', '--register', file)).toMatchObject({ code: 0 });
+  });
+
+  it('takes for measured_at the later one of the record’s own time and its newest reading', async () => {
+    const file = database(`
+      CREATE TABLE guild (gid INTEGER PRIMARY KEY, title TEXT, last_seen INTEGER);
+      CREATE TABLE headcount (gid INTEGER, at INTEGER, heads INTEGER);
+      INSERT INTO guild VALUES (1, 'Read later', 1763539200), (2, 'Seen later', 1763625600), (3, 'Never read', 1763539200);
+      INSERT INTO headcount VALUES (1, 1763539200, 5), (1, 1763625600, 6), (2, 1763539200, 7);`);
+    changeRegister(file, await scaffold(file));
+    expect(rowsOf(file, 'SELECT measured_at FROM groups ORDER BY id').flat()).toEqual([
+      '2025-11-20T08:00:00Z',
+      '2025-11-20T08:00:00Z',
+      '2025-11-19T08:00:00Z',
+    ]);
+    expect(await inProcess('check', '--register', file)).toMatchObject({ code: 0 });
   });
 
   it('takes the tables that --from names, and refuses those that are not there', async () => {

@@ -22,6 +22,9 @@ const SUMMARIES = 203;
 /** The newest records of each kind, and the list of the users or items themselves. */
 const LISTS = 2;
 
+/** Seven in two formats, which are rendered together. */
+const FEEDS = 14;
+
 const MEASURED = `'2026-11-20T07:00:00Z', '2026-11-20T07:00:00Z'`;
 
 /** Holds a tree against the one that a fresh build gives. */
@@ -130,18 +133,18 @@ describe('a build that follows another', () => {
       expect([changes.added, changes.removed]).toEqual([0, 0]);
       return rendered;
     };
-    // With its history; no feed is made of the users themselves.
-    expect(await after('users', 1)).toBe(SUMMARIES + LISTS + 2);
-    expect(await after('users', 3)).toBe(SUMMARIES + LISTS + 3 * 2);
+    // With its history, and all feeds.
+    expect(await after('users', 1)).toBe(SUMMARIES + LISTS + FEEDS + 2);
+    expect(await after('users', 3)).toBe(SUMMARIES + LISTS + FEEDS + 3 * 2);
     const one = await after('items', 1);
     expect((await after('items', 3)) - one).toBe(2);
-    expect(one).toBeLessThan(SUMMARIES + 10);
+    expect(one).toBeLessThan(SUMMARIES + FEEDS + 10);
     changeRegister(
       register,
       `DELETE FROM ${prefix}items WHERE id = (SELECT id FROM ${prefix}items ORDER BY first_measured_at DESC LIMIT 1 OFFSET 2)`,
     );
-    // No neighbour of it, but what is recent, and in two formats the feeds of new items and of all, and its month.
-    expect((await counted({ register, out })).rendered).toBe(SUMMARIES + LISTS + 7);
+    // No neighbour of it, but what is recent.
+    expect((await counted({ register, out })).rendered).toBe(SUMMARIES + LISTS + FEEDS + 1);
     await expectAsFresh(register, out);
   });
 
