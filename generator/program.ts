@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { CommanderError, type Command } from 'commander';
 import { addCommands } from './commands/commands.js';
-import { KEY_VARIABLE, Program } from './commands/options.js';
+import { Program } from './commands/options.js';
 import type { Terminal } from './commands/terminal.js';
 import { DEFAULTS } from './config/config.js';
 import { EXIT, Failure, codeOf, messageOf } from './base/errors.js';
@@ -13,9 +13,6 @@ import { ThreadPool, type Pool } from './pipeline/workers/pool.js';
 
 const self = readPackage();
 const defaultsFolder = returnToUser(process, self);
-
-// An empty variable counts as unset, as for the proxy.
-if (process.env[KEY_VARIABLE] === '') delete process.env[KEY_VARIABLE];
 
 // What is published is for everyone: files of 0644 in folders of 0755. What is private says so itself.
 process.umask(0o022);
@@ -113,9 +110,9 @@ const program = new Program(calledAs(process, self))
     ({ command }) => `
 Exit codes
   0    done
-  1    the register, the tree or a proof has errors (they are printed), or no copy is equal
+  1    the register or the tree has errors (they are printed)
   2    the command was not understood
-  3    the machine: a file is missing, a folder not writable, the disk full, the network
+  3    the machine: a file is missing, a folder not writable, the disk full
   70   a defect of this program
   75   another process is at work on the tree (see --wait)
   130  stopped by a signal
@@ -128,10 +125,7 @@ Examples
   $ ${command.name()} build --register data/register.sqlite --out dist
   $ ${command.name()} status --out dist
   $ ${command.name()} serve --out dist
-  $ ${command.name()} verify --out dist
-  $ ${command.name()} upload --out dist --to storage:bucket
-  $ ${command.name()} mirror https://register.example --out copy
-  $ ${command.name()} prove https://register.example /api/v1/group/45 --write group-45.tlog-proof`,
+  $ ${command.name()} verify --out dist`,
   );
 
 const [, , first = ''] = process.argv;

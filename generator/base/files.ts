@@ -164,7 +164,7 @@ const FOLDERS_KNOWN = 1024;
  * between folders.
  * @throws Error ELOOP: a symbolic link, to which a link can be made but no copy
  */
-export function linkOrCopy(source: string, path: string): void {
+function linkOrCopy(source: string, path: string): void {
   try {
     linkSync(source, path);
   } catch (error) {
@@ -208,20 +208,12 @@ export class FileWriter {
 /** Writes lines to a file in batches. The file is created with the first line. */
 export class LineWriter {
   readonly #file: string;
-  readonly #separator: string;
-  readonly #flag: 'w' | 'a';
   #descriptor: number | undefined;
   #lines: string[] = [];
   #length = 0;
 
-  /**
-   * @param separator written between lines, but not after the last
-   * @param flag whether the file is replaced, or continued by another line
-   */
-  constructor(file: string, separator = '\n', flag: 'w' | 'a' = 'w') {
+  constructor(file: string) {
     this.#file = file;
-    this.#separator = separator;
-    this.#flag = flag;
   }
 
   write(line: string): void {
@@ -232,10 +224,10 @@ export class LineWriter {
 
   #flush(): void {
     if (this.#lines.length === 0) return;
-    const text = this.#lines.join(this.#separator);
+    const text = this.#lines.join('\n');
     const isFirst = this.#descriptor === undefined;
-    this.#descriptor ??= openSync(this.#file, this.#flag);
-    writeFileSync(this.#descriptor, isFirst ? text : this.#separator + text);
+    this.#descriptor ??= openSync(this.#file, 'w');
+    writeFileSync(this.#descriptor, isFirst ? text : `\n${text}`);
     this.#lines = [];
     this.#length = 0;
   }
@@ -245,7 +237,7 @@ export class LineWriter {
     this.close();
   }
 
-  /** Finishes with a separator after the last line too; without lines, the file is empty. */
+  /** Finishes with an end of line after the last line too; without lines, the file is empty. */
   end(): void {
     this.write('');
     this.finish();
@@ -274,20 +266,4 @@ export function* chunksOf(file: string): Generator<Buffer, void, undefined> {
   } finally {
     closeSync(descriptor);
   }
-}
-
-/** The lines of a text file. A line of any length takes time and memory in proportion. */
-export function* linesOf(file: string): Generator<string, void, undefined> {
-  let rest = '';
-  const decoder = new TextDecoder();
-  for (const chunk of chunksOf(file)) {
-    const [end = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n');
-    // Nothing is copied: V8 joins the parts of a string when it is first read.
-    rest += end;
-    for (const line of others) {
-      yield rest;
-      rest = line;
-    }
-  }
-  if (rest !== '') yield rest;
 }

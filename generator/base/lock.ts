@@ -25,8 +25,6 @@ const heldLock = z.object({
   file: z.string(),
   /** Its pid, as far as it is known. */
   process: z.string(),
-  /** What it does, after "the process". */
-  work: z.string(),
 });
 type HeldLock = z.infer<typeof heldLock>;
 
@@ -38,11 +36,10 @@ export class Lock {
   }
 
   /**
-   * Takes the lock of a tree, or of something else.
-   * @param work what another process does that has it
+   * Takes the lock of a tree.
    * @throws Failure busy: another process has it; environment: it can't be locked
    */
-  static take(file: string, work = 'is at work on this tree'): Lock {
+  static take(file: string): Lock {
     let database: Database | undefined;
     try {
       makeFolder(dirname(file));
@@ -56,9 +53,9 @@ export class Lock {
       database?.close();
       const code = codeOf(error);
       if (code?.startsWith('SQLITE_BUSY') === true) {
-        const held: HeldLock = { file, process: holder(file), work };
+        const held: HeldLock = { file, process: holder(file) };
         throw Failure.busy(
-          `another process ${work} (process ${held.process}): try again later, or use --wait`,
+          `another process is at work on this tree (process ${held.process}): try again later, or use --wait`,
           held,
         );
       }
@@ -93,8 +90,8 @@ export class Lock {
 }
 
 /**
- * Does some work on a tree. If another process is at work on it, or uses its key, waits for its end
- * and starts the work again, so that nothing is locked and no data becomes stale while it waits.
+ * Does some work on a tree. If another process is at work on it, waits for its end and starts the
+ * work again, so that nothing is locked and no data becomes stale while it waits.
  * @param say reports the process that it waits for
  * @throws Failure interrupted: a signal ended the wait; and what the work throws
  */
@@ -109,7 +106,7 @@ export async function whenFree<T>(
     } catch (error) {
       if (!isBusy(error)) throw error;
       const held = heldLock.parse(error.cause);
-      say(`waiting for process ${held.process}, which ${held.work}`);
+      say(`waiting for process ${held.process}, which is at work on this tree`);
       do await follow(setTimeout(POLL_MS), () => 0, progress);
       while (!isFree(held.file));
     }

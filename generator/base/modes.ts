@@ -36,4 +36,4 @@ export function keepsModes(folder: string): boolean {
 }
 
 /** Whether its mode lets others read, write or enter it. */
-export const isOpen = (path: string): boolean => (statSync(path).mode & 0o077) !== 0;
+const isOpen = (path: string): boolean => (statSync(path).mode & 0o077) !== 0;

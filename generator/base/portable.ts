@@ -14,8 +14,3 @@ export function parseJson(text: string): unknown {
  * of accents have the same. It depends on the version of Unicode for characters newer than that.
  */
 export const foldedName = (name: string): string => name.normalize('NFKC').toLowerCase().normalize('NFKC');
-
-const FIRST_WAIT_MS = 1000;
-
-/** How long to wait before the next try: 1 s after the first, and then twice as long each time. */
-export const backoffMs = (tries: number): number => FIRST_WAIT_MS * 2 ** (tries - 1);

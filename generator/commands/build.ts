@@ -2,7 +2,6 @@
 import { build, type Published } from '../pipeline/build.js';
 import { buildConfig } from '../config/config.js';
 import { EXIT } from '../base/errors.js';
-import { withLog } from '../programs/log/sign.js';
 import { amountOf, number } from '../base/progress.js';
 import { placeOf } from '../register/findings.js';
 import { BULK_FILES, EXPORT_FORMATS } from '../routes/exports.js';
@@ -53,9 +52,7 @@ export function addBuild(program: Program, terminal: Terminal): void {
       const { json, quiet } = flags;
       const config = buildConfig(renderingFlags(command));
       const effects = terminal.effects(quiet);
-      const result = await onTree(terminal, flags, () =>
-        withLog(config, effects, (log) => build(config, effects, log)),
-      );
+      const result = await onTree(terminal, flags, () => build(config, effects));
       for (const line of findingLines(result.report)) warn(line);
       if (json === true) say(jsonLine({ ...result, published: result.published && isNews(result) }, cost()));
       if (!result.published) {
@@ -78,7 +75,7 @@ const isNews = ({ changes: { added, changed, removed } }: Published): boolean =>
   added + changed + removed > 0;
 
 function publishedLines(out: string, result: Published, cost: RunCost): string[] {
-  const { sequence, asOf, records, absent, fullRender, files, bytes, changes, log } = result;
+  const { sequence, asOf, records, absent, fullRender, files, bytes, changes } = result;
   return [
     `${isNews(result) ? 'Published' : 'Nothing changed since'} snapshot ${sequence} in ${out}` +
       ` (${asOfText(asOf)})`,
@@ -87,7 +84,6 @@ function publishedLines(out: string, result: Published, cost: RunCost): string[]
     `  downloads  ${downloadsText(result)}`,
     `  files      ${number(files)}, ${size(bytes)}`,
     `  changes    ${list({ ...changes })}`,
-    ...(log === null ? [] : [`  log        ${amountOf(log.size, 'snapshots')}, signed as ${log.origin}`]),
     `  cost       ${costText(cost)}`,
     ...(fullRender === null ? [] : [`  everything was rendered: ${fullRender}`]),
   ];

@@ -12,12 +12,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   serve: async () => (await import('./serve.js')).addServe,
   status: async () => (await import('./status.js')).addStatus,
   verify: async () => (await import('./verify.js')).addVerify,
-  keygen: async () => (await import('./keygen.js')).addKeygen,
-  sign: async () => (await import('./sign.js')).addSign,
-  upload: async () => (await import('./upload.js')).addUpload,
-  mirror: async () => (await import('./mirror.js')).addMirror,
-  prove: async () => (await import('./prove.js')).addProve,
-  'verify-proof': async () => (await import('./verify-proof.js')).addVerifyProof,
   edge: async () => (await import('./edge.js')).addEdge,
   sample: async () => (await import('./sample.js')).addSample,
 };

@@ -35,7 +35,7 @@ export function addEdge(program: Program, terminal: Terminal): void {
     );
   edge
     .command('nginx')
-    .with(outOption(), ...OUTPUT)
+    .with(outOption, ...OUTPUT)
     .description('A whole configuration of nginx: the tree, headers, errors and limits, without Node.')
     .option('--listen <address:port>', 'where nginx listens', addressAndPort, '127.0.0.1:8081')
     .option(
@@ -53,7 +53,7 @@ export function addEdge(program: Program, terminal: Terminal): void {
     });
   edge
     .command('headers')
-    .with(outOption(), ...OUTPUT)
+    .with(outOption, ...OUTPUT)
     .description(
       '_headers, _redirects and api/404.html, as static hosts such as Netlify and Cloudflare Pages read them.',
     )

@@ -1,7 +1,6 @@
 /** The options of commands, each declared once. */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { DEFAULTS, type SigningFlags } from '../config/config.js';
-import { Failure } from '../base/errors.js';
+import { DEFAULTS } from '../config/config.js';
 
 /** Options that every command has. */
 export interface Common {
@@ -19,11 +18,6 @@ export interface OnTree extends Common, WaitOption {
   readonly out: string;
   readonly state?: string;
 }
-
-/** The options of the commands that sign, but render nothing. */
-export type Signs = OnTree & SigningFlags;
-
-export const KEY_VARIABLE = 'SNAPSHOT_KEY';
 
 /** Reads an option that may be given several times. */
 export const collect = (value: string, values: readonly string[] = []): readonly string[] => [
@@ -50,8 +44,7 @@ export const registerOption = new Option('--register <file>', 'the register, an 
 );
 export const operatorOption = (what: string) =>
   new Option('--operator <file>', what).default(DEFAULTS.operator);
-export const outOption = (what = 'the published tree') =>
-  new Option('--out <dir>', what).default(DEFAULTS.out);
+export const outOption = new Option('--out <dir>', 'the published tree').default(DEFAULTS.out);
 export const stateOption = new Option(
   '--state <dir>',
   'what is kept of the tree, never to be served (default: .NAME-state next to it)',
@@ -60,12 +53,6 @@ export const waitOption = new Option(
   '--wait',
   'if another process is at work on the tree, wait for it instead of ending with 75',
 );
-const keyOption = new Option(
-  '--key <file>',
-  'sign the snapshot with this key, and list it in the log of the tree; once for each key (default: "key" of the operator file)',
-)
-  .env(KEY_VARIABLE)
-  .argParser(collect);
 
 /** The option of the commands that read every row of a register. */
 export const timeLimitOption = new Option(
@@ -76,11 +63,10 @@ export const timeLimitOption = new Option(
 /** What every command that renders has. */
 export const RENDERING = [
   registerOption,
-  outOption(),
+  outOption,
   stateOption,
   operatorOption('who runs the register, on which terms'),
   new Option('--base-url <url>', 'where the service is reached (default: base_url of the operator file)'),
-  keyOption,
   new Option('--skip-invalid', 'leave out records that break the contract, and say which'),
   timeLimitOption,
   ...OUTPUT,
@@ -91,16 +77,6 @@ export const renderingFlags = (command: Command): object => ({
   ...command.opts(),
   isExample: command.getOptionValueSource('operator') !== 'cli',
 });
-
-/** What a command has that signs, but renders nothing. @param operator what it reads the operator file for */
-export const signingOptions = (operator: string): readonly Option[] => [
-  outOption(),
-  stateOption,
-  waitOption,
-  ...OUTPUT,
-  operatorOption(operator),
-  keyOption,
-];
 
 /** What starts this program, as whoever called it would type it: the name of the topmost command. */
 export const programName = (command: Command): string =>
@@ -125,15 +101,4 @@ export class Program extends Command {
       ['', title, ...lines.map((line) => `  $ ${programName(this)} ${line}`)].join('\n'),
     );
   }
-}
-
-/** The base URL of a service. @throws Failure usage: a text is none */
-export function baseUrlOf(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url;
-  const isHost = /^[\w.-]+(:\d+)?$/.test(text);
-  throw Failure.usage(
-    `"${text}" is no base URL: expected http or https, without a path, user name or query` +
-      (isHost ? ` (did you mean https://${text}?)` : ''),
-  );
 }

@@ -1,10 +1,6 @@
 /** `status`: says what is published. */
-import { join } from 'node:path';
 import { Failure } from '../base/errors.js';
 import { readText } from '../base/files.js';
-import { newestIn } from '../programs/log/log-files.js';
-import { checkpointFile, logFolder } from '../programs/log/log-paths.js';
-import { checkpointIn } from '../programs/log/tlog/text.js';
 import { parseJson } from '../base/portable.js';
 import { isCommitting } from '../state/published.js';
 import { exportRoute } from '../routes/exports.js';
@@ -26,11 +22,9 @@ const COMMITTING = 'a commit is under way or was interrupted: the next build com
 export function addStatus(program: Program, terminal: Terminal): void {
   program
     .command('status')
-    .description(
-      'Say what is published: which snapshot, of when, what is not measured, whether it is signed.',
-    )
+    .description('Say what is published: which snapshot, of when, what is not measured.')
     .examples('status --out dist', 'status --out dist --json')
-    .with(outOption(), stateOption, ...OUTPUT)
+    .with(outOption, stateOption, ...OUTPUT)
     .action((flags: Flags) => {
       const status = statusOf(new Tree(flags.out, flags.state));
       print(terminal, flags, status, () => [statusLine(status)]);
@@ -61,7 +55,6 @@ function statusOf(tree: Tree) {
     notMeasured: absentTables(snapshot),
     files: snapshot.tree.files,
     bytes: snapshot.tree.bytes,
-    log: logStatus(out, snapshot),
     /** Whether a commit is under way, or was interrupted. */
     committing,
   };
@@ -73,21 +66,8 @@ function absentTables({ routes }: Snapshot): readonly string[] {
   return TABLES.map(({ name }) => name).filter((name) => absent.has(exportRoute(name, 'csv')));
 }
 
-/**
- * The log that a tree declares, with the number of its entries, and whether the newest is of this
- * snapshot; null if there is none.
- * @throws Failure invalid: it is damaged
- */
-function logStatus(out: string, { log, tree, sequence }: Snapshot) {
-  if (log === undefined) return null;
-  const note = readText(join(out, checkpointFile(tree.id)));
-  const size = note === undefined ? 0 : checkpointIn(note).size;
-  const newest = newestIn(join(out, logFolder(tree.id)), size);
-  return { origin: log.origin, size, signed: newest?.sequence === sequence };
-}
-
 function statusLine(status: ReturnType<typeof statusOf>): string {
-  const { tree, sequence, asOf, builtAt, records, notMeasured, log, committing } = status;
+  const { tree, sequence, asOf, builtAt, records, notMeasured, committing } = status;
   const measured = Object.entries(records).flatMap(([kind, count]) =>
     count === null ? [] : [[kind, count] as const],
   );
@@ -95,7 +75,6 @@ function statusLine(status: ReturnType<typeof statusOf>): string {
     `${tree} has snapshot ${sequence}, built ${builtAt} (${asOfText(asOf)})`,
     recordsText(Object.fromEntries(measured)),
     ...(notMeasured.length === 0 ? [] : [`not measured: ${notMeasured.join(', ')}`]),
-    log === null ? 'not signed' : `${log.signed ? 'signed as' : 'not signed yet in the log'} ${log.origin}`,
     ...(committing ? [COMMITTING] : []),
   ].join('; ');
 }

@@ -2,7 +2,6 @@
 import { build } from '../pipeline/build.js';
 import { buildConfig, type BuildConfig } from '../config/config.js';
 import { Failure } from '../base/errors.js';
-import { withLog } from '../programs/log/sign.js';
 import { amountOf, number, type Progress } from '../base/progress.js';
 import { Tree } from '../tree/tree.js';
 import { repair, type Builder } from '../programs/verify/repair.js';
@@ -56,12 +55,10 @@ export function addVerify(program: Program, terminal: Terminal): void {
 }
 
 const builderOf = (config: BuildConfig, terminal: Terminal, quiet?: true): Builder => ({
-  log: config.log,
-  signing: config.signing,
   requireSound: () => requireSound(config, terminal.progress(quiet), terminal),
   build: async () => {
     const effects = terminal.effects(quiet);
-    const result = await withLog(config, effects, (log) => build(config, effects, log));
+    const result = await build(config, effects);
     return result.published ? result.sequence : null;
   },
 });
@@ -82,9 +79,6 @@ async function requireSound(
     );
   }
 }
-
-/** Files with entries of a log. */
-const ENTRIES = /^log\/\w+\/tile\/entries\//;
 
 /**
  * The damage to a tree, and the files in it that no route leads to.
@@ -111,9 +105,6 @@ function damageLines(
     ...untracked.files.map((file) => `${areDeleted ? 'deleted' : 'untracked'}: ${file}`),
     ...moreLines(untracked.total - untracked.files.length),
     `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${amountOf(files, 'files')})${total > 0 ? outcome : ''}`,
-    ...(!isRepaired && damage.some(({ file }) => ENTRIES.test(file))
-      ? ['Entries of the log can’t be made again: restore them from a copy (see docs/signed-log.md)']
-      : []),
     ...(closed.total === 0
       ? []
       : [

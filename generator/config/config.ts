@@ -12,23 +12,13 @@ import {
   type Limit,
   type Mistake,
   type Operator,
-  type OperatorFile,
 } from './operator-file.js';
 import { liesIn, realPath } from '../base/files.js';
 import type { Bucket } from '../routes/route.js';
 import { withHistories } from '../schema/measured.js';
-import { logKeysOf, signingOf, type LogKeys, type Signing } from './signing.js';
 import { siteFiles, type SiteFile } from './site-files.js';
 
 export type Limits = Readonly<Record<Bucket, Limit>>;
-
-/** The log of a tree. */
-export interface Signed {
-  /** What it is verified with; undefined if there is none. */
-  readonly log: LogKeys | undefined;
-  /** With what it is signed here; undefined if that is left to `sign`. */
-  readonly signing: Signing | undefined;
-}
 
 /** What is published of the operator and of the service. */
 export interface SiteConfig {
@@ -37,9 +27,6 @@ export interface SiteConfig {
   /** The operator's own files, and the style sheet with the accent. */
   readonly files: readonly SiteFile[];
   readonly brand: Brand;
-  /** Whether the snapshots are listed in a signed log. */
-  readonly isSigned: boolean;
-  readonly log: Signed['log'];
 }
 
 export const DEFAULTS = {
@@ -66,7 +53,6 @@ const buildFlags = z.object({
   timeLimit: z.boolean().default(true),
   /** Keep the bulk downloads as they were last written, if that is known to be safe. */
   keepDownloads: z.boolean().default(false),
-  key: z.array(text).readonly().exactOptional(),
   /** Absolute URLs, one per line. */
   purgeList: text.optional(),
   /** Names below the output folder, one per line, as `--files-from` of rclone and rsync expects. */
@@ -78,13 +64,10 @@ type BuildFlags = Readonly<z.infer<typeof buildFlags>>;
 
 /** Where to write the lists for operators. */
 export type Lists = Pick<BuildFlags, 'purgeList' | 'filesFrom' | 'deleteFrom'>;
-/** The flags of the commands that sign. */
-export type SigningFlags = Pick<BuildFlags, 'operator' | 'key'>;
 
 export interface BuildConfig
   extends
     SiteConfig,
-    Signed,
     Pick<
       BuildFlags,
       | 'register'
@@ -116,10 +99,8 @@ export function buildConfig(flags: unknown): BuildConfig {
   const folder = files === undefined ? undefined : relativeToOperator(file, files);
   const style = accent && accentStyle(accent);
   const generated = style === undefined ? [] : [style];
-  const signed = signedWith(given, content);
-  requireApart(given, folder, signed.signing?.keys.map((key) => key.path) ?? []);
-  const isSigned = signed.log !== undefined;
-  const own = folder === undefined ? [] : siteFiles(folder, { files: generated, isSigned });
+  requireApart(given, folder);
+  const own = folder === undefined ? [] : siteFiles(folder, generated);
   const mistakes: Mistake[] = [];
   const brand = brandOf(content, own, style, mistakes);
   refuse(mistakes);
@@ -133,8 +114,6 @@ export function buildConfig(flags: unknown): BuildConfig {
     acceptRepublished,
     keepDownloads,
     timeLimit,
-    ...signed,
-    isSigned,
     operator: { ...operator, baseUrl: given.baseUrl ?? operator.baseUrl },
     notMeasured: withHistories(not_measured),
     limits,
@@ -144,44 +123,31 @@ export function buildConfig(flags: unknown): BuildConfig {
   });
 }
 
-function signedWith({ operator, key }: SigningFlags, file?: Pick<OperatorFile, 'key' | 'log'>): Signed {
-  const signing = signingOf(key ?? (file?.key === undefined ? [] : [relativeToOperator(operator, file.key)]));
-  return { log: logKeysOf(file?.log, signing), signing };
-}
-
 /** What doesn't count as measured, for a command that renders nothing: it needs no operator file. */
 export const notMeasuredBy = (operator: string): readonly string[] =>
   existsSync(operator) || operator !== DEFAULTS.operator
     ? withHistories(readOperator(operator).content.not_measured)
     : [];
 
-/** With what a command signs that renders nothing, so that it needs no operator file. */
-export const signingFor = (flags: SigningFlags): Signed =>
-  signedWith(flags, existsSync(flags.operator) ? readOperator(flags.operator).content : undefined);
-
 /** A path in the operator file is relative to it. */
 const relativeToOperator = (operator: string, path: string): string =>
   isAbsolute(path) ? path : join(dirname(operator), path);
 
 /**
- * Inputs, keys and lists must lie outside the folders that are published, and a list must not overwrite
+ * Inputs and lists must lie outside the folders that are published, and a list must not overwrite
  * another file.
  * @param files the folder of the operator's files
  */
 function requireApart(
   { register, operator, out, purgeList, filesFrom, deleteFrom }: BuildFlags,
   files: string | undefined,
-  keys: readonly string[],
 ): void {
   const lists = [purgeList, filesFrom, deleteFrom].filter((list) => list !== undefined);
-  const folders = files === undefined ? [] : [files];
-  requireOutside('inside the output folder', out, { register: [register], list: lists, folder: folders });
-  requireOutside('in the folder', out, { key: keys });
-  for (const folder of folders) {
-    const inputs = { register: [register], key: keys, 'operator file': [operator], 'output folder': [out] };
-    requireOutside('in the folder', folder, inputs);
-  }
-  const taken = [register, operator, ...keys, ...lists].map(realPath);
+  const folder = files === undefined ? [] : [files];
+  requireOutside('inside the output folder', out, { register: [register], list: lists, folder });
+  const inputs = { register: [register], 'operator file': [operator], 'output folder': [out] };
+  if (files !== undefined) requireOutside('in the folder', files, inputs);
+  const taken = [register, operator, ...lists].map(realPath);
   const list = lists.find((each) => taken.filter((path) => path === realPath(each)).length > 1);
   if (list !== undefined)
     throw Failure.usage(`list "${list}" would replace an input or another list, expected a file of its own`);

@@ -144,10 +144,6 @@ const operatorFile = object({
   price_unit: word.exactOptional(),
   /** What doesn't count as measured, even if the register has it. */
   not_measured: z.array(measurable).default([]),
-  /** The file of the key that signs snapshots, relative to the operator file. */
-  key: text.exactOptional(),
-  /** The verifier keys of the log of a tree, which `sign` may sign later. */
-  log: z.array(text).min(1).exactOptional(),
 }).transform(
   ({
     base_url,
@@ -162,7 +158,7 @@ const operatorFile = object({
     privacy,
     ...others
   }) => {
-    const { not_measured, key, log, ...said } = others;
+    const { not_measured, ...said } = others;
     const operator = {
       ...said,
       baseUrl: base_url,
@@ -170,7 +166,7 @@ const operatorFile = object({
       sourceUrl: source_url,
       ...(price_unit !== undefined && { priceUnit: price_unit }),
     };
-    return { operator, limits, files, accent, logo, imprint, privacy, not_measured, key, log };
+    return { operator, limits, files, accent, logo, imprint, privacy, not_measured };
   },
 );
 

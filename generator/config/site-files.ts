@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readFileSync, readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { contentType } from 'mime-types';
 import { Failure, reading } from '../base/errors.js';
-import { tableOf } from '../routes/routes.js';
+import { ROUTES } from '../routes/routes.js';
 import { SIBLING_SUFFIXES, type Route } from '../routes/route.js';
 import { redirectsIn } from '../routes/redirects.js';
 import { templatePattern } from '../routes/keys.js';
@@ -55,18 +55,11 @@ export const generatedFile = (path: string, description: string, content: string
   source: Buffer.from(content),
 });
 
-/** What the routes of a snapshot depend on. */
-export interface Site {
-  readonly files: readonly SiteFile[];
-  /** Whether there is a signed log of its snapshots. */
-  readonly isSigned: boolean;
-}
-
 /** The routes of a snapshot: the route table, and those of the operator's own files. */
-export function routesOf(site: Site): readonly Route[] {
-  const table = tableOf(site);
-  return [...table, ...site.files.flatMap(({ route }) => (table.includes(route) ? [] : route))];
-}
+export const routesOf = (files: readonly SiteFile[]): readonly Route[] => [
+  ...ROUTES,
+  ...files.flatMap(({ route }) => (ROUTES.includes(route) ? [] : route)),
+];
 
 /** Routes that keep their name, URL and headers where a file of the operator takes the place of ours. */
 const REPLACEABLE: ReadonlySet<string> = new Set(['front-page', 'robots']);
@@ -77,11 +70,11 @@ export const replacedBy = (files: readonly SiteFile[]): ReadonlySet<string> =>
 
 /**
  * The files below a folder, sorted by path, with their routes.
- * @param site what is published with them
+ * @param others what is published with them
  * @throws Failure usage: some can't be published (all are named); environment: the folder is
  * unreadable
  */
-export function siteFiles(folder: string, site: Site = { files: [], isSigned: false }): readonly SiteFile[] {
+export function siteFiles(folder: string, others: readonly SiteFile[] = []): readonly SiteFile[] {
   if (!existsSync(folder)) {
     throw Failure.environment(`folder "${folder}" (files of the operator file) does not exist`);
   }
@@ -96,7 +89,7 @@ export function siteFiles(folder: string, site: Site = { files: [], isSigned: fa
     }
   }
   const paths = new Set(found);
-  const table = routesOf(site);
+  const table = routesOf(others);
   const replaceable = new Map(
     table.flatMap((route) => (REPLACEABLE.has(route.name) ? [[route.file, route]] : [])),
   );

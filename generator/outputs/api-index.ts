@@ -6,7 +6,7 @@ import { endpointsIn } from '../routes/routes.js';
 import type { Route } from '../routes/route.js';
 import { termsText } from './licence.js';
 import type { Output } from './output.js';
-import { parameters } from './parameters.js';
+import { PARAMETERS } from './parameters.js';
 import { listed, part, shapeOfParts, value, valuesOf, type Part } from './parts.js';
 
 const amount = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`;
@@ -51,7 +51,7 @@ const ENDPOINT: readonly Part<Route>[] = [
     value('description', 'text', 'Measured record of one group', 'What it returns.'),
     ({ description }) => description,
   ),
-  parameters(false),
+  PARAMETERS,
 ];
 
 const PARTS: readonly Part<IndexFacts>[] = [

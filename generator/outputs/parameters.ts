@@ -8,18 +8,7 @@ const bound = (name: 'minimum' | 'maximum' | 'default', example: number, descrip
     (parameter) => (parameter.in === 'query' ? parameter[name] : undefined),
   );
 
-const ANYWHERE = {
-  values: ['id', 'integer', 'month', 'prefix', 'asset'],
-  words:
-    'An id, an integer within bounds, a month (2026-11, or a numbered part of one), lower-case hexadecimal digits, or the name of an asset.',
-};
-const SIGNED = {
-  values: [...ANYWHERE.values, 'tree', 'path'],
-  words:
-    'An id, an integer within bounds, a month (2026-11, or a numbered part of one), lower-case hexadecimal digits, the name of an asset, 16 hexadecimal digits (tree), or all further segments of the path.',
-};
-
-const parameterParts = ({ values, words }: typeof ANYWHERE): readonly Part<Parameter>[] => [
+const PARTS: readonly Part<Parameter>[] = [
   part(value('name', 'text', 'limit', 'Name, as used in the URL.'), ({ name }) => name),
   part(
     value('in', 'enum', 'query', 'Whether it is part of the path or of the query.', {
@@ -27,7 +16,16 @@ const parameterParts = ({ values, words }: typeof ANYWHERE): readonly Part<Param
     }),
     (parameter) => parameter.in,
   ),
-  part(value('type', 'enum', 'integer', words, { values }), ({ type }) => type),
+  part(
+    value(
+      'type',
+      'enum',
+      'integer',
+      'An id, an integer within bounds, a month (2026-11, or a numbered part of one), lower-case hexadecimal digits, or the name of an asset.',
+      { values: ['id', 'integer', 'month', 'prefix', 'asset'] },
+    ),
+    ({ type }) => type,
+  ),
   bound('minimum', 1, 'Lowest value allowed'),
   bound('maximum', 200, 'Highest value allowed'),
   bound('default', 100, 'Value used if it is left out'),
@@ -37,15 +35,11 @@ const parameterParts = ({ values, words }: typeof ANYWHERE): readonly Part<Param
   ),
 ];
 
-/**
- * The list of parameters, if there are any.
- * @param isSigned whether they may be those of the signed log
- */
-export const parameters = (isSigned: boolean): Part<{ readonly parameters?: readonly Parameter[] }> =>
-  listed(
-    'parameters',
-    'Its parameters, if it has any.',
-    parameterParts(isSigned ? SIGNED : ANYWHERE),
-    (of) => of.parameters,
-    { optional: true },
-  );
+/** The list of parameters, if there are any. */
+export const PARAMETERS: Part<{ readonly parameters?: readonly Parameter[] }> = listed(
+  'parameters',
+  'Its parameters, if it has any.',
+  PARTS,
+  (of) => of.parameters,
+  { optional: true },
+);

@@ -2,23 +2,19 @@
 import { basename } from 'node:path/posix';
 import type { SiteConfig } from '../config/config.js';
 import type { Limit } from '../config/operator-file.js';
-import type { LogKeys } from '../config/signing.js';
 import type { Downloads } from '../exports/exports.js';
 import type { Plan } from '../publish/plan.js';
 import { populationOf, type Overview } from '../register/overview.js';
 import { publishedHeaders, routeHeaders } from '../routes/headers.js';
-import { DOWNLOAD_TOKEN_BYTES, UNSIGNED_CLASSES, filler, isDated, type Route } from '../routes/route.js';
+import { DOWNLOAD_TOKEN_BYTES, filler, isDated, type Route } from '../routes/route.js';
 import { MACHINE_PATHS, PATHS } from '../routes/paths.js';
 import { redirectsIn } from '../routes/redirects.js';
 import { RESOURCES } from '../schema/schema.js';
-import type { ObjectShape } from '../schema/shape.js';
 import { COMPRESSED_FROM_BYTES } from '../tree/codings.js';
 import { FORMAT, snapshotMembers } from '../tree/snapshot-json.js';
-import { routeSchema } from '../tree/snapshot-route.js';
-import { meaningOf } from '../tree/values.js';
 import { documentShape } from './described-schema.js';
 import { PROBLEMS, type Problem } from './openapi/problems.js';
-import { parameters } from './parameters.js';
+import { PARAMETERS } from './parameters.js';
 import { ifMeasured, nested, part, value } from './parts.js';
 
 /** The facts, some of which are known only when everything is rendered. */
@@ -47,31 +43,12 @@ const COUNTS = nested(
   ),
 );
 
-/** What a tree without a signed log can't have, its description leaves out. */
-const UNSIGNED = {
-  log: undefined,
-  class: value('class', 'enum', 'record', meaningOf(routeSchema.shape.class).description ?? '', {
-    values: UNSIGNED_CLASSES,
-  }),
-};
-
-/** @param isSigned whether there is a signed log */
-export const manifestShape = (isSigned: boolean): ObjectShape =>
-  documentShape('snapshot', snapshotMembers, {
-    counts: COUNTS.shape,
-    parameters: parameters(isSigned).shape,
-    ...(!isSigned && UNSIGNED),
-  });
+export const MANIFEST_SHAPE = documentShape('snapshot', snapshotMembers, {
+  counts: COUNTS.shape,
+  parameters: PARAMETERS.shape,
+});
 
 const bucket = ({ tokens, refillSeconds }: Limit) => ({ tokens, refill_seconds: refillSeconds });
-
-/** Headers by class of response, for the classes that a tree has. */
-function sentHeaders({ config, table }: ManifestFacts): object {
-  const { content, ...others } = publishedHeaders(config.operator.licence.url);
-  const classes = new Set<string>(table.map((route) => route.class));
-  const sent = Object.entries(content).filter(([name]) => classes.has(name));
-  return { ...others, content: Object.fromEntries(sent) };
-}
 
 /** A dated name for a download: `groups.csv.gz` -> `groups-2026-11-20.csv.gz` (newest measurement). */
 function dated(path: string, asOf: string | null): string {
@@ -102,7 +79,7 @@ export const describeRoute = (
   attachment: isDated(route) ? dated(route.path, asOf) : undefined,
   headers: routeHeaders(route),
   description: route.description,
-  parameters: parameters(true).of(route),
+  parameters: PARAMETERS.of(route),
   // The example of a route by id is its first record.
   example:
     route.example ??
@@ -111,16 +88,9 @@ export const describeRoute = (
   requires: route.requires,
 });
 
-/** The log of a tree, in its snapshot.json. */
-export const snapshotLog = ({ origin, verifierKeys }: LogKeys, treeId: string): object => ({
-  path: `${PATHS.log}/${treeId}`,
-  origin,
-  keys: verifierKeys,
-});
-
 export function manifest(facts: ManifestFacts): string {
   const { config, overview, downloads, table, plan, builtAt, generator } = facts;
-  const { operator, limits, log } = config;
+  const { operator, limits } = config;
   const { sequence, digest } = downloads.kept ?? plan;
   return JSON.stringify({
     format: FORMAT,
@@ -142,18 +112,17 @@ export function manifest(facts: ManifestFacts): string {
       download: { ...bucket(limits.download), token_bytes: DOWNLOAD_TOKEN_BYTES },
       page: bucket(limits.page),
     },
-    headers: sentHeaders(facts),
+    headers: publishedHeaders(operator.licence.url),
     errors: Object.fromEntries(
       PROBLEMS.map(({ code, status, title, detail, page }: Problem) => [
         code,
         { status, title, detail, page },
       ]),
     ),
-    problems_below: config.isSigned ? [...MACHINE_PATHS, PATHS.log] : MACHINE_PATHS,
+    problems_below: MACHINE_PATHS,
     counts: COUNTS.of(overview),
     digest: plan.digest,
     tree: { id: plan.treeId, files: plan.files, bytes: plan.bytes },
-    log: log && snapshotLog(log, plan.treeId),
     downloads: { as_of: downloads.asOf, sequence, digest },
     compressed_from: COMPRESSED_FROM_BYTES,
     routes: table.map((route) =>

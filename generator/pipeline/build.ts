@@ -22,10 +22,10 @@ import {
   type RenderWork,
 } from './render.js';
 import { completeCommit } from '../publish/commit.js';
-import { distrustState, isCommitting, isCopy } from '../state/published.js';
+import { distrustState, isCommitting } from '../state/published.js';
 import { readManifest } from '../tree/manifest.js';
 import type { Route } from '../routes/route.js';
-import type { Announcement, AroundCommit, Plan } from '../publish/plan.js';
+import type { Announcement, Plan } from '../publish/plan.js';
 import { isDamagedState, type Described } from '../state/schema.js';
 import { Tree } from '../tree/tree.js';
 import type { CheckReport, Warning } from '../register/findings.js';
@@ -82,14 +82,6 @@ export interface Published extends DownloadsSummary {
   readonly files: number;
   readonly bytes: number;
   readonly changes: Readonly<Changes>;
-  /** The signed log and its number of entries; null if the tree is not signed. */
-  readonly log: { readonly origin: string; readonly size: number } | null;
-}
-
-/** What is done around the commit, and what came of it. */
-export interface BuildLog extends AroundCommit {
-  /** Null if nothing is signed here. */
-  readonly summary: () => Published['log'];
 }
 
 /**
@@ -97,42 +89,29 @@ export interface BuildLog extends AroundCommit {
  * commit, the published tree stays as it was.
  * @throws Failure with a one-line message and an exit code
  */
-export async function build(
-  config: BuildConfig,
-  effects: Effects,
-  log: BuildLog = NO_LOG,
-): Promise<Refused | Published> {
+export async function build(config: BuildConfig, effects: Effects): Promise<Refused | Published> {
   try {
-    return await buildOnce(config, effects, log);
+    return await buildOnce(config, effects);
   } catch (error) {
     if (!isDamagedState(error)) throw error;
     effects.warn(`warning: ${messageOf(error)}; the state is rebuilt from the published files now`);
     distrustState(new Tree(config.out, config.state));
-    return buildOnce(config, effects, log);
+    return buildOnce(config, effects);
   }
 }
 
-async function buildOnce(config: BuildConfig, effects: Effects, log: BuildLog): Promise<Refused | Published> {
+async function buildOnce(config: BuildConfig, effects: Effects): Promise<Refused | Published> {
   const { progress } = effects;
   // Completes an interrupted commit first, whatever the state of the register.
   const tree = new Tree(config.out, config.state);
   await completeCommit(tree, progress);
-  requireOriginal(tree);
   return withRegister(config, effects, tree, async (work) => {
-    const { summary, ...around } = log;
     const planned = await addUnchangedNote(
       plan(work, {
         open: (table) =>
           Publisher.open(
             tree,
-            {
-              routes: table,
-              ...around,
-              after: async (committed) => {
-                await around.after?.(committed);
-                writeLists(committed, config.operator.baseUrl, config.lists);
-              },
-            },
+            { routes: table, after: () => writeLists(tree, config.operator.baseUrl, config.lists) },
             progress,
           ),
         doubt: (why) => {
@@ -165,20 +144,9 @@ async function buildOnce(config: BuildConfig, effects: Effects, log: BuildLog): 
       files,
       bytes,
       changes,
-      log: summary(),
     };
   });
 }
-
-/** @throws Failure environment: the tree is a copy of another */
-function requireOriginal(tree: Tree): void {
-  if (!isCopy(tree)) return;
-  throw Failure.environment(
-    `"${tree.out}" is a copy, whose snapshots are numbered by its origin: choose another folder with --out`,
-  );
-}
-
-const NO_LOG: BuildLog = { summary: () => null };
 
 /** What a build would change. */
 export interface Difference {
@@ -204,7 +172,6 @@ export interface Difference {
  */
 export async function dryRun(config: BuildConfig, effects: Effects): Promise<Difference> {
   const tree = new Tree(config.out, config.state);
-  requireOriginal(tree);
   return withRegister(config, effects, tree, async (work) => {
     let doubt: string | undefined;
     const planned = await plan(work, {
@@ -320,7 +287,7 @@ async function plan<Derived>(
   { open, doubt, derive }: Steps<Derived>,
 ): Promise<Planned<Derived> | CheckReport> {
   const { config, tree, identity, register, pool, effects, progress, now, close } = work;
-  const publisher = await open(tableFor(routesOf(config), register.measured));
+  const publisher = await open(tableFor(routesOf(config.files), register.measured));
   try {
     await openConsistentSnapshot(config.register, identity, [register, ...pool.threads], now);
     const { last, takedown, spec: stage } = publisher;
@@ -404,7 +371,7 @@ function announce(
   { overview, derived: downloads }: Planned<Downloads>,
   { config, now, effects }: Work,
 ): Announcement {
-  const table = tableFor(routesOf(config), overview.measured);
+  const table = tableFor(routesOf(config.files), overview.measured);
   const builtAt = timeAt(now.getTime());
   const { generator } = effects;
   return {

@@ -20,7 +20,7 @@ import { nextRoutes } from '../publish/compared-routes.js';
 import type { Publisher } from '../publish/publisher.js';
 import type { Register } from '../register/database.js';
 import type { Overview } from '../register/overview.js';
-import { tableFor, tableOf } from '../routes/routes.js';
+import { tableFor, ROUTES } from '../routes/routes.js';
 import { contentOf, isSiteFile, replacedBy } from '../config/site-files.js';
 import type { Pool } from './workers/pool.js';
 import { INPUTS } from './workers/section.js';
@@ -52,7 +52,7 @@ export async function renderDocuments(work: RenderWork): Promise<Documents> {
   const { config, register, pool, publisher, overview, buildKey, records, now, progress } = work;
   const { changed, changedTables } = records;
   const { last, spec, previous, takedown } = publisher;
-  const table = tableFor(tableOf(config), overview.measured);
+  const table = tableFor(ROUTES, overview.measured);
   const sources = { register, config, overview, table, now };
   const isSameBuild = isDeepStrictEqual(last?.buildKey, buildKey);
   const rendered = startSections(pool, {

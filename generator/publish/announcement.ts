@@ -10,7 +10,7 @@ import type { Progress } from '../base/progress.js';
 import { KEPT_LISTS, indexOf, withoutFiles, mostChangeBytes, downloadsOf } from './change-index.js';
 import { FileWriter, chunksOf, readText } from '../base/files.js';
 import { OwnFolder } from '../base/links.js';
-import type { Announcement, FeedFile, OwnFiles, NextSnapshot, RenderSnapshotFeed } from './plan.js';
+import type { Announcement, FeedFile, NextSnapshot, RenderSnapshotFeed } from './plan.js';
 import {
   INDEX_FILE,
   filesIn,
@@ -21,7 +21,6 @@ import {
   type Change,
   type ChangeFile,
 } from '../tree/changes.js';
-import { measure } from '../tree/measure.js';
 import type { Tree } from '../tree/tree.js';
 import { bundleParts, hasRoom, routePart, type BundleRoom, type StagePaths } from './stage.js';
 import { Sink } from '../tree/sink.js';
@@ -45,7 +44,7 @@ interface Announced {
   readonly feed: Record<string, string>;
 }
 
-/** Stages those of a build. */
+/** Stages them. */
 export async function stageMade(
   snapshot: NextSnapshot,
   { kinds, snapshotFeed }: Announcement,
@@ -123,29 +122,7 @@ async function stageChanges(
   return index.changes;
 }
 
-/** Stages those of a copy, which are its origin's. */
-export function stageCopied(tree: Tree, paths: StagePaths, { put, removed }: OwnFiles): Announced {
-  const [staged, last, own] = [
-    new FileWriter(paths.tree),
-    new FileWriter(paths.last),
-    new OwnFolder(tree.out),
-  ];
-  const feed: Record<string, string> = {};
-  for (const [name, source] of put) {
-    own.pathOf(name);
-    (name.startsWith('changes/') ? last : staged).link(name, source);
-    if (name.startsWith('feeds/')) feed[name] = measure(source).hash.toString('hex');
-  }
-  return {
-    own: [
-      ...[...put.keys()].map((name) => ({ name, isPut: true, isCached: true })),
-      ...removed.map((name) => ({ name, isPut: false, isCached: true })),
-    ],
-    feed,
-  };
-}
-
-// Change lists: what changed, for mirrors and caches that fetch documents themselves
+// Change lists: what changed, for copies and caches that fetch documents themselves
 
 /** The ends of a change list or bundle, in the words of its first line. */
 interface ChangeStep {

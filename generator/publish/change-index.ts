@@ -14,7 +14,7 @@ import {
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 
-/** How many change lists and bundles are kept. A daily mirror may miss a month. */
+/** How many change lists and bundles are kept. A daily copy may miss a month. */
 export const KEPT_LISTS = 30;
 
 /**

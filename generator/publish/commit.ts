@@ -55,7 +55,7 @@ export function flushEach(folder: string): void {
 // Carrying out
 
 /** Whether a pause ended with the request to stop, which is too late once the state is committed. */
-export async function isStop(pause: Promise<void>): Promise<boolean> {
+async function isStop(pause: Promise<void>): Promise<boolean> {
   try {
     await pause;
     return false;

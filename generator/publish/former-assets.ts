@@ -15,7 +15,7 @@ import { isRendered, type PublishedRoute } from '../tree/published-routes.js';
 import type { Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 
-/** For how many snapshots an asset stays after the last that had it. A copy counts its own. */
+/** For how many snapshots an asset stays after the last that had it. */
 const STAYS = 2;
 
 /** `assets/style-0123456789.css` is of content whose SHA-256 begins with 0123456789. */

@@ -7,25 +7,12 @@ import type { Tree } from '../tree/tree.js';
 import type { StageSpec } from './stage.js';
 import type { WithheldMarks } from '../state/schema.js';
 
-/** What somebody else does around a commit, while the tree is locked. */
-export interface AroundCommit {
-  /**
-   * Called before anything is staged.
-   * @returns the number of the newest snapshot that is known elsewhere, if any
-   */
-  readonly before?: (tree: Tree, treeId: string) => number | Promise<number>;
-  /** Called after the commit, and also where there was nothing to commit. */
-  readonly after?: (tree: Tree) => Promise<void>;
-}
-
 /** What is to be published. */
-export interface Opening extends AroundCommit {
+export interface Opening {
   /** The routes of the next snapshot. */
   readonly routes: readonly PublishedRoute[];
-  /** The id of the origin's tree, if this is a copy of it. */
-  readonly copyOf?: string;
-  /** Whether the copy has no files of the bulk downloads. */
-  readonly withoutDownloads?: boolean;
+  /** Called after the commit, and also where there was nothing to commit, while the tree is locked. */
+  readonly after?: () => void;
   /** There is a bundle up to this size, compressed, or up to a tenth of the tree. */
   readonly bundleBytes?: number;
 }
@@ -62,20 +49,6 @@ export interface Announcement {
   readonly snapshotFeed: RenderSnapshotFeed;
 }
 
-/** What a copy publishes about itself: what its origin does. */
-export interface CopiedAnnouncement {
-  /** The content of snapshot.json. */
-  readonly manifest: string | Uint8Array;
-  readonly own: OwnFiles;
-}
-
-/** Files that are not documents, by their names below the tree. */
-export interface OwnFiles {
-  /** Each with a file to link there. */
-  readonly put: ReadonlyMap<string, string>;
-  readonly removed: readonly string[];
-}
-
 /** What is staged of the next snapshot. */
 export interface NextSnapshot {
   readonly tree: Tree;
@@ -100,7 +73,7 @@ export interface Withheld {
 export class Takedown {
   /** What was withheld in the previous snapshot, if known. */
   readonly before: WithheldMarks | undefined;
-  /** Set before the plan; undefined in a copy, which has no list. */
+  /** Set before the plan. */
   withheld: Withheld | undefined;
 
   constructor(before: WithheldMarks | undefined) {

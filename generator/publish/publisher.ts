@@ -18,12 +18,12 @@ import { manifestHash, readManifest } from '../tree/manifest.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 import { FORMAT, type Manifest } from '../tree/snapshot-json.js';
 import { newTreeId, type Tree } from '../tree/tree.js';
-import { roomFor, stageCopied, stageMade, stageUnchanged } from './announcement.js';
+import { roomFor, stageMade, stageUnchanged } from './announcement.js';
 import { apply, completeCommit, flush, flushEach, recover } from './commit.js';
 import { isCommitting, isSound, withPublished } from '../state/published.js';
 import { comparedRoutes, nextRoutes } from './compared-routes.js';
 import { keepAssets, replacedAssets } from './former-assets.js';
-import { Takedown, type Announcement, type CopiedAnnouncement, type Opening, type Plan } from './plan.js';
+import { Takedown, type Announcement, type Opening, type Plan } from './plan.js';
 import { rebuildState } from './rebuild-state.js';
 import { discardStage, finishStage, newStage, type StagePaths, type StageSpec } from './stage.js';
 import { StageWriter, readDocument } from './stage-writer.js';
@@ -41,8 +41,6 @@ interface OpenedTree {
   readonly stage: Pick<Tree, 'stage'>;
   readonly previous: Manifest | undefined;
   readonly treeId: string;
-  /** The number of the newest snapshot that is known elsewhere. */
-  readonly known: number;
 }
 
 /** Publishes one build: put any number of documents, then `plan` and `commit`, or `abort`. */
@@ -88,8 +86,7 @@ export class Publisher {
       const routes = comparedRoutes(this.next.routes, table, staying);
       this.described = { fingerprints: false, exports: {}, absent: this.last?.absent ?? [] };
       this.takedown = new Takedown(this.last?.withheld);
-      const isFollowing =
-        this.last !== undefined && previous !== undefined && opening.copyOf === undefined && !this.isDryRun;
+      const isFollowing = this.last !== undefined && previous !== undefined && !this.isDryRun;
       const before = previous?.compressed_from ?? (last && COMPRESSED_FROM_BYTES);
       this.spec = {
         out: tree.out,
@@ -116,21 +113,19 @@ export class Publisher {
   /**
    * Locks the tree for one build, completes an interrupted commit, and rebuilds a damaged state.
    * @throws Failure busy: another process is at work on the tree; environment: the folder is not a
-   * tree, or can't be written; invalid, usage: what is published can't be signed with the keys
+   * tree, or can't be written
    */
   static async open(tree: Tree, opening: Opening, progress: Progress): Promise<Publisher> {
-    const { routes: table, before, copyOf } = opening;
     // Of a first snapshot, only the state says that the files are ours.
     await completeCommit(tree, progress);
     tree.prepare();
     const lock = Lock.take(tree.lock);
     try {
       const previous = await recover(tree, progress);
-      const treeId = copyOf ?? previous?.tree.id ?? readChangeIndex(tree)?.tree ?? newTreeId();
-      const known = (await before?.(tree, treeId)) ?? 0;
-      if (previous === undefined && !isNew(tree)) await rebuildState(tree, table, progress);
+      const treeId = previous?.tree.id ?? readChangeIndex(tree)?.tree ?? newTreeId();
+      if (previous === undefined && !isNew(tree)) await rebuildState(tree, opening.routes, progress);
       // The new stage replaces what an interrupted build has left.
-      const opened = { opening, lock, stage: tree, previous, treeId, known };
+      const opened = { opening, lock, stage: tree, previous, treeId };
       return await progress.blocking(() => new Publisher(tree, opened), 'preparing a stage for the snapshot');
     } catch (error) {
       try {
@@ -161,7 +156,6 @@ export class Publisher {
         stage: { stage },
         previous,
         treeId: previous?.tree.id ?? '',
-        known: 0,
       });
     } catch (error) {
       rmSync(stage, { recursive: true, force: true });
@@ -221,7 +215,7 @@ export class Publisher {
   /** Applies what is left, and computes the totals of the next snapshot, once all documents are put. */
   async plan(progress: Pick<Progress, 'advance'>): Promise<Plan> {
     const { tree, previous, takedown, spec, next } = this;
-    const { treeId, known } = this.#opened;
+    const { treeId } = this.#opened;
     try {
       this.writer.complete();
       const changes = totalOf(this.changesByRoute().values());
@@ -232,8 +226,8 @@ export class Publisher {
         // Bundles may hold what is withheld now, even if its documents are long gone.
         (takedown.withholdsMore && untrackedFiles(tree, []).length > 0) ||
         changes.added + changes.changed + changes.removed > 0;
-      // If snapshot.json was lost, the index of changes still has its number, or somebody else does.
-      const last = Math.max(previous?.sequence ?? readChangeIndex(tree)?.sequence ?? 0, known);
+      // If snapshot.json was lost, the index of changes still has its number.
+      const last = previous?.sequence ?? readChangeIndex(tree)?.sequence ?? 0;
       return {
         treeId,
         sequence: last + (isTouched ? 1 : 0),
@@ -257,22 +251,17 @@ export class Publisher {
    * Stages the announcement and commits.
    * @returns the plan, with the next sequence if nothing but snapshot.json has changed
    */
-  async commit(
-    planned: Plan,
-    announcement: Announcement | CopiedAnnouncement,
-    progress: Progress,
-  ): Promise<Plan> {
+  async commit(planned: Plan, announcement: Announcement, progress: Progress): Promise<Plan> {
     const { tree, paths, next } = this;
-    const isCopy = 'own' in announcement;
     let plan = planned;
     let isUnchanged = false;
     try {
-      let content = isCopy ? announcement.manifest : announcement.manifest(planned);
-      if (!isCopy && planned.sequence === this.previous?.sequence) {
+      let content = announcement.manifest(planned);
+      if (planned.sequence === this.previous?.sequence) {
         // Whatever is in its place now.
         const published = this.last?.manifest ?? manifestHash(readFileSync(tree.manifest));
         isUnchanged = manifestHash(content) === published;
-        // Whoever follows the snapshots, or has their entries in the log, must learn of it.
+        // Whoever follows the snapshots must learn of it.
         if (!isUnchanged) {
           plan = { ...planned, sequence: planned.sequence + 1 };
           content = announcement.manifest(plan);
@@ -281,8 +270,12 @@ export class Publisher {
       writeFileSync(paths.manifest, content);
       const manifest = readManifest(paths.manifest);
       if (manifest === undefined) throw new TypeError('snapshot.json is not staged');
-      const described = this.#describe(plan, manifest, manifestHash(content));
-      if (isUnchanged && !isCopy) {
+      const described = {
+        manifest: manifestHash(content),
+        ...this.described,
+        ...this.takedown.described,
+      };
+      if (isUnchanged) {
         const { assets } = this.last ?? {};
         const feed = stageUnchanged(
           tree,
@@ -299,12 +292,9 @@ export class Publisher {
         finishStage(paths, 0);
         flushEach(tree.stage);
       } else {
-        const { own, feed } = isCopy
-          ? stageCopied(tree, paths, announcement.own)
-          : await this.#stageMade(plan, manifest, announcement, progress);
-        const snapshotFeed = isCopy ? { ...this.last?.snapshotFeed, ...feed } : feed;
+        const { own, feed } = await this.#stageMade(plan, manifest, announcement, progress);
         await progress.blocking(() => {
-          this.#record(plan, { ...described, snapshotFeed }, own, isCopy);
+          this.#record(plan, { ...described, snapshotFeed: feed }, own);
           // For a first snapshot no folder grows: whole ones are moved.
           finishStage(paths, this.previous === undefined ? 0 : next.placed);
           flush(tree.stage);
@@ -326,7 +316,7 @@ export class Publisher {
         progress.finish();
       }
       next.close();
-      await this.#opened.opening.after?.(tree);
+      this.#opened.opening.after?.();
       return plan;
     } catch (error) {
       throw asFailure(error, `output folder "${tree.out}"`);
@@ -342,24 +332,7 @@ export class Publisher {
     return stageMade(snapshot, announcement, progress);
   }
 
-  #describe({ files }: Plan, { as_of: asOf }: Manifest, manifest: string): Described {
-    const { copyOf, withoutDownloads = false } = this.#opened.opening;
-    return {
-      manifest,
-      snapshot: { asOf, documents: files },
-      isCopy: copyOf !== undefined,
-      ...(withoutDownloads && { withoutDownloads }),
-      ...this.described,
-      ...this.takedown.described,
-    };
-  }
-
-  #record(
-    { treeId, sequence, digest }: Plan,
-    described: Described,
-    own: readonly OwnFile[],
-    isCopy: boolean,
-  ): void {
+  #record({ treeId, sequence, digest }: Plan, described: Described, own: readonly OwnFile[]): void {
     const { tree, previous, last, spec, paths, next } = this;
     const { assets, removed } = keepAssets(tree, last?.assets, previous, this.#opened.opening.routes);
     next.record({
@@ -368,8 +341,6 @@ export class Publisher {
       routes: [...spec.routes.values()],
       own: [...own, ...removed],
       isStaged: (file) => existsSync(join(paths.tree, file)),
-      // Nobody asks a copy for its lists.
-      isReported: isCopy,
     });
   }
 

@@ -7,7 +7,6 @@ import { filler } from '../routes/route.js';
 import type { Entry } from '../state/documents.js';
 import { RebuiltState } from '../state/rebuilt.js';
 import { withPublished } from '../state/published.js';
-import type { State } from '../state/state.js';
 import { CODINGS, COMPRESSED_FROM_BYTES, namesOf, siblingsFrom } from '../tree/codings.js';
 import { NO_HASH, isAsIndexed, measure } from '../tree/measure.js';
 import { isRendered, type PublishedRoute } from '../tree/published-routes.js';
@@ -35,10 +34,8 @@ export async function rebuildState(
   const { keys, own } = await scan(tree, routes, progress);
   const total = [...keys.values()].reduce((sum, { length }) => sum + length, 0);
   progress.start('rebuilding the state from the published files', total, 'files');
-  // What was withheld, that a tree is a copy, and what was sent to remotes is nowhere else.
-  const { withheld, isCopy } =
-    unlessFailure(() => withPublished(tree, ({ newest }) => newest?.described)) ?? {};
-  const remotes = unlessFailure(() => withPublished(tree, remotesIn)) ?? [];
+  // What was withheld is nowhere else.
+  const { withheld } = unlessFailure(() => withPublished(tree, ({ newest }) => newest?.described)) ?? {};
   const mayBeTorn = existsSync(tree.stage);
   const partial = `${tree.database}.partial`;
   removeDatabase(partial);
@@ -61,9 +58,7 @@ export async function rebuildState(
     const ownFiles = own
       .filter((name) => !ALWAYS_FILES.includes(name))
       .map((name) => ({ name, isPut: true, isCached: true }));
-    const described = { ...(withheld && { withheld }), ...(isCopy !== undefined && { isCopy }) };
-    const digest = state.finish(manifest, described, ownFiles);
-    for (const { name, known } of remotes) state.rememberRemote(name, known);
+    const digest = state.finish(manifest, { ...(withheld && { withheld }) }, ownFiles);
     state.close();
     removeDatabase(tree.database);
     renameSync(partial, tree.database);
@@ -73,12 +68,6 @@ export async function rebuildState(
     state.close();
   }
 }
-
-/** What remotes are known to hold, but of which snapshot: what changed since is not known any more. */
-const remotesIn = (state: State) =>
-  state.rows<{ name: string; known: string }>(
-    "SELECT name, json_set(known, '$.held', NULL) AS known FROM remote",
-  );
 
 /** With what SQLite keeps next to it. */
 export function removeDatabase(file: string): void {

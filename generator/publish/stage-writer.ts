@@ -259,11 +259,6 @@ export class RouteWriter {
     return this.#put(entry, (source) => readFileSync(source ?? ''), sourceOf);
   }
 
-  /** Puts a document that the tree has no file of. */
-  putAbsent(entry: Entry): void {
-    this.#comparison.put(entry);
-  }
-
   /** The published content under a key above those put, unless it is known to be damaged. */
   published(key: number): Content | undefined {
     const old = this.#comparison.old(key);

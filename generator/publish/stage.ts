@@ -123,7 +123,7 @@ export interface StageSpec {
   readonly routes: ReadonlyMap<string, ComparedRoute>;
   /** The size from which the previous snapshot's documents have compressed siblings. */
   readonly compressedFrom: number;
-  /** Undefined if changes are not listed either, as for a first snapshot and for a copy. */
+  /** Undefined if changes are not listed either, as for a first snapshot. */
   readonly bundle: BundleRoom | undefined;
   /** Set in a dry run: how many changed documents of each route and part are staged. */
   readonly examples?: number;

@@ -80,7 +80,7 @@ const guide = (slug: string, title: string, description: string): DocumentationP
   description,
 });
 
-/** The pages of the documentation that every tree has, in the order of its contents. */
+/** The pages of the documentation, in the order of its contents. */
 export const DOCUMENTATION: readonly DocumentationPage[] = [
   {
     name: 'developers-page',
@@ -103,13 +103,6 @@ export const DOCUMENTATION: readonly DocumentationPage[] = [
   guide('tools', 'Client, chart and badge', 'A typed client, a chart for any page, and numbers in a picture'),
   guide('terms', 'Terms', 'Attribution, and what stays compatible'),
 ];
-
-/** A guide that only signed trees have. */
-export const LOG_GUIDE = guide('log', 'Signed log', 'What a proof says, how to get one and how to verify it');
-
-/** All pages of the documentation of a tree, in the order of its contents. */
-export const documentationOf = (isSigned: boolean): readonly DocumentationPage[] =>
-  isSigned ? DOCUMENTATION.toSpliced(-1, 0, LOG_GUIDE) : DOCUMENTATION;
 
 /** The small index that the search field of the documentation reads. */
 export const SEARCH_PATH = `${PATHS.docs}.json`;

@@ -20,16 +20,6 @@ export const exportRoute = (table: string, format: ExportFormat): string =>
 /** Its path in the tree. */
 export const exportFile = (table: string, format: ExportFormat): string => `downloads/${table}.${format}`;
 
-/** Whether a route is of a bulk download itself, as opposed to what describes these. */
-export const isDownload = ({ name, class: cacheClass }: Pick<UnlistedRoute, 'name' | 'class'>): boolean =>
-  cacheClass === 'download' && name.startsWith('download-');
-
-/** Whether a tree has no file of a route, although its digest covers one: it is a copy without the downloads. */
-export const isLeftOut = (
-  { withoutDownloads = false }: { readonly withoutDownloads?: boolean },
-  route: Parameters<typeof isDownload>[0],
-): boolean => withoutDownloads && isDownload(route);
-
 /** A download that holds more than one table. */
 export interface BulkFile {
   /** Names it in reports and in the index of the tree. */

@@ -56,8 +56,6 @@ const kept = (directives: string, shared = directives): Headers => ({
   'CDN-Cache-Control': shared,
 });
 
-const IMMUTABLE = kept('max-age=31536000, immutable', 'public, max-age=31536000, immutable');
-
 const LIFETIMES: Readonly<Record<CacheClass, Headers>> = {
   record: kept('max-age=300, stale-while-revalidate=600, stale-if-error=86400'),
   summary: kept('max-age=60, stale-while-revalidate=120, stale-if-error=3600'),
@@ -68,11 +66,7 @@ const LIFETIMES: Readonly<Record<CacheClass, Headers>> = {
     'max-age=300, stale-while-revalidate=3600, stale-if-error=86400',
   ),
   // Their names contain the hash of their content.
-  asset: IMMUTABLE,
-  // Without stale-while-revalidate: all files of one snapshot must come from the same few seconds.
-  checkpoint: kept('max-age=5, stale-if-error=60'),
-  // A tile never changes; a longer one has another name.
-  tile: IMMUTABLE,
+  asset: kept('max-age=31536000, immutable', 'public, max-age=31536000, immutable'),
 };
 
 /** What a CDN purges by, for those that read one header and those that read the other. */
@@ -87,9 +81,6 @@ const content = (cacheClass: CacheClass, more: Headers = {}): Headers => ({
   'Accept-Ranges': 'bytes',
   ...more,
 });
-
-/** Of the classes that only the log has. */
-export const LOG_HEADERS = { checkpoint: content('checkpoint'), tile: content('tile') } as const;
 
 /** @param licence the URL of the licence of the data */
 export function publishedHeaders(licence: string): PublishedHeaders {
@@ -116,7 +107,6 @@ export function publishedHeaders(licence: string): PublishedHeaders {
       feed: content('feed'),
       page: content('page', PAGE_POLICY),
       asset: content('asset', PAGE_POLICY),
-      ...LOG_HEADERS,
     },
   };
 }

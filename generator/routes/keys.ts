@@ -2,15 +2,14 @@
  * How the values of parameters are written in URLs and file names, and as the integers that keys
  * are. Ascending keys are the order of a route's documents.
  */
-import { TILE_PATTERN, tileKey, tileText } from '../programs/log/tlog/tiles.js';
 import { Failure } from '../base/errors.js';
 
-export interface KeyForm {
+interface KeyForm {
   /** The text, as part of a regular expression; not every match is the text of a key. */
   readonly pattern: string;
   readonly textOf: (key: number) => string;
-  /** The text as an SQL expression of `key`; none for what are no keys of documents. */
-  readonly sql?: string;
+  /** The text as an SQL expression of `key`. */
+  readonly sql: string;
   /** The key of a text that matches the pattern. */
   readonly keyOf: (text: string) => number;
 }
@@ -84,17 +83,11 @@ const DECIMAL: KeyForm = { pattern: String.raw`\d+`, textOf: String, sql: 'key',
 const FORMS: Readonly<Record<string, KeyForm>> = {
   month: { pattern: ARCHIVE_PATTERN, textOf: archiveText, sql: ARCHIVE_SQL, keyOf: archiveKey },
   prefix: { pattern: PREFIX_PATTERN, textOf: prefixText, sql: PREFIX_SQL, keyOf: prefixKey },
-  tile: { pattern: TILE_PATTERN, textOf: tileText, keyOf: tileKey },
 };
-
-/** Segments of letters, digits, `.`, `_` and `-`, none of which begins with a dot. */
-const SEGMENT = '[0-9A-Za-z_-][0-9A-Za-z._-]*';
 
 /** The texts of parameters that are no keys: the index has none of the files. */
 const TEXTS: Readonly<Record<string, string>> = {
   asset: '[a-z][a-z0-9-]*-[0-9a-f]{10}',
-  tree: '[0-9a-f]{16}',
-  path: `${SEGMENT}(?:/${SEGMENT})*`,
 };
 
 /** The texts of a parameter, by its name in templates, as part of a regular expression. */

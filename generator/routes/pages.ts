@@ -3,7 +3,7 @@
  * which adds `.html` or `index.html`.
  */
 import { assets } from '../base/assets.js';
-import { DOCUMENTATION, LOG_GUIDE, SEARCH_PATH, type DocumentationPage } from './documentation.js';
+import { DOCUMENTATION, SEARCH_PATH, type DocumentationPage } from './documentation.js';
 import type { UnlistedRoute } from './route.js';
 import type { PATHS } from './paths.js';
 import { RECORDS } from './endpoints.js';
@@ -80,9 +80,6 @@ const documentationPage = ({
   ...(measures && { measures }),
 });
 
-/** The pages that only signed trees have. */
-export const LOG_PAGES: readonly UnlistedRoute[] = [documentationPage(LOG_GUIDE)];
-
 /** @param paths the paths of pages that the specification fixes and the index lists */
 export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
   page('front-page', '/', 'Front page: what is measured, how much of it, and where to go next'),
@@ -110,7 +107,6 @@ export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
   asset('chart-script', SCRIPT, 'Script that draws a member history, with the library for it'),
   asset('lookup-script', SCRIPT, 'Script of the field that finds records'),
   asset('cite-script', SCRIPT, 'Script that says how to cite a record'),
-  asset('proof-script', SCRIPT, 'Script that proves in which signed snapshot a record is'),
   asset('record-script', SCRIPT, 'Script of the pages of records'),
   asset('explorer-script', SCRIPT, 'Script of the explorer'),
   asset('docs-script', SCRIPT, 'Script of the documentation: contents and search'),

@@ -20,8 +20,6 @@ export const PATHS = {
   feeds: '/feeds',
   catalog: '/.well-known/api-catalog',
   changes: '/changes/index.json',
-  /** The prefix of the files of a signed log. */
-  log: '/log',
   notFound: '/404',
   tooMany: '/429',
 } as const;

@@ -38,7 +38,7 @@ export const PUBLISHING: readonly Endpoint[] = [
   },
 ];
 
-/** The bodies of changed documents, for mirrors. */
+/** The bodies of changed documents, for copies. */
 export const BUNDLE: UnlistedRoute = {
   name: 'change-bundle',
   path: '/changes/{sequence}.ndjson.gz',

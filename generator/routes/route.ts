@@ -2,18 +2,15 @@
 import type { Without } from '../schema/measured.js';
 import { keyForm } from './keys.js';
 
-/** The classes of responses with different cache lifetimes, in every tree. */
-export const UNSIGNED_CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset'] as const;
-/** All of them: only the signed log has the last two. */
-export const CACHE_CLASSES = [...UNSIGNED_CLASSES, 'checkpoint', 'tile'] as const;
+/** The classes of responses with different cache lifetimes. */
+export const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset'] as const;
 export type CacheClass = (typeof CACHE_CLASSES)[number];
 
 /** What the names of compressed siblings have after that of their document. */
 export const SIBLING_SUFFIXES = ['.gz', '.br'] as const;
 
 /** Whether larger files of a class have compressed siblings. */
-export const isCompressed = (cacheClass: string): boolean =>
-  !['download', 'checkpoint', 'tile'].includes(cacheClass);
+export const isCompressed = (cacheClass: string): boolean => cacheClass !== 'download';
 
 /** The rate limits that a request may count against. */
 export const BUCKETS = ['api', 'download', 'page'] as const;
@@ -77,30 +74,7 @@ export interface IntegerParameter {
   readonly description: string;
 }
 
-/** The id of a tree: 16 lower-case hexadecimal digits. */
-export interface TreeParameter {
-  readonly name: 'tree';
-  readonly in: 'path';
-  readonly type: 'tree';
-  readonly description: string;
-}
-
-/** The rest of a path: one or more segments of letters, digits, `.`, `_` and `-`, none hidden. */
-export interface PathParameter {
-  readonly name: 'path';
-  readonly in: 'path';
-  readonly type: 'path';
-  readonly description: string;
-}
-
-export type Parameter =
-  | IdParameter
-  | MonthParameter
-  | PrefixParameter
-  | AssetParameter
-  | TreeParameter
-  | PathParameter
-  | IntegerParameter;
+export type Parameter = IdParameter | MonthParameter | PrefixParameter | AssetParameter | IntegerParameter;
 
 /** A URL template and the template of the files it serves; both use `{parameter}`. */
 export interface Route {
@@ -146,8 +120,7 @@ export const hasFiles = ({ requires }: Pick<Route, 'requires'>): boolean => requ
 
 /** Whether a route serves an API document or a feed, as opposed to anything derived from them. */
 export const isDocument = ({ path, class: cacheClass }: Pick<Route, 'path' | 'class'>): boolean =>
-  !['page', 'asset', 'checkpoint', 'tile'].includes(cacheClass) &&
-  !/^\/(downloads|\.well-known)\//.test(path);
+  !['page', 'asset'].includes(cacheClass) && !/^\/(downloads|\.well-known)\//.test(path);
 
 /** `123456` in `group/{id}` -> `group/123456`; `20261199999` in `{month}` -> `2026-11`. */
 export function filler(template: string): (value: number) => string {
@@ -169,9 +142,7 @@ export const fillerSql = (template: string): string =>
     .split(/(\{\w+\})/)
     .map((piece) => {
       if (!piece.startsWith('{')) return `'${piece.replaceAll("'", "''")}'`;
-      const { sql } = keyForm(piece.slice(1, -1));
-      if (sql === undefined) throw new TypeError(`the parameter ${piece} is no key of documents`);
-      return `(${sql})`;
+      return `(${keyForm(piece.slice(1, -1)).sql})`;
     })
     .join(' || ');
 

@@ -10,8 +10,7 @@ import type { Document, Resource } from '../schema/field.js';
 import { documentsOf } from '../schema/schema.js';
 import { absenceOf, descriptionFor, type Measured } from '../schema/measured.js';
 import type { Endpoint, Route, UnlistedRoute } from './route.js';
-import { LOG } from './log.js';
-import { FORMER_ASSETS, LOG_PAGES, pageRoutes, RECORD_PAGES } from './pages.js';
+import { FORMER_ASSETS, pageRoutes, RECORD_PAGES } from './pages.js';
 import { LISTS } from './lists.js';
 import { PATHS } from './paths.js';
 import { BUNDLE, PUBLISHING } from './publishing.js';
@@ -51,7 +50,7 @@ const complete = (endpoint: Endpoint): Route => ({
   type: JSON_TYPE,
 });
 
-/** The route table of a tree without a signed log. */
+/** The route table. */
 export const ROUTES: readonly Route[] = [
   ...ENDPOINTS.map(complete),
   ...LOOKUP.map(complete),
@@ -61,13 +60,6 @@ export const ROUTES: readonly Route[] = [
   unlisted(BUNDLE),
   ...[...pageRoutes(PATHS), ...FORMER_ASSETS, ...RECORD_PAGES].map(unlisted),
 ];
-
-/** The routes of the signed log. */
-export const LOG_ROUTES: readonly Route[] = LOG.map(unlisted);
-
-/** The route table. */
-export const tableOf = ({ isSigned }: { readonly isSigned: boolean }): readonly Route[] =>
-  isSigned ? [...ROUTES, ...LOG_PAGES.map(unlisted), ...LOG_ROUTES] : ROUTES;
 
 /** Whether a register has something to publish at a route. */
 export const isMeasured = ({ measures }: Pick<Route, 'measures'>, measured: Measured): boolean =>

@@ -4,7 +4,7 @@
  */
 import { prepared, type Database } from '../base/sqlite/sqlite.js';
 import type { KeyRange } from '../base/cursor.js';
-import { HASH_BYTES, TreeHead, leafHash } from '../programs/log/tlog/merkle.js';
+import { HASH_BYTES, TreeHead, leafHash } from '../base/merkle.js';
 import { fillerSql, urlTemplate } from '../routes/route.js';
 import { DIGEST_CHUNK, beginsChunkSql } from '../tree/chunks.js';
 import type { RouteSummary } from '../tree/digest.js';

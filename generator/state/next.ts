@@ -26,7 +26,7 @@ import {
   type TextChunk,
 } from './documents.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
-import { HASH_BYTES, leafHash } from '../programs/log/tlog/merkle.js';
+import { HASH_BYTES, leafHash } from '../base/merkle.js';
 import { filler, urlTemplate } from '../routes/route.js';
 import { namesOf } from '../tree/codings.js';
 import type { ComparedFiles, Difference } from './compare.js';
@@ -64,8 +64,6 @@ export interface Commit {
   readonly own: readonly OwnFile[];
   /** Whether the stage has something under the name of a file. */
   readonly isStaged: (file: string) => boolean;
-  /** Whether operators want lists of it. */
-  readonly isReported: boolean;
 }
 
 const NONE = { added: 0, changed: 0, removed: 0 };
@@ -291,7 +289,7 @@ export class NextState extends State {
   }
 
   /** Records a commit: until `commit`, it has not happened. */
-  record({ id, described, routes, own, isStaged, isReported }: Commit): void {
+  record({ id, described, routes, own, isStaged }: Commit): void {
     this.#begin();
     const last = this.newest;
     const number = (last?.number ?? 0) + 1;
@@ -299,19 +297,18 @@ export class NextState extends State {
       // Of a first snapshot, everything is new.
       if (last !== undefined) for (const route of routes) this.#recordChanges(number, route, isStaged);
       this.change(
-        `INSERT INTO snapshot VALUES (?, ?, ?, ?, 'committing', ?, ?, ?, '')`,
+        `INSERT INTO snapshot VALUES (?, ?, ?, ?, 'committing', 'no', ?, ?, '')`,
         number,
         id.tree,
         id.sequence,
         id.digest,
-        isReported ? 'yes' : 'no',
         last === undefined ? null : this.sumOfChanges(number),
         JSON.stringify(described),
       );
       this.insertOwnFiles(number, own);
       this.#recordRoutes(routes);
       this.#recordSources();
-      this.#drop();
+      this.#drop(number);
       this.seal(number);
     });
   }
@@ -371,26 +368,12 @@ export class NextState extends State {
     return others.length > 0;
   }
 
-  /**
-   * Drops what earlier commits changed: the newest stay, if they have no more changes than twice the
-   * documents, since comparing everything is less work then; and what operators have no lists of yet.
-   */
-  #drop(): void {
-    const most = 2 * Number(this.value('SELECT ifnull(sum(documents), 0) FROM chunk'));
-    let [changes, isKept] = [0, true];
-    const commits = this.rows<{ number: number; sequence: number; reported: string }>(
-      'SELECT number, sequence, reported FROM snapshot ORDER BY number DESC',
-    );
-    const sequences = new Set<number>();
-    for (const [index, { number, sequence, reported }] of commits.entries()) {
-      sequences.add(sequence);
-      changes += Number(this.value('SELECT count(*) FROM change WHERE snapshot = ?', number));
-      isKept &&= index === 0 || (sequences.size <= KEPT_SNAPSHOTS && changes <= most);
-      if (isKept || reported !== 'yes') continue;
-      for (const table of ['change', 'own_file'])
-        this.change(`DELETE FROM ${table} WHERE snapshot = ?`, number);
-      this.change('DELETE FROM snapshot WHERE number = ?', number);
-    }
+  /** Drops what earlier commits changed of which operators have their lists. @param newest stays */
+  #drop(newest: number): void {
+    const reported = "SELECT number FROM snapshot WHERE number < ? AND reported = 'yes'";
+    for (const table of ['change', 'own_file'])
+      this.change(`DELETE FROM ${table} WHERE snapshot IN (${reported})`, newest);
+    this.change("DELETE FROM snapshot WHERE number < ? AND reported = 'yes'", newest);
     this.change(
       'DELETE FROM route WHERE position IS NULL AND NOT EXISTS (SELECT 1 FROM snapshot JOIN change' +
         ' ON snapshot = number WHERE change.route = route.id)',
@@ -422,6 +405,3 @@ export class NextState extends State {
     }
   }
 }
-
-/** The commits of how many snapshots are known: 30 lead on from the first, since a daily upload may miss a month. */
-const KEPT_SNAPSHOTS = 31;

@@ -27,14 +27,6 @@ export const isCommitting = (tree: StateFile): boolean =>
 export const isSound = (tree: StateFile, digest?: string): boolean =>
   withPublished(tree, (state) => state.isSound(digest)) ?? false;
 
-/** Whether the published tree is a copy, whose snapshots are numbered by its origin (see programs/mirror/). */
-export const isCopy = (tree: StateFile): boolean =>
-  withPublished(tree, ({ newest }) => newest?.described.isCopy) ?? false;
-
-/** Whether the published tree is a copy without files of the bulk downloads. */
-export const lacksDownloads = (tree: StateFile): boolean =>
-  withPublished(tree, ({ newest }) => newest?.described.withoutDownloads) ?? false;
-
 /** Makes the next process that opens the tree rebuild its state. Damage may keep that from being written, and is seen then. */
 export function distrustState({ database }: StateFile): void {
   unlessFailure(() => {

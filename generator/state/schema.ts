@@ -9,7 +9,7 @@ import { ifExists } from '../base/files.js';
 import { isSqliteError, openDatabase, primaryCode, reasonOf, type Database } from '../base/sqlite/sqlite.js';
 
 /** Another version is not read: the state is rebuilt from the tree. */
-const VERSION = 1;
+const VERSION = 2;
 /** "regs" in ASCII, for file(1). */
 const APPLICATION = 0x72656773;
 
@@ -39,8 +39,6 @@ const SCHEMA = `
   CREATE TABLE own_file ( -- that is no document, put or deleted by a commit; whether caches may hold another response
     snapshot INTEGER NOT NULL, name TEXT NOT NULL, is_put INTEGER NOT NULL, is_cached INTEGER NOT NULL);
   CREATE INDEX own_file_of ON own_file (snapshot);
-  CREATE TABLE remote ( -- of upload, and what it is known to hold
-    name TEXT PRIMARY KEY, known TEXT NOT NULL);
   PRAGMA application_id = ${APPLICATION};
   PRAGMA user_version = ${VERSION};`;
 
@@ -86,12 +84,6 @@ export const describedSchema = z.object({
     .exactOptional(),
   /** What identifies the published snapshot.json (see tree/manifest.ts). */
   manifest: z.string().exactOptional(),
-  /** What else a log says of the snapshot. */
-  snapshot: z.object({ asOf: z.string().nullable(), documents: z.int() }).exactOptional(),
-  /** Whether the tree is a copy, whose origin numbers the snapshots (see programs/mirror/); nothing if that is not known. */
-  isCopy: z.boolean().exactOptional(),
-  /** Set for a copy that has no files of the bulk downloads: the state has their hashes, for the digest. */
-  withoutDownloads: z.literal(true).exactOptional(),
   /** The digest over the chunks, if a repair has marked documents as damaged. */
   marked: z.string().exactOptional(),
   /** How many snapshots ago each earlier asset was current (see publish/former-assets.ts). */

@@ -19,9 +19,12 @@ import {
   type Described,
 } from './schema.js';
 
-export const snapshotIdSchema = z.object({ tree: z.string(), sequence: z.int(), digest: z.string() });
 /** Which snapshot of which tree. */
-export type SnapshotId = Readonly<z.infer<typeof snapshotIdSchema>>;
+export interface SnapshotId {
+  readonly tree: string;
+  readonly sequence: number;
+  readonly digest: string;
+}
 
 /** A commit. */
 export interface Committed extends SnapshotId {
@@ -216,26 +219,6 @@ export class State implements Disposable {
     this.seal(newest.number);
   }
 
-  /** Records files that a step after the last commit puts or deletes, before it does, as a commit of that snapshot. */
-  recordOwnFiles(files: readonly OwnFile[]): void {
-    const { newest } = this;
-    if (newest === undefined || files.length === 0) return;
-    const number = newest.number + 1;
-    this.run(() =>
-      this.database.transaction(() => {
-        this.change(
-          `INSERT INTO snapshot SELECT ?, tree, sequence, digest, 'published', ?, ?, described, '' FROM snapshot WHERE number = ?`,
-          number,
-          newest.described.isCopy === true ? 'yes' : 'no',
-          this.sumOfChanges(number),
-          newest.number,
-        );
-        this.insertOwnFiles(number, files);
-        this.seal(number, false);
-      })(),
-    );
-  }
-
   protected insertOwnFiles(number: number, files: readonly OwnFile[]): void {
     const add = this.database.prepare('INSERT INTO own_file VALUES (?, ?, ?, ?)');
     for (const { name, isPut, isCached } of files) add.run(number, name, Number(isPut), Number(isCached));
@@ -247,7 +230,7 @@ export class State implements Disposable {
     return this.database.prepare<[number, number], ChangedDocument>(sql).iterate(number, route);
   }
 
-  /** Files that are no documents, which a commit or what followed it put or deleted. */
+  /** Files that are no documents, which a commit put or deleted. */
   ownFiles(number: number): readonly OwnFile[] {
     return this.rows<{ name: string; is_put: number; is_cached: number }>(
       'SELECT name, is_put, is_cached FROM own_file WHERE snapshot = ? ORDER BY rowid',
@@ -295,15 +278,6 @@ export class State implements Disposable {
 
   /** The id of a route of the last snapshot. */
   idOf = (name: string): number => this.routeNamed(name)?.id ?? NO_ROUTE;
-
-  /** What is known of a remote, as JSON. */
-  remote(name: string): string | undefined {
-    return this.rows<{ known: string }>('SELECT known FROM remote WHERE name = ?', name)[0]?.known;
-  }
-
-  rememberRemote(name: string, known: string): void {
-    this.change('INSERT OR REPLACE INTO remote VALUES (?, ?)', name, known);
-  }
 
   /** Finds documents of a route by their keys. */
   finder(id: number): (key: number) => Entry | undefined {

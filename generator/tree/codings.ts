@@ -97,8 +97,7 @@ function gunzip(content: Uint8Array, most: number): Buffer {
 }
 
 /**
- * The size from which documents have siblings. Downloads have compressed variants instead, and the
- * files of the log are small.
+ * The size from which documents have siblings. Downloads have compressed variants instead.
  * @param bytes the size for all other routes
  */
 export const siblingsFrom = (

@@ -17,34 +17,17 @@ export interface RouteSummary {
   readonly root: string;
 }
 
-/** The line of a route. @param root in base64 */
-export const routeLine = ({
-  name,
-  count,
-  root,
-}: {
-  readonly name: string;
-  readonly count: number;
-  readonly root: string;
-}): string => `${name} ${count} ${root}\n`;
-
-/** The text that the digest is the hash of: a line for each route. */
-export const routesText = (
-  routes: readonly PublishedRoute[],
-  summaryOf: (route: PublishedRoute) => RouteSummary,
-): string =>
-  routes
-    .map((route) => {
-      const { documents: count, root } = summaryOf(route);
-      return routeLine({ name: route.name, count, root });
-    })
-    .join('');
-
-/** The digest of a tree, in hex, of the text that it is the hash of. */
-export const digestOf = (text: string): string => hash('sha256', text);
-
 /** The digest of a tree, in hex. */
 export const treeDigest = (
   routes: readonly PublishedRoute[],
   summaryOf: (route: PublishedRoute) => RouteSummary,
-): string => digestOf(routesText(routes, summaryOf));
+): string =>
+  hash(
+    'sha256',
+    routes
+      .map((route) => {
+        const { documents, root } = summaryOf(route);
+        return `${route.name} ${documents} ${root}\n`;
+      })
+      .join(''),
+  );

@@ -2,7 +2,7 @@
 import { filler } from '../routes/route.js';
 import { keyForm, templatePattern } from '../routes/keys.js';
 import { CODINGS } from './codings.js';
-import { isLog, type PublishedRoute } from './published-routes.js';
+import type { PublishedRoute } from './published-routes.js';
 
 /** `group/{id}.json` -> a pattern whose group `key` is the text of the key. */
 const patternOf = (file: string): RegExp =>
@@ -36,7 +36,7 @@ export function locator<R extends PublishedRoute>(
 ): (name: string) => Located<R> | undefined {
   const literals = new Map(routes.map((route) => [templateOf(route), route]));
   const matchers = routes
-    .filter((route) => templateOf(route).includes('{') && !isLog(route))
+    .filter((route) => templateOf(route).includes('{'))
     .map((route) => {
       const template = templateOf(route);
       const { keyOf } = keyForm(/\{(\w+)\}/.exec(template)?.[1] ?? '');

@@ -4,7 +4,7 @@ import { lstatSync, readFileSync } from 'node:fs';
 import { codeOf } from '../base/errors.js';
 import { chunksOf } from '../base/files.js';
 import type { Coding } from './codings.js';
-import { HASH_BYTES } from '../programs/log/tlog/merkle.js';
+import { HASH_BYTES } from '../base/merkle.js';
 
 /** Size in bytes, and SHA-256 of the content (32 bytes). */
 export interface HashedContent {

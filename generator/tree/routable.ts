@@ -14,18 +14,13 @@ function hasRoutablePath({ path, parameters = [] }: LocatedRoute): boolean {
   const declared = parameters.flatMap((each) => (each.in === 'path' ? [each] : []));
   const segments = path.slice(1).split('/');
   const used = segments.flatMap((segment, index) =>
-    [...segment.matchAll(PARAMETER)].map(([whole, name = '']) => ({ name, whole, segment, index })),
+    [...segment.matchAll(PARAMETER)].map(([, name = '']) => ({ name, index })),
   );
   return (
     (path === '/' || isPlain(path.slice(1).replaceAll(PARAMETER, '0'))) &&
     used.length === declared.length &&
     new Set(used.map(({ index }) => index)).size === used.length &&
-    used.every(({ name, segment, whole, index }) => {
-      const parameter = declared.find((each) => each.name === name);
-      return parameter?.type === 'path'
-        ? segment === whole && index === segments.length - 1
-        : parameter !== undefined;
-    })
+    used.every(({ name }) => declared.some((each) => each.name === name))
   );
 }
 
@@ -35,10 +30,7 @@ const hasRoutableFile = ({ file }: Pick<LocatedRoute, 'file'>, { parameters = []
   [...file.matchAll(PARAMETER)].every(([, name]) => parameters.some((each) => each.name === name));
 
 /** What two paths of one shape have in common: no request could tell them apart. */
-const shapeOf = ({ path, parameters = [] }: LocatedRoute): string =>
-  path.replaceAll(PARAMETER, (_, name: string) =>
-    parameters.some((each) => each.name === name && each.type === 'path') ? '{...}' : '{}',
-  );
+const shapeOf = ({ path }: LocatedRoute): string => path.replaceAll(PARAMETER, '{}');
 
 const areUnique = (texts: readonly string[]): boolean => new Set(texts).size === texts.length;
 

@@ -21,9 +21,9 @@ export interface Scan {
   readonly untracked: readonly string[];
 }
 
-/** Described by snapshot.json, /changes and the log. */
+/** Described by snapshot.json and /changes. */
 const OWN_FILES =
-  /^(snapshot\.json|log\/.+|changes\/(index\.json|\d+\.(json|ndjson\.gz))|feeds\/snapshots\.(atom|json))$/;
+  /^(snapshot\.json|changes\/(index\.json|\d+\.(json|ndjson\.gz))|feeds\/snapshots\.(atom|json))$/;
 
 /** Scans the tree. @param onPublished called with each file that is a document, a sibling of one, or our own */
 export async function scan(
@@ -66,7 +66,7 @@ export async function scan(
 }
 
 /** The files below a folder of a tree, by their names below the tree. */
-export function* filesBelow(root: string, folder: string): Generator<string, void, undefined> {
+function* filesBelow(root: string, folder: string): Generator<string, void, undefined> {
   const directory = opendirSync(join(root, folder));
   try {
     for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {

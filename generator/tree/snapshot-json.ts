@@ -8,15 +8,7 @@ import { Failure } from '../base/errors.js';
 import { PATHS } from '../routes/paths.js';
 import { areRoutable } from './routable.js';
 import { locatedRoute, routeSchema } from './snapshot-route.js';
-import {
-  ERROR_CODES,
-  contentHeaders,
-  downloadLimit,
-  error,
-  limit,
-  log,
-  service,
-} from './snapshot-service.js';
+import { ERROR_CODES, contentHeaders, downloadLimit, error, limit, service } from './snapshot-service.js';
 import {
   LIST_MOST,
   count,
@@ -103,7 +95,6 @@ export const snapshotMembers = described(
       }),
       'Size of the published tree.',
     ),
-    log: described(log.exactOptional(), 'The signed log of all snapshots, if there is one.'),
     downloads: described(
       z.looseObject({
         as_of: described(time.nullable(), 'Time of the newest measurement in them; null if there is none.'),
@@ -149,10 +140,7 @@ export const snapshotSchema = snapshotMembers
   .refine(
     ({ routes, redirects }) => redirects.every(({ path }) => routes.every((each) => each.path !== path)),
     { path: ['redirects'] },
-  )
-  .refine(({ log: signed, tree }) => signed === undefined || signed.path === `/log/${tree.id}`, {
-    path: ['log', 'path'],
-  });
+  );
 
 /** What a build reads of the snapshot.json before it. */
 export const manifestSchema = snapshotMembers
@@ -165,7 +153,6 @@ export const manifestSchema = snapshotMembers
     tree: true,
     downloads: true,
     compressed_from: true,
-    log: true,
   })
   .extend({ routes: z.array(locatedRoute) });
 export type Manifest = z.infer<typeof manifestSchema>;

@@ -37,8 +37,6 @@ const parameter = z.discriminatedUnion('in', [
     pathParameter('month', z.literal('month')),
     pathParameter('prefix', z.literal('prefix')),
     pathParameter('asset', z.literal('asset')),
-    pathParameter('tree', z.literal('tree')),
-    pathParameter('path', z.literal('path')),
   ]),
   query,
 ]);

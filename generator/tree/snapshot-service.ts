@@ -1,19 +1,16 @@
-/** What a snapshot.json says of its service: limits, headers, errors, the operator, the signed log. */
+/** What a snapshot.json says of its service: limits, headers, errors and the operator. */
 import { z } from 'zod';
-import { CACHE_CLASSES, DOWNLOAD_TOKEN_BYTES, UNSIGNED_CLASSES } from '../routes/route.js';
+import { CACHE_CLASSES, DOWNLOAD_TOKEN_BYTES } from '../routes/route.js';
 import { PATHS } from '../routes/paths.js';
 import { PATH_LENGTH, described, headers, servicePath, text } from './values.js';
-
-const KEYS_MOST = 16;
 
 /** What responses have, by the class of their route. */
 export const contentHeaders = described(
   z
-    .partialRecord(
+    .record(
       z.enum(CACHE_CLASSES),
       described(headers, 'Headers of one class.', undefined, { name: '{class}' }),
     )
-    .refine((content) => UNSIGNED_CLASSES.every((name) => name in content))
     .refine((content) => Object.values(content).every((fields) => fields['Cache-Control'] !== undefined)),
   'On 200, 206 and 304, by the class of the route.',
 );
@@ -76,29 +73,6 @@ export const ERROR_CODES = [
   'no_snapshot',
   'version_not_supported',
 ] as const;
-
-export const log = z.object({
-  path: described(servicePath, 'Path of the log, by the rules of C2SP tlog-tiles.', '/log/9f86d081884c7d65'),
-  origin: described(
-    z.string().regex(/^[^\p{White_Space}\p{C}]{1,255}$/u),
-    'Origin of its checkpoints, and name of its keys.',
-    'register.example/log',
-  ),
-  keys: described(
-    z
-      .array(
-        described(
-          z.string().regex(/^[^\p{White_Space}\p{C}]{1,1000}$/u),
-          'Verifier key of a signed note.',
-          'register.example/log+2d1b3bb5+Aa0vJrYqjJXPsVnsUjIYEVFPYVMBJ5ARhWRaPtXcZIt5',
-          { name: '{key}' },
-        ),
-      )
-      .min(1)
-      .max(KEYS_MOST),
-    'The keys that sign its checkpoints. Trust one that you have from elsewhere.',
-  ),
-});
 
 export const service = z.looseObject({
   name: described(text, 'Name of the register.', 'The Example Register'),

@@ -39,10 +39,6 @@ export class Tree {
   /** What is published, and what it was made from (see state/). */
   readonly database: string;
   readonly stage: string;
-  /** What remotes hold, for `upload`: a folder for each (see upload/session.ts). */
-  readonly uploads: string;
-  /** What `mirror` remembers and fetches (see mirror/). */
-  readonly mirror: string;
   /** Whether `prepare` created the folders. */
   #isNew = false;
   #isStateNew = false;
@@ -57,8 +53,6 @@ export class Tree {
     this.lock = nextTo(real, 'lock');
     this.database = join(this.state, 'state.sqlite');
     this.stage = join(this.state, 'stage');
-    this.uploads = join(this.state, 'uploads');
-    this.mirror = join(this.state, 'mirror');
   }
 
   /**
@@ -158,7 +152,7 @@ export class Tree {
    * @throws Failure environment: names a link
    */
   requireNoLinks(): void {
-    for (const name of ['snapshot.json', 'changes', 'log']) requireNoLinks(join(this.out, name));
+    for (const name of ['snapshot.json', 'changes']) requireNoLinks(join(this.out, name));
     requireNoLinksIn(this.state, (folder) => OF_DOCUMENTS.test(folder));
   }
 

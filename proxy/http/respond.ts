@@ -4,18 +4,15 @@ import type { Metrics } from '../ops/metrics.js';
 import type { ActiveSnapshot } from '../snapshot/active.js';
 import { NOTHING_HERE } from '../snapshot/request-target.js';
 import type { FileMatch, Route } from '../snapshot/router.js';
-import { SNAPSHOT_FILE, type CacheClass } from '../snapshot/schema.js';
+import { SNAPSHOT_FILE } from '../snapshot/schema.js';
 import type { SnapshotWatcher } from '../snapshot/watcher.js';
-import { CHECKPOINT_REVALIDATE_MS, type CachedFile, type FileCache } from '../tree/cache.js';
+import type { CachedFile, FileCache } from '../tree/cache.js';
 import { acceptedCodings } from './negotiation.js';
 import { requireContext, createContext, type HttpResponse, type RequestContext } from './request.js';
 import { noSnapshot, problem, redirect, respondWith, type Representation } from './responses.js';
 
 /** The response to a GET or HEAD, with the status and headers of a GET. */
 export type Respond = (request: IncomingMessage) => Promise<HttpResponse>;
-
-/** Downloads have compressed variants of their own, and the files of the log are small. */
-const UNCOMPRESSED: ReadonlySet<CacheClass> = new Set(['download', 'checkpoint', 'tile']);
 
 export function createRespond(
   watcher: SnapshotWatcher,
@@ -29,7 +26,7 @@ export function createRespond(
     if (match.kind === 'refusal') return problem(context, match.code, match.detail);
 
     const { required, route, values } = match;
-    const isRequired = required === undefined || (await find(required.file, route, active)) !== undefined;
+    const isRequired = required === undefined || (await find(required.file, active)) !== undefined;
     const representation = isRequired ? await represent(context, match, request) : undefined;
     if (representation !== undefined) return respondWith(context, request, match, representation);
     // Mirrors delete records on a 404, so only a tree that exists may return it.
@@ -47,9 +44,7 @@ export function createRespond(
   };
 
   /** The file; undefined if it does not exist. Without a promise if it is in memory. */
-  const find = (path: string, route: Route, active: ActiveSnapshot) =>
-    files.get(path, active) ??
-    files.read(path, active, route.class === 'checkpoint' ? CHECKPOINT_REVALIDATE_MS : undefined);
+  const find = (path: string, active: ActiveSnapshot) => files.get(path, active) ?? files.read(path, active);
 
   /** The file in the client's preferred coding; undefined if it does not exist. */
   const represent = async (
@@ -59,7 +54,7 @@ export function createRespond(
   ): Promise<Representation | undefined> => {
     const { active } = context;
     const known = path === SNAPSHOT_FILE ? active.document : files.get(path, active);
-    const file = known ?? (await find(path, route, active));
+    const file = known ?? (await find(path, active));
     if (file === undefined) return undefined;
     let chosen = file;
     const varies = hasForms(file, route, active);
@@ -77,8 +72,8 @@ export function createRespond(
   return respond;
 }
 
-/** The generator compresses large files. */
+/** The generator compresses large files. Downloads have compressed variants of their own. */
 function hasForms({ size }: CachedFile, route: Route, { snapshot }: ActiveSnapshot): boolean {
   const { compressed_from: compressedFrom = Number.POSITIVE_INFINITY } = snapshot;
-  return size >= compressedFrom && !UNCOMPRESSED.has(route.class);
+  return size >= compressedFrom && route.class !== 'download';
 }

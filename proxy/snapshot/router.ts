@@ -154,7 +154,7 @@ export class Router {
       required: requires === undefined ? undefined : compileRequired(requires, table, names),
       absent: compileTemplate(declaration.absent ?? NOTHING_HERE),
     };
-    const pattern = compilePattern(path, pathParameters);
+    const pattern = compilePattern(path);
     const present =
       pathParameters.length === 0
         ? this.#literals.get(path)
@@ -171,9 +171,9 @@ export function isPage({ class: cacheClass, type }: RouteDeclaration): boolean {
   return cacheClass === 'page' && type.startsWith('text/html');
 }
 
-/** How much of a path is no parameter. A parameter of type `path` takes what no other route does. */
+/** How much of a path is no parameter. */
 function literalLength({ path: { source } }: Pattern): number {
-  return source.endsWith('(.*)$') ? 0 : source.replaceAll('([^/]*)', '').length;
+  return source.replaceAll('([^/]*)', '').length;
 }
 
 /** The file of a route for the values of its parameters, or what is wrong with these. */
@@ -227,21 +227,15 @@ function listPathParameters({ path, parameters }: RouteDeclaration): PathParamet
     const parameter = declared.find((candidate) => candidate.name === name);
     if (parameter === undefined)
       throw new Error(`path "${path}": "${placeholder}" is no declared path parameter`);
-    if (parameter.type === 'path' && !path.endsWith(`/${placeholder}`))
-      throw new Error(`path "${path}": expected the rest of it in place of its last segment`);
     return parameter;
   });
   if (inPath.length !== declared.length) throw new Error(`path "${path}": lacks a declared parameter`);
   return inPath;
 }
 
-function compilePattern(path: string, parameters: readonly PathParameter[]): RegExp {
-  let index = 0;
-  const source = path.replaceAll('.', String.raw`\.`).replaceAll(PLACEHOLDER, () => {
-    const { type } = parameters[index++] ?? {};
-    return type === 'path' ? '(.*)' : '([^/]*)';
-  });
-  return new RegExp(`^${source}$`, 's');
+function compilePattern(path: string): RegExp {
+  const source = path.replaceAll('.', String.raw`\.`).replaceAll(PLACEHOLDER, '([^/]*)');
+  return new RegExp(`^${source}$`);
 }
 
 function compileFile(template: string, names: ReadonlySet<string>): Template {
@@ -302,10 +296,6 @@ const PATH_VALUES: Readonly<Record<PathParameter['type'], PathValues>> = {
   month: { isValid: matches(/^\d{4}-(?:0[1-9]|1[0-2])(?:-\d{5})?$/) },
   /** The name of an asset with a hash of its content. */
   asset: { isValid: matches(/^[a-z][a-z0-9-]*-[0-9a-f]{10}$/) },
-  /** The id of a tree: 16 lower-case hexadecimal digits. */
-  tree: { isValid: matches(/^[0-9a-f]{16}$/) },
-  /** Segments that are plain and not hidden, such as 0/x001/234.p/5: no value leads out of a folder. */
-  path: { isValid: matches(/^(?!\.)[0-9A-Za-z._-]+(?:\/(?!\.)[0-9A-Za-z._-]+)*$/) },
 };
 
 /** Longer values are cut in errors. */

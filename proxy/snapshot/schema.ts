@@ -60,8 +60,6 @@ const fieldName = z
   .regex(/^[A-Za-z][A-Za-z-]*$/, 'expected a field name')
   .refine((name) => !RESERVED.test(name), 'expected a field that a table may set');
 const fields = z.record(fieldName, printable);
-/** The headers of a class that only the signed log has. */
-const unlessSigned = fields.default({ 'Cache-Control': 'no-store' });
 /** The headers of 200, 206 and 304, by the cache class of the route. */
 const contentHeaders = z.object({
   record: fields,
@@ -70,8 +68,6 @@ const contentHeaders = z.object({
   feed: fields,
   page: fields,
   asset: fields,
-  checkpoint: unlessSigned,
-  tile: unlessSigned,
 });
 export type CacheClass = keyof z.infer<typeof contentHeaders>;
 
@@ -117,12 +113,11 @@ const downloadLimit = limit.extend({
 const parameter = z.discriminatedUnion('in', [
   // `id`: a decimal id without sign or leading zero, up to 2^53-1. `month`: a month such as
   // 2026-11, or a numbered part of one such as 2026-11-00001. `prefix`: 1 to 16 lower-case
-  // hexadecimal digits. `asset`: a name that ends in 10 of them. `tree`: 16 of them. `path`: all
-  // further segments, each plain and not hidden.
+  // hexadecimal digits. `asset`: a name that ends in 10 of them.
   z.object({
     in: z.literal('path'),
     name: z.string(),
-    type: z.enum(['id', 'month', 'prefix', 'asset', 'tree', 'path']),
+    type: z.enum(['id', 'month', 'prefix', 'asset']),
   }),
   // A plain decimal integer, bounds inclusive. The error of any other is of `limit` alone.
   z
@@ -142,7 +137,7 @@ const parameter = z.discriminatedUnion('in', [
 
 const route = z.object({
   name: z.string(),
-  /** URL path. A parameter of type `path` is the last segment. */
+  /** URL path. */
   path: routePath,
   /** File below the tree's root; `{id}` is the value. */
   file: routeFile,
@@ -204,7 +199,7 @@ const schema = z.object({
   errors: z.looseRecord(z.enum(ERROR_CODES), error),
   /** At and below these paths, all errors are problem documents. */
   problems_below: z.array(urlPath).default([]),
-  /** Files of at least this many bytes, except downloads and the log, have compressed siblings. */
+  /** Files of at least this many bytes, except downloads, have compressed siblings. */
   compressed_from: integer(0).optional(),
   routes: z.array(route).min(1),
   /** Paths that lead to others, at no cost. */

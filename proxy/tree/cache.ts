@@ -18,11 +18,6 @@ const ENTRY_COST_BYTES = 1_024;
  * so entries are also revalidated after 30 s.
  */
 const REVALIDATE_MS = 30_000;
-/**
- * Files of the class `checkpoint` are revalidated each second, since the checkpoint of a log always
- * comes after the snapshot.json that it is of, and clients expect it within 5 s.
- */
-export const CHECKPOINT_REVALIDATE_MS = 1_000;
 /** An entry of this epoch is served if its revalidation fails or takes longer, 250 ms, for a second. */
 const REVALIDATE_TIMEOUT_MS = 250;
 const RETRY_MS = 1_000;
@@ -116,13 +111,12 @@ export class FileCache {
    * The file; undefined if it does not exist, which is not remembered.
    *
    * @param path relative to the root, from a route, never from a client
-   * @param ttl how long it is current within its epoch
    * @throws errors of the file system; TimeoutError if the disk takes too long
    */
-  async read(path: string, epoch: Epoch, ttl = REVALIDATE_MS): Promise<CachedFile | undefined> {
+  async read(path: string, epoch: Epoch): Promise<CachedFile | undefined> {
     const key = entryKey(path, epoch);
     const load: Lookup['load'] = (known, timeoutMs) => this.#load(path, epoch, known, timeoutMs);
-    const entry = await this.#entries.fetch(key, { ttl, context: { epoch, name: path, load } });
+    const entry = await this.#entries.fetch(key, { context: { epoch, name: path, load } });
     if (entry?.file === undefined) this.#entries.delete(key);
     return entry?.file;
   }

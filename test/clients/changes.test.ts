@@ -8,7 +8,7 @@ import {
   type Position,
 } from '../../clients/typescript/changes.js';
 import { RegisterClient } from '../../clients/typescript/client.js';
-import { MadeUpOrigin, documentsOf, zipped } from '../generator/programs/mirror/made-up.js';
+import { MadeUpOrigin, lineOf, zipped } from './made-up.js';
 import { temporary } from '../support/folder.js';
 import { digestOf, indexOf, manifestOf, mirrorOf, sha256 } from '../support/published.js';
 import { STEP, site } from '../support/site.js';
@@ -95,12 +95,6 @@ describe('changes of a real tree', () => {
   });
 });
 
-const lineOf = (at: string, body: string) => {
-  const bytes = Buffer.byteLength(body);
-  return { path: at, sha256: sha256(body), bytes, body };
-};
-const gzipped = (lines: readonly object[]): Buffer => zipped(lines.map((line) => JSON.stringify(line)));
-
 describe('a bundle', () => {
   const origin = new MadeUpOrigin();
   let base = '';
@@ -115,9 +109,8 @@ describe('a bundle', () => {
   const LAST = lineOf('/b', '{"name":"ü🦊"}');
   beforeEach(() => {
     origin.reset();
-    const first = documentsOf({ 1: 'one' });
-    for (const documents of [first, { ...first, [ADDED.path]: ADDED.body }, first])
-      origin.publish(documents, origin.history.length > 0);
+    const first = { '/api/v1/group/1': 'one' };
+    for (const documents of [first, { ...first, [ADDED.path]: ADDED.body }, first]) origin.publish(documents);
   });
 
   const at = (sequence: number): Position => ({
@@ -129,7 +122,7 @@ describe('a bundle', () => {
   const bundled = (lines: readonly object[], header: object = {}): Buffer => {
     const [{ digest: from_digest }, { digest: to_digest }] = [at(2), at(3)];
     const step = { tree: origin.tree, from: 2, to: 3, from_digest, to_digest };
-    const bundle = gzipped([{ ...step, ...header }, ...lines]);
+    const bundle = zipped([{ ...step, ...header }, ...lines]);
     origin.putBundle(bundle);
     return bundle;
   };
@@ -154,13 +147,13 @@ describe('a bundle', () => {
   });
 
   it.each<[string, () => unknown, RegExp]>([
-    ['other bytes', () => origin.files.set(BUNDLE, gzipped([])), /3\.ndjson\.gz: expected the SHA-256/],
+    ['other bytes', () => origin.files.set(BUNDLE, zipped([])), /3\.ndjson\.gz: expected the SHA-256/],
     ['a body of another hash', () => bundled([{ ...LAST, sha256: OTHER }]), /^\/b in .*expected the SHA-256/],
     ['another tree', () => bundled([LAST], { tree: 'other' }), /expected tree aaa.*got other/],
     ['another start', () => bundled([LAST], { from_digest: OTHER }), /expected from_digest/],
     ['another end', () => bundled([LAST], { to_digest: OTHER }), /expected to_digest/],
     ['other numbers', () => bundled([LAST], { to: 4 }), /expected to 3, got 4/],
-    ['no lines', () => origin.putBundle(gzipped([])), /expected lines/],
+    ['no lines', () => origin.putBundle(zipped([])), /expected lines/],
     [
       'half a line',
       () => origin.putBundle(gzipSync(gunzipSync(bundled([LAST])).subarray(0, -1))),

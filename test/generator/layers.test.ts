@@ -8,8 +8,6 @@ import { fields } from '../support/values.js';
 
 /** Runs after the compiler. */
 const BUNDLER = 'generator/outputs/pages/bundle.ts';
-/** Files of the log that browsers use too. */
-const SHARED = /^generator\/programs\/log\/tlog\/(?:text|chunk-text|subtrees|prove|tiles|web-merkle)\.ts$/;
 const generator = sourcesIn('generator');
 const proxy = sourcesIn('proxy');
 
@@ -29,7 +27,7 @@ const isIn =
 /** From the top; the rooms of one row do not know each other. What is in no other room is in the first. */
 const ROWS = [
   ['commands'],
-  ['programs/upload', 'programs/mirror', 'programs/log', 'programs/edge', 'programs/verify'],
+  ['programs/edge', 'programs/verify'],
   ['pipeline'],
   ['outputs'],
   ['exports'],
@@ -40,23 +38,13 @@ const ROWS = [
   ['config'],
   ['routes'],
   ['schema'],
-  ['programs/log/tlog'],
   ['base'],
 ] as const;
 type Room = (typeof ROWS)[number][number];
 
-/** The longest names first: one room lies inside another. */
-const ROOMS = ROWS.flat().toSorted((a, b) => b.length - a.length);
-
-/** Within their row: what is signed is checked by one implementation. */
-const SIDEWAYS: ReadonlySet<string> = new Set([
-  'programs/mirror -> programs/log',
-  'programs/verify -> programs/log',
-]);
-
 /** `generator/publish/lists.js` -> `publish`. */
 const roomOf = (path: string): Room =>
-  ROOMS.find((room) => path.startsWith(`generator/${room}/`)) ?? 'commands';
+  ROWS.flat().find((room) => path.startsWith(`generator/${room}/`)) ?? 'commands';
 
 const rowOf = (room: Room): number => ROWS.findIndex((row) => row.some((each) => each === room));
 
@@ -67,7 +55,7 @@ const arrows = generator.flatMap(({ file, imports: imported }) =>
 );
 
 const isUpwards = ({ from, to }: { readonly from: Room; readonly to: Room }): boolean =>
-  from !== to && rowOf(to) <= rowOf(from) && !SIDEWAYS.has(`${from} -> ${to}`);
+  from !== to && rowOf(to) <= rowOf(from);
 
 describe('imports between rooms', () => {
   it('lead downwards', () => {
@@ -81,7 +69,7 @@ describe('imports between rooms', () => {
 
   it('of tree/ lead to what does not depend on a register', () => {
     const rooms = new Set(arrows.filter(({ from }) => from === 'tree').map(({ to }) => to));
-    expect([...rooms].toSorted()).toEqual(['base', 'programs/log/tlog', 'routes', 'tree']);
+    expect([...rooms].toSorted()).toEqual(['base', 'routes', 'tree']);
   });
 });
 
@@ -116,25 +104,16 @@ describe('imports', () => {
     ['pipeline/incremental', ['outputs', 'exports', 'pipeline/workers']],
     ['publish', ['register', 'schema']],
     ['state', ['register', 'schema', 'config']],
-    ['programs/log', ['register', 'outputs', 'exports', 'pipeline']],
   ])('of %s/ never lead into %j', (folder, foreign) => {
     const isForeign = isIn(...foreign.map((each) => `generator/${each}/`));
     expect(trespasses(`generator/${folder}/`, (path) => !isForeign(path))).toEqual([]);
   });
 });
 
-it('what pages share with the log is free of Node, and imports nothing that is not', () => {
-  const shared = [
-    'generator/base/errors.ts',
-    'generator/base/portable.ts',
-    ...generator.map(({ file }) => file).filter((file) => SHARED.test(file)),
-  ];
-  expect(shared).toHaveLength(8);
-  const files = generator.filter(({ file }) => shared.includes(file));
-  const ofNode = files.filter(({ code }) => /from '(?!\.)|\bBuffer\b/.test(code));
-  expect(ofNode.map(({ file }) => file)).toEqual([]);
-  const imported = files.flatMap(({ imports }) => imports.map((path) => path.replace(/\.js$/, '.ts')));
-  expect(imported.filter((path) => !shared.includes(path))).toEqual([]);
+it('what browsers use as well is free of Node, and imports nothing', () => {
+  const [portable] = generator.filter(({ file }) => file === 'generator/base/portable.ts');
+  expect(portable?.imports).toEqual([]);
+  expect(portable?.code).not.toMatch(/^import |\bBuffer\b/m);
 });
 
 it('the bundler is a program of its own, so that no other one needs what is installed for compilation alone', () => {

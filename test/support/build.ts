@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { writeSample } from '../../data/sample.js';
 import { build, type Effects, type Published, type Refused } from '../../generator/pipeline/build.js';
-import { withLog } from '../../generator/programs/log/sign.js';
-import { buildConfig, type BuildConfig } from '../../generator/config/config.js';
+import { buildConfig } from '../../generator/config/config.js';
 import { progressFor, type Progress } from '../../generator/base/progress.js';
 import { ThreadPool, type Pool, type Options as PoolOptions } from '../../generator/pipeline/workers/pool.js';
 import type { Input, JobName, JobOutput } from '../../generator/pipeline/workers/jobs.js';
@@ -42,19 +41,13 @@ export interface Options {
   readonly acceptRemovals?: boolean;
   readonly acceptRepublished?: boolean;
   readonly keepDownloads?: boolean;
-  /** Files of keys. */
-  readonly key?: readonly string[];
   /** The time of the build. */
   readonly at?: string;
 }
 
-/** Builds, and signs if the configuration has a key, as the command does. */
-export const buildAndSign = (config: BuildConfig, effects: Effects): Promise<Published | Refused> =>
-  withLog(config, effects, (log) => build(config, effects, log));
-
 /** Builds, and returns what came of it. */
 export function run({ at = '2026-12-01T00:00:00Z', ...flags }: Options): Promise<Published | Refused> {
-  return buildAndSign(buildConfig({ operator: OPERATOR, ...flags }), effectsAt(at));
+  return build(buildConfig({ operator: OPERATOR, ...flags }), effectsAt(at));
 }
 
 /** Builds a register that must be publishable. */

@@ -4,7 +4,6 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { z } from 'zod';
-import { rootOf } from '../generator/programs/log/naive.js';
 import { isOfTheBuild, isOfTheMonth, isSibling, pathsBelow } from './tree.js';
 
 /** Path -> SHA-256 of all published files, the compressed siblings too. */
@@ -109,8 +108,7 @@ export const manifestOf = (out: string) => manifestSchema.parse(read(out, 'snaps
 /** The URL path of a file of a tree, by the route table that the tree publishes; undefined if nothing leads to it. */
 export function urlsOf(out: string): (file: string) => string | undefined {
   const patterns = manifestOf(out)
-    .routes.filter(({ path }) => !path.startsWith('/log/{tree}/'))
-    .toSorted((a, b) => (a.parameters?.length ?? 0) - (b.parameters?.length ?? 0))
+    .routes.toSorted((a, b) => (a.parameters?.length ?? 0) - (b.parameters?.length ?? 0))
     .map(({ path, file, parameters: [parameter] = [] }) => {
       const escaped = file.replaceAll(/[.*+?^$()[\]\\|]/g, String.raw`\$&`);
       const pattern = escaped.replaceAll(/\{\w+\}/g, '(?<value>[^/]+)');
@@ -141,13 +139,12 @@ export function filesByUrl(out: string): [url: string, file: string][] {
   return [...urls, ...pages, ['/api/v1/largest', '/api/v1/largest/100.json']];
 }
 
-/** URL path -> SHA-256 of all that change lists speak of, which is not the log. */
+/** URL path -> SHA-256 of all that change lists speak of. */
 export function mirrorOf(out: string): Map<string, string> {
   const urlOf = urlsOf(out);
   const content = digestedOf(out);
-  const files = documentsOf(content).filter((file) => !/^log\/[0-9a-f]{16}\//.test(file));
   return new Map(
-    files.map((file) => {
+    documentsOf(content).map((file) => {
       const url = urlOf(file);
       if (url === undefined) throw new Error(`no route leads to "${file}"`);
       return [url, content[file] ?? ''];
@@ -159,16 +156,13 @@ export const sha256 = (content: string | Buffer): string =>
   createHash('sha256').update(content).digest('hex');
 
 /** Routes of which the digest says nothing. */
-export const OUTSIDE: ReadonlySet<string> = new Set([
+const OUTSIDE: ReadonlySet<string> = new Set([
   'snapshot',
   'changes',
   'change-list',
   'change-bundle',
   'feed-snapshots',
   'feed-snapshots-json',
-  'log-checkpoint',
-  'log-tile',
-  'log-index',
 ]);
 
 interface DigestRoute {
@@ -177,6 +171,21 @@ interface DigestRoute {
   readonly parameters?: readonly { readonly name: string; readonly in: 'path' | 'query' }[] | undefined;
   /** On routes that serve the file of another one, of which the digest says nothing either. */
   readonly requires?: string | undefined;
+}
+
+/** The head of a Merkle tree over these leaves: RFC 6962, section 2.1. */
+function rootOf(entries: readonly string[]): Buffer {
+  const hashOf = (...parts: readonly (string | Uint8Array)[]): Buffer => {
+    const sum = createHash('sha256');
+    for (const part of parts) sum.update(part);
+    return sum.digest();
+  };
+  const [only] = entries;
+  if (only === undefined) return hashOf('');
+  if (entries.length === 1) return hashOf(Buffer.of(0), only);
+  let split = 1;
+  while (split * 2 < entries.length) split *= 2;
+  return hashOf(Buffer.of(1), rootOf(entries.slice(0, split)), rootOf(entries.slice(split)));
 }
 
 /** The digest of a mirror, computed from its documentation with no code of the generator's. */

@@ -2,10 +2,10 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Effects, Published, Refused } from '../../generator/pipeline/build.js';
+import { build, type Effects, type Published, type Refused } from '../../generator/pipeline/build.js';
 import { buildConfig } from '../../generator/config/config.js';
 import { Failure } from '../../generator/base/errors.js';
-import { OPERATOR, buildAndSign, effectsAt, published, type Options } from './build.js';
+import { OPERATOR, effectsAt, published, type Options } from './build.js';
 import { contentOf } from './published.js';
 import { changeRegister, writeRegister, type Rows } from './register.js';
 import { copyTree } from './tree.js';
@@ -65,7 +65,7 @@ export function buildWith(
   effects: Partial<Effects> = {},
 ): Promise<Published | Refused> {
   const config = buildConfig({ operator: OPERATOR, acceptRemovals: true, acceptRepublished: true, ...flags });
-  return buildAndSign(config, { ...effectsAt(at), ...effects });
+  return build(config, { ...effectsAt(at), ...effects });
 }
 
 /** The lasting part of the tree that a first build of a register gives. */

@@ -10,7 +10,7 @@ export const LIMITS = {
 export const LINK =
   '</api/v1/openapi.json>; rel="service-desc"; type="application/json", </developers>; rel="service-doc"; type="text/html", ' +
   '<https://licence.example/by/4.0/>; rel="license"';
-export const EXPOSED =
+const EXPOSED =
   'ETag, Retry-After, RateLimit, RateLimit-Policy, Content-Range, Accept-Ranges, Age, Content-Disposition, Link';
 
 const lifetime = (cacheControl: string, cdn = cacheControl): Record<string, string> => ({
@@ -47,8 +47,6 @@ export const HEADERS: Snapshot['headers'] = {
       'Content-Security-Policy': "default-src 'self'",
     },
     asset: lifetime('public, max-age=31536000, immutable'),
-    checkpoint: lifetime('public, max-age=5, stale-if-error=60', 'max-age=5, stale-if-error=60'),
-    tile: lifetime('public, max-age=31536000, immutable'),
   },
 };
 
@@ -78,8 +76,6 @@ const CLASSES = {
   feed: { bucket: 'api', type: 'application/atom+xml' },
   page: { bucket: 'page', type: 'text/html; charset=utf-8' },
   asset: { bucket: 'page', type: 'text/css' },
-  checkpoint: { bucket: 'page', type: 'text/plain; charset=utf-8' },
-  tile: { bucket: 'page', type: 'application/octet-stream' },
 };
 
 const route = (name: string, path: string, file: string, of: keyof typeof CLASSES, more: object = {}) => ({
@@ -92,7 +88,6 @@ const route = (name: string, path: string, file: string, of: keyof typeof CLASSE
 });
 
 const ID = { name: 'id', in: 'path', type: 'id', description: 'Id of the group' };
-const TREE = { name: 'tree', in: 'path', type: 'tree' };
 const LIMIT = { name: 'limit', in: 'query', type: 'integer', minimum: 1, maximum: 200, default: 100 };
 const RECORD_OF_GROUP = { parameters: [ID], absent: 'no group {id} in this register' };
 
@@ -119,14 +114,6 @@ export const ROUTES = [
   }),
   route('changes', '/changes/index.json', 'changes/index.json', 'summary'),
   route('snapshot', '/snapshot.json', 'snapshot.json', 'summary'),
-  route('log-checkpoint', '/log/{tree}/checkpoint', 'log/{tree}/checkpoint', 'checkpoint', {
-    parameters: [TREE],
-    absent: 'no log of tree {tree}',
-  }),
-  route('log-tile', '/log/{tree}/tile/{path}', 'log/{tree}/tile/{path}', 'tile', {
-    parameters: [TREE, { name: 'path', in: 'path', type: 'path' }],
-    absent: 'no tile {path} in the log of tree {tree}',
-  }),
 ];
 
 export const SERVICE = {

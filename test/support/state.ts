@@ -46,9 +46,6 @@ export const allRows = (out: string): Record<string, readonly string[]> =>
 /** Deletes the database, and nothing else of the state. */
 export const loseState = (out: string): void => rmSync(new Tree(out).database);
 
-/** Forgets what remotes hold. */
-export const forgetRemotes = (out: string): void => changeState(out, 'DELETE FROM remote');
-
 /** What the state says of the last commit. */
 export function describedOf(out: string): Described {
   using state = State.read(new Tree(out).database);

@@ -62,9 +62,7 @@ export const speaksOfDownloads = (path: string): boolean =>
 
 /** What decisions.md lets differ between two builds of one register: the time of the build, and what follows from it. */
 export const isOfTheBuild = (path: string): boolean =>
-  path === 'snapshot.json' ||
-  /^(changes|log\/[0-9a-f]{16})\//.test(path) ||
-  /^feeds\/snapshots\.(atom|json)$/.test(path);
+  path === 'snapshot.json' || path.startsWith('changes/') || /^feeds\/snapshots\.(atom|json)$/.test(path);
 
 /** Whether a document is another in each month: its digest is, too. */
 export const isOfTheMonth = (path: string): boolean => path === '.well-known/security.txt';

@@ -1,4 +1,4 @@
-/** Texts and lines of any length take a time, and memory, that grow as they do. */
+/** A line of any length takes a time, and memory, that grow as it does. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createWriteStream, readFileSync } from 'node:fs';
@@ -47,17 +47,6 @@ async function foundBy(script: string): Promise<unknown> {
   expect(peak).toBeLessThan(MOST_BYTES);
   return found;
 }
-
-it('the generator reads the lines of a file, one of them of 300 MB', async () => {
-  const file = path('lines');
-  await pipeline(around('first\n', '\n\nlast'), createWriteStream(file));
-  const found = await foundBy(`
-    import { linesOf } from ${module('generator/base/files.js')};
-    const found = [];
-    for (const line of linesOf(${JSON.stringify(file)}))
-      found.push(line.length > 100 ? [Buffer.byteLength(line), line.slice(-8)] : line);`);
-  expect(found).toEqual(['first', [TEXT_BYTES, PIECE.slice(-8)], '', 'last']);
-});
 
 it('the typed client reads the lines of a bundle, one of them of 300 MB', async () => {
   const file = path('bundle.ndjson.gz');

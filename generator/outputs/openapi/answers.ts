@@ -37,7 +37,7 @@ export function problemsOf(route: Pick<Route, 'bucket' | 'parameters'>): readonl
   for (const parameter of parameters) {
     if (parameter.type === 'id' || parameter.type === 'prefix')
       for (const code of [`invalid_${parameter.type}`, ...OF_PATHS] as const) possible.add(code);
-    // The router matches only months, ids of trees and plain paths, so anything else is not found.
+    // The router matches only months, so anything else is not found.
     else if (parameter.in === 'path') possible.add('not_found');
     else possible.add('invalid_limit');
   }

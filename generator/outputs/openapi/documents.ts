@@ -7,7 +7,7 @@ import { INDEX_SHAPE } from '../api-index.js';
 import { LOOKUP_SHAPES } from '../lookup/lookup.js';
 import { LARGEST_SHAPE } from '../largest.js';
 import { LIST_SHAPES } from '../lists/lists.js';
-import { manifestShape } from '../snapshot.js';
+import { MANIFEST_SHAPE } from '../snapshot.js';
 import { STATS_SHAPE } from '../stats.js';
 import { CHANGES_SHAPE, CHANGE_LIST_SHAPE } from './changes.js';
 
@@ -24,27 +24,20 @@ function documentsOf(resource: Resource): readonly ObjectShape[] {
   return history === undefined ? [measured] : [measured, shape(history, `The history of one ${kind}.`)];
 }
 
-const shapes = (isSigned: boolean): readonly ObjectShape[] => [
+/** Each has the name of its route. */
+export const DOCUMENTS: readonly ObjectShape[] = [
   INDEX_SHAPE,
   ...RESOURCES.flatMap(documentsOf),
   LARGEST_SHAPE,
   STATS_SHAPE,
   ...LIST_SHAPES,
   ...LOOKUP_SHAPES,
-  manifestShape(isSigned),
+  MANIFEST_SHAPE,
   CHANGES_SHAPE,
   CHANGE_LIST_SHAPE,
   CATALOG_SHAPE,
 ];
 
-/** Each has the name of its route. */
-export const DOCUMENTS = shapes(false);
-const SIGNED_DOCUMENTS = shapes(true);
-
-/** The documents of a tree, signed or not. */
-export const documentsIn = ({ isSigned }: { readonly isSigned: boolean }): readonly ObjectShape[] =>
-  isSigned ? SIGNED_DOCUMENTS : DOCUMENTS;
-
 /** The shape of a route's documents; undefined if they are not our own JSON. */
-export const documentOf = (route: string, site = { isSigned: false }): ObjectShape | undefined =>
-  documentsIn(site).find(({ name }) => name === route);
+export const documentOf = (route: string): ObjectShape | undefined =>
+  DOCUMENTS.find(({ name }) => name === route);

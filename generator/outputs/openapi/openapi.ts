@@ -8,7 +8,7 @@ import { measuredKinds, type Measured } from '../../schema/measured.js';
 import type { Output } from '../output.js';
 import { columnsOf } from './columns.js';
 import { Components } from './components.js';
-import { documentsIn } from './documents.js';
+import { DOCUMENTS } from './documents.js';
 import { introduction } from './introduction.js';
 import { REQUEST_HEADERS, TAGS, operationOf, tagOf } from './operations.js';
 import { PROBLEM_SHAPE } from './problems.js';
@@ -25,7 +25,7 @@ export function* openapi(config: SiteConfig, table: readonly Route[], measured: 
   const components = new Components(config);
   const described = table.filter(isDescribed);
   const isThere = (name: string): boolean => described.some((route) => route.name === name);
-  const shapes = documentsIn(config).filter(({ name }) => isThere(name));
+  const shapes = DOCUMENTS.filter(({ name }) => isThere(name));
   const paths = Object.fromEntries(
     described.map((route) => [
       route.path,

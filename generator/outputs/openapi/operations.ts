@@ -50,11 +50,6 @@ export const TAGS: readonly {
     holds: ({ class: cacheClass }) => cacheClass === 'feed',
   },
   {
-    name: 'Log',
-    description: () => 'The signed log of snapshots, and what proves that a record was in one of them.',
-    holds: ({ class: cacheClass }) => cacheClass === 'checkpoint' || cacheClass === 'tile',
-  },
-  {
     name: 'Publishing',
     description: () => 'The published tree, what each snapshot changed, and this description.',
     holds: () => true,

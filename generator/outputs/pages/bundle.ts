@@ -31,7 +31,6 @@ const ENTRIES: Readonly<Record<string, string>> = {
   'chart-script': 'chart.js',
   'lookup-script': 'lookup.js',
   'cite-script': 'cite.js',
-  'proof-script': 'proof.js',
   'record-script': 'record.js',
   'docs-script': 'docs.js',
   'explorer-script': 'explorer.js',

@@ -1,6 +1,5 @@
 /** The pages of records: one a kind, which its script fills with the record of the address. */
 import type { SiteConfig } from '../../config/config.js';
-import { LOG_GUIDE } from '../../routes/documentation.js';
 import { FEEDS, feedRoute } from '../../routes/feeds.js';
 import type { Overview } from '../../register/overview.js';
 import { isMeasured, measuredDocuments, routeNamed } from '../../routes/routes.js';
@@ -21,7 +20,7 @@ const FEED_OF = { group: 'groups', user: 'users', game: 'games', item: 'items' }
 /** What the template shows, and what the script needs to know of a kind. */
 export function recordPageContent(
   resource: Resource,
-  { operator, isSigned }: Pick<SiteConfig, 'operator' | 'isSigned'>,
+  { operator }: Pick<SiteConfig, 'operator'>,
   table: readonly Route[],
   { measured }: Overview,
   lookup: LookupField,
@@ -42,14 +41,13 @@ export function recordPageContent(
   const inWords = wordsIn(operator);
   const { name, baseUrl, licence, words } = operator;
   const called = allWords(words);
-  const log = isSigned ? { guide: LOG_GUIDE.path, record: record.route, history: history?.route } : undefined;
   const fields = measuredFields(resource, measured).map((field) =>
     factOf(shapeOf(field, histories), inWords),
   );
   return {
     ...called[kind],
     paths,
-    data: dataBlock({ kind, name, base: baseUrl, licence, log, words: called, lookup, paths, fields }),
+    data: dataBlock({ kind, name, base: baseUrl, licence, words: called, lookup, paths, fields }),
   };
 }
 

@@ -53,9 +53,9 @@ export interface BuildKey {
 export const buildKeyOf = (
   code: string,
   schema: readonly string[],
-  { operator, log }: Pick<SiteConfig, 'operator' | 'log'>,
+  { operator }: Pick<SiteConfig, 'operator'>,
 ): BuildKey => ({
   code,
   schema: hash('sha256', JSON.stringify(schema)),
-  operator: hash('sha256', JSON.stringify([operator, log?.origin, log?.verifierKeys])),
+  operator: hash('sha256', JSON.stringify(operator)),
 });

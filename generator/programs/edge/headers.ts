@@ -21,7 +21,6 @@ export function hostHeaders({ headers, routes: published }: Snapshot): string {
     // Hosts know the types of style sheets, scripts and fonts.
     ...(route.class !== 'asset' && { 'Content-Type': route.type }),
     ...headers.content[route.class],
-    ...(route.class === 'tile' && lifetimesOf(headers.not_found)),
     ...contentHeaders(route),
   });
   // Browsers take the name from the URL where there is none in the header.
@@ -71,14 +70,6 @@ function groupsOf(path: string): readonly Group[] {
 }
 
 /**
- * Of tiles: a 404 has the headers of the route as well, and one that is kept for a year would
- * outlive the time when the tile is not there yet.
- */
-function lifetimesOf(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => name.endsWith('Cache-Control')));
-}
-
-/**
  * The rewrites of `_redirects`, for URLs whose file has another name. The first that matches
  * applies; hosts look up those without placeholders faster if they come first.
  */
@@ -121,9 +112,7 @@ function rewrites(route: SnapshotRoute, routes: readonly SnapshotRoute[]): reado
 
 /** Whether the path of a rule has no placeholder. */
 const isPlain = (rule: string): boolean => !/^\S*:/.test(rule);
-/** A placeholder is one segment, so the rest of a path is a splat. */
-const placeholders = (template: string): string =>
-  template.replace(/\{path\}$/, '*').replaceAll(/\{(\w+)\}/g, ':$1');
+const placeholders = (template: string): string => template.replaceAll(/\{(\w+)\}/g, ':$1');
 /** There are no quotes: a line ends where it ends. @throws Failure usage: it can't be one line */
 const lines = (texts: readonly string[]): string =>
   texts

@@ -8,8 +8,7 @@ import type { Tree } from '../../tree/tree.js';
 
 export interface Damage {
   readonly file: string;
-  /** `rewritten` is a log that does not go on from what it was when it was last verified. */
-  readonly what: 'missing' | 'altered' | 'extra' | 'interrupted' | 'rewritten';
+  readonly what: 'missing' | 'altered' | 'extra' | 'interrupted';
 }
 
 export interface VerifyReport {
@@ -34,17 +33,17 @@ export class DamageReport {
   untracked: readonly string[] = [];
   /** Set to have the modes of what is published looked at. */
   closed: ClosedFiles | undefined;
-  readonly #onDamage: (damage: Damage, content?: Buffer) => void;
+  readonly #onDamage: (damage: Damage) => void;
 
-  /** @param onDamage called with each damage, and with what the file must be, if that is known */
-  constructor(onDamage: (damage: Damage, content?: Buffer) => void = () => undefined) {
+  /** @param onDamage called with each damage */
+  constructor(onDamage: (damage: Damage) => void = () => undefined) {
     this.#onDamage = onDamage;
   }
 
-  add(file: string, what: Damage['what'], content?: Buffer): void {
+  add(file: string, what: Damage['what']): void {
     this.total += 1;
     if (this.damage.length < SHOWN_DAMAGE) this.damage.push({ file, what });
-    this.#onDamage({ file, what }, content);
+    this.#onDamage({ file, what });
   }
 
   report(sequence: number | null, files: number): VerifyReport {

@@ -1,5 +1,5 @@
 /** Repairs a tree: what is damaged is removed or rendered again. */
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { unlessFailure } from '../../base/errors.js';
 import { makeFolder } from '../../base/files.js';
 import { Lock } from '../../base/lock.js';
@@ -9,24 +9,17 @@ import { completeCommit, recover } from '../../publish/commit.js';
 import { isCommitting, isSound, withPublished } from '../../state/published.js';
 import { rebuildState } from '../../publish/rebuild-state.js';
 import { deleteFile } from '../../publish/moves.js';
-import { requireKey } from '../log/sign.js';
-import type { LogKeys, Signing } from '../../config/signing.js';
-import { readChangeIndex } from '../../tree/changes.js';
 import { namesOf } from '../../tree/codings.js';
 import { RebuiltState } from '../../state/rebuilt.js';
 import { NOTHING_KNOWN } from '../../state/schema.js';
-import { manifestHash, readManifest } from '../../tree/manifest.js';
+import { readManifest } from '../../tree/manifest.js';
 import type { Manifest } from '../../tree/snapshot-json.js';
 import type { Tree } from '../../tree/tree.js';
-import { repairLog } from './log.js';
 import { checkTree, nameOf, verify } from './verify.js';
 import { DamageReport, type VerifyReport } from './damage.js';
 
 /** What a repair needs of the program that builds trees. */
 export interface Builder {
-  /** The log that the operator declares, and with what it is signed here. */
-  readonly log: LogKeys | undefined;
-  readonly signing: Signing | undefined;
   /** @throws Failure invalid: the register can't be published, so nothing must be removed */
   readonly requireSound: () => Promise<void>;
   /** Renders what is missing. @returns the number of the snapshot; null if nothing was published */
@@ -42,15 +35,12 @@ export interface Builder {
  */
 export async function repair(
   tree: Tree,
-  { log, signing, requireSound, build }: Builder,
+  { requireSound, build }: Builder,
   progress: () => Progress,
   deletesUntracked: boolean,
 ) {
   await completeCommit(tree, progress());
-  // Checks the other preconditions of a repair before anything is changed.
   await requireSound();
-  const treeId = readChangeIndex(tree)?.tree;
-  if (treeId !== undefined && signing === undefined) requireKey(tree, treeId, log !== undefined);
   const found = await prepareRepair(tree, progress());
   const snapshot = (await build()) ?? found.sequence;
   const { total, untracked, closed } = await verify(tree, progress(), { deletesUntracked });
@@ -70,10 +60,9 @@ export async function prepareRepair(tree: Tree, progress: Progress): Promise<Ver
   try {
     const extra: string[] = [];
     const changes = new Set<string>();
-    const found = new DamageReport(({ file, what }, content) => {
+    const found = new DamageReport(({ file, what }) => {
       if (what === 'extra') extra.push(file);
       else if (file.startsWith('changes/')) changes.add(file);
-      else repairLog(tree, file, content);
     });
     if (isCommitting(tree)) found.add(nameOf(tree.stage), 'interrupted');
     if (existsSync(tree.manifest) && unlessFailure(() => readManifest(tree.manifest)) === undefined) {
@@ -112,21 +101,11 @@ async function markDamaged(
   progress: Progress,
 ): Promise<number> {
   using state = RebuiltState.open(tree.database);
-  const { files } = await checkTree(tree, manifest, found, progress, ({ name, file }, key) => {
+  const files = await checkTree(tree, manifest, found, progress, ({ name, file }, key) => {
     // Nothing renders an earlier asset again: the next build finds it gone.
     if (!state.mark(name, key)) extra.push(...namesOf(file, 0, 0));
   });
-  const {
-    withheld,
-    absent,
-    counts,
-    manifest: published,
-    snapshot,
-    assets,
-    isCopy,
-    withoutDownloads,
-  } = state.newest?.described ?? NOTHING_KNOWN;
-  const isCommitted = existsSync(tree.manifest) && published === manifestHash(readFileSync(tree.manifest));
+  const { withheld, absent, counts, manifest: published, assets } = state.newest?.described ?? NOTHING_KNOWN;
   const lost = new Set(extra);
   // Without a build key the next build renders everything.
   state.finishMarks({
@@ -138,9 +117,6 @@ async function markDamaged(
       assets: Object.fromEntries(Object.entries(assets).filter(([file]) => !lost.has(file))),
     }),
     ...(published !== undefined && { manifest: published }),
-    ...(snapshot && isCommitted && { snapshot }),
-    ...(isCopy !== undefined && { isCopy }),
-    ...(withoutDownloads && { withoutDownloads }),
   });
   for (const file of extra) deleteFile(tree.out, file);
   return files;

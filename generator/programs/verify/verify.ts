@@ -11,15 +11,12 @@ import { deleteFile } from '../../publish/moves.js';
 import { State } from '../../state/state.js';
 import { isNamedContent } from '../../publish/former-assets.js';
 import { Lock } from '../../base/lock.js';
-import { isLeftOut } from '../../routes/exports.js';
 import { filler } from '../../routes/route.js';
 import { scan, type Scan } from '../../tree/scan.js';
 import { NO_HASH, isAsIndexed, measure } from '../../tree/measure.js';
 import { isRendered, type PublishedRoute } from '../../tree/published-routes.js';
 import { manifestHash, readManifest } from '../../tree/manifest.js';
-import { checkLog } from './log.js';
 import { ClosedFiles, DamageReport, type VerifyReport, type Damage } from './damage.js';
-import { rememberSeen } from '../log/record.js';
 import { snapshotSchema, type Manifest } from '../../tree/snapshot-json.js';
 import type { Described } from '../../state/schema.js';
 import type { Tree } from '../../tree/tree.js';
@@ -49,9 +46,8 @@ export async function verify(
       found.add('snapshot.json', 'missing');
       return found.report(null, 0);
     }
-    const { files, checkpoint } = await checkTree(tree, manifest, found, progress);
+    const files = await checkTree(tree, manifest, found, progress);
     if (repairs?.deletesUntracked === true) for (const file of found.untracked) deleteFile(tree.out, file);
-    if (lock !== undefined && checkpoint !== undefined) rememberSeen(tree, checkpoint);
     return found.report(manifest.sequence, files);
   } finally {
     lock?.release();
@@ -60,7 +56,7 @@ export async function verify(
 
 /**
  * @param onDamaged called with each document that is not what the state says
- * @returns how many documents were checked against the state; the checkpoint of a log that is whole
+ * @returns how many documents were checked against the state
  */
 export async function checkTree(
   tree: Tree,
@@ -68,7 +64,7 @@ export async function checkTree(
   found: DamageReport,
   progress: Progress,
   onDamaged: (route: PublishedRoute, key: number) => void = () => undefined,
-): Promise<{ readonly files: number; readonly checkpoint?: string | undefined }> {
+): Promise<number> {
   const routes = manifest.routes.filter(isRendered);
   const described = isSound(tree) ? withPublished(tree, ({ newest }) => newest?.described) : undefined;
   const assets = Object.keys(described?.assets ?? {}).map(assetRoute);
@@ -78,26 +74,23 @@ export async function checkTree(
   found.closed?.finish();
   for (const file of extra) found.add(file, 'extra');
   found.untracked = untracked;
-  const damaged = { files: 0 };
   if (described === undefined) {
     found.add(nameOf(tree.database), existsSync(tree.database) ? 'altered' : 'missing');
-    return damaged;
+    return 0;
   }
   using state = State.read(tree.database);
   if (state?.isWhole !== true) {
     found.add(nameOf(tree.database), 'altered');
-    return damaged;
+    return 0;
   }
-  const isAltered =
-    state.digest !== manifest.digest || !isServable(manifest) || !isAsCommitted(tree, described);
-  if (isAltered) found.add('snapshot.json', 'altered');
+  if (state.digest !== manifest.digest || !isServable(manifest) || !isAsCommitted(tree, described))
+    found.add('snapshot.json', 'altered');
   progress.start('verifying', manifest.tree.files, 'files');
   let files = 0;
   const from = manifest.compressed_from;
   for (const route of [...routes, ...assets]) {
     const isAsset = assets.includes(route);
-    const documents = isLeftOut(described, route) ? [] : state.documents(state.idOf(route.name));
-    const entries = isAsset ? [namedEntry(tree, route)] : documents;
+    const entries = isAsset ? [namedEntry(tree, route)] : state.documents(state.idOf(route.name));
     for (const { key, isWhole } of checkRoute(tree, route, entries, from, keys, found)) {
       if (!isWhole) onDamaged(route, key);
       if (isAsset) continue;
@@ -109,11 +102,7 @@ export async function checkTree(
   progress.finish();
   checkChanges(tree, manifest.sequence, found);
   checkSnapshotFeed(tree, described, found);
-  const checkpoint = checkLog(tree, manifest, (file, what, content) => {
-    // Which is in the log as well as in the state.
-    if (file !== 'snapshot.json' || !isAltered) found.add(file, what, content);
-  });
-  return { files, checkpoint };
+  return files;
 }
 
 /** Checks change lists and bundles against their own index. */

@@ -175,7 +175,7 @@ const operatorOf = (changes: Record<string, unknown>) => {
 };
 
 const keyOf = (changes: Record<string, unknown>): string =>
-  buildKeyOf('code', [], { operator: operatorOf(changes), log: undefined }).operator;
+  buildKeyOf('code', [], { operator: operatorOf(changes) }).operator;
 
 describe('what an operator file says on pages', () => {
   it('is taken as it is, and has pages and feeds rendered again', () => {

@@ -35,8 +35,7 @@ const FILES: Files = {
   'brand/press~kit_2.v1.PDF': PNG,
   empty: '',
   'feeds/about.txt': 'in a folder of ours',
-  'log/about.txt': 'where a signed tree has its log',
-  'log/more/about.txt': 'there, too',
+  'about/more/imprint.txt': 'in folders of their own',
 };
 
 /** An operator file that names a folder next to it. */
@@ -252,12 +251,6 @@ describe('a folder of the operator’s files is refused with exit 2', () => {
   });
 });
 
-it('a file in the place of a signed log is refused, if there is one; no route of ours has the prefix of theirs', () => {
-  const folder = path('with-log');
-  writeFiles(folder, { 'log/efd62e2505583bf5/tile/0/000': 'x' });
-  expect(siteFiles(folder)).toHaveLength(1);
-  expect(() => siteFiles(folder, { files: [], isSigned: true })).toThrow(
-    'collides with /log/{tree}/tile/{path}',
-  );
+it('no route of ours has the prefix of theirs', () => {
   expect(ROUTES.filter(({ name }) => name.startsWith('file-'))).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { inProcess } from '../../support/in-process.js';
 import { contentOf, documentsOf, indexOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { ROWS, buildWith, pair, type Pair } from '../../support/site.js';
-import { loseState, redescribe } from '../../support/state.js';
+import { loseState } from '../../support/state.js';
 import { differing, inState, isEndpoint, isForFinding, namesThatDiffer } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
 import { interruptCommit, wholeOf } from '../publish/support.js';
@@ -152,16 +152,12 @@ describe('a diff', () => {
     }
   });
 
-  it('is refused where a build is: in a folder of others, in a copy, without room for temporary files', async () => {
+  it('is refused where a build is: in a folder of others, without room for temporary files', async () => {
     const others = path('others');
     mkdirSync(others);
     writeFileSync(join(others, 'notes.txt'), '');
     const refused = { code: 3, stderr: containing('holds no snapshot.json (found "notes.txt")') };
     expect(await diff(both.registers[0], others)).toMatchObject(refused);
-    const out = both.tree();
-    redescribe(out, (described) => ({ ...described, isCopy: true }));
-    const copy = { code: 3, stderr: containing('is a copy, whose snapshots are numbered by its origin') };
-    expect(await diff(both.registers[0], out)).toMatchObject(copy);
     const missing = path('missing');
     vi.stubEnv('TMPDIR', missing);
     const command = inProcess('diff', '--quiet', ...inputs(both.registers[1], both.tree()));

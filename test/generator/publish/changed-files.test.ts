@@ -1,88 +1,45 @@
-/** The lists of what each commit changed: they have exactly the files that differ. */
-import { join } from 'node:path';
+/** What a commit changed is known until a build has listed it. */
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { changedFilesBetween, snapshotIdOf } from '../../../generator/publish/changed-files.js';
 import { writeLists } from '../../../generator/publish/lists.js';
-import { State, type SnapshotId } from '../../../generator/state/state.js';
-import { readManifest } from '../../../generator/tree/manifest.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { temporary } from '../../support/folder.js';
 import { hashesOf } from '../../support/published.js';
-import { changeState, stateRows } from '../../support/state.js';
+import { stateRows } from '../../support/state.js';
 import { namesThatDiffer } from '../../support/tree.js';
 import { LONG, publish, route } from './small.js';
 
 const path = temporary();
 
-const single = (name: string, file: string) => ({
-  ...route(name, `/${file}`, file),
-  parameters: [],
-  class: 'summary' as const,
-});
-const ROUTES = [
-  route('a', '/a/{id}', 'a/{id}.json'),
-  route('b', '/b/{id}', 'b/{id}/all.json'),
-  single('snapshot', 'snapshot.json'),
-  single('changes', 'changes/index.json'),
-  route('change-list', '/changes/{sequence}.json', 'changes/{sequence}.json'),
-];
+const ROUTES = [route('a', '/a/{id}', 'a/{id}.json'), route('b', '/b/{id}', 'b/{id}/all.json')];
 
-const idOf = (out: string): SnapshotId => {
-  const manifest = readManifest(join(out, 'snapshot.json'));
-  if (manifest === undefined) throw new Error('no snapshot');
-  return snapshotIdOf(manifest);
-};
-
-/** A published tree at some time: which files it has, and which snapshot it is. */
-const publishedIn = (out: string) => ({ hashes: hashesOf(out), id: idOf(out) });
-type Published = ReturnType<typeof publishedIn>;
-
-function listed(out: string, { id }: Published): readonly string[] | undefined {
-  using state = State.open(new Tree(out).database);
-  const files = changedFilesBetween(state, id, idOf(out));
-  return files && [...new Set(files)].toSorted();
+/** Publishes one of many versions: each changes a document, adds one and removes one; some have siblings. */
+async function change(out: string, count: number): Promise<void> {
+  const a = { 1: `${count % 3 === 0 ? LONG : ''}${count}`, [count + 2]: count % 2 === 0 ? LONG : 'x' };
+  await publish(out, { routes: ROUTES, documents: { a, b: { 1: 'x' } } });
 }
 
-const changedSince = (out: string, { hashes }: Published): readonly string[] =>
-  namesThatDiffer(hashesOf(out), hashes).toSorted();
+/** The files in the lists that a build writes at its end. */
+function listed(out: string): readonly string[] {
+  const lists = { filesFrom: path('files'), deleteFrom: path('gone') };
+  writeLists(new Tree(out), '', lists);
+  const lines = Object.values(lists).flatMap((file) => readFileSync(file, 'utf8').split('\n'));
+  return [...new Set(lines.filter((line) => line !== ''))].toSorted();
+}
 
-/** Reports what was committed, as a build does at its end. */
-const report = (out: string): void => writeLists(new Tree(out), '', {});
-
-/** The sequences of the commits that are known. */
+/** The sequences of the commits of which it is known what they changed. */
 const commitsIn = (out: string): unknown[] =>
   stateRows(out, 'SELECT sequence FROM snapshot ORDER BY number').map(({ sequence }) => sequence);
 
-/** Enough documents that 36 commits of three changes are less than twice as many. */
-const OTHERS = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [index + 1, 'x']));
-
-/** Publishes one of many versions: each changes a document, adds one and removes one; some have siblings. */
-async function change(out: string, count: number): Promise<Published> {
-  const a = { 1: `${count % 3 === 0 ? LONG : ''}${count}`, [count + 2]: count % 2 === 0 ? LONG : 'x' };
-  await publish(out, { routes: ROUTES, documents: { a, b: OTHERS } });
-  return publishedIn(out);
-}
-
-it('the lists of commits stay until a build has reported them, then for 30 commits, and are of no use where one is missing or of another tree', async () => {
+it('the lists are of all commits since the last one that a build has listed, and those before are forgotten', async () => {
   const out = path('dist');
-  const all = [await change(out, 0)];
-  for (let count = 1; count <= 35; count += 1) {
-    const last = all.at(-1);
-    all.push(await change(out, count));
-    expect(last && listed(out, last)).toEqual(last && changedSince(out, last));
-  }
-  const [first, sixth, seventh] = [all[0], all[5], all[6]];
-  if (first === undefined || sixth === undefined || seventh === undefined) throw new TypeError('too few');
-  expect(commitsIn(out)).toHaveLength(36);
-  expect(listed(out, first)).toEqual(expect.arrayContaining([...changedSince(out, first)]));
-  report(out);
-  expect(stateRows(out, `SELECT * FROM snapshot WHERE reported <> 'yes'`)).toEqual([]);
-  await change(out, 36);
-  expect(commitsIn(out)).toHaveLength(31);
-  expect([listed(out, first), listed(out, sixth)]).toEqual([undefined, undefined]);
-  expect(listed(out, seventh)).toEqual(expect.arrayContaining([...changedSince(out, seventh)]));
-  expect(listed(out, { ...seventh, id: { ...seventh.id, digest: '' } })).toBeUndefined();
-  expect(listed(out, { ...seventh, id: { ...seventh.id, tree: '' } })).toBeUndefined();
-  changeState(out, 'DELETE FROM snapshot WHERE sequence = 20');
-  expect(listed(out, seventh)).toBeUndefined();
+  await change(out, 0);
+  listed(out);
+  const before = hashesOf(out);
+  for (let count = 1; count <= 5; count += 1) await change(out, count);
+  expect(commitsIn(out)).toEqual([2, 3, 4, 5, 6]);
+  // Others were added and removed meanwhile.
+  expect(listed(out)).toEqual(expect.arrayContaining(namesThatDiffer(hashesOf(out), before)));
+  await change(out, 6);
+  expect(commitsIn(out)).toEqual([7]);
 });

@@ -8,7 +8,6 @@ import { Tree } from '../../../generator/tree/tree.js';
 import { OPERATOR } from '../../support/build.js';
 import { buildArgs, errorsOf, inputs, snapshot, start, startBuild, until } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
-import { inProcess } from '../../support/in-process.js';
 import { contentOf, indexOf, manifestOf, stateOf } from '../../support/published.js';
 import { buildWith, pair, type Pair } from '../../support/site.js';
 import { differing, inState } from '../../support/tree.js';
@@ -79,22 +78,19 @@ it.each([
 );
 
 it.each([
-  ['build', [], 'which is at work on this tree'],
-  ['verify', ['--repair'], 'which is at work on this tree'],
-  ['build', ['--key'], 'which uses the key "$"'],
-])('--wait has %s %j wait for the other process, and say once for which', async (command, options, why) => {
-  const [out, key] = [await twoSnapshots(), path('log.key')];
-  const isOfKey = options.includes('--key');
-  await inProcess('keygen', '--name', 'register.example/log', '--write', key);
-  const lock = isOfKey ? Lock.take(`${key}.lock`, `uses the key "${key}"`) : Lock.take(new Tree(out).lock);
+  ['build', []],
+  ['verify', ['--repair']],
+])('--wait has %s %j wait for the other process, and say once for which', async (command, options) => {
+  const out = await twoSnapshots();
+  const lock = Lock.take(new Tree(out).lock);
   const args = buildArgs(both.registers[1], out, '--wait', ...options).slice(1);
-  const waiting = start([command, ...args.filter((arg) => arg !== '--quiet'), ...(isOfKey ? [key] : [])]);
+  const waiting = start([command, ...args.filter((arg) => arg !== '--quiet')]);
   await until(() => waiting.output.stderr.includes('waiting'), 'it waits');
   // It looks several times a second, and says nothing more.
   await sleep(1000);
   lock.release();
   const { code, stderr } = await waiting.done;
-  const line = `waiting for process ${process.pid}, ${why.replace('$', key)}\n`;
+  const line = `waiting for process ${process.pid}, which is at work on this tree\n`;
   expect([code, stderr.split(line).length, stderr.split('waiting').length]).toEqual([0, 2, 2]);
   expect(await damageOf(out)).toEqual([]);
 });

@@ -2,15 +2,13 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { createKey } from '../../../generator/programs/log/key-file.js';
+import { describe, expect, it } from 'vitest';
 import { inputs } from '../../support/cli.js';
 import { PROJECT } from '../../support/project.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { ROWS, STEP, site } from '../../support/site.js';
 import { some, thorough } from '../../support/thorough.js';
 import { inState } from '../../support/tree.js';
-import { MadeUpOrigin, documentsOf } from '../programs/mirror/made-up.js';
 import { withFault, type Call } from './faults.js';
 import { inProcess, temporary } from './support.js';
 
@@ -43,39 +41,23 @@ describe.each(some(['077', '000'], 1))('with the umask %s', (umask) => {
   thorough(
     'every file and folder of a tree is readable, whatever made it, and the state is closed',
     async () => {
-      const [register, out, key] = [writeRegister(path('register.sqlite'), ROWS), path('dist'), path('key')];
-      createKey('register.example/log', key);
+      const [register, out] = [writeRegister(path('register.sqlite'), ROWS), path('dist')];
       const build = ['build', '--accept-removals', ...inputs(register, out)];
       expect(await run(...build)).toBe(0);
       expect(odd(out)).toEqual([]);
       changeRegister(register, STEP);
-      expect(await run(...build, '--key', key)).toBe(0);
+      expect(await run(...build)).toBe(0);
       expect(odd(out)).toEqual([]);
       changeRegister(register, 'UPDATE items SET price = 7 WHERE id = 1');
-      expect(await run(...build, '--keep-downloads', '--key', key)).toBe(0);
+      expect(await run(...build, '--keep-downloads')).toBe(0);
       expect(odd(out)).toEqual([]);
-      const [tree = ''] = readdirSync(join(out, 'log'));
-      for (const part of ['api', 'downloads', 'feeds', `log/${tree}/tile/0`, 'changes/2.json'])
+      for (const part of ['api', 'downloads', 'feeds', 'changes/2.json'])
         rmSync(join(out, part), { recursive: true });
-      expect(await run('verify', '--repair', '--key', key, ...inputs(register, out))).toBe(0);
+      expect(await run('verify', '--repair', ...inputs(register, out))).toBe(0);
       expect(odd(out)).toEqual([]);
       expect(statSync(inState(out)).mode & 0o777).toBe(0o700);
-      expect(statSync(key).mode & 0o777).toBe(0o600);
     },
   );
-
-  it('so is a first copy, and one that follows', async () => {
-    const origin = new MadeUpOrigin();
-    const base = await origin.start();
-    onTestFinished(() => origin.stop());
-    const out = path('copy');
-    for (const price of [1, 2]) {
-      origin.publish(documentsOf({ 1: 'one', 2: `price ${price}` }));
-      expect(await run('mirror', base, '--out', out)).toBe(0);
-      expect(odd(out)).toEqual([]);
-      expect(statSync(inState(out)).mode & 0o777).toBe(0o700);
-    }
-  });
 });
 
 /** A site with something closed to others. */

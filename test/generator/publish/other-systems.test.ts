@@ -1,14 +1,12 @@
 /** File systems that answer with other errors than those of Linux: Windows, macOS, some network ones. */
 import fs, { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { flushOne } from '../../../generator/base/files.js';
 import { makePrivate } from '../../../generator/base/modes.js';
-import { readKey } from '../../../generator/base/keys.js';
 import { deleteFile, move, moveFile } from '../../../generator/publish/moves.js';
 import { temporary } from '../../support/folder.js';
-import { inProcess } from '../../support/in-process.js';
 import { writeFiles } from '../../support/operator.js';
 import { hashesOf } from '../../support/published.js';
 import { failed, withFault } from './faults.js';
@@ -130,15 +128,4 @@ it('a folder is left open to a system without modes, and must be closed elsewher
   for (const code of ['EPERM', 'ENOTSUP', 'ENOSYS']) await withoutModes(() => closing(code));
   await expect(closing('EPERM')).rejects.toThrow('EPERM');
   await expect(withoutModes(() => closing('EIO'))).rejects.toThrow('EIO');
-});
-
-it('a key is used without modes, with a warning', async () => {
-  const key = join(folder(), 'log.key');
-  const { stderr } = await withoutModes(() =>
-    inProcess('keygen', '--name', 'register.example/log', '--write', key),
-  );
-  expect(stderr).toBe(`warning: key "${key}" can be read by others: its file system keeps no modes\n`);
-  expect(await withoutModes(() => readKey(key).isOpen)).toBe(true);
-  expect(readKey(key).isOpen).toBe(false);
-  expect(readdirSync(dirname(key)).toSorted()).toEqual(['log.key', 'log.key.last', 'log.key.pub']);
 });

@@ -3,10 +3,6 @@ import type { Plan } from '../../../generator/publish/plan.js';
 import { Publisher } from '../../../generator/publish/publisher.js';
 import type { PublishedRoute } from '../../../generator/tree/published-routes.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { snapshotLog } from '../../../generator/outputs/snapshot.js';
-import { LOG_ROUTES } from '../../../generator/routes/routes.js';
-import { withLog } from '../../../generator/programs/log/sign.js';
-import { signingOf } from '../../../generator/config/signing.js';
 import { RECORD_ROUTES } from '../../../generator/pipeline/removal-guard.js';
 import { quiet } from '../../support/build.js';
 import { sha256 } from '../../support/published.js';
@@ -57,44 +53,36 @@ export function styleRoute(body: string) {
   };
 }
 
-/** @param keys files of keys that sign it */
 export async function publish(
   out: string,
-  { routes: own, documents, withheld, members, bundleBytes }: Version,
-  ...keys: readonly string[]
+  { routes, documents, withheld, members, bundleBytes }: Version,
 ): Promise<void> {
-  const signing = signingOf(keys);
-  const routes = [...own, ...(signing === undefined ? [] : LOG_ROUTES)];
-  const effects = { warn: () => undefined, progress: quiet() };
-  await withLog({ log: signing, signing }, effects, async (around) => {
-    const opening = { routes, ...around, ...(bundleBytes !== undefined && { bundleBytes }) };
-    const publisher = await Publisher.open(new Tree(out), opening, quiet());
-    const plan = await planned(publisher, documents, withheld).catch((error: unknown) => {
-      publisher.abort();
-      throw error;
-    });
-    const announcement = {
-      manifest: ({ treeId, sequence, digest, files, bytes }: Plan) =>
-        JSON.stringify({
-          format: 4,
-          sequence,
-          as_of: null,
-          built_at: '2026-12-01T00:00:00Z',
-          ...MEMBERS,
-          digest,
-          counts: {},
-          tree: { id: treeId, files, bytes },
-          downloads: { as_of: null, sequence: 1, digest: '0'.repeat(64) },
-          compressed_from: 4096,
-          ...(signing && { log: snapshotLog(signing, treeId) }),
-          routes: routes.map((each) => ({ description: '', ...each })),
-          ...members,
-        }),
-      kinds: RECORD_ROUTES,
-      snapshotFeed: () => [{ file: 'feeds/snapshots.json', body: String(plan.sequence) }],
-    };
-    await publisher.commit(plan, announcement, quiet());
+  const opening = { routes, ...(bundleBytes !== undefined && { bundleBytes }) };
+  const publisher = await Publisher.open(new Tree(out), opening, quiet());
+  const plan = await planned(publisher, documents, withheld).catch((error: unknown) => {
+    publisher.abort();
+    throw error;
   });
+  const announcement = {
+    manifest: ({ treeId, sequence, digest, files, bytes }: Plan) =>
+      JSON.stringify({
+        format: 4,
+        sequence,
+        as_of: null,
+        built_at: '2026-12-01T00:00:00Z',
+        ...MEMBERS,
+        digest,
+        counts: {},
+        tree: { id: treeId, files, bytes },
+        downloads: { as_of: null, sequence: 1, digest: '0'.repeat(64) },
+        compressed_from: 4096,
+        routes: routes.map((each) => ({ description: '', ...each })),
+        ...members,
+      }),
+    kinds: RECORD_ROUTES,
+    snapshotFeed: () => [{ file: 'feeds/snapshots.json', body: String(plan.sequence) }],
+  };
+  await publisher.commit(plan, announcement, quiet());
 }
 
 async function planned(

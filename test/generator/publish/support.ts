@@ -35,7 +35,7 @@ export function wholeOf(folder: string): Record<string, string> {
   );
 }
 
-const AT_REST = new Set(['checkpoint', 'mirror', 'state.sqlite', 'tree', 'uploads']);
+const AT_REST = new Set(['state.sqlite', 'tree']);
 
 /** What lies in the state of a tree at rest and should not. */
 export const leftovers = (out: string): string[] =>

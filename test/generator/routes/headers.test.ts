@@ -4,12 +4,9 @@ import { buildConfig } from '../../../generator/config/config.js';
 import { publishedHeaders } from '../../../generator/routes/headers.js';
 import { policyText } from '../../../generator/outputs/openapi/headers.js';
 import { PROBLEMS } from '../../../generator/outputs/openapi/problems.js';
-import { routeNamed, tableOf } from '../../../generator/routes/routes.js';
+import { ROUTES, routeNamed } from '../../../generator/routes/routes.js';
 import { OPERATOR } from '../../support/build.js';
 import { HEADERS } from '../../support/snapshot.js';
-
-/** The routes of a signed tree. */
-const TABLE = tableOf({ isSigned: true });
 
 const TERMS = '<https://licence.example/by/4.0/>; rel="license"';
 const LINK = {
@@ -62,20 +59,18 @@ const ROUTES_OF: Readonly<Record<string, string>> = {
   'page page': 'front-page favicon robots security-contact',
   'asset page': 'style explorer-script',
   'summary page': 'api-catalog',
-  'checkpoint page': 'log-checkpoint log-index',
-  'tile page': 'log-tile',
 };
 
 describe('every route', () => {
   it.each(Object.entries(ROUTES_OF))('has its class and its limit: %s, such as %s', (expected, names) => {
     for (const name of names.split(' ')) {
-      const { class: cacheClass, bucket } = routeNamed(TABLE, name);
+      const { class: cacheClass, bucket } = routeNamed(ROUTES, name);
       expect([name, `${cacheClass} ${bucket}`]).toEqual([name, expected]);
     }
   });
 
   it('that has a path parameter says what is absent by it, and no other does', () => {
-    for (const { path, absent, name } of TABLE) {
+    for (const { path, absent, name } of ROUTES) {
       const named = absent?.match(/\{\w+\}/g) ?? [];
       expect(named.toSorted(), name).toEqual((path.match(/\{\w+\}/g) ?? []).toSorted());
     }

@@ -1,7 +1,7 @@
 /** The route table: each URL once, with files that stay in the tree. */
 import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
-import { ROUTES, isMeasured, routeNamed, tableFor, tableOf } from '../../../generator/routes/routes.js';
+import { ROUTES, isMeasured, routeNamed, tableFor } from '../../../generator/routes/routes.js';
 import { filler, fillerSql, isDocument, urlTemplate } from '../../../generator/routes/route.js';
 import { redirectsIn } from '../../../generator/routes/redirects.js';
 import { keyForm } from '../../../generator/routes/keys.js';
@@ -46,14 +46,6 @@ describe('the route table', () => {
     const files = OWN_FILES.map((route) => route.file);
     expect(new Set(files).size).toBe(files.length);
   });
-});
-
-const names = (isSigned: boolean): string[] => tableOf({ isSigned }).map(({ name }) => name);
-
-it('the routes of the signed log are in the table of a signed tree alone, after all others, with files of the names of their URLs', () => {
-  const added = ['guide-log-page', 'log-checkpoint', 'log-tile', 'log-index'];
-  expect(names(true)).toEqual([...names(false), ...added]);
-  for (const { path, file } of tableOf({ isSigned: true }).slice(-3)) expect(`/${file}`).toBe(path);
 });
 
 describe('the URL of a document', () => {

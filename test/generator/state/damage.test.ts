@@ -78,13 +78,13 @@ const DAMAGES: Readonly<Record<string, Spoil>> = {
   'noise but for its first page': filled((before) => before.fill(0xa5, PAGE)),
   ...Object.fromEntries(
     Object.entries({
-      'of another version': 'PRAGMA user_version = 2',
+      'of another version': 'PRAGMA user_version = 1',
       'of another program': 'PRAGMA application_id = 7',
       'without its rows': 'DELETE FROM snapshot; DELETE FROM document',
       'without a table': 'DROP TABLE own_file',
       'of an earlier snapshot': 'DELETE FROM snapshot WHERE number = 2',
       'of another digest': `UPDATE snapshot SET digest = '${'0'.repeat(64)}'`,
-      'altered in what it says of the build': `UPDATE snapshot SET described = replace(described, '"isCopy":false', '"isCopy":true ')`,
+      'altered in what it says of the build': `UPDATE snapshot SET described = replace(described, '"fingerprints":false', '"fingerprints":true ')`,
       'without a file that the commit put':
         'DELETE FROM own_file WHERE rowid = (SELECT max(rowid) FROM own_file)',
       'without a route': 'DELETE FROM route WHERE position = 1',

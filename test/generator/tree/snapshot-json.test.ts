@@ -2,11 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect } from 'vitest';
 import { always, isThorough, it, oneIn } from '../../support/thorough.js';
-import { writeSample } from '../../../data/sample.js';
 import { snapshotSchema } from '../../../generator/tree/snapshot-json.js';
 import { Router } from '../../../proxy/snapshot/router.js';
 import { parseSnapshot } from '../../../proxy/snapshot/schema.js';
-import { buildSigned } from '../../system/contract/signed-tree.js';
+import { publishedSample } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { HOSTILE_NAMES, alterations, jsonObject, withFewRoutes, type Json } from './hostile.js';
 
@@ -14,10 +13,8 @@ const path = temporary();
 let honest: Json;
 
 beforeAll(async () => {
-  const register = path('register.sqlite');
-  await writeSample({ file: register, records: 50, seed: 3 });
   const dist = path('dist');
-  await buildSigned(register, dist);
+  await publishedSample(path('register.sqlite'), dist);
   honest = jsonObject.parse(JSON.parse(readFileSync(`${dist}/snapshot.json`, 'utf8')));
 });
 

@@ -19,7 +19,6 @@ import {
   tree,
   type Answer,
   type TestProxy,
-  serving,
 } from '../support.js';
 
 const BROKEN = {
@@ -153,18 +152,6 @@ it('createApp follows a new snapshot: its routes, its limits and its headers', a
   expect(answer.headers['cache-control']).toBe('max-age=1');
   expect(problemOf(await ask('/api/v1')).type).toBe('https://moved.example/register/help#error-not_found');
   expect((await ask('/new')).status).toBe(429);
-});
-
-it('createApp has a new checkpoint of a log within a second, though no snapshot.json comes with it', async () => {
-  const file = 'log/efd62e2505583bf5/checkpoint';
-  const { ask, root, advance } = await serving({ [file]: 'of 5 entries' });
-  const text = async (): Promise<string> => (await ask(`/${file}`)).text;
-  expect(await text()).toBe('of 5 entries');
-  await publish(root, file, 'of 6 entries');
-  advance(1_000);
-  expect(await text()).toBe('of 5 entries');
-  advance(1);
-  expect(await text()).toBe('of 6 entries');
 });
 
 describe('createApp: the tree is gone', () => {

@@ -35,8 +35,6 @@ const accepted = (routes: readonly object[], key = ''): object[] =>
   });
 
 const ID = { name: 'id', in: 'path', type: 'id' };
-const TREE = { name: 'tree', in: 'path', type: 'tree' };
-const REST = { name: 'path', in: 'path', type: 'path' };
 const LIMIT = { name: 'limit', in: 'query', type: 'integer', minimum: 1, maximum: 9, default: 3 };
 
 const REFUSED_HEADERS =
@@ -62,8 +60,6 @@ describe('parseSnapshot', () => {
     const routes = [
       ...files.split(' ').map((file) => ({ file })),
       { file: '{ID}.json', path: '/odd/{id}', parameters: [ID] },
-      { file: '.x/{path}', path: '/odd/{path}', parameters: [REST] },
-      { file: 'x/.{path}', path: '/odd/{path}', parameters: [REST] },
       // A filter nobody knows.
       { file: '{id:all}.json', path: '/odd/{id}', parameters: [ID] },
     ];
@@ -75,11 +71,6 @@ describe('parseSnapshot', () => {
       // The last one is taken.
       ...'odd //odd /odd/ /odd/.. /odd/{id} /api/v1'.split(' ').map((path) => ({ path })),
       ...'/odd/{id}{id} /odd/{id /odd/.{id} /odd'.split(' ').map((path) => ({ path, parameters: [ID] })),
-      ...'/odd/{path}/more /odd/x{path} /odd/{path}.json'
-        .split(' ')
-        .map((path) => ({ path, parameters: [REST] })),
-      { path: '/odd/{path}/{id}', parameters: [REST, ID] },
-      { path: '/log/{tree}/tile/{path}', parameters: [TREE, REST] },
       // Taken under another name of the parameter.
       { path: '/api/v1/group/{limit}', parameters: [{ ...ID, name: 'limit' }] },
     ];
@@ -181,14 +172,6 @@ describe('parseSnapshot', () => {
     const errors = { ...ERRORS, teapot: { status: 418, title: 'x', ...colour } };
     const headers = { ...HEADERS, content: { ...HEADERS.content, video: {} }, future: {} };
     expect(parse({ future: { x: 1 }, routes, limits, errors, headers })).toMatchObject({ limits: LIMITS });
-  });
-
-  it('reads a tree without a log, whose headers lack those of its classes', () => {
-    const { checkpoint: _, tile: __, ...content } = HEADERS.content;
-    const noStore = { 'Cache-Control': 'no-store' };
-    expect(parse({ headers: { ...HEADERS, content } })).toMatchObject({
-      headers: { content: { ...content, checkpoint: noStore, tile: noStore } },
-    });
   });
 
   it('takes a base URL with a slash at its end for the same without', () => {

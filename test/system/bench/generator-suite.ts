@@ -3,7 +3,6 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-import { createKey } from '../../../generator/programs/log/key-file.js';
 import { TABLES } from '../../../generator/schema/schema.js';
 import { measuredCopy, registerOf, run } from './registers.js';
 import { compiled } from './servers.js';
@@ -39,12 +38,6 @@ export const generatorSuite: Suite = {
       figure(
         `1 % changed, downloads ${downloads}, against ${LOOKING} x that and 100 us a changed file`,
         ...(['s', `${build}/seconds`, 'lower', `${build}/bound`, 1] as const),
-      ),
-    ),
-    ...CHANGED.map(([build, downloads]) =>
-      figure(
-        `1 % changed, downloads ${downloads}, with a key, against without`,
-        ...(['s', `signed-${build}/seconds`, 'lower', `${build}/seconds`, 1.3] as const),
       ),
     ),
     figure(
@@ -117,17 +110,11 @@ const TOOLS = [
 async function prepare(context: Context): Promise<Prepared> {
   const { folder, register, registerNext, say } = context;
   const path = (name: string): string => join(folder, name);
-  const [kept, signed, nightly, archive, key] = [
-    path('kept'),
-    path('signed'),
-    path('nightly'),
-    path('tree.tar'),
-    path('log.key'),
-  ] as const;
+  const [kept, nightly, archive] = [path('kept'), path('nightly'), path('tree.tar')] as const;
   const a = await registerOf(context, RECORDS);
   const b = registerNext ?? measuredCopy(a, path('next.sqlite'), 'id % 100 = 7');
   const c = measuredCopy(a, path('everything.sqlite'), 'true');
-  say('building three trees, and an archive');
+  say('building two trees, and an archive');
   await build(a, kept);
   await run('tar', ['-C', kept, '-cf', archive, '.']);
   const lines = path('lines');
@@ -135,8 +122,6 @@ async function prepare(context: Context): Promise<Prepared> {
   const documents = join(kept, 'downloads/documents');
   for (const file of readdirSync(documents).filter((name) => !name.startsWith('other.')))
     await run('sh', ['-c', 'gzip -dc "$0" > "$1"', join(documents, file), join(lines, file)]);
-  createKey('bench.example/log', key);
-  await build(a, signed, ['--key', key]);
   await build(a, nightly);
 
   let turn = 0;
@@ -151,7 +136,7 @@ async function prepare(context: Context): Promise<Prepared> {
   };
   const queries = TABLES.map(({ name }) => `SELECT * FROM "${name}"`).join(';');
   const print = 'sqlite3 -csv -readonly "$0" "$1" > /dev/null';
-  const current = new Map([kept, signed, nightly].map((tree) => [tree, a]));
+  const current = new Map([kept, nightly].map((tree) => [tree, a]));
   const change = async (tree: string, ...more: string[]) => {
     const other = tree === nightly ? c : b;
     const next = current.get(tree) === a ? other : a;
@@ -190,8 +175,6 @@ async function prepare(context: Context): Promise<Prepared> {
       { name: 'kept', run: () => change(kept, '--keep-downloads') },
       { name: 'changed', run: () => change(kept) },
       { name: 'everything', run: () => change(nightly) },
-      { name: 'signed-kept', run: () => change(signed, '--keep-downloads', '--key', key) },
-      { name: 'signed-changed', run: () => change(signed, '--key', key) },
     ],
     notes: [
       `Registers: ${register ?? `${RECORDS.toLocaleString('en-US')} fictional records`}, and the same with 1 % of the records, or all of them, measured once more, to and fro.`,

@@ -7,8 +7,6 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { z } from 'zod';
-import { manifestOf } from '../../support/published.js';
-import { pathsBelow } from '../../support/tree.js';
 import {
   parseSnapshot,
   type ErrorCode,
@@ -121,20 +119,6 @@ const limited = async (send: Send, target: string, address: string, accept: stri
   throw new Error(`${target} was not refused 2,000 times`);
 };
 
-/** The files of a signed log by their routes, in the order of the route table; none if the tree is unsigned. */
-const logFiles = (dist: string, routes: readonly Route[], id: string) =>
-  routes.flatMap(({ name: route, file: template }) => {
-    if (!isOfLog({ file: template })) return [];
-    const file = template.replace('{tree}', id);
-    if (!file.endsWith('/{path}')) return [{ route, file }];
-    return pathsBelow(join(dist, file.replace('/{path}', '')), (entry) => entry.isFile()).map((path) => ({
-      route,
-      file: file.replace('{path}', path),
-    }));
-  });
-
-const isOfLog = ({ file }: Pick<Route, 'file'>): boolean => file.startsWith('log/{tree}/');
-
 const minuteLater = (date: string): string => new Date(Date.parse(date) + 60_000).toUTCString();
 
 /** What a tree for these cases must have. */
@@ -223,10 +207,6 @@ export function contractCases(dist: string): readonly Case[] {
     });
   };
 
-  // The files of a signed log, if there is one.
-  const { id } = manifestOf(dist).tree;
-  const log = logFiles(dist, routes, id);
-
   const routeOf = (name: string): Route => {
     const found = routes.find((route) => route.name === name);
     if (found === undefined) throw new Error(`the tree has no route "${name}"`);
@@ -240,8 +220,6 @@ export function contractCases(dist: string): readonly Case[] {
       return document && { path: document.path.replace('/api/v1', ''), file };
     }
     if (name === 'largest') return { path, file: file.replace('{limit}', '100') };
-    const logged = log.find(({ route: of }) => of === name);
-    if (logged !== undefined) return { path: `/${logged.file}`, file: logged.file };
     if (!file.includes('{')) return { path, file };
     const [before = '', after = ''] = file.split(/\{\w+\}/);
     const folder = join(dist, before);
@@ -269,7 +247,6 @@ export function contractCases(dist: string): readonly Case[] {
   const groupPage = exampleFor('group-page');
   const summary = exampleFor('largest');
   const download = exampleFor('download-groups-csv');
-  const ofLog = examples.filter(({ route }) => isOfLog(route));
   const pages = examples.filter(({ route }) => route.class === 'page');
   const page = found(pages.toSorted((a, b) => b.size - a.size)[0]);
 
@@ -281,13 +258,13 @@ export function contractCases(dist: string): readonly Case[] {
   }
   const feed = examples.filter(({ route }) => route.class === 'feed').slice(0, 1);
   const documents = examples.filter(({ route }) => route.name === 'download-documents-other');
-  for (const { route, path, file } of [group, groupPage, page, download, ...documents, ...feed, ...ofLog]) {
+  for (const { route, path, file } of [group, groupPage, page, download, ...documents, ...feed]) {
     const headers = { ...contentHeaders(route, path), 'Content-Length': String(read(file).length) };
     one(`HEAD: ${route.name}`, path, { method: 'HEAD' }, { status: 200, headers, body: EMPTY });
   }
 
   // Preconditions
-  for (const { route, path, file } of [group, groupPage, summary, download, ...ofLog]) {
+  for (const { route, path, file } of [group, groupPage, summary, download]) {
     const conditional = (
       name: string,
       headersFor: (etag: string, date: string) => Record<string, string>,
@@ -307,7 +284,6 @@ export function contractCases(dist: string): readonly Case[] {
     const EARLIER = 'Sat, 01 Jan 2000 00:00:00 GMT';
     conditional('its ETag', (etag) => ({ 'If-None-Match': etag }), 304);
     conditional('another ETag', () => ({ 'If-None-Match': '"x"' }), 200);
-    if (isOfLog(route)) continue;
     conditional('its ETag among others', (etag) => ({ 'If-None-Match': `"x", ${etag}` }), 304);
     conditional('its ETag as a weak one', (etag) => ({ 'If-None-Match': `W/${etag}` }), 304);
     conditional('any ETag', () => ({ 'If-None-Match': '*' }), 304);
@@ -384,7 +360,7 @@ export function contractCases(dist: string): readonly Case[] {
   }
 
   // Ranges
-  for (const { route, path, file } of [download, group, groupPage, ...ofLog]) {
+  for (const { route, path, file } of [download, group, groupPage]) {
     const body = read(file);
     const asked = (name: string, headers: Record<string, string>, expected: Expected, method = 'GET'): void =>
       one(`range: ${name}, ${route.name}`, path, { method, headers }, expected);
@@ -394,7 +370,6 @@ export function contractCases(dist: string): readonly Case[] {
       asked(name, { Range: range }, { status: 206, headers, body: body.subarray(first, last + 1) });
     };
     ranged('a part', 'bytes=10-19', 10, 19);
-    if (isOfLog(route)) continue;
     ranged('the rest', 'bytes=50-', 50, body.length - 1);
     ranged('the end', 'bytes=-5', body.length - 5, body.length - 1);
     ranged('beyond the end', `bytes=20-${body.length + 1000}`, 20, body.length - 1);
@@ -456,12 +431,9 @@ export function contractCases(dist: string): readonly Case[] {
   one('parameters that no route has change nothing', `${group.path}?x=1&y=2`, {}, same);
 
   // Parameters in paths
-  /** What a route says where it has nothing by this value of its last parameter. */
-  const absent = (name: string, value: string, tree = id): RegExp => {
-    const text =
-      routeOf(name)
-        .absent?.replace('{tree}', tree)
-        .replace(/\{\w+\}/, value) ?? '';
+  /** What a route says where it has nothing by this value of its parameter. */
+  const absent = (name: string, value: string): RegExp => {
+    const text = routeOf(name).absent?.replace(/\{\w+\}/, value) ?? '';
     return new RegExp(`^${text.replaceAll('.', String.raw`\.`)}$`);
   };
   for (const [code, names, nothing, invalid, detail] of [
@@ -491,63 +463,6 @@ export function contractCases(dist: string): readonly Case[] {
         refused(`parameter: refuses ${value} of ${name}`, pathOf(value), code, { detail });
     }
 
-  // The signed log
-  if (log.length > 0) {
-    const base = `/log/${id}`;
-    // All tiles, full and partial, of hashes and entries, and what the digest is made of.
-    for (const { route: name, file } of log.slice(0, 40)) {
-      const body = read(file);
-      const length = { 'Content-Length': String(body.length), 'Content-Encoding': null, Vary: null };
-      const expected = { status: 200, headers: { ...contentHeaders(routeOf(name)), ...length }, body };
-      one(`log: /${file}`, `/${file}`, { headers: { 'Accept-Encoding': 'br, gzip' } }, expected);
-    }
-    for (const path of [
-      ...'0/x999/x999/999 0/000.p/0 0/000.p/256 0/000.p 0 7/000 entries entries/000.p/300'.split(' '),
-      ...'63/x999/x999/999.p/255 x001/234/067 0/000/0 0/000.gz'.split(' '),
-      `0/${'0'.repeat(300)}`,
-    ])
-      refused(`log: no tile ${path}`, `${base}/tile/${path}`, 'not_found', {
-        detail: absent('log-tile', path),
-      });
-    refused('log: no file of the index', `${base}/index/group/no.txt`, 'not_found', {
-      detail: absent('log-index', 'group/no.txt'),
-    });
-    const other = id === '0123456789abcdef' ? 'fedcba9876543210' : '0123456789abcdef';
-    refused('log: none of another tree', `/log/${other}/checkpoint`, 'not_found', {
-      detail: absent('log-checkpoint', '', other),
-    });
-    refused('log: no tile of another tree', `/log/${other}/tile/0/000`, 'not_found', {
-      detail: absent('log-tile', '0/000', other),
-    });
-    const nothing = [
-      ...[`A${id.slice(1)}`, id.slice(1), `${id}0`, 'x'].flatMap((tree) => [
-        `/log/${tree}/checkpoint`,
-        `/log/${tree}/tile/0/000`,
-      ]),
-      '/log',
-      ...['', '/tile', '/index', '/checkpoint/0', '/checkpoint.gz'].map((path) => base + path),
-      ...'.hidden 0/.p/5 /000 0//000 0/00%200 0/000~ %252e%252e/checkpoint'
-        .split(' ')
-        .map((path) => `${base}/tile/${path}`),
-      `${base}/other/0/000`,
-    ];
-    for (const path of nothing) {
-      // Without a page, for a browser as well: what is below /log is for programs.
-      refused(`log: nothing at ${path}`, path, 'not_found', {
-        headers: { Accept: 'text/html,*/*;q=0.8' },
-        detail: /^nothing is published at this path$/,
-        extra: { Vary: null },
-      });
-    }
-    for (const path of (
-      '../checkpoint 0/../../checkpoint ./0/000 0/000/.. %2e%2e/checkpoint 0/%2E/000 ' +
-      '..%2fcheckpoint ..%5ccheckpoint 0/000%00'
-    ).split(' ')) {
-      refused(`log: refuses ${path} in place of a tile`, `${base}/tile/${path}`, 'invalid_path');
-      refused(`log: refuses ${path} in place of the index`, `${base}/index/${path}`, 'invalid_path');
-    }
-  }
-
   // Paths
   const NOTHING = /^nothing is published at this path$/;
   for (const path of [
@@ -571,8 +486,6 @@ export function contractCases(dist: string): readonly Case[] {
     ['/developers/?a=b', '/developers?a=b'],
     ['/api/v%31', '/api/v1'],
     ['/nothing/', '/nothing'],
-    ...ofLog.map((each) => [`${each.path}/?x=1`, `${each.path}?x=1`] as const),
-    ...(ofLog.length > 0 ? [[`/log/${id}/tile/%30/000%2ep/1`, `/log/${id}/tile/0/000.p/1`] as const] : []),
   ] as const) {
     one(`path: ${path} leads to ${location}`, path, {}, leadsTo(location));
   }
@@ -670,23 +583,13 @@ export function contractCases(dist: string): readonly Case[] {
   }
 
   // Methods
-  const logged = ofLog.map((each) => each.path);
-  for (const path of [
-    group.path,
-    groupPage.path,
-    page.path,
-    ...logged,
-    '/docs',
-    '/nothing',
-    '/api/v1/group/abc',
-  ]) {
+  for (const path of [group.path, groupPage.path, page.path, '/docs', '/nothing', '/api/v1/group/abc']) {
     const headers = { Origin: 'https://x.example', 'Access-Control-Request-Method': 'GET' };
     one(`OPTIONS ${path}`, path, { method: 'OPTIONS', headers }, NO_CONTENT);
   }
   const extra = { Allow: published.options['Allow'] ?? '' };
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'PURGE'])
-    for (const path of [group.path, ...logged.slice(0, 1)])
-      refused(`method: refuses ${method} ${path}`, path, 'method_not_allowed', { method, extra });
+    refused(`method: refuses ${method} ${group.path}`, group.path, 'method_not_allowed', { method, extra });
 
   // Every response
   add('no response names the software', async (send) => {

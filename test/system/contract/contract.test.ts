@@ -2,10 +2,10 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { startProxy } from '../../support/proxy.js';
 import { contractCases, sender } from './cases.js';
-import { signedSample } from './signed-tree.js';
+import { sampleTree } from './sample-tree.js';
 
 it('the proxy keeps the contract, in every case', async () => {
-  const out = await signedSample();
+  const out = await sampleTree();
   const proxy = await startProxy(out, ['--trust-proxy=loopback', '--api-tokens=60', '--page-tokens=60']);
   onTestFinished(async () => void (await proxy.stop()));
   const send = sender(proxy.base);

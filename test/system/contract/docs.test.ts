@@ -2,16 +2,14 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { EXIT } from '../../../generator/base/errors.js';
 import { OPTIONS } from '../../../proxy/config.js';
-import { MadeUpOrigin, documentsOf } from '../../generator/programs/mirror/made-up.js';
 import { inProcess } from '../../generator/publish/support.js';
 import { DIFFERENCES } from './differences.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
-import { standIn } from '../../support/stand-in.js';
 import { fields } from '../../support/values.js';
 
 const path = temporary();
@@ -126,8 +124,6 @@ describe('docs/commands.md', () => {
     const refused = fields(await print('build', '--register', broken, '--out', out));
     const differing = await print('diff', ...tree);
     await print('build', ...tree);
-    const [upload, compared] = await uploads(out);
-    const [prove, verifyProof, keygen, sign] = await signed(register);
     const page = read('docs/json-results.md');
 
     const shown = [await print('check', '--register', broken), built, differing];
@@ -148,13 +144,6 @@ describe('docs/commands.md', () => {
     const listed: Readonly<Record<string, unknown>> = {
       status: await print('status', '--out', out),
       verify: await print('verify', '--out', out),
-      upload,
-      'upload --verify': compared,
-      mirror: await mirrored(),
-      prove,
-      'verify-proof': verifyProof,
-      keygen,
-      sign,
       sample: await print('sample', '--out', path('sample.sqlite'), '--records', '10'),
       'edge nginx': await print('edge', 'nginx', '--out', out, '--write', path('nginx.conf')),
     };
@@ -185,36 +174,6 @@ const RECORD = ['users', 'items']
       VALUES (1, '2026-11-20T08:00:00Z', '2026-11-20T08:00:00Z', 1);`,
   )
   .join('');
-
-/** The results of `upload` with a program in the place of rclone that finds all files the same. */
-async function uploads(out: string): Promise<unknown[]> {
-  const compares = `for each; do case $each in --combined=*) list=\${each#*=}; esac; done
-    [ "$1" != check ] || (cd ${out} && find . -type f | sed 's,^./,= ,' > "$list")`;
-  standIn(path('bin'), 'rclone', compares);
-  const args = ['upload', '--out', out, '--to', 'storage:bucket/prefix'];
-  return [await print(...args), await print(...args, '--verify')];
-}
-
-/** The results of `keygen`, and of `sign`, `prove` and `verify-proof` in a tree of their own. */
-async function signed(register: string): Promise<unknown[]> {
-  const [tree, key, proof] = [path('signed'), path('signing.key'), path('group.tlog-proof')];
-  const made = await print('keygen', '--name', 'register.example/log', '--write', key);
-  await print('build', '--register', register, '--out', tree, '--key', key);
-  return [
-    await print('prove', tree, '/api/v1/group/1', '--write', proof),
-    await print('verify-proof', proof, '--key', readFileSync(`${key}.pub`, 'utf8').trimEnd()),
-    made,
-    await print('sign', '--out', tree, '--key', key),
-  ];
-}
-
-async function mirrored(): Promise<unknown> {
-  const origin = new MadeUpOrigin();
-  const base = await origin.start();
-  onTestFinished(() => origin.stop());
-  origin.publish(documentsOf({ 1: 'one' }));
-  return print('mirror', base, '--out', path('copy'));
-}
 
 async function print(...args: string[]): Promise<unknown> {
   return JSON.parse((await inProcess(...args, '--json', '--quiet')).stdout);

@@ -15,7 +15,6 @@ const PLAIN = { keepDownloads: false, skipInvalid: false, operator: 0, ends: [] 
 const COLLATION: History = {
   records: 40,
   seed: 0,
-  isSigned: false,
   steps: [
     { ...PLAIN, edits: [['a withheld user who is named in another case', { a: 0, b: 0, c: 0 }]] },
     { ...PLAIN, edits: [['a table of another shape', { a: 0, b: 6, c: 2 }]] },
@@ -26,7 +25,6 @@ const COLLATION: History = {
 const ORPHAN: History = {
   records: 40,
   seed: 1,
-  isSigned: false,
   steps: [
     { ...PLAIN, edits: [] },
     { ...PLAIN, edits: [['a record that leaves its histories', { a: 3, b: 0, c: 1 }]] },

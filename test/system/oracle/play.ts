@@ -2,15 +2,13 @@
  * The oracle: whatever becomes of a register, with whatever options and interruptions, a build that follows another
  * gives the tree of a build from nothing, byte for byte, the bundles of changes lead there, and `verify` finds nothing.
  */
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { writeSample } from '../../../data/sample.js';
-import type { Effects } from '../../../generator/pipeline/build.js';
+import { build, type Effects } from '../../../generator/pipeline/build.js';
 import { buildConfig } from '../../../generator/config/config.js';
 import { Failure } from '../../../generator/base/errors.js';
-import { createKey, signed } from '../../../generator/programs/log/key-file.js';
-import { readKey } from '../../../generator/base/keys.js';
 import { progressFor } from '../../../generator/base/progress.js';
 import { completeCommit } from '../../../generator/publish/commit.js';
 import { isCommitting, withPublished } from '../../../generator/state/published.js';
@@ -18,9 +16,8 @@ import { Tree } from '../../../generator/tree/tree.js';
 import { verify } from '../../../generator/programs/verify/verify.js';
 import { TABLES } from '../../../generator/schema/schema.js';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
-import { problemsOf } from '../../generator/programs/log/published.js';
 import { deadFrom, survive, withFault, type Call } from '../../generator/publish/faults.js';
-import { buildAndSign as build, OPERATOR, effectsAt, quiet } from '../../support/build.js';
+import { OPERATOR, effectsAt, quiet } from '../../support/build.js';
 import { bundleOf, contentOf, hashesOf, indexOf, mirrorOf, sha256 } from '../../support/published.js';
 import { differing, removeTree, speaksOfDownloads } from '../../support/tree.js';
 import { EDITS, of, reshaped, type Choice, type Shape } from './edits.js';
@@ -46,7 +43,6 @@ export interface Step {
 export interface History {
   readonly records: number;
   readonly seed: number;
-  readonly isSigned: boolean;
   readonly steps: readonly Step[];
 }
 
@@ -74,7 +70,6 @@ export const histories = (ends?: number): fc.Arbitrary<History> =>
   fc.record({
     records: fc.constantFrom(0, 40, 150, 400),
     seed: fc.nat(1_000),
-    isSigned: fc.boolean(),
     steps: fc.array(
       step(
         ends === undefined
@@ -85,27 +80,18 @@ export const histories = (ends?: number): fc.Arbitrary<History> =>
     ),
   });
 
-const NOTHING_SIGNED = {
-  origin: 'register.example/log',
-  size: 0,
-  root: '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
-};
 const BUILT_AT = '2027-01-02T03:04:05Z';
 
 /**
  * Plays a history in a folder.
  * @returns what differs after which step; undefined where the oracle is right
  */
-export async function play(
-  folder: string,
-  { records, seed, isSigned, steps }: History,
-): Promise<string | undefined> {
+export async function play(folder: string, { records, seed, steps }: History): Promise<string | undefined> {
   removeTree(folder);
   const paths = {
     register: `${folder}-register.sqlite`,
     out: folder,
     fresh: `${folder}-fresh`,
-    keys: isSigned ? keysOf(folder) : undefined,
     reader: new Reader(folder),
   };
   for (const file of [paths.register, `${paths.register}-wal`, `${paths.register}-shm`])
@@ -142,7 +128,6 @@ interface Paths {
   readonly register: string;
   readonly out: string;
   readonly fresh: string;
-  readonly keys: Keys | undefined;
   readonly reader: Reader;
 }
 
@@ -177,24 +162,7 @@ class Reader {
   }
 }
 
-/** The key of a tree, and the same key as if it had signed nothing, for a tree from nothing. */
-interface Keys {
-  readonly own: string;
-  readonly fresh: string;
-  readonly vkey: string;
-}
-
-function keysOf(folder: string): Keys {
-  const [own, fresh] = [`${folder}-own.key`, `${folder}-fresh.key`];
-  for (const key of [own, fresh])
-    for (const suffix of ['', '.pub', '.last']) rmSync(key + suffix, { force: true });
-  return { own, fresh, vkey: createKey('register.example/log', own) };
-}
-
-async function compare(
-  { register, out, fresh, keys, reader }: Paths,
-  taken: Step,
-): Promise<string | undefined> {
+async function compare({ register, out, fresh, reader }: Paths, taken: Step): Promise<string | undefined> {
   const { skipInvalid, keepDownloads, ends } = taken;
   const operator = taken.operator === 0 ? OPERATOR : anotherOperator(out);
   const config = (to: string) =>
@@ -205,15 +173,10 @@ async function compare(
       skipInvalid,
       acceptRemovals: true,
       acceptRepublished: true,
-      ...(keys && { key: [to === out ? keys.own : keys.fresh] }),
     });
   const follow = (effects?: Partial<Effects>) =>
     build({ ...config(out), keepDownloads }, { ...effectsAt(BUILT_AT), ...effects });
   removeTree(fresh);
-  if (keys !== undefined) {
-    copyFileSync(keys.own, keys.fresh);
-    writeFileSync(`${keys.fresh}.last`, signed(readKey(keys.own).signer, NOTHING_SIGNED));
-  }
   const anew = await outcomeOf(() => build(config(fresh), effectsAt(BUILT_AT)));
   const content = (tree: string): Record<string, string> =>
     Object.fromEntries(
@@ -236,8 +199,6 @@ async function compare(
   if (followed !== PUBLISHED) return inWords(differing(hashesOf(out), before));
   const damage = (await verify(new Tree(out), quiet())).damage.map(({ file, what }) => `${file} is ${what}`);
   if (damage.length > 0) return damage.join(', ');
-  const problems = keys === undefined ? [] : problemsOf(out, keys.vkey);
-  if (problems.length > 0) return problems.join(', ');
   // Those of tables that didn't change were kept from the build before.
   const [kept, counted] = [out, fresh].map((to) =>
     withPublished(new Tree(to), ({ newest }) => newest?.described.counts),

@@ -24,13 +24,12 @@ const PLACES = words(
 );
 const PREFIXES = words(
   '/ /api/v1/ /api/v1/group/ /api/v1/group/7/ /downloads/ /group/7/ /.well-known/ /api/v1/largest/ /static/ // /./ ' +
-    '/api/v1/group/666/ /log/efd62e2505583bf5/tile/ /log/efd62e2505583bf5/tile/0/ /log/',
+    '/api/v1/group/666/',
   '',
 );
 const TARGETS = words(
   '/ /api/v1 /api/v1/group/7 /api/v1/group/8 /api/v1/group/666 /nothing /api/v1/largest?limit=3 ' +
-    '/group/7/history.json /downloads/groups.csv /api/v1/group/667 /log/efd62e2505583bf5/checkpoint ' +
-    '/log/efd62e2505583bf5/tile/0/000.p/5 /log/efd62e2505583bf5/tile/out/canary.txt',
+    '/group/7/history.json /downloads/groups.csv /api/v1/group/667',
 );
 const METHODS = words(
   'GET HEAD POST PUT DELETE PATCH TRACE CONNECT OPTIONS PROPFIND get Get GETT G PRI SOURCE M-SEARCH QUERY LOCK BREW ' +

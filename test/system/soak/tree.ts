@@ -16,7 +16,7 @@ export interface HostileTree {
 }
 
 /** Those of which the tree has files; three of the largest. */
-const NAMES = new Set('index group largest history csv log-checkpoint log-tile front'.split(' '));
+const NAMES = new Set('index group largest history csv front'.split(' '));
 const LIMIT = { name: 'limit', in: 'query', type: 'integer', minimum: 1, maximum: 3, default: 2 };
 const SERVED = ROUTES.filter(({ name }) => NAMES.has(name)).map((route) =>
   route.name === 'largest' ? { ...route, parameters: [LIMIT] } : route,
@@ -29,8 +29,7 @@ const DOWNLOAD_BYTES = 3_000_000;
 const FORBIDDEN = words(
   '../canary.txt ../other/canary.txt .env .gitignore .snapshot/ledger.json .snapshot/stage/api/v1/group/7.json ' +
     '.well-known/.hidden secret.json api/v1/group/secret.json api/v1/group/7 api/v1/group/.json ' +
-    'api/v1/largest/4.json group/7/.history.json log/efd62e2505583bf5/secret log/efd62e2505583bf5/tile/.hidden ' +
-    'log/efd62e2505583bf5/tile/.hidden.p/5 log/efd62e2505583bf/checkpoint log/secret/tile/0/000',
+    'api/v1/largest/4.json group/7/.history.json',
 );
 
 /** @param folder an empty one; the tree is `dist` in it */
@@ -51,8 +50,6 @@ export function makeTree(folder: string): HostileTree {
   publish('group/7/history.json', '{"id":7,"members":[]}');
   publish('index.html', '<!doctype html><title>x</title>');
   publish('downloads/groups.csv', Buffer.alloc(DOWNLOAD_BYTES, 'id,name\r\n7,"x"\r\n'));
-  publish('log/efd62e2505583bf5/checkpoint', 'a checkpoint');
-  publish('log/efd62e2505583bf5/tile/0/000.p/5', Buffer.alloc(160, 'a tile; '));
   for (const limit of [1, 2, 3]) publish(`api/v1/largest/${limit}.json`, `{"limit":${limit}}`);
   const long = JSON.stringify({ id: 8, members: Array.from({ length: 500 }, (_, index) => index * index) });
   publish('api/v1/group/8.json', long);
@@ -67,7 +64,6 @@ export function makeTree(folder: string): HostileTree {
   // Names that routes do name, but that lead out of the tree.
   symlinkSync('../../../../canary.txt', join(dist, 'api/v1/group/666.json'));
   symlinkSync('/etc/passwd', join(dist, 'api/v1/group/667.json'));
-  symlinkSync('../../../..', join(dist, 'log/efd62e2505583bf5/tile/out'));
   // Of what lies anywhere else: /etc/passwd, stack traces, this folder's path.
   canaries.push('root:x:0:0', 'node:internal', '    at ', folder);
 

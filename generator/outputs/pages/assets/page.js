@@ -10,7 +10,6 @@ import { capitalized } from '../../../schema/words.js';
  * @property {string} name of the register
  * @property {string} base
  * @property {{ name: string, url: string }} licence
- * @property {{ guide: string, record: string, history?: string }} [log] the guide to the signed log, and names of routes in it; absent if there is none
  * @property {Readonly<Record<Kind, import('../../../schema/words.js').Word>>} words what the kinds are called
  * @property {import('../lookup-field.js').LookupField} lookup
  * @property {{ page: string, record: string, history?: string, feed?: string, snapshot: string, docs: string, embed: string }} paths of what there is

@@ -267,14 +267,6 @@ function showLookup() {
   );
 }
 
-/** The documents that the page shows, if there is a log to find them in. @type {import('./proof.js').Shown[]} */
-const shown = [];
-
-/** @param {string} what @param {string | undefined} route @param {string} path @param {string} body */
-function note(what, route, path, body) {
-  if (route !== undefined) shown.push({ what, route, key: Number(id), path, body });
-}
-
 /**
  * When the number that matters was read: a count with its newest reading, to which each change leads, all else with the
  * record. Undefined if nobody knows: the history, which would say it, could not be loaded.
@@ -304,12 +296,11 @@ async function load(id) {
     return;
   }
   const record = answer.value;
-  note('record', page.log?.record, filled(paths.record, id), answer.body);
   const rest = element('div', { class: 'skeleton chart', 'aria-hidden': 'true' });
   const figureAt = await figureTime(record, history);
   show(
     'done',
-    summary(record, id, (times) => mark(times), shown, figureAt),
+    summary(record, id, (times) => mark(times), figureAt),
     rest,
   );
   status.textContent = 'The record is shown.';
@@ -327,7 +318,6 @@ async function fill(rest, record, path, asked) {
   const answer = await asked;
   const history = answer?.good === true ? objectIn(answer.value) : null;
   const parts = history === null || path === undefined ? [] : historyParts(history, record, path);
-  if (parts.length > 0) note('history', page.log?.history, path ?? '', answer?.body ?? '');
   const retry = () => void fill(below, record, path, path === undefined ? undefined : ask(path));
   const below = element(
     'div',

@@ -5,8 +5,7 @@
  * @property {number} status 0 where there was no answer
  * @property {string} summary
  * @property {boolean} good
- * @property {string} body as it was sent
- * @property {string} text the same, JSON indented
+ * @property {string} text of the body, JSON indented
  * @property {unknown} value the JSON, undefined where there is none
  * @property {readonly (readonly [string, string])[]} headers
  * @property {number} waitSeconds how long to wait before the next request, 0 for not at all
@@ -30,7 +29,6 @@ export async function ask(url) {
         ? 'No response: the service could not be reached.'
         : 'No response: this device is offline.',
       good: false,
-      body: '',
       text: '',
       value: undefined,
       headers: [],
@@ -43,7 +41,6 @@ export async function ask(url) {
     status: response.status,
     summary: `${response.status} ${titleOf(value) ?? response.statusText}, ${text.length.toLocaleString('en')} characters in ${milliseconds} ms`,
     good: response.ok,
-    body: text,
     text: value === undefined ? text : JSON.stringify(value, null, 2),
     value,
     headers: [...response.headers],

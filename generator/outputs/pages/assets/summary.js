@@ -159,16 +159,16 @@ function changeList(changes, mark) {
 }
 
 /**
- * A button, and the part that it opens, which a script of its own fills.
- * @template T
- * @param {{ words: string, id: string, what: string, load: () => Promise<T>, fill: (script: T, part: HTMLElement) => void }} options
+ * A button, and the part that it opens: how to cite a record, which a script of its own writes.
+ * @param {import('./cite.js').Source} source
  */
-function opening({ words, id, what, load, fill }) {
+function citing(source) {
+  const id = 'citation';
   const opened = element('div', { id, class: 'opened', hidden: true });
   const refill = async () => {
-    const script = await load().catch(() => undefined);
-    if (script !== undefined) return fill(script, opened);
-    opened.replaceChildren(unloaded(`${what} could not be loaded.`, retry));
+    const script = await import('./cite.js').catch(() => undefined);
+    if (script !== undefined) return script.cite(opened, source);
+    opened.replaceChildren(unloaded('The sentence to cite could not be loaded.', retry));
   };
   const retry = () => {
     opener.focus();
@@ -179,38 +179,17 @@ function opening({ words, id, what, load, fill }) {
     opener.setAttribute('aria-expanded', String(!opened.hidden));
     if (!opened.hidden) void refill();
   };
-  const opener = button(words, toggle, { 'aria-expanded': 'false', 'aria-controls': id });
+  const opener = button('Cite', toggle, { 'aria-expanded': 'false', 'aria-controls': id });
   return { opened, opener };
 }
-
-/** @param {import('./cite.js').Source} source */
-const citing = (source) =>
-  opening({
-    words: 'Cite',
-    id: 'citation',
-    what: 'The sentence to cite',
-    load: () => import('./cite.js'),
-    fill: (script, opened) => void script.cite(opened, source),
-  });
-
-/** @param {readonly import('./proof.js').Shown[]} documents @param {string} guide */
-const proving = (documents, guide) =>
-  opening({
-    words: 'Proof',
-    id: 'proof',
-    what: 'The proof',
-    load: () => import('./proof.js'),
-    fill: (script, opened) => script.show(opened, documents, { base: page.base, guide }),
-  });
 
 /**
  * @param {Values} record
  * @param {string} id
  * @param {Mark} mark
- * @param {readonly import('./proof.js').Shown[]} documents what the page shows
  * @param {string | undefined} figureAt when the number that matters was read
  */
-export function summary(record, id, mark, documents, figureAt) {
+export function summary(record, id, mark, figureAt) {
   const nameField = kind === 'user' ? 'username' : 'name';
   const name = textIn(record[nameField]);
   const state = textIn(record.state);
@@ -227,7 +206,6 @@ export function summary(record, id, mark, documents, figureAt) {
     readAt,
     snapshot: paths.snapshot,
   });
-  const openings = [citation, ...(page.log === undefined ? [] : [proving(documents, page.log.guide)])];
   const links = [
     ['JSON', filled(paths.record, id)],
     ...(paths.history === undefined ? [] : [['History', filled(paths.history, id)]]),
@@ -258,14 +236,9 @@ export function summary(record, id, mark, documents, figureAt) {
           : []),
         meaning !== undefined && element('span', { class: 'meaning' }, ` ${meaning}`),
       ),
-      element(
-        'ul',
-        { class: 'record-links' },
-        ...links,
-        ...openings.map(({ opener }) => element('li', {}, opener)),
-      ),
+      element('ul', { class: 'record-links' }, ...links, element('li', {}, citation.opener)),
     ),
-    ...openings.map(({ opened }) => opened),
+    citation.opened,
     name === null
       ? element('h1', {}, `${capital} ${id} `, has(nameField) && none(`${nameField} not measured`))
       : element(

@@ -1,10 +1,10 @@
 /** The pages of the documentation, their contents, and what their search finds. */
 import { z } from 'zod';
 import {
+  DOCUMENTATION,
   PARTS,
   REFERENCE,
   SEARCH_PATH,
-  documentationOf,
   type DocumentationPage,
 } from '../../../routes/documentation.js';
 import { publishedHeaders, type Headers, type PublishedHeaders } from '../../../routes/headers.js';
@@ -43,9 +43,8 @@ export interface RenderedPage extends DocumentationPage {
 /** All pages of the documentation. */
 export function documentationPages(documented: Documented): readonly RenderedPage[] {
   const { config, overview, inWords, isThere } = documented;
-  const { operator, isSigned, log } = config;
-  const pages = documentationOf(isSigned)
-    .filter(({ name }) => isThere(name))
+  const { operator } = config;
+  const pages = DOCUMENTATION.filter(({ name }) => isThere(name))
     .map((page) => titled(page, overview.measured, isThere))
     .map((page) => ({ ...page, title: inWords(page.title), description: inWords(page.description) }));
   const published = publishedHeaders(operator.licence.url);
@@ -57,7 +56,6 @@ export function documentationPages(documented: Documented): readonly RenderedPag
     'guide-finding-page': () => findingPage(documented),
     'guide-copying-page': () => copyingPage(documented),
     'guide-tools-page': () => toolsPage(documented),
-    'guide-log-page': () => ({ log, document: firstUrl(documented) }),
     'guide-terms-page': () => ({
       licence: licenceText(operator),
       isCreditOptional: !asksForCredit(operator.licence),

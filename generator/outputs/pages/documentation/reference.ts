@@ -50,10 +50,6 @@ function valuesOf(parameter: Parameter): string {
       return '2026-11, or a numbered part of one';
     case 'asset':
       return 'a name in lower case that ends in 10 hexadecimal digits';
-    case 'tree':
-      return '16 lower-case hexadecimal digits';
-    case 'path':
-      return 'segments of letters, digits, ".", "_" and "-"';
   }
 }
 
@@ -102,7 +98,7 @@ function sectionOf(names: readonly string[], documented: Documented, { content }
   const routes = names.map((name) => routeNamed(table, name));
   const [route] = routes;
   if (route === undefined) throw new TypeError('a section of the reference has no route');
-  const document = documentOf(route.name, config);
+  const document = documentOf(route.name);
   const url = exampleUrl(route, documented);
   const body = bodyOf(route, documented);
   const isRecord = route.class === 'record';

@@ -5,7 +5,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writeSample } from '../../../../data/sample.js';
 import { PROBLEMS } from '../../../../generator/outputs/openapi/problems.js';
-import { tableOf } from '../../../../generator/routes/routes.js';
+import { ROUTES } from '../../../../generator/routes/routes.js';
 import { MAX_PATH_BYTES } from '../../../../proxy/snapshot/request-target.js';
 import {
   ask,
@@ -15,7 +15,7 @@ import {
   type Answer,
   type AskOptions,
 } from '../../../proxy/support.js';
-import { buildSigned } from '../../../system/contract/signed-tree.js';
+import { published } from '../../../support/build.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { startProxy, type RunningProxy } from '../../../support/proxy.js';
 import { manifestOf } from '../../../support/published.js';
@@ -31,8 +31,6 @@ import {
   type Description,
   type Response,
 } from './support.js';
-
-const TABLE = tableOf({ isSigned: true });
 
 const path = temporary();
 const out = path('dist');
@@ -52,7 +50,7 @@ async function proxyOn(dist: string): Promise<number> {
 beforeAll(async () => {
   const register = path('register.sqlite');
   await writeSample({ file: register, records: 200, seed: 7 });
-  const build = () => buildSigned(register, out, join(PROJECT, 'data/operator.json'));
+  const build = () => published({ register, out, operator: join(PROJECT, 'data/operator.json') });
   await build();
   changeRegister(
     register,
@@ -97,21 +95,12 @@ function urlOf(at: string, value?: string): string {
   const get = description.paths[at]?.get;
   const parameter = get && parameterOf(get);
   if (parameter === undefined) return at;
-  if (parameter.name === 'tree') return ofLog(at, value);
   // Examples of the description are declared: those of the tree are in snapshot.json.
   const real = manifestOf(out).routes.find((route) => route.path === at)?.['example'];
   if (value === undefined && parameter.in === 'path' && typeof real === 'string') return real;
   // Of change lists there is the second alone.
   const filled = value ?? '2';
   return parameter.in === 'query' ? `${at}?${parameter.name}=${filled}` : at.replace(/\{\w+\}/, filled);
-}
-
-/** A file of the log. @param value in place of the tree's id */
-function ofLog(at: string, value?: string): string {
-  const { tree } = manifestOf(out);
-  return at
-    .replace('{tree}', value ?? tree.id)
-    .replace('{path}', at.includes('/tile/') ? '0/000' : 'routes.txt');
 }
 
 /** Brings about an answer of a status at a path. */
@@ -175,14 +164,12 @@ function expectBody(answer: Answer, said: Response, at: string, what: string): v
   expect(judge(description)(schema, JSON.parse(answer.text)), what).toEqual([]);
 }
 
-it('the description is valid OpenAPI, and the log in it has a tag', async () => {
+it('the description is valid OpenAPI', async () => {
   const described = fields(JSON.parse(readFileSync(join(out, 'api/v1/openapi.json'), 'utf8')));
   expect(await new Validator().validate(described)).toEqual({ valid: true });
-  const ofLog = Object.entries(description.paths).filter(([at]) => at.startsWith('/log/'));
-  expect(ofLog.map(([, { get }]) => get.tags)).toEqual([['Log'], ['Log'], ['Log']]);
 });
 
-const PATHS = TABLE.filter(
+const PATHS = ROUTES.filter(
   ({ class: cacheClass, name }) => !['page', 'asset'].includes(cacheClass) || name === 'openapi',
 ).map((route) => route.path);
 

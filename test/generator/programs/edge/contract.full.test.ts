@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contractCases, sender } from '../../../system/contract/cases.js';
 import { DIFFERENCES, SERVERS, type ServerName } from '../../../system/contract/differences.js';
 import { startNginx, startVarnish, type EdgeServer } from '../../../system/contract/servers.js';
-import { signedSample } from '../../../system/contract/signed-tree.js';
+import { sampleTree } from '../../../system/contract/sample-tree.js';
 import { temporary } from '../../../support/folder.js';
 import { has } from '../../../support/programs.js';
 import { startProxy } from '../../../support/proxy.js';
@@ -21,7 +21,7 @@ const isPossible: Readonly<Record<ServerName, boolean>> = {
 };
 
 beforeAll(async () => {
-  cpSync(await signedSample(), out, { recursive: true });
+  cpSync(await sampleTree(), out, { recursive: true });
   // Dates a minute later must lie in the past: others are ignored.
   const anHourAgo = new Date(Date.now() - 3_600_000);
   for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' }))

@@ -9,12 +9,12 @@ import { readPublished } from '../../../../generator/programs/edge/published.js'
 import { ratesOf } from '../../../../generator/programs/edge/rates.js';
 import { Tree } from '../../../../generator/tree/tree.js';
 import { prefersHtml } from '../../../../proxy/http/negotiation.js';
-import { signedSample } from '../../../system/contract/signed-tree.js';
+import { sampleTree } from '../../../system/contract/sample-tree.js';
 import { filesByUrl, inProcess } from '../../publish/support.js';
 import { temporary } from '../../../support/folder.js';
 
 const path = temporary();
-const out = await signedSample();
+const out = await sampleTree();
 
 const edge = (...args: string[]) => inProcess('edge', ...args);
 
@@ -168,18 +168,6 @@ describe('the files for static hosts', () => {
   beforeAll(() => {
     published = readPublished(new Tree(out));
     headers = hostHeaders(published);
-  });
-
-  it('have rules for a signed log: types, and no tile of a year, since a 404 has the header as well', () => {
-    for (const at of ['/log/:tree/checkpoint', '/log/:tree/index/*']) {
-      expect(ruleOf(at)).toContain('  Content-Type: text/plain; charset=utf-8\n');
-      expect(ruleOf(at)).toContain('  Cache-Control: public, max-age=5, stale-if-error=60\n');
-    }
-    const tile = ruleOf('/log/:tree/tile/*');
-    expect(tile).toContain('  Content-Type: application/octet-stream\n');
-    expect(tile).toContain('  Cache-Control: public, max-age=60\n  CDN-Cache-Control: max-age=60\n');
-    expect(tile).not.toContain('31536000');
-    expect(headers.match(/^\/log/gm)).toHaveLength(3);
   });
 
   it('have the headers of each route, in few rules', () => {

@@ -9,7 +9,7 @@ import { nginxConfiguration } from '../../../../generator/programs/edge/nginx.js
 import { readPublished } from '../../../../generator/programs/edge/published.js';
 import { Failure } from '../../../../generator/base/errors.js';
 import { Tree } from '../../../../generator/tree/tree.js';
-import { signedSample } from '../../../system/contract/signed-tree.js';
+import { sampleTree } from '../../../system/contract/sample-tree.js';
 import { temporary } from '../../../support/folder.js';
 import {
   HOSTILE_TEXTS,
@@ -23,7 +23,7 @@ import {
 const path = temporary();
 const out = path('dist');
 mkdirSync(out);
-const built = readFileSync(`${await signedSample()}/snapshot.json`, 'utf8');
+const built = readFileSync(`${await sampleTree()}/snapshot.json`, 'utf8');
 const honest = withFewRoutes(jsonObject.parse(JSON.parse(built)));
 
 interface Token {
