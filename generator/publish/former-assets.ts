@@ -1,5 +1,5 @@
 /**
- * The assets of the two snapshots before, which pages in caches still load. Their names prove their
+ * The assets of the two snapshots before, which pages in caches still load. Their names tell their
  * content, so documents, digest and changes leave them out; the routes of `FORMER_ASSETS` serve
  * them, and the state counts the snapshots since each of them was current.
  */
