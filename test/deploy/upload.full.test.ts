@@ -18,6 +18,7 @@ import { DEPLOY, run, type Ended } from './run.js';
 
 const path = temporary();
 const DONE = { code: 0, output: '' };
+const PROGRAM = join(PROJECT, 'node_modules/s3rver/bin/s3rver.js');
 const BUCKET = 'bucket';
 const OBJECT = '._S3rver_object';
 
@@ -50,10 +51,7 @@ async function storage() {
   mkdirSync(root);
   const server = spawn(
     process.execPath,
-    [
-      join(PROJECT, 'node_modules/s3rver/bin/s3rver.js'),
-      ...['-d', root, '-a', '127.0.0.1', '-p', '0', '--configure-bucket', BUCKET],
-    ],
+    [PROGRAM, '-d', root, '-a', '127.0.0.1', '-p', '0', '--configure-bucket', BUCKET],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const behind = await new Promise<number>((resolve) => {
@@ -124,16 +122,20 @@ const isSent = (name: string): boolean => !isSibling(name);
 const sentOf = (out: string): Record<string, string> =>
   Object.fromEntries(Object.entries(hashesOf(out)).filter(([name]) => isSent(name)));
 
+/** The files in a list that are sent. */
+const linesOf = (list: string): string[] => readFileSync(list, 'utf8').trimEnd().split('\n').filter(isSent);
+
+const isAsset = (line: string): boolean => line.startsWith('PUT assets/');
+
 /** Builds the next snapshot, with lists. @returns them as they are, and their lines */
 async function next(register: string, out: string) {
   changeRegister(register, STEP);
   const lists = { filesFrom: path('files'), deleteFrom: path('gone') };
   await buildWith({ register, out, ...lists });
-  const lines = (file: string): string[] => readFileSync(file, 'utf8').trimEnd().split('\n').filter(isSent);
   return {
     lists: [lists.filesFrom, lists.deleteFrom],
-    put: lines(lists.filesFrom),
-    gone: lines(lists.deleteFrom),
+    put: linesOf(lists.filesFrom),
+    gone: linesOf(lists.deleteFrom),
   };
 }
 
@@ -156,7 +158,6 @@ describe.runIf(has('uploads', 'rclone', 'jq'))('upload.sh', () => {
     const puts = remote.sent();
     expect(puts.toSorted()).toEqual(names.map((name) => `PUT ${name}`).toSorted());
     expect(puts.slice(-2)).toEqual(['PUT changes/index.json', 'PUT snapshot.json']);
-    const isAsset = (line: string): boolean => line.startsWith('PUT assets/');
     expect(puts.findLastIndex(isAsset)).toBe(puts.filter(isAsset).length - 1);
     const { headers, routes } = readPublished(new Tree(out));
     for (const name of names) {

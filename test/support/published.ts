@@ -173,19 +173,16 @@ interface DigestRoute {
   readonly requires?: string | undefined;
 }
 
+const hashOf = (...parts: readonly (string | Uint8Array)[]): Buffer =>
+  parts.reduce((sum, part) => sum.update(part), createHash('sha256')).digest();
+
 /** The head of a Merkle tree over these leaves: RFC 6962, section 2.1. */
-function rootOf(entries: readonly string[]): Buffer {
-  const hashOf = (...parts: readonly (string | Uint8Array)[]): Buffer => {
-    const sum = createHash('sha256');
-    for (const part of parts) sum.update(part);
-    return sum.digest();
-  };
-  const [only] = entries;
-  if (only === undefined) return hashOf('');
-  if (entries.length === 1) return hashOf(Buffer.of(0), only);
+function rootOf(leaves: readonly string[]): Buffer {
+  const [only = ''] = leaves;
+  if (leaves.length < 2) return leaves.length === 0 ? hashOf() : hashOf(Buffer.of(0), only);
   let split = 1;
-  while (split * 2 < entries.length) split *= 2;
-  return hashOf(Buffer.of(1), rootOf(entries.slice(0, split)), rootOf(entries.slice(split)));
+  while (split * 2 < leaves.length) split *= 2;
+  return hashOf(Buffer.of(1), rootOf(leaves.slice(0, split)), rootOf(leaves.slice(split)));
 }
 
 /** The digest of a mirror, computed from its documentation with no code of the generator's. */
