@@ -5,7 +5,7 @@
 # If a step fails, those after it don't happen, and the run ends with the exit code of the step:
 #   check   nothing is built, the published tree stays as it was
 #   build   nothing is uploaded or purged, the published tree stays as it was
-#   upload  nothing is purged; the next run resumes the upload
+#   upload  nothing is purged; the next run compares all that is there
 #   purge   its URLs are kept, and purged by the next run along with its own
 # 75 says that another run is at work.
 #
@@ -63,13 +63,22 @@ keep_urls
 # Downloads are written once a day, and again if that failed.
 day=$(date -u -d "${DOWNLOADS_AT:-02} hours ago" +%F)
 [ "$day" != "$(cat "$work/downloads" 2> /dev/null)" ] || set -- --keep-downloads "$@"
+# The lists of a build are enough where the run before has uploaded: those before are not in them.
+uploaded=$(cat "$work/uploaded" 2> /dev/null || :)
+rm -f "$work/uploaded"
+[ -z "${UPLOAD_TO:-}" ] || set -- --files-from "$work/put" --delete-from "$work/gone" "$@"
 step build snapshot build --quiet --wait --register "$register" --operator "$operator" \
   --out "$out" "$@"
 echo "$day" > "$work/downloads"
 keep_urls
 
-[ -z "${UPLOAD_TO:-}" ] ||
-  step upload snapshot upload --quiet --wait --out "$out" --to "$UPLOAD_TO"
+if [ -n "${UPLOAD_TO:-}" ]; then
+  set -- "$work/put" "$work/gone"
+  [ "$uploaded" = "$UPLOAD_TO" ] || set --
+  step upload "$deploy/upload.sh" "$out" "$UPLOAD_TO" "$@"
+  echo "$UPLOAD_TO" > "$work/uploaded"
+  rm "$work/put" "$work/gone"
+fi
 
 if [ -n "${CDN:-}" ] && [ -e "$work/urls" ]; then
   step purge "$deploy/purge.sh" "$work/urls" "$out/snapshot.json"

@@ -1,4 +1,5 @@
 /** The command line: every command but `serve`. With cli.ts the only file here that uses process.*. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommanderError, type Command } from 'commander';
 import { addCommands } from './commands/commands.js';
@@ -147,6 +148,10 @@ program.hook('preAction', (_, command) => {
     if (command.getOptionValueSource(key) !== 'default') continue;
     command.setOptionValue(key, join(defaultsFolder, String(command.getOptionValue(key))));
   }
+  // An installed package is called in folders that have none: then it takes the example of its own.
+  const operator: unknown = command.getOptionValue('operator');
+  if (command.getOptionValueSource('operator') !== 'cli' && !existsSync(String(operator)))
+    command.setOptionValue('operator', join(self.root, DEFAULTS.operator));
 });
 
 /** Prints an error, in one line if it was expected, and returns the exit code. */

@@ -1,5 +1,4 @@
 /** Turns untrusted flags and operator.json into one frozen configuration, with all defaults. */
-import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 import { accentStyle, brandOf, type Brand } from './brand.js';
@@ -73,13 +72,14 @@ export interface BuildConfig
       | 'register'
       | 'out'
       | 'state'
-      | 'isExample'
       | 'skipInvalid'
       | 'acceptRemovals'
       | 'acceptRepublished'
       | 'acceptRenumbered'
       | 'keepDownloads'
     > {
+  /** The operator file, if it is an example of one. */
+  readonly example: string | undefined;
   /** What doesn't count as measured, even if the register has it (see `MEASURABLE`). */
   readonly notMeasured: readonly string[];
   readonly lists: Lists;
@@ -109,7 +109,7 @@ export function buildConfig(flags: unknown): BuildConfig {
     register,
     out,
     state,
-    isExample,
+    example: isExample ? file : undefined,
     skipInvalid,
     acceptRemovals,
     acceptRepublished,
@@ -124,11 +124,9 @@ export function buildConfig(flags: unknown): BuildConfig {
   });
 }
 
-/** What doesn't count as measured, for a command that renders nothing: it needs no operator file. */
+/** What doesn't count as measured, for a command that renders nothing. */
 export const notMeasuredBy = (operator: string): readonly string[] =>
-  existsSync(operator) || operator !== DEFAULTS.operator
-    ? withHistories(readOperator(operator).content.not_measured)
-    : [];
+  withHistories(readOperator(operator).content.not_measured);
 
 /** A path in the operator file is relative to it. */
 const relativeToOperator = (operator: string, path: string): string =>

@@ -333,14 +333,14 @@ const NO_FINDINGS: CheckReport = { findings: [], total: 0, skippable: true };
 
 /** Warns of publishing somebody's register in the name, and under the licence, of an example. */
 function warnOfExample(
-  { isExample, operator: { name, licence } }: BuildConfig,
+  { example, operator: { name, licence } }: BuildConfig,
   register: Register,
   warn: Effects['warn'],
 ): void {
-  if (!isExample || register.isSample) return;
+  if (example === undefined || register.isSample) return;
   warn(
     `warning: without --operator this register is published as "${name}" under ${licence.name}: copy` +
-      ` data/operator.json, say in the copy who you are, and name it with --operator`,
+      ` ${example}, say in the copy who you are, and name it with --operator`,
   );
 }
 

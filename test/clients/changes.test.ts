@@ -110,8 +110,7 @@ describe('a bundle', () => {
   beforeEach(() => {
     origin.reset();
     const first = { '/api/v1/group/1': 'one' };
-    for (const documents of [first, { ...first, [ADDED.path]: ADDED.body }, first])
-      origin.publish(documents);
+    for (const documents of [first, { ...first, [ADDED.path]: ADDED.body }, first]) origin.publish(documents);
   });
 
   const at = (sequence: number): Position => ({

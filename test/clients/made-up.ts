@@ -31,7 +31,10 @@ export class MadeUpOrigin {
   readonly #server = createServer(({ url = '' }, response) => {
     const body = this.files.get(url);
     if (body === undefined) response.writeHead(404).end('not found');
-    else response.writeHead(200, { 'content-length': body.length }).end(body);
+    else {
+      const type = url.endsWith('.json') ? 'application/json' : 'application/gzip';
+      response.writeHead(200, { 'content-type': type, 'content-length': body.length }).end(body);
+    }
   });
 
   /** @returns its URL */
@@ -85,7 +88,13 @@ export class MadeUpOrigin {
 
   #announce(): void {
     const { digest } = this.history.at(-1) ?? {};
-    const index = { tree: this.tree, sequence: this.history.length, digest, oldest: 1, changes: this.#changes };
+    const index = {
+      tree: this.tree,
+      sequence: this.history.length,
+      digest,
+      oldest: 1,
+      changes: this.#changes,
+    };
     this.files.set('/changes/index.json', Buffer.from(JSON.stringify(index)));
   }
 }

@@ -14,7 +14,7 @@ import { containing } from '../support/values.js';
 import { DEPLOY, holding, record, run, type Received } from './run.js';
 
 const path = temporary();
-const HAS_TOOLS = has('the scripts of deploy/', 'curl', 'jq');
+const HAS_TOOLS = has('the scripts of deploy/', 'curl', 'jq', 'rclone');
 const BASE = 'https://register.example';
 
 it.each(readdirSync(DEPLOY).filter((name) => name.endsWith('.sh')))('%s is a script of sh', async (name) => {
@@ -179,22 +179,28 @@ describe.skipIf(!HAS_TOOLS)('purge.sh', () => {
 });
 
 /**
- * A register that publish.sh publishes, with a CDN that the test serves. The generator is the real one, but for
- * uploads, and its calls are noted.
+ * A register that publish.sh publishes, to a folder and with a CDN that the test serves. Generator and rclone are the
+ * real ones, and their calls are noted.
  */
 async function site(headers: Readonly<Record<string, string>> = TAGS) {
   const folder = path('site');
   const bin = join(folder, 'bin');
   mkdirSync(bin, { recursive: true });
   const [calls, uploads, out] = [join(folder, 'calls'), join(folder, 'uploads'), join(folder, 'dist')];
+  const remote = join(folder, 'remote');
   writeFileSync(uploads, '0');
   const node = `#!/bin/sh
 shift
 echo "$*" >> ${calls}
-if [ "$1" = upload ]; then exit "$(cat ${uploads})"; fi
 exec ${process.execPath} ${join(PROJECT, 'build/generator/cli.js')} "$@"
 `;
   writeFileSync(join(bin, 'node'), node, { mode: 0o755 });
+  const rclone = `#!/bin/sh
+case $1 in check) echo 'compare' ;; *) echo 'upload' ;; esac >> ${calls}
+[ "$(cat ${uploads})" = 0 ] || exit "$(cat ${uploads})"
+PATH=\${PATH#${bin}:} exec rclone "$@"
+`;
+  writeFileSync(join(bin, 'rclone'), rclone, { mode: 0o755 });
   const register = writeRegister(path('register.sqlite'), {
     groups: [1, 2, 3].map((id) => ({ id, name: `group ${id}` })),
   });
@@ -212,17 +218,20 @@ exec ${process.execPath} ${join(PROJECT, 'build/generator/cli.js')} "$@"
         REGISTER: register,
         OPERATOR,
         OUT: out,
-        UPLOAD_TO: 'bucket:register',
+        UPLOAD_TO: remote,
+        RCLONE_CONFIG: '/dev/null',
         ...purging('cloudflare', cdn.base),
       });
     },
-    /** The steps of the last run, as its calls of the generator. */
+    remote,
+    /** The steps of the last run, as its calls of the generator, and of rclone with repetitions left out. */
     steps: () =>
       readFileSync(calls, 'utf8')
         .trimEnd()
         .split('\n')
-        .map((call) => call.match(/^\w+|--keep-downloads/g)?.join(' ')),
-    /** From now on, `upload` ends with this exit code. */
+        .map((call) => call.match(/^\w+|--keep-downloads/g)?.join(' '))
+        .filter((step, index, all) => step !== 'upload' || step !== all[index - 1]),
+    /** From now on, rclone ends with this exit code. */
     uploadEndsWith: (code: number) => writeFileSync(uploads, String(code)),
     /** The URLs and tags that were purged since the last call. */
     purged: () =>
@@ -239,14 +248,16 @@ const groupUrl = (id: number): unknown => expect.stringMatching(new RegExp(`/api
 
 describe.skipIf(!HAS_TOOLS)('publish.sh', () => {
   it('checks, builds, uploads and purges, and writes the downloads in the first run of a day that ends well', async () => {
-    const { publish, steps, purged, register, out } = await site();
+    const { publish, steps, purged, register, out, remote } = await site();
     expect(await publish()).toEqual(DONE);
-    expect(steps()).toEqual(['check', 'build', 'upload']);
+    expect(steps()).toEqual(['check', 'build', 'compare', 'upload']);
     // There are more than 150 URLs, since the list of the largest groups has 200.
     expect(purged()).toContain('group');
     rename(register, 2, 'two');
     expect(await publish()).toEqual(DONE);
     expect(steps()).toEqual(['check', 'build --keep-downloads', 'upload']);
+    for (const file of ['snapshot.json', 'api/v1/group/2.json'])
+      expect(readFileSync(join(remote, file))).toEqual(readFileSync(join(out, file)));
     const now = purged();
     expect(now).toContainEqual(groupUrl(2));
     expect(now).not.toContainEqual(groupUrl(1));
@@ -284,7 +295,7 @@ describe.skipIf(!HAS_TOOLS)('publish.sh', () => {
     expect(purged()).toEqual([]);
     // What is left out as invalid would never pass the check.
     expect(await publish('--skip-invalid')).toMatchObject({ code: 0 });
-    expect(steps()).toEqual(['build', 'upload']);
+    expect(steps()).toEqual(['build', 'compare', 'upload']);
     await holding(join(out, '../.dist-publish/lock'));
     expect(await publish()).toEqual({ code: 75, output: 'publish: another run is at work\n' });
   });
@@ -292,18 +303,20 @@ describe.skipIf(!HAS_TOOLS)('publish.sh', () => {
   it('uploads and purges nothing if the build fails, and purges nothing if the upload fails', async () => {
     const { publish, steps, register, purged, uploadEndsWith } = await site();
     await publish();
+    await publish();
     purged();
     changeRegister(register, 'DELETE FROM groups');
     const failed = containing('publish: build ended with exit code 1\n');
     expect(await publish()).toEqual({ code: 1, output: failed });
     expect(steps()).toEqual(['check', 'build --keep-downloads']);
-    uploadEndsWith(3);
-    const output = 'publish: upload ended with exit code 3\n';
+    uploadEndsWith(4);
+    const output = containing('publish: upload ended with exit code 3\n');
     expect(await publish('--accept-removals')).toEqual({ code: 3, output });
     expect(purged()).toEqual([]);
     // The next run purges what that one has published: so much that it is the tags.
     uploadEndsWith(0);
     expect(await publish()).toEqual(DONE);
+    expect(steps()).toEqual(['check', 'build --keep-downloads', 'compare', 'upload']);
     expect(purged()).toContain('group');
   });
 
@@ -324,7 +337,7 @@ describe.skipIf(!HAS_TOOLS)('publish.sh', () => {
     const now = purged();
     expect(now).toEqual([...new Set(now)]);
     for (const id of [1, 2, 77, 78]) expect(now).toContainEqual(groupUrl(id));
-    expect(readdirSync(work).toSorted()).toEqual(['downloads', 'lock']);
+    expect(readdirSync(work).toSorted()).toEqual(['downloads', 'lock', 'uploaded']);
     await publish();
     expect(purged()).not.toContainEqual(groupUrl(1));
   });

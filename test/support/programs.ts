@@ -7,15 +7,11 @@ const PROGRAMS = {
   chromium: { command: ['/usr/bin/chromium', '--version'], package: 'chromium' },
   curl: { command: ['curl', '--version'], package: 'curl' },
   feedparser: { command: ['/usr/bin/python3', '-c', 'import feedparser'], package: 'python3-feedparser' },
-  // With the verifiers of Go's checksum database.
-  go: {
-    command: ['sh', '-c', 'go version && test -d /usr/share/gocode/src/golang.org/x/mod/sumdb/note'],
-    package: 'golang-go golang-golang-x-mod-dev',
-  },
   // Asked for nothing it says how it is used, and ends with an error all the same.
   jing: { command: ['sh', '-c', 'command -v jing'], package: 'jing' },
   jq: { command: ['jq', '--version'], package: 'jq' },
   logrotate: { command: ['sh', '-c', 'PATH=$PATH:/usr/sbin; command -v logrotate'], package: 'logrotate' },
+  minisign: { command: ['minisign', '-v'], package: 'minisign' },
   nginx: { command: ['nginx', '-v'], package: 'nginx-light' },
   openssl: { command: ['openssl', 'version'], package: 'openssl' },
   promtool: { command: ['promtool', '--version'], package: 'prometheus' },

@@ -1,14 +1,17 @@
 /** What is published without --operator goes out in the name, and under the licence, of the example. */
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
-import { temporary } from '../../support/folder.js';
+import { snapshot } from '../../support/cli.js';
+import { PROJECT, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 
 const path = temporary();
-const WARNING =
+const warningOf = (operator: string): string =>
   'warning: without --operator this register is published as "The Example Register" under CC BY 4.0:' +
-  ' copy data/operator.json, say in the copy who you are, and name it with --operator\n';
+  ` copy ${operator}, say in the copy who you are, and name it with --operator\n`;
 
 it.each(['build', 'diff'])(
   '%s without --operator warns of a register that sample did not write',
@@ -20,7 +23,7 @@ it.each(['build', 'diff'])(
       return stderr;
     };
     const own = writeRegister(path('own.sqlite'), { items: [{ id: 1 }] });
-    expect(await said(own)).toBe(WARNING);
+    expect(await said(own)).toBe(warningOf('data/operator.json'));
     expect(await said(own, '--operator', 'data/operator.json')).toBe('');
     const sample = path('sample.sqlite');
     await writeSample({ file: sample, records: 50, seed: 1 });
@@ -28,3 +31,17 @@ it.each(['build', 'diff'])(
     expect(await said(sample, '--out', path('other'))).toBe('');
   },
 );
+
+it('where the folder has no data/operator.json, builds take the example of the program, and the warning names it', async () => {
+  const folder = path('elsewhere');
+  mkdirSync(folder);
+  const register = writeRegister(path('register.sqlite'), { items: [{ id: 1 }] });
+  const args = ['--quiet', '--register', register];
+  const warning = warningOf(join(PROJECT, 'data/operator.json'));
+  expect(await snapshot(['check', ...args], folder)).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(await snapshot(['build', ...args], folder)).toEqual({ code: 0, stdout: '', stderr: warning });
+  expect(existsSync(join(folder, 'dist/snapshot.json'))).toBe(true);
+  const named = await snapshot(['build', ...args, '--operator', 'data/operator.json'], folder);
+  const missing = 'error: operator file "data/operator.json" does not exist (--operator)';
+  expect([named.code, named.stderr]).toEqual([3, expect.stringContaining(missing)]);
+});

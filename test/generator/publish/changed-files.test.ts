@@ -1,4 +1,4 @@
-/** What a commit changed is known until a build has listed it, and the lists have exactly the files that differ. */
+/** What a commit changed is known until a build has listed it. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { writeLists } from '../../../generator/publish/lists.js';
@@ -38,11 +38,8 @@ it('the lists are of all commits since the last one that a build has listed, and
   const before = hashesOf(out);
   for (let count = 1; count <= 5; count += 1) await change(out, count);
   expect(commitsIn(out)).toEqual([2, 3, 4, 5, 6]);
-  // A file that was added and removed meanwhile is among those to delete.
-  const differing = namesThatDiffer(hashesOf(out), before);
-  const added = [3, 4, 5, 6].flatMap((key) => [`a/${key}.json`, `a/${key}.json.br`, `a/${key}.json.gz`]);
-  expect(listed(out)).toEqual(expect.arrayContaining(differing));
+  // Others were added and removed meanwhile.
+  expect(listed(out)).toEqual(expect.arrayContaining(namesThatDiffer(hashesOf(out), before)));
   await change(out, 6);
   expect(commitsIn(out)).toEqual([7]);
-  expect(added).toContain('a/3.json');
 });

@@ -84,7 +84,7 @@ const DAMAGES: Readonly<Record<string, Spoil>> = {
       'without a table': 'DROP TABLE own_file',
       'of an earlier snapshot': 'DELETE FROM snapshot WHERE number = 2',
       'of another digest': `UPDATE snapshot SET digest = '${'0'.repeat(64)}'`,
-      'altered in what it says of the build': `UPDATE snapshot SET described = replace(described, '"fingerprints":true', '"fingerprints":false')`,
+      'altered in what it says of the build': `UPDATE snapshot SET described = replace(described, '"fingerprints":false', '"fingerprints":true ')`,
       'without a file that the commit put':
         'DELETE FROM own_file WHERE rowid = (SELECT max(rowid) FROM own_file)',
       'without a route': 'DELETE FROM route WHERE position = 1',

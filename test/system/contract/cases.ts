@@ -583,14 +583,7 @@ export function contractCases(dist: string): readonly Case[] {
   }
 
   // Methods
-  for (const path of [
-    group.path,
-    groupPage.path,
-    page.path,
-    '/docs',
-    '/nothing',
-    '/api/v1/group/abc',
-  ]) {
+  for (const path of [group.path, groupPage.path, page.path, '/docs', '/nothing', '/api/v1/group/abc']) {
     const headers = { Origin: 'https://x.example', 'Access-Control-Request-Method': 'GET' };
     one(`OPTIONS ${path}`, path, { method: 'OPTIONS', headers }, NO_CONTENT);
   }

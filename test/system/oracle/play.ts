@@ -86,10 +86,7 @@ const BUILT_AT = '2027-01-02T03:04:05Z';
  * Plays a history in a folder.
  * @returns what differs after which step; undefined where the oracle is right
  */
-export async function play(
-  folder: string,
-  { records, seed, steps }: History,
-): Promise<string | undefined> {
+export async function play(folder: string, { records, seed, steps }: History): Promise<string | undefined> {
   removeTree(folder);
   const paths = {
     register: `${folder}-register.sqlite`,
@@ -165,10 +162,7 @@ class Reader {
   }
 }
 
-async function compare(
-  { register, out, fresh, reader }: Paths,
-  taken: Step,
-): Promise<string | undefined> {
+async function compare({ register, out, fresh, reader }: Paths, taken: Step): Promise<string | undefined> {
   const { skipInvalid, keepDownloads, ends } = taken;
   const operator = taken.operator === 0 ? OPERATOR : anotherOperator(out);
   const config = (to: string) =>

@@ -88,13 +88,6 @@ it('the sitemap is XML with the absolute address of every page and of nothing el
   expect(text('robots.txt')).toContain(`\nSitemap: ${BASE}/sitemap.xml\n`);
 });
 
-it('a tree without a log has neither its guide nor a button for proofs', () => {
-  const GUIDE = 'developers/guides/log';
-  expect(tree.has(`${GUIDE}.html`)).toBe(false);
-  for (const file of ['developers.html', 'sitemap.xml']) expect(text(file), file).not.toContain(GUIDE);
-  expect(text('group.html')).not.toContain('"log"');
-});
-
 describe('every asset', () => {
   it('has the hash of its content in its name, and is all there is below /assets/', () => {
     expect(assets().length).toBeGreaterThan(0);
