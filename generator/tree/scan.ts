@@ -66,7 +66,7 @@ export async function scan(
 }
 
 /** The files below a folder of a tree, by their names below the tree. */
-function* filesBelow(root: string, folder: string): Generator<string, void, undefined> {
+export function* filesBelow(root: string, folder: string): Generator<string, void, undefined> {
   const directory = opendirSync(join(root, folder));
   try {
     for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
