@@ -102,12 +102,14 @@ export const describeRoute = (
   requires: route.requires,
 });
 
+/** Whether a file is below /downloads. */
+const isBulk = ({ file }: { readonly file: string }): boolean => file.startsWith(`${PATHS.bulk}/`);
+
 export function manifest(facts: ManifestFacts): string {
   const { config, overview, downloads, table, plan, builtAt, generator } = facts;
   const { operator, limits } = config;
   const { sequence, digest } = downloads.kept ?? plan;
   const files = Object.entries(plan.named).map(([file, content]) => ({ file: `/${file}`, ...content }));
-  const isBulk = ({ file }: { readonly file: string }): boolean => file.startsWith(`${PATHS.bulk}/`);
   return JSON.stringify({
     format: FORMAT,
     sequence: plan.sequence,

@@ -253,7 +253,6 @@ export class DownloadTasks {
           : isKept
             ? (published?.files.get(exportFile(table.name, 'csv'))?.asOf ?? null)
             : newest(table.resource);
-      const contentOf = ({ bytes, sha256 }: Outcome): Content => ({ bytes, sha256 });
       const files = {
         csv: contentOf(of('csv')),
         'csv.gz': contentOf(of('csv.gz')),
@@ -269,6 +268,8 @@ export class DownloadTasks {
     return { downloads: { asOf, kept: isKept ? published?.snapshot : undefined, tables, bulk }, written };
   }
 }
+
+const contentOf = ({ bytes, sha256 }: Outcome): Content => ({ bytes, sha256 });
 
 function outcomeOf(outcomes: ReadonlyMap<string, Outcome>, file: string): Outcome {
   const outcome = outcomes.get(file);

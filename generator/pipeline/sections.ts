@@ -1,16 +1,14 @@
 /** What threads do with sections: render the documents of a range, compare and stage them. */
 import { sectionNamed } from '../outputs/sections.js';
-import type { SectionInputs } from '../outputs/section.js';
+import type { Section, SectionInputs } from '../outputs/section.js';
 import { RouteWriter, type StageSpec, type Written } from '../publish/stage.js';
 import type { Context } from '../register/context.js';
-import type { Exclusions } from '../register/database.js';
+import type { Exclusions, Register } from '../register/database.js';
 import { name } from '../register/sql.js';
 import { ALL_KEYS } from '../publish/lists.js';
 import type { KeyRange } from '../base/cursor.js';
-import type { Register } from '../register/database.js';
 import { isReadByRange } from '../register/ranges.js';
 import { resourceOf, tablesOf } from '../schema/schema.js';
-import type { Section } from '../outputs/section.js';
 
 export interface SectionTask extends SectionInputs {
   readonly section: string;

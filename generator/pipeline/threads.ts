@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { z } from 'zod';
 import { Failure, asFailure, codeOf, type FailureParts } from '../base/errors.js';
 import type { Context } from '../register/context.js';
 import type { Connection } from '../register/snapshot.js';
@@ -49,10 +50,13 @@ export type Reply =
 /** Calls a function of a module. @throws Failure environment: the disk is full or fails */
 export async function perform<Output>(context: Context, { module, name, input }: Call): Promise<Output> {
   const loaded: unknown = await import(module);
-  const task: unknown = Reflect.get(Object(loaded), name);
-  if (typeof task !== 'function') throw new TypeError(`"${module}" has no function "${name}"`);
+  const task = z
+    .custom<(context: Context, input: unknown) => Output | Promise<Output>>(
+      (found) => typeof found === 'function',
+    )
+    .parse(Reflect.get(Object(loaded), name));
   try {
-    return await Reflect.apply(task, undefined, [context, input]);
+    return await task(context, input);
   } catch (error) {
     throw asFailure(error, module.startsWith('../exports/') ? 'the downloads' : 'the documents');
   }

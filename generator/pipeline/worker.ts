@@ -35,7 +35,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
   giveWay();
   let register: Register | undefined;
   const reply = (message: Reply): void => port.postMessage(message);
-  port.on('message', async (call: Call) => {
+  const answer = async (call: Call): Promise<void> => {
     try {
       // The main thread already has it open.
       register ??= Register.join(file, notMeasured);
@@ -55,7 +55,8 @@ function serve(port: NonNullable<typeof parentPort>): void {
       if (!(error instanceof Failure)) throw error;
       reply({ is: 'failed', failure: error.parts });
     }
-  });
+  };
+  port.on('message', (call: Call) => void answer(call));
 }
 
 if (parentPort === null) throw new TypeError('expected to be started as a thread');

@@ -39,10 +39,13 @@ export class InlineThreads implements Threads {
       );
     };
     return new Promise((resolve, reject) => {
-      this.#last = this.#last.then(async () => {
-        if (!this.#isClosed) await call().then(resolve, reject);
-      });
+      this.#last = this.#afterwards(this.#last, () => call().then(resolve, reject));
     });
+  }
+
+  async #afterwards(last: Promise<unknown>, call: () => Promise<void>): Promise<void> {
+    await last;
+    if (!this.#isClosed) await call();
   }
 
   async all<M extends ModuleName, F extends TaskName<M>>(
