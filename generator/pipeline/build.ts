@@ -410,7 +410,7 @@ function stageSpec(
 ): StageSpec {
   const table = tableFor(routesOf(config.files), register.measured);
   const routes = table
-    .filter((route) => hasDocuments(route) || isOwn(route))
+    .filter((route) => (hasDocuments(route) || isOwn(route)) && isMeasured(route, register.measured))
     .map((route): ListedRoute => {
       const { name, path, file, class: cacheClass, parameters } = route;
       return {
