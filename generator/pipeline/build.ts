@@ -3,7 +3,7 @@
  * documents, the guard, the downloads, what the snapshot says of itself, the commit. A dry run is the same up
  * to the guard, and stages nothing.
  */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BuildConfig } from '../config/config.js';
 import { contentOf, routesOf } from '../config/site-files.js';
@@ -167,6 +167,7 @@ export async function build(
   const lock = Lock.take(tree.lock);
   try {
     await completeCommit(tree, effects.progress, effects.warn);
+    rmSync(tree.stage, { recursive: true, force: true });
     const result = await addUnchangedNote(
       withRegister(tree, config, effects, damaged, async (work): Promise<Refused | Published> => {
         // Nothing changed: nothing that documents are made from, and the tree is what it made.

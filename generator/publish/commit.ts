@@ -4,7 +4,16 @@
  * of it can be repeated, and needs no room but that of folders that grow.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure, asFailure, codeOf, isInterrupt, unlessFailure } from '../base/errors.js';
@@ -89,7 +98,10 @@ export async function completeCommit(
   progress: Progress,
   warn: (line: string) => void,
 ): Promise<SnapshotId | undefined> {
-  if (!existsSync(tree.commit)) return undefined;
+  if (!existsSync(stagePaths(tree.commit).commit)) {
+    rmSync(tree.commit, { recursive: true, force: true });
+    return undefined;
+  }
   const { data: commit } = commitSchema.safeParse(readJson(stagePaths(tree.commit).commit));
   if (commit === undefined || !isOfTree(tree, commit)) {
     warn(
@@ -154,16 +166,19 @@ function* steps(tree: Tree): Generator<void, void, undefined> {
   // The lists as a whole: one of a route that is gone would stay.
   if (existsSync(paths.lists)) {
     rmSync(tree.lists, { recursive: true, force: true });
-    renameSync(paths.lists, tree.lists);
+    if (!renameFolder(paths.lists, tree.lists)) cpSync(paths.lists, tree.lists, { recursive: true });
   }
   keepForOperators(tree);
   if (existsSync(paths.state)) renameSync(paths.state, tree.stateFile);
   flushOne(state);
 
-  // What is left of a stage looks like no commit, whatever ends its deletion.
+  // What is left of a stage, or of a commit without commit.json, is no commit, whatever ends its deletion.
   rmSync(tree.stage, { recursive: true, force: true });
-  renameSync(commit, tree.stage);
-  deleteFolder(tree.stage);
+  if (renameFolder(commit, tree.stage)) deleteFolder(tree.stage);
+  else {
+    unlinkSync(paths.commit);
+    deleteFolder(commit);
+  }
 }
 
 /** Keeps what a commit changed until a build has told operators. */
@@ -177,5 +192,5 @@ function keepForOperators(tree: Tree): void {
     ['delete', deleted],
     ['purge', purge],
   ] as const)
-    if (existsSync(source)) renameSync(source, join(folder, name));
+    for (const _ of move(source, join(folder, name)));
 }

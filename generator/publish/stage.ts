@@ -83,9 +83,8 @@ export const stagePaths = (stage: string) => ({
   commit: join(stage, 'commit.json'),
 });
 
-/** Makes an empty stage in the place of what an earlier build left. */
+/** Makes an empty stage. */
 export function newStage(stage: string): void {
-  rmSync(stage, { recursive: true, force: true });
   const { tree, lists, put, deleteParts, purge, gone, bundle, documents, scratch } = stagePaths(stage);
   for (const folder of [tree, lists, put, deleteParts, purge, gone, bundle, documents, scratch])
     mkdirSync(folder, { recursive: true });
@@ -159,6 +158,7 @@ export class RouteWriter {
   readonly #folders = new Set<string>();
   readonly #damaged: ReadonlySet<string>;
   readonly #siblingsFrom: number;
+  readonly #seconds: number;
   readonly #put: LineWriter;
   readonly #deleted: LineWriter;
   readonly #purge: LineWriter;
@@ -188,6 +188,8 @@ export class RouteWriter {
     this.#next = this.#published.next().value ?? undefined;
     this.#damaged = new Set(spec.damaged);
     this.#siblingsFrom = siblingsFrom(route);
+    // Half a microsecond more, since Node cuts the quotient, which may be a little less, to microseconds.
+    this.#seconds = (spec.time + 0.0005) / 1000;
     const paths = stagePaths(spec.stage);
     const lines = (folder: string): LineWriter => new LineWriter(join(folder, part));
     [this.#put, this.#deleted, this.#purge, this.#gone] = [
@@ -337,7 +339,7 @@ export class RouteWriter {
     const descriptor = openSync(path, 'w');
     try {
       writeFileSync(descriptor, content);
-      if (hasSiblings) futimesSync(descriptor, this.#spec.time / 1000, this.#spec.time / 1000);
+      if (hasSiblings) futimesSync(descriptor, this.#seconds, this.#seconds);
     } finally {
       closeSync(descriptor);
     }

@@ -12,7 +12,8 @@ export interface TreeFile {
 
 /** Copies a tree with its state. */
 export function copyTree(from: string, to: string): void {
-  cpSync(from, to, { recursive: true });
+  // With their times, by which siblings are known to be of their documents.
+  cpSync(from, to, { recursive: true, preserveTimestamps: true });
   cpSync(inState(from), inState(to), { recursive: true });
   // It says which tree it is of.
   rmSync(inState(to, 'tree'));
