@@ -393,18 +393,30 @@ export const comparedIn = (lists: string | null, routes: readonly ListedRoute[])
   return routes.filter((route) => before.some((other) => isSamePlace(route, other))).map(({ name }) => name);
 };
 
+/** A file to delete, and the URLs that it answered. */
+export interface Gone {
+  readonly file: string;
+  readonly urls: readonly string[];
+}
+
 /**
  * Completes the list of files to delete: a path may move from one route to another, so that what is staged
  * is struck from it; and removes what the commit doesn't need.
  * @param others further files to delete
  */
-export function finishStage(stage: string, others: Iterable<string>): void {
-  const { tree, deleteParts, delete: deleted, gone, bundle, documents, scratch } = stagePaths(stage);
-  const writer = new LineWriter(deleted);
-  for (const file of linesIn([deleteParts])) if (!existsSync(join(tree, file))) writer.write(file);
-  for (const file of others) if (!existsSync(join(tree, file))) writer.write(file);
-  writer.endLines();
-  for (const path of [deleteParts, gone, bundle, documents, scratch])
+export function finishStage(stage: string, others: Iterable<Gone>): void {
+  const paths = stagePaths(stage);
+  const deleted = new LineWriter(paths.delete);
+  const purge = new LineWriter(join(paths.purge, 'others'));
+  const isStaged = (file: string): boolean => existsSync(join(paths.tree, file));
+  for (const file of linesIn([paths.deleteParts])) if (!isStaged(file)) deleted.write(file);
+  for (const { file, urls } of others) {
+    if (!isStaged(file)) deleted.write(file);
+    for (const url of urls) purge.write(url);
+  }
+  deleted.endLines();
+  purge.endLines();
+  for (const path of [paths.deleteParts, paths.gone, paths.bundle, paths.documents, paths.scratch])
     rmSync(path, { recursive: true, force: true });
 }
 
