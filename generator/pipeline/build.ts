@@ -21,7 +21,7 @@ import type { Section } from '../outputs/section.js';
 import { manifest } from '../outputs/snapshot.js';
 import { FORMER_LIST, formerAssets } from '../publish/assets.js';
 import { stageChanges } from '../publish/changes.js';
-import { completeCommit, idOf, seal, type SnapshotId } from '../publish/commit.js';
+import { completeCommit, flush, idOf, seal, writeCommit, type SnapshotId } from '../publish/commit.js';
 import { lineOf, sumOfAll, sumOfLists, writeList, type ListedRoute } from '../publish/lists.js';
 import { writeOperatorLists } from '../publish/operator-lists.js';
 import {
@@ -740,15 +740,14 @@ async function publish(
 
   // The commit.
   await threads.close();
-  await progress.blocking(
-    () =>
-      seal(tree, {
-        before: published === undefined ? null : idOf(published),
-        after: id,
-        steps: changes.added + changes.changed + changes.removed,
-      }),
-    'writing to the disk, so that a crash loses nothing',
-  );
+  writeCommit(tree.stage, {
+    before: published === undefined ? null : idOf(published),
+    after: id,
+    steps: changes.added + changes.changed + changes.removed,
+  });
+  await progress.blocking(() => flush(tree.stage), 'writing to the disk, so that a crash loses nothing');
+  // No pause in between: it could end with the request to stop.
+  seal(tree);
   await completeCommit(tree, progress, effects.warn);
   return {
     published: true,

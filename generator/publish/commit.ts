@@ -73,13 +73,15 @@ function flushEach(folder: string): void {
   flushOne(folder);
 }
 
+/** Says in a stage what the commit is of. */
+export const writeCommit = (stage: string, commit: Commit): void =>
+  writeFileSync(stagePaths(stage).commit, JSON.stringify(commit));
+
 /**
- * Makes a complete stage a commit: from here on nothing stops it.
- * @throws Failure environment: the disk is full or fails; the tree is what it was
+ * Makes a complete stage, which is flushed, a commit: from here on nothing stops it.
+ * @throws Failure environment: the file system renames no folders; the tree is what it was
  */
-export function seal(tree: Tree, commit: Commit): void {
-  writeFileSync(stagePaths(tree.stage).commit, JSON.stringify(commit));
-  flush(tree.stage);
+export function seal(tree: Tree): void {
   if (!renameFolder(tree.stage, tree.commit))
     throw Failure.environment(
       `state folder "${tree.state}" is on a file system that renames no folders (EXDEV): choose another with --state`,
