@@ -11,6 +11,7 @@ import { EXIT, Failure, codeOf, messageOf } from './errors.js';
 import { follow, type Progress } from './progress.js';
 import { isSqliteError, openDatabase, reasonOf, type Database } from './sqlite/sqlite.js';
 import { makeFolder } from './files.js';
+import { requireNoLink } from './links.js';
 
 /** The cause of a Failure if the lock can't be created, as opposed to being held. */
 const UNLOCKABLE = 'unlockable';
@@ -43,14 +44,17 @@ export class Lock {
     let database: Database | undefined;
     try {
       makeFolder(dirname(file));
+      makeOwn(file);
       database = openDatabase(file, { timeout: INSTANT_MS });
       // Nothing is ever written to the database, so it needs no journal file.
       database.exec('PRAGMA journal_mode = MEMORY');
       database.exec('BEGIN EXCLUSIVE');
+      makeOwn(`${file}.pid`);
       writeFileSync(`${file}.pid`, String(pid));
       return new Lock(database);
     } catch (error) {
       database?.close();
+      if (error instanceof Failure) throw error;
       const code = codeOf(error);
       if (code?.startsWith('SQLITE_BUSY') === true) {
         const held: HeldLock = { file, process: holder(file) };
@@ -120,6 +124,15 @@ function isFree(file: string): boolean {
 }
 
 const isBusy = (error: unknown): error is Failure => error instanceof Failure && error.exitCode === EXIT.busy;
+
+/**
+ * Makes a file that nobody else can open, and so lock, unless it is there. What is there is not opened: POSIX drops a
+ * process's locks of a file when it closes any descriptor of it.
+ * @throws Failure environment: a symbolic link
+ */
+function makeOwn(file: string): void {
+  if (requireNoLink(file) === undefined) writeFileSync(file, '', { flag: 'a', mode: 0o600 });
+}
 
 /** For the error message only; the lock does not depend on this file. */
 function holder(file: string): string {
