@@ -101,7 +101,7 @@ export interface Changes {
 export const NO_CHANGES: Changes = { added: 0, changed: 0, removed: 0, unchanged: 0 };
 
 export const sumOf = (all: Iterable<Changes>): Changes => {
-  const sum = { ...NO_CHANGES } as { -readonly [Count in keyof Changes]: number };
+  const sum = { ...NO_CHANGES };
   for (const each of all) {
     sum.added += each.added;
     sum.changed += each.changed;
@@ -165,7 +165,7 @@ export class RouteWriter {
   readonly #gone: LineWriter;
   readonly #bundle: LineWriter | undefined;
   readonly #documents: LineWriter | undefined;
-  readonly #changes = { ...NO_CHANGES } as { -readonly [Count in keyof Changes]: number };
+  readonly #changes = { ...NO_CHANGES };
   readonly #examples: Example[] = [];
   readonly #named: Record<string, Content> = {};
   #bytes = 0;

@@ -140,13 +140,15 @@ const allOf = (out: string): Record<string, string> => ({
   ),
 });
 
+/** Completes the commit of a tree. */
+const complete: Build = (out) => completeCommit(new Tree(out), quiet(), () => undefined);
+
 /** Calls after which something else is to be done. */
 const isTurn = ({ path: file }: Call): boolean =>
   /-state\/(stage|lists|commit|commit\/\w+(\.json)?)$/.test(file);
 
 describe.each(some(SCENARIOS, 2))('$title', ({ begin, faultOf = () => () => undefined }) => {
   const onward = (out: string, work: Build): Promise<unknown> => withFault(faultOf(out), () => work(out));
-  const complete: Build = (out) => completeCommit(new Tree(out), quiet(), () => undefined);
 
   always('is published by the next build, wherever one died, and once more on its way', SWEEP, async () => {
     const { out: start, next } = await begin();

@@ -135,11 +135,10 @@ describe('the lists of', () => {
     changeRegister(register, `UPDATE items SET price = 53 WHERE id = 3`);
     const { purged, files, deleted } = await build(register, out);
     expect(manifestOf(out).sequence).toBe(4);
-    const item = (id: number): string => `api/v1/item/${id}.json`;
     expect(purged).toEqual(expect.arrayContaining([1, 2, 3].map((id) => `${BASE}/api/v1/item/${id}`)));
     expect([files, deleted]).toEqual([
-      expect.arrayContaining([item(1), item(3)]),
-      expect.arrayContaining([item(2), 'changes/2.ndjson.gz']),
+      expect.arrayContaining(['api/v1/item/1.json', 'api/v1/item/3.json']),
+      expect.arrayContaining(['api/v1/item/2.json', 'changes/2.ndjson.gz']),
     ]);
     expect(files.filter((file) => deleted.includes(file))).toEqual([]);
   });

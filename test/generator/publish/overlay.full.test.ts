@@ -41,15 +41,11 @@ function container(...image: readonly string[]): Container {
   return made;
 }
 
-/** What becomes of a container that ended. */
-const STAYS = { title: 'in its container', next: (ended: Container): Container => ended };
-const AS_IMAGE = {
-  title: 'in a container of the image that it became',
-  next: ({ root, layers }: Container): Container => {
-    expect(did('umount', root)).toBe(true);
-    return container(...layers);
-  },
-};
+/** A container of the image that one became which ended. */
+function nextOf({ root, layers }: Container): Container {
+  expect(did('umount', root)).toBe(true);
+  return container(...layers);
+}
 
 const lower = path('lower');
 mkdirSync(lower);
@@ -125,19 +121,22 @@ describe.skipIf(!mountable)('a tree of an image', () => {
   };
 
   it.each([
-    { what: 'the next', of: image, ...build, ...AS_IMAGE },
-    { what: 'a first', of: empty, ...repair, ...AS_IMAGE },
-  ])('has $what commit, killed anywhere, completed by $command $title', async ({ of, args, next }) => {
-    let killed = 0;
-    for (const calls of [0, 10, 150, 200]) {
-      const made = container(of);
-      killed += Number(await killedBuild(both.registers[1], join(made.root, 'dist'), calls));
-      const out = join(next(made).root, 'dist');
-      const { code, stderr } = await snapshot(args(both.registers[1], out));
-      expect([code, stderr], `killed after ${calls} calls`).toEqual([0, '']);
-      expect(differing(contentOf(out), both.trees[1]), `killed after ${calls} calls`).toEqual([]);
-      await expectAtRest(out);
-    }
-    expect(killed).toBeGreaterThan(1);
-  });
+    { what: 'the next', of: image, ...build },
+    { what: 'a first', of: empty, ...repair },
+  ])(
+    'has $what commit, killed anywhere, completed by $command in a container of the image that it became',
+    async ({ of, args }) => {
+      let killed = 0;
+      for (const calls of [0, 10, 150, 200]) {
+        const made = container(of);
+        killed += Number(await killedBuild(both.registers[1], join(made.root, 'dist'), calls));
+        const out = join(nextOf(made).root, 'dist');
+        const { code, stderr } = await snapshot(args(both.registers[1], out));
+        expect([code, stderr], `killed after ${calls} calls`).toEqual([0, '']);
+        expect(differing(contentOf(out), both.trees[1]), `killed after ${calls} calls`).toEqual([]);
+        await expectAtRest(out);
+      }
+      expect(killed).toBeGreaterThan(1);
+    },
+  );
 });
