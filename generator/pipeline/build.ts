@@ -3,7 +3,7 @@
  * documents, the guard, the downloads, what the snapshot says of itself, the commit. A dry run is the same up
  * to the guard, and stages nothing.
  */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BuildConfig } from '../config/config.js';
 import { contentOf, routesOf } from '../config/site-files.js';
@@ -21,7 +21,7 @@ import type { Section } from '../outputs/section.js';
 import { manifest } from '../outputs/snapshot.js';
 import { FORMER_LIST, formerAssets } from '../publish/assets.js';
 import { stageChanges } from '../publish/changes.js';
-import { completeCommit, idOf, seal, type SnapshotId } from '../publish/commit.js';
+import { completeCommit, flush, idOf, seal, writeCommit, type SnapshotId } from '../publish/commit.js';
 import { lineOf, sumOfAll, sumOfLists, writeList, type ListedRoute } from '../publish/lists.js';
 import { writeOperatorLists } from '../publish/operator-lists.js';
 import {
@@ -167,6 +167,7 @@ export async function build(
   const lock = Lock.take(tree.lock);
   try {
     await completeCommit(tree, effects.progress, effects.warn);
+    rmSync(tree.stage, { recursive: true, force: true });
     const result = await addUnchangedNote(
       withRegister(tree, config, effects, damaged, async (work): Promise<Refused | Published> => {
         // Nothing changed: nothing that documents are made from, and the tree is what it made.
@@ -739,15 +740,14 @@ async function publish(
 
   // The commit.
   await threads.close();
-  await progress.blocking(
-    () =>
-      seal(tree, {
-        before: published === undefined ? null : idOf(published),
-        after: id,
-        steps: changes.added + changes.changed + changes.removed,
-      }),
-    'writing to the disk, so that a crash loses nothing',
-  );
+  writeCommit(tree.stage, {
+    before: published === undefined ? null : idOf(published),
+    after: id,
+    steps: changes.added + changes.changed + changes.removed,
+  });
+  await progress.blocking(() => flush(tree.stage), 'writing to the disk, so that a crash loses nothing');
+  // No pause in between: it could end with the request to stop.
+  seal(tree);
   await completeCommit(tree, progress, effects.warn);
   return {
     published: true,

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { ifExists } from '../base/files.js';
 import { namesOf } from '../tree/codings.js';
 import { linesOf, listedRoutes, type Listed, type ListedRoute } from './lists.js';
+import type { Gone } from './stage.js';
 import type { State } from './state.js';
 
 const DAY_MS = 86_400_000;
@@ -27,8 +28,8 @@ export interface FormerAssets {
   /** Those that stay, with the time at which a snapshot last named each. */
   readonly notes: State['assets'];
   readonly kept: readonly Listed[];
-  /** Files to delete, siblings included. */
-  readonly deleted: readonly string[];
+  /** Siblings included. */
+  readonly deleted: readonly Gone[];
 }
 
 /**
@@ -46,15 +47,16 @@ export function formerAssets(
   const found = lists === null ? assetsIn(out) : listedAssets(lists);
   const notes: Record<string, string> = {};
   const kept: Listed[] = [];
-  const deleted: string[] = [];
+  const deleted: Gone[] = [];
   const time = `${now.toISOString().slice(0, 19)}Z`;
   for (const asset of found) {
     const { file } = asset;
     if (current.has(file)) continue;
     const lastNamed = before[file] ?? time;
-    if (now.getTime() - Date.parse(lastNamed) > STAYS_MS)
-      deleted.push(...namesOf(file, 0, 0).filter((name) => name === file || existsSync(join(out, name))));
-    else {
+    if (now.getTime() - Date.parse(lastNamed) > STAYS_MS) {
+      const siblings = namesOf(file, 0, 0).filter((name) => name !== file && existsSync(join(out, name)));
+      deleted.push({ file, urls: [`/${file}`] }, ...siblings.map((name) => ({ file: name, urls: [] })));
+    } else {
       notes[file] = lastNamed;
       kept.push(asset);
     }

@@ -4,7 +4,16 @@
  * of it can be repeated, and needs no room but that of folders that grow.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure, asFailure, codeOf, isInterrupt, unlessFailure } from '../base/errors.js';
@@ -64,13 +73,15 @@ function flushEach(folder: string): void {
   flushOne(folder);
 }
 
+/** Says in a stage what the commit is of. */
+export const writeCommit = (stage: string, commit: Commit): void =>
+  writeFileSync(stagePaths(stage).commit, JSON.stringify(commit));
+
 /**
- * Makes a complete stage a commit: from here on nothing stops it.
- * @throws Failure environment: the disk is full or fails; the tree is what it was
+ * Makes a complete stage, which is flushed, a commit: from here on nothing stops it.
+ * @throws Failure environment: the file system renames no folders; the tree is what it was
  */
-export function seal(tree: Tree, commit: Commit): void {
-  writeFileSync(stagePaths(tree.stage).commit, JSON.stringify(commit));
-  flush(tree.stage);
+export function seal(tree: Tree): void {
   if (!renameFolder(tree.stage, tree.commit))
     throw Failure.environment(
       `state folder "${tree.state}" is on a file system that renames no folders (EXDEV): choose another with --state`,
@@ -89,7 +100,10 @@ export async function completeCommit(
   progress: Progress,
   warn: (line: string) => void,
 ): Promise<SnapshotId | undefined> {
-  if (!existsSync(tree.commit)) return undefined;
+  if (!existsSync(stagePaths(tree.commit).commit)) {
+    rmSync(tree.commit, { recursive: true, force: true });
+    return undefined;
+  }
   const { data: commit } = commitSchema.safeParse(readJson(stagePaths(tree.commit).commit));
   if (commit === undefined || !isOfTree(tree, commit)) {
     warn(
@@ -154,16 +168,19 @@ function* steps(tree: Tree): Generator<void, void, undefined> {
   // The lists as a whole: one of a route that is gone would stay.
   if (existsSync(paths.lists)) {
     rmSync(tree.lists, { recursive: true, force: true });
-    renameSync(paths.lists, tree.lists);
+    if (!renameFolder(paths.lists, tree.lists)) cpSync(paths.lists, tree.lists, { recursive: true });
   }
   keepForOperators(tree);
   if (existsSync(paths.state)) renameSync(paths.state, tree.stateFile);
   flushOne(state);
 
-  // What is left of a stage looks like no commit, whatever ends its deletion.
+  // What is left of a stage, or of a commit without commit.json, is no commit, whatever ends its deletion.
   rmSync(tree.stage, { recursive: true, force: true });
-  renameSync(commit, tree.stage);
-  deleteFolder(tree.stage);
+  if (renameFolder(commit, tree.stage)) deleteFolder(tree.stage);
+  else {
+    unlinkSync(paths.commit);
+    deleteFolder(commit);
+  }
 }
 
 /** Keeps what a commit changed until a build has told operators. */
@@ -177,5 +194,5 @@ function keepForOperators(tree: Tree): void {
     ['delete', deleted],
     ['purge', purge],
   ] as const)
-    if (existsSync(source)) renameSync(source, join(folder, name));
+    for (const _ of move(source, join(folder, name)));
 }

@@ -54,7 +54,7 @@ export const listedRoutes = (lists: string): readonly ListedRoute[] =>
 
 /** Whether the files of two routes have the same names. */
 export const isSamePlace = (one: PublishedRoute, other: PublishedRoute): boolean =>
-  one.name === other.name && one.path === other.path && one.file === other.file && one.class === other.class;
+  one.name === other.name;
 
 /** A file in a list. */
 export interface Listed {

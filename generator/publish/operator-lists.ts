@@ -31,7 +31,7 @@ export function writeOperatorLists(tree: Tree, baseUrl: string, lists: Lists): v
     linesIn(commits.map((name) => join(tree.unreported, name, what)));
   const typeAt = (file: string) => statSync(join(tree.out, file), { throwIfNoEntry: false });
   write(lists.purgeList, function* () {
-    for (const url of linesOfAll('purge')) yield baseUrl + url;
+    for (const url of linesOfAll('purge')) if (!ALWAYS_FILES.includes(url.slice(1))) yield baseUrl + url;
     for (const file of ALWAYS_FILES) yield `${baseUrl}/${file}`;
   });
   // A later commit may have deleted a file, or put it again.

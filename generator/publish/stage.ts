@@ -83,9 +83,8 @@ export const stagePaths = (stage: string) => ({
   commit: join(stage, 'commit.json'),
 });
 
-/** Makes an empty stage in the place of what an earlier build left. */
+/** Makes an empty stage. */
 export function newStage(stage: string): void {
-  rmSync(stage, { recursive: true, force: true });
   const { tree, lists, put, deleteParts, purge, gone, bundle, documents, scratch } = stagePaths(stage);
   for (const folder of [tree, lists, put, deleteParts, purge, gone, bundle, documents, scratch])
     mkdirSync(folder, { recursive: true });
@@ -159,6 +158,7 @@ export class RouteWriter {
   readonly #folders = new Set<string>();
   readonly #damaged: ReadonlySet<string>;
   readonly #siblingsFrom: number;
+  readonly #seconds: number;
   readonly #put: LineWriter;
   readonly #deleted: LineWriter;
   readonly #purge: LineWriter;
@@ -188,6 +188,8 @@ export class RouteWriter {
     this.#next = this.#published.next().value ?? undefined;
     this.#damaged = new Set(spec.damaged);
     this.#siblingsFrom = siblingsFrom(route);
+    // Half a microsecond more, since Node cuts the quotient, which may be a little less, to microseconds.
+    this.#seconds = (spec.time + 0.0005) / 1000;
     const paths = stagePaths(spec.stage);
     const lines = (folder: string): LineWriter => new LineWriter(join(folder, part));
     [this.#put, this.#deleted, this.#purge, this.#gone] = [
@@ -337,7 +339,7 @@ export class RouteWriter {
     const descriptor = openSync(path, 'w');
     try {
       writeFileSync(descriptor, content);
-      if (hasSiblings) futimesSync(descriptor, this.#spec.time / 1000, this.#spec.time / 1000);
+      if (hasSiblings) futimesSync(descriptor, this.#seconds, this.#seconds);
     } finally {
       closeSync(descriptor);
     }
@@ -391,18 +393,30 @@ export const comparedIn = (lists: string | null, routes: readonly ListedRoute[])
   return routes.filter((route) => before.some((other) => isSamePlace(route, other))).map(({ name }) => name);
 };
 
+/** A file to delete, and the URLs that it answered. */
+export interface Gone {
+  readonly file: string;
+  readonly urls: readonly string[];
+}
+
 /**
  * Completes the list of files to delete: a path may move from one route to another, so that what is staged
  * is struck from it; and removes what the commit doesn't need.
  * @param others further files to delete
  */
-export function finishStage(stage: string, others: Iterable<string>): void {
-  const { tree, deleteParts, delete: deleted, gone, bundle, documents, scratch } = stagePaths(stage);
-  const writer = new LineWriter(deleted);
-  for (const file of linesIn([deleteParts])) if (!existsSync(join(tree, file))) writer.write(file);
-  for (const file of others) if (!existsSync(join(tree, file))) writer.write(file);
-  writer.endLines();
-  for (const path of [deleteParts, gone, bundle, documents, scratch])
+export function finishStage(stage: string, others: Iterable<Gone>): void {
+  const paths = stagePaths(stage);
+  const deleted = new LineWriter(paths.delete);
+  const purge = new LineWriter(join(paths.purge, 'others'));
+  const isStaged = (file: string): boolean => existsSync(join(paths.tree, file));
+  for (const file of linesIn([paths.deleteParts])) if (!isStaged(file)) deleted.write(file);
+  for (const { file, urls } of others) {
+    if (!isStaged(file)) deleted.write(file);
+    for (const url of urls) purge.write(url);
+  }
+  deleted.endLines();
+  purge.endLines();
+  for (const path of [paths.deleteParts, paths.gone, paths.bundle, paths.documents, paths.scratch])
     rmSync(path, { recursive: true, force: true });
 }
 

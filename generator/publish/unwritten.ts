@@ -1,12 +1,13 @@
 /** What is left of earlier snapshots, where it is not known what they published. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { filler, urlsOf } from '../routes/route.js';
 import { namesOfDocuments, locator } from '../tree/locate.js';
-import type { PublishedRoute } from '../tree/published-routes.js';
+import { pagesOf, type PublishedRoute } from '../tree/published-routes.js';
 import { filesBelow } from '../tree/scan.js';
 import type { Tree } from '../tree/tree.js';
 import type { Listed } from './lists.js';
-import { stagePaths, type StageSpec } from './stage.js';
+import { stagePaths, type Gone, type StageSpec } from './stage.js';
 
 /**
  * The published files to which a route leads, as itself or as a compressed sibling, and which are not staged:
@@ -19,12 +20,16 @@ export function* unwritten(
   { stage }: StageSpec,
   routes: readonly PublishedRoute[],
   kept: readonly Listed[],
-): Generator<string> {
+): Generator<Gone> {
   const locate = locator(routes);
   const { tree } = stagePaths(stage);
   const stays = new Set(['snapshot.json', ...kept.map(({ file }) => file)]);
   for (const file of filesBelow(out, '')) {
     if (namesOfDocuments(file).some(([name]) => stays.has(name)) || existsSync(join(tree, file))) continue;
-    if (locate(file) !== undefined) yield file;
+    const found = locate(file);
+    if (found === undefined) continue;
+    const { route, key, suffix } = found;
+    const pages = new Set(pagesOf(route, routes).map((page) => filler(page)(key)));
+    yield { file, urls: suffix === '' ? [...urlsOf(route)(key), ...pages] : [] };
   }
 }

@@ -39,6 +39,9 @@ export interface Options {
   readonly acceptRepublished?: boolean;
   readonly acceptRenumbered?: boolean;
   readonly keepDownloads?: boolean;
+  readonly purgeList?: string;
+  readonly filesFrom?: string;
+  readonly deleteFrom?: string;
   /** The time of the build. */
   readonly at?: string;
 }

@@ -57,13 +57,11 @@ export const STEP = `
   DELETE FROM users WHERE id = 9007;
   DELETE FROM items WHERE id = 6;`;
 
-type Flags = Options & { readonly purgeList?: string; readonly filesFrom?: string };
-
 const ACCEPTED = { acceptRemovals: true, acceptRepublished: true, acceptRenumbered: true };
 
 /** Builds with all accepted, and with whatever flag and progress the test wants. */
 export function buildWith(
-  { at = '2026-12-01T00:00:00Z', ...flags }: Flags,
+  { at = '2026-12-01T00:00:00Z', ...flags }: Options,
   effects: Partial<Effects> = {},
 ): Promise<Published | Refused> {
   const config = buildConfig({ operator: OPERATOR, ...ACCEPTED, ...flags });

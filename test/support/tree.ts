@@ -12,7 +12,8 @@ export interface TreeFile {
 
 /** Copies a tree with its state. */
 export function copyTree(from: string, to: string): void {
-  cpSync(from, to, { recursive: true });
+  // With their times, by which siblings are known to be of their documents.
+  cpSync(from, to, { recursive: true, preserveTimestamps: true });
   cpSync(inState(from), inState(to), { recursive: true });
   // It says which tree it is of.
   rmSync(inState(to, 'tree'));
@@ -51,7 +52,7 @@ export const pathsBelow = (folder: string, isWanted: (entry: Dirent) => boolean)
 export const foldersOf = (folder: string): string[] => pathsBelow(folder, (entry) => entry.isDirectory());
 
 /** Whether a file is a compressed sibling, which has no URL of its own; what is a download or bundle is no sibling. */
-export const isSibling = (path: string): boolean => /(?<!\.(csv|ndjson|sqlite))\.gz$|\.br$/.test(path);
+export const isSibling = (path: string): boolean => /(?<!\.(csv|ndjson|sha256|sqlite))\.gz$|\.br$/.test(path);
 
 /** Whether a file is one of the bulk downloads or describes them. */
 export const isDownload = (path: string): boolean => path.startsWith('downloads/');
@@ -64,13 +65,14 @@ export const speaksOfDownloads = (path: string): boolean =>
 export const isOfTheBuild = (path: string): boolean =>
   path === 'snapshot.json' ||
   path.startsWith('changes/') ||
-  /^feeds\/snapshots\.(atom|json)$/.test(path) ||
+  /^feeds\/snapshots\.(atom|json)(\.gz|\.br)?$/.test(path) ||
   /^downloads(\/(register\.sqlite(\.gz)?|datapackage\.json|SHA256SUMS|README\.txt)|\.html(\.gz|\.br)?)$/.test(
     path,
   );
 
-/** Whether a document is another in each month: its digest is, too. */
-export const isOfTheMonth = (path: string): boolean => path === '.well-known/security.txt';
+/** Whether a file is another in each month: a document, and the list that names it with its digest. */
+export const isOfTheMonth = (path: string): boolean =>
+  path === '.well-known/security.txt' || path === 'downloads/documents.sha256.gz';
 
 /** Whether a file is for finding records: pages of ids, names and owners. */
 export const isForFinding = (path: string): boolean => /^api\/v1\/(ids|lookup|owners)[./]/.test(path);

@@ -5,10 +5,8 @@
 import childProcess from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { isCommitting } from '../../../generator/state/published.js';
-import { Tree } from '../../../generator/tree/tree.js';
 
 const GROWING = ['writeFileSync', 'writeSync', 'mkdirSync', 'linkSync'] as const;
 const SHRINKING = ['renameSync', 'unlinkSync', 'rmdirSync', 'rmSync', 'fsyncSync'] as const;
@@ -22,7 +20,7 @@ export interface Call {
   readonly grows: boolean;
 }
 
-/** What a call throws instead of being done; undefined lets it be done. */
+/** What a call throws instead of being done; undefined lets it be done. Calls that it makes itself don't count. */
 export type Fault = (call: Call) => Error | undefined;
 
 /** A folder that is there already needs no room. */
@@ -36,6 +34,7 @@ export async function withFault<T>(
   more: readonly string[] = [],
 ): Promise<T> {
   let number = 0;
+  let isWithin = false;
   const originals: [string, unknown][] = [];
   for (const name of [...GROWING, ...SHRINKING, 'openSync', ...more]) {
     const original: unknown = Reflect.get(fs, name);
@@ -43,12 +42,17 @@ export async function withFault<T>(
     originals.push([name, original]);
     Reflect.set(fs, name, (...args: unknown[]): unknown => {
       const opensForReading = name === 'openSync' && (args[1] === undefined || args[1] === 'r');
-      if (!opensForReading) {
+      if (!opensForReading && !isWithin) {
         number += 1;
         const grows =
           (name === 'openSync' || GROWING.some((growing) => growing === name)) && !isMade(name, args);
-        const error = fault({ name, number, path: String(args[0]), grows });
-        if (error !== undefined) throw error;
+        isWithin = true;
+        try {
+          const error = fault({ name, number, path: String(args[0]), grows });
+          if (error !== undefined) throw error;
+        } finally {
+          isWithin = false;
+        }
       }
       const result: unknown = Reflect.apply(original, fs, args);
       return result;
@@ -63,29 +67,17 @@ export async function withFault<T>(
   }
 }
 
-const NONE: Fault = () => undefined;
-
-/** All calls that some work makes, perhaps with a fault. */
-export async function callsOf(work: () => Promise<unknown>, fault = NONE): Promise<Call[]> {
+/** All calls that some work makes. */
+export async function callsOf(work: () => Promise<unknown>): Promise<Call[]> {
   const calls: Call[] = [];
-  await withFault((call) => {
-    calls.push(call);
-    return fault(call);
-  }, work);
+  await withFault((call) => void calls.push(call), work);
   return calls;
-}
-
-/** So many calls from first to last, evenly spread. */
-export function spread(calls: readonly Call[], count: number): Call[] {
-  const last = calls.length - 1;
-  const places = Array.from({ length: count }, (_, index) => Math.round((index * last) / (count - 1)));
-  return [...new Set(places)].flatMap((place) => calls[place] ?? []);
 }
 
 /** Many builds, on a machine that may have much else to do: 600000 ms (= 10 minutes). */
 export const SWEEP = { timeout: 600_000 };
 
-/** The note of who holds the lock: a test that fails there says so itself (disk.test.ts). */
+/** The note of who holds the lock, for messages alone. */
 const ofTheLock = ({ path }: Call): boolean => path.endsWith('lock.pid');
 
 export class Killed extends Error {
@@ -111,23 +103,11 @@ export const deadFrom =
   (call) =>
     call.number >= number && !ofTheLock(call) ? new Killed(`dead since call ${number}`) : undefined;
 
-/** Once a commit has passed its point of no return, nothing is done any more. */
-export function deadOnceCommitted(out: string): Fault {
-  const tree = new Tree(out);
-  let isDead = false;
-  return ({ name, path }) => {
-    isDead ||= isCommitting(tree);
-    return isDead ? new Killed(`dead before ${name} ${path}`) : undefined;
-  };
-}
-
 /** From this call on the disk takes nothing more; deleting and renaming still work. */
 export const fullFrom =
   (number: number): Fault =>
   (call) =>
-    call.number >= number && call.grows && !ofTheLock(call)
-      ? Object.assign(failed('ENOSPC', call), { errno: -28 })
-      : undefined;
+    call.number >= number && call.grows && !ofTheLock(call) ? failed('ENOSPC', call) : undefined;
 
 /** All that is below a folder lies in a lower layer of an overlay: of what is there, no folder can be renamed. */
 export function lowerLayer(root: string): Fault {
@@ -137,7 +117,8 @@ export function lowerLayer(root: string): Fault {
   );
   return (call) => {
     // A new folder lies in the upper layer, whatever was in its place.
-    if (call.name === 'mkdirSync' && !fs.existsSync(call.path)) fixed.delete(call.path);
+    if (call.name === 'mkdirSync')
+      for (let made = call.path; !fs.existsSync(made); made = dirname(made)) fixed.delete(made);
     return call.name === 'renameSync' && fixed.has(call.path) ? failed('EXDEV', call) : undefined;
   };
 }

@@ -31,15 +31,20 @@ export function mayMount(folder: string): boolean {
   return did('mount', '-t', 'tmpfs', 'tmpfs', folder) && did('umount', folder);
 }
 
-/** An ext4 of so many kilobytes in a file, with blocks of 1 kB; undefined where that is not possible. */
-export function mountExt4(image: string, folder: string, kilobytes: number): string | undefined {
+/** An ext4 of so many kilobytes in a file; undefined where that is not possible. */
+export function mountExt4(
+  image: string,
+  folder: string,
+  kilobytes: number,
+  block = 1024,
+): string | undefined {
   const made =
     did('truncate', '-s', `${kilobytes}k`, image) &&
-    did('mkfs.ext4', '-q', '-F', '-b', '1024', '-m', '0', '-N', '3000', '-O', '^has_journal', image);
+    did('mkfs.ext4', '-q', '-F', '-b', String(block), '-m', '0', '-N', '3000', '-O', '^has_journal', image);
   return made ? mountAt(folder, '-o', 'loop', image) : undefined;
 }
 
-/** Fills a disk until so many blocks are free; done anew at each call. */
+/** Fills a disk until so many blocks are free; what filled it before is deleted first. */
 export function fillUpTo(folder: string, free: number): void {
   const file = join(folder, 'filler');
   rmSync(file, { force: true });

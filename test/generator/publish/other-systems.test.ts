@@ -9,9 +9,7 @@ import { deleteFile, move, moveFile } from '../../../generator/publish/moves.js'
 import { temporary } from '../../support/folder.js';
 import { writeFiles } from '../../support/operator.js';
 import { hashesOf } from '../../support/published.js';
-import { failed, withFault } from './faults.js';
-import { publish, route } from './small.js';
-import { damageOf } from './support.js';
+import { withFault } from './faults.js';
 
 const path = temporary();
 
@@ -106,21 +104,6 @@ it('a folder that can’t be renamed (EXDEV) is made where there is none or a fi
     expect(existsSync(join(root, 'from'))).toBe(false);
   }
 });
-
-it.each(['EMLINK', 'ENOTSUP', 'EPERM', 'EXDEV'])(
-  'a tree is published again where hard links fail with %s',
-  async (code) => {
-    const out = path('dist');
-    const routes = [route('a', '/a/{id}', 'a/{id}.json')];
-    const publishEach = async (): Promise<void> => {
-      for (const body of ['one', 'two', 'three'])
-        await publish(out, { routes, documents: { a: { 1: body } } });
-    };
-    await withFault((call) => (call.name === 'linkSync' ? failed(code, call) : undefined), publishEach);
-    expect(readFileSync(join(out, 'a/1.json'), 'utf8')).toBe('three');
-    expect(await damageOf(out)).toEqual([]);
-  },
-);
 
 it('a folder is left open to a system without modes, and must be closed elsewhere', async () => {
   const root = folder();

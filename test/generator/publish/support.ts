@@ -1,17 +1,14 @@
 /** What the tests of publishing have in common; much of it is in test/support, for all. */
 import { createHash } from 'node:crypto';
-import { lstatSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect } from 'vitest';
 import type { Progress } from '../../../generator/base/progress.js';
-import { isCommitting } from '../../../generator/state/published.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { verify } from '../../../generator/programs/verify/verify.js';
-import type { Damage } from '../../../generator/programs/verify/damage.js';
+import { verify, type Damage } from '../../../generator/programs/verify/verify.js';
 import { quiet } from '../../support/build.js';
-import { hashesOf } from '../../support/published.js';
 import { buildWith } from '../../support/site.js';
-import { differing, inState, isDownload, isSibling } from '../../support/tree.js';
+import { inState } from '../../support/tree.js';
 import { Killed } from './faults.js';
 
 export { start, until } from '../../support/cli.js';
@@ -35,7 +32,7 @@ export function wholeOf(folder: string): Record<string, string> {
   );
 }
 
-const AT_REST = new Set(['state.sqlite', 'tree']);
+const AT_REST = new Set(['lists', 'state.json', 'tree']);
 
 /** What lies in the state of a tree at rest and should not. */
 export const leftovers = (out: string): string[] =>
@@ -43,27 +40,17 @@ export const leftovers = (out: string): string[] =>
 
 /** What is wrong with a tree. */
 export async function damageOf(out: string): Promise<readonly Damage[]> {
-  return (await verify(new Tree(out), quiet())).damage;
+  return (await verify(new Tree(out), quiet())).report.damage;
 }
 
-const CHECKSUMS = 'downloads/SHA256SUMS';
-
-/** Where the downloads are not what SHA256SUMS says, read as `sha256sum -c` does; nothing may lie beside them. */
-function downloadsThatDisagree(out: string): string[] {
-  const lines = readFileSync(join(out, CHECKSUMS), 'utf8').split('\n').slice(0, -1);
-  const said = lines.map((line): [string, string] => [`downloads/${line.slice(66)}`, line.slice(0, 64)]);
-  const found = Object.entries(hashesOf(out)).filter(
-    ([file]) => isDownload(file) && !isSibling(file) && file !== CHECKSUMS,
-  );
-  return differing(Object.fromEntries(found), Object.fromEntries(said));
+/** The tree is whole, and nothing lies about. */
+export async function expectAtRest(out: string, where = ''): Promise<void> {
+  expect(leftovers(out), where).toEqual([]);
+  expect(await damageOf(out), where).toEqual([]);
 }
 
-/** The tree is whole, the downloads by their own account too, and nothing lies about. */
-export async function expectAtRest(out: string): Promise<void> {
-  expect(leftovers(out)).toEqual([]);
-  expect(downloadsThatDisagree(out)).toEqual([]);
-  expect(await damageOf(out)).toEqual([]);
-}
+/** Whether a commit has passed its point of no return, and is not over. */
+export const isCommitting = (out: string): boolean => existsSync(inState(out, 'commit'));
 
 /** Progress that does something at each step of a phase: what it throws, stops the work. */
 export function progressThat(
@@ -98,7 +85,7 @@ export async function interruptCommit(flags: Parameters<typeof buildWith>[0], at
     if (step === atStep) throw new Killed('dead within the commit');
   });
   await expect(buildWith(flags, { progress })).rejects.toThrow(Killed);
-  expect(isCommitting(new Tree(flags.out))).toBe(true);
+  expect(isCommitting(flags.out)).toBe(true);
 }
 
 /** What some work throws; undefined if it does not. */

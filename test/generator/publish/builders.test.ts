@@ -1,0 +1,191 @@
+/** One builder for each tree, while many read it: nobody else touches it, and a dead builder hinders nobody. */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { beforeAll, expect } from 'vitest';
+import { writeSample } from '../../../data/sample.js';
+import { Lock } from '../../../generator/base/lock.js';
+import { Tree } from '../../../generator/tree/tree.js';
+import { OPERATOR } from '../../support/build.js';
+import { buildArgs, errorsOf, snapshot, start, startBuild, until } from '../../support/cli.js';
+import { pair, type Pair } from '../../support/site.js';
+import { always, isThorough, thorough } from '../../support/thorough.js';
+import { differing, inState } from '../../support/tree.js';
+import {
+  buildWith,
+  contentOf,
+  damageOf,
+  expectAtRest,
+  failureOf,
+  indexOf,
+  isCommitting,
+  manifestOf,
+  sha256,
+  stateOf,
+  temporary,
+} from './support.js';
+
+const path = temporary();
+
+// Enough to render for a while.
+const big = path('big.sqlite');
+let both: Pair;
+beforeAll(async () => {
+  await writeSample({ file: big, records: 3000, seed: 2 });
+  both = await pair(path);
+});
+
+always(
+  'a tree that is being built is refused to every other command with 75 and the process that has it, and is free when that was killed',
+  async () => {
+    const out = both.tree();
+    const running = startBuild(big, out);
+    await until(() => existsSync(inState(out, 'stage/tree/api/v1')), 'the build renders');
+    running.child.kill('SIGSTOP');
+    const before = stateOf(out);
+    const from = ['--register', both.registers[1], '--operator', OPERATOR];
+    for (const args of [['build', ...from], ['verify'], ['verify', '--repair', ...from]]) {
+      const { code, stderr } = await snapshot([...args, '--quiet', '--out', out]);
+      const message: unknown = expect.stringMatching(
+        new RegExp(`another process is at work .*process ${running.pid}\\)`),
+      );
+      expect([args, code, errorsOf({ stderr })]).toEqual([args, 75, [message]]);
+      expect(differing(stateOf(out), before)).toEqual([]);
+    }
+    running.child.kill('SIGKILL');
+    expect((await running.done).signal).toBe('SIGKILL');
+    expect(await damageOf(out)).toEqual([]);
+    // The stage of the dead build is still there; the next one clears it away.
+    expect(await buildWith({ register: both.registers[0], out })).toMatchObject({ sequence: 1 });
+    expect(differing(stateOf(out), before)).toEqual(['snapshot.json is another']);
+    await expectAtRest(out);
+  },
+);
+
+thorough('four builds started at once, with --wait, publish one after the other', async () => {
+  const out = path('dist');
+  const all = Array.from({ length: 4 }, () => startBuild(both.registers[1], out, '--wait'));
+  const ended = await Promise.all(all.map(({ done }) => done));
+  expect(ended.map(({ code, stderr }) => [code, stderr])).toEqual(ended.map(() => [0, '']));
+  expect(differing(contentOf(out), both.trees[1])).toEqual([]);
+  expect([manifestOf(out).sequence, indexOf(out).changes.length]).toEqual([1, 1]);
+  await expectAtRest(out);
+});
+
+thorough.each([
+  ['build', []],
+  ['verify', ['--repair']],
+])('--wait has %s %j wait for the other process, and say once for which', async (command, options) => {
+  const out = both.tree();
+  const lock = Lock.take(new Tree(out).lock);
+  const args = buildArgs(both.registers[1], out, '--wait', ...options).slice(1);
+  const waiting = start([command, ...args.filter((arg) => arg !== '--quiet')]);
+  await until(() => waiting.output.stderr.includes('waiting'), 'it waits');
+  // It looks several times a second, and says nothing more.
+  await sleep(1000);
+  lock.release();
+  const { code, stderr } = await waiting.done;
+  const line = `waiting for process ${process.pid}, which is at work on this tree\n`;
+  expect([code, stderr.split(line).length, stderr.split('waiting').length]).toEqual([0, 2, 2]);
+  expect(await damageOf(out)).toEqual([]);
+});
+
+always(
+  'the lock is next to the tree wherever the state is, closed to others, and no link is followed',
+  async () => {
+    const [register] = both.registers;
+    const out = join(path('site'), 'dist');
+    mkdirSync(dirname(out));
+    const { lock } = new Tree(out);
+    await buildWith({ register, out, state: join(dirname(out), 'one') });
+    for (const file of [lock, `${lock}.pid`]) expect(statSync(file).mode & 0o777).toBe(0o600);
+    const held = Lock.take(lock);
+    const { exitCode } = await failureOf(buildWith({ register, out, state: join(dirname(out), 'two') }));
+    held.release();
+    expect(exitCode).toBe(75);
+    for (const file of [lock, `${lock}.pid`]) {
+      const elsewhere = path('elsewhere');
+      writeFileSync(elsewhere, 'of somebody else');
+      rmSync(file, { force: true });
+      symlinkSync(elsewhere, file);
+      const failure = await failureOf(buildWith({ register, out, state: join(dirname(out), 'one') }));
+      expect([failure.exitCode, failure.message]).toEqual([
+        3,
+        expect.stringContaining(`"${file}" is a symbolic link`),
+      ]);
+      expect(readFileSync(elsewhere, 'utf8')).toBe('of somebody else');
+      rmSync(file);
+    }
+  },
+);
+
+/** Reads a file, or what its sibling decodes to, as a server does: only one of the same millisecond is the sibling's. */
+function served(out: string, file: string, suffix: '' | '.br' | '.gz'): string | undefined {
+  try {
+    const timeOf = (name: string): number => Math.trunc(statSync(join(out, name)).mtimeMs);
+    const before = timeOf(file);
+    if (suffix !== '' && timeOf(file + suffix) !== before) return undefined;
+    const content = readFileSync(join(out, file + suffix));
+    if (timeOf(file) !== before) return undefined;
+    if (suffix === '') return sha256(content);
+    return sha256(suffix === '.br' ? brotliDecompressSync(content) : gunzipSync(content));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** What the lists say, if they are of the snapshot in service. */
+function listed(out: string): ReadonlyMap<string, string> | undefined {
+  const { sequence, digest } = manifestOf(out);
+  const text = gunzipSync(readFileSync(join(out, 'downloads/documents.sha256.gz'))).toString();
+  const sum = createHash('sha256').update(text).digest('hex');
+  if (manifestOf(out).sequence !== sequence || sum !== digest) return undefined;
+  return new Map(
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => [line.slice(66), line.slice(0, 64)]),
+  );
+}
+
+always(
+  'who reads while builds run gets each document whole, of the snapshot before or after, and at rest all of one',
+  async () => {
+    const out = both.tree();
+    const known = new Map<string, Set<string>>();
+    for (const tree of both.trees)
+      for (const [file, sum] of Object.entries(tree))
+        known.set(file, (known.get(file) ?? new Set()).add(sum));
+    let reads = 0;
+    let whole = 0;
+    for (let build = 1; build <= (isThorough ? 20 : 2); build += 1) {
+      const running = startBuild(both.registers[build % 2] ?? '', out);
+      while (running.child.exitCode === null) {
+        const { sequence } = manifestOf(out);
+        const wrong: string[] = [];
+        for (const [file, sum] of listed(out) ?? []) {
+          const all = (['', '.br', '.gz'] as const).map((suffix) => served(out, file, suffix));
+          if (all[0] !== sum) wrong.push(file);
+          // Of one or the other, and never half of each.
+          const isKnown = (each: string | undefined): boolean =>
+            each === undefined || (known.get(file)?.has(each) ?? true);
+          expect([file, all.filter((each) => !isKnown(each))]).toEqual([file, []]);
+          reads += 1;
+        }
+        // Nothing was moved meanwhile.
+        if (!isCommitting(out) && manifestOf(out).sequence === sequence) {
+          expect(wrong).toEqual([]);
+          whole += 1;
+        }
+        await sleep(1);
+      }
+      expect((await running.done).code).toBe(0);
+    }
+    expect(reads).toBeGreaterThan(1000);
+    expect(whole).toBeGreaterThan(1);
+    await expectAtRest(out);
+  },
+);

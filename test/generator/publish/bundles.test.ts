@@ -1,0 +1,231 @@
+/** A reader who has one snapshot and takes the bundles has the next: to the byte, whatever happened to the register. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect } from 'vitest';
+import { indexOf as indexFor, writeBundle } from '../../../generator/publish/changes.js';
+import { stagePaths } from '../../../generator/publish/stage.js';
+import type { Change } from '../../../generator/tree/changes.js';
+import { quiet } from '../../support/build.js';
+import { writeRegister } from '../../support/register.js';
+import { Site, copyOf, site } from '../../support/site.js';
+import { always, it, some, thorough } from '../../support/thorough.js';
+import { differing, readTree } from '../../support/tree.js';
+import {
+  bundleOf,
+  changedBy,
+  digestOf,
+  expectAtRest,
+  indexOf,
+  manifestOf,
+  mirrorOf,
+  sha256,
+  temporary,
+  urlsOf,
+} from './support.js';
+
+const path = temporary();
+
+const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+const ONE = { groups: 'group', users: 'user', games: 'game', items: 'item' };
+
+type Mirror = ReadonlyMap<string, string>;
+const record = (mirror: Mirror): Record<string, string> => Object.fromEntries(mirror);
+
+/** Takes a bundle over into a mirror. */
+function apply(out: string, mirror: Map<string, string>, sequence: number): void {
+  const [, ...lines] = bundleOf(out, sequence);
+  expect(new Set(lines.map(({ path: url }) => url)).size, 'each path once').toBe(lines.length);
+  for (const line of lines) {
+    if ('deleted' in line) mirror.delete(line.path);
+    else if (!isOutside(line.path)) mirror.set(line.path, line.sha256);
+    if ('deleted' in line || line.body === undefined) continue;
+    expect([sha256(line.body), Buffer.byteLength(line.body)]).toEqual([line.sha256, line.bytes]);
+  }
+}
+
+/** What names the snapshot, and no bundle leads to. */
+const isOutside = (url: string): boolean =>
+  /^\/downloads($|\/(register\.sqlite|datapackage\.json|SHA256SUMS|README\.txt))/.test(url);
+
+/** The newest bundle leads a mirror to the tree there is now, with no line too many, and the index counts them. */
+function expectChange(out: string, before: Mirror, now: Mirror): void {
+  const { sequence, as_of, tree } = manifestOf(out);
+  const [from_digest, to_digest] = [before, now].map((mirror) => digestOf(mirror, manifestOf(out).routes));
+  expect(bundleOf(out, sequence)[0]).toEqual({
+    tree: tree.id,
+    from: sequence - 1,
+    to: sequence,
+    from_digest,
+    to_digest,
+  });
+  const urlOf = urlsOf(out);
+  const sizes = new Map([...readTree(out)].map(([file, { bytes }]) => [urlOf(file), [file, bytes]]));
+  const { put, delete: gone } = changedBy(out, sequence);
+  const puts = put.filter((each) => !isOutside(each.path));
+  expect(gone.toSorted()).toEqual([...before.keys()].filter((url) => !now.has(url)).toSorted());
+  expect(puts.map((each) => each.path).toSorted()).toEqual(
+    [...now].flatMap(([url, hash]) => (before.get(url) === hash ? [] : [url])).toSorted(),
+  );
+  for (const { path: url, file, bytes, body } of puts) {
+    expect([file, bytes]).toEqual(sizes.get(url));
+    // Downloads come without a body, and nothing else that is text does.
+    expect(body === undefined).toBe(url.startsWith('/downloads/'));
+  }
+  const counts = Object.entries(ONE).map(([kind, one]) => {
+    const isOf = (url: string): boolean => url.startsWith(`/api/v1/${one}/`);
+    const all = puts.filter((each) => isOf(each.path));
+    const changed = all.filter((each) => before.has(each.path)).length;
+    return [kind, { added: all.length - changed, changed, removed: gone.filter(isOf).length }];
+  });
+  expect(indexOf(out).changes[0]).toMatchObject({
+    sequence,
+    from: sequence - 1,
+    as_of,
+    counts: Object.fromEntries(counts) as unknown,
+  });
+}
+
+const TIMES = `'2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2`;
+const add = (table: string, ids: readonly number[], column = 'name'): string =>
+  ids
+    .map(
+      (id) => `INSERT INTO ${table} (id, ${column}, first_measured_at, measured_at, measurements)
+        VALUES (${id}, 'one of ${table}', ${TIMES});`,
+    )
+    .join('');
+const withhold = (kind: string, id: number): string =>
+  `INSERT INTO withheld VALUES ('${kind}', ${id}, '2026-11-20T08:00:00Z');`;
+const { MAX_SAFE_INTEGER: LAST } = Number;
+
+/** What becomes of a register; its ids are of many lengths, and so would be sorted otherwise as text. */
+const HISTORY: readonly string[] = [
+  add('items', [LAST, 9]),
+  `${add('groups', [1, 2, 9, 1000])} ${add('users', [9, 10, 11, 100], 'username')} ${add('games', [99, 1009])}
+    UPDATE groups SET member_count = id;`,
+  withhold('item', LAST),
+  `${add('groups', [10])} UPDATE users SET username = 'x' WHERE id = 9;`,
+  'DELETE FROM games; DELETE FROM users WHERE id IN (10, 100); DELETE FROM items WHERE id = 9;',
+  withhold('user', 100),
+  `${add('games', [1009, 7])} UPDATE groups SET description = 'changed' WHERE id IN (2, 1000);`,
+  'DELETE FROM withheld',
+];
+
+describe('bundles of changes', () => {
+  it('lead from each tree to the next, and none of before a takedown stays', async () => {
+    const made = new Site(writeRegister(path('register.sqlite'), 'SELECT 1'), path('dist'));
+    const { out } = made;
+    const mirrors: Mirror[] = [];
+    for (const [index, sql] of HISTORY.entries()) {
+      await made.build(sql);
+      const now = mirrorOf(out);
+      const { sequence, digest, tree } = manifestOf(out);
+      expect(sequence).toBe(index + 1);
+      const found = indexOf(out);
+      expect([found.tree, found.sequence, found.digest]).toEqual([tree.id, sequence, digest]);
+      expect(found.changes.map((change) => change.sequence)).toEqual(range(sequence).toReversed());
+      const before = mirrors.at(-1);
+      if (before !== undefined) expectChange(out, before, now);
+      mirrors.push(now);
+      // What the index promises: from the oldest, the bundles lead here.
+      const old = new Map(mirrors[found.oldest - 1]);
+      for (let each = found.oldest + 1; each <= sequence; each += 1) apply(out, old, each);
+      expect(differing(record(old), record(now))).toEqual([]);
+      expect(sql.includes('INTO withheld') ? found.oldest : sequence - 1).toBe(sequence - 1);
+      const bundles = found.changes.flatMap(({ bundle }) => bundle ?? []);
+      for (const { file, bytes, sha256: sum } of bundles) {
+        const content = readFileSync(join(out, file));
+        expect([content.length, sha256(content)]).toEqual([bytes, sum]);
+      }
+      expect(readdirSync(join(out, 'changes')).length).toBe(bundles.length + 1);
+    }
+    await expectAtRest(out);
+  });
+
+  const ID = { tree: '0'.repeat(16), digest: '0'.repeat(64) };
+  const changes = (sizes: readonly (number | null)[]): Change[] =>
+    sizes.map((bytes, at) => ({
+      sequence: sizes.length + 1 - at,
+      from: sizes.length - at,
+      from_digest: ID.digest,
+      digest: ID.digest,
+      as_of: null,
+      built_at: '2026-12-01T00:00:00Z',
+      counts: {},
+      bundle: bytes === null ? null : { file: '/changes/1.ndjson.gz', bytes, sha256: ID.digest },
+    }));
+
+  it.each([
+    ['30 snapshots', Array.from({ length: 40 }, () => 1), 30],
+    ['a fifth of the tree', [100, 50, 40, 9, 1], 4],
+    ['the first without a bundle', [1, 1, null, 1], 2],
+  ])('are kept up to %s', (_, sizes, kept) => {
+    const ends = { ...ID, sequence: sizes.length + 1 };
+    const index = indexFor(ends, changes(sizes), 1000);
+    expect(index.oldest).toBe(ends.sequence - kept);
+    expect(index.changes.flatMap(({ bundle }, at) => (bundle === null ? [] : [at]))).toEqual(
+      range(kept).map((at) => at - 1),
+    );
+    expect(index.changes.length).toBe(Math.min(sizes.length, 30));
+  });
+
+  /** The bundle of changes of so many bytes that can't be compressed. */
+  async function bundled(megabytes: number, treeMegabytes: number) {
+    const stage = path('stage');
+    const { bundle, scratch } = stagePaths(stage);
+    for (const folder of [bundle, scratch]) mkdirSync(folder, { recursive: true });
+    writeFileSync(join(bundle, 'a 0000000000000000.sha256'), randomBytes(megabytes * 1e6));
+    const to = { ...ID, sequence: 2 };
+    return writeBundle(stage, { ...ID, sequence: 1 }, to, ['a'], treeMegabytes * 1e6, quiet());
+  }
+
+  always('are not written if they have more than a fifth of the tree', async () => {
+    expect(await bundled(2, 9)).toBeNull();
+    expect(await bundled(2, 11)).toMatchObject({ file: '/changes/2.ndjson.gz' });
+  });
+
+  thorough('are not written if they have more than 64 MiB and a tenth of the tree', async () => {
+    expect(await bundled(70, 650)).toBeNull();
+    expect(await bundled(70, 750)).toMatchObject({ file: '/changes/2.ndjson.gz' });
+    expect(await bundled(60, 550)).toMatchObject({ file: '/changes/2.ndjson.gz' });
+  });
+});
+
+describe('an index of changes that is', () => {
+  let first: Site;
+  beforeAll(async () => {
+    first = await site(path);
+    await first.build(`UPDATE users SET display_name = 'Marlow' WHERE id = 1007`);
+    await first.build('DELETE FROM users WHERE id = 1007');
+  });
+
+  const damages: readonly [string, (file: string) => void][] = [
+    ['missing', (file) => rmSync(file)],
+    ['cut short', (file) => truncateSync(file, 100)],
+    ['of another form', (file) => writeFileSync(file, '{"changes":[{"sequence":"1"}]}')],
+    ['of another snapshot', (file) => writeFileSync(file, '{"sequence":9,"oldest":9,"changes":[]}')],
+  ];
+
+  always.each(some(damages, 2))(
+    '%s starts a new index, and what is withheld goes from bundles that it named',
+    async (_, damage) => {
+      const made = copyOf(first, path);
+      const { out } = made;
+      expect(JSON.stringify(bundleOf(out, 2))).toContain('Marlow');
+      const { tree } = indexOf(out);
+      for (const [sequence, sql] of [
+        [4, 'UPDATE items SET price = 52 WHERE id = 1'],
+        [5, withhold('user', 1007)],
+      ] as const) {
+        damage(join(out, 'changes/index.json'));
+        await made.build(sql);
+        expect(indexOf(out)).toMatchObject({ tree, sequence, oldest: sequence - 1, changes: [{ sequence }] });
+        // No bundle that no index names: nobody would ever delete it.
+        const files = [`${sequence}.ndjson.gz`, 'index.json'];
+        expect(readdirSync(join(out, 'changes')).toSorted()).toEqual(files);
+      }
+      await expectAtRest(out);
+    },
+  );
+});

@@ -1,0 +1,174 @@
+/** --purge-list and --files-from: complete, so that a CDN and a copy elsewhere are exactly as new as the tree. */
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
+import { changedBy, filesByUrl, hashesOf, manifestOf, mirrorOf, urlsOf } from '../../support/published.js';
+import { changeRegister } from '../../support/register.js';
+import { loseState } from '../../support/state.js';
+import { buildWith, failureOf, pair, site, type Pair } from '../../support/site.js';
+import { differing, isSibling } from '../../support/tree.js';
+import { interruptCommit } from './support.js';
+
+const path = temporary();
+/** Of the operator file. */
+const BASE = 'https://api.golden.example';
+let both: Pair;
+beforeAll(async () => {
+  both = await pair(path);
+});
+
+/** The lines of a list. */
+const lines = (file: string): string[] => {
+  const text = readFileSync(file, 'utf8');
+  expect(existsSync(`${file}.partial`)).toBe(false);
+  // Each ends with a newline.
+  const found = text.split('\n');
+  expect(found.pop()).toBe('');
+  return found;
+};
+
+/** Builds, and reads the lists. */
+async function build(register: string, out: string) {
+  const lists = {
+    purgeList: path('purge.txt'),
+    filesFrom: path('files.txt'),
+    deleteFrom: path('delete.txt'),
+  };
+  await buildWith({ register, out, ...lists });
+  return {
+    purged: lines(lists.purgeList),
+    files: lines(lists.filesFrom),
+    deleted: lines(lists.deleteFrom),
+  };
+}
+
+const ALWAYS = ['/changes/index.json', '/snapshot.json'];
+/** Each snapshot changes them. */
+const SNAPSHOT_FEEDS = ['/feeds/snapshots.atom', '/feeds/snapshots.json'];
+const absolute = (paths: Iterable<string>): string[] => [...paths].map((each) => BASE + each).toSorted();
+
+/** Copies the listed files into another tree, as rsync --files-from does, and deletes those that are to be deleted. */
+function copy(out: string, to: string, files: readonly string[], deleted: readonly string[]): void {
+  for (const file of files) {
+    mkdirSync(dirname(join(to, file)), { recursive: true });
+    cpSync(join(out, file), join(to, file));
+  }
+  for (const file of deleted) rmSync(join(to, file));
+}
+
+/** What the listed files answer; compressed siblings answer nothing of their own. */
+function documentUrls(out: string, files: readonly string[]): string[] {
+  const urlOf = urlsOf(out);
+  return files
+    .filter((file) => !isSibling(file))
+    .map((file) => urlOf(file) ?? `no route leads to "${file}"`)
+    .toSorted();
+}
+
+/** A tree of the first register, and its copy. */
+function twins(): { out: string; twin: string } {
+  const [out, twin] = [both.tree(), path('twin')];
+  cpSync(out, twin, { recursive: true });
+  return { out, twin };
+}
+
+describe('the lists of', () => {
+  it('a first build hold everything', async () => {
+    const out = path('dist');
+    const { purged, files } = await build(both.registers[0], out);
+    expect(purged.toSorted()).toEqual(absolute(filesByUrl(out).map(([url]) => url)));
+    expect(files.toSorted()).toEqual(Object.keys(hashesOf(out)));
+  });
+
+  it('a later build hold what the bundle holds and the bookkeeping, no more', async () => {
+    const { out, twin } = twins();
+    const { purged, files, deleted } = await build(both.registers[1], out);
+    const { put, delete: gone } = changedBy(out, 2);
+    const puts = put.map((each) => each.path);
+    // The pages of records that were added or removed, but not those of records that changed.
+    const pages = ['/game/4', '/item/6', '/item/77', '/user/9007', '/user/500007'];
+    expect(purged.toSorted()).toEqual(
+      absolute([...puts, ...gone, ...pages, '/changes/2.ndjson.gz', ...ALWAYS, ...SNAPSHOT_FEEDS]),
+    );
+    expect(documentUrls(out, files)).toEqual(
+      [...puts, '/changes/2.ndjson.gz', ...ALWAYS, ...SNAPSHOT_FEEDS].toSorted(),
+    );
+    copy(out, twin, files, deleted);
+    expect(differing(hashesOf(twin), hashesOf(out))).toEqual([]);
+    // Without lists, a build leaves nothing to those of a later one that changes nothing.
+    await buildWith({ register: both.registers[0], out });
+    const nothing = await build(both.registers[0], out);
+    expect(nothing.purged.toSorted()).toEqual(absolute(ALWAYS));
+    expect(documentUrls(out, nothing.files)).toEqual(ALWAYS);
+  });
+
+  it('a build that withholds purge the page of the record, and the bundles before it', async () => {
+    const { out, register } = await site(path);
+    changeRegister(register, `UPDATE groups SET name = 'other' WHERE id = 20`);
+    const renamed = await build(register, out);
+    // The list of the largest changed, which has two URLs at its default.
+    for (const url of ['/api/v1/largest?limit=100', '/api/v1/largest'])
+      expect(renamed.purged).toContain(BASE + url);
+    expect(changedBy(out, 2).put.map((each) => each.path)).not.toContain('/api/v1/largest');
+    changeRegister(register, `INSERT INTO withheld VALUES ('item', 3, '2026-11-21T00:00:00Z')`);
+    const { purged, deleted } = await build(register, out);
+    const bundle = ['changes/2.ndjson.gz'];
+    expect(deleted).toEqual(expect.arrayContaining([...bundle, 'api/v1/item/3.json']));
+    const urls = ['/item/3', '/api/v1/item/3', ...bundle.map((file) => `/${file}`)];
+    expect(purged).toEqual(expect.arrayContaining(absolute(urls)));
+    expect(new Set(purged).size).toBe(purged.length);
+  });
+
+  it('builds whose lists were not written, or whose commit was interrupted, are in those of the next one', async () => {
+    const { register, out } = await site(path);
+    changeRegister(register, `UPDATE items SET price = 51 WHERE id = 1`);
+    const purgeList = join(path('nowhere'), 'purge.txt');
+    const { exitCode, message } = await failureOf(buildWith({ register, out, purgeList }));
+    expect([exitCode, message]).toEqual([
+      3,
+      expect.stringMatching(/list ".*purge\.txt" can't be written.*; the snapshot itself is published$/),
+    ]);
+    changeRegister(register, `INSERT INTO withheld VALUES ('item', 2, '2026-12-01T00:00:00Z')`);
+    await interruptCommit({ register, out });
+    changeRegister(register, `UPDATE items SET price = 53 WHERE id = 3`);
+    const { purged, files, deleted } = await build(register, out);
+    expect(manifestOf(out).sequence).toBe(4);
+    expect(purged).toEqual(expect.arrayContaining([1, 2, 3].map((id) => `${BASE}/api/v1/item/${id}`)));
+    expect([files, deleted]).toEqual([
+      expect.arrayContaining(['api/v1/item/1.json', 'api/v1/item/3.json']),
+      expect.arrayContaining(['api/v1/item/2.json', 'changes/2.ndjson.gz']),
+    ]);
+    expect(files.filter((file) => deleted.includes(file))).toEqual([]);
+  });
+
+  it('a build after the state was lost hold all that is published, and what is gone', async () => {
+    const { register, out } = await site(path);
+    changeRegister(register, `INSERT INTO withheld VALUES ('item', 3, '2026-11-21T00:00:00Z')`);
+    loseState(out);
+    const { purged, files, deleted } = await build(register, out);
+    expect(files.toSorted()).toEqual(Object.keys(hashesOf(out)));
+    expect(deleted).toContain('api/v1/item/3.json');
+    expect(purged).toEqual(
+      expect.arrayContaining(absolute([...mirrorOf(out).keys(), '/api/v1/item/3', '/item/3'])),
+    );
+  });
+});
+
+it('a list is never written over the register or another list, or into the tree', async () => {
+  const { register } = await site(path);
+  const out = path('dist');
+  const before = readFileSync(register);
+  for (const option of ['--purge-list', '--files-from', '--delete-from']) {
+    for (const list of [register, join(out, 'list.txt')]) {
+      const { code } = await inProcess('build', '--register', register, '--out', out, option, list);
+      expect([option, list, code]).toEqual([option, list, 2]);
+    }
+  }
+  expect(readFileSync(register).equals(before)).toBe(true);
+  const list = path('list');
+  const twice = ['--purge-list', list, '--files-from', list];
+  const { code, stderr } = await inProcess('build', '--register', register, '--out', out, ...twice);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('expected a file of its own')]);
+});
