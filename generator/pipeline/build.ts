@@ -66,7 +66,7 @@ import {
 import { Watcher } from '../register/snapshot.js';
 import { countRows, warningsOf } from '../register/warnings.js';
 import { DOCUMENTS } from '../routes/exports.js';
-import { tableFor } from '../routes/routes.js';
+import { isMeasured, tableFor } from '../routes/routes.js';
 import type { Route } from '../routes/route.js';
 import { RESOURCES, resourceOf, tablesOf } from '../schema/schema.js';
 import { timeAt } from '../schema/time.js';

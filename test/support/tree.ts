@@ -61,11 +61,15 @@ export const isDownload = (path: string): boolean => path.startsWith('downloads/
 export const speaksOfDownloads = (path: string): boolean =>
   isDownload(path) || /^(downloads|index)\.html(\.br|\.gz)?$/.test(path);
 
-/** What may differ between two builds of one register: the time of the build, its number, and what names them. */
-export const isOfTheBuild = (path: string): boolean =>
+/** What says of itself which snapshot it is of, and is not counted among the files of one. */
+export const isAnnouncement = (path: string): boolean =>
   path === 'snapshot.json' ||
   path.startsWith('changes/') ||
-  /^feeds\/snapshots\.(atom|json)(\.gz|\.br)?$/.test(path) ||
+  /^feeds\/snapshots\.(atom|json)(\.gz|\.br)?$/.test(path);
+
+/** What may differ between two builds of one register: the time of the build, its number, and what names them. */
+export const isOfTheBuild = (path: string): boolean =>
+  isAnnouncement(path) ||
   /^downloads(\/(register\.sqlite(\.gz)?|datapackage\.json|SHA256SUMS|README\.txt)|\.html(\.gz|\.br)?)$/.test(
     path,
   );

@@ -2,7 +2,7 @@
  * The oracle: whatever becomes of a register, with whatever options and interruptions, a build that follows another
  * gives the tree of a build from nothing, byte for byte, the bundles of changes lead there, and `verify` finds nothing.
  */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { writeSample } from '../../../data/sample.js';
@@ -11,7 +11,6 @@ import { buildConfig } from '../../../generator/config/config.js';
 import { Failure } from '../../../generator/base/errors.js';
 import { progressFor } from '../../../generator/base/progress.js';
 import { completeCommit } from '../../../generator/publish/commit.js';
-import { isCommitting, withPublished } from '../../../generator/state/published.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { verify } from '../../../generator/programs/verify/verify.js';
 import { TABLES } from '../../../generator/schema/schema.js';
@@ -19,7 +18,8 @@ import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { deadFrom, survive, withFault, type Call } from '../../generator/publish/faults.js';
 import { OPERATOR, effectsAt, quiet } from '../../support/build.js';
 import { bundleOf, contentOf, hashesOf, indexOf, mirrorOf, sha256 } from '../../support/published.js';
-import { differing, removeTree, speaksOfDownloads } from '../../support/tree.js';
+import { stateOf } from '../../support/state.js';
+import { differing, isOfTheBuild, removeTree, speaksOfDownloads } from '../../support/tree.js';
 import { EDITS, of, reshaped, type Choice, type Shape } from './edits.js';
 
 /** How a build ends before the one that is compared. */
@@ -156,6 +156,7 @@ class Reader {
   #apply(sequence: number): void {
     const [, ...lines] = bundleOf(this.#out, sequence);
     for (const line of lines) {
+      if (isOfTheBuild(line.file)) continue;
       if ('deleted' in line) this.#documents.delete(line.path);
       else this.#documents.set(line.path, line.body === undefined ? line.sha256 : sha256(line.body));
     }
@@ -198,13 +199,11 @@ async function compare({ register, out, fresh, reader }: Paths, taken: Step): Pr
   const followed = await outcomeOf(follow);
   if (followed !== anew) return `one build says "${followed}", the other "${anew}"`;
   if (followed !== PUBLISHED) return inWords(differing(hashesOf(out), before));
-  const damage = (await verify(new Tree(out), quiet())).damage.map(({ file, what }) => `${file} is ${what}`);
-  if (damage.length > 0) return damage.join(', ');
-  // Those of tables that didn't change were kept from the build before.
-  const [kept, counted] = [out, fresh].map((to) =>
-    withPublished(new Tree(to), ({ newest }) => newest?.described.counts),
-  );
-  if (kept === undefined || !isDeepStrictEqual(kept, counted)) return 'other counts of the register';
+  const { report } = await verify(new Tree(out), quiet());
+  if (report.total > 0) return report.damage.map(({ file, what }) => `${file} is ${what}`).join(', ');
+  const [followedState, freshState] = [out, fresh].map(stateOf);
+  if (!isDeepStrictEqual(followedState?.['counts'], freshState?.['counts']))
+    return 'other counts of the register';
   return inWords(differing(content(out), content(fresh))) ?? reader.follow();
 }
 
@@ -216,7 +215,7 @@ async function endEarly(
 ): Promise<string | undefined> {
   if (isKill) {
     await withFault(deadFrom(at), () => survive(outcomeOfAny(follow({}))));
-    await completeCommit(tree, quiet());
+    await completeCommit(tree, quiet(), () => undefined);
     return undefined;
   }
   const stop = new AbortController();
@@ -225,7 +224,7 @@ async function endEarly(
     if (number === at) stop.abort(Failure.interrupted('stopped by SIGINT'));
   };
   await withFault(signal, () => outcomeOfAny(follow({ progress })));
-  return isCommitting(tree) ? 'an interrupt left a commit half done' : undefined;
+  return existsSync(tree.commit) ? 'an interrupt left a commit half done' : undefined;
 }
 
 /** Some builds are refused, for reasons that the comparison is about. */
