@@ -88,7 +88,7 @@ describe('the guilds of docs/your-register.md', () => {
     expect(json(tree, 'api/v1/game/9.json')).toMatchObject({
       creator: { type: 'group', id: 7, name: 'Old Mill' },
     });
-    expect(await build(file, out)).toMatchObject({ full_render: null, published: false });
+    expect(await build(file, out)).toMatchObject({ published: false });
   });
 
   it('may have two readings in one second', async () => {
@@ -139,7 +139,7 @@ describe('the clubs of its recipes', () => {
     });
     expect(abbey).toMatchObject({ name: 'Abbey', created_at: null, measured_at: '2025-12-24T17:00:00Z' });
     // The views are read by id.
-    expect(await build(file, out, 'Europe/Berlin')).toMatchObject({ full_render: null, published: false });
+    expect(await build(file, out, 'Europe/Berlin')).toMatchObject({ published: false });
   });
 
   it('keep their ids, whatever becomes of them', () => {
