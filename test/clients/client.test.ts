@@ -14,7 +14,7 @@ import {
   type Document,
   type RegisterClient,
 } from '../../clients/typescript/client.js';
-import { beginsChunk } from '../../generator/tree/chunks.js';
+import { beginsChunk } from '../../generator/base/chunks.js';
 import { published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { startProxy } from '../support/proxy.js';

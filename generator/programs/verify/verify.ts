@@ -34,7 +34,7 @@ export interface VerifyReport {
   readonly untracked: { readonly files: readonly string[]; readonly total: number };
 }
 
-const SHOWN_DAMAGE = 100;
+export const SHOWN_DAMAGE = 100;
 
 /** What a check found, for a repair. */
 export interface Checked {

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { buildConfig } from '../../../generator/config/config.js';
 import { Failure } from '../../../generator/base/errors.js';
-import { buildKeyOf } from '../../../generator/pipeline/incremental/build-key.js';
+import { programHash } from '../../../generator/pipeline/inputs.js';
 import { OPERATOR, published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { writeRegister } from '../../support/register.js';
@@ -168,17 +168,18 @@ describe('an operator file', () => {
   });
 });
 
-const operatorOf = (changes: Record<string, unknown>) => {
+const configOf = (changes: Record<string, unknown>) => {
   const operator = path('operator.json');
   writeFileSync(operator, changed(changes));
-  return buildConfig({ operator }).operator;
+  return buildConfig({ operator });
 };
 
-const keyOf = (changes: Record<string, unknown>): string =>
-  buildKeyOf('code', [], { operator: operatorOf(changes) }).operator;
+const operatorOf = (changes: Record<string, unknown>) => configOf(changes).operator;
+
+const hashOf = (changes: Record<string, unknown>): string => programHash('code', configOf(changes));
 
 describe('what an operator file says on pages', () => {
-  it('is taken as it is, and has pages and feeds rendered again', () => {
+  it('is taken as it is, and has everything rendered again', () => {
     const said = {
       headline: 'How big is your club?',
       introduction: 'We count every evening.',
@@ -188,7 +189,7 @@ describe('what an operator file says on pages', () => {
     expect(operatorOf({ price_unit: 'US cents' })).toMatchObject({ priceUnit: 'US cents' });
     for (const key of ['words', 'priceUnit']) expect(operatorOf({})).not.toHaveProperty(key);
     const all = { ...said, price_unit: 'US cents' };
-    const keys = [{}, ...Object.entries(all).map(([key, value]) => ({ [key]: value }))].map(keyOf);
+    const keys = [{}, ...Object.entries(all).map(([key, value]) => ({ [key]: value }))].map(hashOf);
     expect(new Set(keys).size).toBe(5);
   });
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { joinDocuments, otherLine } from '../../../generator/exports/documents.js';
+import { joinLines, otherLine } from '../../../generator/exports/documents.js';
 import { temporary } from '../../support/folder.js';
 import { sha256 } from '../../support/published.js';
 import { writeRegister } from '../../support/register.js';
@@ -21,7 +21,7 @@ it('parts are joined in their order and counted, and are gone then', () => {
     return part;
   });
   const file = path('out/documents/group.ndjson.gz');
-  const written = joinDocuments(context, { parts, file });
+  const written = joinLines(context, { parts, file });
   const compressed = readFileSync(file);
   expect(gunzipSync(compressed).toString()).toBe(contents.join(''));
   expect(written).toEqual({ bytes: compressed.length, sha256: sha256(compressed), rows: 3 });

@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
 import type { Published } from '../../../generator/pipeline/build.js';
-import { Tree } from '../../../generator/tree/tree.js';
-import { prepareRepair } from '../../../generator/programs/verify/repair.js';
-import { published, quiet } from '../../support/build.js';
+import { published } from '../../support/build.js';
 import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
@@ -166,7 +164,6 @@ describe('with --keep-downloads', () => {
     ['a file is missing', ({ out }) => rmSync(file(out, 'items.csv.gz'))],
     ['what describes them is missing', ({ out }) => rmSync(file(out, 'datapackage.json'))],
     ['the state is lost', ({ out }) => loseState(out)],
-    ['a repair was interrupted', ({ out }) => prepareRepair(new Tree(out), quiet())],
   ])('the downloads are written where %s', async (_, happen) => {
     const made = behind();
     await happen(made);

@@ -76,7 +76,7 @@ describe('a time more than 24 hours after the clock', () => {
   it('is the same in all threads, since the clock is read once', async () => {
     const register = registerOf('2026-12-05T00:00:00Z');
     let reads = 0;
-    const effects = { ...effectsAt('2026-12-03T00:00:00Z'), startPool: startThreads };
+    const effects = { ...effectsAt('2026-12-03T00:00:00Z'), startThreads };
     const now = (): Date => new Date(Date.parse('2026-12-03T00:00:00Z') + 86_400_000 * reads++);
     const result = await build(buildConfig({ register, out, operator: OPERATOR }), { ...effects, now });
     expect(result).toMatchObject({ published: false, report: { total: 2 } });
@@ -108,8 +108,7 @@ describe('a tree that was published with a time that was ahead of the clock', ()
     const register = registerOf('2031-01-01T00:00:00Z');
     await published({ register, out, at: '2031-01-01T00:00:00Z' });
     expect(await run({ register, out, at })).toMatchObject({ published: false, report: { total: 2 } });
-    const { fullRender, ...skipped } = await published({ register, out, at, skipInvalid: true });
+    const skipped = await published({ register, out, at, skipInvalid: true });
     expect(skipped).toMatchObject({ excluded: { groups: 1 }, asOf: '2026-11-20T08:00:00Z' });
-    expect(fullRender).toContain('the last snapshot has times that were in the future');
   });
 });

@@ -2,14 +2,13 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { republished } from '../../../generator/pipeline/removal-guard.js';
+import { republished } from '../../../generator/pipeline/guard.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { inputs } from '../../support/cli.js';
 import { contentOf, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { copyOf } from '../../support/site.js';
-import { changeState } from '../../support/state.js';
 import { differing, inState } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
 
@@ -119,7 +118,7 @@ describe('a record that is withheld no more', () => {
     const site = await withholding();
     changeRegister(site.register, 'DELETE FROM withheld');
     for (const lose of [
-      () => changeState(site.out, 'DELETE FROM chunk'),
+      () => rmSync(inState(site.out, 'lists'), { recursive: true }),
       () => rmSync(join(site.out, 'snapshot.json')),
       () => rmSync(site.out, { recursive: true }),
     ]) {

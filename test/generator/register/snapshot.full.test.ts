@@ -2,7 +2,7 @@
 import { renameSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Register } from '../../../generator/register/database.js';
-import { identityOf, openConsistentSnapshot } from '../../../generator/register/snapshot.js';
+import { Watcher } from '../../../generator/register/snapshot.js';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { temporary } from '../../support/folder.js';
 import { writeRegister } from '../../support/register.js';
@@ -18,6 +18,7 @@ describe('two connections', () => {
     writer.pragma('journal_mode = WAL');
     const one = Register.open(file);
     const two = Register.join(file);
+    const watcher = new Watcher(file);
     let commits = 0;
     const commit = (): void => {
       writer.exec('UPDATE items SET price = price + 1');
@@ -33,40 +34,38 @@ describe('two connections', () => {
             if (restarts <= round % 4) commit();
           },
         };
-        await openConsistentSnapshot(file, identityOf(file), [one, between, two], new Date());
+        await watcher.openAll([one, between, two], new Date());
+        expect(watcher.isCurrent()).toBe(true);
         expect(restarts).toBe((round % 4) + 1);
         const seen = price(one);
         expect(price(two)).toBe(seen);
         expect(seen).toBe(commits);
         commit();
         expect([price(one), price(two)]).toEqual([seen, seen]);
+        expect(watcher.isCurrent()).toBe(false);
       }
     } finally {
-      for (const each of [one, two, writer]) each.close();
+      for (const each of [one, two, watcher, writer]) each.close();
     }
   });
 
   it('of which one sees another file end with 3, as where a writer never pauses', async () => {
     const file = writeRegister(path('one.sqlite'), { items: [{ id: 1, price: 0 }] });
     const other = writeRegister(path('two.sqlite'), { items: [{ id: 2 }] });
-    const identity = identityOf(file);
+    const watcher = new Watcher(file);
     const writer = openDatabase(file);
     writer.pragma('journal_mode = WAL');
     writer.pragma('synchronous = OFF');
     const restartRead = () => void writer.exec('UPDATE items SET price = price + 1');
-    await expect(openConsistentSnapshot(file, identity, [{ restartRead }], new Date())).rejects.toMatchObject(
-      {
-        exitCode: 3,
-      },
-    );
+    await expect(watcher.openAll([{ restartRead }], new Date())).rejects.toMatchObject({ exitCode: 3 });
     writer.close();
     const one = Register.open(file);
     renameSync(other, file);
     const two = Register.open(file);
-    await expect(openConsistentSnapshot(file, identity, [one, two], new Date())).rejects.toMatchObject({
+    await expect(watcher.openAll([one, two], new Date())).rejects.toMatchObject({
       exitCode: 3,
       message: containing('was replaced'),
     });
-    for (const each of [one, two]) each.close();
+    for (const each of [one, two, watcher]) each.close();
   });
 });

@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest';
 import { it, thorough } from '../../../support/thorough.js';
 import { writeSample } from '../../../../data/sample.js';
 import { digitsFor } from '../../../../generator/outputs/lookup/digits.js';
-import { beginsChunk } from '../../../../generator/tree/chunks.js';
+import { beginsChunk } from '../../../../generator/base/chunks.js';
 import { inProcess } from '../../publish/support.js';
 import { buildArgs } from '../../../support/cli.js';
 import { PROJECT, temporary } from '../../../support/folder.js';

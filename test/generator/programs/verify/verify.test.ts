@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { beforeAll, describe, expect } from 'vitest';
 import { z } from 'zod';
-import { SHOWN_DAMAGE, type Damage } from '../../../../generator/programs/verify/damage.js';
+import { SHOWN_DAMAGE, type Damage } from '../../../../generator/programs/verify/verify.js';
 import { errorsOf, inputs } from '../../../support/cli.js';
 import { temporary } from '../../../support/folder.js';
 import { inProcess } from '../../../support/in-process.js';
@@ -22,8 +22,8 @@ import { contentOf, changedBy, manifestOf, stateOf } from '../../../support/publ
 import { changeRegister, writeRegister } from '../../../support/register.js';
 import { ROWS, Site, buildWith, copyOf, fresh, pair, site } from '../../../support/site.js';
 import { always, it, some } from '../../../support/thorough.js';
-import { changeState, loseState } from '../../../support/state.js';
-import { differing } from '../../../support/tree.js';
+import { changeState } from '../../../support/state.js';
+import { differing, inState } from '../../../support/tree.js';
 import { containing, matching } from '../../../support/values.js';
 import { writeFiles } from '../../../support/operator.js';
 import { damageOf, expectAtRest, interruptCommit, wholeOf } from '../../publish/support.js';
@@ -94,16 +94,17 @@ const DAMAGED_DOCUMENTS: readonly Damage[] = [
 type Harm = readonly [of: string, harm: (out: string) => void, found: readonly Damage[]];
 const HARMS: readonly Harm[] = [
   ['documents that are damaged in every way', damageDocuments, DAMAGED_DOCUMENTS],
-  ['a missing state', loseState, missing('STATE/state.sqlite')],
+  ['a missing state', (out) => rmSync(inState(out, 'state.json')), missing('STATE/state.json')],
+  ['missing lists', (out) => rmSync(inState(out, 'lists'), { recursive: true }), missing('STATE/lists')],
   [
-    'a state that says something else of a document',
-    (out) => changeState(out, 'UPDATE document SET bytes = bytes + 1 WHERE key = 2'),
-    altered('STATE/state.sqlite'),
+    'a list that says something else of a document',
+    (out) => replaceIn(inState(out, 'lists/group/0000000000000000.sha256'), /^[0-9a-f]{4}/, 'ffff'),
+    altered('STATE/lists'),
   ],
   [
-    'a digest that was altered',
-    (out) => replaceIn(join(out, 'snapshot.json'), /"digest":"[0-9a-f]{64}"/, `"digest":"${'0'.repeat(64)}"`),
-    altered('snapshot.json'),
+    'a state of another snapshot',
+    (out) => changeState(out, (state) => ({ ...state, digest: '0'.repeat(64) })),
+    altered('STATE/lists'),
   ],
   ['a missing snapshot.json', (out) => rmSync(join(out, 'snapshot.json')), missing('snapshot.json')],
 ];
@@ -121,7 +122,7 @@ describe('a tree of two snapshots', () => {
     const { out } = copyOf(pristine, path);
     const before = stateOf(out);
     const { code, stdout } = await verifyTree(out);
-    expect([code, stdout]).toEqual([0, matching(/^Snapshot 2 in .* matches its state and digest/)]);
+    expect([code, stdout]).toEqual([0, matching(/^Snapshot 2 in .* matches its lists/)]);
     expect(await verifyTree(out, '--quiet')).toEqual({ code: 0, stdout: '', stderr: '' });
     expect(differing(stateOf(out), before)).toEqual([]);
     const file = join(out, 'api/v1/stats.json');
@@ -186,7 +187,7 @@ describe('files that no route leads to', () => {
     expect(code).toBe(0);
     expect(stdout.split('\n')).toEqual([
       ...UNTRACKED.map((file) => `untracked: ${file}`),
-      containing('matches its state and digest'),
+      containing('matches its lists'),
       'No route leads to 5 untracked files (--repair --delete-untracked deletes them)',
       '',
     ]);
@@ -228,7 +229,7 @@ always.each(some([1, 4, 10, 16], 1))(
     const { out } = flags;
     await interruptCommit(flags, step);
     const { code, stdout } = await verifyTree(out, '--quiet');
-    expect([code, stdout]).toEqual([1, matching(/interrupted: \.\d+-dist-state\/stage/)]);
+    expect([code, stdout]).toEqual([1, matching(/interrupted: \.\d+-dist-state\/commit/)]);
     // What is damaged is known once it is complete, so a repair is not advised.
     expect(stdout).toContain('; a commit was interrupted: the next build completes it');
     expect(stdout).not.toContain('--repair');

@@ -1,16 +1,16 @@
-/** The queue of a build's jobs, and the threads that do them. */
+/** The queue of calls, and the threads that make them. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
-import { Failure } from '../../../../generator/base/errors.js';
-import { ThreadPool } from '../../../../generator/pipeline/workers/pool.js';
-import { EXPORT_FORMATS } from '../../../../generator/routes/exports.js';
-import { WORKER } from '../../../support/build.js';
-import { temporary } from '../../../support/folder.js';
-import { changeRegister, writeRegister } from '../../../support/register.js';
-import { containing } from '../../../support/values.js';
+import { Failure } from '../../../generator/base/errors.js';
+import { WorkerThreads } from '../../../generator/pipeline/threads.js';
+import { EXPORT_FORMATS } from '../../../generator/routes/exports.js';
+import { WORKER } from '../../support/build.js';
+import { temporary } from '../../support/folder.js';
+import { changeRegister, writeRegister } from '../../support/register.js';
+import { containing } from '../../support/values.js';
 
 const path = temporary();
 
@@ -42,30 +42,27 @@ const named = (job: string) => ({ named: [job] });
 /** A pool of such threads. */
 class Patient {
   readonly folder = path('jobs');
-  readonly pool: ThreadPool;
+  readonly pool: WorkerThreads;
   /** The jobs that threads have taken, in this order. */
   readonly begun: string[] = [];
   readonly #running = new Map<string, Promise<void>>();
 
   constructor() {
     mkdirSync(this.folder);
-    this.pool = new ThreadPool(pathToFileURL(module), this.folder);
+    this.pool = new WorkerThreads(pathToFileURL(module), { file: this.folder, notMeasured: [] });
   }
 
   /** Asks for a job by its name. */
-  run(job: string, options: { readonly folder?: string; readonly isNext?: boolean } = {}): Promise<void> {
+  run(job: string): Promise<void> {
     const onStart = (): void => void this.begun.push(job);
-    const running = this.pool.run('exclude', named(job), { ...options, onStart });
+    const running = this.pool.run('./sections.js', 'exclude', named(job), { onStart });
     this.#running.set(job, running);
     return running;
   }
 
   /** Keeps all threads but the first busy, and the first with this job. */
-  fill(first: string, folder?: string): Promise<void>[] {
-    return [
-      this.run(first, folder === undefined ? {} : { folder }),
-      ...this.pool.threads.slice(1).map((_, index) => this.run(`busy ${index}`)),
-    ];
+  fill(first: string): Promise<void>[] {
+    return [this.run(first), ...this.pool.connections.slice(1).map((_, index) => this.run(`busy ${index}`))];
   }
 
   /** Lets jobs end, and waits until the threads have taken others. @returns those that came after the first ones */
@@ -73,7 +70,7 @@ class Patient {
     for (const job of jobs) writeFileSync(join(this.folder, job), '');
     await Promise.all(jobs.flatMap((job) => this.#running.get(job) ?? []));
     await setImmediate();
-    return this.begun.slice(this.pool.threads.length);
+    return this.begun.slice(this.pool.connections.length);
   }
 
   /** What the threads have done. */
@@ -86,7 +83,7 @@ class Patient {
 async function withThreads(test: (patient: Patient, threads: number) => Promise<void>): Promise<void> {
   const patient = new Patient();
   try {
-    await test(patient, patient.pool.threads.length);
+    await test(patient, patient.pool.connections.length);
   } finally {
     await patient.pool.close();
   }
@@ -104,45 +101,10 @@ describe('the jobs of a build', () => {
       await Promise.all(running);
     }));
 
-  it('can come before those that wait', () =>
-    withThreads(async (patient) => {
-      const running = [
-        ...patient.fill('first'),
-        patient.run('waiting'),
-        patient.run('next', { isNext: true }),
-      ];
-      expect(await patient.end('first')).toEqual(['next']);
-      await patient.end('next', 'waiting', ...patient.begun.slice(1));
-      await Promise.all(running);
-    }));
-
-  it('that write into one folder are not done at once while there is another to do', () =>
-    withThreads(async (patient) => {
-      const running = [
-        ...patient.fill('items', 'item'),
-        patient.run('more items', { folder: 'item' }),
-        patient.run('users', { folder: 'user' }),
-        patient.run('no folder'),
-      ];
-      expect(await patient.end('busy 0')).toEqual(['users']);
-      expect(await patient.end('users')).toEqual(['users', 'no folder']);
-      expect((await patient.end('items')).at(-1)).toBe('more items');
-      await patient.end(...patient.begun);
-      await Promise.all(running);
-    }));
-
-  it('that write into one folder are done at once where a thread would have nothing to do', () =>
-    withThreads(async (patient) => {
-      const running = [...patient.fill('items', 'item'), patient.run('more items', { folder: 'item' })];
-      expect(await patient.end('busy 0')).toEqual(['more items']);
-      await patient.end(...patient.begun);
-      await Promise.all(running);
-    }));
-
   it('for all threads are done once by each, after what it is at', () =>
     withThreads(async (patient, threads) => {
       const first = patient.run('first');
-      const all = patient.pool.all('exclude', named('all'));
+      const all = patient.pool.all('./sections.js', 'exclude', named('all'));
       await vi.waitFor(() => expect(patient.done).toHaveLength(threads - 1));
       await patient.end('first');
       await Promise.all([first, all]);
@@ -154,29 +116,34 @@ describe('the jobs of a build', () => {
 it('a job that fails rejects with its failure, and the thread goes on', async () => {
   const register = writeRegister(path('register.sqlite'), { items: [{ id: 1 }] });
   changeRegister(register, 'DROP TABLE games; CREATE VIEW games AS SELECT * FROM nowhere');
-  const pool = new ThreadPool(WORKER, register);
+  const pool = new WorkerThreads(WORKER, { file: register, notMeasured: [] });
   try {
     const noFolder = path('file');
     writeFileSync(noFolder, '');
-    for (let times = 0; times < 2 * pool.threads.length; times += 1) {
+    for (let times = 0; times < 2 * pool.connections.length; times += 1) {
       for (const [input, failure] of [
         [
           { table: 'items', folder: noFolder },
-          { exitCode: 3, message: containing(`the exports can't`) },
+          { exitCode: 3, message: containing(`the downloads can't`) },
         ],
         [
           { table: 'games', folder: path('export') },
           { exitCode: 1, cause: 'SQLITE_ERROR' },
         ],
       ] as const) {
-        const failing = pool.run('export', input);
+        const failing = pool.run('../exports/write-table.js', 'writeTable', input);
         await expect(failing).rejects.toBeInstanceOf(Failure);
         await expect(failing).rejects.toMatchObject(failure);
       }
-      const exported = await pool.run('export', { table: 'items', folder: path('export') });
-      expect(exported).toMatchObject(EXPORT_FORMATS.map(() => ({ rows: 1 })));
+      const written = await pool.run('../exports/write-table.js', 'writeTable', {
+        table: 'items',
+        folder: path('export'),
+      });
+      expect(Object.values(written)).toMatchObject(EXPORT_FORMATS.map(() => ({ rows: 1 })));
     }
-    await expect(pool.all('export', { table: 'items', folder: noFolder })).rejects.toBeInstanceOf(Failure);
+    await expect(
+      pool.all('../exports/write-table.js', 'writeTable', { table: 'items', folder: noFolder }),
+    ).rejects.toBeInstanceOf(Failure);
   } finally {
     await pool.close();
   }
@@ -196,7 +163,7 @@ describe('a thread that dies', () => {
       const settled = await settling;
       expect(settled.filter(({ status }) => status === 'rejected')).toMatchObject([{ reason: error }]);
       expect(settled).toHaveLength(threads);
-      await expect(patient.pool.all('exclude', named('all'))).rejects.toMatchObject(error);
+      await expect(patient.pool.all('./sections.js', 'exclude', named('all'))).rejects.toMatchObject(error);
     }),
   );
 
