@@ -71,6 +71,7 @@ import type { Route } from '../routes/route.js';
 import { RESOURCES, resourceOf, tablesOf } from '../schema/schema.js';
 import { timeAt } from '../schema/time.js';
 import { hasDocuments, isInDigest, isOwn, pagesOf } from '../tree/published-routes.js';
+import { manifestHash, withBuiltAt } from '../tree/manifest.js';
 import { Tree, newTreeId } from '../tree/tree.js';
 import { DownloadTasks, keptSummary, readDownloads } from './downloads.js';
 import { EXAMPLES, examplesOf, type ExampleChange } from './examples.js';
@@ -299,7 +300,7 @@ function renew(work: Work): Published {
   const text = readText(tree.manifest) ?? '';
   replaceFile(
     tree.manifest,
-    text.replace(BUILT_AT, `"built_at":"${timeAt(now.getTime())}"`),
+    withBuiltAt(text, timeAt(now.getTime())),
     join(tree.state, 'snapshot.json'),
   );
   if (known.published === undefined) throw new TypeError('nothing is published');
@@ -318,9 +319,6 @@ function renew(work: Work): Published {
     bytes: size.bytes,
   };
 }
-
-/** The first in the file. A time has no quotes or escapes, so no other text can stand in its place. */
-const BUILT_AT = /"built_at":"[0-9TZ:.+-]*"/;
 
 const nothingNew = ({ known, register }: Work): Reported => ({
   report: NO_FINDINGS,
@@ -694,24 +692,22 @@ async function publish(
   const measured = RESOURCES.map(({ plural }) => plural).filter((plural) => overview.measured.has(plural));
   for (const output of snapshotFeed(config.operator, measured, announced.changes)) feeds.put(output);
   const own = [...announced.written, ...feeds.finish()];
-  writeFileSync(
-    paths.manifest,
-    manifest({
-      config,
-      overview,
-      downloads: ended.downloads,
-      table,
-      plan: {
-        ...id,
-        files,
-        bytes,
-        firstKeys: firstKeysOf(written),
-        named: Object.fromEntries([...written, ...own].flatMap(({ named }) => Object.entries(named))),
-      },
-      builtAt,
-      generator,
-    }),
-  );
+  const text = manifest({
+    config,
+    overview,
+    downloads: ended.downloads,
+    table,
+    plan: {
+      ...id,
+      files,
+      bytes,
+      firstKeys: firstKeysOf(written),
+      named: Object.fromEntries([...written, ...own].flatMap(({ named }) => Object.entries(named))),
+    },
+    builtAt,
+    generator,
+  });
+  writeFileSync(paths.manifest, text);
 
   // Former assets, what the last snapshot had and this one has not, and the state.
   const assets = new Set(table.flatMap((route) => (route.class === 'asset' ? [route.file] : [])));
@@ -728,7 +724,9 @@ async function publish(
   finishStage(tree.stage, [...former.deleted, ...gone]);
   const next: State = {
     version: 1,
-    ...id,
+    tree: id.tree,
+    sequence: id.sequence,
+    snapshot: manifestHash(text),
     lists: sumOfAll(paths.lists),
     inputs: report.total > 0 ? { ...work.inputs, register: null } : work.inputs,
     counts,

@@ -3,17 +3,15 @@
  * is missing or damaged, or the lists don't fit it, nothing is known, and every file is written again.
  */
 import { hash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { z } from 'zod';
-import { unlessFailure } from '../base/errors.js';
-import { readJson, replaceFile } from '../base/files.js';
+import { reading, unlessFailure } from '../base/errors.js';
+import { ifExists, readJson, readText, replaceFile } from '../base/files.js';
 import { COMPRESSED_FROM_BYTES } from '../tree/codings.js';
 import { readChangeIndex } from '../tree/changes.js';
-import { readManifest } from '../tree/manifest.js';
+import { manifestHash, readManifest } from '../tree/manifest.js';
 import { FORMAT, type Manifest } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 import { count, sha256, time, treeId } from '../tree/values.js';
-import { idOf } from './commit.js';
 import { sumOfAll } from './lists.js';
 
 const tableCounts = z.object({
@@ -46,7 +44,8 @@ const stateSchema = z.object({
   version: z.literal(1),
   tree: treeId,
   sequence: count,
-  digest: sha256,
+  /** SHA-256 of snapshot.json but for the time of the build. */
+  snapshot: sha256,
   /** SHA-256 of the lists, with the routes that they are of. */
   lists: sha256,
   inputs,
@@ -80,33 +79,36 @@ export const replaceState = (tree: Tree, state: State): void =>
 /**
  * Reads what is known of a tree. No commit may be under way.
  * @param isRepair whether snapshot.json may be damaged: then there is none
- * @throws Failure invalid: snapshot.json is not one of this program
+ * @throws Failure invalid: snapshot.json is not one of this program; environment: the state can't be read
  */
 export function readKnown(tree: Tree, isRepair = false): Known {
   const published = isRepair ? unlessFailure(() => readManifest(tree.manifest)) : readManifest(tree.manifest);
-  const { data } = z.object({ sum: sha256, state: stateSchema }).safeParse(readJson(tree.stateFile));
-  const state = data !== undefined && data.sum === sumOfText(data.state) ? data.state : undefined;
-  const isKnown =
-    published !== undefined &&
-    state !== undefined &&
-    published.format === FORMAT &&
-    // Otherwise other files have siblings.
-    published.compressed_from === COMPRESSED_FROM_BYTES &&
-    JSON.stringify(idOf(published)) ===
-      JSON.stringify({ tree: state.tree, sequence: state.sequence, digest: state.digest }) &&
-    existsSync(tree.lists) &&
-    sumOfAll(tree.lists) === state.lists;
-  return { published, state, lists: isKnown ? tree.lists : null };
+  return reading(`state "${tree.state}"`, () => {
+    const { data } = z.object({ sum: sha256, state: stateSchema }).safeParse(readJson(tree.stateFile));
+    const state = data !== undefined && data.sum === sumOfText(data.state) ? data.state : undefined;
+    const isKnown =
+      published !== undefined &&
+      state !== undefined &&
+      published.format === FORMAT &&
+      // Otherwise other files have siblings.
+      published.compressed_from === COMPRESSED_FROM_BYTES &&
+      isManifestOf(tree, state) &&
+      ifExists(() => sumOfAll(tree.lists)) === state.lists;
+    return { published, state, lists: isKnown ? tree.lists : null };
+  });
 }
 
-/** The number of the last snapshot, and the id of the tree, as far as something published has them. */
+/** Whether snapshot.json is the one that a state was written with, but for the time of the build. */
+export const isManifestOf = (tree: Tree, { snapshot }: State): boolean =>
+  manifestHash(readText(tree.manifest) ?? '') === snapshot;
+
+/** The number of the last snapshot, and the id of the tree, as far as anything has them. */
 export function lastOf(
   tree: Tree,
   { published, state }: Known,
 ): { id: string | undefined; sequence: number } {
   const index = readChangeIndex(tree);
-  return {
-    id: published?.tree.id ?? index?.tree ?? state?.tree,
-    sequence: Math.max(published?.sequence ?? 0, index?.sequence ?? 0),
-  };
+  const id = published?.tree.id ?? index?.tree ?? state?.tree;
+  const own = state?.tree === id ? state?.sequence : undefined;
+  return { id, sequence: Math.max(published?.sequence ?? 0, index?.sequence ?? 0, own ?? 0) };
 }

@@ -162,7 +162,8 @@ export const manifestSchema = snapshotMembers
   .extend({
     // What an earlier version published is known by its number alone: every file is written again.
     format: z.union([z.literal(FORMAT), z.literal(4)]),
-    routes: z.array(locatedRoute),
+    // Without parameters of types that this version doesn't know.
+    routes: z.array(locatedRoute.extend({ parameters: locatedRoute.shape.parameters.catch([]) })),
   });
 export type Manifest = z.infer<typeof manifestSchema>;
 
