@@ -1,5 +1,5 @@
 /** Symbolic links in a tree and its state, none of which is followed. */
-import { lstatSync, readdirSync, type Stats } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from './errors.js';
 import { ifExists } from './files.js';
@@ -67,27 +67,5 @@ export class OwnFolder {
     if (this.#known.size === FOLDERS_KNOWN) this.#known.clear();
     this.#known.set(folder, isFolder);
     return isFolder;
-  }
-}
-
-/** Requires that neither a path nor anything below it is a symbolic link. @throws Failure environment: names one */
-export function requireNoLinks(path: string): void {
-  if (requireNoLink(path)?.isDirectory() === true) requireNoLinksIn(path);
-}
-
-/**
- * Requires that nothing below a folder, which may be reached by a link, is a symbolic link.
- * @param isPassed whether a folder, by its path below the first one, is not looked into
- * @throws Failure environment: names the first link
- */
-export function requireNoLinksIn(
-  root: string,
-  isPassed = (_folder: string): boolean => false,
-  below = '',
-): void {
-  for (const entry of ifExists(() => readdirSync(join(root, below), { withFileTypes: true })) ?? []) {
-    const path = below + entry.name;
-    if (entry.isSymbolicLink()) requireNoLink(join(root, path));
-    else if (entry.isDirectory() && !isPassed(path)) requireNoLinksIn(root, isPassed, `${path}/`);
   }
 }

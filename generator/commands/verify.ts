@@ -68,7 +68,7 @@ const builderOf = (config: BuildConfig, { effects, warn }: Terminal, quiet?: tru
  */
 function damageLines(
   out: string,
-  { sequence, files, damage, total, untracked }: VerifyReport,
+  { sequence, files, damage, total, copied, untracked }: VerifyReport,
   repairedAs: number | null | undefined,
   areDeleted: boolean,
 ): string[] {
@@ -81,8 +81,12 @@ function damageLines(
       : '';
   const outcome = isRepaired ? `; repaired, now snapshot ${repairedAs}` : unasked;
   return [
-    ...damage.map(({ file, what }) => `${what}: ${file}`),
-    ...moreLines(total - damage.length),
+    ...damage.map(({ file, what }) =>
+      what === 'copied'
+        ? `copied without times: use rsync -a (${amountOf(copied, 'compressed files')}, such as ${file})`
+        : `${what}: ${file}`,
+    ),
+    ...moreLines(total - damage.length - Math.max(copied - 1, 0)),
     ...untracked.files.map((file) => `${areDeleted ? 'deleted' : 'untracked'}: ${file}`),
     ...moreLines(untracked.total - untracked.files.length),
     `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${amountOf(files, 'files')})${total > 0 ? outcome : ''}`,

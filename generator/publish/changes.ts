@@ -117,11 +117,13 @@ export async function stageChanges(
   // Only an unbroken chain is useful; if the index was lost, a new one starts here.
   const isChain = published?.tree === ends.tree && published.sequence === from?.sequence;
   const earlier = isChain ? published.changes : [];
+  // No build can write it again.
+  const isDamaged = ({ sequence }: Change): boolean => spec.damaged.includes(bundleFile(sequence));
   const index = indexOf(
     ends,
     [
       { ...newest, from: from?.sequence ?? null, from_digest: from?.digest ?? null, bundle },
-      ...(isTakedown ? earlier.map((each) => ({ ...each, bundle: null })) : earlier),
+      ...earlier.map((each) => (isTakedown || isDamaged(each) ? { ...each, bundle: null } : each)),
     ],
     treeBytes,
   );

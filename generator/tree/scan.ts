@@ -10,32 +10,21 @@ import { HARMLESS, type Tree } from './tree.js';
 export interface Scan {
   /** By route name, with a suffix for compressed siblings: `group-history`, `group-history.gz`. */
   readonly keys: ReadonlyMap<string, Float64Array>;
-  /** The publisher's own files, which no state counts among its documents. */
-  readonly own: readonly string[];
-  /**
-   * Files that no document explains: siblings of the publisher's own files, and files in the place
-   * of a folder of documents.
-   */
+  /** Files that no document explains: siblings of snapshot.json, and files in the place of a folder of documents. */
   readonly extra: readonly string[];
   /** Files that no route leads to. */
   readonly untracked: readonly string[];
 }
 
-/** Described by snapshot.json and /changes. */
-const OWN_FILES =
-  /^(snapshot\.json|changes\/(index\.json|\d+\.(json|ndjson\.gz))|feeds\/snapshots\.(atom|json))$/;
+/** In no list, and of no route here. */
+const MANIFEST = 'snapshot.json';
 
-/** Scans the tree. @param onPublished called with each file that is a document, a sibling of one, or our own */
-export async function scan(
-  tree: Tree,
-  routes: readonly PublishedRoute[],
-  progress: Progress,
-  onPublished: (file: string) => void = () => undefined,
-): Promise<Scan> {
+/** Scans the tree. */
+export async function scan(tree: Tree, routes: readonly PublishedRoute[], progress: Progress): Promise<Scan> {
   const locate = locator(routes);
   const folders = folderPatterns(routes);
   const keys = new Map<string, number[]>();
-  const [own, extra, untracked]: [string[], string[], string[]] = [[], [], []];
+  const [extra, untracked]: [string[], string[]] = [[], []];
   const add = (name: string, key: number): void => {
     const found = keys.get(name);
     if (found === undefined) keys.set(name, [key]);
@@ -44,13 +33,11 @@ export async function scan(
   progress.start('looking through the tree', 0, 'files');
   for (const name of filesBelow(tree.out, '')) {
     const place = locate(name);
-    const isOwn = place === undefined && OWN_FILES.test(name);
-    if (place !== undefined || isOwn) onPublished(name);
     if (place !== undefined) add(place.route.name + place.suffix, place.key);
-    else if (isOwn) own.push(name);
-    else {
-      const isInTheWay = folders.some((folder) => folder.test(name));
-      const isExtra = isInTheWay || namesOfDocuments(name).some(([file]) => OWN_FILES.test(file));
+    else if (name !== MANIFEST) {
+      const isExtra =
+        folders.some((folder) => folder.test(name)) ||
+        namesOfDocuments(name).some(([file]) => file === MANIFEST);
       (isExtra ? extra : untracked).push(name);
     }
     const pause = progress.advance(1);
@@ -59,7 +46,6 @@ export async function scan(
   progress.finish();
   return {
     keys: new Map([...keys].map(([name, found]) => [name, Float64Array.from(found).toSorted()])),
-    own: own.toSorted(),
     extra: extra.toSorted(),
     untracked: untracked.toSorted(),
   };

@@ -1,6 +1,8 @@
 /** Repairs a tree: a build writes what is damaged again; what is served without being published is deleted. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { makeFolder } from '../../base/files.js';
+import { requireNoLink } from '../../base/links.js';
 import { Lock } from '../../base/lock.js';
 import type { Progress } from '../../base/progress.js';
 import { completeCommit } from '../../publish/commit.js';
@@ -35,23 +37,20 @@ export async function repair(
   tree.prepareState();
   const interrupted = existsSync(tree.commit) ? 1 : 0;
   await locked(tree, () => completeCommit(tree, progress(), warn));
-  const checked = await verify(tree, progress());
-  const { damaged, extra } = checked;
-  const report = {
-    ...checked.report,
-    damage: [...(interrupted > 0 ? [interruption(tree)] : []), ...checked.report.damage],
-    total: checked.report.total + interrupted,
-  };
+  const { report, damaged, extra } = await verify(tree, progress());
+  // A commit would stop at a link in the place of a folder.
+  for (const path of extra.map((file) => join(tree.out, file)))
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) requireNoLink(path);
+  const damage = [...(interrupted > 0 ? [interruption(tree)] : []), ...report.damage];
   const snapshot = await build(damaged);
-  await locked(tree, async () => {
-    for (const file of extra) deleteFile(tree.out, file);
-  });
+  // What is still not published: the build may have written to the place of what was not before it.
   const after = await verify(tree, progress());
-  if (deletesUntracked)
-    await locked(tree, async () => {
-      for (const file of after.untracked) deleteFile(tree.out, file);
-    });
-  return { found: { ...report, untracked: after.report.untracked }, left: after.report.total, snapshot };
+  await locked(tree, async () => {
+    for (const file of [...after.extra, ...(deletesUntracked ? after.untracked : [])])
+      deleteFile(tree.out, file);
+  });
+  const found = { ...report, damage, total: report.total + interrupted, untracked: after.report.untracked };
+  return { found, left: after.report.total - after.extra.length, snapshot };
 }
 
 async function locked<T>(tree: Tree, work: () => Promise<T>): Promise<T> {

@@ -9,17 +9,20 @@ import { Lock } from '../../base/lock.js';
 import type { Progress } from '../../base/progress.js';
 import { FORMER_LIST } from '../../publish/assets.js';
 import { linesOf, listedRoutes, type Listed, type ListedRoute } from '../../publish/lists.js';
-import { readKnown } from '../../publish/state.js';
+import { isManifestOf, readKnown } from '../../publish/state.js';
 import { filler } from '../../routes/route.js';
 import { CODINGS, namesOf, siblingsFrom, type Coding } from '../../tree/codings.js';
 import { readManifest } from '../../tree/manifest.js';
 import { scan } from '../../tree/scan.js';
-import { snapshotSchema } from '../../tree/snapshot-json.js';
+import type { Manifest } from '../../tree/snapshot-json.js';
 import type { Tree } from '../../tree/tree.js';
 
 export interface Damage {
   readonly file: string;
-  /** `copied` is a sibling whose time is not that of its document, so that the proxy doesn't serve it. */
+  /**
+   * `copied` is a compressed file whose time is not that of its document, as in a copy without times: the proxy
+   * doesn't serve it. It stands for all of them.
+   */
   readonly what: 'missing' | 'altered' | 'extra' | 'interrupted' | 'copied';
 }
 
@@ -30,6 +33,8 @@ export interface VerifyReport {
   /** At most `SHOWN_DAMAGE`. */
   readonly damage: readonly Damage[];
   readonly total: number;
+  /** How many compressed files have another time than their documents. */
+  readonly copied: number;
   /** Files that no route leads to, which are no damage. `files` has at most `SHOWN_DAMAGE`. */
   readonly untracked: { readonly files: readonly string[]; readonly total: number };
 }
@@ -62,24 +67,28 @@ class Findings {
   untracked: readonly string[] = [];
   isUnknown = false;
   total = 0;
+  copied = 0;
   files = 0;
 
   /** @param document the listed file to be written again */
   add(file: string, what: Damage['what'], document?: string): void {
     this.total += 1;
-    if (this.#damage.length < SHOWN_DAMAGE) this.#damage.push({ file, what });
+    if (what === 'copied') this.copied += 1;
+    const isShown = what === 'copied' ? this.copied === 1 : this.#damage.length < SHOWN_DAMAGE;
+    if (isShown) this.#damage.push({ file, what });
     if (what === 'extra') this.extra.push(file);
     if (document !== undefined && this.damaged.length <= MOST_DAMAGED) this.damaged.push(document);
   }
 
   checked(sequence: number | null): Checked {
-    const { damaged, extra, untracked, total, files, isUnknown } = this;
+    const { damaged, extra, untracked, total, copied, files, isUnknown } = this;
     return {
       report: {
         sequence,
         files,
         damage: this.#damage,
         total,
+        copied,
         untracked: { files: untracked.slice(0, SHOWN_DAMAGE), total: untracked.length },
       },
       damaged: isUnknown || damaged.length > MOST_DAMAGED ? 'all' : damaged,
@@ -106,26 +115,35 @@ export async function verify(tree: Tree, progress: Progress): Promise<Checked> {
       found.isUnknown = true;
       return found.checked(null);
     }
-    if (!snapshotSchema.safeParse(JSON.parse(readFileSync(tree.manifest, 'utf8'))).success)
-      found.add('snapshot.json', 'altered');
     const { lists, state } = await progress.blocking(
       () => readKnown(tree),
       'reading the lists of what is published',
     );
     if (lists === null) {
-      const path = state === undefined ? tree.stateFile : tree.lists;
-      found.add(nameOf(path), existsSync(path) ? 'altered' : 'missing');
+      const isOfAnother = state?.sequence !== manifest.sequence;
+      if (state !== undefined && !isOfAnother && !isManifestOf(tree, state))
+        found.add('snapshot.json', 'altered');
+      else {
+        const path = isOfAnother ? tree.stateFile : tree.lists;
+        found.add(nameOf(path), existsSync(path) ? 'altered' : 'missing');
+      }
       found.isUnknown = true;
       return found.checked(manifest.sequence);
     }
-    await checkFiles(tree, lists, found, progress);
+    await checkFiles(tree, manifest, lists, found, progress);
     return found.checked(manifest.sequence);
   } finally {
     lock?.release();
   }
 }
 
-async function checkFiles(tree: Tree, lists: string, found: Findings, progress: Progress): Promise<void> {
+async function checkFiles(
+  tree: Tree,
+  manifest: Manifest,
+  lists: string,
+  found: Findings,
+  progress: Progress,
+): Promise<void> {
   const routes = listedRoutes(lists).filter(({ name }) => name !== FORMER_LIST.name);
   const former = [...linesOf(lists, FORMER_LIST)];
   const assets = former.map(({ file }): ListedRoute => ({
@@ -135,11 +153,17 @@ async function checkFiles(tree: Tree, lists: string, found: Findings, progress: 
     class: 'asset',
     pages: [],
   }));
-  const { keys, extra, untracked } = await scan(tree, [...routes, ...assets], progress);
+  // What those lead to is served, though it is in no list.
+  const files = new Set(['snapshot.json', ...routes.map(({ file }) => file)]);
+  const unlisted = manifest.routes
+    .filter(({ file }) => !files.has(file))
+    .map((route): ListedRoute => ({ ...route, pages: [] }));
+  const all = [...routes, ...assets, ...unlisted];
+  const { keys, extra, untracked } = await scan(tree, all, progress);
   for (const file of extra) found.add(file, 'extra');
   found.untracked = untracked;
-  progress.start('verifying', readManifest(tree.manifest)?.tree.files ?? 0, 'files');
-  for (const route of [...routes, ...assets]) {
+  progress.start('verifying', manifest.tree.files, 'files');
+  for (const route of all) {
     const lines = assets.includes(route)
       ? former.filter(({ file }) => file === route.file)
       : linesOf(lists, route);

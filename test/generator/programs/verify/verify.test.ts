@@ -9,23 +9,26 @@ import {
   rmSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect } from 'vitest';
 import { z } from 'zod';
 import { SHOWN_DAMAGE, type Damage } from '../../../../generator/programs/verify/verify.js';
+import { publishedSample } from '../../../support/build.js';
 import { errorsOf, inputs } from '../../../support/cli.js';
 import { temporary } from '../../../support/folder.js';
 import { inProcess } from '../../../support/in-process.js';
 import { contentOf, changedBy, manifestOf, stateOf } from '../../../support/published.js';
 import { changeRegister, writeRegister } from '../../../support/register.js';
 import { ROWS, Site, buildWith, copyOf, fresh, pair, site } from '../../../support/site.js';
-import { always, it, some } from '../../../support/thorough.js';
+import { always, it, some, thorough } from '../../../support/thorough.js';
 import { changeState } from '../../../support/state.js';
 import { differing, inState } from '../../../support/tree.js';
 import { containing, matching } from '../../../support/values.js';
 import { writeFiles } from '../../../support/operator.js';
+import { SWEEP } from '../../publish/faults.js';
 import { damageOf, expectAtRest, interruptCommit, wholeOf } from '../../publish/support.js';
 
 /** What findings call a part of the state, whatever the tree is called. */
@@ -58,9 +61,6 @@ function replaceIn(file: string, from: string | RegExp, to: string): void {
 }
 const group = (id: number): string => `api/v1/group/${id}.json`;
 const item = (id: number): string => `api/v1/item/${id}.json`;
-const USER_FOLDER = 'api/v1/user';
-/** 1007 to 20007. */
-const USERS = Array.from({ length: 20 }, (_, index) => `${USER_FOLDER}/${index + 1}007.json`);
 
 /** Damages documents in every way there is. */
 function damageDocuments(out: string): void {
@@ -76,18 +76,17 @@ function damageDocuments(out: string): void {
   cpSync(at(`${item(5)}.gz`), at(`${item(12)}.gz`));
   appendFileSync(at(`${item(5)}.gz`), Buffer.alloc(9));
   appendFileSync(at(`${item(5)}.br`), 'garbage');
+  // Downloads: of a kind that did not change, and one that is written with every snapshot.
+  writeFileSync(at('downloads/groups.csv'), 'another');
+  rmSync(at('downloads/SHA256SUMS'));
   // Of no record; and a bundle that the index does not name.
   writeFileSync(at(group(777)), '{"id":777}');
   renameSync(at('changes/2.ndjson.gz'), at('changes/77.ndjson.gz'));
-  // A link in the place of a folder.
-  renameSync(at(USER_FOLDER), `${out}-users`);
-  symlinkSync(`${out}-users`, at(USER_FOLDER));
 }
 const DAMAGED_DOCUMENTS: readonly Damage[] = [
-  ...missing(group(1), group(4), `${item(8)}.gz`, 'changes/2.ndjson.gz'),
-  ...altered(group(2), group(3), `${item(5)}.br`, `${item(5)}.gz`),
-  ...extra(`${item(12)}.gz`, group(777), 'changes/77.ndjson.gz', USER_FOLDER),
-  ...missing(...USERS),
+  ...missing(group(1), group(4), `${item(8)}.gz`, 'changes/2.ndjson.gz', 'downloads/SHA256SUMS'),
+  ...altered(group(2), group(3), 'downloads/groups.csv', `${item(5)}.br`, `${item(5)}.gz`),
+  ...extra(`${item(12)}.gz`, group(777), 'changes/77.ndjson.gz'),
 ];
 
 /** What is done to a tree, and what `verify` finds then. */
@@ -103,8 +102,13 @@ const HARMS: readonly Harm[] = [
   ],
   [
     'a state of another snapshot',
-    (out) => changeState(out, (state) => ({ ...state, digest: '0'.repeat(64) })),
-    altered('STATE/lists'),
+    (out) => changeState(out, (state) => ({ ...state, sequence: 1, snapshot: '0'.repeat(64) })),
+    altered('STATE/state.json'),
+  ],
+  [
+    'a snapshot.json that says something else of the service',
+    (out) => replaceIn(join(out, 'snapshot.json'), '"service":{"name":"', '"service":{"name":"Not '),
+    altered('snapshot.json'),
   ],
   ['a missing snapshot.json', (out) => rmSync(join(out, 'snapshot.json')), missing('snapshot.json')],
 ];
@@ -219,6 +223,91 @@ describe('files that no route leads to', () => {
     expect(existsSync(join(made.out, 'somewhere'))).toBe(false);
     expect(untrackedIn(await verifyTree(made.out, '--json'))).toEqual({ files: [], total: 0 });
   });
+});
+
+it('siblings that were copied without times are named once, with what to do, and written again by --repair', async () => {
+  const made = await site(path);
+  const siblings = Object.keys(contentOf(made.out)).filter((file) => /\.(gz|br)$/.test(file));
+  for (const file of siblings) utimesSync(join(made.out, file), 1, 1);
+  rmSync(join(made.out, item(1)));
+  const { code, stdout } = await verifyTree(made.out, '--quiet');
+  expect([code, stdout.match(/copied/g)?.length]).toEqual([1, 1]);
+  const downloads = siblings.filter((file) => file.startsWith('downloads/'));
+  const count = siblings.length - downloads.length;
+  expect(stdout).toMatch(
+    new RegExp(`^copied without times: use rsync -a \\(${count} compressed files, such as \\S+\\)$`, 'm'),
+  );
+  expect(stdout).toContain(`missing: ${item(1)}\n`);
+  expect(stdout).not.toContain(' more\n');
+  expect((await repair(made)).code).toBe(0);
+  await expectAtRest(made.out);
+});
+
+it('a link in the place of a folder is named, and stops a repair before it changes anything', async () => {
+  const made = await site(path);
+  const users = join(made.out, 'api/v1/user');
+  renameSync(users, `${made.out}-users`);
+  symlinkSync(`${made.out}-users`, users);
+  const before = wholeOf(made.out);
+  expect((await verifyTree(made.out, '--quiet')).stdout).toContain('extra: api/v1/user\n');
+  const { code, stderr } = await repair(made);
+  expect([code, stderr]).toEqual([3, containing(`"${users}" is a symbolic link`)]);
+  expect(differing(wholeOf(made.out), before)).toEqual([]);
+  rmSync(users);
+  expect((await repair(made)).code).toBe(0);
+  await expectAtRest(made.out);
+});
+
+it('a file that would be served is extra where its route has no files, too', async () => {
+  const made = await treeWith(['changes/77.ndjson.gz', 'snapshot.json.gz']);
+  const { stdout } = await verifyTree(made.out, '--quiet');
+  for (const file of ['changes/77.ndjson.gz', 'snapshot.json.gz'])
+    expect(stdout).toContain(`extra: ${file}\n`);
+  expect((await repair(made)).code).toBe(0);
+  await expectAtRest(made.out);
+});
+
+it('a file in the place of a record that the register has by now becomes the record', async () => {
+  const made = await site(path);
+  writeFileSync(join(made.out, group(777)), 'of a stranger');
+  changeRegister(
+    made.register,
+    `INSERT INTO groups (id, first_measured_at, measured_at, measurements)
+     VALUES (777, '2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 1)`,
+  );
+  expect((await repair(made)).code).toBe(0);
+  expect(differing(contentOf(made.out), await fresh(made.register, path('fresh')))).toEqual([]);
+});
+
+it('--repair renders with the options of build, which are refused or accepted as there', async () => {
+  const register = writeRegister(path('register.sqlite'), ROWS, 'loose');
+  changeRegister(register, `UPDATE items SET measured_at = 'yesterday' WHERE id = 3`);
+  const made = new Site(register, path('dist'));
+  const options = ['--skip-invalid', '--base-url', 'https://another.example'];
+  await inProcess('build', '--quiet', ...inputs(register, made.out), ...options);
+  const content = contentOf(made.out);
+  rmSync(join(made.out, 'api/v1/stats.json'));
+  expect(await repair(made)).toMatchObject({ code: 1, stderr: containing('breaks the contract') });
+  expect(await repair(made, ...options)).toMatchObject({ code: 0, stderr: '' });
+  expect(differing(contentOf(made.out), content)).toEqual([]);
+  changeRegister(register, 'DELETE FROM games');
+  rmSync(join(made.out, 'api/v1/stats.json'));
+  expect(await repair(made, ...options)).toMatchObject({ code: 1, stderr: containing('--accept-removals') });
+  expect(await repair(made, ...options, '--accept-removals')).toMatchObject({ code: 0, stderr: '' });
+  await expectAtRest(made.out);
+});
+
+thorough('more than 10,000 damaged files are repaired as a whole tree', SWEEP, async () => {
+  const made = new Site(path('register.sqlite'), path('dist'));
+  await publishedSample(made.register, made.out, 8000);
+  const content = contentOf(made.out);
+  for (const folder of ['api', 'group', 'user', 'item', 'game'])
+    rmSync(join(made.out, folder), { recursive: true, force: true });
+  const { stdout } = await verifyTree(made.out, '--quiet', '--json');
+  expect(reportSchema.parse(JSON.parse(stdout)).total).toBeGreaterThan(10_001);
+  expect((await repair(made)).code).toBe(0);
+  expect(differing(contentOf(made.out), content)).toEqual([]);
+  await expectAtRest(made.out);
 });
 
 always.each(some([1, 4, 10, 16], 1))(
