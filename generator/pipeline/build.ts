@@ -298,11 +298,7 @@ function isUnchanged({ known, inputs, config }: Work): boolean {
 function renew(work: Work): Published {
   const { tree, known, register, now } = work;
   const text = readText(tree.manifest) ?? '';
-  replaceFile(
-    tree.manifest,
-    withBuiltAt(text, timeAt(now.getTime())),
-    join(tree.state, 'snapshot.json'),
-  );
+  replaceFile(tree.manifest, withBuiltAt(text, timeAt(now.getTime())), join(tree.state, 'snapshot.json'));
   if (known.published === undefined) throw new TypeError('nothing is published');
   const { sequence, as_of: asOf, counts, tree: size } = known.published;
   const records = Object.fromEntries(

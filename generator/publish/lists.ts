@@ -53,8 +53,7 @@ export const listedRoutes = (lists: string): readonly ListedRoute[] =>
     .flatMap((name) => listedRoute.safeParse(readJson(join(lists, name, DESCRIPTION))).data ?? []);
 
 /** Whether the files of two routes have the same names. */
-export const isSamePlace = (one: PublishedRoute, other: PublishedRoute): boolean =>
-  one.name === other.name;
+export const isSamePlace = (one: PublishedRoute, other: PublishedRoute): boolean => one.name === other.name;
 
 /** A file in a list. */
 export interface Listed {

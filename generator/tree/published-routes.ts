@@ -8,13 +8,7 @@ import { BUNDLE } from '../routes/publishing.js';
 export type PublishedRoute = Pick<Route, 'name' | 'path' | 'file' | 'class' | 'parameters' | 'requires'>;
 
 /** The publisher's own routes, derived from the commit instead of the register. */
-const OWN = new Set([
-  'snapshot',
-  'changes',
-  BUNDLE.name,
-  'feed-snapshots',
-  'feed-snapshots-json',
-]);
+const OWN = new Set(['snapshot', 'changes', BUNDLE.name, 'feed-snapshots', 'feed-snapshots-json']);
 export const isOwn = ({ name }: Pick<PublishedRoute, 'name'>): boolean => OWN.has(name);
 
 /** Whether a route is of assets of earlier snapshots (see publish/former-assets.ts). */

@@ -176,10 +176,11 @@ async function withholding(): Promise<Site> {
 
 describe('what is withheld', () => {
   it('is still known where only the lists are lost, and stays withheld', async () => {
-    const made = await withholding();
-    rmSync(inState(made.out, 'lists'), { recursive: true });
-    changeRegister(made.register, 'DELETE FROM withheld');
-    const { exitCode, message } = await failureOf(buildWith({ ...made, acceptRepublished: false }));
+    const { register, out } = await withholding();
+    rmSync(inState(out, 'lists'), { recursive: true });
+    changeRegister(register, 'DELETE FROM withheld');
+    const refused = buildWith({ register, out, acceptRepublished: false });
+    const { exitCode, message } = await failureOf(refused);
     expect([exitCode, message]).toEqual([1, matching(/^item 3 would be published again/)]);
   });
 
