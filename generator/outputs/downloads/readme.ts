@@ -79,9 +79,9 @@ Everything in few files
 * documents/ROUTE.ndjson.gz has every document of a route of the API, in ascending order
   of id. A line is the very body of one: without its line end, it has the SHA-256 of the
   document.
-* documents/other.ndjson.gz has path, sha256, bytes and body of every other document,
-  except pages and what describes these files. What is not text has no body: fetch it
-  from its path.
+* documents/other.ndjson.gz has path, file, sha256, bytes and body of every other
+  document, except pages and what describes these files. What is not text has no body:
+  fetch it from its path.
 * register.sqlite.gz has all tables as one database for SQLite 3.37 or newer, with keys,
   and with the meaning of each column in its schema. Booleans are 0 and 1, and null is
   null. The table "about" names the register, its licence, and the newest measurement.

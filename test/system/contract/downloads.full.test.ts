@@ -28,7 +28,7 @@ it.skipIf(!has('the recipe for every file', 'curl'))(
     expect(text).toContain('12 downloads at once for each IP address, and one more every minute.');
     expect(text).toContain('A file of less than 4 MiB counts as its share of that,');
     // Small ones cost so little that nobody waits.
-    expect(text).toContain('every file, 33 downloads. Run it');
+    expect(text).toContain('every file, 34 downloads. Run it');
     const [recipe = ''] = /^ {4}curl -f -O \S+SHA256SUMS\n(?: {4}.*\n)+/m.exec(readme) ?? [];
     const [, url = ''] = /(\S+)\/downloads\/SHA256SUMS/.exec(recipe) ?? [];
     const cwd = path('files');
@@ -39,7 +39,7 @@ it.skipIf(!has('the recipe for every file', 'curl'))(
       return stdout.trimEnd().split('\n');
     };
     // The list itself, and what it names.
-    expect(await fetched()).toHaveLength(1 + 35);
+    expect(await fetched()).toHaveLength(1 + 36);
     expect(files(cwd)).toEqual(files(join(out, 'downloads')));
     expect(await fetched()).toEqual([`${base}/downloads/SHA256SUMS`]);
     changeRegister(register, 'UPDATE items SET price = 2');
