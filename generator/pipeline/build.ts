@@ -73,7 +73,7 @@ import { timeAt } from '../schema/time.js';
 import { hasDocuments, isInDigest, isOwn, pagesOf } from '../tree/published-routes.js';
 import { manifestHash, withBuiltAt } from '../tree/manifest.js';
 import { Tree, newTreeId } from '../tree/tree.js';
-import { DownloadTasks, keptSummary, readDownloads } from './downloads.js';
+import { DownloadTasks, keptSummary, readDownloads, type PublishedDownloads } from './downloads.js';
 import { EXAMPLES, examplesOf, type ExampleChange } from './examples.js';
 import { doubtsOf } from './guard.js';
 import { renumbered } from './renumbered.js';
@@ -177,7 +177,7 @@ export async function build(
           const rendered = await render(work, stage, threads);
           if ('refused' in rendered) return { published: false, report: rendered.refused };
           if (rendered.doubt !== undefined) throw Failure.invalid(rendered.doubt);
-          return publish(work, stage, threads, rendered);
+          return publish(work, threads, rendered);
         });
       }),
     );
@@ -355,12 +355,18 @@ function warnOfUnknown({ published, state, lists }: Known, warn: Effects['warn']
 
 /** What is known of the next snapshot before the downloads. */
 interface Rendered extends Omit<Reported, 'changes'> {
+  readonly stage: StageSpec;
   /** All routes, as they are for this register. */
   readonly table: readonly Route[];
   readonly overview: Overview;
   readonly written: readonly Written[];
   readonly counts: Counts;
   readonly withheld: State['withheld'];
+  /** Whether anything is newly withheld. */
+  readonly isTakedown: boolean;
+  /** What is published, if it can be kept; and whether all of it is. */
+  readonly downloads: PublishedDownloads | undefined;
+  readonly isKept: boolean;
   readonly sources: Sources;
   readonly samples: Samples;
   /** Why a build would be refused. */
@@ -417,7 +423,6 @@ function stageSpec(
         pages: pagesOf(route, table),
       };
     });
-  const isDownloaded = examples === null && !config.keepDownloads;
   return {
     out: tree.out,
     stage: tree.stage,
@@ -427,7 +432,7 @@ function stageSpec(
     compared: comparedIn(known.lists, routes),
     time: now.getTime(),
     isBundled: examples === null && known.lists !== null,
-    downloaded: isDownloaded ? linesFor(routes) : {},
+    downloaded: examples === null ? linesFor(routes) : {},
     examples,
   };
 }
@@ -444,7 +449,7 @@ function linesFor(routes: readonly ListedRoute[]): StageSpec['downloaded'] {
 /** Checks the register, renders all documents, and compares them with what is published. */
 async function render(
   work: Work,
-  stage: StageSpec,
+  spec: StageSpec,
   threads: Threads,
 ): Promise<Rendered | { readonly refused: CheckReport }> {
   const { config, effects, known, register, now } = work;
@@ -458,6 +463,13 @@ async function render(
   const excluded = report.total > 0 ? invalidRecords(register) : {};
   await progress.blocking(() => markWithheld(register), 'marking what is withheld, to leave it out');
   await threads.all('./sections.js', 'exclude', register.exclusions());
+
+  // Whether the downloads are kept: then the documents leave no lines for them.
+  const withheld = withheldOf(register.exclusions());
+  const isTakedown = withholdsMore(known.state?.withheld, withheld);
+  const downloads = readDownloads(spec, known);
+  const isKept = config.keepDownloads && downloads !== undefined && !isTakedown;
+  const stage = isKept ? { ...spec, downloaded: {} } : spec;
 
   // Records, then what draws on many of them, while this thread adds up the register.
   const explained = explainer(register, progress);
@@ -509,7 +521,6 @@ async function render(
 
   // The guard: what would be lost, published again or renumbered.
   const counts = await counting;
-  const withheld = withheldOf(register.exclusions());
   const asOf = known.published?.as_of ?? null;
   const compared = { register, counts, declared: config.notMeasured, withheld, last: known.state, asOf };
   const byRoute = changesByRoute(written);
@@ -525,6 +536,7 @@ async function render(
   ].filter((each) => each !== undefined);
   const doubt = doubts.length === 0 ? undefined : doubts.join('; ');
   return {
+    stage,
     report,
     excluded,
     absent: register.absent,
@@ -534,6 +546,9 @@ async function render(
     written,
     counts,
     withheld,
+    isTakedown,
+    downloads,
+    isKept,
     sources,
     samples,
     doubt,
@@ -585,21 +600,15 @@ function changesByRoute(written: readonly Written[]): ReadonlyMap<string, Change
 // Publishing
 
 /** Stages what follows from the documents, and commits. */
-async function publish(
-  work: Work,
-  stage: StageSpec,
-  threads: Threads,
-  rendered: Rendered,
-): Promise<Published> {
+async function publish(work: Work, threads: Threads, rendered: Rendered): Promise<Published> {
   const { tree, config, effects, known, register, now, damaged } = work;
   const { progress, generator } = effects;
-  const { overview, table, sources, samples, counts, withheld, report, excluded, warnings } = rendered;
+  const { stage, overview, table, sources, samples, counts, withheld, isTakedown, isKept } = rendered;
+  const { report, excluded, warnings, downloads: found } = rendered;
   const { published, state, lists } = known;
   const written = [...rendered.written];
 
   // The downloads, in threads, but for what names the snapshot.
-  const isTakedown = withholdsMore(state?.withheld, withheld);
-  const found = readDownloads(stage, known);
   const changed = new Set(
     [...changesByRoute(written)].flatMap(([route, each]) => (isAny(each) ? [route] : [])),
   );
@@ -611,7 +620,7 @@ async function publish(
     stage,
     overview,
     published: found,
-    isKept: config.keepDownloads && found !== undefined && !isTakedown,
+    isKept,
     changed: isCurrent ? changed : undefined,
     onProgress: (steps) => void (rows += steps),
   });

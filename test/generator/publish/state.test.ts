@@ -191,6 +191,7 @@ describe('what is withheld', () => {
     await made.build('', { keepDownloads: true });
     expect(indexOf(made.out)).toMatchObject({ sequence: 4, downloads: { sequence: 4 } });
     expect(readdirSync(join(made.out, 'changes'))).toEqual(['index.json']);
+    expect(differing(contentOf(made.out), await fresh(made.register, path('fresh')))).toEqual([]);
     await expectAtRest(made.out);
   });
 });
