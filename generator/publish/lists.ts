@@ -53,7 +53,8 @@ export const listedRoutes = (lists: string): readonly ListedRoute[] =>
     .flatMap((name) => listedRoute.safeParse(readJson(join(lists, name, DESCRIPTION))).data ?? []);
 
 /** Whether the files of two routes have the same names. */
-export const isSamePlace = (one: PublishedRoute, other: PublishedRoute): boolean => one.name === other.name;
+export const isSamePlace = (one: PublishedRoute, other: PublishedRoute): boolean =>
+  one.name === other.name && one.path === other.path && one.file === other.file && one.class === other.class;
 
 /** A file in a list. */
 export interface Listed {
