@@ -144,9 +144,14 @@ interface Work {
   readonly register: Register;
   readonly watcher: Watcher;
   readonly now: Date;
-  /** See engine rule in `inputsOf`. */
+  /** What the snapshot is made from; no hash of the register if it is of another state than this one. */
   readonly inputs: Inputs;
   readonly damaged: readonly string[];
+}
+
+/** The same, with threads that read the register at the same state. */
+interface Opened extends Work {
+  readonly threads: Threads;
 }
 
 /**
@@ -172,11 +177,11 @@ export async function build(
       withRegister(tree, config, effects, damaged, async (work): Promise<Refused | Published> => {
         // Nothing changed: nothing that documents are made from, and the tree is what it made.
         if (damaged === undefined && isUnchanged(work)) return renew(work);
-        return withStage(work, async (stage, threads): Promise<Refused | Published> => {
-          const rendered = await render(work, stage, threads);
+        return withStage(work, async (opened, stage): Promise<Refused | Published> => {
+          const rendered = await render(opened, stage);
           if ('refused' in rendered) return { published: false, report: rendered.refused };
           if (rendered.doubt !== undefined) throw Failure.invalid(rendered.doubt);
-          return publish(work, stage, threads, rendered);
+          return publish(opened, stage, rendered);
         });
       }),
     );
@@ -210,10 +215,9 @@ export async function dryRun(config: BuildConfig, effects: Effects): Promise<Dif
       const sequence = known.published?.sequence ?? null;
       if (isUnchanged(work))
         return { ...nothingNew(work), sequence, byRoute: {}, implausible: null, examples: [] };
-      const threads = await startThreads(work);
+      const opened = await startThreads(work);
       try {
-        const stage = stageSpec(work, EXAMPLES);
-        const rendered = await render(work, stage, threads);
+        const rendered = await render(opened, stageSpec(work, EXAMPLES));
         if ('refused' in rendered) return { published: false, report: rendered.refused };
         const { table, report, excluded, warnings, doubt, written } = rendered;
         const byRoute = changesByRoute(written);
@@ -234,7 +238,7 @@ export async function dryRun(config: BuildConfig, effects: Effects): Promise<Dif
           ),
         };
       } finally {
-        await threads.close();
+        await opened.threads.close();
       }
     });
   } finally {
@@ -374,11 +378,12 @@ interface Rendered extends Omit<Reported, 'changes'> {
 }
 
 /** Starts the threads at the state that this connection reads; if there was a commit since, at a newer one. */
-async function startThreads({ config, effects, register, watcher, now }: Work): Promise<Threads> {
+async function startThreads(work: Work): Promise<Opened> {
+  const { config, effects, register, watcher, now, inputs } = work;
   const threads = effects.startThreads({ file: config.register, notMeasured: config.notMeasured });
   try {
-    await watcher.openAll([register, ...threads.connections], now);
-    return threads;
+    const isHashed = await watcher.openAll([register, ...threads.connections], now);
+    return { ...work, threads, inputs: isHashed ? inputs : { ...inputs, register: null } };
   } catch (error) {
     await threads.close();
     throw error;
@@ -386,20 +391,20 @@ async function startThreads({ config, effects, register, watcher, now }: Work): 
 }
 
 /** Starts threads and an empty stage; whatever happens, both are gone in the end. */
-async function withStage<T>(work: Work, use: (stage: StageSpec, threads: Threads) => Promise<T>): Promise<T> {
+async function withStage<T>(work: Work, use: (opened: Opened, stage: StageSpec) => Promise<T>): Promise<T> {
   const { tree } = work;
   newStage(tree.stage);
-  let threads: Threads | undefined;
+  let opened: Opened | undefined;
   let isWaitedFor = false;
   try {
-    threads = await startThreads(work);
-    return await use(stageSpec(work, null), threads);
+    opened = await startThreads(work);
+    return await use(opened, stageSpec(work, null));
   } catch (error) {
     isWaitedFor = isInterrupt(error);
     throw error;
   } finally {
     // The threads write to the stage, so they must end before it is removed.
-    await threads?.close();
+    await opened?.threads.close();
     discardStage(tree.stage, isWaitedFor);
   }
 }
@@ -448,12 +453,8 @@ function linesFor(routes: readonly ListedRoute[]): StageSpec['downloaded'] {
 }
 
 /** Checks the register, renders all documents, and compares them with what is published. */
-async function render(
-  work: Work,
-  stage: StageSpec,
-  threads: Threads,
-): Promise<Rendered | { readonly refused: CheckReport }> {
-  const { config, effects, known, register, now } = work;
+async function render(work: Opened, stage: StageSpec): Promise<Rendered | { readonly refused: CheckReport }> {
+  const { config, effects, known, register, now, threads } = work;
   const { progress } = effects;
 
   // The check of all records, before any is rendered.
@@ -591,13 +592,8 @@ function changesByRoute(written: readonly Written[]): ReadonlyMap<string, Change
 // Publishing
 
 /** Stages what follows from the documents, and commits. */
-async function publish(
-  work: Work,
-  stage: StageSpec,
-  threads: Threads,
-  rendered: Rendered,
-): Promise<Published> {
-  const { tree, config, effects, known, register, now, damaged } = work;
+async function publish(work: Opened, stage: StageSpec, rendered: Rendered): Promise<Published> {
+  const { tree, config, effects, known, register, now, damaged, threads } = work;
   const { progress, generator } = effects;
   const { overview, table, sources, samples, counts, withheld, report, excluded, warnings } = rendered;
   const { published, state, lists } = known;
@@ -610,6 +606,7 @@ async function publish(
     [...changesByRoute(written)].flatMap(([route, each]) => (isAny(each) ? [route] : [])),
   );
   const isSameProgram = state?.inputs.program === work.inputs.program;
+  const isKept = config.keepDownloads && found !== undefined && !isTakedown;
   const isCurrent = found !== undefined && isSameProgram && found.snapshot.sequence === published?.sequence;
   let rows = 0;
   const downloads = new DownloadTasks({
@@ -617,7 +614,7 @@ async function publish(
     stage,
     overview,
     published: found,
-    isKept: config.keepDownloads && found !== undefined && !isTakedown,
+    isKept,
     changed: isCurrent ? changed : undefined,
     onProgress: (steps) => void (rows += steps),
   });
@@ -643,10 +640,21 @@ async function publish(
   const digest = sumOfLists(paths.lists, documents);
   const last = lastOf(tree, known);
   const isLast =
-    lists !== null && digest === published?.digest && isCurrent && !isTakedown && damaged.length === 0;
+    lists !== null &&
+    digest === published?.digest &&
+    (isCurrent || (isKept && isSameProgram)) &&
+    !isTakedown &&
+    damaged.length === 0;
+  const facts = {
+    // A record that is left out may be valid later, though no byte of the register changes.
+    inputs: report.total > 0 ? { ...work.inputs, register: null } : work.inputs,
+    counts,
+    absent: [...register.absent],
+    withheld,
+  };
   if (isLast && state !== undefined) {
-    replaceState(tree, { ...state, inputs: work.inputs });
-    return renew(work);
+    replaceState(tree, { ...state, ...facts });
+    return { ...renew(work), report, excluded, warnings };
   }
   const id: SnapshotId = { tree: last.id ?? newTreeId(), sequence: last.sequence + 1, digest };
 
@@ -730,10 +738,7 @@ async function publish(
     version: 1,
     ...id,
     lists: sumOfAll(paths.lists),
-    inputs: report.total > 0 ? { ...work.inputs, register: null } : work.inputs,
-    counts,
-    absent: [...register.absent],
-    withheld,
+    ...facts,
     assets: former.notes,
   };
   writeFileSync(paths.state, stateText(next));
