@@ -219,7 +219,7 @@ export async function dryRun(config: BuildConfig, effects: Effects): Promise<Dif
       try {
         const rendered = await render(opened, stageSpec(work, EXAMPLES));
         if ('refused' in rendered) return { published: false, report: rendered.refused };
-        const { table, report, excluded, warnings, doubt, written } = rendered;
+        const { report, excluded, warnings, doubt, written } = rendered;
         const byRoute = changesByRoute(written);
         return {
           report,
@@ -230,12 +230,7 @@ export async function dryRun(config: BuildConfig, effects: Effects): Promise<Dif
           sequence,
           byRoute: Object.fromEntries(byRoute),
           implausible: doubt ?? null,
-          examples: table.flatMap((route) =>
-            examplesOf(
-              route,
-              written.filter((each) => each.route === route.name),
-            ),
-          ),
+          examples: examplesOf(written),
         };
       } finally {
         await opened.threads.close();
@@ -462,8 +457,8 @@ async function render(work: Opened, stage: StageSpec): Promise<Rendered | { read
     threads.run('../register/check.js', 'takeStep', step, { onStart }),
   );
   if (!isPublishable(report, config.skipInvalid)) return { refused: report };
-  const excluded = report.total > 0 ? invalidRecords(register) : {};
   await progress.blocking(() => markWithheld(register), 'marking what is withheld, to leave it out');
+  const excluded = report.total > 0 ? invalidRecords(register) : {};
   await threads.all('./sections.js', 'exclude', register.exclusions());
 
   // Records, then what draws on many of them, while this thread adds up the register.
@@ -471,6 +466,8 @@ async function render(work: Opened, stage: StageSpec): Promise<Rendered | { read
   const tasks: Promise<readonly Written[]>[] = [];
   let done = 0;
   const start = (section: Section, inputs: { asOf: string | null; entries: number }): void => {
+    // What is not measured has no documents.
+    if (!stage.routes.some((route) => section.routes.includes(route.name))) return;
     for (const range of rangesOf(register, section)) {
       const what = `rendering ${section.name}`;
       const tables = section.split === undefined ? [] : tablesOf(resourceOf(section.split));

@@ -114,7 +114,7 @@ export const sumOf = (all: Iterable<Changes>): Changes => {
 /** A document that differs, for a dry run to show. */
 export interface Example {
   readonly what: 'added' | 'changed' | 'removed';
-  readonly key: number;
+  readonly url: string;
   /** Of a document that changed. */
   readonly texts?: readonly [before: string, after: string];
 }
@@ -362,7 +362,8 @@ export class RouteWriter {
     if (this.#examples.filter((each) => each.what === what).length >= (this.#spec.examples ?? 0)) return;
     const before = what === 'changed' ? readText(join(this.#spec.out, this.#fileOf(key))) : undefined;
     const texts = [before ?? '', Buffer.from(content ?? []).toString()] as const;
-    this.#examples.push(what === 'changed' ? { what, key, texts } : { what, key });
+    const [url] = this.#urlsOf(key);
+    this.#examples.push(what === 'changed' ? { what, url, texts } : { what, url });
   }
 }
 

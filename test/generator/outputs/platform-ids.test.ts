@@ -115,7 +115,7 @@ it('an id of the platform that records share is refused, or left out with all of
       `  id = 3: 'club-3'\n  id = 30: 'club-3'\n  id = 12: 'hidden-club'\n`,
   );
 
-  expect(await build()).toMatchObject({ excluded: { groups: 3 }, fullRender: null });
+  expect(await build()).toMatchObject({ excluded: { groups: 3 } });
   expect(there()).toEqual([false, false, false, true]);
   const command = await inProcess('build', ...inputs(register, fresh), '--skip-invalid');
   expect(command.code).toBe(0);
@@ -127,6 +127,6 @@ it('an id of the platform that records share is refused, or left out with all of
     expect(command.stderr).toContain(text);
   expect(contentOf(out)).toEqual(contentOf(fresh));
   changeRegister(register, `UPDATE groups SET platform_id = NULL WHERE id IN (30, 12)`);
-  expect(await build()).toMatchObject({ excluded: {}, fullRender: null });
+  expect(await build()).toMatchObject({ excluded: {} });
   expect(there()).toEqual([true, true, true, true]);
 });
