@@ -72,7 +72,7 @@ import { RESOURCES, resourceOf, tablesOf } from '../schema/schema.js';
 import { timeAt } from '../schema/time.js';
 import { hasDocuments, isInDigest, isOwn, pagesOf } from '../tree/published-routes.js';
 import { Tree, newTreeId } from '../tree/tree.js';
-import { DownloadTasks, keptSummary, readDownloads } from './downloads.js';
+import { DownloadTasks, keptSummary, readDownloads, type PublishedDownloads } from './downloads.js';
 import { EXAMPLES, examplesOf, type ExampleChange } from './examples.js';
 import { doubtsOf } from './guard.js';
 import { renumbered } from './renumbered.js';
@@ -181,7 +181,7 @@ export async function build(
           const rendered = await render(opened, stage);
           if ('refused' in rendered) return { published: false, report: rendered.refused };
           if (rendered.doubt !== undefined) throw Failure.invalid(rendered.doubt);
-          return publish(opened, stage, rendered);
+          return publish(opened, rendered);
         });
       }),
     );
@@ -360,6 +360,12 @@ function warnOfUnknown({ published, state, lists }: Known, warn: Effects['warn']
 
 /** What is known of the next snapshot before the downloads. */
 interface Rendered extends Omit<Reported, 'changes'> {
+  readonly stage: StageSpec;
+  /** What is published of the downloads, if all of it is there. */
+  readonly downloads: PublishedDownloads | undefined;
+  /** Whether it is kept, whatever changed. */
+  readonly isKept: boolean;
+  readonly isTakedown: boolean;
   /** All routes, as they are for this register. */
   readonly table: readonly Route[];
   readonly overview: Overview;
@@ -423,7 +429,6 @@ function stageSpec(
         pages: pagesOf(route, table),
       };
     });
-  const isDownloaded = examples === null && !config.keepDownloads;
   return {
     out: tree.out,
     stage: tree.stage,
@@ -433,7 +438,7 @@ function stageSpec(
     compared: comparedIn(known.lists, routes),
     time: now.getTime(),
     isBundled: examples === null && known.lists !== null,
-    downloaded: isDownloaded ? linesFor(routes) : {},
+    downloaded: {},
     examples,
   };
 }
@@ -448,7 +453,7 @@ function linesFor(routes: readonly ListedRoute[]): StageSpec['downloaded'] {
 }
 
 /** Checks the register, renders all documents, and compares them with what is published. */
-async function render(work: Opened, stage: StageSpec): Promise<Rendered | { readonly refused: CheckReport }> {
+async function render(work: Opened, spec: StageSpec): Promise<Rendered | { readonly refused: CheckReport }> {
   const { config, effects, known, register, now, threads } = work;
   const { progress } = effects;
 
@@ -460,6 +465,13 @@ async function render(work: Opened, stage: StageSpec): Promise<Rendered | { read
   await progress.blocking(() => markWithheld(register), 'marking what is withheld, to leave it out');
   const excluded = report.total > 0 ? invalidRecords(register) : {};
   await threads.all('./sections.js', 'exclude', register.exclusions());
+
+  // Downloads that are kept need no lines of documents. After a takedown none are.
+  const withheld = withheldOf(register.exclusions());
+  const isTakedown = withholdsMore(known.state?.withheld, withheld);
+  const downloads = readDownloads(spec, known);
+  const isKept = config.keepDownloads && downloads !== undefined && !isTakedown;
+  const stage = { ...spec, downloaded: isKept || spec.examples !== null ? {} : linesFor(spec.routes) };
 
   // Records, then what draws on many of them, while this thread adds up the register.
   const explained = explainer(register, progress);
@@ -513,7 +525,6 @@ async function render(work: Opened, stage: StageSpec): Promise<Rendered | { read
 
   // The guard: what would be lost, published again or renumbered.
   const counts = await counting;
-  const withheld = withheldOf(register.exclusions());
   const asOf = known.published?.as_of ?? null;
   const compared = { register, counts, declared: config.notMeasured, withheld, last: known.state, asOf };
   const byRoute = changesByRoute(written);
@@ -529,6 +540,10 @@ async function render(work: Opened, stage: StageSpec): Promise<Rendered | { read
   ].filter((each) => each !== undefined);
   const doubt = doubts.length === 0 ? undefined : doubts.join('; ');
   return {
+    stage,
+    downloads,
+    isKept,
+    isTakedown,
     report,
     excluded,
     absent: register.absent,
@@ -589,21 +604,19 @@ function changesByRoute(written: readonly Written[]): ReadonlyMap<string, Change
 // Publishing
 
 /** Stages what follows from the documents, and commits. */
-async function publish(work: Opened, stage: StageSpec, rendered: Rendered): Promise<Published> {
+async function publish(work: Opened, rendered: Rendered): Promise<Published> {
   const { tree, config, effects, known, register, now, damaged, threads } = work;
   const { progress, generator } = effects;
-  const { overview, table, sources, samples, counts, withheld, report, excluded, warnings } = rendered;
+  const { stage, overview, table, sources, samples, counts, withheld, report, excluded, warnings } = rendered;
+  const { downloads: found, isKept, isTakedown } = rendered;
   const { published, state, lists } = known;
   const written = [...rendered.written];
 
   // The downloads, in threads, but for what names the snapshot.
-  const isTakedown = withholdsMore(state?.withheld, withheld);
-  const found = readDownloads(stage, known);
   const changed = new Set(
     [...changesByRoute(written)].flatMap(([route, each]) => (isAny(each) ? [route] : [])),
   );
   const isSameProgram = state?.inputs.program === work.inputs.program;
-  const isKept = config.keepDownloads && found !== undefined && !isTakedown;
   const isCurrent = found !== undefined && isSameProgram && found.snapshot.sequence === published?.sequence;
   let rows = 0;
   const downloads = new DownloadTasks({

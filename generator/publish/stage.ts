@@ -12,6 +12,7 @@ import {
   openSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -222,7 +223,8 @@ export class RouteWriter {
   putFile(key: number, { bytes, sha256 }: Content, source: string): void {
     const file = this.#fileOf(key);
     const old = this.#note(key, sha256, bytes);
-    if (old === sha256) {
+    // One that is missing or cut short is put again.
+    if (old === sha256 && statSync(join(this.#spec.out, file), { throwIfNoEntry: false })?.size === bytes) {
       rmSync(source);
       return;
     }
