@@ -672,7 +672,7 @@ async function publish(work: Opened, rendered: Rendered): Promise<Published> {
   const { name, url, platform, licence } = config.operator;
   downloads.finish({ name, url, platform, licence, asOf: overview.asOf, ...id }, documents);
   progress.start('writing the downloads', 0, 'rows');
-  const ended = await follow(downloads.end(), () => rows, progress);
+  const ended = await follow(downloads.end(id), () => rows, progress);
   progress.finish();
   written.push(...ended.written);
   const described = new MainWriter(stage);
@@ -690,7 +690,7 @@ async function publish(work: Opened, rendered: Rendered): Promise<Published> {
     stage,
     {
       from,
-      ends: { ...id, downloads: ended.downloads.kept ?? { sequence: id.sequence, digest } },
+      ends: { ...id, downloads: ended.downloads.snapshot },
       newest: {
         sequence: id.sequence,
         digest,

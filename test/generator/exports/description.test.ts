@@ -6,11 +6,12 @@ import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { writeSample } from '../../../data/sample.js';
+import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { EXPORTS } from '../../../generator/exports/tables.js';
 import { published } from '../../support/build.js';
 import { parseCsv } from '../../support/csv.js';
 import { PROJECT, temporary } from '../../support/folder.js';
-import { sha256 } from '../../support/published.js';
+import { manifestOf, sha256 } from '../../support/published.js';
 import { WITH_PLATFORM_IDS, changeRegister } from '../../support/register.js';
 import { fields } from '../../support/values.js';
 import { placesOf, readDescription } from '../outputs/openapi/support.js';
@@ -51,6 +52,8 @@ const resourceShape = z.object({
 
 const packageShape = z.object({
   $schema: z.literal('https://datapackage.org/profiles/2.0/datapackage.json'),
+  sequence: z.int(),
+  digest: z.string(),
   licenses: z.tuple([z.object({ name: z.string().regex(/^[-a-zA-Z0-9._]+$/), path: z.url() })]),
   resources: z.array(
     z.union([
@@ -130,6 +133,21 @@ describe('datapackage.json', () => {
       const keys = records.map((record) => key.map((index) => record[index]).join(' '));
       expect(new Set(keys).size).toBe(rows);
     }
+  });
+
+  it('names the snapshot, as the database does, and that has its documents in documents.sha256.gz', () => {
+    const { sequence, digest } = manifestOf(out);
+    expect(read()).toMatchObject({ sequence, digest });
+    const database = openDatabase(join(folder, 'register.sqlite'), { readonly: true });
+    expect(database.prepare('SELECT sequence, digest FROM about').all()).toEqual([{ sequence, digest }]);
+    database.close();
+    const list = gunzipSync(readFileSync(join(folder, 'documents.sha256.gz')));
+    expect(sha256(list)).toBe(digest);
+    const options = { cwd: out, encoding: 'utf8', input: list } as const;
+    expect(spawnSync('sha256sum', ['--strict', '--quiet', '-c'], options)).toMatchObject({
+      status: 0,
+      stdout: '',
+    });
   });
 
   it('counts the lines of the other files, and the rows of the database', () => {

@@ -91,9 +91,12 @@ describe('downloads that are kept', () => {
     const made = behind();
     const { out } = made;
     const { digest } = manifestOf(first.out);
-    expect(manifestOf(out)).toMatchObject({ sequence: 2, downloads: { as_of: asOf, sequence: 1, digest } });
-    await keep(made, MORE);
-    expect(manifestOf(out)).toMatchObject({ sequence: 3, downloads: { as_of: asOf, sequence: 1, digest } });
+    for (const sequence of [2, 3]) {
+      const of = { as_of: asOf, sequence: 1, digest };
+      expect(manifestOf(out)).toMatchObject({ sequence, downloads: of });
+      expect(json(readTree(out), 'downloads/datapackage.json')).toMatchObject(of);
+      if (sequence === 2) await keep(made, MORE);
+    }
     expect([2, 3].map((sequence) => JSON.stringify(changedBy(out, sequence)))).toEqual([
       containing('"/api/v1/item/'),
       containing('"/api/v1/game/'),
