@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import { Lock } from '../../../generator/base/lock.js';
+import { Tree } from '../../../generator/tree/tree.js';
 import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
@@ -146,6 +148,13 @@ describe('a diff', () => {
     writeFileSync(join(others, 'notes.txt'), '');
     const refused = { code: 3, stderr: containing('holds no snapshot.json (found "notes.txt")') };
     expect(await diff(both.registers[0], others)).toMatchObject(refused);
+  });
+
+  it('ends with 75 while another process is at work on the tree', async () => {
+    const out = both.tree();
+    const lock = Lock.take(new Tree(out).lock);
+    expect(await inProcess('diff', '--quiet', ...inputs(both.registers[1], out))).toMatchObject({ code: 75 });
+    lock.release();
   });
 
   it('of a register that breaks the contract ends with 1', async () => {
