@@ -106,7 +106,7 @@ it('an id of the platform that records share is refused, or left out with all of
     `UPDATE groups SET platform_id = 'club-3' WHERE id = 30;
      UPDATE groups SET platform_id = 'hidden-club' WHERE id = 12;`,
   );
-  // Also in a build of what changed; the withheld one is counted, too.
+  // The withheld one is counted, too.
   expect(await run({ register, out })).toMatchObject({ published: false, report: { total: 4 } });
   const { code, stdout } = await inProcess('check', '--register', register);
   expect(code).toBe(1);

@@ -65,24 +65,26 @@ it('names of tables and columns in capitals give the same tree', async () => {
   expect(differing(contentOf(made.out), before)).toEqual([]);
 });
 
+/** The ranges of 20,000 items, after a change of their register. */
+function rangesAfter(sql: string) {
+  const file = writeRegister(
+    path('many.sqlite'),
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+     INSERT INTO items (id, first_measured_at, measured_at, measurements)
+     SELECT 3 * i, '2026-11-01T08:00:00Z', '2026-11-01T08:00:00Z', 1 FROM n; ${sql}`,
+  );
+  const section = RECORD_SECTIONS.find(({ split }) => split === 'item');
+  if (section === undefined) throw new Error('no section of items');
+  return rangesOf(contextOf(file).register, section);
+}
+
 it('records are rendered some thousand at once, or all where a view can’t be searched by id', () => {
-  const ranges = (sql: string) => {
-    const file = writeRegister(
-      path('many.sqlite'),
-      `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
-       INSERT INTO items (id, first_measured_at, measured_at, measurements)
-       SELECT 3 * i, '2026-11-01T08:00:00Z', '2026-11-01T08:00:00Z', 1 FROM n; ${sql}`,
-    );
-    const section = RECORD_SECTIONS.find(({ split }) => split === 'item');
-    if (section === undefined) throw new Error('no section of items');
-    return rangesOf(contextOf(file).register, section);
-  };
   const high = Number.MAX_SAFE_INTEGER;
-  expect(ranges('')).toEqual([
+  expect(rangesAfter('')).toEqual([
     { low: 0, high: 3 * 8192 - 1 },
     { low: 3 * 8192, high: 3 * 16_384 - 1 },
     { low: 3 * 16_384, high },
   ]);
   const view = 'CREATE VIEW items AS SELECT +id AS id, measured_at FROM raw';
-  expect(ranges(`ALTER TABLE items RENAME TO raw; ${view}`)).toEqual([{ low: 0, high }]);
+  expect(rangesAfter(`ALTER TABLE items RENAME TO raw; ${view}`)).toEqual([{ low: 0, high }]);
 });
