@@ -9,8 +9,8 @@ export interface Written extends Content {
   readonly rows: number;
 }
 
-/** The snapshot whose content kept downloads have. */
-export interface KeptSnapshot {
+/** The snapshot whose content the downloads have. */
+export interface OfSnapshot {
   readonly sequence: number;
   readonly digest: string;
 }
@@ -38,8 +38,8 @@ export interface BulkExported extends Written {
 export interface Downloads {
   /** The newest measurement in that state; null if the register was empty. */
   readonly asOf: string | null;
-  /** The snapshot of that state; undefined if it is the one being built. */
-  readonly kept: KeptSnapshot | undefined;
+  /** The snapshot of that state: an earlier one, if they were kept. */
+  readonly snapshot: OfSnapshot;
   readonly tables: readonly Exported[];
   readonly bulk: readonly BulkExported[];
 }

@@ -108,7 +108,7 @@ const isBulk = ({ file }: { readonly file: string }): boolean => file.startsWith
 export function manifest(facts: ManifestFacts): string {
   const { config, overview, downloads, table, plan, builtAt, generator } = facts;
   const { operator, limits } = config;
-  const { sequence, digest } = downloads.kept ?? plan;
+  const { sequence, digest } = downloads.snapshot;
   const files = Object.entries(plan.named).map(([file, content]) => ({ file: `/${file}`, ...content }));
   return JSON.stringify({
     format: FORMAT,

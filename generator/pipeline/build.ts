@@ -145,9 +145,14 @@ interface Work {
   readonly register: Register;
   readonly watcher: Watcher;
   readonly now: Date;
-  /** See engine rule in `inputsOf`. */
+  /** What the snapshot is made from; no hash of the register if it is of another state than this one. */
   readonly inputs: Inputs;
   readonly damaged: readonly string[];
+}
+
+/** The same, with threads that read the register at the same state. */
+interface Opened extends Work {
+  readonly threads: Threads;
 }
 
 /**
@@ -173,11 +178,11 @@ export async function build(
       withRegister(tree, config, effects, damaged, async (work): Promise<Refused | Published> => {
         // Nothing changed: nothing that documents are made from, and the tree is what it made.
         if (damaged === undefined && isUnchanged(work)) return renew(work);
-        return withStage(work, async (stage, threads): Promise<Refused | Published> => {
-          const rendered = await render(work, stage, threads);
+        return withStage(work, async (opened, stage): Promise<Refused | Published> => {
+          const rendered = await render(opened, stage);
           if ('refused' in rendered) return { published: false, report: rendered.refused };
           if (rendered.doubt !== undefined) throw Failure.invalid(rendered.doubt);
-          return publish(work, threads, rendered);
+          return publish(opened, rendered);
         });
       }),
     );
@@ -211,12 +216,11 @@ export async function dryRun(config: BuildConfig, effects: Effects): Promise<Dif
       const sequence = known.published?.sequence ?? null;
       if (isUnchanged(work))
         return { ...nothingNew(work), sequence, byRoute: {}, implausible: null, examples: [] };
-      const threads = await startThreads(work);
+      const opened = await startThreads(work);
       try {
-        const stage = stageSpec(work, EXAMPLES);
-        const rendered = await render(work, stage, threads);
+        const rendered = await render(opened, stageSpec(work, EXAMPLES));
         if ('refused' in rendered) return { published: false, report: rendered.refused };
-        const { table, report, excluded, warnings, doubt, written } = rendered;
+        const { report, excluded, warnings, doubt, written } = rendered;
         const byRoute = changesByRoute(written);
         return {
           report,
@@ -227,15 +231,10 @@ export async function dryRun(config: BuildConfig, effects: Effects): Promise<Dif
           sequence,
           byRoute: Object.fromEntries(byRoute),
           implausible: doubt ?? null,
-          examples: table.flatMap((route) =>
-            examplesOf(
-              route,
-              written.filter((each) => each.route === route.name),
-            ),
-          ),
+          examples: examplesOf(written),
         };
       } finally {
-        await threads.close();
+        await opened.threads.close();
       }
     });
   } finally {
@@ -374,11 +373,12 @@ interface Rendered extends Omit<Reported, 'changes'> {
 }
 
 /** Starts the threads at the state that this connection reads; if there was a commit since, at a newer one. */
-async function startThreads({ config, effects, register, watcher, now }: Work): Promise<Threads> {
+async function startThreads(work: Work): Promise<Opened> {
+  const { config, effects, register, watcher, now, inputs } = work;
   const threads = effects.startThreads({ file: config.register, notMeasured: config.notMeasured });
   try {
-    await watcher.openAll([register, ...threads.connections], now);
-    return threads;
+    const isHashed = await watcher.openAll([register, ...threads.connections], now);
+    return { ...work, threads, inputs: isHashed ? inputs : { ...inputs, register: null } };
   } catch (error) {
     await threads.close();
     throw error;
@@ -386,20 +386,20 @@ async function startThreads({ config, effects, register, watcher, now }: Work): 
 }
 
 /** Starts threads and an empty stage; whatever happens, both are gone in the end. */
-async function withStage<T>(work: Work, use: (stage: StageSpec, threads: Threads) => Promise<T>): Promise<T> {
+async function withStage<T>(work: Work, use: (opened: Opened, stage: StageSpec) => Promise<T>): Promise<T> {
   const { tree } = work;
   newStage(tree.stage);
-  let threads: Threads | undefined;
+  let opened: Opened | undefined;
   let isWaitedFor = false;
   try {
-    threads = await startThreads(work);
-    return await use(stageSpec(work, null), threads);
+    opened = await startThreads(work);
+    return await use(opened, stageSpec(work, null));
   } catch (error) {
     isWaitedFor = isInterrupt(error);
     throw error;
   } finally {
     // The threads write to the stage, so they must end before it is removed.
-    await threads?.close();
+    await opened?.threads.close();
     discardStage(tree.stage, isWaitedFor);
   }
 }
@@ -447,12 +447,8 @@ function linesFor(routes: readonly ListedRoute[]): StageSpec['downloaded'] {
 }
 
 /** Checks the register, renders all documents, and compares them with what is published. */
-async function render(
-  work: Work,
-  spec: StageSpec,
-  threads: Threads,
-): Promise<Rendered | { readonly refused: CheckReport }> {
-  const { config, effects, known, register, now } = work;
+async function render(work: Opened, spec: StageSpec): Promise<Rendered | { readonly refused: CheckReport }> {
+  const { config, effects, known, register, now, threads } = work;
   const { progress } = effects;
 
   // The check of all records, before any is rendered.
@@ -460,8 +456,8 @@ async function render(
     threads.run('../register/check.js', 'takeStep', step, { onStart }),
   );
   if (!isPublishable(report, config.skipInvalid)) return { refused: report };
-  const excluded = report.total > 0 ? invalidRecords(register) : {};
   await progress.blocking(() => markWithheld(register), 'marking what is withheld, to leave it out');
+  const excluded = report.total > 0 ? invalidRecords(register) : {};
   await threads.all('./sections.js', 'exclude', register.exclusions());
 
   // Whether the downloads are kept: then the documents leave no lines for them.
@@ -476,6 +472,8 @@ async function render(
   const tasks: Promise<readonly Written[]>[] = [];
   let done = 0;
   const start = (section: Section, inputs: { asOf: string | null; entries: number }): void => {
+    // What is not measured has no documents.
+    if (!stage.routes.some((route) => section.routes.includes(route.name))) return;
     for (const range of rangesOf(register, section)) {
       const what = `rendering ${section.name}`;
       const tables = section.split === undefined ? [] : tablesOf(resourceOf(section.split));
@@ -600,8 +598,8 @@ function changesByRoute(written: readonly Written[]): ReadonlyMap<string, Change
 // Publishing
 
 /** Stages what follows from the documents, and commits. */
-async function publish(work: Work, threads: Threads, rendered: Rendered): Promise<Published> {
-  const { tree, config, effects, known, register, now, damaged } = work;
+async function publish(work: Opened, rendered: Rendered): Promise<Published> {
+  const { tree, config, effects, known, register, now, damaged, threads } = work;
   const { progress, generator } = effects;
   const { stage, overview, table, sources, samples, counts, withheld, isTakedown, isKept } = rendered;
   const { report, excluded, warnings, downloads: found } = rendered;
@@ -646,10 +644,21 @@ async function publish(work: Work, threads: Threads, rendered: Rendered): Promis
   const digest = sumOfLists(paths.lists, documents);
   const last = lastOf(tree, known);
   const isLast =
-    lists !== null && digest === published?.digest && isCurrent && !isTakedown && damaged.length === 0;
+    lists !== null &&
+    digest === published?.digest &&
+    (isCurrent || (isKept && isSameProgram)) &&
+    !isTakedown &&
+    damaged.length === 0;
+  const facts = {
+    // A record that is left out may be valid later, though no byte of the register changes.
+    inputs: report.total > 0 ? { ...work.inputs, register: null } : work.inputs,
+    counts,
+    absent: [...register.absent],
+    withheld,
+  };
   if (isLast && state !== undefined) {
-    replaceState(tree, { ...state, inputs: work.inputs });
-    return renew(work);
+    replaceState(tree, { ...state, ...facts });
+    return { ...renew(work), report, excluded, warnings };
   }
   const id: SnapshotId = { tree: last.id ?? newTreeId(), sequence: last.sequence + 1, digest };
 
@@ -657,7 +666,7 @@ async function publish(work: Work, threads: Threads, rendered: Rendered): Promis
   const { name, url, platform, licence } = config.operator;
   downloads.finish({ name, url, platform, licence, asOf: overview.asOf, ...id }, documents);
   progress.start('writing the downloads', 0, 'rows');
-  const ended = await follow(downloads.end(), () => rows, progress);
+  const ended = await follow(downloads.end(id), () => rows, progress);
   progress.finish();
   written.push(...ended.written);
   const described = new MainWriter(stage);
@@ -675,7 +684,7 @@ async function publish(work: Work, threads: Threads, rendered: Rendered): Promis
     stage,
     {
       from,
-      ends: { ...id, downloads: ended.downloads.kept ?? { sequence: id.sequence, digest } },
+      ends: { ...id, downloads: ended.downloads.snapshot },
       newest: {
         sequence: id.sequence,
         digest,
@@ -733,10 +742,7 @@ async function publish(work: Work, threads: Threads, rendered: Rendered): Promis
     sequence: id.sequence,
     snapshot: manifestHash(text),
     lists: sumOfAll(paths.lists),
-    inputs: report.total > 0 ? { ...work.inputs, register: null } : work.inputs,
-    counts,
-    absent: [...register.absent],
-    withheld,
+    ...facts,
     assets: former.notes,
   };
   writeFileSync(paths.state, stateText(next));

@@ -9,7 +9,7 @@ import type {
   Downloads,
   DownloadsSummary,
   Exported,
-  KeptSnapshot,
+  OfSnapshot,
   Written as WrittenDownload,
 } from '../exports/downloads.js';
 import { isOther } from '../exports/documents.js';
@@ -46,7 +46,7 @@ interface Described extends WrittenDownload {
 /** The published downloads, if all of them are there as snapshot.json and datapackage.json describe them. */
 export interface PublishedDownloads {
   readonly asOf: string | null;
-  readonly snapshot: KeptSnapshot;
+  readonly snapshot: OfSnapshot;
   /** By path in the tree. */
   readonly files: ReadonlyMap<string, Described>;
 }
@@ -228,8 +228,11 @@ export class DownloadTasks {
     this.#note(LIST_OF_DOCUMENTS.file, state, list);
   }
 
-  /** Waits for the files, and stages them. */
-  async end(): Promise<{ readonly downloads: Downloads; readonly written: readonly Written[] }> {
+  /** Waits for the files, and stages them. @param snapshot the one that is built */
+  async end({
+    sequence,
+    digest,
+  }: OfSnapshot): Promise<{ readonly downloads: Downloads; readonly written: readonly Written[] }> {
     const { stage, overview, published, isKept } = this.#work;
     const { scratch } = stagePaths(stage.stage);
     const outcomes = new Map<string, Outcome>();
@@ -265,7 +268,8 @@ export class DownloadTasks {
       ...outcomeOf(outcomes, file.file),
     }));
     const asOf = isKept ? (published?.asOf ?? null) : overview.asOf;
-    return { downloads: { asOf, kept: isKept ? published?.snapshot : undefined, tables, bulk }, written };
+    const snapshot = (isKept ? published?.snapshot : undefined) ?? { sequence, digest };
+    return { downloads: { asOf, snapshot, tables, bulk }, written };
   }
 }
 

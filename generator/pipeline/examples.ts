@@ -1,7 +1,6 @@
 /** Examples of what a build would change: a few documents of each route, with the members that differ. */
 import { parseJson } from '../base/portable.js';
 import type { Example, Written } from '../publish/stage.js';
-import { urlsOf, type Route } from '../routes/route.js';
 
 export interface ExampleChange {
   readonly what: Example['what'];
@@ -19,18 +18,19 @@ export type FieldChange =
 /** Of each route, how many documents of each kind of change are shown. */
 export const EXAMPLES = 3;
 
-/** @param written the parts of the route, in the order of their keys */
-export function examplesOf(route: Route, written: readonly Written[]): readonly ExampleChange[] {
-  const urls = urlsOf(route);
-  const all = written.flatMap(({ examples }) => examples);
-  return (['added', 'changed', 'removed'] as const).flatMap((wanted) =>
-    all
-      .filter(({ what }) => what === wanted)
-      .slice(0, EXAMPLES)
-      .map(({ what, key, texts }) => {
-        const [url] = urls(key);
-        return texts === undefined ? { what, url } : { what, url, fields: fieldChanges(...texts) };
-      }),
+/** @param written the parts of all routes, those of each in the order of their keys */
+export function examplesOf(written: readonly Written[]): readonly ExampleChange[] {
+  const byRoute = new Map<string, Example[]>();
+  for (const { route, examples } of written) byRoute.set(route, [...(byRoute.get(route) ?? []), ...examples]);
+  return [...byRoute.values()].flatMap((examples) =>
+    (['added', 'changed', 'removed'] as const).flatMap((wanted) =>
+      examples
+        .filter(({ what }) => what === wanted)
+        .slice(0, EXAMPLES)
+        .map(({ what, url, texts }) =>
+          texts === undefined ? { what, url } : { what, url, fields: fieldChanges(...texts) },
+        ),
+    ),
   );
 }
 

@@ -66,8 +66,9 @@ const HASH_FILES = `
   for (const file of process.argv.slice(1)) {
     let descriptor;
     try { descriptor = openSync(file); } catch (error) { if (error.code !== 'ENOENT') throw error; continue; }
-    for (let read; (read = readSync(descriptor, chunk)) > 0; ) digest.update(chunk.subarray(0, read));
-    digest.update(file);
+    let bytes = 0;
+    for (let read; (read = readSync(descriptor, chunk)) > 0; bytes += read) digest.update(chunk.subarray(0, read));
+    digest.update('\\n' + bytes + '\\n');
   }
   process.stdout.write(digest.digest('hex'));
 `;

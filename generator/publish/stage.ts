@@ -12,6 +12,7 @@ import {
   openSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -114,7 +115,7 @@ export const sumOf = (all: Iterable<Changes>): Changes => {
 /** A document that differs, for a dry run to show. */
 export interface Example {
   readonly what: 'added' | 'changed' | 'removed';
-  readonly key: number;
+  readonly url: string;
   /** Of a document that changed. */
   readonly texts?: readonly [before: string, after: string];
 }
@@ -222,7 +223,8 @@ export class RouteWriter {
   putFile(key: number, { bytes, sha256 }: Content, source: string): void {
     const file = this.#fileOf(key);
     const old = this.#note(key, sha256, bytes);
-    if (old === sha256) {
+    // One that is missing or cut short is put again.
+    if (old === sha256 && statSync(join(this.#spec.out, file), { throwIfNoEntry: false })?.size === bytes) {
       rmSync(source);
       return;
     }
@@ -362,7 +364,8 @@ export class RouteWriter {
     if (this.#examples.filter((each) => each.what === what).length >= (this.#spec.examples ?? 0)) return;
     const before = what === 'changed' ? readText(join(this.#spec.out, this.#fileOf(key))) : undefined;
     const texts = [before ?? '', Buffer.from(content ?? []).toString()] as const;
-    this.#examples.push(what === 'changed' ? { what, key, texts } : { what, key });
+    const [url] = this.#urlsOf(key);
+    this.#examples.push(what === 'changed' ? { what, url, texts } : { what, url });
   }
 }
 

@@ -52,7 +52,7 @@ export const contentsOf = (tables: readonly Exported[]): string =>
   `every published record${tables.some(({ table }) => table.history !== undefined) ? ' and its history' : ''}`;
 
 /** Later builds may read `as_of` and the rows from this. */
-export function dataPackage({ operator }: SiteConfig, { asOf, tables, bulk }: Downloads): string {
+export function dataPackage({ operator }: SiteConfig, { asOf, snapshot, tables, bulk }: Downloads): string {
   const { name, url, baseUrl, contact, platform, licence } = operator;
   return JSON.stringify({
     $schema: `${PROFILE}/datapackage.json`,
@@ -63,6 +63,8 @@ export function dataPackage({ operator }: SiteConfig, { asOf, tables, bulk }: Do
       ` Null means "not measured", or "not published" because the owner or creator is withheld. Not affiliated with ${platform}.`,
     homepage: `${baseUrl}${PATHS.bulk}`,
     as_of: asOf ?? undefined,
+    sequence: snapshot.sequence,
+    digest: snapshot.digest,
     licenses: [{ name: identifier(licence.name), title: licence.name, path: licence.url }],
     sources: [{ title: name, path: url }],
     contributors: [{ title: name, ...reached(contact), roles: ['publisher'] }],

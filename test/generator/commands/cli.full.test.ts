@@ -142,7 +142,7 @@ const OUTPUTS: readonly Refusal[] = [
     'with a snapshot.json of somebody else',
     () => folderWith('snapshot.json', '{"snapshot":[1,2]}'),
     3,
-    `${FOREIGN} was not written by this program (see "format"): if`,
+    `${FOREIGN} was not written by this program (see "sequence"): if`,
   ],
   [
     'with a snapshot.json that is no JSON',
@@ -154,13 +154,13 @@ const OUTPUTS: readonly Refusal[] = [
     'of a newer format',
     () => folderWith('snapshot.json', '{"format":99,"sequence":1}'),
     3,
-    `${FOREIGN} is of format 99, expected 4: use the newer version`,
+    `${FOREIGN} is of format 99, expected 5: use the newer version`,
   ],
   [
     'of an earlier format',
     () => folderWith('snapshot.json', '{"format":3,"sequence":1}'),
     3,
-    `${FOREIGN} is of format 3, expected 4: delete its folder and its state, and build again`,
+    `${FOREIGN} is of format 3, expected 5: delete its folder and its state, and build again`,
   ],
   ['below a file', () => join(fileWith('x'), 'dist'), 3, 'output folder "$"'],
 ];
@@ -234,7 +234,7 @@ describe('a build that can’t be done', () => {
     try {
       expect(await refused(3, { register })).toBe(
         `error: register "${register}" is locked by a writer (waited 5000 ms): try again when it has committed;` +
-          ` with PRAGMA journal_mode = WAL, readers don't wait`,
+          ` with PRAGMA journal_mode = WAL, readers don't wait; the published tree is what it was`,
       );
     } finally {
       writer.close();

@@ -26,11 +26,11 @@ describe('on a terminal', () => {
   it.runIf(hasScript)('a build that is refused while the bar is shown says so, and ends', async () => {
     const out = path('dist');
     await published({ register: writeRegister(path('full.sqlite'), { items: [{ id: 1 }, { id: 2 }] }), out });
-    // Refused after rendering, since there are as many rows.
-    const other = writeRegister(path('other.sqlite'), { items: [{ id: 3 }, { id: 4 }] });
+    // Refused after rendering.
+    const other = writeRegister(path('other.sqlite'), {});
     const { code, shown } = onTerminal('build', '--register', other, '--out', out);
     expect(code).toBe(1);
-    expect(shown).toContain('2 of 2 items would be removed');
+    expect(shown).toContain('2 of 2 rows of items would be gone');
     // The bar doesn't hide the cursor, since a signal may end the process at any moment.
     expect(shown).not.toContain('\u001b[?25l');
   });
@@ -40,7 +40,7 @@ describe('on a terminal', () => {
     const { code, shown } = onTerminal('build', '--register', register, '--out', path('dist'));
     expect(code).toBe(0);
     expect(shown).toContain('rendering [');
-    const [last = ''] = shown.match(/committing \[[^\]]*\] \d+\/\d+ moves/g)?.slice(-1) ?? [];
+    const [last = ''] = shown.match(/committing \[[^\]]*\] \d+\/\d+ files/g)?.slice(-1) ?? [];
     const [, done, total] = /(\d+)\/(\d+)/.exec(last) ?? [];
     expect(Number(total)).toBeGreaterThan(1);
     expect(done).toBe(total);

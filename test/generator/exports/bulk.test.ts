@@ -54,6 +54,7 @@ const linesOf = (out: string, name: string): string[] => {
 
 const lineShape = z.strictObject({
   path: z.string(),
+  file: z.string(),
   sha256: z.string(),
   bytes: z.int(),
   body: z.string().optional(),
@@ -103,8 +104,9 @@ describe.each(SITES)('the documents of %s', (_, out) => {
 
 it('other.ndjson.gz has path, hash, size and body of each document, and no body of what is not text', () => {
   const files = new Map(filesByUrl(usual));
-  for (const { path: url, sha256: hash, bytes, body } of othersIn(usual)) {
-    const content = readFileSync(join(usual, files.get(url) ?? url));
+  for (const { path: url, file, sha256: hash, bytes, body } of othersIn(usual)) {
+    expect(file).toBe((files.get(url) ?? url).slice(1));
+    const content = readFileSync(join(usual, file));
     expect([hash, bytes], url).toEqual([sha256(content), content.length]);
     expect(body === undefined ? body : sha256(body), url).toBe(url === '/key.bin' ? undefined : hash);
   }

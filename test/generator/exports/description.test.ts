@@ -6,11 +6,12 @@ import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { writeSample } from '../../../data/sample.js';
+import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { EXPORTS } from '../../../generator/exports/tables.js';
 import { published } from '../../support/build.js';
 import { parseCsv } from '../../support/csv.js';
 import { PROJECT, temporary } from '../../support/folder.js';
-import { sha256 } from '../../support/published.js';
+import { manifestOf, sha256 } from '../../support/published.js';
 import { WITH_PLATFORM_IDS, changeRegister } from '../../support/register.js';
 import { fields } from '../../support/values.js';
 import { placesOf, readDescription } from '../outputs/openapi/support.js';
@@ -51,6 +52,8 @@ const resourceShape = z.object({
 
 const packageShape = z.object({
   $schema: z.literal('https://datapackage.org/profiles/2.0/datapackage.json'),
+  sequence: z.int(),
+  digest: z.string(),
   licenses: z.tuple([z.object({ name: z.string().regex(/^[-a-zA-Z0-9._]+$/), path: z.url() })]),
   resources: z.array(
     z.union([
@@ -101,13 +104,13 @@ function fits(cell: string | null, { type, constraints }: z.infer<typeof fieldSh
 }
 
 describe('datapackage.json', () => {
-  it('lists three files for each of the eight tables and nine more, with their size and checksum', () => {
+  it('lists three files for each of the eight tables and ten more, with their size and checksum', () => {
     const { resources } = read();
     expect(tables()).toHaveLength(24);
-    expect(resources).toHaveLength(33);
+    expect(resources).toHaveLength(34);
     // Slashes would make a name hard to use; the standard says so.
     for (const { name } of resources) expect(name).toMatch(/^[a-z0-9._-]+$/);
-    expect(new Set(resources.map(({ name }) => name)).size).toBe(33);
+    expect(new Set(resources.map(({ name }) => name)).size).toBe(34);
     for (const { path: name, bytes, hash } of resources) {
       expect(statSync(join(folder, name)).size).toBe(bytes);
       expect(hash).toBe(`sha256:${sha256(readFileSync(join(folder, name)))}`);
@@ -130,6 +133,21 @@ describe('datapackage.json', () => {
       const keys = records.map((record) => key.map((index) => record[index]).join(' '));
       expect(new Set(keys).size).toBe(rows);
     }
+  });
+
+  it('names the snapshot, as the database does, and that has its documents in documents.sha256.gz', () => {
+    const { sequence, digest } = manifestOf(out);
+    expect(read()).toMatchObject({ sequence, digest });
+    const database = openDatabase(join(folder, 'register.sqlite'), { readonly: true });
+    expect(database.prepare('SELECT sequence, digest FROM about').all()).toEqual([{ sequence, digest }]);
+    database.close();
+    const list = gunzipSync(readFileSync(join(folder, 'documents.sha256.gz')));
+    expect(sha256(list)).toBe(digest);
+    const options = { cwd: out, encoding: 'utf8', input: list } as const;
+    expect(spawnSync('sha256sum', ['--strict', '--quiet', '-c'], options)).toMatchObject({
+      status: 0,
+      stdout: '',
+    });
   });
 
   it('counts the lines of the other files, and the rows of the database', () => {
@@ -229,7 +247,7 @@ describe('the downloads page', () => {
       const link = name === 'register.sqlite.gz' ? '<p class="figure size"' : `href="/downloads/${name}"`;
       expect(numberOf(between(html(), `${link} title="`, ' bytes"')[0]), name).toBe(bytes);
       if (name.startsWith('register')) continue;
-      const row = name.startsWith('documents/')
+      const row = name.startsWith('documents')
         ? between(html(), '<tr>', '</tr>').find((each) => each.includes(`href="/downloads/${name}"`))
         : between(html(), `<tr id="${name.split('.')[0]}">`, '</tr>')[0];
       expect(firstNumberIn(row), name).toBe(rows);
@@ -250,7 +268,7 @@ describe('the downloads page', () => {
 it('SHA256SUMS passes sha256sum -c, for every file beside it', () => {
   const options = { cwd: folder, encoding: 'utf8' } as const;
   const { status, stdout } = spawnSync('sha256sum', ['--strict', '-c', 'SHA256SUMS'], options);
-  expect([status, stdout.match(/: OK$/gm)?.length]).toEqual([0, 35]);
+  expect([status, stdout.match(/: OK$/gm)?.length]).toEqual([0, 36]);
 });
 
 it('README.txt names every file, with rows and bytes, and warns of spreadsheets', () => {

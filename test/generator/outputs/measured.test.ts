@@ -209,7 +209,6 @@ it('a document of histories of which nothing is measured is not there, and nothi
   expect(namesIn(tree, /\/history\.json|group-history\b/)).toEqual(['snapshot.json']);
   const { absent, example } = fields(manifestOf(out).routes.find(({ name }) => name === 'group-history'));
   expect([absent, example]).toEqual([containing('not measured by this register'), undefined]);
-  expect(await published({ register, out })).toMatchObject({ fullRender: null });
 });
 
 describe('the commands', () => {

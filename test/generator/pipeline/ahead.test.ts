@@ -74,7 +74,7 @@ describe('a time more than 24 hours after the clock', () => {
   });
 
   it('is the same in all threads, since the clock is read once', async () => {
-    const register = registerOf('2026-12-05T00:00:00Z');
+    const [register, out] = [registerOf('2026-12-05T00:00:00Z'), path('dist')];
     let reads = 0;
     const effects = { ...effectsAt('2026-12-03T00:00:00Z'), startThreads };
     const now = (): Date => new Date(Date.parse('2026-12-03T00:00:00Z') + 86_400_000 * reads++);

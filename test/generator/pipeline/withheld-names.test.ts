@@ -144,7 +144,7 @@ function namesIn(out: string): Record<string, readonly string[]> {
 const withhold = (kind: Kind): string => `INSERT INTO withheld VALUES ('${kind}', 5, '${SINCE}');`;
 
 describe('a withheld record', () => {
-  it('is named nowhere without its id, in whatever case, width or outer spaces, by a build of what changed too', async () => {
+  it('is named nowhere without its id, in whatever case, width or outer spaces', async () => {
     const register = registerOf();
     const out = path('dist');
     await published({ register, out });

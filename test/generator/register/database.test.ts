@@ -46,7 +46,7 @@ describe('a register whose writer was killed within a transaction', () => {
           EXIT.environment,
           `error: register "${file}" was left within a transaction by a writer that was killed: only a program` +
             ` that may write can undo it by "${file}-journal", such as sqlite3 '${file}' 'PRAGMA quick_check'` +
-            ' (SQLITE_READONLY_ROLLBACK)\n',
+            ` (SQLITE_READONLY_ROLLBACK)${command === 'build' ? '; the published tree is what it was' : ''}\n`,
         ]);
       }
       const database = openDatabase(file);

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
-import { changeRegister, writeRegister } from '../../../support/register.js';
+import { writeRegister } from '../../../support/register.js';
 
 const path = temporary();
 const AS_OF = '2026-11-20T08:00:00Z';
@@ -44,16 +44,6 @@ it.each<[what: string, recent: number, earlier: number, entries: number]>([
   });
   await published({ register, out });
   expect(itemsOf(out, 'games')).toHaveLength(entries);
-});
-
-it('a feed is rendered again if nothing but the newest measurement moves on', async () => {
-  const [register, out] = [path('register.sqlite'), path('dist')];
-  writeRegister(register, { games: games(1, 300, TWO_DAYS_BEFORE), users: [{ id: 1, measured_at: AS_OF }] });
-  await published({ register, out });
-  expect(itemsOf(out, 'games')).toHaveLength(300);
-  changeRegister(register, `UPDATE users SET measured_at = '2026-11-20T08:00:01Z'`);
-  await published({ register, out });
-  expect(itemsOf(out, 'games')).toHaveLength(200);
 });
 
 it.each<[changes: number, time: string, entries: number, most: number]>([
