@@ -10,7 +10,7 @@ import { writeSample } from '../../data/sample.js';
 import { PROJECT } from '../support/folder.js';
 import { freePort, listenOn } from '../support/ports.js';
 import { startProxy, type RunningProxy } from '../support/proxy.js';
-import { manifestOf } from '../support/published.js';
+import { documentsOf, hashesOf, manifestOf } from '../support/published.js';
 import { Site } from '../support/site.js';
 import { serve, temporariesIn, type EdgeServer } from '../system/contract/servers.js';
 
@@ -29,15 +29,18 @@ const later = (hour: number): string => `'2026-11-30T${String(hour).padStart(2, 
 export const WITHHOLD = (kind: string, hour: number, id: string): string =>
   `INSERT INTO withheld SELECT '${kind}', ${id}, ${later(hour)};`;
 
-/** What changes from each snapshot to the next. */
-export const STEPS: readonly {
+/** From one snapshot to the next. */
+interface Change {
   readonly sql: string;
   /** Whether the downloads stay what they were. */
   readonly keeps?: true;
   readonly isFollowed?: false;
   /** Whether bundles no longer lead on from the copy. */
   readonly startsOver?: true;
-}[] = [
+}
+
+/** What changes from each snapshot to the next. */
+export const STEPS: readonly [Change, ...Change[]] = [
   {
     sql: `UPDATE groups SET description = 'ünï 🦊 "''', measured_at = ${later(1)} WHERE id = ${nth('groups', 4)};
       UPDATE items SET price = NULL, measured_at = ${later(1)} WHERE id = ${nth('items', 2)};
@@ -98,6 +101,12 @@ export async function following(path: Path) {
     await expect.poll(() => builtAt(proxy)).toBe(manifestOf(site.out).built_at);
   };
   return { out: site.out, proxy, build };
+}
+
+/** Path -> SHA-256 of all files but compressed siblings. */
+export function filesOf(out: string): Record<string, string> {
+  const hashes = hashesOf(out);
+  return Object.fromEntries(documentsOf(hashes).map((file) => [file, hashes[file] ?? '']));
 }
 
 /** @returns what the script says; rejects with what it says of an error */
