@@ -181,7 +181,8 @@ def main():
         while line := bundle.readline(LINE):
             if len(line) == LINE: sys.exit(f'{at} has a line of {LINE} bytes')
             apply(**json.loads(line))
-        database.execute('UPDATE about SET as_of = ?', (step['as_of'],))
+        database.execute('UPDATE about SET as_of = ?, sequence = ?, digest = ?',
+                         (step['as_of'], step['sequence'], step['digest']))
         reach(**step)
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)

@@ -986,6 +986,18 @@ export interface paths {
       };
     };
   };
+  '/downloads/documents.sha256.gz': {
+    /** SHA-256 and file of every document, as sha256sum writes and checks them */
+    get: {
+      responses: {
+        200: {
+          content: {
+            readonly 'application/gzip': string;
+          };
+        };
+      };
+    };
+  };
   '/downloads/register.sqlite.gz': {
     /** Every table as one SQLite database, with keys, and with the meaning of each column */
     get: {
@@ -3102,7 +3114,7 @@ export interface components {
         /** @description Number of published items. Unit: items. Null: not measured. */
         readonly items: number | null;
       };
-      /** @description SHA-256 of one line "ROUTE COUNT ROOT" for each route: its name, its number of documents, and their tree head. */
+      /** @description SHA-256 of the list of documents: a line "SHA256  PATH" for each, as sha256sum writes it (/downloads/documents.sha256.gz). */
       readonly digest: string;
       /** @description Size of the published tree. */
       readonly tree: {
@@ -3137,6 +3149,18 @@ export interface components {
           readonly sha256: string;
         }[];
       };
+      /** @description Every other file that the digest leaves out, and every document above 1 MiB. */
+      readonly files: readonly {
+        /**
+         * Format: uri-reference
+         * @description Path of the file.
+         */
+        readonly file: string;
+        /** @description Size of the file. Unit: bytes. */
+        readonly bytes: number;
+        /** @description SHA-256 of the file. */
+        readonly sha256: string;
+      }[];
       /** @description Documents of at least this size are also stored compressed, except downloads, snapshot.json, the index of changes and the feed of snapshots. Unit: bytes. */
       readonly compressed_from: number;
       /** @description Every URL of the service. */

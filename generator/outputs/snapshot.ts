@@ -27,7 +27,7 @@ interface Plan {
   readonly bytes: number;
   /** The lowest key of each route that has documents. */
   readonly firstKeys: ReadonlyMap<string, number>;
-  /** Downloads, bundles, and other files above 1 MiB, by path below the tree. */
+  /** What the digest leaves out, and other files above 1 MiB, by path below the tree. */
   readonly named: Readonly<Record<string, Content>>;
 }
 

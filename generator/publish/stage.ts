@@ -21,6 +21,7 @@ import type { KeyRange } from '../base/cursor.js';
 import { LineWriter, makeFolder, namesIn, readText } from '../base/files.js';
 import { filler, urlsOf } from '../routes/route.js';
 import { CODINGS, namesOf, siblingsFrom } from '../tree/codings.js';
+import { isInDigest } from '../tree/published-routes.js';
 import type { Content } from '../base/sink.js';
 import {
   ALL_KEYS,
@@ -129,7 +130,7 @@ export interface Written {
   /** The lowest key; null if there are no documents. */
   readonly first: number | null;
   readonly examples: readonly Example[];
-  /** Its files that snapshot.json names, by path: downloads, and all above 1 MiB. */
+  /** Its files that snapshot.json names, by path: all that the digest leaves out, and all above 1 MiB. */
   readonly named: Readonly<Record<string, Content>>;
 }
 
@@ -272,7 +273,7 @@ export class RouteWriter {
     this.#lines.push(lineOf(sum, file));
     this.#bytes += bytes;
     this.#first ??= key;
-    if (bytes > LARGE_BYTES || this.#route.class === 'download') this.#named[file] = { bytes, sha256: sum };
+    if (bytes > LARGE_BYTES || !isInDigest(this.#route)) this.#named[file] = { bytes, sha256: sum };
     const isWhole = old !== undefined && !this.#damaged.has(file);
     this.#changes[old === undefined ? 'added' : isWhole && old.sum === sum ? 'unchanged' : 'changed'] += 1;
     return isWhole ? old.sum : old && '';

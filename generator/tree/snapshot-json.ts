@@ -112,6 +112,10 @@ export const snapshotMembers = described(
       }),
       'The state of the bulk downloads, which may be older than the rest.',
     ),
+    files: described(
+      z.array(publishedFile('file', '/changes/118.ndjson.gz', 901_120)).default([]),
+      'Every other file that the digest leaves out, and every document above 1 MiB.',
+    ),
     compressed_from: described(
       count,
       'Documents of at least this size are also stored compressed, except downloads, snapshot.json, the index of changes and the feed of snapshots.',

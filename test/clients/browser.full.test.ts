@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { indexOf, temporary } from '../generator/publish/support.js';
 import { published } from '../support/build.js';
-import { PROJECT } from '../support/folder.js';
+import { PROJECT, temporary } from '../support/folder.js';
 import { has } from '../support/programs.js';
 import { listenOn } from '../support/ports.js';
 import { startProxy } from '../support/proxy.js';
+import { indexOf } from '../support/published.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 
 const HAS_CHROMIUM = has('the typed client in a browser', 'chromium');

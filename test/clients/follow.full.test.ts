@@ -1,27 +1,34 @@
 /** The script that keeps a copy of the database current, against real trees through the real proxy. */
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { writeSample } from '../../data/sample.js';
-import { openDatabase } from '../../generator/base/sqlite/sqlite.js';
-import { indexOf, manifestOf, temporary } from '../generator/publish/support.js';
-import { PROJECT } from '../support/folder.js';
-import { has } from '../support/programs.js';
 import { download } from '../../clients/typescript/changes.js';
 import { RegisterClient } from '../../clients/typescript/client.js';
-import { freePort, listenOn } from '../support/ports.js';
-import { startProxy, type RunningProxy } from '../support/proxy.js';
-import { sha256 } from '../support/published.js';
-import { serve, startVarnish, temporariesIn, type EdgeServer } from '../system/contract/servers.js';
-import { Site } from '../support/site.js';
+import { openDatabase } from '../../generator/base/sqlite/sqlite.js';
+import { temporary } from '../support/folder.js';
+import { has } from '../support/programs.js';
+import type { RunningProxy } from '../support/proxy.js';
+import { indexOf, manifestOf, sha256 } from '../support/published.js';
+import { startVarnish, type EdgeServer } from '../system/contract/servers.js';
+import {
+  PYTHON,
+  STEPS,
+  WITHHOLD,
+  before,
+  following,
+  nginxBefore,
+  nth,
+  run,
+  scriptOf,
+  scriptWith,
+} from './python.js';
 
 const path = temporary();
-const SCRIPT = join(PROJECT, 'clients/python/follow.py');
+const SCRIPT = scriptOf('follow.py');
 
 const rowsOf = z.array(z.array(z.union([z.string(), z.number(), z.null()])));
 
@@ -46,66 +53,6 @@ function tablesIn(file: string): Record<string, z.infer<typeof rowsOf>> {
 const namesIn = (file: string): Set<string> =>
   new Set(tablesIn(file)['users']?.map(([, username]) => `${username}`));
 
-/** The id of one of the records that are not withheld. */
-const nth = (table: string, offset: number): string =>
-  `(SELECT id FROM ${table} WHERE id NOT IN (SELECT id FROM withheld WHERE kind || 's' = '${table}')
-    ORDER BY id LIMIT 1 OFFSET ${offset})`;
-const later = (hour: number): string => `'2026-11-30T${String(hour).padStart(2, '0')}:00:00Z'`;
-
-const WITHHOLD = (kind: string, hour: number, id: string): string =>
-  `INSERT INTO withheld SELECT '${kind}', ${id}, ${later(hour)};`;
-
-/** What changes from each snapshot to the next. */
-const STEPS: readonly {
-  readonly sql: string;
-  /** Whether the downloads stay what they were. */
-  readonly keeps?: true;
-  readonly isFollowed?: false;
-  /** Whether bundles no longer lead on from the copy. */
-  readonly startsOver?: true;
-}[] = [
-  {
-    sql: `UPDATE groups SET description = 'ünï 🦊 "''', measured_at = ${later(1)} WHERE id = ${nth('groups', 4)};
-      UPDATE items SET price = NULL, measured_at = ${later(1)} WHERE id = ${nth('items', 2)};
-      UPDATE items SET description = 'with \u2028 and' || char(10) WHERE id = ${nth('items', 3)};
-      UPDATE users SET display_name = '' WHERE id = ${nth('users', 7)};
-      DELETE FROM group_member_readings WHERE group_id = ${nth('groups', 1)};
-      CREATE TEMP TABLE another AS SELECT * FROM items LIMIT 1;
-      UPDATE another SET id = 900000001, name = 'another', measured_at = ${later(1)};
-      INSERT INTO items SELECT * FROM another;`,
-  },
-  {
-    keeps: true,
-    sql: `INSERT INTO group_member_readings SELECT ${nth('groups', 3)}, ${later(2)}, 77;
-      UPDATE groups SET member_count = 77, measured_at = ${later(2)} WHERE id = ${nth('groups', 3)};
-      UPDATE games SET visits = 0, measured_at = ${later(2)} WHERE id = ${nth('games', 3)};`,
-  },
-  {
-    keeps: true,
-    isFollowed: false,
-    sql: `DELETE FROM games WHERE id = ${nth('games', 5)}; DELETE FROM items WHERE id = ${nth('items', 5)};`,
-  },
-  {
-    sql: `UPDATE items SET name = 'renamed', measured_at = ${later(4)} WHERE id = ${nth('items', 1)};
-      UPDATE users SET state = 'deleted', measured_at = ${later(4)} WHERE id = ${nth('users', 9)};`,
-  },
-  // The owner of the most groups: their documents change as well.
-  {
-    sql: WITHHOLD(
-      'user',
-      5,
-      `(SELECT owner_id FROM groups WHERE owner_id IN (SELECT id FROM users)
-        AND owner_id NOT IN (SELECT id FROM withheld WHERE kind = 'user')
-        GROUP BY owner_id ORDER BY count(*) DESC LIMIT 1)`,
-    ),
-  },
-  {
-    isFollowed: false,
-    sql: `UPDATE games SET genre = 'another', measured_at = ${later(6)} WHERE id = ${nth('games', 1)};`,
-  },
-  { startsOver: true, sql: WITHHOLD('group', 7, nth('groups', 6)) },
-];
-
 /** Runs statements on a database of somebody else. */
 function sql(file: string, statements: string): void {
   const database = openDatabase(file);
@@ -113,82 +60,17 @@ function sql(file: string, statements: string): void {
   database.close();
 }
 
-const builtAt = async ({ get }: RunningProxy): Promise<string> =>
-  z.looseObject({ built_at: z.string() }).parse(await (await get('/snapshot.json')).json()).built_at;
-
-/** A tree of a sample that is served, a function that builds the next snapshot, and the script. */
-async function following() {
-  const site = new Site(path('register.sqlite'), path('dist'));
-  await writeSample({ file: site.register, records: 150, seed: 4 });
-  await site.build('', { at: '2026-12-01T00:00:00Z' });
-  const proxy = await startProxy(site.out);
-  onTestFinished(async () => void (await proxy.stop()));
-  let builds = 0;
-  const build = async (sql: string, keepDownloads = false): Promise<void> => {
-    builds += 1;
-    await site.build(sql, { at: `2026-12-01T00:00:0${builds}Z`, keepDownloads });
-    // The proxy notices it within a second.
-    await expect.poll(() => builtAt(proxy)).toBe(manifestOf(site.out).built_at);
-  };
+/** A site that goes on, and the script. */
+async function followed() {
+  const site = await following(path);
   const follow = (copy: string, ...options: readonly string[]): Promise<string> =>
-    run(SCRIPT, proxy.base, copy, ...options);
-  return { out: site.out, proxy, build, follow };
-}
-
-/** @returns what the script says; rejects with what it says of an error */
-async function run(script: string, ...args: readonly string[]): Promise<string> {
-  try {
-    return (await promisify(execFile)('/usr/bin/python3', [script, ...args])).stdout;
-  } catch (error) {
-    throw new Error(z.object({ stderr: z.string() }).parse(error).stderr, { cause: error });
-  }
-}
-
-/** The script with other constants. */
-function scriptWith(constants: string): string {
-  const script = path('follow.py');
-  writeFileSync(script, readFileSync(SCRIPT, 'utf8').replace(/^def request/m, `${constants}\n$&`));
-  return script;
-}
-
-/** A server before another. @param answer whether it has answered by itself */
-async function before({ base }: RunningProxy, answer: (...of: Parameters<RequestListener>) => boolean) {
-  const server = createServer((request, response) => {
-    if (answer(request, response)) return;
-    void (async () => {
-      const there = await fetch(base + request.url);
-      response.writeHead(there.status, { 'Cache-Control': there.headers.get('cache-control') ?? '' });
-      response.end(new Uint8Array(await there.arrayBuffer()));
-    })();
-  });
-  return `http://127.0.0.1:${await listenOn(server)}`;
-}
-
-/** nginx as a cache before a proxy. */
-async function nginxBefore({ port: backend }: RunningProxy, key: string): Promise<EdgeServer> {
-  const [port, folder] = [await freePort(), path('nginx')];
-  mkdirSync(folder);
-  const file = join(folder, 'nginx.conf');
-  writeFileSync(
-    file,
-    `daemon off; pid ${folder}/pid; events {}
-     http {
-       ${temporariesIn(folder)} access_log off;
-       proxy_cache_path ${folder}/cache keys_zone=cache:1m;
-       server {
-         listen 127.0.0.1:${port};
-         proxy_cache cache;
-         proxy_cache_key "${key}";
-         location / { proxy_pass http://127.0.0.1:${backend}; }
-       }
-     }`,
-  );
-  return await serve(port, folder, file);
+    run(SCRIPT, site.proxy.base, copy, ...options);
+  return { ...site, follow };
 }
 
 describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
   it('over eight snapshots makes a copy what the download is, by the changes alone', async () => {
-    const { out, build, follow } = await following();
+    const { out, build, follow } = await followed();
     const [copy, late] = [path('copy.sqlite'), path('late.sqlite')];
     expect(await follow(copy)).toBe('');
     let withheld = 0;
@@ -217,7 +99,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
   }, 300_000);
 
   it('leaves the copy as it was if a bundle is not what the index says', async () => {
-    const { out, build, follow } = await following();
+    const { out, build, follow } = await followed();
     const copy = path('copy.sqlite');
     await follow(copy);
     const before = tablesIn(copy);
@@ -239,7 +121,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
     ['one with a table copied of its own', (file: string) => sql(file, 'CREATE TABLE copied (tree)')],
     ['a file that is no database', (file: string) => writeFileSync(file, 'dear diary, '.repeat(100))],
   ])('leaves %s as it is', async (_, make) => {
-    const { follow } = await following();
+    const { follow } = await followed();
     const own = path('own.db');
     make(own);
     const bytes = readFileSync(own);
@@ -249,7 +131,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
   });
 
   it('starts over within the same database, before readers in WAL mode, and keeps what was added', async () => {
-    const { out, build, follow } = await following();
+    const { out, build, follow } = await followed();
     const copy = path('copy.sqlite');
     writeFileSync(copy, '');
     await follow(copy);
@@ -279,7 +161,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
   });
 
   it('refuses a download that has a table of the name of one that was added', async () => {
-    const { proxy, follow } = await following();
+    const { proxy, follow } = await followed();
     const copy = path('copy.sqlite');
     await follow(copy);
     // As if the service had begun to measure items just now.
@@ -290,7 +172,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
   });
 
   it('killed while it starts over leaves the old copy, which the next run replaces', async () => {
-    const { out, proxy, build, follow } = await following();
+    const { out, proxy, build, follow } = await followed();
     const copy = path('copy.sqlite');
     await follow(copy);
     const old = tablesIn(copy);
@@ -300,7 +182,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
     const reader = openDatabase(copy);
     reader.exec('BEGIN');
     reader.prepare('SELECT * FROM about').get();
-    const child = spawn('/usr/bin/python3', [SCRIPT, proxy.base, copy], { stdio: 'ignore' });
+    const child = spawn(PYTHON, [SCRIPT, proxy.base, copy], { stdio: 'ignore' });
     const ends = new Promise((settle) => child.on('close', settle));
     await expect.poll(() => existsSync(`${copy}-journal`), { timeout: 30_000 }).toBe(true);
     child.kill('SIGKILL');
@@ -312,7 +194,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
   });
 
   it('names a contact, and waits as long as Retry-After says, in seconds or as a date', async () => {
-    const { proxy } = await following();
+    const { proxy } = await followed();
     const agents = new Set<string>();
     const refusals = ['1', () => new Date(Date.now() + 1500).toUTCString()];
     const base = await before(proxy, (request, response) => {
@@ -329,7 +211,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
   });
 
   it('says in a line why a first run failed, and leaves nothing', async () => {
-    const { proxy } = await following();
+    const { proxy } = await followed();
     const copy = join(path('folder'), 'copy.sqlite');
     mkdirSync(dirname(copy));
     const sorts: readonly (readonly [string, RequestListener])[] = [
@@ -354,14 +236,14 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
   });
 
   it('says so if the copy stays locked', async () => {
-    const { proxy, build, follow } = await following();
+    const { proxy, build, follow } = await followed();
     const copy = path('copy.sqlite');
     await follow(copy);
     await build(`UPDATE items SET name = 'other' WHERE id = ${nth('items', 1)}`);
     const writer = openDatabase(copy);
     onTestFinished(() => void writer.close());
     writer.exec('BEGIN IMMEDIATE');
-    await expect(run(scriptWith('LOCKED = 0.2'), proxy.base, copy)).rejects.toThrow(
+    await expect(run(scriptWith(path, 'follow.py', 'LOCKED = 0.2'), proxy.base, copy)).rejects.toThrow(
       `${copy}: database is locked\n`,
     );
   });
@@ -374,7 +256,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
       (write: () => void): void => void setInterval(write, 50).unref(),
     ],
   ])('gives up on a server that sends next to nothing (%s)', async (constants, why, dribble) => {
-    const { proxy } = await following();
+    const { proxy } = await followed();
     const copy = path('copy.sqlite');
     const base = await before(proxy, (request, response) => {
       if (!`${request.url}`.startsWith('/downloads/register.sqlite')) return false;
@@ -382,12 +264,12 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
       dribble(() => void response.write('a'));
       return true;
     });
-    await expect(run(scriptWith(constants), base, copy)).rejects.toThrow(why);
+    await expect(run(scriptWith(path, 'follow.py', constants), base, copy)).rejects.toThrow(why);
     expect(existsSync(copy)).toBe(false);
   });
 
   it('takes no download that unpacks to more than snapshot.json says, and none that is longer', async () => {
-    const { out, proxy, build, follow } = await following();
+    const { out, proxy, build, follow } = await followed();
     const copy = path('copy.sqlite');
     await follow(copy);
     const bytes = readFileSync(copy);
@@ -427,7 +309,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
 
 /** A site whose downloads are in a cache when the next snapshot is published. */
 async function cached(start: (proxy: RunningProxy) => Promise<EdgeServer>) {
-  const { out, proxy, build } = await following();
+  const { out, proxy, build } = await followed();
   const cache = await start(proxy);
   onTestFinished(() => cache.stop());
   const client = new RegisterClient(cache.base);
@@ -445,7 +327,7 @@ describe.skipIf(!has('copies through caches', 'python3', 'nginx', 'varnish'))(
     it.each([
       [
         'nginx, with the key that publishing.md asks for',
-        (proxy: RunningProxy) => nginxBefore(proxy, '$uri|$arg_limit|$arg_snapshot'),
+        (proxy: RunningProxy) => nginxBefore(path, proxy, '$uri|$arg_limit|$arg_snapshot'),
       ],
       ['Varnish', ({ port }: RunningProxy) => startVarnish(path('varnish'), port)],
     ])('take the newer one: %s', async (_, start) => {
@@ -458,7 +340,7 @@ describe.skipIf(!has('copies through caches', 'python3', 'nginx', 'varnish'))(
     });
 
     it('say until when to wait if no query reaches the service', async () => {
-      const { base, client, copy } = await cached((proxy) => nginxBefore(proxy, '$uri|$arg_limit'));
+      const { base, client, copy } = await cached((proxy) => nginxBefore(path, proxy, '$uri|$arg_limit'));
       const said = / is not that of snapshot 2: caches may have another until \S*\d\d:\d\d:\d\d/;
       await expect(run(SCRIPT, base, copy)).rejects.toThrow(said);
       expect(existsSync(copy)).toBe(false);

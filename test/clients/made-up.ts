@@ -7,15 +7,18 @@ import { sha256 } from '../support/published.js';
 /** Bodies by URL path. */
 type Documents = Readonly<Record<string, string>>;
 
-const NO_FILES = { from: null, from_digest: null, file: null, bytes: null, sha256: null, bundle: null };
+const NO_BUNDLE = { from: null, from_digest: null, bundle: null };
 
 /** A gzip file of these lines. */
 export const zipped = (lines: readonly object[]): Buffer =>
   gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 
+const fileOf = (path: string): string => `${path.slice(1)}.json`;
+
 /** The line of a document in a bundle. */
 export const lineOf = (path: string, body: string) => ({
   path,
+  file: fileOf(path),
   sha256: sha256(body),
   bytes: Buffer.byteLength(body),
   body,
@@ -54,18 +57,18 @@ export class MadeUpOrigin {
     const digest = sha256(JSON.stringify(documents));
     const to = this.history.push({ digest, documents });
     const common = { sequence: to, digest, as_of: null, built_at: '2026-12-01T00:00:00Z', counts: {} };
-    this.#changes = [{ ...common, ...NO_FILES }, ...this.#changes];
+    this.#changes = [{ ...common, ...NO_BUNDLE }, ...this.#changes];
     if (last === undefined) return this.#announce();
     const step = { from: to - 1, from_digest: last.digest };
-    this.#changes = this.#changes.with(0, { ...common, ...NO_FILES, ...step });
+    this.#changes = this.#changes.with(0, { ...common, ...NO_BUNDLE, ...step });
     this.putBundle(
       zipped([
         { ...step, tree: this.tree, to, to_digest: digest },
+        ...Object.keys(last.documents).flatMap((path) =>
+          documents[path] === undefined ? { path, file: fileOf(path), deleted: true } : [],
+        ),
         ...Object.entries(documents).flatMap(([path, body]) =>
           last.documents[path] === body ? [] : lineOf(path, body),
-        ),
-        ...Object.keys(last.documents).flatMap((path) =>
-          documents[path] === undefined ? { path, deleted: true } : [],
         ),
       ]),
     );
@@ -82,7 +85,7 @@ export class MadeUpOrigin {
 
   /** Has no bundles, since those to the newest snapshot were too large. */
   cap(): void {
-    this.#changes = this.#changes.map((change) => ({ ...change, ...NO_FILES }));
+    this.#changes = this.#changes.map((change) => ({ ...change, ...NO_BUNDLE }));
     this.#announce();
   }
 
