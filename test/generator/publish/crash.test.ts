@@ -159,9 +159,9 @@ describe.each(some(SCENARIOS, 2))('$title', ({ begin, faultOf = () => () => unde
     const calls = await callsOf(() => onward(imageOf(start), next));
     const past = calls.slice(calls.findIndex(({ path: file }) => file.endsWith('-state/stage')));
     const chosen = [
-      ...spread(calls.filter(isTurn), isThorough ? 30 : 10),
-      ...spread(calls, isThorough ? 20 : 4),
-      ...spread(past, isThorough ? 100 : 0),
+      ...spread(calls.filter(isTurn), isThorough ? 20 : 10),
+      ...spread(calls, isThorough ? 12 : 4),
+      ...spread(past, isThorough ? 40 : 0),
     ];
     for (const batch of batchesOf(chosen, 50)) {
       const numbers = new Set(batch.map(({ number }) => number));
@@ -210,7 +210,7 @@ describe.each(some(SCENARIOS, 2))('$title', ({ begin, faultOf = () => () => unde
     const wanted = contentOf(whole);
     const growing = calls.filter(({ grows }) => grows);
     let refused = 0;
-    for (const { number, name, path: file } of spread(growing, isThorough ? 40 : 5)) {
+    for (const { number, name, path: file } of spread(growing, isThorough ? 16 : 5)) {
       const where = `full from ${number}, ${name} ${file}`;
       const image = imageOf(out);
       const before = stateOf(image);
