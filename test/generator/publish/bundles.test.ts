@@ -204,7 +204,14 @@ describe('an index of changes that is', () => {
     ['missing', (file) => rmSync(file)],
     ['cut short', (file) => truncateSync(file, 100)],
     ['of another form', (file) => writeFileSync(file, '{"changes":[{"sequence":"1"}]}')],
-    ['of another snapshot', (file) => writeFileSync(file, '{"sequence":9,"oldest":9,"changes":[]}')],
+    [
+      'of another snapshot',
+      (file) =>
+        writeFileSync(
+          file,
+          readFileSync(file, 'utf8').replace(/"sequence":\d+,"digest"/, '"sequence":1,"digest"'),
+        ),
+    ],
   ];
 
   always.each(some(damages, 2))(

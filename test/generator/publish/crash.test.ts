@@ -126,6 +126,10 @@ const SCENARIOS: readonly {
   },
 ];
 
+/** So many from the first to the last. */
+const spread = <T>(all: readonly T[], count: number): readonly T[] =>
+  all.filter((_, at) => Math.floor((at * count) / all.length) < Math.floor(((at + 1) * count) / all.length));
+
 function* batchesOf<T>(all: readonly T[], size: number): Generator<readonly T[]> {
   for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size);
 }
@@ -154,8 +158,12 @@ describe.each(some(SCENARIOS, 2))('$title', ({ begin, faultOf = () => () => unde
     const { out: start, next } = await begin();
     const calls = await callsOf(() => onward(imageOf(start), next));
     const past = calls.slice(calls.findIndex(({ path: file }) => file.endsWith('-state/stage')));
-    const chosen = [...some(calls.filter(isTurn), 10), ...some(calls, isThorough ? 40 : 4)];
-    for (const batch of batchesOf(isThorough ? [...chosen, ...past] : chosen, 50)) {
+    const chosen = [
+      ...spread(calls.filter(isTurn), isThorough ? 20 : 10),
+      ...spread(calls, isThorough ? 12 : 4),
+      ...spread(past, isThorough ? 40 : 0),
+    ];
+    for (const batch of batchesOf(chosen, 50)) {
       const numbers = new Set(batch.map(({ number }) => number));
       const out = imageOf(start);
       const before = tracesOf(out);
@@ -202,7 +210,7 @@ describe.each(some(SCENARIOS, 2))('$title', ({ begin, faultOf = () => () => unde
     const wanted = contentOf(whole);
     const growing = calls.filter(({ grows }) => grows);
     let refused = 0;
-    for (const { number, name, path: file } of new Set([...some(growing, 4), ...growing.slice(-1)])) {
+    for (const { number, name, path: file } of spread(growing, isThorough ? 16 : 5)) {
       const where = `full from ${number}, ${name} ${file}`;
       const image = imageOf(out);
       const before = stateOf(image);
