@@ -1,4 +1,5 @@
 /** File system primitives: read, write, replace, link, and read in chunks. */
+import { createHash } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -276,6 +277,18 @@ export function* chunksOf(file: string): Generator<Buffer, void, undefined> {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Whether a file has this SHA-256, in hex. One that can't be read has not: this is how a failing disk shows. */
+export function hasSum(file: string, sum: string): boolean {
+  const digest = createHash('sha256');
+  try {
+    for (const chunk of chunksOf(file)) digest.update(chunk);
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return false;
+  }
+  return digest.digest('hex') === sum;
 }
 
 /** The lines of a text file. A line of any length takes time and memory in proportion. */

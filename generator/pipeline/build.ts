@@ -613,15 +613,19 @@ async function publish(work: Opened, rendered: Rendered): Promise<Published> {
   const isSameProgram = state?.inputs.program === work.inputs.program;
   const isCurrent = found !== undefined && isSameProgram && found.snapshot.sequence === published?.sequence;
   let rows = 0;
-  const downloads = new DownloadTasks({
-    threads,
-    stage,
-    overview,
-    published: found,
-    isKept,
-    changed: isCurrent ? changed : undefined,
-    onProgress: (steps) => void (rows += steps),
-  });
+  const downloads = await progress.blocking(
+    () =>
+      new DownloadTasks({
+        threads,
+        stage,
+        overview,
+        published: found,
+        isKept,
+        changed: isCurrent ? changed : undefined,
+        onProgress: (steps) => void (rows += steps),
+      }),
+    'checking the downloads that are published',
+  );
 
   // Pages and the description of the API, while the downloads are written.
   const firstKeys = firstKeysOf(written);

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readJson } from '../base/files.js';
+import { hasSum, readJson } from '../base/files.js';
 import type { Content } from '../base/sink.js';
 import type { About } from '../exports/database-schema.js';
 import type {
@@ -21,11 +21,11 @@ import { populationOf, type Overview } from '../register/overview.js';
 import {
   BULK_FILES,
   DATABASE,
-  DOCUMENTS,
   EXPORT_FORMATS,
   LIST_OF_DOCUMENTS,
   OTHER_DOCUMENTS,
   PLAIN_DATABASE,
+  documentsFileOf,
   exportFile,
   isDownload,
   pathInFolder,
@@ -127,28 +127,38 @@ export class DownloadTasks {
     for (const resource of RESOURCES.filter(({ plural }) => overview.measured.has(plural)))
       this.#startKind(resource);
     const others = stage.routes.filter(isOther).map(({ name }) => name);
-    this.#startDocuments(OTHER_DOCUMENTS, others, this.#stateOf(others));
+    this.#startDocuments(OTHER_DOCUMENTS, others, this.#stateOf(others, [OTHER_DOCUMENTS.file]));
   }
 
-  /** Whether anything is written. */
-  get isWriting(): boolean {
-    return !this.#work.isKept;
-  }
-
-  #stateOf(routes: readonly string[]): State {
+  /** @param routes those of the documents that the files are of */
+  #stateOf(routes: readonly string[], files: readonly string[]): State {
     const { isKept, changed } = this.#work;
     if (isKept) return 'kept';
-    return changed === undefined || routes.some((route) => changed.has(route)) ? 'written' : 'unchanged';
+    if (changed === undefined || routes.some((route) => changed.has(route))) return 'written';
+    return files.every((file) => this.#isWhole(file)) ? 'unchanged' : 'written';
+  }
+
+  #isWhole(file: string): boolean {
+    const { stage, published } = this.#work;
+    const described = published?.files.get(file);
+    return described !== undefined && hasSum(join(stage.out, file), described.sha256);
   }
 
   #startKind(resource: Resource): void {
     const { threads, stage, overview, onProgress } = this.#work;
     const documents = documentsOf(resource).filter(({ route }) =>
-      isMeasured(DOCUMENTS.get(route) ?? {}, overview.measured),
+      isMeasured(documentsFileOf(route), overview.measured),
     );
-    const state = this.#stateOf(documents.map(({ route }) => route));
+    const tables = exportsOf(overview.measured).filter((each) => each.resource === resource);
+    const state = this.#stateOf(
+      documents.map(({ route }) => route),
+      [
+        ...tables.flatMap(({ name }) => EXPORT_FORMATS.map(({ format }) => exportFile(name, format))),
+        ...documents.map(({ route }) => documentsFileOf(route).file),
+      ],
+    );
     const { scratch: folder } = stagePaths(stage.stage);
-    for (const table of exportsOf(overview.measured).filter((each) => each.resource === resource)) {
+    for (const table of tables) {
       const written =
         state === 'written'
           ? threads.run(
@@ -165,10 +175,7 @@ export class DownloadTasks {
           written?.then((files) => files[format]),
         );
     }
-    for (const { route } of documents) {
-      const file = DOCUMENTS.get(route);
-      if (file !== undefined) this.#startDocuments(file, [route], state);
-    }
+    for (const { route } of documents) this.#startDocuments(documentsFileOf(route), [route], state);
   }
 
   #startDocuments({ file }: BulkFile, routes: readonly string[], state: State): void {

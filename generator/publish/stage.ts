@@ -12,13 +12,12 @@ import {
   openSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { asFailure } from '../base/errors.js';
 import type { KeyRange } from '../base/cursor.js';
-import { LineWriter, makeFolder, namesIn, readText } from '../base/files.js';
+import { LineWriter, hasSum, makeFolder, namesIn, readText } from '../base/files.js';
 import { filler, urlsOf } from '../routes/route.js';
 import { CODINGS, namesOf, siblingsFrom } from '../tree/codings.js';
 import { isInDigest } from '../tree/published-routes.js';
@@ -224,8 +223,8 @@ export class RouteWriter {
   putFile(key: number, { bytes, sha256 }: Content, source: string): void {
     const file = this.#fileOf(key);
     const old = this.#note(key, sha256, bytes);
-    // One that is missing or cut short is put again.
-    if (old === sha256 && statSync(join(this.#spec.out, file), { throwIfNoEntry: false })?.size === bytes) {
+    // One that is missing or damaged is put again.
+    if (old === sha256 && hasSum(join(this.#spec.out, file), sha256)) {
       rmSync(source);
       return;
     }

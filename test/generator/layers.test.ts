@@ -57,6 +57,13 @@ const isUpwards = ({ from, to }: { readonly from: Room; readonly to: Room }): bo
   from !== to && rowOf(to) <= rowOf(from);
 
 describe('imports between rooms', () => {
+  it('are those of all folders', () => {
+    const rooms = generator.flatMap(
+      ({ file }) => /^generator\/((?:programs\/)?[^/]+)\//.exec(file)?.[1] ?? [],
+    );
+    expect([...new Set(rooms)].toSorted()).toEqual(ROWS.flat().toSorted());
+  });
+
   it('lead downwards', () => {
     const upwards = arrows.filter(isUpwards).map(({ file, to }) => `${file} -> ${to}`);
     expect(upwards).toEqual([]);
@@ -98,8 +105,12 @@ describe('imports', () => {
     expect(data).toEqual(['generator/commands/sample.ts imports data/sample.js']);
   });
 
-  // What the rows leave open, and parts of a room.
-  it.each([['publish', ['register', 'schema']]])('of %s/ never lead into %j', (folder, foreign) => {
+  // What the rows leave open. What renders knows nothing of earlier builds.
+  it.each([
+    ['publish', ['register', 'schema']],
+    ['outputs', ['publish']],
+    ['exports', ['publish']],
+  ])('of %s/ never lead into %j', (folder, foreign) => {
     const isForeign = isIn(...foreign.map((each) => `generator/${each}/`));
     expect(trespasses(`generator/${folder}/`, (path) => !isForeign(path))).toEqual([]);
   });

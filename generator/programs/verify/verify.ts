@@ -1,10 +1,10 @@
 /** Checks every file of a tree against the published lists, and compressed siblings against their documents. */
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync, lstatSync, readFileSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { cursorOver, seek } from '../../base/cursor.js';
 import { codeOf, unlessFailure } from '../../base/errors.js';
-import { chunksOf, ifExists } from '../../base/files.js';
+import { hasSum, ifExists } from '../../base/files.js';
 import { Lock } from '../../base/lock.js';
 import type { Progress } from '../../base/progress.js';
 import { FORMER_LIST } from '../../publish/assets.js';
@@ -223,7 +223,7 @@ function damageOf(
     const found = lstatSync(path);
     // A symbolic link could lead anywhere, and reading a pipe might never end.
     if (!found.isFile()) return 'altered';
-    if (coding === undefined) return sumOfFile(path) === sum ? undefined : 'altered';
+    if (coding === undefined) return hasSum(path, sum) ? undefined : 'altered';
     if (hash('sha256', coding.decode(readFileSync(path), of?.size ?? 0)) !== sum) return 'altered';
     return Math.trunc(found.mtimeMs) === Math.trunc(of?.mtimeMs ?? 0) ? undefined : 'copied';
   } catch (error) {
@@ -231,10 +231,4 @@ function damageOf(
     if (codeOf(error) === undefined) throw error;
     return 'altered';
   }
-}
-
-function sumOfFile(path: string): string {
-  const digest = createHash('sha256');
-  for (const chunk of chunksOf(path)) digest.update(chunk);
-  return digest.digest('hex');
 }

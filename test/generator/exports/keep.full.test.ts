@@ -1,5 +1,5 @@
 /** Downloads that are kept while the documents go on: what is said of them, and when they are written again. */
-import { appendFileSync, rmSync, statSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
@@ -169,11 +169,19 @@ describe('the files of a kind of which no document changed', () => {
     await expectFresh(made, await fresh(made));
   });
 
-  it('are written where one of them is damaged, or the program is another', async () => {
+  it.each([
+    ['cut short', (content: Buffer) => content.subarray(1)],
+    ['altered', (content: Buffer) => Buffer.from(content.toString().replaceAll(',', ';'))],
+  ])('are written where one of them is %s', async (_, damage) => {
     const made = site();
-    appendFileSync(file(made.out, 'items.csv'), 'x');
+    const damaged = file(made.out, 'items.csv');
+    writeFileSync(damaged, damage(readFileSync(damaged)));
     await made.build(MORE);
     await expectFresh(made, await fresh(made));
+  });
+
+  it('are written where the program is another', async () => {
+    const made = site();
     const other = { ...effectsAt('2026-12-01T00:00:00Z').generator, code: 'another' };
     const result = await buildWith({ register: made.register, out: made.out }, { generator: other });
     if (!result.published) throw new Error('refused');
