@@ -568,10 +568,12 @@ export function contractCases(dist: string): readonly Case[] {
     [`${groupPage.path}/`, groupPage.path],
     ['/developers/', '/developers'],
     ['/api/v1/largest/games/', '/api/v1/largest/games'],
-    ['/developers/?a=b', '/developers?a=b'],
+    ['/developers/?a=b&limit=3', '/developers'],
+    ['/api/v1/largest/?a=b', '/api/v1/largest'],
+    ['/api/v1/largest/?a=b&limit=3', '/api/v1/largest?limit=3'],
     ['/api/v%31', '/api/v1'],
     ['/nothing/', '/nothing'],
-    ...ofLog.map((each) => [`${each.path}/?x=1`, `${each.path}?x=1`] as const),
+    ...ofLog.map((each) => [`${each.path}/?x=1`, each.path] as const),
     ...(ofLog.length > 0 ? [[`/log/${id}/tile/%30/000%2ep/1`, `/log/${id}/tile/0/000.p/1`] as const] : []),
   ] as const) {
     one(`path: ${path} leads to ${location}`, path, {}, leadsTo(location));
