@@ -61,7 +61,8 @@ export function trackConnection(socket: Socket): Connection {
   socket.on('data', (chunk: Buffer) => {
     for (let at = 0; at < chunk.length && !connection.isEnding; at += PARSED_BYTES) {
       // A request pauses the socket while the client takes nothing: node:http asserts that it gets no
-      // more until it resumes.
+      // more until it resumes. On Node 26, a socket that is destroyed is never paused.
+      if (socket.destroyed) return;
       if (socket.isPaused()) {
         socket.unshift(chunk.subarray(at));
         return;

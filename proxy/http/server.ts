@@ -111,9 +111,10 @@ export function createHttpServer(
   // The body is not wanted: the response is sent at once, without a 100 (Continue).
   server.on('checkContinue', listener);
   server.on('connect', (_request, stream) => {
-    // Node no longer listens.
-    stream.on('error', () => undefined);
     const connection = connections.get(stream);
+    // Node no longer listens: neither for errors nor for what a response that is under way waits for.
+    stream.on('error', () => undefined);
+    stream.on('drain', () => [...(connection?.responses ?? [])][0]?.emit('drain'));
     if (connection === undefined) stream.destroy();
     else endConnection(connection);
   });

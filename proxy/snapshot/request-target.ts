@@ -32,10 +32,10 @@ export interface RefusedTarget {
 export interface RedirectedTarget {
   readonly kind: 'redirect';
   readonly path: string;
-  /** The canonical path, and the query as received. It starts with a single slash: same host. */
+  /** The canonical path. It starts with a single slash: same host. */
   readonly location: string;
-  /** Whether the request takes no token. */
-  readonly isFree: boolean;
+  /** As received, without the "?"; undefined if there is none. */
+  readonly query: string | undefined;
 }
 
 /**
@@ -104,8 +104,7 @@ function redirectOrTarget(
   // One URL per file: a CDN purge only reaches the copy under that URL.
   const canonical = withoutSlash.replaceAll(NEEDLESS_ESCAPE, decodeURIComponent);
   if (canonical === path) return { kind: 'target', path, segments, query };
-  const location = uriReference(canonical + (query === undefined ? '' : `?${query}`));
-  return { kind: 'redirect', path, location, isFree: false };
+  return { kind: 'redirect', path, location: uriReference(canonical), query };
 }
 
 /** The detail of a 404 if no route matched. */

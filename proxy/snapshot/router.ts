@@ -69,8 +69,18 @@ export interface Refusal extends RefusedTarget {
   readonly route?: Route;
 }
 
+/** A path that leads to another one. */
+export interface Redirect {
+  readonly kind: 'redirect';
+  readonly path: string;
+  /** The path, and what it takes of the query. */
+  readonly location: string;
+  /** Whether the request takes no token. */
+  readonly isFree: boolean;
+}
+
 /** The result for a request target. `path` is the path as received, for the error's `instance`. */
-export type RouteMatch = FileMatch | Refusal | RedirectedTarget;
+export type RouteMatch = FileMatch | Refusal | Redirect;
 
 const MAX_MATCHES = 4_000;
 const KEPT_TARGET_MAX_LENGTH = 256;
@@ -121,7 +131,8 @@ export class Router {
 
   #resolve(target: string): RouteMatch {
     const parsed = parseTarget(target);
-    if (parsed.kind !== 'target') return parsed;
+    if (parsed.kind === 'refusal') return parsed;
+    if (parsed.kind === 'redirect') return this.#redirect(parsed);
     const { path, segments, query } = parsed;
     const location = this.#redirects.get(path);
     if (location !== undefined) return { kind: 'redirect', path, location, isFree: true };
@@ -133,6 +144,17 @@ export class Router {
       if (values !== null) return resolveValues(route, path, values.slice(1), query);
     }
     return { kind: 'refusal', path, code: 'not_found', detail: NOTHING_HERE };
+  }
+
+  /** Caches keep a redirect for everybody, so of one visitor's query it has only what its path takes. */
+  #redirect({ path, location, query }: RedirectedTarget): Redirect {
+    const match = this.#resolve(location);
+    const taken = match.kind === 'file' ? match.route.queryParameters : [];
+    const given = new URLSearchParams(`?${query ?? ''}`);
+    const kept = new URLSearchParams();
+    for (const { name } of taken) for (const value of given.getAll(name)) kept.append(name, value);
+    const rest = kept.size === 0 ? '' : `?${kept.toString()}`;
+    return { kind: 'redirect', path, location: location + rest, isFree: false };
   }
 
   #add(declaration: RouteDeclaration, table: readonly RouteDeclaration[], headers: HeaderList): void {

@@ -156,6 +156,7 @@ describe.skipIf(!HAS_NGINX)('nginx-tls.conf', () => {
     expect(download.headers).toMatch(/^http\/2 200[^]*content-disposition/);
     const redirect = await get(`${http}/api/v1?a=b`);
     expect(redirect.headers).toContain('location: https://register.example/api/v1?a=b');
+    expect(redirect.headers).toContain('cache-control: no-store');
   });
 
   it('sends Strict-Transport-Security with everything, once that is enabled', async () => {

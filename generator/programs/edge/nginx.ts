@@ -6,6 +6,7 @@ import {
   codingPattern,
   namePattern,
   pagePattern,
+  pathPattern,
   valuePattern,
   type QueryParameter,
 } from './patterns.js';
@@ -86,8 +87,8 @@ export function nginxConfiguration(published: Snapshot, { out, ...options }: Ngi
     always: Object.entries(headers.all),
     byKind: tableOf(kindsOf(published)),
     byRoute: tableOf(routes.map((route) => [route.name, contentHeaders(route)])),
-    queries: routes.flatMap(({ parameters = [] }) =>
-      parameters.flatMap((parameter) => (parameter.in === 'path' ? [] : [queryOf(parameter)])),
+    queries: routes.flatMap(({ path, parameters = [] }) =>
+      parameters.flatMap((parameter) => (parameter.in === 'path' ? [] : [queryOf(path, parameter)])),
     ),
     // As in the proxy, the page of a 404 has that status at its own path, too: no location leads there.
     locations: routes
@@ -109,13 +110,16 @@ export function nginxConfiguration(published: Snapshot, { out, ...options }: Ngi
   return { text: renderNginx(data), notes };
 }
 
-/** A query parameter: the patterns of its name and of `NAME=VALUE`, and its default. */
-function queryOf(parameter: QueryParameter) {
+/** A query parameter: the patterns of its route's path, of its name and of `NAME=VALUE`, and its default. */
+function queryOf(path: string, parameter: QueryParameter) {
   const pattern = namePattern(parameter.name);
   const value = `value_${parameter.name}`;
+  const variable = variableName(parameter.name);
   return {
     name: parameter.name,
-    variable: variableName(parameter.name),
+    variable,
+    path: pathPattern(path, () => '[^/]*'),
+    given: quoted(`?${parameter.name}=`, new Variable(variable)),
     value,
     byDefault: parameter.default,
     repeated: `(?:^|&)${pattern}(?:=[^&]*)?&(?:.*&)?${pattern}(?:[=&]|$)`,

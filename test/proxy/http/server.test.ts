@@ -8,6 +8,7 @@ import {
   INLINE_DISK,
   open,
   problemOf,
+  publish,
   stalled,
   startProxy,
   tree,
@@ -24,6 +25,8 @@ const statusesIn = (heard: string): string =>
   [...heard.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status).join(' ');
 
 const CONNECT = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
+/** More than the system's buffers take. */
+const DOWNLOAD_BYTES = 20_000_000;
 
 describe('createHttpServer', () => {
   it('responds to what is no request with a bare status, and closes', async () => {
@@ -95,12 +98,15 @@ describe('createHttpServer', () => {
 });
 
 it('CONNECT ends the connection after the responses before it, without one of its own', async () => {
-  const { port, connections } = await startProxy(await tree());
+  const { root, port, connections } = await startProxy(await tree());
   for (const count of [0, 10]) {
     const heard = await askRaw(port, `${GROUP.repeat(count)}${CONNECT}\x16\x03\x01hello`, 3_000);
     expect(statusesIn(heard)).toBe('200 '.repeat(count).trim());
     expect(count === 0 || heard.endsWith('{"id":8}')).toBe(true);
   }
+  await publish(root, 'downloads/groups.csv', Buffer.alloc(DOWNLOAD_BYTES, 'x'));
+  const heard = await askRaw(port, GET('/downloads/groups.csv') + CONNECT, 3_000);
+  expect(heard.length).toBeGreaterThan(DOWNLOAD_BYTES);
   await expect.poll(connections).toBe(0);
 });
 

@@ -483,7 +483,9 @@ export function contractCases(dist: string): readonly Case[] {
     [`${groupPage.path}/`, groupPage.path],
     ['/developers/', '/developers'],
     ['/api/v1/largest/games/', '/api/v1/largest/games'],
-    ['/developers/?a=b', '/developers?a=b'],
+    ['/developers/?a=b&limit=3', '/developers'],
+    ['/api/v1/largest/?a=b', '/api/v1/largest'],
+    ['/api/v1/largest/?a=b&limit=3', '/api/v1/largest?limit=3'],
     ['/api/v%31', '/api/v1'],
     ['/nothing/', '/nothing'],
   ] as const) {

@@ -37,6 +37,15 @@ const EXCHANGES: Choices<Exchange> = [
   [request('GET', '/downloads/groups.csv', 'Range: bytes=0-99999'), '206 100000'],
 ];
 
+/** What ends a connection, for clients that don't stay. */
+const ENDINGS: Choices<Exchange> = [
+  [request('CONNECT', 'x:1'), ''],
+  [request('GET', '/api/v1', 'Connection: Upgrade', 'Upgrade: x'), ''],
+  [request('GET', '/api/v1', 'Connection: close'), ''],
+  [`${request('POST', '/api/v1', 'Transfer-Encoding: chunked')}x`, ''],
+  ['\0 / HTTP/1.1\r\n\r\n', ''],
+];
+
 /** A request with one more field, of so many bytes. */
 const padded = ([text, answer]: Exchange, bytes: number): Exchange => [
   text.replace('\r\n', `\r\nX: ${'y'.repeat(bytes)}\r\n`),
@@ -68,6 +77,7 @@ function clientAt(seed: number, index: number): Client {
   const dice = new Dice(seed, 'pipelined', index);
   const leaves = dice.pick([undefined, 'closing', 'resetting'] as const);
   const exchanges = Array.from({ length: 1 + dice.below(leaves === undefined ? ANSWERED : 40) }, () => {
+    if (leaves !== undefined && dice.once(40)) return dice.pick(ENDINGS);
     const exchange = dice.once(leaves === undefined ? 100 : 4) ? DOWNLOAD : dice.pick(EXCHANGES);
     return dice.once(4) ? padded(exchange, dice.below(6_000)) : exchange;
   });
