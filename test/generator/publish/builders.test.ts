@@ -100,24 +100,28 @@ always(
     mkdirSync(dirname(out));
     const { lock } = new Tree(out);
     await buildWith({ register, out, state: join(dirname(out), 'one') });
-    for (const file of [lock, `${lock}.pid`]) expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(lock).mode & 0o777).toBe(0o600);
     const held = Lock.take(lock);
     const { exitCode } = await failureOf(buildWith({ register, out, state: join(dirname(out), 'two') }));
     held.release();
     expect(exitCode).toBe(75);
-    for (const file of [lock, `${lock}.pid`]) {
-      const elsewhere = path('elsewhere');
-      writeFileSync(elsewhere, 'of somebody else');
-      rmSync(file, { force: true });
-      symlinkSync(elsewhere, file);
-      const failure = await failureOf(buildWith({ register, out, state: join(dirname(out), 'one') }));
-      expect([failure.exitCode, failure.message]).toEqual([
-        3,
-        expect.stringContaining(`"${file}" is a symbolic link`),
-      ]);
-      expect(readFileSync(elsewhere, 'utf8')).toBe('of somebody else');
-      rmSync(file);
-    }
+    const elsewhere = path('elsewhere');
+    writeFileSync(elsewhere, 'of somebody else');
+    const again = () => buildWith({ register, out, state: join(dirname(out), 'one') });
+    rmSync(lock);
+    symlinkSync(elsewhere, lock);
+    const failure = await failureOf(again());
+    expect([failure.exitCode, failure.message]).toEqual([
+      3,
+      expect.stringContaining(`lock "${lock}" is not a regular file`),
+    ]);
+    rmSync(lock);
+    // The file with the pid is put in the place of a link.
+    rmSync(`${lock}.pid`);
+    symlinkSync(elsewhere, `${lock}.pid`);
+    await again();
+    expect(readFileSync(`${lock}.pid`, 'utf8')).toBe(String(process.pid));
+    expect(readFileSync(elsewhere, 'utf8')).toBe('of somebody else');
   },
 );
 
