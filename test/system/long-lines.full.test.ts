@@ -1,7 +1,7 @@
 /** A line of any length takes a time, and memory, that grow as it does. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { createWriteStream, readFileSync } from 'node:fs';
+import { createWriteStream, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
@@ -67,7 +67,7 @@ it('the typed client reads the lines of a bundle, one of them of 300 MB', async 
         digest: 'c',
         from: 1,
         from_digest: 'b',
-        bundle: { file: '/2.gz', sha256: sha256(readFileSync(file)) },
+        bundle: { file: '/2.gz', bytes: statSync(file).size, sha256: sha256(readFileSync(file)) },
       },
     ],
   };
