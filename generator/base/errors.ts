@@ -152,12 +152,6 @@ export function reading<T>(what: string, read: () => T, hint = ''): T {
   }
 }
 
-/** The failure of something that has changed nothing, which is said if it was interrupted. */
-export const asUntouched = (failure: unknown): unknown =>
-  failure instanceof Failure && isInterrupt(failure)
-    ? failure.adding('the published tree is what it was')
-    : failure;
-
 /** Adds to any failure before the commit that nothing was published. */
 export async function addUnchangedNote<T>(work: Promise<T>): Promise<T> {
   try {

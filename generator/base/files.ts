@@ -2,11 +2,8 @@
 import { createHash } from 'node:crypto';
 import {
   closeSync,
-  constants,
-  copyFileSync,
   existsSync,
   fsyncSync,
-  linkSync,
   lstatSync,
   mkdirSync,
   opendirSync,
@@ -159,55 +156,6 @@ export function* namesIn(path: string): Generator<string, void, undefined> {
     for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) yield entry.name;
   } finally {
     folder.closeSync();
-  }
-}
-
-/** How many created folders a writer remembers. */
-const FOLDERS_KNOWN = 1024;
-
-/**
- * Hard-links a file, or copies it if the file system does not support hard links, or none
- * between folders.
- * @throws Error ELOOP: a symbolic link, to which a link can be made but no copy
- */
-function linkOrCopy(source: string, path: string): void {
-  try {
-    linkSync(source, path);
-  } catch (error) {
-    if (!['EPERM', 'ENOTSUP', 'EMLINK', 'EXDEV'].includes(codeOf(error) ?? '')) throw error;
-    closeSync(openSync(source, constants.O_RDONLY | constants.O_NOFOLLOW));
-    copyFileSync(source, path);
-  }
-}
-
-/** Writes files below a folder, creating their folders. */
-export class FileWriter {
-  readonly #root: string;
-  /** Folders known to exist. */
-  readonly #made = new Set<string>();
-
-  constructor(root: string) {
-    this.#root = root;
-  }
-
-  #place(file: string): string {
-    // Called for every file: `join` and `dirname` are slower, since they parse the path.
-    const path = `${this.#root}/${file}`;
-    const folder = path.slice(0, path.lastIndexOf('/'));
-    if (this.#made.has(folder)) return path;
-    if (this.#made.size === FOLDERS_KNOWN) this.#made.clear();
-    makeFolder(folder);
-    this.#made.add(folder);
-    return path;
-  }
-
-  write(file: string, body: Uint8Array): void {
-    writeFileSync(this.#place(file), body);
-  }
-
-  /** Hard-links an existing file. */
-  link(file: string, source: string): void {
-    linkOrCopy(source, this.#place(file));
   }
 }
 

@@ -231,18 +231,6 @@ export function deferRejection<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
-/** Runs an action now; its error is thrown when the result is read. */
-export function deferError<T>(action: () => T): () => T {
-  try {
-    const result = action();
-    return () => result;
-  } catch (error) {
-    return () => {
-      throw error;
-    };
-  }
-}
-
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 /** 1234567 -> `1,234,567`, in any locale. */

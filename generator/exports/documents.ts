@@ -3,7 +3,6 @@
  * all others in one file, where a line has path, hash and body. Lines are written where documents are
  * rendered, and compressed here.
  */
-import { isUtf8 } from 'node:buffer';
 import { chunksOf } from '../base/files.js';
 import { GzipFile } from '../base/gzip.js';
 import { isSiteFile } from '../config/site-files.js';
@@ -20,15 +19,6 @@ import type { Written } from './downloads.js';
  */
 export const isOther = (route: PublishedRoute): boolean =>
   (isDocument(route) && !DOCUMENTS.has(route.name)) || isSiteFile(route);
-
-/** A line of that file, without its end. @param path of the URL */
-export const otherLine = (path: string, sha256: string, content: Buffer): string =>
-  JSON.stringify({
-    path,
-    sha256,
-    bytes: content.length,
-    ...(isUtf8(content) ? { body: content.toString('utf8') } : {}),
-  });
 
 const LINE_BREAK = 10;
 

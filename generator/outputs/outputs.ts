@@ -48,9 +48,10 @@ export class Samples {
 
   constructor({ register, overview }: Sources) {
     this.shown = new Shown(overview);
-    register.scope('shown', this.shown.ranges());
     for (const resource of RESOURCES) {
-      for (const output of records(register, resource, 'shown')) this.#consider(output);
+      const id = this.shown.key(resource.record.route);
+      if (id === undefined) continue;
+      for (const output of records(register, resource, { low: id, high: id })) this.#consider(output);
     }
   }
 

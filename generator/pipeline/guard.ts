@@ -9,11 +9,6 @@ import type { Register } from '../register/database.js';
 import { REFERRED } from '../register/sql.js';
 import { RESOURCES, TABLES } from '../schema/schema.js';
 
-/** The plural of each kind, and the route with one file for each of its records. */
-export const RECORD_ROUTES: Readonly<Record<string, string>> = Object.fromEntries(
-  RESOURCES.map(({ plural, record }) => [plural, record.route]),
-);
-
 /** Plausible is at most this share, or this number. */
 const PLAUSIBLE_SHARE = 0.1;
 const PLAUSIBLE_NUMBER = 10;

@@ -1,8 +1,7 @@
 /** Checks the register against its contract before anything is rendered. */
 import { Failure } from '../base/errors.js';
 import { follow, type Progress } from '../base/progress.js';
-import type { Kind } from '../schema/field.js';
-import { RESOURCES, TABLES, recordTable, resourceOf, type Table } from '../schema/schema.js';
+import { TABLES, recordTable, resourceOf, type Table } from '../schema/schema.js';
 import type { Context } from './context.js';
 import type { Register } from './database.js';
 import {
@@ -10,14 +9,12 @@ import {
   columnRules,
   isTooLong,
   isUtf8,
-  rowRules,
-  scopedRows,
-  sharedIds,
+  ROW_RULES,
   textColumns,
   type ColumnRule,
   type RowRule,
 } from './contract.js';
-import { exclusion, literal, name, type Scope } from './sql.js';
+import { exclusion, literal, name } from './sql.js';
 import { Findings, keyText, placeOf, shorten, type Broken, type CheckReport } from './findings.js';
 import { explainer } from './explain.js';
 
@@ -31,29 +28,11 @@ interface CheckQuery {
   readonly run: (register: Register, found: Findings) => void;
 }
 
-/**
- * The steps of the check: the values of every table, then the rules between rows and tables. They
- * are the same in any scope.
- */
-function steps(scope: Scope): readonly CheckQuery[] {
-  const known = STEPS.get(scope);
-  if (known !== undefined) return known;
-  const all = [...TABLES.map((table) => valuesStep(table, scope)), ...rowRules(scope).map(rowsStep)];
-  if (typeof scope === 'string') STEPS.set(scope, all);
-  return all;
-}
+/** The steps of the check: the values of every table, then the rules between rows and tables. */
+const STEPS: readonly CheckQuery[] = [...TABLES.map(valuesStep), ...ROW_RULES.map(rowsStep)];
 
-/** Their SQL takes longer to write than a small register to check. Ranges don't come twice. */
-const STEPS = new Map<Scope, readonly CheckQuery[]>();
-
-/** Runs a step, by its index, in the scope `all`; it may wait before it starts. */
+/** Runs a step, by its index; it may wait before it starts. */
 export type TakeStep = (step: number, onStart: () => void) => Promise<CheckReport>;
-
-/** What a step found in some records. */
-export interface StepReport {
-  readonly step: number;
-  readonly report: CheckReport;
-}
 
 /**
  * Checks every table, column, value and history of the register against the contract.
@@ -72,22 +51,21 @@ export async function check(
   if (found.report().total > 0) return found.report();
   found.addAll(await progress.blocking(() => readTwice(register), 'reading views twice'));
 
-  const all = steps('all');
-  progress.start('checking the register', all.length, 'steps');
+  progress.start('checking the register', STEPS.length, 'steps');
   const explained = explainer(register, progress);
   let done = 0;
-  const taking = all.map(async ({ what, table }, step) => {
+  const taking = STEPS.map(async ({ what, table }, step) => {
     const report = await explained(`checking ${what}`, readWith(table), (onStart) => take(step, onStart));
     done += 1;
     return report;
   });
   const taken = await follow(Promise.all(taking), () => done, progress);
-  for (const [index, { table, from }] of all.entries()) {
+  for (const [index, { table, from }] of STEPS.entries()) {
     const report = taken[index];
     if (report === undefined) throw new TypeError(`step ${index} of the check was not taken`);
     found.addAll(report);
     if (skipInvalid && report.total > 0 && report.skippable)
-      await progress.blocking(() => listRecords(register, 'excluded', table, from));
+      await progress.blocking(() => excludeRecords(register, table, from));
   }
   progress.finish();
   return found.report();
@@ -99,40 +77,9 @@ function readWith(table: Table): readonly Table[] {
   return records.name === table.name ? [table] : [table, records];
 }
 
-/** Checks the records of a scope here, and excludes those that can be skipped if that is asked for. */
-export function checkRecords(
-  register: Register,
-  kind: Kind | null,
-  scope: Scope,
-  skipInvalid = false,
-): readonly StepReport[] {
-  return steps(scope).flatMap((query, step) => {
-    const { table, from } = query;
-    if (table.kind !== kind) return [];
-    const report = reportOf(register, query);
-    if (report.total === 0) return [];
-    if (skipInvalid && report.skippable) listRecords(register, 'excluded', table, from);
-    return [{ step, report }];
-  });
-}
-
-/** Lists the records that share an id of the platform, which a check of other scopes than `all` needs. */
-export function markShared(register: Register): void {
-  for (const table of RESOURCES.map(recordTable))
-    for (const { column, from } of sharedIds(table, 'all'))
-      if (register.measured.has(`${table.name}.${column}`)) listRecords(register, 'shared', table, from);
-}
-
-/** One report of what was found in different records, in the order of a check of all of them. */
-export function joinReports(reports: readonly StepReport[]): CheckReport {
-  const found = new Findings();
-  for (const { report } of reports.toSorted((a, b) => a.step - b.step)) found.addAll(report);
-  return found.report();
-}
-
 /** Takes a step of the check of all records. */
 export function takeStep({ register }: Pick<Context, 'register'>, step: number): CheckReport {
-  const query = steps('all')[step];
+  const query = STEPS[step];
   if (query === undefined) throw new TypeError(`the check has no step ${step}`);
   return reportOf(register, query);
 }
@@ -257,7 +204,7 @@ function checkShape(register: Register, found: Findings): void {
   }
 }
 
-function valuesStep(table: Table, scope: Scope): CheckQuery {
+function valuesStep(table: Table): CheckQuery {
   const key = table.key.map((column) => column.name);
   const texts = textColumns(table);
   const rules: readonly ColumnRule[] = [
@@ -273,7 +220,7 @@ function valuesStep(table: Table, scope: Scope): CheckQuery {
     ...columnRules(table).map(({ broken }) => broken),
     ...(texts.length > 0 ? [`NOT ${isUtf8(`concat_ws(char(10), ${texts.map(name).join(', ')})`)}`] : []),
   ].join(' OR ');
-  const from = `${scopedRows(table, scope)} AS t WHERE ${anyBroken}`;
+  const from = `${name(table.name)} AS t WHERE ${anyBroken}`;
   const sql =
     `SELECT ${key.map((column) => asText(name(column))).join(', ')},` +
     ` ${rules.map(({ column, broken }) => `${broken}, ${asText(name(column))}`).join(', ')} FROM ${from}`;
@@ -293,11 +240,11 @@ function valuesStep(table: Table, scope: Scope): CheckQuery {
   return { what: `${table.name} (the values of its columns)`, table, from, run };
 }
 
-/** Lists the records of broken rows: as excluded from publication, or as what shards look for. */
-function listRecords(register: Register, list: 'excluded' | 'shared', table: Table, from: string): void {
+/** Excludes the records of broken rows from publication. */
+function excludeRecords(register: Register, table: Table, from: string): void {
   const [id] = table.key;
   if (table.kind === null || id === undefined) return;
   register.execute(
-    `INSERT OR IGNORE INTO ${exclusion(list, table.kind)} SELECT t.${name(id.name)} FROM ${from}`,
+    `INSERT OR IGNORE INTO ${exclusion('excluded', table.kind)} SELECT t.${name(id.name)} FROM ${from}`,
   );
 }

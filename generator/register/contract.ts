@@ -3,7 +3,7 @@ import { columnsOf, type Column, type History, type Resource } from '../schema/f
 import { MAX_INTEGER, MAX_TEXT_BYTES } from '../schema/shape.js';
 import { RESOURCES, TABLES, historyTable, type Table } from '../schema/schema.js';
 import { hintFor } from './hints.js';
-import { exclusion, literal, name, rowsIn, type Scope } from './sql.js';
+import { literal, name } from './sql.js';
 
 /** A rule that a column's value may break. */
 export interface ColumnRule {
@@ -155,52 +155,43 @@ const inFull = (sql: string): string =>
   ` WHEN ${isUtf8(sql)} THEN json_quote(${sql}) ELSE quote(CAST(${sql} AS BLOB)) END`;
 
 /** Keys must be unique. Tables declare this, but views and differently declared tables may not. */
-function duplicates(table: Table, scope: Scope): RowRule {
+function duplicates(table: Table): RowRule {
   const key = table.key.map((column) => name(column.name)).join(', ');
   const columns = table.key.map((column) => column.name);
   return {
     table,
     column: columns.join(', '),
-    from: `(SELECT ${key}, count(*) AS "rows" FROM ${scopedRows(table, scope)} GROUP BY ${key} HAVING count(*) > 1) AS t`,
+    from: `(SELECT ${key}, count(*) AS "rows" FROM ${name(table.name)} GROUP BY ${key} HAVING count(*) > 1) AS t`,
     value: `"rows" || ' rows'`,
     expected: 'one row for each key',
   };
 }
 
-/**
- * Rows that share an id of the platform: one sort finds them all. Ranges of records can't, and use the
- * list that `markShared` makes of them.
- */
-export const sharedIds = (table: Table, scope: Scope): readonly RowRule[] =>
+/** Rows that share an id of the platform: one sort finds them all. */
+const sharedIds = (table: Table): readonly RowRule[] =>
   table.columns.flatMap(({ name: column, isId }): readonly RowRule[] => {
-    const { kind } = table;
-    if (isId !== true || kind === null) return [];
+    if (isId !== true || table.kind === null) return [];
     const [value, key] = [name(column), table.key.map((each) => name(each.name)).join(', ')];
     const counted =
       `SELECT ${key}, ${value}, count(*) OVER (PARTITION BY ${value} COLLATE BINARY) AS records` +
       ` FROM ${name(table.name)} WHERE ${value} IS NOT NULL`;
-    const from =
-      scope === 'all'
-        ? `(SELECT * FROM (${counted}) WHERE records > 1) AS t`
-        : `${scopedRows(table, scope)} AS t WHERE ${key} IN ${exclusion('shared', kind)}`;
+    const from = `(SELECT * FROM (${counted}) WHERE records > 1) AS t`;
     return [{ table, column, from, value: asText(`t.${value}`), expected: 'the id of no other record' }];
   });
 
-function historyRules(resource: Resource, history: History, scope: Scope): RowRule[] {
+function historyRules(resource: Resource, history: History): RowRule[] {
   const table = historyTable(resource, history);
   const records = name(resource.plural);
-  const entries = scopedRows(table, scope);
+  const entries = name(table.name);
   const key = name(history.key.name);
   const order = name(history.order.name);
   const orphan: RowRule = {
     table,
     column: history.key.name,
     from:
-      `${entries} AS t WHERE ${key} IS NOT NULL AND ` +
-      (scope === 'all'
-        ? // One list for all rows, since a view would be read in full for each.
-          `${key} NOT IN (SELECT id FROM ${records} WHERE id IS NOT NULL)`
-        : `NOT EXISTS (SELECT 1 FROM ${records} AS r WHERE r.id = t.${key})`),
+      `${entries} AS t WHERE ${key} IS NOT NULL` +
+      // One list for all rows, since a view would be read in full for each.
+      ` AND ${key} NOT IN (SELECT id FROM ${records} WHERE id IS NOT NULL)`,
     value: asText(`t.${key}`),
     expected: `the id of a row in ${resource.plural}`,
   };
@@ -242,14 +233,9 @@ function historyRules(resource: Resource, history: History, scope: Scope): RowRu
 }
 
 /** All rules between rows and tables. */
-export const rowRules = (scope: Scope): readonly RowRule[] => [
-  ...TABLES.flatMap((table) => [duplicates(table, scope), ...sharedIds(table, scope)]),
+export const ROW_RULES: readonly RowRule[] = [
+  ...TABLES.flatMap((table) => [duplicates(table), ...sharedIds(table)]),
   ...RESOURCES.flatMap((resource) =>
-    resource.histories.flatMap((history) => historyRules(resource, history, scope)),
+    resource.histories.flatMap((history) => historyRules(resource, history)),
   ),
 ];
-
-/** The rows of a table in a scope, for a FROM clause. A table of no kind is read whole. */
-export function scopedRows({ name: table, kind, key: [key] }: Table, scope: Scope): string {
-  return kind === null || key === undefined ? name(table) : rowsIn(scope, kind, table, key.name);
-}

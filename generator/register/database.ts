@@ -9,7 +9,7 @@ import { Measured } from '../schema/measured.js';
 import { columnReader, coverTables, type ColumnReader } from './absent.js';
 import { latestAt, timeAt } from '../schema/time.js';
 import { addFunctions } from './functions.js';
-import { EXCLUSION_TABLES, TEMPORARY, literal, type KindRange, type SCOPES } from './sql.js';
+import { EXCLUSION_TABLES, TEMPORARY } from './sql.js';
 
 /** The supported version of the contract, which is in `PRAGMA user_version`. */
 export const CONTRACT_VERSION = 1;
@@ -148,15 +148,6 @@ export class Register {
   ): (...asked: Asked) => Row | undefined {
     const statement = translated(this.file, () => this.#database.prepare<Asked, Row>(sql).raw(true));
     return (...asked) => translated(this.file, () => statement.get(...asked));
-  }
-
-  /** Replaces the ids of a scope. Ranges must not overlap. */
-  scope(scope: (typeof SCOPES)[number], ranges: Iterable<KindRange>): void {
-    translated(this.file, () => {
-      this.#database.exec(`DELETE FROM temp._ranges WHERE scope = ${literal(scope)}`);
-      const insert = this.#database.prepare('INSERT OR IGNORE INTO temp._ranges VALUES (?, ?, ?, ?)');
-      for (const { kind, low, high } of ranges) insert.run(scope, kind, low, high);
-    });
   }
 
   /** Starts a new read transaction, which sees the register's current state. @param clock what it says now */

@@ -1,7 +1,6 @@
 /** Exclusions, and totals of the published part of the register. */
-import type { KeyRange } from '../base/cursor.js';
 import { Failure } from '../base/errors.js';
-import { KINDS, type History, type Kind, type Resource } from '../schema/field.js';
+import { KINDS, type History, type Resource } from '../schema/field.js';
 import { MAX_INTEGER } from '../schema/shape.js';
 import { RESOURCES } from '../schema/schema.js';
 import type { Measured } from '../schema/measured.js';
@@ -19,41 +18,6 @@ export function markWithheld(register: Register, resources = RESOURCES): void {
     register.execute(`INSERT OR IGNORE INTO ${exclusion('excluded', kind)} ${ids}`);
   }
   markNames(register, resources);
-}
-
-/** Ids of records that are excluded as invalid and not as withheld, ascending, by kind. */
-export type InvalidIds = Record<string, number[]>;
-
-/** Those of a kind in a range. */
-export const invalidIds = (register: Register, kind: Kind, range: KeyRange): number[] =>
-  [...register.rows<[number]>(`SELECT value FROM ${invalidOf(kind, range)} ORDER BY value`)].flat();
-
-/** The ids of all excluded records of a kind in a range, ascending. */
-export const excludedIds = (register: Register, kind: Kind, range: KeyRange): number[] =>
-  [
-    ...register.rows<[number]>(`SELECT value FROM ${listedIn('excluded', kind, range)} ORDER BY value`),
-  ].flat();
-
-/** The ids of those that share an id of the platform. */
-export const sharedIds = (register: Register, kind: Kind, range: KeyRange): number[] =>
-  [...register.rows<[number]>(`SELECT value FROM ${listedIn('shared', kind, range)}`)].flat();
-
-/** Excludes the invalid records of a kind in a range no longer. */
-export const includeInvalid = (register: Register, kind: Kind, range: KeyRange): void =>
-  register.execute(`DELETE FROM ${invalidOf(kind, range)}`);
-
-const listedIn = (list: 'excluded' | 'shared', kind: Kind, { low, high }: KeyRange): string =>
-  `${exclusion(list, kind)} WHERE value BETWEEN ${low} AND ${high}`;
-
-const invalidOf = (kind: Kind, range: KeyRange): string =>
-  `${listedIn('excluded', kind, range)} AND value NOT IN ${exclusion('withheld', kind)}`;
-
-/** Excludes the withheld records, and these as invalid. */
-export function excludeInvalid(register: Register, invalid: InvalidIds): void {
-  register.exclude(
-    Object.fromEntries(KINDS.map((kind) => [exclusion('excluded', kind), invalid[kind] ?? []])),
-  );
-  markWithheld(register);
 }
 
 /** Records that are excluded as invalid and not as withheld, per kind (its plural). */

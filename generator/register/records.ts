@@ -3,7 +3,7 @@ import type { DerivedField, Document, ListField, Resource } from '../schema/fiel
 import { measuredDocuments } from '../routes/routes.js';
 import type { Register } from './database.js';
 import { HistoryCursor, NO_ENTRIES, type ListedEntries } from './history-cursor.js';
-import { historyQuery, objectOf, rangesOf, recordsQuery, type PlainField, type Scope } from './sql.js';
+import { historyQuery, objectOf, recordsQuery, type PlainField, type Scope } from './sql.js';
 
 /** A document of a record. */
 export interface RecordDocument {
@@ -41,36 +41,6 @@ export function* records(
     }
   } finally {
     for (const cursor of cursors.values()) cursor.close();
-  }
-}
-
-/** A record that changed, with its documents; without any if it is gone. */
-export interface ChangedRecord {
-  readonly key: number;
-  readonly documents: readonly RecordDocument[];
-}
-
-/**
- * The documents of records that changed, one record after the other.
- * @param changed ids of a kind, ascending
- */
-export function* changedRecords(
-  register: Register,
-  resource: Resource,
-  changed: readonly number[],
-): Generator<ChangedRecord, void, undefined> {
-  register.scope('changed', rangesOf(resource.kind, changed));
-  const outputs = records(register, resource, 'changed');
-  try {
-    let next = outputs.next();
-    for (const key of changed) {
-      const documents: RecordDocument[] = [];
-      for (; next.done !== true && next.value.key === key; next = outputs.next()) documents.push(next.value);
-      yield { key, documents };
-    }
-  } finally {
-    // A connection can't be closed while a query is open.
-    outputs.return(undefined);
   }
 }
 

@@ -30,28 +30,22 @@ const EXCLUSIONS = {
   withheld_name: 'TEXT',
   /** Ids of withheld and invalid records; the latter may be of any type. */
   excluded: 'BLOB',
-  /** Ids of records that share an id of the platform, for the check of a few of them. */
-  shared: 'BLOB',
 } as const;
 
 /** The table of an exclusion, for use after IN: SQLite searches it without making a copy. */
 export const exclusion = (list: keyof typeof EXCLUSIONS, kind: Kind): string => `temp._${list}_${kind}`;
 
 export const EXCLUSION_TABLES = KINDS.flatMap((kind) =>
-  (['withheld', 'withheld_name', 'excluded', 'shared'] as const).map((list) => ({
+  (['withheld', 'withheld_name', 'excluded'] as const).map((list) => ({
     table: exclusion(list, kind),
     type: EXCLUSIONS[list],
   })),
 );
 
-/** Creates the temporary tables. `_ranges` holds the ids of the scopes (below). */
-export const TEMPORARY: readonly string[] = [
-  ...EXCLUSION_TABLES.map(
-    ({ table, type }) => `CREATE TABLE ${table} (value ${type} PRIMARY KEY) WITHOUT ROWID`,
-  ),
-  `CREATE TABLE temp._ranges (scope TEXT, kind TEXT, low INTEGER, high INTEGER, PRIMARY KEY (scope, kind, low))
-    WITHOUT ROWID`,
-];
+/** Creates the temporary tables. */
+export const TEMPORARY: readonly string[] = EXCLUSION_TABLES.map(
+  ({ table, type }) => `CREATE TABLE ${table} (value ${type} PRIMARY KEY) WITHOUT ROWID`,
+);
 
 /** Double-quoted identifier: \`groups\` is a keyword. */
 export const name = (identifier: string): string => `"${identifier.replaceAll('"', '""')}"`;
@@ -59,46 +53,14 @@ export const name = (identifier: string): string => `"${identifier.replaceAll('"
 /** Single-quoted text. */
 export const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
-/** `changed`: differs from the previous snapshot · `shown`: on pages. Both are ranges of ids. */
-export const SCOPES = ['changed', 'shown'] as const;
 /** A selection of records. */
-export type Scope = 'all' | KeyRange | (typeof SCOPES)[number];
+export type Scope = 'all' | KeyRange;
 
-/** A range of ids of a kind. */
-export interface KindRange extends KeyRange {
-  readonly kind: Kind;
-}
-
-/** Merges ids into ranges. @param ids ascending */
-export function* rangesOf(kind: Kind, ids: Iterable<number>): Generator<KindRange, void, undefined> {
-  let range: { kind: Kind; low: number; high: number } | undefined;
-  for (const id of ids) {
-    if (range !== undefined && id === range.high + 1) range.high = id;
-    else {
-      if (range !== undefined) yield range;
-      range = { kind, low: id, high: id };
-    }
-  }
-  if (range !== undefined) yield range;
-}
-
-/** A name for our own column that no column of the register has. */
-const LOW = name('low, of the range that the row is in');
-
-/**
- * A table or view, restricted to the rows of a scope's records, for a FROM clause. CROSS JOIN puts
- * the ranges first, so that only those parts of a table ordered by the key are read.
- */
-export function rowsIn(scope: Scope, kind: Kind, table: string, key: string): string {
-  if (scope === 'all') return name(table);
-  if (typeof scope === 'object')
-    return `(SELECT * FROM ${name(table)} WHERE ${name(key)} BETWEEN ${scope.low} AND ${scope.high})`;
-  return (
-    `(SELECT scoped.*, range.low AS ${LOW} FROM temp._ranges AS range CROSS JOIN ${name(table)} AS scoped` +
-    ` ON scoped.${name(key)} BETWEEN range.low AND range.high` +
-    ` WHERE range.scope = ${literal(scope)} AND range.kind = ${literal(kind)})`
-  );
-}
+/** A table or view, restricted to the rows of a scope's records, for a FROM clause. */
+const rowsIn = (scope: Scope, table: string, key: string): string =>
+  scope === 'all'
+    ? name(table)
+    : `(SELECT * FROM ${name(table)} WHERE ${name(key)} BETWEEN ${scope.low} AND ${scope.high})`;
 
 /** Condition that a record may be published: neither withheld nor invalid. */
 export const isPublished = (kind: Kind, column = 'id'): string =>
@@ -202,7 +164,7 @@ function historyRows(
     .join('');
   const window = neighbours === '' ? '' : `WINDOW w AS (PARTITION BY ${key} ORDER BY ${order})`;
   return (
-    `SELECT ${[...columns].join(', ')}${neighbours} FROM ${rowsIn(scope, kind, history.table, history.key.name)}` +
+    `SELECT ${[...columns].join(', ')}${neighbours} FROM ${rowsIn(scope, history.table, history.key.name)}` +
     ` WHERE ${condition} ${window} ORDER BY ${key}, ${order}`
   );
 }
@@ -246,6 +208,4 @@ export const recordsQuery = (
   scope: Scope = 'all',
   condition = isPublished(kind),
 ): string =>
-  `SELECT ${columns.join(', ')} FROM ${rowsIn(scope, kind, plural, 'id')} WHERE ${condition}` +
-  // Ranges are read in order, so only the rows within one are sorted.
-  ` ORDER BY ${typeof scope === 'object' || scope === 'all' ? 'id' : `${LOW}, id`}`;
+  `SELECT ${columns.join(', ')} FROM ${rowsIn(scope, plural, 'id')} WHERE ${condition} ORDER BY id`;

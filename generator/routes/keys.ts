@@ -7,8 +7,6 @@ interface KeyForm {
   /** The text, as part of a regular expression; not every match is the text of a key. */
   readonly pattern: string;
   readonly textOf: (key: number) => string;
-  /** The text as an SQL expression of `key`. */
-  readonly sql: string;
   /** The key of a text that matches the pattern. */
   readonly keyOf: (text: string) => number;
 }
@@ -26,15 +24,13 @@ const PREFIX_PATTERN = `[0-9a-f]{1,${PREFIX_DIGITS}}`;
 /** 511 -> `ff`. */
 const prefixText = (key: number): string => key.toString(16).slice(1);
 
-const PREFIX_SQL = `substr(printf('%x', key), 2)`;
-
 /** The key of a text that matches the pattern; exact for 13 digits and fewer. */
 export const prefixKey = (text: string): number => Number(`0x1${text}`);
 
-const DECIMAL: KeyForm = { pattern: String.raw`\d+`, textOf: String, sql: 'key', keyOf: Number };
+const DECIMAL: KeyForm = { pattern: String.raw`\d+`, textOf: String, keyOf: Number };
 
 const FORMS: Readonly<Record<string, KeyForm>> = {
-  prefix: { pattern: PREFIX_PATTERN, textOf: prefixText, sql: PREFIX_SQL, keyOf: prefixKey },
+  prefix: { pattern: PREFIX_PATTERN, textOf: prefixText, keyOf: prefixKey },
 };
 
 /** The texts of parameters that are no keys: the index has none of the files. */

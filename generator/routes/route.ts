@@ -128,16 +128,6 @@ export function filler(template: string): (value: number) => string {
   };
 }
 
-/** The same as an SQL expression of `key`, of a template whose parameter is the key of documents. */
-export const fillerSql = (template: string): string =>
-  template
-    .split(/(\{\w+\})/)
-    .map((piece) => {
-      if (!piece.startsWith('{')) return `'${piece.replaceAll("'", "''")}'`;
-      return `(${keyForm(piece.slice(1, -1)).sql})`;
-    })
-    .join(' || ');
-
 /** A route's URL template, with any query parameter: `/api/v1/largest?limit={limit}`. */
 export function urlTemplate({ path, parameters = [] }: Pick<Route, 'path' | 'parameters'>): string {
   const query = parameters.filter((parameter) => parameter.in === 'query');

@@ -19,9 +19,6 @@ export function digitsFor(entries: number): number {
   return digits;
 }
 
-/** About how many shards some entries have; none if there are no entries. */
-export const expectedShards = (entries: number): number => Math.min(entries, 16 ** digitsFor(entries));
-
 /** The entries of each sharded route, at most: a sum of numbers that /api/v1/stats has. */
 export const shardedEntries = (overview: Overview): ReadonlyMap<string, number> => {
   const { records: games } = populationOf(overview.populations, game);

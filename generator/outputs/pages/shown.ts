@@ -1,7 +1,5 @@
 /** The documents that the documentation shows: a sample record of each kind. */
-import { RESOURCES } from '../../schema/schema.js';
 import type { Overview } from '../../register/overview.js';
-import type { KindRange } from '../../register/sql.js';
 import type { Output } from '../output.js';
 
 /** The limit in the example of the largest groups. */
@@ -21,13 +19,6 @@ export class Shown {
       const ids = samples.slice(0, 1);
       this.#keys.set(resource.record.route, ids);
       if (resource.history !== undefined) this.#keys.set(resource.history.route, ids);
-    }
-  }
-
-  /** The records that are shown. */
-  *ranges(): Generator<KindRange> {
-    for (const { kind, record } of RESOURCES) {
-      for (const id of this.#keys.get(record.route) ?? []) yield { kind, low: id, high: id };
     }
   }
 

@@ -1,8 +1,7 @@
 /** The route table: each URL once, with files that stay in the tree. */
 import { describe, expect, it } from 'vitest';
-import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { ROUTES, isMeasured, routeNamed, tableFor } from '../../../generator/routes/routes.js';
-import { filler, fillerSql, isDocument, urlTemplate } from '../../../generator/routes/route.js';
+import { filler } from '../../../generator/routes/route.js';
 import { redirectsIn } from '../../../generator/routes/redirects.js';
 import { keyForm } from '../../../generator/routes/keys.js';
 import { Measured } from '../../../generator/schema/measured.js';
@@ -45,21 +44,6 @@ describe('the route table', () => {
   it('has no two routes of one file', () => {
     const files = OWN_FILES.map((route) => route.file);
     expect(new Set(files).size).toBe(files.length);
-  });
-});
-
-describe('the URL of a document', () => {
-  const TEMPLATES = new Set(
-    ROUTES.filter(isDocument).map((route) => urlTemplate(route).replace(/.*(\{\w+\})/, '$1')),
-  );
-  const KEYS = [0, 7, 16, 0x100a, 2 ** 40, Number.MAX_SAFE_INTEGER, 20261100002, 20261199999, 10200001];
-
-  it.each([...TEMPLATES])('like %s is in SQL what it is here', (template) => {
-    const sql = `SELECT ${fillerSql(`it's/${template}`)} FROM (SELECT ? AS key)`;
-    const database = openDatabase(':memory:');
-    const inSql = database.prepare<[bigint]>(sql).pluck();
-    expect(KEYS.map((key) => inSql.get(BigInt(key)))).toEqual(KEYS.map(filler(`it's/${template}`)));
-    database.close();
   });
 });
 
