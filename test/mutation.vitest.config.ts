@@ -9,7 +9,7 @@ export default defineConfig({
     include: [
       'test/proxy/limiter/{gcra,memory-store}.test.ts',
       'test/proxy/http/{conditions,ranges}.test.ts',
-      'test/generator/state/compare.test.ts',
+      'test/generator/publish/lists.test.ts',
       'test/generator/publish/{commit,crash}.test.ts',
     ],
   },
