@@ -1,3 +1,5 @@
+/** What the proxy writes: lines for the operator, and the access log. */
+
 /** Writes one line for the operator. */
 export type Log = (line: string) => void;
 
@@ -32,4 +34,51 @@ export function rateLimitedLog({ clock, log }: Dependencies, intervalMs: number)
 /** The code of a system or library error, such as `ENOENT`. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** A response, or what was answered to something that is no request. */
+export interface AccessEntry {
+  /** Null for what is no request. */
+  readonly method: string | null;
+  /** Without the query, which means nothing here, but may be private. */
+  readonly path: string | null;
+  /** Null if the client left before. */
+  readonly status: number | null;
+  /** Of content, handed to the connection. */
+  readonly bytes: number;
+  /** From the turn of the request to the end of its response, in milliseconds. */
+  readonly duration_ms: number | null;
+  readonly class: string;
+  readonly cache: 'hit' | 'miss' | null;
+  /** The network of the client, not its address. */
+  readonly address: string | null;
+  readonly aborted: boolean;
+}
+
+export type AccessLog = (entry: AccessEntry) => void;
+
+/** The part of a writable stream that the access log uses. */
+export interface LogStream {
+  readonly writableLength: number;
+  write(line: string): unknown;
+}
+
+/** Longer paths are cut. */
+const PATH_MAX_LENGTH = 256;
+/** What may wait for a reader that is slow; further lines are lost. 8 MiB. */
+const WAITING_MAX_BYTES = 8 * 1024 * 1024;
+
+/** Writes each entry as a line of JSON. If the reader falls behind, says once that lines are lost. */
+export function createAccessLog(output: LogStream, log: Log): AccessLog {
+  let isBehind = false;
+  return (entry) => {
+    if (output.writableLength > WAITING_MAX_BYTES) {
+      if (!isBehind) log('the access log is read more slowly than it is written: lines are lost');
+      isBehind = true;
+      return;
+    }
+    const path = entry.path?.slice(0, PATH_MAX_LENGTH) ?? null;
+    const time = new Date().toISOString();
+    output.write(`${JSON.stringify({ level: 'info', time, ...entry, path })}\n`);
+  };
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { UNLIMITED } from '../support/proxy.js';
+import { limitedTo, UNLIMITED } from '../support/proxy.js';
 import { GET, ask, listening, tree } from './support.js';
 
 const CONNECTIONS = 250;
@@ -20,10 +20,9 @@ function residentKiB(pid: number | undefined): number {
 it.runIf(process.platform === 'linux')(
   'a process with a heap of 256 MB lives through connections that pipeline requests without reading, and serves others',
   async () => {
-    const { child, port } = await listening(
-      ['--dist', await tree(), ...UNLIMITED, '--max-connections-per-client', '300'],
-      { NODE_OPTIONS: '--max-old-space-size=256' },
-    );
+    const { child, port } = await listening(['--dist', await tree(), '--max-connections-per-client', '300'], {
+      NODE_OPTIONS: `--max-old-space-size=256 ${limitedTo(UNLIMITED).NODE_OPTIONS}`,
+    });
     const served = async () => (await ask(port, '/', { from: '127.0.0.9' })).status;
     expect(await served()).toBe(200);
     const idleKiB = residentKiB(child.pid);

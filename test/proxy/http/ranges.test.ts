@@ -98,12 +98,11 @@ describe('Range on a file that is streamed', () => {
 
   it('resumes a download to the same bytes, and gets all of another one that was published', async () => {
     const content = Buffer.from(LARGE);
-    const resource = { path: 'groups.csv', bytes: content.length, hash: `sha256:${sha256(content)}` };
+    const file = { file: '/downloads/groups.csv', bytes: content.length, sha256: sha256(content) };
     const { ask, root, look } = await serving(
       {
         'downloads/groups.csv': content,
-        'downloads/datapackage.json': JSON.stringify({ resources: [resource] }),
-        'snapshot.json': JSON.stringify(snapshotJson()),
+        'snapshot.json': JSON.stringify(snapshotJson({ downloads: { files: [file] } })),
       },
       { quotas: UNLIMITED },
     );

@@ -5,18 +5,18 @@ import type { ErrorCode } from './schema.js';
 /** Longer paths are refused; published ones are much shorter. */
 export const MAX_PATH_BYTES = 2_048;
 
-/** The only public dotfile (RFC 8615). */
-const WELL_KNOWN = '.well-known';
+/** The detail of a 404 if no route matched. */
+export const NOTHING_HERE = 'nothing is published at this path';
 
-/** A valid target, which may not exist. */
+/** A target whose path is canonical; it may not exist. */
 export interface ParsedTarget {
   readonly kind: 'target';
   /** As received, without scheme, authority and query. */
   readonly path: string;
-  /** Decoded; never empty: the front page is one empty segment. */
-  readonly segments: readonly string[];
-  /** As received, without the "?"; undefined if there is none. */
-  readonly query: string | undefined;
+  /** The path, decoded. */
+  readonly decoded: string;
+  /** As received, without the "?"; empty if there is none. */
+  readonly query: string;
 }
 
 /** A target whose response is an error. */
@@ -34,8 +34,7 @@ export interface RedirectedTarget {
   readonly path: string;
   /** The canonical path. It starts with a single slash: same host. */
   readonly location: string;
-  /** As received, without the "?"; undefined if there is none. */
-  readonly query: string | undefined;
+  readonly query: string;
 }
 
 /**
@@ -54,6 +53,9 @@ const HIDDEN = /[\u0000-\u001f\u007f-\u009f/\\]/;
 /** Escapes of unreserved characters, which are equivalent to them (RFC 3986 §6.2.2.2). */
 const NEEDLESS_ESCAPE = /%(?:2[de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/gi;
 
+/** An empty segment but the last, or a hidden one but the only public dotfile (RFC 8615). */
+const UNNAMED = /\/\/|\/\.(?!well-known(?:\/|$))|.\/\.well-known/;
+
 /**
  * Parses a request target.
  *
@@ -61,14 +63,15 @@ const NEEDLESS_ESCAPE = /%(?:2[de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/gi
  * 9112 §3.2.2 requires servers to accept it, and this one has a single host)
  */
 export function parseTarget(target: string): ParsedTarget | RefusedTarget | RedirectedTarget {
-  const origin = originForm(target);
-  if (origin === undefined) {
+  const authority = target.startsWith('/') ? '' : ABSOLUTE_FORM.exec(target)?.[0];
+  if (authority === undefined) {
     return invalid(target, 'the request target is not a path: expected one that starts with "/"');
   }
+  const rest = target.slice(authority.length);
+  const origin = rest.startsWith('/') ? rest : `/${rest}`;
   const mark = origin.indexOf('?');
   const path = mark === -1 ? origin : origin.slice(0, mark);
-  const query = mark === -1 ? undefined : origin.slice(mark + 1);
-
+  const query = mark === -1 ? '' : origin.slice(mark + 1);
   if (path.length > MAX_PATH_BYTES) {
     const detail = `the path is ${path.length} bytes long: expected at most ${MAX_PATH_BYTES}`;
     return { kind: 'refusal', path, code: 'uri_too_long', detail };
@@ -78,44 +81,22 @@ export function parseTarget(target: string): ParsedTarget | RefusedTarget | Redi
     return invalid(path, 'the path has an invalid character: expected printable ASCII without "\\"');
   }
   const segments: string[] = [];
-  for (const raw of path.slice(1).split('/')) {
+  for (const raw of path.split('/')) {
     const segment = raw.includes('%') ? decodeSegment(raw) : raw;
     if (segment === undefined) return invalid(path, 'the path has a percent-escape that is not valid UTF-8');
     if (HIDDEN.test(segment)) return invalid(path, 'the path has an escaped control character, "/" or "\\"');
     if (segment === '.' || segment === '..') return invalid(path, 'the path has a "." or ".." segment');
     segments.push(segment);
   }
-  return redirectOrTarget(path, segments, query);
-}
-
-function redirectOrTarget(
-  path: string,
-  segments: readonly string[],
-  query: string | undefined,
-): ParsedTarget | RefusedTarget | RedirectedTarget {
-  const last = segments.length - 1;
-  // Only the last segment may be empty, because of a trailing slash.
-  const isNamed = segments.every((segment, index) => segment !== '' || index === last);
-  const isHidden = segments.some(
-    (segment, index) => segment.startsWith('.') && (index > 0 || segment !== WELL_KNOWN),
-  );
-  if (!isNamed || isHidden) return { kind: 'refusal', path, code: 'not_found', detail: NOTHING_HERE };
-  const withoutSlash = last > 0 && segments[last] === '' ? path.slice(0, -1) : path;
+  const decoded = segments.join('/');
+  if (UNNAMED.test(decoded)) {
+    return { kind: 'refusal', path, code: 'not_found', detail: NOTHING_HERE };
+  }
   // One URL per file: a CDN purge only reaches the copy under that URL.
+  const withoutSlash = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
   const canonical = withoutSlash.replaceAll(NEEDLESS_ESCAPE, decodeURIComponent);
-  if (canonical === path) return { kind: 'target', path, segments, query };
+  if (canonical === path) return { kind: 'target', path, decoded, query };
   return { kind: 'redirect', path, location: uriReference(canonical), query };
-}
-
-/** The detail of a 404 if no route matched. */
-export const NOTHING_HERE = 'nothing is published at this path';
-
-function originForm(target: string): string | undefined {
-  if (target.startsWith('/')) return target;
-  const authority = ABSOLUTE_FORM.exec(target)?.[0];
-  if (authority === undefined) return undefined;
-  const rest = target.slice(authority.length);
-  return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 /** decodeURIComponent throws on invalid escapes, overlong forms, surrogates and invalid UTF-8. */

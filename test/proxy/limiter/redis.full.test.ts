@@ -13,16 +13,16 @@ import { connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
-import { redisUrl } from '../../../proxy/config.js';
 import { decide, emissionMs, refund, type Quota } from '../../../proxy/limiter/gcra.js';
-import { MemoryStore } from '../../../proxy/limiter/memory-store.js';
-import { GCRA_SCRIPT, parseReply, RedisBuckets, redisKey } from '../../../proxy/limiter/redis-store.js';
+import { MemoryStore } from '../../../proxy/limiter/buckets.js';
+import { GCRA_SCRIPT, parseReply, RedisBuckets, redisKey } from '../../../proxy/limiter/redis.js';
+import { redisUrl } from '../../../proxy/settings.js';
 import { hasRedis, startRedis, type TestRedis } from './redis-server.js';
 import { gate, listenOn } from '../support.js';
 import { containing } from '../../support/values.js';
 import { freePort } from '../../support/ports.js';
 
-const HAS_REDIS = hasRedis('redis-store.test.ts');
+const HAS_REDIS = hasRedis('redis.full.test.ts');
 /** No token comes back while a test runs. */
 const SLOW: Quota = { burst: 5, emissionIntervalMs: 600_000 };
 const NOW_MS = 1_800_000_000_000;

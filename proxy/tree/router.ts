@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
 import type { BucketName } from '../limiter/gcra.js';
-import { NOTHING_HERE, parseTarget, type RedirectedTarget, type RefusedTarget } from './request-target.js';
 import {
   malformed,
   type CacheClass,
@@ -11,6 +10,7 @@ import {
   type RouteDeclaration,
   type Snapshot,
 } from './schema.js';
+import { NOTHING_HERE, parseTarget, type RedirectedTarget, type RefusedTarget } from './target.js';
 
 /**
  * Resolves a request target to a file, by the route table of a snapshot. Pure: no file is accessed,
@@ -21,7 +21,7 @@ import {
 export type HeaderList = readonly string[];
 
 /** The values of a route's parameters, by name. */
-export type ParameterValues = ReadonlyMap<string, string>;
+type ParameterValues = ReadonlyMap<string, string>;
 type Template = (values: ParameterValues) => string;
 
 /** A compiled route. */
@@ -37,19 +37,9 @@ export interface Route {
   readonly contentHeaders: HeaderList;
   readonly pathParameters: readonly PathParameter[];
   readonly queryParameters: readonly QueryParameter[];
-  /** The file for some parameter values, relative to the tree's root. */
   readonly file: Template;
-  /** The document that must exist as well: its file, and its URL as the value of a Link. */
   readonly required: { readonly file: Template; readonly link: Template } | undefined;
-  /** The detail of a 404 if that document, or the file of a route without one, does not exist. */
   readonly absent: Template;
-}
-
-/** A route with parameters in its path. */
-interface Pattern {
-  /** Its groups are the values of the path parameters. */
-  readonly path: RegExp;
-  readonly route: Route;
 }
 
 /** A file of the tree, which may not exist. */
@@ -57,11 +47,12 @@ export interface FileMatch {
   readonly kind: 'file';
   readonly path: string;
   readonly route: Route;
-  readonly values: ParameterValues;
   /** Relative to the tree's root. */
   readonly file: string;
   /** The file of the document that must exist as well, and the headers that name it. */
   readonly required: { readonly file: string; readonly headers: HeaderList } | undefined;
+  /** The detail of a 404 if that document, or the file of a route without one, does not exist. */
+  readonly absent: string;
 }
 
 export interface Refusal extends RefusedTarget {
@@ -75,8 +66,7 @@ export interface Redirect {
   readonly path: string;
   /** The path, and what it takes of the query. */
   readonly location: string;
-  /** Whether the request takes no token. */
-  readonly isFree: boolean;
+  readonly takesToken: boolean;
 }
 
 /** The result for a request target. `path` is the path as received, for the error's `instance`. */
@@ -89,7 +79,7 @@ const KEPT_TARGET_MAX_LENGTH = 256;
 export class Router {
   readonly #literals = new Map<string, Route>();
   /** In the order in which they are tried: those with the most literal text first. */
-  readonly #patterns: Pattern[] = [];
+  readonly #patterns: { readonly path: RegExp; readonly route: Route }[] = [];
   /** Paths that lead to others, at no cost. */
   readonly #redirects: ReadonlyMap<string, string>;
   /**
@@ -111,13 +101,14 @@ export class Router {
       // The page of a 404 has that status at its own path, too.
       if (declaration.path === errors.not_found.page) continue;
       try {
-        this.#add(declaration, routes, headersFor(declaration));
+        this.#add(declaration, compileRoute(declaration, routes, headersFor(declaration)));
       } catch (error) {
         const problem = error instanceof Error ? error.message : String(error);
         throw malformed(`: route "${declaration.name}": ${problem}`);
       }
     }
-    this.#patterns.sort((a, b) => literalLength(b) - literalLength(a));
+    const literalLength = ({ source }: RegExp): number => source.replaceAll(ANY_VALUE, '').length;
+    this.#patterns.sort((a, b) => literalLength(b.path) - literalLength(a.path));
   }
 
   /** @param target request.url, raw */
@@ -133,10 +124,9 @@ export class Router {
     const parsed = parseTarget(target);
     if (parsed.kind === 'refusal') return parsed;
     if (parsed.kind === 'redirect') return this.#redirect(parsed);
-    const { path, segments, query } = parsed;
+    const { path, decoded, query } = parsed;
     const location = this.#redirects.get(path);
-    if (location !== undefined) return { kind: 'redirect', path, location, isFree: true };
-    const decoded = `/${segments.join('/')}`;
+    if (location !== undefined) return { kind: 'redirect', path, location, takesToken: false };
     const literal = this.#literals.get(decoded);
     if (literal !== undefined) return resolveValues(literal, path, [], query);
     for (const { path: pattern, route } of this.#patterns) {
@@ -150,40 +140,21 @@ export class Router {
   #redirect({ path, location, query }: RedirectedTarget): Redirect {
     const match = this.#resolve(location);
     const taken = match.kind === 'file' ? match.route.queryParameters : [];
-    const given = new URLSearchParams(`?${query ?? ''}`);
     const kept = new URLSearchParams();
-    for (const { name } of taken) for (const value of given.getAll(name)) kept.append(name, value);
+    for (const { name } of taken)
+      for (const value of new URLSearchParams(`?${query}`).getAll(name)) kept.append(name, value);
     const rest = kept.size === 0 ? '' : `?${kept.toString()}`;
-    return { kind: 'redirect', path, location: location + rest, isFree: false };
+    return { kind: 'redirect', path, location: location + rest, takesToken: true };
   }
 
-  #add(declaration: RouteDeclaration, table: readonly RouteDeclaration[], headers: HeaderList): void {
-    const { name, path, type, attachment, parameters, requires } = declaration;
-    const names = new Set(parameters.map((parameter) => parameter.name));
-    const pathParameters = listPathParameters(declaration);
-    const disposition =
-      attachment === undefined ? [] : ['Content-Disposition', `attachment; filename="${attachment}"`];
-    const route: Route = {
-      name,
-      class: declaration.class,
-      bucket: declaration.bucket,
-      isPage: isPage(declaration),
-      headers,
-      contentHeaders: ['Content-Type', type, ...disposition, ...Object.entries(declaration.headers).flat()],
-      pathParameters,
-      queryParameters: parameters.filter((parameter) => parameter.in === 'query'),
-      file: compileFile(declaration.file, names),
-      required: requires === undefined ? undefined : compileRequired(requires, table, names),
-      absent: compileTemplate(declaration.absent ?? NOTHING_HERE),
-    };
-    const pattern = compilePattern(path);
+  #add({ path }: RouteDeclaration, route: Route): void {
+    const source = path.replaceAll('.', String.raw`\.`).replaceAll(PLACEHOLDER, ANY_VALUE);
+    const pattern = new RegExp(`^${source}$`);
     const present =
-      pathParameters.length === 0
-        ? this.#literals.get(path)
-        : this.#patterns.find((each) => each.path.source === pattern.source)?.route;
+      this.#literals.get(path) ?? this.#patterns.find((each) => each.path.source === pattern.source)?.route;
     if (present !== undefined) throw new Error(`path "${path}" is route "${present.name}" already`);
     if (this.#redirects.has(path)) throw new Error(`its path "${path}" is a redirect`);
-    if (pathParameters.length === 0) this.#literals.set(path, route);
+    if (route.pathParameters.length === 0) this.#literals.set(path, route);
     else this.#patterns.push({ path: pattern, route });
   }
 }
@@ -193,17 +164,71 @@ export function isPage({ class: cacheClass, type }: RouteDeclaration): boolean {
   return cacheClass === 'page' && type.startsWith('text/html');
 }
 
-/** How much of a path is no parameter. */
-function literalLength({ path: { source } }: Pattern): number {
-  return source.replaceAll('([^/]*)', '').length;
+const PLACEHOLDER = /\{([a-z_]+)\}/g;
+const ANY_VALUE = '([^/]*)';
+
+/** @throws Error if a template names a parameter that is not declared */
+function compileRoute(
+  declaration: RouteDeclaration,
+  table: readonly RouteDeclaration[],
+  headers: HeaderList,
+): Route {
+  const { path, type, attachment, parameters, requires } = declaration;
+  const declared = parameters.filter((parameter) => parameter.in === 'path');
+  const pathParameters = [...path.matchAll(PLACEHOLDER)].map(([placeholder, name]) => {
+    const parameter = declared.find((candidate) => candidate.name === name);
+    if (parameter === undefined) throw new Error(`path "${path}": "${placeholder}" is no declared parameter`);
+    return parameter;
+  });
+  if (pathParameters.length !== declared.length)
+    throw new Error(`path "${path}": lacks a declared parameter`);
+  const compileFile = (template: string): Template => {
+    for (const [placeholder, name] of template.matchAll(PLACEHOLDER)) {
+      if (!parameters.some((parameter) => parameter.name === name))
+        throw new Error(`file "${template}": "${placeholder}" is no declared parameter`);
+    }
+    return compileTemplate(template);
+  };
+  const required = table.find((candidate) => candidate.name === requires);
+  if (requires !== undefined && (required === undefined || required.requires !== undefined)) {
+    throw new Error(`requires "${requires}": expected a route with documents`);
+  }
+  const disposition =
+    attachment === undefined ? [] : ['Content-Disposition', `attachment; filename="${attachment}"`];
+  return {
+    name: declaration.name,
+    class: declaration.class,
+    bucket: declaration.bucket,
+    isPage: isPage(declaration),
+    headers,
+    contentHeaders: ['Content-Type', type, ...disposition, ...Object.entries(declaration.headers).flat()],
+    pathParameters,
+    queryParameters: parameters.filter((parameter) => parameter.in === 'query'),
+    file: compileFile(declaration.file),
+    required: required && {
+      file: compileFile(required.file),
+      link: compileTemplate(
+        `<${required.path}>; rel="alternate"; type="${required.type.replace(/;.*/, '')}"`,
+      ),
+    },
+    absent: compileTemplate(declaration.absent ?? NOTHING_HERE),
+  };
 }
+
+function compileTemplate(template: string): Template {
+  if (!template.includes('{')) return () => template;
+  return (values) =>
+    template.replaceAll(PLACEHOLDER, (placeholder, name: string) => values.get(name) ?? placeholder);
+}
+
+const DECIMAL = /^(?:0|[1-9][0-9]*)$/;
 
 /** The file of a route for the values of its parameters, or what is wrong with these. */
 function resolveValues(
   route: Route,
   path: string,
   texts: readonly string[],
-  query: string | undefined,
+  query: string,
 ): FileMatch | Refusal {
   const refuse = (code: ErrorCode, detail: string): Refusal => ({
     kind: 'refusal',
@@ -224,7 +249,7 @@ function resolveValues(
   }
   for (const { name, minimum, maximum, default: usual } of route.queryParameters) {
     // URLSearchParams drops one leading "?"; any other belongs to the first name.
-    const given = new URLSearchParams(`?${query ?? ''}`).getAll(name);
+    const given = new URLSearchParams(`?${query}`).getAll(name);
     const [text = String(usual)] = given;
     if (given.length > 1 || !DECIMAL.test(text) || Number(text) < minimum || Number(text) > maximum) {
       const what = given.length > 1 ? `given ${given.length} times` : quote(text);
@@ -237,63 +262,8 @@ function resolveValues(
     file: route.required.file(values),
     headers: ['Link', route.required.link(values)],
   };
-  return { kind: 'file', path, route, values, file: route.file(values), required };
+  return { kind: 'file', path, route, file: route.file(values), required, absent: route.absent(values) };
 }
-
-const PLACEHOLDER = /\{([a-z_]+)\}/g;
-
-/** The parameters of a path, in their order. @throws Error if they are not those that are declared */
-function listPathParameters({ path, parameters }: RouteDeclaration): PathParameter[] {
-  const declared = parameters.filter((parameter) => parameter.in === 'path');
-  const inPath = [...path.matchAll(PLACEHOLDER)].map(([placeholder, name]) => {
-    const parameter = declared.find((candidate) => candidate.name === name);
-    if (parameter === undefined)
-      throw new Error(`path "${path}": "${placeholder}" is no declared path parameter`);
-    return parameter;
-  });
-  if (inPath.length !== declared.length) throw new Error(`path "${path}": lacks a declared parameter`);
-  return inPath;
-}
-
-function compilePattern(path: string): RegExp {
-  const source = path.replaceAll('.', String.raw`\.`).replaceAll(PLACEHOLDER, '([^/]*)');
-  return new RegExp(`^${source}$`);
-}
-
-function compileFile(template: string, names: ReadonlySet<string>): Template {
-  for (const [placeholder, name = ''] of template.matchAll(PLACEHOLDER)) {
-    if (!names.has(name)) throw new Error(`file "${template}": "${placeholder}" is no declared parameter`);
-  }
-  return compileTemplate(template);
-}
-
-/** What a route with `requires` needs to know of the other route. @param name the other route's */
-function compileRequired(
-  name: string,
-  table: readonly RouteDeclaration[],
-  names: ReadonlySet<string>,
-): Route['required'] {
-  const required = table.find((candidate) => candidate.name === name);
-  if (required === undefined || required.requires !== undefined) {
-    throw new Error(`requires "${name}": expected a route with documents`);
-  }
-  const [type = ''] = required.type.split(';', 1);
-  const link = compileTemplate(`<${required.path}>; rel="alternate"; type="${type}"`);
-  return { file: compileFile(required.file, names), link };
-}
-
-function compileTemplate(template: string): Template {
-  if (!template.includes('{')) return () => template;
-  return (values) =>
-    template.replaceAll(PLACEHOLDER, (placeholder, name: string) => values.get(name) ?? placeholder);
-}
-
-const DECIMAL = /^(?:0|[1-9][0-9]*)$/;
-
-const matches =
-  (pattern: RegExp) =>
-  (text: string): boolean =>
-    pattern.test(text);
 
 interface PathValues {
   readonly isValid: (text: string) => boolean;
@@ -311,11 +281,11 @@ const PATH_VALUES: Readonly<Record<PathParameter['type'], PathValues>> = {
     },
   },
   prefix: {
-    isValid: matches(/^[0-9a-f]{1,16}$/),
+    isValid: (text) => /^[0-9a-f]{1,16}$/.test(text),
     error: { code: 'invalid_prefix', expected: '1 to 16 lower-case hexadecimal digits' },
   },
   /** The name of an asset with a hash of its content. */
-  asset: { isValid: matches(/^[a-z][a-z0-9-]*-[0-9a-f]{10}$/) },
+  asset: { isValid: (text) => /^[a-z][a-z0-9-]*-[0-9a-f]{10}$/.test(text) },
 };
 
 /** Longer values are cut in errors. */

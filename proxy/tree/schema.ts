@@ -43,22 +43,7 @@ export class SnapshotError extends Error {
 
 /** Values end up in headers, where other characters would break or split the response. */
 const printable = z.string().regex(/^[ -~]+$/, 'expected printable ASCII');
-/**
- * Fields that Node or the proxy sets, that frame a message, or that concern a connection or a
- * client (RFC 9110 §7.6.1, RFC 6265): from a table they would break the response or the next one.
- */
-const RESERVED = new RegExp(
-  `^(?:${[
-    'age|alt-svc|clear-site-data|connection|content-(?:encoding|length|location|range|type)|cookie2?|date|etag',
-    'expect|forwarded|host|http2-settings|keep-alive|last-modified|location|proxy-.*|ratelimit(?:-.*)?|refresh',
-    'retry-after|server|set-cookie2?|te|trailer|transfer-encoding|upgrade|via|www-authenticate',
-  ].join('|')})$`,
-  'i',
-);
-const fieldName = z
-  .string()
-  .regex(/^[A-Za-z][A-Za-z-]*$/, 'expected a field name')
-  .refine((name) => !RESERVED.test(name), 'expected a field that a table may set');
+const fieldName = z.string().regex(/^[A-Za-z][A-Za-z-]*$/, 'expected a field name');
 const fields = z.record(fieldName, printable);
 /** The headers of 200, 206 and 304, by the cache class of the route. */
 const contentHeaders = z.object({
@@ -71,32 +56,24 @@ const contentHeaders = z.object({
 });
 export type CacheClass = keyof z.infer<typeof contentHeaders>;
 
-const urlText = z.string().regex(/^[!#-;=?-Z_a-z~]+$/, 'expected characters of a URL');
-const httpUrl = urlText.regex(
-  /^https?:\/\/[^/@]+(?:\/|$)/,
-  'expected a http or https URL without user name and password',
-);
-const urlPath = urlText.regex(/^\/(?!\/)/, 'expected a path that starts with one "/"');
+const urlPath = z
+  .string()
+  .regex(/^\/(?!\/)[!#-;=?-Z_a-z~]*$/, 'expected a path of a URL that starts with one "/"');
+const httpUrl = z
+  .string()
+  .regex(/^https?:\/\/[!#-.0-;=?A-Z_a-z~]+(?:\/[!#-;=?-Z_a-z~]*)?$/, 'expected a http or https URL');
 /** A segment that is plain and not hidden, with one parameter at most, as in `{id}` and `{id}.json`. */
 const SEGMENT = String.raw`(?![./]|$)[\w~.-]*(?:\{[a-z][a-z_]*\}[\w~.-]*)?`;
-const routePath = z
-  .string()
-  .regex(
-    new RegExp(String.raw`^\/(?:(?:\.well-known\/)?${SEGMENT}(?:\/${SEGMENT})*)?$`),
-    'expected plain segments',
-  );
+const SEGMENTS = String.raw`(?:\.well-known\/)?${SEGMENT}(?:\/${SEGMENT})*`;
+const routePath = z.string().regex(new RegExp(String.raw`^\/(?:${SEGMENTS})?$`), 'expected plain segments');
 /**
  * The values of parameters are plain segments as well, so this determines which files can be read:
  * relative, no "..", no dotfile except /.well-known.
  */
-const routeFile = z
+const treeFile = z
   .string()
-  .regex(
-    new RegExp(String.raw`^(?:\.well-known\/)?${SEGMENT}(?:\/${SEGMENT})*$`),
-    'expected a relative path of plain segments, none of them hidden',
-  );
+  .regex(new RegExp(`^${SEGMENTS}$`), 'expected a relative path of plain segments, none of them hidden');
 const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => z.int().min(minimum).max(maximum);
-
 const time = z.iso.datetime({ offset: true });
 
 const limit = z.object({
@@ -105,33 +82,19 @@ const limit = z.object({
   refill_seconds: z.number().min(0.001).max(86_400),
 });
 
-const downloadLimit = limit.extend({
-  /** A download of at least this many bytes costs a token, a smaller one its share. */
-  token_bytes: integer(1).default(4 * 1024 * 1024),
-});
-
 const parameter = z.discriminatedUnion('in', [
   // `id`: a decimal id without sign or leading zero, up to 2^53-1. `prefix`: 1 to 16 lower-case
   // hexadecimal digits. `asset`: a name that ends in 10 of them.
-  z.object({
-    in: z.literal('path'),
-    name: z.string(),
-    type: z.enum(['id', 'prefix', 'asset']),
-  }),
+  z.object({ in: z.literal('path'), name: z.string(), type: z.enum(['id', 'prefix', 'asset']) }),
   // A plain decimal integer, bounds inclusive. The error of any other is of `limit` alone.
-  z
-    .object({
-      in: z.literal('query'),
-      name: z.literal('limit'),
-      type: z.literal('integer'),
-      minimum: integer(0),
-      maximum: integer(0),
-      default: integer(0),
-    })
-    .refine(
-      (query) => query.minimum <= query.default && query.default <= query.maximum,
-      'expected minimum <= default <= maximum',
-    ),
+  z.object({
+    in: z.literal('query'),
+    name: z.literal('limit'),
+    type: z.literal('integer'),
+    minimum: integer(0),
+    maximum: integer(0),
+    default: integer(0),
+  }),
 ]);
 
 const route = z.object({
@@ -139,7 +102,7 @@ const route = z.object({
   /** URL path. */
   path: routePath,
   /** File below the tree's root; `{id}` is the value. */
-  file: routeFile,
+  file: treeFile,
   /** The cache class of its responses. */
   class: contentHeaders.keyof(),
   /** The limit that its requests count against. */
@@ -156,7 +119,6 @@ const route = z.object({
   /** The detail of a 404 if this route matched but has no file, with parameters in braces. */
   absent: z.string().optional(),
   parameters: z.array(parameter).default([]),
-  example: z.string().optional(),
   /** The name of the route whose document, with the same parameters, must exist: otherwise 404. */
   requires: z.string().optional(),
 });
@@ -170,9 +132,14 @@ const error = z.object({
   page: urlPath.optional(),
 });
 
+/** A file whose SHA-256 is known without reading it. */
+const hashed = z.object({ file: urlPath, bytes: integer(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
+
 const schema = z.object({
   /** Numbers the published snapshots. */
   sequence: integer(0),
+  /** Of all documents. */
+  digest: z.string().default(''),
   /** Time of the newest measurement; null for an empty register. */
   as_of: time.nullable(),
   /** When it was published. */
@@ -183,7 +150,12 @@ const schema = z.object({
     /** The page for developers. */
     docs: urlPath,
   }),
-  limits: z.object({ api: limit, download: downloadLimit, page: limit }),
+  limits: z.object({
+    api: limit,
+    // A download of at least `token_bytes` costs a token, a smaller one its share.
+    download: limit.extend({ token_bytes: integer(1).default(4 * 1024 * 1024) }),
+    page: limit,
+  }),
   headers: z.object({
     /** On every response. */
     all: fields,
@@ -199,7 +171,10 @@ const schema = z.object({
   /** At and below these paths, all errors are problem documents. */
   problems_below: z.array(urlPath).default([]),
   /** Files of at least this many bytes, except downloads, have compressed siblings. */
-  compressed_from: integer(0).optional(),
+  compressed_from: integer(0).default(Number.MAX_SAFE_INTEGER),
+  downloads: z.object({ files: z.array(hashed).default([]) }).default({ files: [] }),
+  /** Other files that are not in the digest, and documents above 1 MiB. */
+  files: z.array(hashed).default([]),
   routes: z.array(route).min(1),
   /** Paths that lead to others, at no cost. */
   redirects: z.array(z.object({ path: urlPath, to: urlPath })).default([]),
@@ -233,11 +208,9 @@ export function parseSnapshot(text: string): Snapshot {
     );
   }
   const parsed = schema.safeParse(json);
-  if (!parsed.success) {
-    const [{ path, message } = { path: [], message: '' }] = parsed.error.issues;
-    throw malformed(` at ${path.join('.')}: ${message}`);
-  }
-  return parsed.data;
+  if (parsed.success) return parsed.data;
+  const [{ path, message } = { path: [], message: '' }] = parsed.error.issues;
+  throw malformed(` at ${path.join('.')}: ${message}`);
 }
 
 /** @param problem where and what, after a space or a colon */

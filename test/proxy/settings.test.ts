@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { OPTIONS, quotaOverrides, readConfig, type Config } from '../../proxy/config.js';
+import { OPTIONS, readSettings, type Settings } from '../../proxy/settings.js';
 
 /** The settings that flags (by the name that commander gives them) and variables make. */
-function resolve(flags: Record<string, string | true>, variables: Record<string, string> = {}): Config {
+function resolve(flags: Record<string, string | true>, variables: Record<string, string> = {}): Settings {
   const command = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
   const options = new Map(OPTIONS.map((option) => [option.attributeName(), option.long ?? '']));
@@ -12,7 +12,7 @@ function resolve(flags: Record<string, string | true>, variables: Record<string,
     options.get(key) ?? key,
     ...(value === true ? [] : [value]),
   ]);
-  return readConfig(command, parts, process.env);
+  return readSettings(command, parts, process.env);
 }
 
 afterEach(() => vi.unstubAllEnvs());
@@ -22,12 +22,6 @@ const VALUES: Readonly<Record<string, string>> = {
   dist: 'tree',
   port: '1',
   host: '::1',
-  apiTokens: '2',
-  apiRefillSeconds: '0.003',
-  downloadTokens: '4',
-  downloadRefillSeconds: '5',
-  pageTokens: '6',
-  pageRefillSeconds: '0.25',
   trustProxy: '10.0.0.0/8',
   redis: 'redis://r',
   maxConnections: '7',
@@ -36,15 +30,11 @@ const VALUES: Readonly<Record<string, string>> = {
   adminHost: '0.0.0.0',
   readyMaxAge: '10',
   accessLog: 'true',
-  accessLogFullAddresses: '1',
-  accessLogDetails: 'true',
 };
 
-describe('readConfig', () => {
+describe('readSettings', () => {
   it.each([
     ['port', '--port', '65536|-1|80.5|http|| 80|1e3|0x50'],
-    ['apiTokens', '--api-tokens', '0|1.5|1000001|many'],
-    ['downloadRefillSeconds', '--download-refill-seconds', '0|0.0001|-1|86401|1e3|1s|.5'],
     ['dist', '--dist', ''],
     ['maxConnections', '--max-connections', '0|-1|many|1000001'],
     ['adminHost', '--admin-host', ''],
@@ -99,13 +89,12 @@ describe('readConfig', () => {
       maxConnectionsPerClient: 256,
       adminHost: '127.0.0.1',
     });
-    expect(quotaOverrides(config)).toEqual({ api: {}, download: {}, page: {} });
   });
 
   it('prefers flags to the environment, and takes an empty variable for none', () => {
-    const environment = { PROXY_PORT: '9000', PROXY_HOST: '', PROXY_API_TOKENS: '5', PATH: '/bin' };
+    const environment = { PROXY_PORT: '9000', PROXY_HOST: '', PATH: '/bin' };
     const config = resolve({ port: '9001' }, environment);
-    expect(config).toMatchObject({ port: 9001, host: '127.0.0.1', apiTokens: 5 });
+    expect(config).toMatchObject({ port: 9001, host: '127.0.0.1' });
   });
 
   it('reads every setting from its flag and from its variable', () => {
@@ -122,15 +111,8 @@ describe('readConfig', () => {
       adminHost: '0.0.0.0',
       readyMaxAge: 10,
       accessLog: true,
-      accessLogFullAddresses: true,
-      accessLogDetails: true,
     };
     expect(resolve(VALUES)).toMatchObject(expected);
-    expect(quotaOverrides(resolve(VALUES))).toEqual({
-      api: { burst: 2, emissionIntervalMs: 3 },
-      download: { burst: 4, emissionIntervalMs: 5_000 },
-      page: { burst: 6, emissionIntervalMs: 250 },
-    });
     const variables = OPTIONS.map(({ long = '', envVar = '' }, index): [string, string] => {
       expect(envVar).toBe(`PROXY_${long.slice(2).replaceAll('-', '_').toUpperCase()}`);
       return [envVar, Object.values(VALUES)[index] ?? ''];
@@ -145,8 +127,6 @@ describe('readConfig', () => {
   });
 
   it.each<[string, string, Record<string, string | true>]>([
-    ['--access-log-full-addresses', '--access-log', { accessLogFullAddresses: true }],
-    ['--access-log-details', '--access-log', { accessLogDetails: true }],
     ['--ready-max-age', '--admin-port', { readyMaxAge: '60' }],
     ['--admin-host', '--admin-port', { adminHost: '0.0.0.0' }],
   ])('refuses %s without %s', (flag, required, flags) => {
@@ -154,7 +134,7 @@ describe('readConfig', () => {
   });
 
   it('refuses unknown variables of its own, and leaves others alone', () => {
-    for (const name of ['PROXY_PRT', 'PROXY_MAX_AGE', 'PROXY_']) {
+    for (const name of ['PROXY_PRT', 'PROXY_API_TOKENS', 'PROXY_']) {
       expect(() => resolve({}, { [name]: '1' })).toThrow(
         `${name}: no such setting; --help lists the variables`,
       );

@@ -1,38 +1,69 @@
 import type { IncomingMessage } from 'node:http';
 
-import { findErrorPage } from '../snapshot/active.js';
-import { uriReference } from '../snapshot/request-target.js';
-import { QUOTED_MAX_LENGTH, type FileMatch, type HeaderList } from '../snapshot/router.js';
-import type { ErrorCode } from '../snapshot/schema.js';
-import type { CachedFile } from '../tree/cache.js';
-import type { ByteRange } from '../tree/read.js';
-import { evaluatePreconditions, isRangeCurrent, parseRange } from './conditions.js';
-import { prefersHtml } from './negotiation.js';
-import type { HttpResponse, RequestContext } from './request.js';
+import { SNAPSHOT_FILE, type ErrorCode } from '../tree/schema.js';
+import type { Files, PublishedFile } from '../tree/files.js';
+import { QUOTED_MAX_LENGTH, type FileMatch, type HeaderList } from '../tree/router.js';
+import { findErrorPage } from '../tree/snapshot.js';
+import { uriReference } from '../tree/target.js';
+import { evaluatePreconditions, isRangeCurrent, parseRange, type ByteRange } from './conditions.js';
+import { acceptedCodings, prefersHtml } from './negotiation.js';
+import type { RequestContext } from './request.js';
 
-/** Computes responses as values; nothing is read or written here. */
+/** Computes responses as values: of a request, the snapshot in service, and the files of its tree. */
+
+/** A file too large for memory, and the part of it that is a body. */
+export interface Stream extends ByteRange {
+  readonly root: string;
+  readonly file: PublishedFile;
+}
+
+/** A response as a value. For HEAD, the body is not sent. */
+export interface Answer {
+  readonly status: number;
+  /** A flat list of name, value, name, value …; Node adds Date and the connection's own. */
+  readonly headers: string[];
+  /** Undefined for 204, 304 and 308, and for a file that is streamed. */
+  readonly body: Buffer | undefined;
+  /** What is streamed instead of a body. */
+  readonly stream?: Stream | undefined;
+  /** The cost of a download, in tokens: 0 without content, else up to 1. */
+  readonly downloadCost: number;
+}
 
 const VARY: HeaderList = ['Vary', 'Accept-Encoding'];
 const NO_HEADERS: HeaderList = [];
 
-/** A file in the selected coding. */
-export interface Representation {
-  readonly file: CachedFile;
-  /** Whether other values of Accept-Encoding may select another form; then there is a Vary. */
-  readonly varies: boolean;
-}
-
-/** The response with a file: 200, 206, 304, 412 or 416. */
-export function respondWith(
+/**
+ * The response with a file: 200, 206, 304, 412 or 416. Sets what the context says of memory.
+ *
+ * @returns undefined if the document of a page, or the file itself, does not exist
+ * @throws errors of the file system
+ */
+export function content(
   context: RequestContext,
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
   match: FileMatch,
-  representation: Representation,
-): HttpResponse {
-  const { file } = representation;
+  files: Files,
+): Answer | undefined {
+  const { active } = context;
+  const { reads } = files;
+  if (match.required !== undefined && files.get(match.required.file, active) === undefined) return undefined;
+  const whole = match.file === SNAPSHOT_FILE ? active.document : files.get(match.file, active);
+  if (whole === undefined) return undefined;
+  // Downloads have compressed variants of their own.
+  const varies = whole.size >= active.snapshot.compressed_from && match.route.class !== 'download';
+  let file = whole;
+  if (varies) {
+    for (const coding of acceptedCodings(headers['accept-encoding'])) {
+      file = files.getSibling(whole, coding, active);
+      if (file !== whole) break;
+    }
+  }
+  context.cache = files.reads === reads && file.bytes !== undefined ? 'hit' : 'miss';
+
   const outcome = evaluatePreconditions(headers, file);
   if (outcome === 'failed') return problem(context, 'precondition_failed');
-  if (outcome === 'not_modified') return withoutBody(304, describe(match, representation, NO_HEADERS));
+  if (outcome === 'not_modified') return withoutBody(304, describe(match, file, varies, NO_HEADERS));
   // Range is defined only for GET (RFC 9110 §14.2).
   const isRanged = headers.range !== undefined && method === 'GET' && isRangeCurrent(headers, file);
   const range = isRanged ? parseRange(headers.range ?? '', file.size) : undefined;
@@ -41,40 +72,41 @@ export function respondWith(
     const detail = `range "${asked}": expected one that starts within the ${file.size} bytes of the file`;
     return problem(context, 'range_not_satisfiable', detail, ['Content-Range', `bytes */${file.size}`]);
   }
-  return content(match, representation, range, context.active.snapshot.limits.download.token_bytes);
+  return withBody(context, match, file, varies, range);
 }
 
 /**
  * 200, or 206 with a part of the content. A 206 repeats all headers even with If-Range, where RFC
  * 9110 §15.3.7 would permit fewer: an intermediate cache may not have them.
  */
-function content(
+function withBody(
+  { active: { root, snapshot } }: RequestContext,
   match: FileMatch,
-  representation: Representation,
+  file: PublishedFile,
+  varies: boolean,
   range: ByteRange | undefined,
-  tokenBytes: number,
-): HttpResponse {
-  const { file } = representation;
+): Answer {
   const { coding, size, bytes } = file;
-  const part = range ?? { first: 0, last: size - 1 };
-  const length = part.last + 1 - part.first;
-  const headers = describe(match, representation, match.route.contentHeaders);
+  const { first, last } = range ?? { first: 0, last: size - 1 };
+  const length = last + 1 - first;
+  const headers = describe(match, file, varies, match.route.contentHeaders);
   if (coding !== undefined) headers.push('Content-Encoding', coding);
-  if (range !== undefined) headers.push('Content-Range', `bytes ${part.first}-${part.last}/${size}`);
+  if (range !== undefined) headers.push('Content-Range', `bytes ${first}-${last}/${size}`);
   headers.push('Content-Length', String(length));
   return {
     status: range === undefined ? 200 : 206,
     headers,
-    body: range === undefined ? bytes : bytes?.subarray(part.first, part.last + 1),
-    stream: bytes === undefined ? { file, range: part } : undefined,
-    downloadCost: downloadCost(length, size, tokenBytes),
+    body: range === undefined ? bytes : bytes?.subarray(first, last + 1),
+    stream: bytes === undefined ? { root, file, first, last } : undefined,
+    downloadCost: downloadCost(length, size, snapshot.limits.download.token_bytes),
   };
 }
 
 /** The headers of a representation. */
 function describe(
   { route, required }: FileMatch,
-  { file: { etag, lastModified }, varies }: Representation,
+  { etag, lastModified }: PublishedFile,
+  varies: boolean,
   contentHeaders: HeaderList,
 ): string[] {
   return [
@@ -100,7 +132,7 @@ export function downloadCost(length: number, size: number, tokenBytes: number): 
   return Math.max(LEAST_DOWNLOAD_COST, length / Math.max(size, tokenBytes));
 }
 
-const withoutBody = (status: number, headers: string[]): HttpResponse => ({
+const withoutBody = (status: number, headers: string[]): Answer => ({
   status,
   headers,
   body: undefined,
@@ -108,19 +140,18 @@ const withoutBody = (status: number, headers: string[]): HttpResponse => ({
 });
 
 /** 308: the method is preserved (RFC 9110 §15.4.9). */
-export const redirect = ({ active, bucket }: RequestContext, location: string): HttpResponse =>
+export const redirect = ({ active, bucket }: RequestContext, location: string): Answer =>
   withoutBody(308, [...active.headers[bucket].notFound, 'Location', location, 'Content-Length', '0']);
 
 /** 204 to OPTIONS, for CORS preflights and other clients. */
-export const options = ({ active, bucket }: RequestContext): HttpResponse =>
+export const options = ({ active, bucket }: RequestContext): Answer =>
   withoutBody(204, [...active.headers[bucket].options]);
 
-/** Retry-After while nothing is published. */
-const NO_SNAPSHOT_RETRY_SECONDS = 10;
-const RETRY: HeaderList = ['Retry-After', String(NO_SNAPSHOT_RETRY_SECONDS)];
+/** Retry-After while nothing is published. 10 s. */
+const RETRY: HeaderList = ['Retry-After', '10'];
 
-/** 503: the published tree can't be read at present. */
-export const noSnapshot = (context: RequestContext, detail: string): HttpResponse =>
+/** 503: the published tree is gone. */
+export const noSnapshot = (context: RequestContext, detail: string): Answer =>
   problem(context, 'no_snapshot', detail, RETRY);
 
 const PROBLEM_HEADERS: HeaderList = ['Content-Type', 'application/problem+json'];
@@ -136,11 +167,11 @@ const VARY_ACCEPT: HeaderList = ['Vary', 'Accept'];
  * @param extra headers of this error only
  */
 export function problem(
-  { active, bucket, match, tokens, accept }: RequestContext,
+  { active, bucket, match, allowance, accept }: RequestContext,
   code: ErrorCode,
   detail?: string,
   extra = NO_HEADERS,
-): HttpResponse {
+): Answer {
   const { status, title, detail: usual } = active.snapshot.errors[code];
   const page = findErrorPage(active, match, code);
   const form = page !== undefined && prefersHtml(accept) ? page : undefined;
@@ -152,9 +183,9 @@ export function problem(
     ...(isStorable ? notFound : error),
     ...extra,
     // Only if the response is not storable: a cache would repeat one client's state to others.
-    ...(isStorable || tokens === undefined
+    ...(isStorable || allowance === undefined
       ? NO_HEADERS
-      : ['RateLimit', `"${tokens.bucket}";r=${tokens.remaining};t=${tokens.nextTokenSeconds}`]),
+      : ['RateLimit', `"${allowance.bucket}";r=${allowance.remaining};t=${allowance.nextTokenSeconds}`]),
     ...(page === undefined ? NO_HEADERS : VARY_ACCEPT),
     ...(form?.headers ?? PROBLEM_HEADERS),
     'Content-Length',
@@ -199,19 +230,20 @@ const UNPUBLISHED_HEADERS: HeaderList = [
 export const ALLOW: HeaderList = ['Allow', 'GET, HEAD, OPTIONS'];
 
 /** What responds to every request before the first snapshot: 204 to OPTIONS, otherwise 503. */
-export function unpublished({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): HttpResponse {
+export function unpublished({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): Answer {
   if (method === 'OPTIONS') return withoutBody(204, [...UNPUBLISHED_HEADERS, ...ALLOW]);
   const [path = ''] = url.split('?', 1);
   // Relative, as no base URL is known.
   const type = '/developers#error-no_snapshot';
-  const detail = 'nothing has been published yet';
-  const body = problemBody(type, 'No snapshot yet', 503, detail, path, 'no_snapshot');
-  const headers = [
-    ...UNPUBLISHED_HEADERS,
-    ...RETRY,
-    ...PROBLEM_HEADERS,
-    'Content-Length',
-    String(body.length),
-  ];
+  const body = problemBody(
+    type,
+    'No snapshot yet',
+    503,
+    'nothing has been published yet',
+    path,
+    'no_snapshot',
+  );
+  const length = ['Content-Length', String(body.length)];
+  const headers = [...UNPUBLISHED_HEADERS, ...RETRY, ...PROBLEM_HEADERS, ...length];
   return { status: 503, headers, body, downloadCost: 0 };
 }

@@ -3,9 +3,8 @@ import { Redis, type Result } from 'ioredis';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { errorCode, type Clock, type Log } from '../log.js';
-import { startTimer } from '../timeout.js';
+import { parseKey, rateLimitInfo, type MemoryStore } from './buckets.js';
 import { decide, emissionMs, type BucketName, type Decision, type Quota } from './gcra.js';
-import { parseKey, rateLimitInfo, type MemoryStore } from './memory-store.js';
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
@@ -66,17 +65,17 @@ const UNUSABLE = /^(?:READONLY|NOAUTH|NOPERM|WRONGPASS)/;
  * stores decide for a second, and then one request asks again. Each change is logged once.
  */
 export class RedisBuckets {
-  readonly #redis: Redis;
   readonly #name: string;
   readonly #log: Log;
+  readonly #redis: Redis;
+  /** Undefined before the first reply or error. */
   #isUp: boolean | undefined;
+  #fallbacks = 0;
   #skipUntilMs = 0;
   #failedMs = 0;
-  #fallbacks = 0;
 
-  /** @param url a URL or the path of a socket, validated for `--redis` */
+  /** @param url of the server, or the path of its socket; see redisUrl() */
   constructor(url: string, log: Log) {
-    // Without user name and password.
     this.#name = `Redis at ${url.startsWith('/') ? url.replace(/\?.*/, '') : new URL(url).host}`;
     this.#log = log;
     this.#redis = new Redis(url, {
@@ -112,13 +111,11 @@ export class RedisBuckets {
 
   /** Connects. Settles when Redis is known to be up or not, in about a second; never rejects. */
   async start(): Promise<void> {
-    const isConnected = await Promise.race([
-      this.#redis.connect().then(
-        () => true,
-        () => false,
-      ),
-      pause(START_MS, false, { ref: false }),
-    ]);
+    const connecting = this.#redis.connect().then(
+      () => true,
+      () => false,
+    );
+    const isConnected = await Promise.race([connecting, pause(START_MS, false, { ref: false })]);
     if (isConnected) await this.#ask(redisKey('start', START_QUOTA, 'start'), START_QUOTA, 1);
     else this.#skip('no connection');
   }
@@ -130,17 +127,17 @@ export class RedisBuckets {
    * @param local decides if Redis does not. Its quota is also this store's quota
    */
   store(bucket: BucketName, local: MemoryStore, clock: Clock): Store {
-    const bucketKey = (client: string): string => redisKey(bucket, local.quota, client);
+    const keyOf = (client: string): string => redisKey(bucket, local.quota, client);
     return {
       increment: async (key) => {
         const { client, cost } = parseKey(key);
-        const decision = await this.take(bucketKey(client), local.quota, cost);
+        const decision = await this.take(keyOf(client), local.quota, cost);
         return decision === undefined ? local.increment(key) : rateLimitInfo(decision, local.quota, clock());
       },
       // If Redis failed or recovered since increment(), the refund goes to the wrong bucket.
       decrement: async (key) => {
         const { client, cost } = parseKey(key);
-        if (!(await this.refund(bucketKey(client), local.quota, cost))) local.decrement(key);
+        if (!(await this.refund(keyOf(client), local.quota, cost))) local.decrement(key);
       },
       // Never called; part of express-rate-limit's interface.
       resetKey: (key) => local.resetKey(key),
@@ -187,14 +184,16 @@ export class RedisBuckets {
     }
   }
 
-  /** Not by ioredis' commandTimeout: after a pause of this process, it is too late for replies that are there. */
+  /**
+   * Not by ioredis' commandTimeout: after a pause of this process, a reply may be there already, and
+   * timers come first. So one more turn of the event loop is waited for.
+   */
   #run(key: string, emission: number, capacity: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const timer = startTimer('Redis', BUDGET_MS, reject);
-      this.#redis
-        .gcra(key, emission, capacity)
-        .then(resolve, reject)
-        .finally(() => clearTimeout(timer));
+      const late = new Error(`Redis did not answer within ${BUDGET_MS} ms`);
+      const timer = setTimeout(() => setImmediate(() => reject(late)), BUDGET_MS);
+      const asked = this.#redis.gcra(key, emission, capacity).then(resolve, reject);
+      void asked.finally(() => clearTimeout(timer));
     });
   }
 

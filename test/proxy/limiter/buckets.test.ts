@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 
-import { formatKey, MemoryStore, parseKey } from '../../../proxy/limiter/memory-store.js';
+import { formatKey, MemoryStore, parseKey } from '../../../proxy/limiter/buckets.js';
 
 const QUOTA = { burst: 3, emissionIntervalMs: 1000 };
 

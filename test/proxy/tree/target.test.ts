@@ -1,7 +1,7 @@
 import { array, assert as check, constantFrom, oneof, property, string as anyString } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { parseTarget, uriReference } from '../../../proxy/snapshot/request-target.js';
+import { parseTarget, uriReference } from '../../../proxy/tree/target.js';
 
 /** Targets with more than their share of what makes a difference. */
 const TARGETS = array(

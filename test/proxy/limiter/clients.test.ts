@@ -1,3 +1,4 @@
+import express from 'express';
 import * as fc from 'fast-check';
 import { IncomingMessage } from 'node:http';
 import { BlockList, isIP, Socket, SocketAddress } from 'node:net';
@@ -12,7 +13,7 @@ import {
   createRangeMatcher,
   parseRanges,
   type AddressRange,
-} from '../../proxy/clients.js';
+} from '../../../proxy/limiter/clients.js';
 
 const RUNS = 2_000;
 
@@ -235,7 +236,8 @@ function reader(ranges?: string) {
   let nowMs = 0;
   const isTrusted = createRangeMatcher(ranges === undefined ? [] : parseRanges(ranges));
   const dependencies = { clock: () => nowMs, log: (line: string) => void log.push(line) };
-  const clientAddress = createClientAddress(isTrusted, dependencies);
+  const app = express();
+  const clientAddress = createClientAddress(app, isTrusted, dependencies);
   return {
     log,
     advance: (ms: number) => void (nowMs += ms),
@@ -243,6 +245,8 @@ function reader(ranges?: string) {
       const socket = new Socket();
       Object.defineProperty(socket, 'remoteAddress', { value: peer });
       const request = new IncomingMessage(socket);
+      // As Express does with each.
+      Object.setPrototypeOf(request, app.request);
       if (header !== undefined) request.headers['x-forwarded-for'] = header;
       return clientAddress(request);
     },
