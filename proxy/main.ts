@@ -183,6 +183,12 @@ function baseUrl(server: Server): string {
 
 function stopOnSignal(stop: HttpServer['stop']): void {
   let stoppingSinceMs: number | undefined;
+  const end = async (): Promise<void> => {
+    const isClean = await stop(STOP_TIMEOUT_MS);
+    if (!isClean) log(`cut what was still open after ${STOP_TIMEOUT_MS / 1000} s`);
+    setTimeout(() => process.exit(EXIT.done), FLUSH_MS);
+    process.stdout.write('', () => process.exit(EXIT.done));
+  };
   for (const signal of SIGNALS) {
     process.on(signal, () => {
       const nowMs = clock();
@@ -195,11 +201,7 @@ function stopOnSignal(stop: HttpServer['stop']): void {
       }
       stoppingSinceMs = nowMs;
       log(`${signal}: finishing what is in flight`);
-      void stop(STOP_TIMEOUT_MS).then((isClean) => {
-        if (!isClean) log(`cut what was still open after ${STOP_TIMEOUT_MS / 1000} s`);
-        setTimeout(() => process.exit(EXIT.done), FLUSH_MS);
-        process.stdout.write('', () => process.exit(EXIT.done));
-      });
+      void end();
     });
   }
 }

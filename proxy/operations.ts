@@ -3,15 +3,14 @@ import { createServer, type Server } from 'node:http';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 import { BUCKETS, type BucketName } from './limiter/gcra.js';
-import type { CacheClass, Snapshot } from './tree/schema.js';
+import type { Snapshot } from './tree/schema.js';
 
 /** The operations port: liveness, readiness, and metrics for Prometheus. */
 
 /** The limit that closed a connection: --max-connections or --max-connections-per-client. */
 const DROP_REASONS = ['total', 'client'] as const;
-export type DropReason = (typeof DROP_REASONS)[number];
 
-/** Sources of values that are not counted here; read on each scrape. */
+/** What others count; read on each scrape. */
 export interface MetricSources {
   readonly snapshots: {
     readonly current: { readonly snapshot: Pick<Snapshot, 'sequence' | 'as_of' | 'built_at'> } | undefined;
@@ -27,10 +26,14 @@ export interface MetricSources {
   readonly build: { readonly version: string; readonly node: string };
 }
 
+/** A value with its labels; undefined for none, which is NaN. */
+type Sample = readonly [labels: Record<string, string>, value: number | undefined];
+
 /** Upper bounds of the duration histogram: from memory, from disk, downloads. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 const PREFIX = 'register_proxy_';
 
+/** Counts what the proxy does. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #requests = this.#counter(
@@ -40,12 +43,6 @@ export class Metrics {
     'status',
   );
   readonly #bytes = this.#counter('response_bytes_total', 'Content handed to connections', 'class');
-  readonly #durations = new Histogram({
-    name: `${PREFIX}request_duration_seconds`,
-    help: 'Time to the end of a response',
-    buckets: DURATION_BUCKETS,
-    registers: [this.#registry],
-  });
   readonly #refusals = this.#counter('limiter_refusals_total', 'Requests refused by a limit', 'limiter');
   readonly #hits = this.#counter('cache_hits_total', 'Files served from memory');
   readonly #misses = this.#counter('cache_misses_total', 'Files that the disk was asked for');
@@ -54,6 +51,12 @@ export class Metrics {
     'Connections closed without a response: too many in total, or of one client',
     'reason',
   );
+  readonly #durations = new Histogram({
+    name: `${PREFIX}request_duration_seconds`,
+    help: 'Time to the end of a response',
+    buckets: DURATION_BUCKETS,
+    registers: [this.#registry],
+  });
 
   constructor() {
     for (const limiter of BUCKETS) this.#refusals.inc({ limiter }, 0);
@@ -61,16 +64,12 @@ export class Metrics {
   }
 
   /**
+   * @param responseClass that of the route, or `unrouted`
    * @param status undefined if the client left before
-   * @param seconds from the request's headers to the end of its response
+   * @param seconds from the turn of the request to the end of its response
    * @param bytes of content handed to the connection
    */
-  responded(
-    responseClass: CacheClass | 'unrouted',
-    status: number | undefined,
-    seconds: number,
-    bytes: number,
-  ): void {
+  responded(responseClass: string, status: number | undefined, seconds: number, bytes: number): void {
     this.#requests.inc({ class: responseClass, status: status ?? 'none' });
     if (bytes > 0) this.#bytes.inc({ class: responseClass }, bytes);
     this.#durations.observe(seconds);
@@ -84,45 +83,51 @@ export class Metrics {
     (cache === 'hit' ? this.#hits : this.#misses).inc();
   }
 
-  connectionDropped(reason: DropReason): void {
+  connectionDropped(reason: (typeof DROP_REASONS)[number]): void {
     this.#drops.inc({ reason });
   }
 
-  /** Adds what Node and others count; it is read on each scrape. */
+  /** Adds what Node and others count. */
   watch({ snapshots, files, limits: { local }, connections, redis, build }: MetricSources): void {
     // CPU, memory, descriptors, garbage collection, event-loop delay (nodejs_eventloop_lag_…).
     collectDefaultMetrics({ register: this.#registry });
+    const byLimiter = (read: (name: BucketName) => number) => (): Sample[] =>
+      BUCKETS.map((limiter) => [{ limiter }, read(limiter)]);
+    const one = (read: () => number | undefined) => (): Sample[] => [[{}, read()]];
     const snapshot = () => snapshots.current?.snapshot;
-    this.#read('cache_bytes', 'Memory that the file cache takes', () => files.bytes);
-    this.#byLimiter('limiter_entries', 'Clients in the local store of a limit', (name) => local[name].size);
-    this.#byLimiter(
-      'limiter_evictions_total',
-      'Clients evicted although their bucket was not full',
-      (name) => local[name].evictions,
-    );
-    if (redis !== undefined) {
-      this.#read('redis_up', '1 if Redis keeps the limits, 0 if this process does', () => Number(redis.isUp));
-      this.#read('redis_fallbacks_total', 'Requests decided without Redis', () => redis.fallbacks);
-    }
-    this.#read('connections', 'Open connections', connections);
-    this.#read('snapshot_sequence', 'Sequence of the snapshot in service', () => snapshot()?.sequence);
-    this.#read(
-      'snapshot_as_of_timestamp_seconds',
-      'Time of the newest measurement in the snapshot in service',
-      () => toSeconds(snapshot()?.as_of),
-    );
-    this.#read('snapshot_built_timestamp_seconds', 'Time at which the snapshot in service was built', () =>
-      toSeconds(snapshot()?.built_at),
-    );
-    this.#read('snapshot_readable', '0 if snapshot.json was missing or refused at the last look', () =>
-      Number(snapshots.isCurrent),
-    );
-    new Gauge({
-      name: `${PREFIX}build_info`,
-      help: 'Versions of the proxy and of Node',
-      labelNames: ['version', 'node'],
-      registers: [this.#registry],
-    }).set({ ...build }, 1);
+    const sources: [name: string, help: string, read: () => Sample[]][] = [
+      ['cache_bytes', 'Memory that the file cache takes', one(() => files.bytes)],
+      ['limiter_entries', 'Clients in the local store of a limit', byLimiter((name) => local[name].size)],
+      [
+        'limiter_evictions_total',
+        'Clients evicted although their bucket was not full',
+        byLimiter((name) => local[name].evictions),
+      ],
+      ['connections', 'Open connections', one(connections)],
+      ['snapshot_sequence', 'Sequence of the snapshot in service', one(() => snapshot()?.sequence)],
+      [
+        'snapshot_as_of_timestamp_seconds',
+        'Time of the newest measurement in the snapshot in service',
+        one(() => toSeconds(snapshot()?.as_of)),
+      ],
+      [
+        'snapshot_built_timestamp_seconds',
+        'Time at which the snapshot in service was built',
+        one(() => toSeconds(snapshot()?.built_at)),
+      ],
+      [
+        'snapshot_readable',
+        '0 if snapshot.json was missing or refused at the last look',
+        one(() => Number(snapshots.isCurrent)),
+      ],
+      ['build_info', 'Versions of the proxy and of Node', () => [[build, 1]]],
+    ];
+    if (redis !== undefined)
+      sources.push(
+        ['redis_up', '1 if Redis keeps the limits, 0 if this process does', one(() => Number(redis.isUp))],
+        ['redis_fallbacks_total', 'Requests decided without Redis', one(() => redis.fallbacks)],
+      );
+    for (const [name, help, read] of sources) this.#add(name, help, read);
   }
 
   /** The text that Prometheus scrapes. */
@@ -138,74 +143,49 @@ export class Metrics {
     return new Counter({ name: PREFIX + name, help, labelNames, registers: [this.#registry] });
   }
 
-  /** A counter if it is a total, otherwise a gauge. @param read undefined for no value, which is NaN */
-  #read(name: string, help: string, read: () => number | undefined): void {
-    this.#readEach(name, help, [[{}, read]]);
-  }
-
-  #byLimiter(name: string, help: string, read: (name: BucketName) => number): void {
-    const values = BUCKETS.map((limiter) => [{ limiter }, () => read(limiter)] as const);
-    this.#readEach(name, help, values);
-  }
-
-  #readEach(
-    name: string,
-    help: string,
-    values: readonly (readonly [labels: Record<string, string>, read: () => number | undefined])[],
-  ): void {
+  /** A counter if it is a total, otherwise a gauge. */
+  #add(name: string, help: string, read: () => Sample[]): void {
     const Metric = name.endsWith('_total') ? Counter : Gauge;
     const metric: Counter | Gauge = new Metric({
       name: PREFIX + name,
       help,
-      labelNames: Object.keys(values[0]?.[0] ?? {}),
+      labelNames: Object.keys(read()[0]?.[0] ?? {}),
       registers: [this.#registry],
       collect: () => {
         metric.reset();
-        for (const [labels, read] of values) metric.inc(labels, read() ?? Number.NaN);
+        for (const [labels, value = Number.NaN] of read()) metric.inc(labels, value);
       },
     });
   }
 }
 
-function toSeconds(time: string | null | undefined): number | undefined {
-  return typeof time === 'string' ? Date.parse(time) / 1000 : undefined;
-}
+const toSeconds = (time: string | null | undefined): number | undefined =>
+  typeof time === 'string' ? Date.parse(time) / 1000 : undefined;
 
-/** Of the port for operations. */
 const MAX_CONNECTIONS = 100;
 const NO_STORE = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
 
-/**
- * The server of the port for operations, not listening yet. It has no limits and no access control,
- * and must not be public.
- */
+/** The server of the operations port, not listening yet. It has no access control: it must not be public. */
 export function createAdminServer(
   metrics: Pick<Metrics, 'contentType' | 'read'>,
   readiness: () => Readiness,
 ): Server {
   const app = express().disable('x-powered-by').disable('etag').set('env', 'production');
-  app.use((_request, response, next) => {
-    response.set(NO_STORE);
-    next();
-  });
+  const send = (response: Response, status: number, type: string, body: string): void =>
+    void response.status(status).set(NO_STORE).set('Content-Type', type).send(body);
+  const sendJson = (response: Response, status: number, body: object): void =>
+    send(response, status, 'application/json; charset=utf-8', `${JSON.stringify(body)}\n`);
   app.get('/healthz', (_request, response) => sendJson(response, 200, { status: 'ok' }));
   app.get('/readyz', (_request, response) => {
     const { status, body } = readiness();
     sendJson(response, status, body);
   });
-  app.get('/metrics', async (_request, response) => {
-    response.set('Content-Type', metrics.contentType).send(await metrics.read());
-  });
+  app.get('/metrics', async (_request, response) =>
+    send(response, 200, metrics.contentType, await metrics.read()),
+  );
   const server = createServer(app);
   server.maxConnections = MAX_CONNECTIONS;
   return server;
-}
-
-function sendJson(response: Response, status: number, body: object): void {
-  response
-    .status(status)
-    .type('json')
-    .send(`${JSON.stringify(body)}\n`);
 }
 
 /** The response of /readyz. */
@@ -229,16 +209,19 @@ export interface ReadinessFacts {
 /** Whether this process should receive requests, and why not. */
 export function describeReadiness(facts: ReadinessFacts): Readiness {
   const { snapshot, isCurrent, isStopping, nowMs, maxAgeMs = Number.POSITIVE_INFINITY } = facts;
-  if (snapshot === undefined) {
-    return { status: 503, body: { ready: false, reason: isStopping ? 'stopping' : 'no snapshot yet' } };
-  }
-  const { sequence, as_of, built_at } = snapshot;
   // Not below 0 if the builder's clock is ahead.
-  const ageMs = Math.max(0, nowMs - Date.parse(built_at));
-  const body = { sequence, as_of, built_at, age_seconds: Math.floor(ageMs / 1000) };
-  const unready = (reason: string): Readiness => ({ status: 503, body: { ready: false, reason, ...body } });
-  if (isStopping) return unready('stopping');
-  if (!isCurrent) return unready('snapshot.json is missing or was refused; the log says why');
-  if (ageMs > maxAgeMs) return unready(`the snapshot was built more than ${maxAgeMs / 1000} s ago`);
-  return { status: 200, body: { ready: true, ...body } };
+  const ageMs = snapshot === undefined ? 0 : Math.max(0, nowMs - Date.parse(snapshot.built_at));
+  const { sequence, as_of, built_at } = snapshot ?? { sequence: null, as_of: null, built_at: null };
+  const about = snapshot && { sequence, as_of, built_at, age_seconds: Math.floor(ageMs / 1000) };
+  const reason = isStopping
+    ? 'stopping'
+    : snapshot === undefined
+      ? 'no snapshot yet'
+      : !isCurrent
+        ? 'snapshot.json is missing or was refused; the log says why'
+        : ageMs > maxAgeMs
+          ? `the snapshot was built more than ${maxAgeMs / 1000} s ago`
+          : undefined;
+  if (reason === undefined) return { status: 200, body: { ready: true, ...about } };
+  return { status: 503, body: { ready: false, reason, ...about } };
 }

@@ -51,7 +51,8 @@ export function content(
   const whole = match.file === SNAPSHOT_FILE ? active.document : files.get(match.file, active);
   if (whole === undefined) return undefined;
   // Downloads have compressed variants of their own.
-  const varies = whole.size >= active.snapshot.compressed_from && match.route.class !== 'download';
+  const { compressed_from: compressedFrom = Number.POSITIVE_INFINITY } = active.snapshot;
+  const varies = whole.size >= compressedFrom && match.route.class !== 'download';
   let file = whole;
   if (varies) {
     for (const coding of acceptedCodings(headers['accept-encoding'])) {

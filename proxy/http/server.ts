@@ -259,7 +259,8 @@ async function stopServer(
       if (unanswered === 0 && socket.bytesRead === bytesRead.get(socket)) socket.destroy();
   }, STOP_IDLE_MS);
   // Not close() of node:http, which calls closeIdleConnections() at once.
-  await new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
+  const close = (resolve: () => void): void => void NetServer.prototype.close.call(server, resolve);
+  await new Promise<void>((resolve) => setImmediate(close, resolve));
   // Responses that were cut end a moment later, and with them come the last lines of the access log.
   await Promise.all([...connections.values()].map(({ socket }) => once(socket, 'close')));
   clearTimeout(bound);

@@ -107,7 +107,6 @@ export class Router {
         throw malformed(`: route "${declaration.name}": ${problem}`);
       }
     }
-    const literalLength = ({ source }: RegExp): number => source.replaceAll(ANY_VALUE, '').length;
     this.#patterns.sort((a, b) => literalLength(b.path) - literalLength(a.path));
   }
 
@@ -166,6 +165,9 @@ export function isPage({ class: cacheClass, type }: RouteDeclaration): boolean {
 
 const PLACEHOLDER = /\{([a-z_]+)\}/g;
 const ANY_VALUE = '([^/]*)';
+
+/** How much of a path is no parameter. */
+const literalLength = ({ source }: RegExp): number => source.replaceAll(ANY_VALUE, '').length;
 
 /** @throws Error if a template names a parameter that is not declared */
 function compileRoute(

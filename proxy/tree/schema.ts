@@ -133,7 +133,7 @@ const error = z.object({
 });
 
 /** A file whose SHA-256 is known without reading it. */
-const hashed = z.object({ file: urlPath, bytes: integer(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
+const hashed = z.object({ file: z.string(), bytes: integer(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
 
 const schema = z.object({
   /** Numbers the published snapshots. */
@@ -171,7 +171,7 @@ const schema = z.object({
   /** At and below these paths, all errors are problem documents. */
   problems_below: z.array(urlPath).default([]),
   /** Files of at least this many bytes, except downloads, have compressed siblings. */
-  compressed_from: integer(0).default(Number.MAX_SAFE_INTEGER),
+  compressed_from: integer(0).optional(),
   downloads: z.object({ files: z.array(hashed).default([]) }).default({ files: [] }),
   /** Other files that are not in the digest, and documents above 1 MiB. */
   files: z.array(hashed).default([]),

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await snapshot(buildArgs(register, out));
 });
 
-const UNITS = readdirSync(DEPLOY).filter((name) => /\.(service|socket|timer)$/.test(name));
+const UNITS = readdirSync(DEPLOY).filter((name) => /\.(service|timer)$/.test(name));
 const HAS_SYSTEMD = has('the units of deploy/', 'systemd');
 
 describe.skipIf(!HAS_SYSTEMD)('the units', () => {
@@ -45,7 +45,7 @@ describe.skipIf(!HAS_SYSTEMD)('the units', () => {
       const text = read(unit).replaceAll('/srv/register-api', PROJECT.replace(/\/$/, ''));
       writeFileSync(join(folder, unit), text.replaceAll('/usr/bin/node', process.execPath));
     }
-    // As the socket has it installed.
+    // As two proxies have it installed.
     copyFileSync(join(folder, 'register-proxy.service'), join(folder, 'register-proxy@.service'));
     cpSync(join(DEPLOY, 'register-proxy@.service.d'), join(folder, 'register-proxy@.service.d'), {
       recursive: true,

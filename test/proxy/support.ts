@@ -12,11 +12,10 @@ import { z } from 'zod';
 import { createApp, type AppOptions } from '../../proxy/http/app.js';
 import { createHttpServer, type ServerOptions } from '../../proxy/http/server.js';
 import { Metrics } from '../../proxy/operations.js';
-import { Snapshots } from '../../proxy/tree/snapshot.js';
-import type { ActiveSnapshot } from '../../proxy/tree/snapshot.js';
+import { Snapshots, type ActiveSnapshot } from '../../proxy/tree/snapshot.js';
 import { listenOn } from '../support/ports.js';
 import { portOf, spawnProxy, type ProxyProcess } from '../support/proxy.js';
-import { LIMITS, snapshotJson } from '../support/snapshot.js';
+import { snapshotJson } from '../support/snapshot.js';
 
 /** Hand-made trees, and the proxy on a port of its own with a clock that only moves when told to. */
 
@@ -93,19 +92,17 @@ export interface TestOptions extends Partial<Pick<AppOptions, 'isTrusted' | 'sha
   readonly server?: Partial<ServerOptions>;
 }
 
-const limitsWith = (quotas: TestQuotas, limits: typeof LIMITS = LIMITS) =>
-  Object.fromEntries(
-    (['api', 'download', 'page'] as const).map((bucket) => {
-      const { burst: tokens, emissionIntervalMs: ms } = quotas[bucket] ?? {};
-      const changes = { ...(tokens && { tokens }), ...(ms && { refill_seconds: ms / 1000 }) };
-      return [bucket, { ...limits[bucket], ...changes }];
-    }),
-  );
-
 /** Gives a published tree other limits. */
 async function limit(root: string, quotas: TestQuotas): Promise<void> {
-  const { limits, ...others } = JSON.parse(await readFile(join(root, 'snapshot.json'), 'utf8'));
-  await publish(root, 'snapshot.json', JSON.stringify({ ...others, limits: limitsWith(quotas, limits) }));
+  const snapshot = z
+    .looseObject({ limits: z.record(z.string(), z.looseObject({})) })
+    .parse(JSON.parse(await readFile(join(root, 'snapshot.json'), 'utf8')));
+  for (const [bucket, { burst, emissionIntervalMs: ms }] of Object.entries(quotas))
+    Object.assign(snapshot.limits[bucket] ?? {}, {
+      ...(burst && { tokens: burst }),
+      ...(ms && { refill_seconds: ms / 1000 }),
+    });
+  await publish(root, 'snapshot.json', JSON.stringify(snapshot));
 }
 
 /** Something that is waited for until it is let go. */

@@ -144,7 +144,7 @@ it('createApp follows a new snapshot: its routes, its limits and its headers', a
   const headers = { ...HEADERS, content: { ...HEADERS.content, record } };
   await publishSnapshot(root, { sequence: 4, service, limits, headers, routes: [route] });
   expect(JSON.parse((await ask('/snapshot.json')).text)).toMatchObject({ sequence: 3 });
-  await look();
+  look();
   const answer = await ask('/new');
   expect(answer.status).toBe(200);
   expect(answer.headers['ratelimit-policy']).toBe('"api";q=2;w=5');
@@ -196,7 +196,7 @@ it('createApp serves a root that is a link, and the tree that it is switched to 
   await rename(`${link}.new`, link);
   // Not half of one and half of the other.
   expect(await texts()).toEqual([FILES['api/v1/group/7.json'], FILES['group/7/history.json']]);
-  await look();
+  look();
   expect(await texts()).toEqual(['{"id":7,"name":"next"}', '{"members":null}']);
 });
 

@@ -192,7 +192,7 @@ describe('the access log', () => {
     const write = createAccessLog(output, (line) => void said?.push(line));
     const [entry] = [{ method: 'GET', path: '/', status: 200, bytes: 0, duration_ms: 1, class: 'page' }];
     for (let count = 0; count < 3; count += 1)
-      write({ ...entry!, cache: null, address: null, aborted: false });
+      write({ ...entry, cache: null, address: null, aborted: false });
     expect([lines?.length, said?.length]).toEqual([0, 1]);
     expect(said?.[0]).toContain('lines are lost');
   });

@@ -85,7 +85,7 @@ it('the page of an error is read once for a snapshot, and that of the snapshot i
   for (const target of ['/nothing', '/more']) expect((await browse(proxy, target)).text).toBe(NOT_FOUND);
   expect(pagesRead()).toHaveLength(2);
   await publishSnapshot(proxy.root, { ...CHANGES, sequence: 4 });
-  await proxy.look();
+  proxy.look();
   expect((await browse(proxy, '/nothing')).text).toBe('newer');
 });
 

@@ -99,9 +99,9 @@ describe('Files', () => {
   });
 });
 
-describe('A file that is streamed', () => {
-  const hashes = (bytes: number) => new Map([['a', { bytes, sha256: sha256(LARGE) }]]);
+const hashes = (bytes: number) => new Map([['a', { bytes, sha256: sha256(LARGE) }]]);
 
+describe('A file that is streamed', () => {
   it('has no bytes, and the ETag that snapshot.json states for its size', async () => {
     const { files, tree } = await filesOf({ a: LARGE });
     const { etag, bytes, size } = files.get('a', { ...tree, hashes: hashes(LARGE.length) }) ?? {};
