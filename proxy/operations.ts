@@ -29,6 +29,10 @@ export interface MetricSources {
 /** A value with its labels; undefined for none, which is NaN. */
 type Sample = readonly [labels: Record<string, string>, value: number | undefined];
 
+const one = (read: () => number | undefined) => (): Sample[] => [[{}, read()]];
+const byLimiter = (read: (name: BucketName) => number) => (): Sample[] =>
+  BUCKETS.map((limiter) => [{ limiter }, read(limiter)]);
+
 /** Upper bounds of the duration histogram: from memory, from disk, downloads. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 const PREFIX = 'register_proxy_';
@@ -91,9 +95,6 @@ export class Metrics {
   watch({ snapshots, files, limits: { local }, connections, redis, build }: MetricSources): void {
     // CPU, memory, descriptors, garbage collection, event-loop delay (nodejs_eventloop_lag_…).
     collectDefaultMetrics({ register: this.#registry });
-    const byLimiter = (read: (name: BucketName) => number) => (): Sample[] =>
-      BUCKETS.map((limiter) => [{ limiter }, read(limiter)]);
-    const one = (read: () => number | undefined) => (): Sample[] => [[{}, read()]];
     const snapshot = () => snapshots.current?.snapshot;
     const sources: [name: string, help: string, read: () => Sample[]][] = [
       ['cache_bytes', 'Memory that the file cache takes', one(() => files.bytes)],
@@ -165,16 +166,20 @@ const toSeconds = (time: string | null | undefined): number | undefined =>
 const MAX_CONNECTIONS = 100;
 const NO_STORE = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
 
+function send(response: Response, status: number, type: string, body: string): void {
+  response.status(status).set(NO_STORE).set('Content-Type', type).send(body);
+}
+
+function sendJson(response: Response, status: number, body: object): void {
+  send(response, status, 'application/json; charset=utf-8', `${JSON.stringify(body)}\n`);
+}
+
 /** The server of the operations port, not listening yet. It has no access control: it must not be public. */
 export function createAdminServer(
   metrics: Pick<Metrics, 'contentType' | 'read'>,
   readiness: () => Readiness,
 ): Server {
   const app = express().disable('x-powered-by').disable('etag').set('env', 'production');
-  const send = (response: Response, status: number, type: string, body: string): void =>
-    void response.status(status).set(NO_STORE).set('Content-Type', type).send(body);
-  const sendJson = (response: Response, status: number, body: object): void =>
-    send(response, status, 'application/json; charset=utf-8', `${JSON.stringify(body)}\n`);
   app.get('/healthz', (_request, response) => sendJson(response, 200, { status: 'ok' }));
   app.get('/readyz', (_request, response) => {
     const { status, body } = readiness();

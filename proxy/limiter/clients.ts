@@ -29,13 +29,13 @@ const NAMED_RANGES: Readonly<Record<string, readonly string[]>> = {
 const WIDEST_PREFIX = { ipv4: 8, ipv6: 7 } as const;
 
 /**
- * Access providers commonly assign a whole /56 to a customer, so a limit per IPv6 address would be
- * no limit.
+ * Groups of 16 bits of the network that a client is known by. Access providers commonly assign a whole
+ * /56 to a customer, so a limit per IPv6 address would be no limit.
  */
-const CLIENT_PREFIX = 56;
+const CLIENT_GROUPS = 4;
 
-/** Answers that are remembered, since an IPv6 address takes longer than all the rest of the limiter. */
-const REMEMBERED = 20_000;
+/** Peers and proxies of which is remembered whether they are trusted. */
+const REMEMBERED = 1_000;
 
 /**
  * IPv4 in IPv6, as WHATWG's URL writes it: mapped (RFC 4291 §2.5.5.2), or translated by NAT64 (RFC
@@ -58,21 +58,27 @@ export function canonicalAddress(text: string): string | undefined {
   return [24, 16, 8, 0].map((bits) => (value >>> bits) & 255).join('.');
 }
 
-const networks = new LRUCache<string, string>({ max: REMEMBERED });
-
 /**
- * The key of a client's bucket: its IPv4 address, or the /56 of its IPv6 address.
+ * The key of a client's bucket: its IPv4 address, or the /56 of its IPv6 address, as
+ * ipKeyGenerator(address, 56) has it. That takes 7 us, a fifth of a request.
  *
  * @param address canonical; undefined if the client is gone
  */
 export function clientKey(address: string | undefined): string {
   if (address === undefined) return 'gone';
   if (!address.includes(':')) return address;
-  const known = networks.get(address);
-  if (known !== undefined) return known;
-  const network = ipKeyGenerator(address, CLIENT_PREFIX);
-  networks.set(address, network);
-  return network;
+  const [left = '', right] = address.split('::');
+  const groups = left === '' ? [] : left.split(':');
+  if (groups.length < CLIENT_GROUPS && right !== undefined) {
+    const tail = right === '' ? [] : right.split(':');
+    while (groups.length + tail.length < 8) groups.push('0');
+    groups.push(...tail);
+  }
+  groups.length = CLIENT_GROUPS;
+  // All but the last 8 of 64 bits.
+  groups[CLIENT_GROUPS - 1] = groups[CLIENT_GROUPS - 1]?.replace(/^.{1,2}$/, '0').replace(/..$/, '00') ?? '0';
+  while (groups.at(-1) === '0') groups.pop();
+  return `${groups.join(':')}::/56`;
 }
 
 /**
@@ -129,7 +135,7 @@ function expectation(text: string): string {
     : `${expected}, not "${text}"`;
 }
 
-/** Whether an address, in any notation, is that of a trusted proxy. */
+/** Whether an address, in any notation and with a port or not, is that of a trusted proxy. */
 export type RangeMatcher = (address: string) => boolean;
 
 /** IPv4 addresses match only IPv4 ranges: `::/8` does not contain all of IPv4. */
@@ -141,7 +147,7 @@ export function createRangeMatcher(ranges: readonly AddressRange[]): RangeMatche
   return (text) => {
     let isInside = known.get(text);
     if (isInside === undefined) {
-      const address = canonicalAddress(text);
+      const address = forwardedAddress(text);
       const family = address?.includes(':') === true ? 'ipv6' : 'ipv4';
       isInside = address !== undefined && lists[family].check(address, family);
       known.set(copyText(text), isInside);
@@ -181,7 +187,7 @@ export function createClientAddress(
   isTrusted: RangeMatcher,
   dependencies: Dependencies,
 ): ClientAddress {
-  app.set('trust proxy', (element: string) => isTrusted(forwardedAddress(element) ?? element));
+  app.set('trust proxy', isTrusted);
   const { request: getters } = app;
   const warn = rateLimitedLog(dependencies, WARNING_INTERVAL_MS);
   return (request) => {

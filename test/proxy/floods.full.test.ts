@@ -49,6 +49,7 @@ it.runIf(isLinux)(
       if (isOver) return;
       const socket = dumb(port).pause();
       const write = (): void => {
+        // oxlint-disable-next-line no-unmodified-loop-condition
         while (!isOver && socket.writable && socket.write(requests));
       };
       sockets.add(socket);
