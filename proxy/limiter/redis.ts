@@ -14,25 +14,17 @@ declare module 'ioredis' {
 
 /** The longest a request waits for Redis; then the local store decides. */
 const BUDGET_MS = 50;
-/** After an error or a late reply, no request asks Redis for this long. 1 s. */
+/** After an error or a late reply, no request asks Redis for this long; the start waits for it. 1 s. */
 const SKIP_MS = 1_000;
-/** How long the start of the proxy waits for a connection. 1 s. */
-const START_MS = 1_000;
 const RECONNECT_MS = 500;
 /** A connection with outstanding replies that is silent for this long is replaced. 5 s. */
 const SILENCE_MS = 5_000;
 
 /**
- * decide() and refund() of gcra.ts, on the server's clock.
- *
- * KEYS[1]: a client's bucket, its TAT. It expires when full, so a missing key means full.
- * ARGV: the emission to add in milliseconds, negative for a refund; the refill time of all tokens.
- * Returns the server's time and the previous TAT, from which decide() makes the same decision.
- *
- * - The TAT is limited to that of an empty bucket, or setting the server's clock back would lock
- *   clients out for as long.
- * - %.0f: Lua would write 1.8e+12.
- * - Requires Redis 5 (earlier scripts can't write after calling TIME), or any Valkey.
+ * decide() and refund() of gcra.ts, on the server's clock. KEYS[1] is a client's TAT, which expires when
+ * its bucket is full. ARGV: the emission to add in ms, negative for a refund; the refill time of all
+ * tokens. The TAT is bounded, since the server's clock may be set back. %.0f: Lua would write 1.8e+12.
+ * Needs Redis 5 (no earlier one writes after TIME), or any Valkey.
  */
 export const GCRA_SCRIPT = `
 local time = redis.call('TIME')
@@ -65,12 +57,12 @@ const UNUSABLE = /^(?:READONLY|NOAUTH|NOPERM|WRONGPASS)/;
  * stores decide for a second, and then one request asks again. Each change is logged once.
  */
 export class RedisBuckets {
+  /** Requests decided by the local store instead, since the start. */
+  fallbacks = 0;
   readonly #name: string;
   readonly #log: Log;
   readonly #redis: Redis;
-  /** Undefined before the first reply or error. */
   #isUp: boolean | undefined;
-  #fallbacks = 0;
   #skipUntilMs = 0;
   #failedMs = 0;
 
@@ -80,7 +72,6 @@ export class RedisBuckets {
     this.#log = log;
     this.#redis = new Redis(url, {
       lazyConnect: true,
-      // By the time of a retry, the local store has decided.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,
@@ -90,12 +81,10 @@ export class RedisBuckets {
       socketTimeout: SILENCE_MS,
       retryStrategy: () => RECONNECT_MS,
       reconnectOnError: ({ message }) => UNUSABLE.test(message),
-      connectionName: 'register-api',
       disableClientInfo: true,
       scripts: { gcra: { lua: GCRA_SCRIPT, numberOfKeys: 1 } },
     });
-    // The first says most of why a connection fails.
-    this.#redis.on('error', (error) => this.#skip(reason(error)));
+    this.#redis.on('error', (error) => this.#skip(error));
     this.#redis.on('close', () => this.#skip('the connection was closed'));
   }
 
@@ -104,27 +93,17 @@ export class RedisBuckets {
     return this.#isUp === true;
   }
 
-  /** Requests decided by the local store instead, since the start. */
-  get fallbacks(): number {
-    return this.#fallbacks;
-  }
-
   /** Connects. Settles when Redis is known to be up or not, in about a second; never rejects. */
   async start(): Promise<void> {
-    const connecting = this.#redis.connect().then(
-      () => true,
-      () => false,
-    );
-    const isConnected = await Promise.race([connecting, pause(START_MS, false, { ref: false })]);
-    if (isConnected) await this.#ask(redisKey('start', START_QUOTA, 'start'), START_QUOTA, 1);
-    else this.#skip('no connection');
+    const connecting = this.#redis.connect().catch((error: unknown) => this.#skip(error));
+    await Promise.race([connecting, pause(SKIP_MS, undefined, { ref: false })]);
+    if (this.#redis.status !== 'ready') return this.#skip('no connection');
+    await this.#ask(redisKey('start', START_QUOTA, 'start'), START_QUOTA, 1);
   }
 
   /**
-   * express-rate-limit's store of a bucket. It never fails, and waits at most BUDGET_MS. At worst, a
-   * client has one bucket in Redis and one in each process.
-   *
-   * @param local decides if Redis does not. Its quota is also this store's quota
+   * express-rate-limit's store of a bucket, which never fails. At worst, a client has one bucket in
+   * Redis and one in each process. @param local decides if Redis does not, and has the quota of both
    */
   store(bucket: BucketName, local: MemoryStore, clock: Clock): Store {
     const keyOf = (client: string): string => redisKey(bucket, local.quota, client);
@@ -139,7 +118,6 @@ export class RedisBuckets {
         const { client, cost } = parseKey(key);
         if (!(await this.refund(keyOf(client), local.quota, cost))) local.decrement(key);
       },
-      // Never called; part of express-rate-limit's interface.
       resetKey: (key) => local.resetKey(key),
     };
   }
@@ -150,15 +128,10 @@ export class RedisBuckets {
     this.#redis.disconnect();
   }
 
-  /**
-   * Takes tokens of a client. With a late reply, the tokens are taken twice: in Redis, and in the
-   * local store that decides instead.
-   *
-   * @returns undefined if the local store must decide; counted as a fallback
-   */
+  /** Takes tokens, with a late reply twice. @returns undefined if the local store must decide */
   async take(key: string, quota: Quota, cost: number): Promise<Decision | undefined> {
     const reply = await this.#ask(key, quota, emissionMs(quota, cost));
-    if (reply === undefined) this.#fallbacks += 1;
+    if (reply === undefined) this.fallbacks += 1;
     return reply && decide(reply.tat, reply.nowMs, quota, cost);
   }
 
@@ -168,76 +141,60 @@ export class RedisBuckets {
   }
 
   /** The reply of the script; undefined while Redis is skipped, and if it fails or is late. */
-  async #ask(key: string, quota: Quota, emission: number): Promise<Reply | undefined> {
+  async #ask(
+    key: string,
+    quota: Quota,
+    emission: number,
+  ): Promise<ReturnType<typeof parseReply> | undefined> {
     const askedMs = performance.now();
     if (askedMs < this.#skipUntilMs) return undefined;
     // Of the requests that come after a failure, one asks again; the others don't wait for it.
     if (!this.isUp) this.#skipUntilMs = askedMs + SKIP_MS;
+    let timer: NodeJS.Timeout | undefined;
+    // Not by ioredis' commandTimeout: after a pause of this process, a reply may be there already, and
+    // timers come first. So one more turn of the event loop is waited for.
+    const late = new Promise<string>((settle) => {
+      timer = setTimeout(() => setImmediate(settle, `no answer within ${BUDGET_MS} ms`), BUDGET_MS);
+    });
     try {
-      const reply = parseReply(await this.#run(key, emission, quota.burst * quota.emissionIntervalMs));
+      const asked = this.#redis.gcra(key, emission, quota.burst * quota.emissionIntervalMs);
+      const reply = parseReply(await Promise.race([asked, late]));
       // A reply to what was asked before the failure of another request says nothing of later.
       if (this.#isUp !== false || askedMs > this.#failedMs) this.#use();
       return reply;
     } catch (error) {
-      this.#skip(reason(error));
+      this.#skip(error);
       return undefined;
+    } finally {
+      clearTimeout(timer);
     }
-  }
-
-  /**
-   * Not by ioredis' commandTimeout: after a pause of this process, a reply may be there already, and
-   * timers come first. So one more turn of the event loop is waited for.
-   */
-  #run(key: string, emission: number, capacity: number): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const late = new Error(`Redis did not answer within ${BUDGET_MS} ms`);
-      const timer = setTimeout(() => setImmediate(() => reject(late)), BUDGET_MS);
-      const asked = this.#redis.gcra(key, emission, capacity).then(resolve, reject);
-      void asked.finally(() => clearTimeout(timer));
-    });
   }
 
   #use(): void {
     this.#skipUntilMs = 0;
     if (this.isUp) return;
-    this.#log(
-      this.#isUp === undefined
-        ? `${this.#name} keeps the limits, shared with every proxy that uses it`
-        : `${this.#name} is up again: the limits are shared`,
-    );
+    const again = 'is up again: the limits are shared';
+    const news = this.#isUp === undefined ? 'keeps the limits, shared with every proxy that uses it' : again;
     this.#isUp = true;
+    this.#log(`${this.#name} ${news}`);
   }
 
-  #skip(why: string): void {
+  /** @param why an error, of which the code is said or the message, or a reason */
+  #skip(why: unknown): void {
     this.#failedMs = performance.now();
     this.#skipUntilMs = this.#failedMs + SKIP_MS;
     if (this.#isUp === false) return;
     this.#isUp = false;
-    this.#log(`${this.#name} can't be used (${why}): until it can, this process limits by itself`);
+    const text = errorCode(why) ?? (why instanceof Error ? why.message : String(why));
+    const reason = text.replaceAll(/\s+/g, ' ').slice(0, 120);
+    this.#log(`${this.#name} can't be used (${reason}): until it can, this process limits by itself`);
   }
 }
 
-interface Reply {
-  readonly nowMs: number;
-  readonly tat: number;
-}
-
-/** @throws Error if the reply is not the script's */
-export function parseReply(reply: unknown): Reply {
-  const [nowMs, tat, ...rest] = Array.isArray(reply) && reply.every(isTime) ? reply : [];
-  if (nowMs === undefined || tat === undefined || rest.length > 0) throw new Error('an invalid reply');
-  return { nowMs, tat };
-}
-
-function isTime(value: unknown): value is number {
-  return Number.isSafeInteger(value);
-}
-
-/** Longer than any error code of Redis with its explanation. */
-const REASON_MAX_LENGTH = 120;
-
-/** The error code, if any; otherwise one line of the message. */
-function reason(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return errorCode(error) ?? message.replaceAll(/\s+/g, ' ').slice(0, REASON_MAX_LENGTH);
+/** @param reply of the script, two integers; or why there is none @throws Error if it is another */
+export function parseReply(reply: unknown): { readonly nowMs: number; readonly tat: number } {
+  const numbers: unknown[] = Array.isArray(reply) ? reply : [];
+  const [nowMs, tat] = numbers.map((value) => (Number.isSafeInteger(value) ? Number(value) : undefined));
+  if (nowMs !== undefined && tat !== undefined && numbers.length === 2) return { nowMs, tat };
+  throw new Error(typeof reply === 'string' ? reply : 'an invalid reply');
 }

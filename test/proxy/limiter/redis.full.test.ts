@@ -32,7 +32,7 @@ const IN_TIME = { retry: 4 };
 
 it('parseReply throws on a reply that the script can’t have returned', () => {
   const lists = [[], [1], [1, 2, 3], [1, null], ['1', '2'], [1, 2.5]];
-  for (const reply of [null, 'OK', 7, { 0: 1, 1: 2 }, ...lists])
+  for (const reply of [null, 7, { 0: 1, 1: 2 }, ...lists])
     expect(() => parseReply(reply)).toThrow('an invalid reply');
   expect(parseReply([1, 2])).toEqual({ nowMs: 1, tat: 2 });
 });
@@ -226,7 +226,7 @@ describe.skipIf(!HAS_REDIS)('RedisBuckets with a real Redis', () => {
     redis.signal('SIGCONT');
     await expect.poll(() => take('b'), { interval: 200 }).toBe(true);
     expect(buckets.isUp).toBe(true);
-    const frozen = 'Redis did not answer within 50 ms';
+    const frozen = 'no answer within 50 ms';
     expect(log).toEqual([up(redis.port), down(redis.port, frozen), upAgain(redis.port)]);
   });
 
@@ -255,7 +255,7 @@ describe.skipIf(!HAS_REDIS)('RedisBuckets with a real Redis', () => {
       expect(await take('c')).toBeUndefined();
       await pause(1_100);
       expect(await take('c')).toBe(true);
-      expect(log).toEqual([up(port), down(port, 'Redis did not answer within 50 ms'), upAgain(port)]);
+      expect(log).toEqual([up(port), down(port, 'no answer within 50 ms'), upAgain(port)]);
     },
   );
 
