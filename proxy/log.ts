@@ -36,32 +36,11 @@ export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** A response, or what was answered to something that is no request. */
-export interface AccessEntry {
-  /** Null for what is no request. */
-  readonly method: string | null;
-  /** Without the query, which means nothing here, but may be private. */
-  readonly path: string | null;
-  /** Null if the client left before. */
-  readonly status: number | null;
-  /** Of content, handed to the connection. */
-  readonly bytes: number;
-  /** From the turn of the request to the end of its response, in milliseconds. */
-  readonly duration_ms: number | null;
-  readonly class: string;
-  readonly cache: 'hit' | 'miss' | null;
-  /** The network of the client, not its address. */
-  readonly address: string | null;
-  readonly aborted: boolean;
-}
-
+/** A line of the access log, as docs/monitoring.md has it; the path without the query, which may be private. */
+export type AccessEntry = Readonly<Record<string, string | number | boolean | null>> & {
+  path: string | null;
+};
 export type AccessLog = (entry: AccessEntry) => void;
-
-/** The part of a writable stream that the access log uses. */
-export interface LogStream {
-  readonly writableLength: number;
-  write(line: string): unknown;
-}
 
 /** Longer paths are cut. */
 const PATH_MAX_LENGTH = 256;
@@ -69,7 +48,10 @@ const PATH_MAX_LENGTH = 256;
 const WAITING_MAX_BYTES = 8 * 1024 * 1024;
 
 /** Writes each entry as a line of JSON. If the reader falls behind, says once that lines are lost. */
-export function createAccessLog(output: LogStream, log: Log): AccessLog {
+export function createAccessLog(
+  output: { readonly writableLength: number; write(line: string): unknown },
+  log: Log,
+): AccessLog {
   let isBehind = false;
   return (entry) => {
     if (output.writableLength > WAITING_MAX_BYTES) {

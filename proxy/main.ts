@@ -55,13 +55,12 @@ const STOP_TIMEOUT_MS = 25_000;
 /** How long the last lines of the access log have, since their reader may have stopped reading. 1 s. */
 const FLUSH_MS = 1_000;
 
-/** Cached, since the getter is slow. */
-const ORIGIN_MS = performance.timeOrigin;
-
 function log(line: string): void {
   process.stderr.write(`register-api proxy: ${line}\n`);
 }
 
+/** Its getter is slow. */
+const ORIGIN_MS = performance.timeOrigin;
 /** Monotonic: adjusting the system clock neither locks clients out nor lets them through. */
 function clock(): number {
   return Math.floor(ORIGIN_MS + performance.now());

@@ -205,7 +205,7 @@ function ownScript({ env }: Pick<Host, 'env'>, { root }: Pick<Package, 'root'>):
   return SCRIPTS.has(script) && file === join(root, 'package.json') ? script : undefined;
 }
 
-/** What a user types to start this program. @param isCommand whether that is `serve` of the generator's */
+/** What a user types to start this program. @param isCommand whether it is `serve` of the generator's */
 export function calledAs(host: Pick<Host, 'env'>, self: Pick<Package, 'root'>, isCommand: boolean): string {
   const script = ownScript(host, self);
   if (isCommand) return script === undefined ? 'register-api serve' : `npm run ${script} -- serve`;

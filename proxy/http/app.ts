@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import type { RequestListener } from 'node:http';
 
-import { createLimits, type Allowance, type Limits, type LimitsOptions } from '../limiter/buckets.js';
+import { createLimits, type Allowance, type Limits, type Share } from '../limiter/buckets.js';
 import { createClientAddress, type RangeMatcher } from '../limiter/clients.js';
 import { DEFAULT_QUOTAS } from '../limiter/gcra.js';
 import { errorCode, rateLimitedLog, type Dependencies } from '../log.js';
@@ -46,11 +46,9 @@ export interface AppOptions extends Dependencies {
   /** Proxies whose X-Forwarded-For is trusted. */
   readonly isTrusted: RangeMatcher;
   /** Shares the buckets with other proxies. */
-  readonly share?: LimitsOptions['share'];
+  readonly share?: Share | undefined;
 }
 
-/** Number of clients in this process's buckets; an evicted client starts with a full one. */
-const MAX_CLIENTS = 100_000;
 /** Lines caused by requests, such as a failing disk, are logged once per 1000 ms (= 1 second). */
 const FAILURE_LOG_MS = 1_000;
 
@@ -61,7 +59,7 @@ export function createApp({ snapshots, metrics, isTrusted, share, clock, log }: 
   const logFailure = rateLimitedLog({ clock, log }, FAILURE_LOG_MS);
   const files = new Files({ clock, log });
   let quotas = snapshots.current?.quotas ?? DEFAULT_QUOTAS;
-  const limits = createLimits({ quotas, clock, maxClients: MAX_CLIENTS, share });
+  const limits = createLimits(quotas, clock, share);
 
   /** Before the first snapshot, a 503 that is not counted. Everything after this has a snapshot. */
   const listener: RequestListener = (request, response) => {

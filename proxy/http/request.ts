@@ -52,7 +52,10 @@ export function createContext(
   target: string,
   violation: Violation | undefined,
 ): RequestContext {
-  const match = violation === undefined ? active.router.match(target) : refuse(target, violation);
+  const match: RouteMatch =
+    violation === undefined
+      ? active.router.match(target)
+      : { kind: 'refusal', path: target.replace(/\?.*/s, ''), ...violation };
   return {
     active,
     match,
@@ -67,11 +70,6 @@ export function createContext(
   };
 }
 
-function refuse(target: string, violation: Violation): RouteMatch {
-  const [path = ''] = target.split('?', 1);
-  return { kind: 'refusal', path, ...violation };
-}
-
 /** @throws Error if the app has not seen the request */
 export function requireContext({ context }: IncomingMessage): RequestContext {
   if (context === undefined) throw new Error('a request reached Express without a context');
@@ -83,9 +81,6 @@ export function responseClass({ context }: IncomingMessage): ResponseClass {
   const match = context?.match;
   return (match !== undefined && 'route' in match ? match.route?.class : undefined) ?? 'unrouted';
 }
-
-/** response.locals is not used; Express would create one for each response. */
-const NO_LOCALS = Object.freeze({});
 
 /**
  * The classes of requests and responses for the server, with the prototypes that Express assigns.
@@ -113,7 +108,8 @@ export function createMessageClasses(app: Express): MessageClasses {
   class Response extends ServerResponse {
     override sentStatus: number | undefined = undefined;
     override sentBytes = 0;
-    locals = NO_LOCALS;
+    /** Not used; Express would create one for each response. */
+    locals = app.locals;
   }
   Object.setPrototypeOf(Request.prototype, app.request);
   Object.setPrototypeOf(Response.prototype, app.response);

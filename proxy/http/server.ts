@@ -163,7 +163,8 @@ export function createHttpServer(
     const status = PARSER_STATUS.get(errorCode(error) ?? '') ?? 400;
     metrics?.responded('unrouted', status, 0, 0);
     const { remoteAddress: address } = connection.socket;
-    accessLog?.({ ...NO_REQUEST, status, address: address === undefined ? null : anonymize(address) });
+    const client = address === undefined ? null : anonymize(address);
+    accessLog?.({ ...NO_REQUEST, status, address: client, aborted: false });
     const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`;
     stream.end(text, () => stream.destroy());
   });
@@ -191,15 +192,8 @@ function cut(socket: Socket): void {
   socket.destroy();
 }
 
-const NO_REQUEST = {
-  method: null,
-  path: null,
-  bytes: 0,
-  duration_ms: null,
-  class: 'unrouted',
-  cache: null,
-  aborted: false,
-} as const;
+/** What the access log says of what is no request. */
+const NO_REQUEST = { method: null, path: null, bytes: 0, duration_ms: null, class: 'unrouted', cache: null };
 
 /** Statuses other than 400 for errors of Node's parser and timers, as in lib/_http_server.js. */
 const PARSER_STATUS = new Map([
@@ -227,9 +221,8 @@ function trackConnections(
       }
       counts.set(client, count + 1);
       socket.once('close', () => {
-        const left = (counts.get(client) ?? 1) - 1;
-        if (left === 0) counts.delete(client);
-        else counts.set(client, left);
+        counts.set(client, (counts.get(client) ?? 1) - 1);
+        if (counts.get(client) === 0) counts.delete(client);
       });
     }
     connections.set(socket, { socket, unanswered: 0, request: undefined, isEnding: false });

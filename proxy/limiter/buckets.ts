@@ -8,13 +8,6 @@ import { BUCKETS, decide, refund, type BucketName, type Decision, type Quota, ty
 
 /** The buckets of all clients in memory, and what a request takes from them. */
 
-export interface MemoryStoreOptions {
-  readonly quota: Quota;
-  /** Beyond this number, the least recently seen clients are evicted. */
-  readonly maxClients: number;
-  readonly clock: Clock;
-}
-
 /**
  * express-rate-limit's store over GCRA buckets in this process's memory: 12 MB for 100,000 clients,
  * IPv4 or IPv6 (heapUsed after gc(), Node 20 with --expose-gc, minus that of an empty process).
@@ -23,19 +16,21 @@ export interface MemoryStoreOptions {
  * evades the limit. Evictions of clients in debt are counted.
  */
 export class MemoryStore implements Store {
+  /** Clients evicted with tokens in use, since the start. */
+  evictions = 0;
   readonly #clock: Clock;
   readonly #tats: LRUCache<string, number>;
   #quota: Quota;
-  #evictions = 0;
 
-  constructor({ quota, maxClients, clock }: MemoryStoreOptions) {
+  /** @param options beyond `maxClients`, the least recently seen clients are evicted */
+  constructor({ quota, maxClients, clock }: { quota: Quota; maxClients: number; clock: Clock }) {
     this.#quota = quota;
     this.#clock = clock;
     this.#tats = new LRUCache({
       max: maxClients,
       dispose: (tat, _client, reason) => {
         // Evicting a full bucket changes nothing: unknown clients have a full one.
-        if (reason === 'evict' && tat > clock()) this.#evictions += 1;
+        if (reason === 'evict' && tat > clock()) this.evictions += 1;
       },
     });
   }
@@ -55,11 +50,6 @@ export class MemoryStore implements Store {
   /** Clients in memory. */
   get size(): number {
     return this.#tats.size;
-  }
-
-  /** Clients evicted with tokens in use, since the start. */
-  get evictions(): number {
-    return this.#evictions;
   }
 
   /** Takes the cost in the key, or nothing. Synchronous, so no other request intervenes. */
@@ -140,17 +130,11 @@ export interface LimitedRequest {
   allowance: Allowance | undefined;
 }
 
-export interface LimitsOptions {
-  readonly quotas: Quotas;
-  readonly clock: Clock;
-  /** Per bucket. */
-  readonly maxClients: number;
-  /** A store that shares a bucket with other processes, and has the local one for when it can't. */
-  readonly share?: ((bucket: BucketName, local: MemoryStore, clock: Clock) => Store) | undefined;
-}
+/** A store that shares a bucket with other processes, and has the local one for when it can't. */
+export type Share = (bucket: BucketName, local: MemoryStore, clock: Clock) => Store;
 
 /** @returns the client's bucket after the request, which says if that is refused */
-export type Take = (request: Request, response: Response) => Promise<Allowance>;
+type Take = (request: Request, response: Response) => Promise<Allowance>;
 
 export interface Limits {
   /** Takes a token of the API or of pages. */
@@ -163,14 +147,17 @@ export interface Limits {
   readonly local: Readonly<Record<BucketName, { readonly size: number; readonly evictions: number }>>;
 }
 
+/** Number of clients in the buckets of this process. */
+const MAX_CLIENTS = 100_000;
+
 /**
  * Creates limits per client. Pages and assets take from the page bucket, everything else from the
  * API bucket. A download then takes its cost from the download bucket, or nothing from either: the
  * API comes first, so that what it refuses costs no look at the file.
  */
-export function createLimits({ quotas, clock, maxClients, share }: LimitsOptions): Limits {
+export function createLimits(quotas: Quotas, clock: Clock, share?: Share): Limits {
   const createStore = (bucket: BucketName): { local: MemoryStore; store: Store } => {
-    const local = new MemoryStore({ quota: quotas[bucket], maxClients, clock });
+    const local = new MemoryStore({ quota: quotas[bucket], maxClients: MAX_CLIENTS, clock });
     return { local, store: share?.(bucket, local, clock) ?? local };
   };
   const [api, download, page] = [createStore('api'), createStore('download'), createStore('page')];

@@ -51,7 +51,7 @@ export interface FileMatch {
   readonly file: string;
   /** The file of the document that must exist as well, and the headers that name it. */
   readonly required: { readonly file: string; readonly headers: HeaderList } | undefined;
-  /** The detail of a 404 if that document, or the file of a route without one, does not exist. */
+  /** The detail of a 404 without that document, or without the file if the route needs none. */
   readonly absent: string;
 }
 

@@ -31,14 +31,8 @@ export interface ActiveSnapshot extends Tree {
   readonly errorPages: ReadonlyMap<ErrorCode, ErrorPage>;
 }
 
-export interface ErrorHeaders {
-  /** 204 to OPTIONS. */
-  readonly options: HeaderList;
-  /** 404 and 308. */
-  readonly notFound: HeaderList;
-  /** All other errors. */
-  readonly error: HeaderList;
-}
+/** Of 204 to OPTIONS; of 404 and 308; and of all other errors. */
+export type ErrorHeaders = Readonly<Record<'options' | 'notFound' | 'error', HeaderList>>;
 
 export interface ErrorPage {
   readonly body: Buffer;
@@ -180,12 +174,12 @@ function findRoot(dist: string): string | undefined {
 function activate(snapshot: Snapshot, root: string, document: PublishedFile): ActiveSnapshot {
   const { headers: declared, service, sequence, digest, downloads, files } = snapshot;
   const quotas = publishedQuotas(snapshot);
-  const headersWith = (fields: Fields, bucket: BucketName): HeaderList => [
-    ...flatten(declared.all),
-    'RateLimit-Policy',
-    rateLimitPolicy(bucket, quotas),
-    ...flatten(fields),
-  ];
+  const headersWith = (fields: Readonly<Record<string, string>>, bucket: BucketName): HeaderList =>
+    Object.entries({
+      ...declared.all,
+      'RateLimit-Policy': rateLimitPolicy(bucket, quotas),
+      ...fields,
+    }).flat();
   const errorHeaders = (bucket: BucketName): ErrorHeaders => ({
     options: headersWith(declared.options, bucket),
     notFound: headersWith(declared.not_found, bucket),
@@ -220,16 +214,8 @@ function rateLimitPolicy(bucket: BucketName, quotas: Quotas): string {
     .join(', ');
 }
 
-type Fields = Readonly<Record<string, string>>;
-
-function flatten(fields: Fields): HeaderList {
-  return Object.entries(fields).flat();
-}
-
-/** A larger page is not used. 256 KiB. */
+/** A larger error page is not used. 256 KiB. */
 const PAGE_MAX_BYTES = 256 * 1024;
-/** What a page needs besides the headers of its error. */
-const PROTECTION = 'Content-Security-Policy';
 
 /**
  * Reads the error pages that a snapshot names, so that no number of errors costs memory. One that
@@ -237,8 +223,8 @@ const PROTECTION = 'Content-Security-Policy';
  */
 function readErrorPages({ errors, routes, headers }: Snapshot, root: string): ActiveSnapshot['errorPages'] {
   const pages = new Map<ErrorCode, ErrorPage>();
-  const policy = headers.content.page[PROTECTION];
-  const protection = policy === undefined ? [] : [PROTECTION, policy];
+  const { 'Content-Security-Policy': policy } = headers.content.page;
+  const protection = policy === undefined ? [] : ['Content-Security-Policy', policy];
   for (const code of ERROR_CODES) {
     const route = routes.find(({ path }) => path === errors[code].page);
     if (route === undefined || !isPage(route)) continue;
@@ -264,20 +250,13 @@ export function findErrorPage(
 ): ErrorPage | undefined {
   const page = errorPages.get(code);
   if (page === undefined || match.kind === 'redirect') return undefined;
-  const { route } = match;
+  const { route, path } = match;
+  if (route !== undefined) return route.isPage ? page : undefined;
+  // A path without an extension that is not among those for programs.
   const isForPeople =
-    route === undefined
-      ? match.kind === 'refusal' &&
-        match.code === 'not_found' &&
-        isPagePath(match.path, snapshot.problems_below)
-      : route.isPage;
-  return isForPeople ? page : undefined;
-}
-
-/** Whether a path without a route has no extension, and is not among those for programs. */
-function isPagePath(path: string, problemsBelow: readonly string[]): boolean {
-  return (
+    match.kind === 'refusal' &&
+    match.code === 'not_found' &&
     !path.includes('.', path.lastIndexOf('/')) &&
-    !problemsBelow.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))
-  );
+    !snapshot.problems_below.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+  return isForPeople ? page : undefined;
 }
