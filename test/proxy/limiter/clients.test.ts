@@ -13,7 +13,6 @@ import {
   forwardedAddress,
   createRangeMatcher,
   parseRanges,
-  type AddressRange,
 } from '../../../proxy/limiter/clients.js';
 
 const RUNS = 2_000;
@@ -180,10 +179,6 @@ describe('parseRanges', () => {
   });
 });
 
-/** Whether a range is of the family that it is written in. */
-const isPlain = ({ family, address }: AddressRange): boolean =>
-  family === 'ipv4' || canonicalAddress(address)?.includes(':') === true;
-
 describe('createRangeMatcher', () => {
   it('of nothing matches nobody, and nothing matches what is no address', () => {
     expect(createRangeMatcher([])('127.0.0.1')).toBe(false);
@@ -204,37 +199,6 @@ describe('createRangeMatcher', () => {
   ])('of %s matches %s, and not %s', (list, inside, outside) => {
     const matched = `${inside} ${outside}`.split(' ').filter(createRangeMatcher(parseRanges(list)));
     expect(matched.join(' ')).toBe(inside);
-  });
-
-  it('agrees with node:net’s BlockList, in lists of ranges', () => {
-    const range = fc
-      .tuple(fc.constantFrom(32, 128), ipv6Value, fc.integer({ min: 1, max: 128 }))
-      .map(([width, value, length]) => {
-        const family = width === 32 ? ('ipv4' as const) : ('ipv6' as const);
-        const near = BigInt.asUintN(width, value);
-        return { address: spelled(near, family), prefix: ((length - 1) % width) + 1, family, near, width };
-      });
-    const lists = fc.array(range.filter(isPlain), { minLength: 1, maxLength: 4 });
-    const counts = { inside: 0, outside: 0 };
-    fc.assert(
-      // The address of the first range, but for one bit, or none.
-      fc.property(lists, fc.integer({ min: -1, max: 127 }), (ranges, bit) => {
-        const [{ near, width, family } = { near: 0n, width: 32, family: 'ipv4' as const }] = ranges;
-        const address = spelled(bit < 0 ? near : near ^ (1n << BigInt(bit % width)), family);
-        const canonical = canonicalAddress(address) ?? '';
-        const version = canonical.includes(':') ? 'ipv6' : 'ipv4';
-        const list = new BlockList();
-        // BlockList would match ::/8 with every IPv4 address.
-        for (const { address, prefix, family } of ranges)
-          if (family === version) list.addSubnet(address, prefix, family);
-        const expected = list.check(canonical, version);
-        counts[expected ? 'inside' : 'outside'] += 1;
-        const matches = createRangeMatcher(ranges);
-        return matches(address) === expected && matches(canonical) === expected;
-      }),
-      { numRuns: RUNS / 4 },
-    );
-    expect(Math.min(...Object.values(counts))).toBeGreaterThan(RUNS / 50);
   });
 });
 
