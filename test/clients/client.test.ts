@@ -163,7 +163,7 @@ describe('get', () => {
       [both - 1, [7, 7, 8, 8, 7], [200, 304, 200, 304, 200]],
       [0, [7, 7], [200, 200]],
     ] as const) {
-      const { client, statuses } = await proxied(out, [], { cacheCharacters });
+      const { client, statuses } = await proxied(out, undefined, { cacheCharacters });
       for (const id of ids) await client.get('/api/v1/group/{id}', { id });
       expect(statuses).toEqual(expected);
     }
@@ -224,7 +224,7 @@ describe('find', () => {
 
   it('begins again if another snapshot was published meanwhile', async () => {
     const { dist, register } = many;
-    const { client, statuses } = await proxied(dist, ['--api-tokens', '500'], { cacheCharacters: 0 });
+    const { client, statuses } = await proxied(dist, { tokens: 500 }, { cacheCharacters: 0 });
     const { pages } = await client.get('/api/v1/lookup/names');
     expect(pages.length).toBeGreaterThan(3);
     const ids: number[] = [];
@@ -258,7 +258,7 @@ describe('find', () => {
 
 describe('a refused request', () => {
   it('is repeated after Retry-After, and no other is sent before', async () => {
-    const limited = ['--api-tokens', '2', '--api-refill-seconds', '1'];
+    const limited = { tokens: 2, refill_seconds: 1 };
     const { client, statuses } = await proxied(out, limited);
     const groups = await Promise.all([7, 8, 7, 8].map((id) => client.get('/api/v1/group/{id}', { id })));
     expect(groups.map(({ name }) => name)).toEqual(['seven', 'eight', 'seven', 'eight']);
@@ -269,9 +269,7 @@ describe('a refused request', () => {
   });
 
   thorough('is an error after as many repetitions as were asked for', async () => {
-    const { client, statuses } = await proxied(out, ['--api-tokens', '2', '--api-refill-seconds', '60'], {
-      retries: 0,
-    });
+    const { client, statuses } = await proxied(out, { tokens: 2, refill_seconds: 60 }, { retries: 0 });
     const all = await Promise.allSettled([7, 8, 7, 8].map((id) => client.get('/api/v1/group/{id}', { id })));
     const refused = all.filter(({ status }) => status === 'rejected');
     expect(refused).toHaveLength(2);

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { calledAs } from '../../../generator/base/package.js';
-import { calledAs as proxyCalledAs } from '../../../proxy/package.js';
+import { calledAs as proxyCalledAs } from '../../../proxy/settings.js';
 import { published } from '../../support/build.js';
 import { inputs, snapshot } from '../../support/cli.js';
 import { PROJECT, temporary } from '../../support/folder.js';

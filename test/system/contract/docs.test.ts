@@ -5,7 +5,7 @@ import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { EXIT } from '../../../generator/base/errors.js';
-import { OPTIONS } from '../../../proxy/config.js';
+import { OPTIONS } from '../../../proxy/settings.js';
 import { inProcess } from '../../generator/publish/support.js';
 import { DIFFERENCES } from './differences.js';
 import { PROJECT, temporary } from '../../support/folder.js';

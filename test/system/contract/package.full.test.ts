@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSyn
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { returnToUser } from '../../../generator/base/package.js';
-import { returnToUser as returnToUserOfProxy } from '../../../proxy/package.js';
+import { returnToUser as returnToUserOfProxy } from '../../../proxy/settings.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { fields } from '../../support/values.js';
 import { freePort } from '../../support/ports.js';
@@ -100,7 +100,7 @@ describe('the npm scripts', () => {
   });
 
   it.each([
-    ['--host 127.0.0.2 --port=PORT --api-tokens 90', '127.0.0.2', '127.0.0.2'],
+    ['--host 127.0.0.2 --port=PORT --max-connections 90', '127.0.0.2', '127.0.0.2'],
     // All addresses of the machine, by the one that a browser on it takes.
     ['--host :: --port PORT', '[::]', '127.0.0.1'],
   ])('start -- %s: the pages name the port and the host', async (options, listening, named) => {

@@ -296,7 +296,7 @@ inChromium('what goes wrong', () => {
   });
 
   it('a refusal is waited out, and then the record is shown', async () => {
-    const strict = await startProxy(out, ['--api-tokens', '4', '--api-refill-seconds', '5']);
+    const strict = await startProxy(out, [], { limits: { api: { tokens: 4, refill_seconds: 5 } } });
     onTestFinished(async () => void (await strict.stop()));
     while ((await strict.get('/api/v1/stats')).status !== 429);
     const { page } = await open('/group/3', { base: strict.base });
