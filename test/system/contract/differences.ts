@@ -32,7 +32,7 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     servers: NGINX,
     where: /download/,
-    what: /^Content-Disposition: attachment; filename="[a-z_.-]+", expected attachment; filename="[a-z_-]+-[-\d]+\.[a-z.]+"$/,
+    what: /^Content-Disposition: attachment; filename="[a-z\d_.-]+", expected attachment; filename="[a-z_-]+-[-\d]+\.[a-z\d.]+"$/,
     why: 'The suggested names of downloads have no date, which would change the configuration with every snapshot.',
   },
   {
