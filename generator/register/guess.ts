@@ -303,7 +303,7 @@ export class Guesses {
     const { notAfter: _notAfter, nullWhere: _nullWhere, ...alone } = column;
     const rules = columnRules({ name: '', key: [], kind: null, columns: [{ ...alone, nullable: false }] });
     // A conversion must not lose a fraction.
-    const loses = column.type === 'time' || column.type === 'boolean' ? 'FALSE' : `${name(column.name)} <> v`;
+    const loses = ['time', 'date', 'boolean'].includes(column.type) ? 'FALSE' : `${name(column.name)} <> v`;
     const broken = [...rules.map((rule) => rule.broken), loses].join(' OR ');
     const [values, first] = this.#row(
       `SELECT count(*), min(CASE WHEN ${broken} THEN quote(iif(typeof(v) IN ('text', 'blob'), substr(v, 1, ${LONGEST_WORD}), v)) END) FROM (SELECT ${sql} AS ${name(column.name)},` +

@@ -162,6 +162,7 @@ const TYPES: Readonly<Record<Exclude<Column['type'], 'enum'>, string>> = {
   count: 'INTEGER from 0',
   boolean: '0 or 1',
   time: 'a time such as 2026-11-20T08:00:00Z',
+  date: 'a time such as 2026-11-20T08:00:00Z, or a day such as 2020-09-16',
   text: 'TEXT',
 };
 
