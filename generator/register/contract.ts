@@ -92,7 +92,7 @@ export function columnRules(table: Table): ColumnRule[] {
         column: column.name,
         broken: column.nullable ? `(${value} IS NOT NULL AND NOT ${valid})` : `(NOT ${valid})`,
         expected: column.nullable ? `${expected}, or NULL` : expected,
-        hintFor: (wrong) => hintFor(column, wrong),
+        hintFor: (wrong) => (wrong === 'NULL' ? unread(table, column) : hintFor(column, wrong)),
       },
     ];
     if (column.type === 'text') {
@@ -139,6 +139,12 @@ export function columnRules(table: Table): ColumnRule[] {
     return rules;
   });
 }
+
+/** Of a history, what was not read is no row. */
+const unread = ({ key }: Table, { name: column, type }: Column): string | undefined =>
+  key.length > 1 && !['id', 'ordinal', 'time'].includes(type)
+    ? `what was not read is no row: leave it out, by WHERE ${column} IS NOT NULL`
+    : undefined;
 
 /** The text columns of a table, which must be valid UTF-8. */
 export const textColumns = (table: Table): string[] =>
@@ -220,6 +226,9 @@ function historyRules(resource: Resource, history: History): RowRule[] {
       value: asText(entry),
       expected: `${recordColumn} of the record`,
       record: asText(record),
+      hint:
+        `the record has what was read last: (SELECT ${entryColumn} FROM ${history.table} WHERE ${history.key.name} = id` +
+        ` ORDER BY ${history.order.name} DESC LIMIT 1) AS ${recordColumn}; or the newest reading is not in ${history.table} yet`,
     };
   });
   const late: RowRule = {

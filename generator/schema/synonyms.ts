@@ -68,6 +68,15 @@ const COLUMN_SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   'usernames.last_measured_at': [...POLLED, ...list('seen_to until valid_to to')],
 };
 
+/** Columns of accounts of people who work with a database, by which they are told from those that a platform shows. */
+const SECRET = new RegExp(
+  `(^|_)(e_?mail|pass(word|wd|code|phrase)|pwd|salt|token)s?(_(hash|digest|address))?$` +
+    `|^(pass|(pass_|pw_)?hash|(client_|api_)?secret|api_key)$`,
+);
+
+/** Whether a column has what nobody publishes: a password, a token, an address. A mere hash may be that of a picture. */
+export const isSecret = (column: string): boolean => SECRET.test(wordsIn(column).join('_'));
+
 function list(words: string): readonly string[] {
   return words.split(' ');
 }

@@ -64,6 +64,15 @@ describe('a hint', () => {
     expect(await hintsOf(column, value)).toEqual([hint]);
   });
 
+  it('says what to do where a count is not that of the newest reading', async () => {
+    const rows = `INSERT INTO groups (id, member_count, measured_at) VALUES (7, 90, '2026-11-20T08:00:00Z');
+      INSERT INTO group_member_readings VALUES (7, '2026-11-20T08:00:00Z', 91);`;
+    expect(linesWith('  hint: ', await checked(rows))).toEqual([
+      'the record has what was read last: (SELECT member_count FROM group_member_readings WHERE group_id = id' +
+        ' ORDER BY measured_at DESC LIMIT 1) AS member_count; or the newest reading is not in group_member_readings yet',
+    ]);
+  });
+
   it.each([
     ['created_at', `'yesterday'`],
     ['created_at', `'5.8.2023'`],
