@@ -162,6 +162,9 @@ it('diff shows removed records first, and values around their difference', async
   expect(examples).toContain(`    description: …${'x'.repeat(20)}" -> …${'x'.repeat(20)}the end"`);
 });
 
+/** What a reader sees of a text. */
+const looks = (text = ''): string => text.normalize('NFKC').replaceAll('\u200b', '');
+
 it.each([
   // Each differs far behind, by what nobody sees, or by what looks the same.
   ['a list', `UPDATE group_names SET name = '${'x'.repeat(200)}' || position`],
@@ -176,7 +179,6 @@ it.each([
     changeRegister(register, more);
   }
   const { stdout } = await inProcess('diff', '--details', ...args);
-  const looks = (text = ''): string => text.normalize('NFKC').replaceAll('\u200b', '');
   // The fields of one document each.
   const shown = stdout
     .split(/^ {2}changed /m)

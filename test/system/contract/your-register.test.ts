@@ -9,6 +9,7 @@ import { scansIn } from '../../../generator/register/explain.js';
 import { RESOURCES, recordTable, tablesOf } from '../../../generator/schema/schema.js';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { run } from '../../deploy/run.js';
+import { timeAt as at } from '../../../generator/schema/time.js';
 import { OPERATOR } from '../../support/build.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
@@ -206,7 +207,6 @@ describe('the event log of its recipes', () => {
     const out = path('site');
     await build(file, out);
     const tree = readTree(out);
-    const at = (time: number) => new Date(time).toISOString().replace(/\.\d+Z/, 'Z');
     expect(json(tree, 'group/1/history.json')).toMatchObject({
       names: [
         { name: 'Mill', first_measured_at: at(T0), last_measured_at: at(T1 - 3600_000) },

@@ -74,18 +74,20 @@ it('the span of a name begins and ends when the platform says so', () => {
   });
 });
 
+/** An entry of a history. */
+const read = (first: string, last: string, day: string | null) => ({
+  first_measured_at: `${first}:00Z`,
+  last_measured_at: `${last}:00Z`,
+  changed_at: day,
+  changed_after: null,
+  changed_before: null,
+});
+
 it('the span of a name that a day dates begins within it', () => {
-  const at = (first: string, last: string, day: string | null) => ({
-    first_measured_at: `${first}:00Z`,
-    last_measured_at: `${last}:00Z`,
-    changed_at: day,
-    changed_after: null,
-    changed_before: null,
-  });
   const [old, now] = spansOf(
     [
-      at('2020-09-16T08:00', '2020-09-16T09:00', null),
-      at('2020-09-16T18:00', '2020-09-20T08:00', '2020-09-16'),
+      read('2020-09-16T08:00', '2020-09-16T09:00', null),
+      read('2020-09-16T18:00', '2020-09-20T08:00', '2020-09-16'),
     ],
     '2020-09-01',
   );
