@@ -37,14 +37,17 @@ const descriptionShape = z.object({
   components: z.object({ schemas: z.record(z.string(), z.looseObject({})) }),
 });
 
-/** Words and any text, so that editors propose the words: TypeScript reduces `'a' | string` to `string`. */
+/** Words and any text, so that editors propose the words: TypeScript reduces `'a' | string` to `string`. A time or a day is a text. */
 function openWords(schema: SchemaObject): string | undefined {
   const { data } = z
-    .object({ anyOf: z.tuple([z.object({ enum: z.array(z.string()) }), z.object({ type: z.unknown() })]) })
+    .object({
+      anyOf: z.tuple([z.object({ enum: z.array(z.string()).optional() }), z.object({ type: z.unknown() })]),
+    })
     .safeParse(schema);
   if (data === undefined) return undefined;
   const [{ enum: words }, { type }] = data.anyOf;
-  const open = [...words.map((word) => JSON.stringify(word)), '(string & {})'];
+  const open =
+    words === undefined ? ['string'] : [...words.map((word) => JSON.stringify(word)), '(string & {})'];
   return [...open, ...(Array.isArray(type) ? ['null'] : [])].join(' | ');
 }
 

@@ -1500,15 +1500,9 @@ export interface components {
       readonly max_players: number | null;
       /** @description Genre, as named by the platform. Null: not measured. */
       readonly genre: string | null;
-      /**
-       * Format: date-time
-       * @description When the game was created, according to the platform. Null: not measured.
-       */
+      /** @description When the game was created, according to the platform. Null: not measured. A time, or a day. */
       readonly created_at: string | null;
-      /**
-       * Format: date-time
-       * @description When the game was last updated, according to the platform. Null: not measured.
-       */
+      /** @description When the game was last updated, according to the platform. Null: not measured. A time, or a day. */
       readonly updated_at: string | null;
       /**
        * Format: date-time
@@ -1558,10 +1552,7 @@ export interface components {
       readonly public_entry: boolean | null;
       /** @description Whether the platform marks the group as verified. Null: not measured. */
       readonly verified: boolean | null;
-      /**
-       * Format: date-time
-       * @description When the group was created, according to the platform. Null: not measured.
-       */
+      /** @description When the group was created, according to the platform. Null: not measured. A time, or a day. */
       readonly created_at: string | null;
       /** @description The highest member count that this register has read. On the platform, it may have been higher between two readings. Null: no reading of the member count. */
       readonly peak: {
@@ -1703,10 +1694,7 @@ export interface components {
              * @description When this entry was last read.
              */
             readonly last_measured_at: string;
-            /**
-             * Format: date-time
-             * @description When the change happened, according to the platform. Null: the platform gives no date.
-             */
+            /** @description When the change happened, according to the platform. Null: the platform gives no date. A time, or a day. */
             readonly changed_at: string | null;
             /**
              * Format: date-time
@@ -1987,15 +1975,9 @@ export interface components {
       readonly quantity_remaining: number | null;
       /** @description Users who have marked it as a favourite. Unit: users. Null: not measured. */
       readonly favourites: number | null;
-      /**
-       * Format: date-time
-       * @description When the item was created, according to the platform. Null: not measured.
-       */
+      /** @description When the item was created, according to the platform. Null: not measured. A time, or a day. */
       readonly created_at: string | null;
-      /**
-       * Format: date-time
-       * @description When the item was last updated, according to the platform. Null: not measured.
-       */
+      /** @description When the item was last updated, according to the platform. Null: not measured. A time, or a day. */
       readonly updated_at: string | null;
       /**
        * Format: date-time
@@ -2615,10 +2597,7 @@ export interface components {
             readonly id: number;
             /** @description Name of the group, exactly as read. Null: not measured. */
             readonly name: string | null;
-            /**
-             * Format: date-time
-             * @description When the group was created, according to the platform.
-             */
+            /** @description When the group was created, according to the platform. A time, or a day. */
             readonly created_at: string;
             /**
              * Format: date-time
@@ -2634,10 +2613,7 @@ export interface components {
             readonly id: number;
             /** @description Username of the user, exactly as read. Null: not measured. */
             readonly username: string | null;
-            /**
-             * Format: date-time
-             * @description When the user joined, according to the platform.
-             */
+            /** @description When the user joined, according to the platform. A time, or a day. */
             readonly created_at: string;
             /**
              * Format: date-time
@@ -2653,10 +2629,7 @@ export interface components {
             readonly id: number;
             /** @description Name of the game, exactly as read. Null: not measured. */
             readonly name: string | null;
-            /**
-             * Format: date-time
-             * @description When the game was created, according to the platform.
-             */
+            /** @description When the game was created, according to the platform. A time, or a day. */
             readonly created_at: string;
             /**
              * Format: date-time
@@ -2672,10 +2645,7 @@ export interface components {
             readonly id: number;
             /** @description Name of the item, exactly as read. Null: not measured. */
             readonly name: string | null;
-            /**
-             * Format: date-time
-             * @description When the item was created, according to the platform.
-             */
+            /** @description When the item was created, according to the platform. A time, or a day. */
             readonly created_at: string;
             /**
              * Format: date-time
@@ -2795,10 +2765,7 @@ export interface components {
             readonly from: string;
             /** @description The value after. */
             readonly to: string;
-            /**
-             * Format: date-time
-             * @description When it changed, according to the platform; null if that is unknown.
-             */
+            /** @description When it changed, according to the platform; null if that is unknown. A time, or a day. */
             readonly changed_at: string | null;
             /**
              * Format: date-time
@@ -2840,10 +2807,7 @@ export interface components {
               /** @description The user who owns the group. Null: no owner, or the owner was not measured or is withheld. */
               readonly owner: components['schemas']['Owner'] | null;
             };
-            /**
-             * Format: date-time
-             * @description When it changed, according to the platform; null if that is unknown.
-             */
+            /** @description When it changed, according to the platform; null if that is unknown. A time, or a day. */
             readonly changed_at: string | null;
             /**
              * Format: date-time
@@ -2875,10 +2839,7 @@ export interface components {
             readonly from: string;
             /** @description The value after. */
             readonly to: string;
-            /**
-             * Format: date-time
-             * @description When it changed, according to the platform; null if that is unknown.
-             */
+            /** @description When it changed, according to the platform; null if that is unknown. A time, or a day. */
             readonly changed_at: string | null;
             /**
              * Format: date-time
@@ -3346,10 +3307,7 @@ export interface components {
       readonly state: 'present' | 'banned' | 'deleted' | (string & {}) | null;
       /** @description Whether the platform marks the user as verified. Null: not measured. */
       readonly verified: boolean | null;
-      /**
-       * Format: date-time
-       * @description When the user joined, according to the platform. Null: not measured.
-       */
+      /** @description When the user joined, according to the platform. Null: not measured. A time, or a day. */
       readonly created_at: string | null;
       /** @description Number of usernames observed, including the present one: the entries of the username history. Unit: usernames. Null: the register has no username history, even if it has a username. */
       readonly username_count: number | null;
@@ -3406,10 +3364,7 @@ export interface components {
              * @description When this entry was last read.
              */
             readonly last_measured_at: string;
-            /**
-             * Format: date-time
-             * @description When the change happened, according to the platform. Null: the platform gives no date.
-             */
+            /** @description When the change happened, according to the platform. Null: the platform gives no date. A time, or a day. */
             readonly changed_at: string | null;
             /**
              * Format: date-time

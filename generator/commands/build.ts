@@ -67,7 +67,7 @@ const isNews = ({ changes: { added, changed, removed } }: Published): boolean =>
   added + changed + removed > 0;
 
 function publishedLines(out: string, result: Published, cost: RunCost): string[] {
-  const { sequence, asOf, records, absent, files, bytes, changes } = result;
+  const { sequence, asOf, records, absent, files, bytes, changes, news } = result;
   return [
     `${isNews(result) ? 'Published' : 'Nothing changed since'} snapshot ${sequence} in ${out}` +
       ` (${asOfText(asOf)})`,
@@ -77,6 +77,7 @@ function publishedLines(out: string, result: Published, cost: RunCost): string[]
     `  files      ${number(files)}, ${size(bytes)}`,
     `  changes    ${list({ ...changes })}`,
     `  cost       ${costText(cost)}`,
+    ...(news === null ? [] : [news]),
   ];
 }
 

@@ -58,6 +58,8 @@ export interface StageSpec {
   readonly downloaded: Readonly<Record<string, 'body' | 'entry'>>;
   /** Of each route and part, how many documents of each kind of change are returned; null but in a dry run, which stages nothing. */
   readonly examples: number | null;
+  /** Names of the routes of one document each of which both texts are returned, whatever else is. */
+  readonly told: readonly string[];
 }
 
 /** The folders and files of a stage, and of a commit, which is a stage that is complete. */
@@ -212,8 +214,9 @@ export class RouteWriter {
       const old = this.#note(key, sum, content.length);
       this.#download(key, file, sum, content);
       if (old === sum) return;
-      if (this.#spec.examples !== null) this.#example(old === undefined ? 'added' : 'changed', key, content);
-      else this.#stage(key, file, sum, content, old !== undefined);
+      if (this.#spec.examples !== null || this.#spec.told.includes(this.#route.name))
+        this.#example(old === undefined ? 'added' : 'changed', key, content);
+      if (this.#spec.examples === null) this.#stage(key, file, sum, content, old !== undefined);
     } catch (error) {
       throw asFailure(error, `"${file}"`);
     }
@@ -361,7 +364,7 @@ export class RouteWriter {
   }
 
   #example(what: Example['what'], key: number, content?: Uint8Array): void {
-    if (this.#examples.filter((each) => each.what === what).length >= (this.#spec.examples ?? 0)) return;
+    if (this.#examples.filter((each) => each.what === what).length >= (this.#spec.examples ?? 1)) return;
     const before = what === 'changed' ? readText(join(this.#spec.out, this.#fileOf(key))) : undefined;
     const texts = [before ?? '', Buffer.from(content ?? []).toString()] as const;
     const [url] = this.#urlsOf(key);

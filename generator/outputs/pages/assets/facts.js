@@ -115,7 +115,7 @@ function shown(value, { type, meanings, nullMeans }) {
     return isObject(value)
       ? isolated(`${textIn(value.name) ?? ''} (${String(value.id)})`.trim())
       : JSON.stringify(value);
-  if (type === 'time') return time(value, moment(value));
+  if (type === 'time' || type === 'date') return time(value, moment(value));
   if (type !== 'enum') return value === '' ? element('i', {}, 'empty') : isolated(value);
   const meaning = meanings?.[value];
   return element('span', {}, element('b', {}, plain(value)), meaning !== undefined && `, ${meaning}`);
