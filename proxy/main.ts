@@ -68,6 +68,8 @@ function readCommandLine({ root, version }: Package, [, , ...args]: readonly str
     .exitOverride()
     .showHelpAfterError('Run with --help for usage.')
     .allowExcessArguments()
+    // An earlier spelling, which still works.
+    .configureHelp({ optionTerm: ({ flags }) => flags.replace(', --dist', '') })
     .description('Serves a published register tree over HTTP, with a limit for each client.')
     .addHelpText('after', describeUse(name));
   const ownArgs = args.slice(isCommand ? 1 : 0);
@@ -81,7 +83,7 @@ async function serve(config: Config, version: string): Promise<void> {
   const watcher = new SnapshotWatcher(dist, quotaOverrides(config), disk, { log });
   await watcher.start().catch((error: unknown) => {
     if (!(error instanceof SnapshotError)) throw error;
-    throw new EnvironmentError(`--dist "${dist}": ${error.message}`);
+    throw new EnvironmentError(`--out "${dist}": ${error.message}`);
   });
   const isTrusted = createRangeMatcher(config.trustProxy ?? []);
   // The libraries of Redis, of metrics and of the access log are loaded only where they are used.
@@ -141,9 +143,9 @@ async function serve(config: Config, version: string): Promise<void> {
 async function checkFolder(dist: string): Promise<void> {
   const stats = await stat(dist).catch((error: unknown) => {
     if (errorCode(error) !== 'ENOENT') throw error;
-    throw new EnvironmentError(`--dist "${dist}" does not exist: build it first, or name another folder`);
+    throw new EnvironmentError(`--out "${dist}" does not exist: build it first, or name another folder`);
   });
-  if (!stats.isDirectory()) throw new EnvironmentError(`--dist "${dist}": expected a folder`);
+  if (!stats.isDirectory()) throw new EnvironmentError(`--out "${dist}": expected a folder`);
 }
 
 function stopOnSignal(stop: HttpServer['stop']): void {
