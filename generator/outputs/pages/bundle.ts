@@ -24,7 +24,6 @@ const ENTRIES: Readonly<Record<string, string>> = {
   'data-style': 'data.css',
   'docs-style': 'docs.css',
   'record-style': 'record.css',
-  'lookup-style': 'lookup.css',
   'chart-style': 'chart.css',
   'copy-script': 'copy.js',
   'tabs-script': 'tabs.js',
