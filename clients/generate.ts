@@ -51,14 +51,6 @@ function openWords(schema: SchemaObject): string | undefined {
   return [...open, ...(Array.isArray(type) ? ['null'] : [])].join(' | ');
 }
 
-/** What tells the client at run time which routes are JSON. */
-function jsonRoutes({ paths }: z.infer<typeof descriptionShape>): string {
-  const routes = Object.entries(paths).flatMap(([path, { get }]) =>
-    'application/json' in get.responses[200].content ? [path] : [],
-  );
-  return `/** The routes whose documents are JSON. */\nexport const JSON_ROUTES: ReadonlySet<string> = new Set(${JSON.stringify(routes)});\n`;
-}
-
 /** The content of `api.ts`. */
 export async function clientTypes(): Promise<string> {
   const [output] = openapi(buildConfig({}), ROUTES, new Measured());
@@ -68,7 +60,7 @@ export async function clientTypes(): Promise<string> {
     immutableTypes: true,
     transform: openWords,
   });
-  return format(`${types}\n${jsonRoutes(description)}`, {
+  return format(types, {
     ...(await resolveConfig(TYPES_FILE)),
     parser: 'typescript',
   });

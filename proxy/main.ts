@@ -75,6 +75,8 @@ function readCommandLine({ root, version }: Package, [, , ...args]: readonly str
     .exitOverride()
     .showHelpAfterError('Run with --help for usage.')
     .allowExcessArguments()
+    // An earlier spelling, which still works.
+    .configureHelp({ optionTerm: ({ flags }) => flags.replace(', --dist', '') })
     .description('Serves a published register tree over HTTP, with a limit for each client.')
     .addHelpText('after', describeUse(name));
   const ownArgs = args.slice(isCommand ? 1 : 0);
@@ -136,14 +138,14 @@ async function serve(settings: Settings, version: string): Promise<void> {
 function openTree(dist: string): Snapshots {
   const stats = statSync(dist, { throwIfNoEntry: false });
   if (stats === undefined)
-    throw new EnvironmentError(`--dist "${dist}" does not exist: build it first, or name another folder`);
-  if (!stats.isDirectory()) throw new EnvironmentError(`--dist "${dist}": expected a folder`);
+    throw new EnvironmentError(`--out "${dist}" does not exist: build it first, or name another folder`);
+  if (!stats.isDirectory()) throw new EnvironmentError(`--out "${dist}": expected a folder`);
   const snapshots = new Snapshots(dist, log);
   try {
     snapshots.start();
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error;
-    throw new EnvironmentError(`--dist "${dist}": ${error.message}`);
+    throw new EnvironmentError(`--out "${dist}": ${error.message}`);
   }
   return snapshots;
 }

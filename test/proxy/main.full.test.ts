@@ -73,7 +73,7 @@ async function otherEnds(
 
 const guess = (text: string): RegExp =>
   new RegExp(`^error: .*\n\\(Did you mean ${text}\\?\\)\nRun with --help for usage.\n$`);
-const ofTree = (text: string): RegExp => new RegExp(`^register-api proxy: --dist ".+"${text}\n$`);
+const ofTree = (text: string): RegExp => new RegExp(`^register-api proxy: --out ".+"${text}\n$`);
 
 describe('main: misuse', () => {
   it('ends with 2 and says why if it can not read its command line or environment', async () => {

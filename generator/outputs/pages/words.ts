@@ -58,11 +58,12 @@ export function monthOf(time: string): string {
 /** `2026-11-20T08:00:00Z` -> `20 Nov 2026`. */
 export const shortDay = (time: string): string => `${day(time).split(' ')[0]} ${monthOf(time)}`;
 
+/** `03:10`. */
+export const clock = (time: string): string => TIME.exec(time)?.[4] ?? '';
+
 /** `2026-11-20T08:00:00Z` -> `20 November 2026, 08:00 UTC`; a day is one in words. */
-export function moment(time: string): string {
-  const clock = TIME.exec(time)?.[4];
-  return clock === undefined ? day(time) : `${day(time)}, ${clock} UTC`;
-}
+export const moment = (time: string): string =>
+  clock(time) === '' ? day(time) : `${day(time)}, ${clock(time)} UTC`;
 
 /** A size to three digits in powers of 1,000: `12.3 MB`. */
 export const size = (bytes: number): string => scaled(bytes, ['bytes', 'kB', 'MB', 'GB', 'TB'], ' ');

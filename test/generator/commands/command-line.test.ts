@@ -42,6 +42,15 @@ it.each([
   expect(await ended).toBe(0);
 });
 
+it('--help has one way to serve, with one name for the tree', async () => {
+  const helps = [
+    [CLI, '--help'],
+    [join(PROJECT, 'build/proxy/main.js'), '--help'],
+  ].map((args) => spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout);
+  expect(helps.join('')).toMatch(/ {2}status .* {2}--out <folder> /s);
+  expect(helps.join('')).not.toMatch(/\bserve\b|--dist/);
+});
+
 it('a process prints results to standard output, messages to standard error, and ends with their code', async () => {
   const [register, out] = [writeRegister(path('process.sqlite'), ROWS), path('process')];
   const build = (...more: string[]) => snapshot(['build', ...inputs(register, out), ...more]);

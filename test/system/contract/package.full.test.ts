@@ -75,7 +75,7 @@ describe('the npm scripts', () => {
     expect(stdout).toMatch(/ to typed\.sqlite\n$/);
     expect(existsSync(join(user, 'typed.sqlite'))).toBe(true);
     const { code, stderr } = script(user, 'proxy', '--dist', 'typed.sqlite', '--port', '0');
-    expect([code, stderr]).toEqual([3, 'register-api proxy: --dist "typed.sqlite": expected a folder\n']);
+    expect([code, stderr]).toEqual([3, 'register-api proxy: --out "typed.sqlite": expected a folder\n']);
     const missing = script(join(root, 'docs'), 'snapshot', 'check', '--register', '../none.sqlite');
     expect(missing).toMatchObject({ code: 3, stderr: 'error: register "../none.sqlite" does not exist\n' });
     const sample = script(join(root, 'docs'), 'snapshot', 'sample', '--records', '20');

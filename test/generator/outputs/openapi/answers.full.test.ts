@@ -5,7 +5,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writeSample } from '../../../../data/sample.js';
 import { PROBLEMS } from '../../../../generator/outputs/openapi/problems.js';
-import { ROUTES } from '../../../../generator/routes/routes.js';
+import { ROUTES, isDescribed } from '../../../../generator/routes/routes.js';
 import { MAX_PATH_BYTES } from '../../../../proxy/tree/target.js';
 import {
   ask,
@@ -170,9 +170,7 @@ it('the description is valid OpenAPI', async () => {
   expect(await new Validator().validate(described)).toEqual({ valid: true });
 });
 
-const PATHS = ROUTES.filter(
-  ({ class: cacheClass, name }) => !['page', 'asset'].includes(cacheClass) || name === 'openapi',
-).map((route) => route.path);
+const PATHS = ROUTES.filter(isDescribed).map((route) => route.path);
 
 it.each(PATHS)('the proxy answers %s with each status that is described, as it is described', async (at) => {
   const statuses = Object.keys(description.paths[at]?.get.responses ?? {});
