@@ -1,6 +1,7 @@
 /** The command line: every command. With cli.ts the only file here that uses process.*. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { CommanderError, type Command } from 'commander';
 import { addCommands } from './commands/commands.js';
 import { Program } from './commands/options.js';
@@ -11,6 +12,12 @@ import { codeIdentity } from './pipeline/inputs.js';
 import { calledAs, readPackage, returnToUser } from './base/package.js';
 import { progressFor, type Progress } from './base/progress.js';
 import { WorkerThreads, type RegisterSource, type Threads } from './pipeline/threads.js';
+
+/**
+ * V8 optimizes a function after 15 times as much work in it as by default (67,584). A build of some thousand records,
+ * whose threads compile each for itself, is over before that pays: it takes a quarter less, a large one no more.
+ */
+setFlagsFromString('--interrupt-budget=1000000');
 
 const self = readPackage();
 const defaultsFolder = returnToUser(process, self);

@@ -1,4 +1,5 @@
 /** The threads of a build. There is one thing that they do: call a function of a module with an input. */
+import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -95,6 +96,8 @@ export interface Threads {
 /** Threads at most: fewer leave the disk idle during computation. */
 const MOST = 4;
 const FEWEST = 2;
+/** A register below 1 MiB, some thousand records, has one: a second would start for longer than it works. */
+const SMALL_BYTES = 1024 * 1024;
 
 /** The size of V8's young generation. Its default of 48 MB takes more memory and is no faster. */
 const YOUNG_MB = 8;
@@ -109,7 +112,8 @@ export class WorkerThreads implements Threads {
 
   /** Starts the threads, which open the register. @param module the threads' module (worker.js) */
   constructor(module: URL, source: RegisterSource) {
-    const threads = Math.min(Math.max(availableParallelism(), FEWEST), MOST);
+    const isSmall = statSync(source.file).size < SMALL_BYTES;
+    const threads = isSmall ? 1 : Math.min(Math.max(availableParallelism(), FEWEST), MOST);
     this.connections = Array.from({ length: threads }, () => new WorkerThread(module, source));
     this.#free = [...this.connections];
   }

@@ -72,8 +72,8 @@ export function* move(from: string, to: string): Generator<void, void, undefined
  */
 function* moveInto(from: string, to: string): Generator<void, void, undefined> {
   for (const entry of draining(from)) {
-    const source = join(from, entry.name);
-    const target = join(to, entry.name);
+    const source = `${from}/${entry.name}`;
+    const target = `${to}/${entry.name}`;
     if (!entry.isDirectory()) moveFile(source, target);
     else if (!moveWhole(source, target)) yield* moveInto(source, target);
     yield;
@@ -91,8 +91,6 @@ export function moveFile(source: string, target: string): void {
     else throw error;
     renameSync(source, target);
   }
-  // rename(2) does nothing if both are names of one file already.
-  if (existsSync(source)) unlinkSync(source);
 }
 
 /** Creates a folder. A file in its place, or in a parent's place, is deleted. */

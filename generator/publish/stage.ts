@@ -4,22 +4,13 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  futimesSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { asFailure } from '../base/errors.js';
 import type { KeyRange } from '../base/cursor.js';
 import { LineWriter, hasSum, makeFolder, namesIn, readText } from '../base/files.js';
 import { filler, urlsOf } from '../routes/route.js';
-import { CODINGS, namesOf, siblingsFrom } from '../tree/codings.js';
+import { CODINGS, siblingsFrom } from '../tree/codings.js';
 import { isInDigest } from '../tree/published-routes.js';
 import type { Content } from '../base/sink.js';
 import {
@@ -155,6 +146,8 @@ export class RouteWriter {
   readonly #low: number;
   readonly #fileOf: (key: number) => string;
   readonly #urlsOf: ReturnType<typeof urlsOf>;
+  readonly #pages: readonly ((key: number) => string)[];
+  readonly #isInDigest: boolean;
   readonly #published: Iterator<Listed, void>;
   #next: Listed | undefined;
   readonly #lines: string[] = [];
@@ -186,6 +179,8 @@ export class RouteWriter {
     this.#low = range.low;
     this.#fileOf = filler(route.file);
     this.#urlsOf = urlsOf(route);
+    this.#pages = route.pages.map(filler);
+    this.#isInDigest = isInDigest(route);
     const isKnown = spec.lists !== null && spec.compared.includes(route.name);
     this.#published = isKnown ? linesOf(spec.lists, route, range) : [].values();
     this.#next = this.#published.next().value ?? undefined;
@@ -207,27 +202,27 @@ export class RouteWriter {
 
   /** Takes a document. Keys must ascend. */
   put(key: number, body: string | Uint8Array): void {
-    const content = typeof body === 'string' ? Buffer.from(body) : body;
-    const sum = hash('sha256', content);
+    const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+    const sha256 = hash('sha256', body);
     const file = this.#fileOf(key);
     try {
-      const old = this.#note(key, sum, content.length);
-      this.#download(key, file, sum, content);
-      if (old === sum) return;
+      const old = this.#note(key, file, { bytes, sha256 });
+      this.#download(key, file, { bytes, sha256 }, body);
+      if (old === sha256) return;
       if (this.#spec.examples !== null || this.#spec.told.includes(this.#route.name))
-        this.#example(old === undefined ? 'added' : 'changed', key, content);
-      if (this.#spec.examples === null) this.#stage(key, file, sum, content, old !== undefined);
+        this.#example(old === undefined ? 'added' : 'changed', key, body);
+      if (this.#spec.examples === null) this.#stage(key, file, { bytes, sha256 }, body, old !== undefined);
     } catch (error) {
       throw asFailure(error, `"${file}"`);
     }
   }
 
   /** Takes a file of the scratch folder, which is moved. */
-  putFile(key: number, { bytes, sha256 }: Content, source: string): void {
+  putFile(key: number, content: Content, source: string): void {
     const file = this.#fileOf(key);
-    const old = this.#note(key, sha256, bytes);
+    const old = this.#note(key, file, content);
     // One that is missing or damaged is put again.
-    if (old === sha256 && hasSum(join(this.#spec.out, file), sha256)) {
+    if (old === content.sha256 && hasSum(join(this.#spec.out, file), old)) {
       rmSync(source);
       return;
     }
@@ -235,16 +230,17 @@ export class RouteWriter {
     makeFolder(dirname(target));
     renameSync(source, target);
     this.#put.write(file);
-    this.#announce(key, file, sha256, bytes, undefined, old !== undefined);
+    this.#announce(key, file, content, undefined, old !== undefined);
   }
 
   /** Keeps a published file. @throws TypeError there is none */
   keep(key: number, bytes: number): void {
     this.#passUpTo(key);
-    const { sum } = this.#next ?? {};
-    if (sum === undefined || this.#next?.key !== key)
-      throw new TypeError(`"${this.#fileOf(key)}" is not published, so it can't be kept`);
-    this.#note(key, sum, bytes);
+    const { sum: sha256 } = this.#next ?? {};
+    const file = this.#fileOf(key);
+    if (sha256 === undefined || this.#next?.key !== key)
+      throw new TypeError(`"${file}" is not published, so it can't be kept`);
+    this.#note(key, file, { bytes, sha256 });
   }
 
   /** Writes the list. Documents of the range that were not put are deleted. */
@@ -267,17 +263,16 @@ export class RouteWriter {
   }
 
   /** Notes a document for the list. @returns the SHA-256 of what is published in its place, if anything is */
-  #note(key: number, sum: string, bytes: number): string | undefined {
+  #note(key: number, file: string, { bytes, sha256 }: Content): string | undefined {
     this.#passUpTo(key);
     const old = this.#next?.key === key ? this.#next : undefined;
     if (old !== undefined) this.#next = this.#published.next().value ?? undefined;
-    const file = this.#fileOf(key);
-    this.#lines.push(lineOf(sum, file));
+    this.#lines.push(lineOf(sha256, file));
     this.#bytes += bytes;
     this.#first ??= key;
-    if (bytes > LARGE_BYTES || !isInDigest(this.#route)) this.#named[file] = { bytes, sha256: sum };
+    if (bytes > LARGE_BYTES || !this.#isInDigest) this.#named[file] = { bytes, sha256 };
     const isWhole = old !== undefined && !this.#damaged.has(file);
-    this.#changes[old === undefined ? 'added' : isWhole && old.sum === sum ? 'unchanged' : 'changed'] += 1;
+    this.#changes[old === undefined ? 'added' : isWhole && old.sum === sha256 ? 'unchanged' : 'changed'] += 1;
     return isWhole ? old.sum : old && '';
   }
 
@@ -299,41 +294,40 @@ export class RouteWriter {
 
   #deleteSiblings(file: string): void {
     if (this.#siblingsFrom === Number.POSITIVE_INFINITY) return;
-    for (const name of namesOf(file, 0, 0).slice(1))
-      if (existsSync(join(this.#spec.out, name))) this.#deleted.write(name);
+    for (const { suffix } of CODINGS)
+      if (existsSync(`${this.#spec.out}/${file}${suffix}`)) this.#deleted.write(file + suffix);
   }
 
   #pagesOf(key: number): readonly string[] {
-    return this.#route.pages.map((page) => filler(page)(key));
+    return this.#pages.map((pageOf) => pageOf(key));
   }
 
-  #stage(key: number, file: string, sum: string, content: Uint8Array, isReplacing: boolean): void {
-    const hasSiblings = content.length >= this.#siblingsFrom;
-    this.#write(file, content, hasSiblings);
-    if (hasSiblings)
-      for (const { suffix, encode } of CODINGS) this.#write(file + suffix, encode(content), true);
-    else if (isReplacing) this.#deleteSiblings(file);
-    this.#announce(key, file, sum, content.length, content, isReplacing);
+  #stage(key: number, file: string, content: Content, body: string | Uint8Array, isReplacing: boolean): void {
+    const hasSiblings = content.bytes >= this.#siblingsFrom;
+    this.#write(file, body, hasSiblings);
+    if (hasSiblings) {
+      const whole = Buffer.from(body);
+      for (const { suffix, encode } of CODINGS) this.#write(file + suffix, encode(whole), true);
+    } else if (isReplacing) this.#deleteSiblings(file);
+    this.#announce(key, file, content, body, isReplacing);
   }
 
+  /** @param body undefined of a download */
   #announce(
     key: number,
     file: string,
-    sha256: string,
-    bytes: number,
-    content: Uint8Array | undefined,
+    content: Content,
+    body: string | Uint8Array | undefined,
     isReplacing: boolean,
   ): void {
     const urls = this.#urlsOf(key);
     for (const url of isReplacing ? urls : [...urls, ...this.#pagesOf(key)]) this.#purge.write(url);
     if (this.#bundle === undefined) return;
-    const put = { path: urls[0], file, sha256, bytes };
-    // Clients fetch what is not text, and downloads, from their paths.
-    const isBody = content !== undefined && this.#route.class !== 'download' && isUtf8(content);
-    this.#bundle.write(JSON.stringify(isBody ? { ...put, body: Buffer.from(content).toString() } : put));
+    // Clients fetch downloads from their paths.
+    this.#bundle.write(this.#entry(key, file, content, this.#route.class === 'download' ? undefined : body));
   }
 
-  #write(file: string, content: Uint8Array, hasSiblings: boolean): void {
+  #write(file: string, body: string | Uint8Array, hasSiblings: boolean): void {
     const path = `${this.#spec.stage}/tree/${file}`;
     const folder = path.slice(0, path.lastIndexOf('/'));
     if (!this.#folders.has(folder)) {
@@ -341,36 +335,42 @@ export class RouteWriter {
       makeFolder(folder);
       this.#folders.add(folder);
     }
-    const descriptor = openSync(path, 'w');
-    try {
-      writeFileSync(descriptor, content);
-      if (hasSiblings) futimesSync(descriptor, this.#seconds, this.#seconds);
-    } finally {
-      closeSync(descriptor);
-    }
+    writeFileSync(path, body);
+    if (hasSiblings) utimesSync(path, this.#seconds, this.#seconds);
     this.#put.write(file);
   }
 
   /** The line of a document in a download, as its body, or with path and hash. */
-  #download(key: number, file: string, sha256: string, content: Uint8Array): void {
+  #download(key: number, file: string, content: Content, body: string | Uint8Array): void {
     if (this.#documents === undefined) return;
-    const body = Buffer.from(content.buffer, content.byteOffset, content.length);
-    if (this.#spec.downloaded[this.#route.name] === 'body') {
-      this.#documents.write(body.toString());
-      return;
-    }
-    const entry = { path: this.#urlsOf(key)[0], file, sha256, bytes: content.length };
-    this.#documents.write(JSON.stringify(isUtf8(body) ? { ...entry, body: body.toString() } : entry));
+    const isBare = this.#spec.downloaded[this.#route.name] === 'body';
+    this.#documents.write(isBare ? textOf(body) : this.#entry(key, file, content, body));
   }
 
-  #example(what: Example['what'], key: number, content?: Uint8Array): void {
+  /** A document with path and hash; clients fetch what is not text from its path. */
+  #entry(
+    key: number,
+    file: string,
+    { bytes, sha256 }: Content,
+    body: string | Uint8Array | undefined,
+  ): string {
+    const [path] = this.#urlsOf(key);
+    const isText = typeof body === 'string' || (body !== undefined && isUtf8(body));
+    return JSON.stringify({ path, file, sha256, bytes, ...(isText && { body: textOf(body) }) });
+  }
+
+  #example(what: Example['what'], key: number, body: string | Uint8Array = ''): void {
     if (this.#examples.filter((each) => each.what === what).length >= (this.#spec.examples ?? 1)) return;
     const before = what === 'changed' ? readText(join(this.#spec.out, this.#fileOf(key))) : undefined;
-    const texts = [before ?? '', Buffer.from(content ?? []).toString()] as const;
+    const texts = [before ?? '', textOf(body)] as const;
     const [url] = this.#urlsOf(key);
     this.#examples.push(what === 'changed' ? { what, url, texts } : { what, url });
   }
 }
+
+/** Most bodies are texts already, and never become buffers. */
+const textOf = (body: string | Uint8Array): string =>
+  typeof body === 'string' ? body : Buffer.from(body).toString();
 
 /** How many created folders a writer remembers. */
 const FOLDERS_KNOWN = 1024;

@@ -100,7 +100,8 @@ function oddColumns(register: Register, table: Table, rows: number): readonly Wa
   const columns = table.columns.filter((column) => register.measured.has(`${table.name}.${column.name}`));
   const values = columns.flatMap((column) => {
     const value = name(column.name);
-    return [`count(${value})`, `max(${value})`, `count(nullif(${isOdd(value, column)}, 0))`];
+    const largest = column.type === 'count' ? `max(${value})` : 'NULL';
+    return [`count(${value})`, largest, `count(nullif(${isOdd(value, column)}, 0))`];
   });
   const found = register.integers(`SELECT ${values.join(', ')} FROM ${from}`);
   const read = columns.map((column, index) => {
