@@ -1,6 +1,14 @@
 /** The package as others install it: its programs by name, from any folder, and its npm scripts. */
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { returnToUser } from '../../../generator/base/package.js';
@@ -66,6 +74,23 @@ it('the package has programs that run by name through links, in the folder of th
   for (const name of ['register-api', 'register-api-proxy'])
     expect(run(user, join(bin, name), '--version')).toMatchObject({ code: 0, stdout: '0.1.0\n' });
 });
+
+it.each(['generator/outputs/pages/templates/feeds.eta', 'build/assets/favicon.svg'])(
+  'after an upgrade that changes %s alone, a build publishes that',
+  (name) => {
+    const user = path('user');
+    mkdirSync(join(user, 'data'), { recursive: true });
+    const program = join(bin, 'register-api');
+    run(user, program, 'sample', '--records', '20', '--quiet');
+    run(user, program, 'build', '--quiet');
+    expect(run(user, program, 'build').stdout).toContain('Nothing changed since snapshot 1');
+    const file = join(root, name);
+    const before = readFileSync(file, 'utf8');
+    onTestFinished(() => writeFileSync(file, before));
+    writeFileSync(file, `${before}<!-- of a later version -->`);
+    expect(run(user, program, 'build').stdout).toContain('Published snapshot 2');
+  },
+);
 
 describe('the npm scripts', () => {
   it('take relative paths from the folder of the user, and their defaults from the package', () => {
