@@ -43,8 +43,8 @@ describe('a hostile register', () => {
     writer.close();
     for (const args of READS(file)) {
       const { code, stderr } = await inProcess(...args);
-      // With what was said, should it ever fail.
-      expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
+      // Newer versions of SQLite refuse such a schema; others ignore what follows its first statement.
+      if (code !== 0) expect([code, stderr]).toEqual([1, containing('malformed database schema (unused)')]);
     }
     expect(openDatabase(victim).prepare<[]>('SELECT a FROM kept').pluck().all()).toEqual([1]);
     expect(existsSync(made)).toBe(false);
