@@ -214,7 +214,10 @@ export class DownloadTasks {
     const { scratch: folder, lists } = stagePaths(stage.stage);
     const database = isKept
       ? undefined
-      : threads.run('../exports/database.js', 'writeDatabase', { about, folder }, { onProgress });
+      : // Tables write the parts of which it is made.
+        Promise.all(this.#files.values()).then(() =>
+          threads.run('../exports/database.js', 'writeDatabase', { about, folder }, { onProgress }),
+        );
     const state = isKept ? 'kept' : 'written';
     this.#note(
       PLAIN_DATABASE.file,
