@@ -44,7 +44,8 @@ describe('a hostile register', () => {
     for (const args of READS(file)) {
       const { code, stderr } = await inProcess(...args);
       // Newer versions of SQLite refuse such a schema; others ignore what follows its first statement.
-      if (code !== 0) expect([code, stderr]).toEqual([1, containing('malformed database schema (unused)')]);
+      const isRefused = stderr.includes('malformed database schema (unused)');
+      expect([code, stderr]).toEqual([isRefused ? 1 : 0, expect.any(String)]);
     }
     expect(openDatabase(victim).prepare<[]>('SELECT a FROM kept').pluck().all()).toEqual([1]);
     expect(existsSync(made)).toBe(false);
