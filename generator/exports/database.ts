@@ -40,7 +40,7 @@ const PRAGMAS = [
   'foreign_keys = OFF',
 ];
 
-/** Opens a new database, in the place of what is there. */
+/** Creates an empty database; an earlier file of that name is deleted. */
 function created(file: string): Database {
   mkdirSync(dirname(file), { recursive: true });
   rmSync(file, { force: true });

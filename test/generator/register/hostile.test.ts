@@ -45,7 +45,7 @@ describe('a hostile register', () => {
       const { code, stderr } = await inProcess(...args);
       // Newer versions of SQLite refuse such a schema; others ignore what follows its first statement.
       const isRefused = stderr.includes('malformed database schema (unused)');
-      expect([code, stderr]).toEqual([isRefused ? 1 : 0, expect.any(String)]);
+      expect(code, stderr).toBe(isRefused ? 1 : 0);
     }
     expect(openDatabase(victim).prepare<[]>('SELECT a FROM kept').pluck().all()).toEqual([1]);
     expect(existsSync(made)).toBe(false);
