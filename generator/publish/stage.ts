@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { asFailure } from '../base/errors.js';
-import type { KeyRange } from '../base/cursor.js';
+import type { KeyRange } from '../base/key-range.js';
 import { LineWriter, hasSum, makeFolder, namesIn, readText } from '../base/files.js';
 import { filler, urlsOf } from '../routes/route.js';
 import { CODINGS, siblingsFrom } from '../tree/codings.js';
