@@ -37,23 +37,18 @@ const descriptionShape = z.object({
   components: z.object({ schemas: z.record(z.string(), z.looseObject({})) }),
 });
 
-/** Words and any text, so that editors propose the words: TypeScript reduces `'a' | string` to `string`. */
+/** Words and any text, so that editors propose the words: TypeScript reduces `'a' | string` to `string`. A time or a day is a text. */
 function openWords(schema: SchemaObject): string | undefined {
   const { data } = z
-    .object({ anyOf: z.tuple([z.object({ enum: z.array(z.string()) }), z.object({ type: z.unknown() })]) })
+    .object({
+      anyOf: z.tuple([z.object({ enum: z.array(z.string()).optional() }), z.object({ type: z.unknown() })]),
+    })
     .safeParse(schema);
   if (data === undefined) return undefined;
   const [{ enum: words }, { type }] = data.anyOf;
-  const open = [...words.map((word) => JSON.stringify(word)), '(string & {})'];
+  const open =
+    words === undefined ? ['string'] : [...words.map((word) => JSON.stringify(word)), '(string & {})'];
   return [...open, ...(Array.isArray(type) ? ['null'] : [])].join(' | ');
-}
-
-/** What tells the client at run time which routes are JSON. */
-function jsonRoutes({ paths }: z.infer<typeof descriptionShape>): string {
-  const routes = Object.entries(paths).flatMap(([path, { get }]) =>
-    'application/json' in get.responses[200].content ? [path] : [],
-  );
-  return `/** The routes whose documents are JSON. */\nexport const JSON_ROUTES: ReadonlySet<string> = new Set(${JSON.stringify(routes)});\n`;
 }
 
 /** The content of `api.ts`. */
@@ -65,7 +60,7 @@ export async function clientTypes(): Promise<string> {
     immutableTypes: true,
     transform: openWords,
   });
-  return format(`${types}\n${jsonRoutes(description)}`, {
+  return format(types, {
     ...(await resolveConfig(TYPES_FILE)),
     parser: 'typescript',
   });

@@ -9,7 +9,7 @@ CREATE VIEW groups AS SELECT
   (SELECT members FROM club_count WHERE club_count.slug = club.slug ORDER BY
     substr(at, 7, 4) || substr(at, 4, 2) || substr(at, 1, 2) || substr(at, 11) DESC LIMIT 1)
     AS member_count,
-  strftime('%Y-%m-%dT%H:%M:%SZ', replace(founded, '/', '-')) AS created_at,
+  replace(founded, '/', '-') AS created_at,
   strftime('%Y-%m-%dT%H:%M:%SZ', first_seen / 1000, 'unixepoch') AS first_measured_at,
   strftime('%Y-%m-%dT%H:%M:%SZ', substr(last_seen, 7, 4) || '-' || substr(last_seen, 4, 2) || '-' ||
     substr(last_seen, 1, 2) || substr(last_seen, 11), 'utc') AS measured_at

@@ -1,7 +1,7 @@
 -- The register's contract as STRICT tables. Only names matter: views may replace tables, columns may
 -- be in any order, and extra tables and columns are ignored. NULL always means "not measured"; a
--- measured absence has a value. Times are RFC 3339 UTC in whole seconds (2026-11-20T08:00:00Z). Texts
--- have at most 1 MiB of UTF-8. Booleans are 0 or 1. Ids are 1 .. 2^53-1. An id of the platform that is
+-- measured absence has a value. Times are RFC 3339 UTC in whole seconds (2026-11-20T08:00:00Z); those of
+-- the platform (created_at, updated_at, changed_at) may be a day (2020-09-16). Texts have at most 1 MiB of UTF-8. Booleans are 0 or 1. Ids are 1 .. 2^53-1. An id of the platform that is
 -- no such number is in platform_id, which no two rows of a table share.
 PRAGMA user_version = 1;
 

@@ -1,4 +1,4 @@
-/** The command line: every command but `serve`. With cli.ts the only file here that uses process.*. */
+/** The command line: every command. With cli.ts the only file here that uses process.*. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -130,7 +130,6 @@ Examples
   $ ${command.name()} diff --register data/register.sqlite --out dist
   $ ${command.name()} build --register data/register.sqlite --out dist
   $ ${command.name()} status --out dist
-  $ ${command.name()} serve --out dist
   $ ${command.name()} verify --out dist`,
   );
 

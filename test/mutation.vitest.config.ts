@@ -7,9 +7,9 @@ export default defineConfig({
   test: {
     ...config.test,
     include: [
-      'test/proxy/limiter/{gcra,memory-store}.test.ts',
+      'test/proxy/limiter/{gcra,buckets}.test.ts',
       'test/proxy/http/{conditions,ranges}.test.ts',
-      'test/generator/state/compare.test.ts',
+      'test/generator/publish/lists.test.ts',
       'test/generator/publish/{commit,crash}.test.ts',
     ],
   },

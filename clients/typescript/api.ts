@@ -614,414 +614,6 @@ export interface paths {
       };
     };
   };
-  '/downloads/groups.csv': {
-    /** All rows of groups as CSV */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'text/csv': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/groups.csv.gz': {
-    /** All rows of groups as CSV (gzip) */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/groups.parquet': {
-    /** All rows of groups as Parquet */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/vnd.apache.parquet': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/group_member_readings.csv': {
-    /** All rows of group_member_readings as CSV */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'text/csv': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/group_member_readings.csv.gz': {
-    /** All rows of group_member_readings as CSV (gzip) */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/group_member_readings.parquet': {
-    /** All rows of group_member_readings as Parquet */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/vnd.apache.parquet': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/group_names.csv': {
-    /** All rows of group_names as CSV */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'text/csv': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/group_names.csv.gz': {
-    /** All rows of group_names as CSV (gzip) */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/group_names.parquet': {
-    /** All rows of group_names as Parquet */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/vnd.apache.parquet': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/group_owners.csv': {
-    /** All rows of group_owners as CSV */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'text/csv': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/group_owners.csv.gz': {
-    /** All rows of group_owners as CSV (gzip) */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/group_owners.parquet': {
-    /** All rows of group_owners as Parquet */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/vnd.apache.parquet': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/users.csv': {
-    /** All rows of users as CSV */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'text/csv': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/users.csv.gz': {
-    /** All rows of users as CSV (gzip) */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/users.parquet': {
-    /** All rows of users as Parquet */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/vnd.apache.parquet': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/usernames.csv': {
-    /** All rows of usernames as CSV */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'text/csv': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/usernames.csv.gz': {
-    /** All rows of usernames as CSV (gzip) */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/usernames.parquet': {
-    /** All rows of usernames as Parquet */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/vnd.apache.parquet': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/games.csv': {
-    /** All rows of games as CSV */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'text/csv': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/games.csv.gz': {
-    /** All rows of games as CSV (gzip) */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/games.parquet': {
-    /** All rows of games as Parquet */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/vnd.apache.parquet': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/items.csv': {
-    /** All rows of items as CSV */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'text/csv': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/items.csv.gz': {
-    /** All rows of items as CSV (gzip) */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/items.parquet': {
-    /** All rows of items as Parquet */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/vnd.apache.parquet': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/documents/group.ndjson.gz': {
-    /** Every document of the route group, in ascending order of id: a line is the body of one */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/documents/group-history.ndjson.gz': {
-    /** Every document of the route group-history, in ascending order of id: a line is the body of one */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/documents/user.ndjson.gz': {
-    /** Every document of the route user, in ascending order of id: a line is the body of one */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/documents/user-usernames.ndjson.gz': {
-    /** Every document of the route user-usernames, in ascending order of id: a line is the body of one */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/documents/game.ndjson.gz': {
-    /** Every document of the route game, in ascending order of id: a line is the body of one */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/documents/item.ndjson.gz': {
-    /** Every document of the route item, in ascending order of id: a line is the body of one */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/documents/other.ndjson.gz': {
-    /** Every other document of the API, the feeds, and the files of the operator: a line has path, sha256, bytes, and body of one, unless it is not text */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/documents.sha256.gz': {
-    /** SHA-256 and file of every document, as sha256sum writes and checks them */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/register.sqlite.gz': {
-    /** Every table as one SQLite database, with keys, and with the meaning of each column */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/gzip': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/register.sqlite': {
-    /** The same SQLite database uncompressed, for queries without a download */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/vnd.sqlite3': string;
-          };
-        };
-      };
-    };
-  };
   '/downloads/datapackage.json': {
     /** Data Package that describes every download and every column */
     get: {
@@ -1029,222 +621,6 @@ export interface paths {
         200: {
           content: {
             readonly 'application/json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/SHA256SUMS': {
-    /** Checksums of the downloads, for sha256sum */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'text/plain': string;
-          };
-        };
-      };
-    };
-  };
-  '/downloads/README.txt': {
-    /** What the downloads contain and how to read them */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'text/plain': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/all.atom': {
-    /** New names and owners of groups, new usernames, and records measured for the first time */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/all.json': {
-    /** New names and owners of groups, new usernames, and records measured for the first time */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/groups.atom': {
-    /** Groups with a new name or a new owner */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/groups.json': {
-    /** Groups with a new name or a new owner */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/users.atom': {
-    /** Users with a new username */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/users.json': {
-    /** Users with a new username */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/new-groups.atom': {
-    /** Groups measured for the first time */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/new-groups.json': {
-    /** Groups measured for the first time */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/new-users.atom': {
-    /** Users measured for the first time */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/new-users.json': {
-    /** Users measured for the first time */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/games.atom': {
-    /** Games measured for the first time */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/games.json': {
-    /** Games measured for the first time */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/items.atom': {
-    /** Catalogue items measured for the first time */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/items.json': {
-    /** Catalogue items measured for the first time */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/snapshots.atom': {
-    /** Every snapshot in which records changed, with the number of those added, changed and removed */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/atom+xml': string;
-          };
-        };
-      };
-    };
-  };
-  '/feeds/snapshots.json': {
-    /** Every snapshot in which records changed, with the number of those added, changed and removed */
-    get: {
-      responses: {
-        200: {
-          content: {
-            readonly 'application/feed+json': Record<string, never>;
           };
         };
       };
@@ -1500,15 +876,9 @@ export interface components {
       readonly max_players: number | null;
       /** @description Genre, as named by the platform. Null: not measured. */
       readonly genre: string | null;
-      /**
-       * Format: date-time
-       * @description When the game was created, according to the platform. Null: not measured.
-       */
+      /** @description When the game was created, according to the platform. Null: not measured. A time, or a day. */
       readonly created_at: string | null;
-      /**
-       * Format: date-time
-       * @description When the game was last updated, according to the platform. Null: not measured.
-       */
+      /** @description When the game was last updated, according to the platform. Null: not measured. A time, or a day. */
       readonly updated_at: string | null;
       /**
        * Format: date-time
@@ -1558,10 +928,7 @@ export interface components {
       readonly public_entry: boolean | null;
       /** @description Whether the platform marks the group as verified. Null: not measured. */
       readonly verified: boolean | null;
-      /**
-       * Format: date-time
-       * @description When the group was created, according to the platform. Null: not measured.
-       */
+      /** @description When the group was created, according to the platform. Null: not measured. A time, or a day. */
       readonly created_at: string | null;
       /** @description The highest member count that this register has read. On the platform, it may have been higher between two readings. Null: no reading of the member count. */
       readonly peak: {
@@ -1703,10 +1070,7 @@ export interface components {
              * @description When this entry was last read.
              */
             readonly last_measured_at: string;
-            /**
-             * Format: date-time
-             * @description When the change happened, according to the platform. Null: the platform gives no date.
-             */
+            /** @description When the change happened, according to the platform. Null: the platform gives no date. A time, or a day. */
             readonly changed_at: string | null;
             /**
              * Format: date-time
@@ -1987,15 +1351,9 @@ export interface components {
       readonly quantity_remaining: number | null;
       /** @description Users who have marked it as a favourite. Unit: users. Null: not measured. */
       readonly favourites: number | null;
-      /**
-       * Format: date-time
-       * @description When the item was created, according to the platform. Null: not measured.
-       */
+      /** @description When the item was created, according to the platform. Null: not measured. A time, or a day. */
       readonly created_at: string | null;
-      /**
-       * Format: date-time
-       * @description When the item was last updated, according to the platform. Null: not measured.
-       */
+      /** @description When the item was last updated, according to the platform. Null: not measured. A time, or a day. */
       readonly updated_at: string | null;
       /**
        * Format: date-time
@@ -2615,10 +1973,7 @@ export interface components {
             readonly id: number;
             /** @description Name of the group, exactly as read. Null: not measured. */
             readonly name: string | null;
-            /**
-             * Format: date-time
-             * @description When the group was created, according to the platform.
-             */
+            /** @description When the group was created, according to the platform. A time, or a day. */
             readonly created_at: string;
             /**
              * Format: date-time
@@ -2634,10 +1989,7 @@ export interface components {
             readonly id: number;
             /** @description Username of the user, exactly as read. Null: not measured. */
             readonly username: string | null;
-            /**
-             * Format: date-time
-             * @description When the user joined, according to the platform.
-             */
+            /** @description When the user joined, according to the platform. A time, or a day. */
             readonly created_at: string;
             /**
              * Format: date-time
@@ -2653,10 +2005,7 @@ export interface components {
             readonly id: number;
             /** @description Name of the game, exactly as read. Null: not measured. */
             readonly name: string | null;
-            /**
-             * Format: date-time
-             * @description When the game was created, according to the platform.
-             */
+            /** @description When the game was created, according to the platform. A time, or a day. */
             readonly created_at: string;
             /**
              * Format: date-time
@@ -2672,10 +2021,7 @@ export interface components {
             readonly id: number;
             /** @description Name of the item, exactly as read. Null: not measured. */
             readonly name: string | null;
-            /**
-             * Format: date-time
-             * @description When the item was created, according to the platform.
-             */
+            /** @description When the item was created, according to the platform. A time, or a day. */
             readonly created_at: string;
             /**
              * Format: date-time
@@ -2795,10 +2141,7 @@ export interface components {
             readonly from: string;
             /** @description The value after. */
             readonly to: string;
-            /**
-             * Format: date-time
-             * @description When it changed, according to the platform; null if that is unknown.
-             */
+            /** @description When it changed, according to the platform; null if that is unknown. A time, or a day. */
             readonly changed_at: string | null;
             /**
              * Format: date-time
@@ -2840,10 +2183,7 @@ export interface components {
               /** @description The user who owns the group. Null: no owner, or the owner was not measured or is withheld. */
               readonly owner: components['schemas']['Owner'] | null;
             };
-            /**
-             * Format: date-time
-             * @description When it changed, according to the platform; null if that is unknown.
-             */
+            /** @description When it changed, according to the platform; null if that is unknown. A time, or a day. */
             readonly changed_at: string | null;
             /**
              * Format: date-time
@@ -2875,10 +2215,7 @@ export interface components {
             readonly from: string;
             /** @description The value after. */
             readonly to: string;
-            /**
-             * Format: date-time
-             * @description When it changed, according to the platform; null if that is unknown.
-             */
+            /** @description When it changed, according to the platform; null if that is unknown. A time, or a day. */
             readonly changed_at: string | null;
             /**
              * Format: date-time
@@ -3346,10 +2683,7 @@ export interface components {
       readonly state: 'present' | 'banned' | 'deleted' | (string & {}) | null;
       /** @description Whether the platform marks the user as verified. Null: not measured. */
       readonly verified: boolean | null;
-      /**
-       * Format: date-time
-       * @description When the user joined, according to the platform. Null: not measured.
-       */
+      /** @description When the user joined, according to the platform. Null: not measured. A time, or a day. */
       readonly created_at: string | null;
       /** @description Number of usernames observed, including the present one: the entries of the username history. Unit: usernames. Null: the register has no username history, even if it has a username. */
       readonly username_count: number | null;
@@ -3406,10 +2740,7 @@ export interface components {
              * @description When this entry was last read.
              */
             readonly last_measured_at: string;
-            /**
-             * Format: date-time
-             * @description When the change happened, according to the platform. Null: the platform gives no date.
-             */
+            /** @description When the change happened, according to the platform. Null: the platform gives no date. A time, or a day. */
             readonly changed_at: string | null;
             /**
              * Format: date-time
@@ -3450,46 +2781,3 @@ export type $defs = Record<string, never>;
 export type external = Record<string, never>;
 
 export type operations = Record<string, never>;
-
-/** The routes whose documents are JSON. */
-export const JSON_ROUTES: ReadonlySet<string> = new Set([
-  '/api/v1',
-  '/api/v1/group/{id}',
-  '/api/v1/user/{id}',
-  '/api/v1/game/{id}',
-  '/api/v1/item/{id}',
-  '/api/v1/largest',
-  '/api/v1/stats',
-  '/group/{id}/history.json',
-  '/user/{id}/usernames.json',
-  '/api/v1/ids',
-  '/api/v1/ids/group/{first_id}',
-  '/api/v1/ids/user/{first_id}',
-  '/api/v1/ids/game/{first_id}',
-  '/api/v1/ids/item/{first_id}',
-  '/api/v1/lookup',
-  '/api/v1/lookup/username/{prefix}',
-  '/api/v1/lookup/group/{prefix}',
-  '/api/v1/lookup/game/{prefix}',
-  '/api/v1/lookup/item/{prefix}',
-  '/api/v1/lookup/names',
-  '/api/v1/lookup/names/{page}',
-  '/api/v1/owners/user/{prefix}',
-  '/api/v1/owners/group/{prefix}',
-  '/api/v1/lookup/platform-id/group/{prefix}',
-  '/api/v1/lookup/platform-id/user/{prefix}',
-  '/api/v1/lookup/platform-id/game/{prefix}',
-  '/api/v1/lookup/platform-id/item/{prefix}',
-  '/api/v1/largest/games',
-  '/api/v1/largest/items',
-  '/api/v1/movers/h24',
-  '/api/v1/movers/d7',
-  '/api/v1/movers/d30',
-  '/api/v1/recent',
-  '/api/v1/newest',
-  '/api/v1/largest/usernames',
-  '/downloads/datapackage.json',
-  '/api/v1/openapi.json',
-  '/snapshot.json',
-  '/changes/index.json',
-]);

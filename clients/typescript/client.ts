@@ -2,17 +2,15 @@
  * A client for a register that is published with register-api. No dependencies; needs `fetch`:
  * Node 20.19 or newer, or a browser.
  */
-import { JSON_ROUTES, type components, type paths } from './api.js';
+import type { components, paths } from './api.js';
 
-/** A path of the service, as the description has it: `/api/v1/group/{id}`. */
-export type Route = keyof paths;
-type Content<R extends Route> = paths[R]['get']['responses'][200]['content'];
-/** A route whose documents are JSON. */
-export type JsonRoute = {
-  [R in Route]: Content<R> extends { readonly 'application/json': unknown } ? R : never;
-}[Route];
-/** The document at a route of JSON. */
-export type Document<R extends JsonRoute> = Content<R>['application/json'];
+type Content<P extends keyof paths> = paths[P]['get']['responses'][200]['content'];
+/** A path of JSON, as the description has it: `/api/v1/group/{id}`. */
+export type Route = {
+  [P in keyof paths]: Content<P> extends { readonly 'application/json': unknown } ? P : never;
+}[keyof paths];
+/** The document at a route. */
+export type Document<R extends Route> = Content<R>['application/json'];
 
 type Required<R extends Route> = paths[R]['get'] extends { readonly parameters: { readonly path: infer P } }
   ? P
@@ -130,17 +128,15 @@ export class RegisterClient {
   }
 
   /**
-   * The document at a route: the value of its JSON, as the description has it (not validated), or
-   * the response if the route is of something else. JSON that is in memory is requested with its ETag.
+   * The document at a route: the value of its JSON, as the description has it (not validated). JSON that
+   * is in memory is requested with its ETag.
    * @throws {ProblemError} for a problem of the service, with `code` `not_found` if there is no such record
    * @throws {ResponseError} for any other response but 2xx, and for one that should be JSON and is not
    * @throws {DOMException} `TimeoutError`, or the reason of `signal`
    */
-  get<R extends JsonRoute>(route: R, ...rest: Arguments<R>): Promise<Document<R>>;
-  get<R extends Exclude<Route, JsonRoute>>(route: R, ...rest: Arguments<R>): Promise<Response>;
-  async get(route: Route, parameters: object = {}, options: RequestOptions = {}): Promise<unknown> {
-    if (isJsonRoute(route)) return this.#json(route, parameters, options);
-    return this.#send(this.#urlOf(fill(route, parameters)), {}, options.signal, itself);
+  get<R extends Route>(route: R, ...rest: Arguments<R>): Promise<Document<R>>;
+  get(route: Route, parameters: object = {}, options: RequestOptions = {}): Promise<unknown> {
+    return this.#json(route, parameters, options);
   }
 
   /** Paths come from the service, too. @throws {TypeError} for one that leads out of the base URL */
@@ -151,14 +147,14 @@ export class RegisterClient {
     return url;
   }
 
-  #json<R extends JsonRoute>(
+  #json<R extends Route>(
     route: R,
     parameters: object,
     options: RequestOptions,
     isFresh?: boolean,
   ): Promise<Document<R>>;
   async #json(
-    route: JsonRoute,
+    route: Route,
     parameters: object,
     { signal }: RequestOptions,
     isFresh = false,
@@ -181,7 +177,7 @@ export class RegisterClient {
   }
 
   /**
-   * The response at a path, such as one in `links` or in a change; its body is for the caller to read, and ends with a
+   * The response at a path, such as one in `links`, a download or a feed; its body is for the caller to read, and ends with a
    * `TimeoutError` if it doesn't come (`timeoutSeconds`, `bodySeconds`).
    * @throws the same as `get`
    * @throws {TypeError} for a path that doesn't begin with `/` or leads out of the base URL
@@ -364,8 +360,6 @@ export class RegisterClient {
     return Object.defineProperty(timed, 'url', { value: url });
   }
 }
-
-const isJsonRoute = (route: Route): route is JsonRoute => JSON_ROUTES.has(route);
 
 /** The URL of a page, as opposed to one of what leads to pages. */
 const PAGE = /\/\d+$/;

@@ -10,7 +10,7 @@ export interface Asset {
   readonly body: string | Buffer;
 }
 
-/** Apart from the code, a change of which has all documents rendered again. */
+/** As `bundle.ts` leaves them. */
 export const ASSETS_FOLDER = join(PROJECT_FOLDER, 'build/assets');
 /** URL paths by route name. */
 export const MANIFEST = join(ASSETS_FOLDER, 'manifest.json');

@@ -66,17 +66,25 @@ const BULK_NAMES: ReadonlySet<string> = new Set(BULK_FILES.map(({ name }) => nam
 const isNews = ({ changes: { added, changed, removed } }: Published): boolean =>
   added + changed + removed > 0;
 
+/** As many absences as a summary names. */
+const FEW = 5;
+
 function publishedLines(out: string, result: Published, cost: RunCost): string[] {
-  const { sequence, asOf, records, absent, files, bytes, changes } = result;
+  const { sequence, asOf, records, absent, files, bytes, changes, news } = result;
+  const missing = notMeasured(absent);
+  // Where little is measured they are many, and the same every night.
+  const names =
+    missing.length > FEW ? `${missing.length} tables and columns, which check names` : missing.join(', ');
   return [
     `${isNews(result) ? 'Published' : 'Nothing changed since'} snapshot ${sequence} in ${out}` +
       ` (${asOfText(asOf)})`,
     `  records    ${recordsText(records)}`,
-    ...notMeasured(absent).map((columns) => `  absent     ${columns} (not measured)`),
+    ...(missing.length === 0 ? [] : [`  absent     ${names} (not measured)`]),
     `  downloads  ${downloadsText(result)}`,
     `  files      ${number(files)}, ${size(bytes)}`,
     `  changes    ${list({ ...changes })}`,
     `  cost       ${costText(cost)}`,
+    ...(news === null ? [] : [news]),
   ];
 }
 

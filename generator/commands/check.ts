@@ -73,6 +73,7 @@ function soundOf(register: Register) {
 /** The result of a check that found nothing: counts, what is not measured, and warnings. */
 function soundLines(register: string, sound: ReturnType<typeof soundOf>, cost: RunCost): string[] {
   const { counts, absent, warnings } = sound;
+  const missing = notMeasured(absent);
   // `group_names` -> `1 group name`, `2 group names`
   const rows = (table: string): string => amountOf(counts[table] ?? 0, table.replaceAll('_', ' '));
   return [
@@ -83,7 +84,7 @@ function soundLines(register: string, sound: ReturnType<typeof soundOf>, cost: R
     absent.includes(WITHHELD.name)
       ? '  no withheld: nothing is withheld'
       : `  ${number(counts[WITHHELD.name] ?? 0)} withheld`,
-    ...notMeasured(absent).map((columns) => `  not measured: ${columns}`),
+    ...(missing.length === 0 ? [] : [`  not measured: ${missing.join(', ')}`]),
     ...warningLines(warnings),
   ];
 }

@@ -9,7 +9,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
   check: async () => (await import('./check.js')).addCheck,
   scaffold: async () => (await import('./scaffold.js')).addScaffold,
   diff: async () => (await import('./diff.js')).addDiff,
-  serve: async () => (await import('./serve.js')).addServe,
   status: async () => (await import('./status.js')).addStatus,
   verify: async () => (await import('./verify.js')).addVerify,
   edge: async () => (await import('./edge.js')).addEdge,

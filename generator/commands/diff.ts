@@ -12,14 +12,17 @@ export function addDiff(program: Program, terminal: Terminal): void {
   program
     .command('diff')
     .with(...RENDERING, waitOption)
+    .option('--details', 'also count documents by kind, and show examples')
     .description(
-      'Say which documents and feeds a build would add, change and remove, with examples (build --dry-run). Nothing is written.',
+      'Say what a build would change: how many documents, and what is new (build --dry-run). Nothing is written.',
     )
-    .action(async (flags: OnTree, command: Program) => printDifference(terminal, flags, command));
+    .action(async (flags: Flags, command: Program) => printDifference(terminal, flags, command));
 }
 
+type Flags = OnTree & { readonly details?: true };
+
 /** Does what `diff` does, and what a build does with --dry-run. */
-export async function printDifference(terminal: Terminal, flags: OnTree, command: Program): Promise<void> {
+export async function printDifference(terminal: Terminal, flags: Flags, command: Program): Promise<void> {
   const config = buildConfig(renderingFlags(command));
   const difference = await onTree(terminal, flags, () => dryRun(config, terminal.effects(flags.quiet)));
   for (const line of findingLines(difference.report)) terminal.warn(line);
@@ -28,18 +31,16 @@ export async function printDifference(terminal: Terminal, flags: OnTree, command
       `the register has ${difference.report.total} findings, so a build would publish nothing (see check)`,
     );
   // The difference is what was asked for, also with --quiet.
-  print(terminal, { ...flags, quiet: undefined }, difference, () => differenceLines(difference));
+  print(terminal, { ...flags, quiet: undefined }, difference, () =>
+    differenceLines(difference, flags.details === true),
+  );
 }
 
-/** Why a build would be refused and what it would warn of, counts per route, then examples. */
-function differenceLines({
-  sequence,
-  changes,
-  byRoute,
-  implausible,
-  warnings,
-  examples,
-}: Difference): string[] {
+/** Why a build would be refused and what it would warn of, counts and examples if they are wanted, what is new. */
+function differenceLines(
+  { sequence, changes, byRoute, implausible, warnings, examples, news }: Difference,
+  hasDetails: boolean,
+): string[] {
   const doubts = [
     ...(implausible === null ? [] : [`A build would be refused: ${implausible}`]),
     ...warningLines(warnings),
@@ -50,15 +51,21 @@ function differenceLines({
   return [
     ...doubts,
     `A build would change ${amountOf(touched, 'files')} of ${against}: ${list({ ...changes })}`,
-    ...Object.entries(byRoute)
-      .filter(([, { added, changed, removed }]) => added + changed + removed > 0)
-      .map(([route, counts]) => `  ${route}: ${list({ ...counts })}`),
-    'For example',
-    ...ORDER.flatMap((what) => examples.filter((each) => each.what === what)).flatMap(
-      ({ what, url, fields = [] }) => [`  ${what} ${url}`, ...fields.flatMap(fieldLines)],
-    ),
+    ...(hasDetails ? detailLines(byRoute, examples) : []),
+    ...(news === null ? [] : [news]),
   ];
 }
+
+/** Counts per route, then examples. */
+const detailLines = (byRoute: Difference['byRoute'], examples: Difference['examples']): readonly string[] => [
+  ...Object.entries(byRoute)
+    .filter(([, { added, changed, removed }]) => added + changed + removed > 0)
+    .map(([route, counts]) => `  ${route}: ${list({ ...counts })}`),
+  'For example',
+  ...ORDER.flatMap((what) => examples.filter((each) => each.what === what)).flatMap(
+    ({ what, url, fields = [] }) => [`  ${what} ${url}`, ...fields.flatMap(fieldLines)],
+  ),
+];
 
 /** What matters most comes first. */
 const ORDER = ['removed', 'added', 'changed'] as const;
@@ -67,18 +74,23 @@ const ORDER = ['removed', 'added', 'changed'] as const;
 const SHOWN_ENTRIES = 3;
 
 function fieldLines(change: FieldChange): readonly string[] {
+  const { field } = change;
   if ('from' in change) {
-    const [from, to] = [jsonOf(change.from), jsonOf(change.to)];
-    const start = differenceAt(from, to);
-    return [`    ${change.field}: ${brief(from, start)} -> ${brief(to, start)}`];
+    const both = [jsonOf(change.from), jsonOf(change.to)] as const;
+    const start = differenceAt(...both);
+    const [from, to] = differing(both, (text, most) => part(text, start, most));
+    return [`    ${field}: ${from} -> ${to}`];
   }
-  const lines = (sign: string, entries: readonly unknown[]): readonly string[] => [
-    ...entries.slice(0, SHOWN_ENTRIES).map((entry) => `    ${change.field}: ${sign} ${brief(jsonOf(entry))}`),
-    ...(entries.length > SHOWN_ENTRIES
-      ? [`    ${change.field}: ${sign} ${number(entries.length - SHOWN_ENTRIES)} more`]
-      : []),
+  const [removed, added] = [change.removed.slice(0, SHOWN_ENTRIES), change.added.slice(0, SHOWN_ENTRIES)];
+  const shown = differing([...removed, ...added].map(jsonOf), (text, most) => part(text, 0, most));
+  const lines = (sign: string, entries: readonly string[], all: number): readonly string[] => [
+    ...entries.map((entry) => `    ${field}: ${sign} ${entry}`),
+    ...(all > entries.length ? [`    ${field}: ${sign} ${number(all - entries.length)} more`] : []),
   ];
-  return [...lines('-', change.removed), ...lines('+', change.added)];
+  return [
+    ...lines('-', shown.slice(0, removed.length), change.removed.length),
+    ...lines('+', shown.slice(removed.length), change.added.length),
+  ];
 }
 
 const BRIEF_CHARACTERS = 80;
@@ -88,6 +100,32 @@ const CONTEXT_CHARACTERS = 20;
 
 const jsonOf = (value: unknown): string => JSON.stringify(value) ?? 'nothing';
 
+/** Parts of texts, as long as it takes until no two look equal; if all of them do, with escapes. */
+function differing(
+  texts: readonly string[],
+  partOf: (text: string, most: number) => string,
+): readonly string[] {
+  const areDifferent = (shown: readonly string[]): boolean =>
+    new Set(shown.map(looksOf)).size === new Set(texts).size;
+  const longest = Math.max(...texts.map((text) => text.length));
+  for (let most = BRIEF_CHARACTERS; ; most *= 2) {
+    const shown = texts.map((text) => partOf(text, most));
+    if (areDifferent(shown)) return shown;
+    const escaped = shown.map(escapedIn);
+    if (areDifferent(escaped) || most > longest) return escaped;
+  }
+}
+
+/** What is seen of a text: some characters are not, or look like others. */
+const looksOf = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .replaceAll(/\p{Z}/gu, ' ')
+    .replaceAll(/[\p{C}\p{Default_Ignorable_Code_Point}]/gu, '');
+
+const escapedIn = (text: string): string =>
+  text.replaceAll(/[^\u0020-\u007e…]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 /** The first index at which two texts differ. */
 function differenceAt(one: string, other: string): number {
   let index = 0;
@@ -96,11 +134,11 @@ function differenceAt(one: string, other: string): number {
 }
 
 /** A part of a long text. @param shown an index of what must be in it */
-function brief(text: string, shown = 0): string {
-  if (text.length <= BRIEF_CHARACTERS) return text;
-  const start = shown < BRIEF_CHARACTERS ? 0 : shown - CONTEXT_CHARACTERS;
-  const end = start + BRIEF_CHARACTERS;
+function part(text: string, shown: number, most: number): string {
+  if (text.length <= most) return text;
+  const start = shown < most ? 0 : shown - CONTEXT_CHARACTERS;
+  const end = start + most;
   // Not between the halves of a character.
-  const part = text.slice(start, end).replaceAll(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, '');
-  return `${start > 0 ? '…' : ''}${part}${end < text.length ? '…' : ''}`;
+  const cut = text.slice(start, end).replaceAll(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, '');
+  return `${start > 0 ? '…' : ''}${cut}${end < text.length ? '…' : ''}`;
 }

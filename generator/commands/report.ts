@@ -99,11 +99,9 @@ export const brokenLine = (register: string, { findings, total }: CheckReport, c
 export const warningLines = (warnings: readonly Warning[]): readonly string[] =>
   warnings.map((warning) => `warning: ${warningText(warning)}`);
 
-/** The tables and columns that are not measured, in one text, if any. */
-export function notMeasured(absent: readonly string[]): readonly string[] {
-  const columns = absent.filter((what) => what !== WITHHELD.name);
-  return columns.length === 0 ? [] : [columns.join(', ')];
-}
+/** The tables and columns that are not measured. */
+export const notMeasured = (absent: readonly string[]): readonly string[] =>
+  absent.filter((what) => what !== WITHHELD.name);
 
 function warningText({ table, column, message, count, examples }: Warning): string {
   const place = placeOf({ table, column });

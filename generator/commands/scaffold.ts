@@ -10,7 +10,11 @@ export function addScaffold(program: Program, { say }: Terminal): void {
     .command('scaffold')
     .description('Print SQL that makes a register of a database, drafted by guesses. Nothing is written.')
     .addOption(registerOption)
-    .option('--from <name=table>', 'the table that has games, usernames …; may be repeated', collect)
+    .option(
+      '--from <name=table>',
+      'the table that has games, usernames …, whatever else is called so; may be repeated',
+      collect,
+    )
     .addHelpText(
       'after',
       ({ command }) => `

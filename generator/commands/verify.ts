@@ -72,7 +72,10 @@ function damageLines(
   repairedAs: number | null | undefined,
   areDeleted: boolean,
 ): string[] {
-  const verdict = total === 0 ? 'matches its lists' : `has ${amountOf(total, 'damaged files')}`;
+  const verdict =
+    total === 0
+      ? `matches its lists (${amountOf(files, 'files')})`
+      : `has ${amountOf(total, 'damaged files')}`;
   const isRepaired = typeof repairedAs === 'number';
   const unasked = damage.some(({ what }) => what === 'interrupted')
     ? '; a commit was interrupted: the next build completes it'
@@ -89,7 +92,7 @@ function damageLines(
     ...moreLines(total - damage.length - Math.max(copied - 1, 0)),
     ...untracked.files.map((file) => `${areDeleted ? 'deleted' : 'untracked'}: ${file}`),
     ...moreLines(untracked.total - untracked.files.length),
-    `Snapshot ${sequence ?? 'none'} in ${out} ${verdict} (${amountOf(files, 'files')})${total > 0 ? outcome : ''}`,
+    `Snapshot ${sequence ?? 'none'} in ${out} ${verdict}${total > 0 ? outcome : ''}`,
     ...(untracked.total > 0 && !areDeleted
       ? [
           `No route leads to ${amountOf(untracked.total, 'untracked files')} (--repair --delete-untracked deletes them)`,

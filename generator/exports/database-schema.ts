@@ -102,9 +102,15 @@ function typeOf({ name: column, type, nullable }: Value): string {
   return `${stored}${nullable ? '' : ' NOT NULL'}${check}`;
 }
 
+/** In which form a time is. */
+export const TIME_FORMS: Readonly<Partial<Record<ValueType, readonly string[]>>> = {
+  time: ['RFC 3339, in UTC.'],
+  date: ['RFC 3339, in UTC, or a day.'],
+};
+
 const commentOf = (value: Value): string =>
   [
     meaningOf(value),
     ...(value.type === 'boolean' ? ['0 is false, 1 is true.'] : []),
-    ...(value.type === 'time' ? ['RFC 3339, in UTC.'] : []),
+    ...(TIME_FORMS[value.type] ?? []),
   ].join(' ');

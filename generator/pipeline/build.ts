@@ -76,6 +76,7 @@ import { Tree, newTreeId } from '../tree/tree.js';
 import { DownloadTasks, keptSummary, readDownloads, type PublishedDownloads } from './downloads.js';
 import { EXAMPLES, examplesOf, type ExampleChange } from './examples.js';
 import { doubtsOf } from './guard.js';
+import { TOLD, newsOf } from './news.js';
 import { renumbered } from './renumbered.js';
 import { programHash, registerHash } from './inputs.js';
 import { rangesOf } from './sections.js';
@@ -114,6 +115,8 @@ interface Reported {
   /** What may be a mistake in the register. */
   readonly warnings: readonly Warning[];
   readonly changes: Changes;
+  /** What is new since the last snapshot, in one sentence; null if nothing was rendered. */
+  readonly news: string | null;
 }
 
 export interface Published extends Reported, DownloadsSummary {
@@ -220,7 +223,7 @@ export async function dryRun(config: BuildConfig, effects: Effects): Promise<Dif
       try {
         const rendered = await render(opened, stageSpec(work, EXAMPLES));
         if ('refused' in rendered) return { published: false, report: rendered.refused };
-        const { report, excluded, warnings, doubt, written } = rendered;
+        const { report, excluded, warnings, doubt, written, news } = rendered;
         const byRoute = changesByRoute(written);
         return {
           report,
@@ -228,6 +231,7 @@ export async function dryRun(config: BuildConfig, effects: Effects): Promise<Dif
           absent: register.absent,
           warnings,
           changes: sumOf(byRoute.values()),
+          news,
           sequence,
           byRoute: Object.fromEntries(byRoute),
           implausible: doubt ?? null,
@@ -321,6 +325,7 @@ const nothingNew = ({ known, register }: Work): Reported => ({
   absent: register.absent,
   warnings: [],
   changes: { added: 0, changed: 0, removed: 0, unchanged: known.published?.tree.files ?? 0 },
+  news: null,
 });
 
 const NO_FINDINGS: CheckReport = { findings: [], total: 0, skippable: true };
@@ -434,6 +439,7 @@ function stageSpec(
     isBundled: examples === null && known.lists !== null,
     downloaded: examples === null ? linesFor(routes) : {},
     examples,
+    told: TOLD,
   };
 }
 
@@ -550,6 +556,7 @@ async function render(work: Opened, spec: StageSpec): Promise<Rendered | { reado
     sources,
     samples,
     doubt,
+    news: newsOf(known.published?.sequence ?? null, stage, byRoute, written),
   };
 }
 
@@ -602,7 +609,7 @@ async function publish(work: Opened, rendered: Rendered): Promise<Published> {
   const { tree, config, effects, known, register, now, damaged, threads } = work;
   const { progress, generator } = effects;
   const { stage, overview, table, sources, samples, counts, withheld, isTakedown, isKept } = rendered;
-  const { report, excluded, warnings, downloads: found } = rendered;
+  const { report, excluded, warnings, news, downloads: found } = rendered;
   const { published, state, lists } = known;
   const written = [...rendered.written];
 
@@ -779,6 +786,7 @@ async function publish(work: Opened, rendered: Rendered): Promise<Published> {
     files,
     bytes,
     changes,
+    news,
   };
 }
 

@@ -6,27 +6,35 @@ import { dirname, join } from 'node:path';
 import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { ASSETS_FOLDER } from '../base/assets.js';
 import { sqliteVersion } from '../base/sqlite/sqlite.js';
 import type { BuildConfig } from '../config/config.js';
 import { contentOf } from '../config/site-files.js';
+import { TEMPLATES_FOLDER } from '../outputs/pages/render.js';
+
+/** The folder of the compiled generator. */
+const GENERATOR = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
  * SHA-256, in hex, over the generator's code and the versions of its dependencies. The package's
  * own version is not enough: different code may render the same rows differently.
+ * @param folders all whose files make a difference to what is published
  */
-export function codeIdentity(): string {
-  // The folder of the compiled generator.
-  const folder = dirname(dirname(fileURLToPath(import.meta.url)));
+export function codeIdentity(
+  folders: readonly string[] = [GENERATOR, TEMPLATES_FOLDER, ASSETS_FOLDER],
+): string {
   const digest = createHash('sha256');
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .toSorted();
-  for (const file of files) {
-    const content = readFileSync(file);
-    digest.update(`${file.slice(folder.length)}\n${content.length}\n`).update(content);
+  for (const folder of folders) {
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .toSorted();
+    for (const file of files) {
+      const content = readFileSync(file);
+      digest.update(`${file.slice(folder.length)}\n${content.length}\n`).update(content);
+    }
   }
-  return digest.update(JSON.stringify([sqliteVersion(), ...packages(folder)])).digest('hex');
+  return digest.update(JSON.stringify([sqliteVersion(), ...packages(GENERATOR)])).digest('hex');
 }
 
 /** The package.json files in the nearest node_modules; a bundled package is part of the code. */

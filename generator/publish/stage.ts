@@ -49,6 +49,8 @@ export interface StageSpec {
   readonly downloaded: Readonly<Record<string, 'body' | 'entry'>>;
   /** Of each route and part, how many documents of each kind of change are returned; null but in a dry run, which stages nothing. */
   readonly examples: number | null;
+  /** Names of the routes of one document each of which both texts are returned, whatever else is. */
+  readonly told: readonly string[];
 }
 
 /** The folders and files of a stage, and of a commit, which is a stage that is complete. */
@@ -207,8 +209,9 @@ export class RouteWriter {
       const old = this.#note(key, file, { bytes, sha256 });
       this.#download(key, file, { bytes, sha256 }, body);
       if (old === sha256) return;
-      if (this.#spec.examples !== null) this.#example(old === undefined ? 'added' : 'changed', key, body);
-      else this.#stage(key, file, { bytes, sha256 }, body, old !== undefined);
+      if (this.#spec.examples !== null || this.#spec.told.includes(this.#route.name))
+        this.#example(old === undefined ? 'added' : 'changed', key, body);
+      if (this.#spec.examples === null) this.#stage(key, file, { bytes, sha256 }, body, old !== undefined);
     } catch (error) {
       throw asFailure(error, `"${file}"`);
     }
@@ -359,7 +362,7 @@ export class RouteWriter {
   }
 
   #example(what: Example['what'], key: number, body: string | Uint8Array = ''): void {
-    if (this.#examples.filter((each) => each.what === what).length >= (this.#spec.examples ?? 0)) return;
+    if (this.#examples.filter((each) => each.what === what).length >= (this.#spec.examples ?? 1)) return;
     const before = what === 'changed' ? readText(join(this.#spec.out, this.#fileOf(key))) : undefined;
     const texts = [before ?? '', textOf(body)] as const;
     const [url] = this.#urlsOf(key);

@@ -10,7 +10,7 @@ import { name } from './sql.js';
 
 /** The type of a column in a STRICT table. */
 export const sqlType = ({ type }: Column): 'INTEGER' | 'TEXT' =>
-  type === 'text' || type === 'time' || type === 'enum' ? 'TEXT' : 'INTEGER';
+  ['text', 'time', 'date', 'enum'].includes(type) ? 'TEXT' : 'INTEGER';
 
 /**
  * Covers each table by a temporary view of its columns, in which absent nullable ones are NULL, and a

@@ -43,6 +43,12 @@ const isTime = (value: string): string =>
   ` (substr(${value}, 6, 2) BETWEEN '01' AND '12' AND substr(${value}, 9, 2) BETWEEN '01' AND '28'` +
   ` OR strftime('${FORMAT}', ${value}) IS ${value}))`;
 
+const DAY_SHAPE = TIME_SHAPE.slice(0, TIME_SHAPE.indexOf('T'));
+const isDay = (value: string): string =>
+  `(typeof(${value}) = 'text' AND octet_length(${value}) = 10 AND ${value} GLOB '${DAY_SHAPE}' AND date(${value}) IS ${value})`;
+
+const TIME_WORDS = 'a time in UTC and whole seconds such as 2026-11-20T08:00:00Z';
+
 function condition({ type, values, name: column }: Column): { valid: string; expected: string } {
   const value = name(column);
   switch (type) {
@@ -54,9 +60,11 @@ function condition({ type, values, name: column }: Column): { valid: string; exp
     case 'boolean':
       return { valid: `(typeof(${value}) = 'integer' AND ${value} IN (0, 1))`, expected: '0 or 1' };
     case 'time':
+      return { valid: isTime(value), expected: TIME_WORDS };
+    case 'date':
       return {
-        valid: isTime(value),
-        expected: 'a time in UTC and whole seconds such as 2026-11-20T08:00:00Z',
+        valid: `(${isTime(value)} OR ${isDay(value)})`,
+        expected: `${TIME_WORDS}, or a day such as 2020-09-16`,
       };
     case 'text':
       return { valid: `typeof(${value}) = 'text'`, expected: 'text' };
@@ -84,7 +92,7 @@ export function columnRules(table: Table): ColumnRule[] {
         column: column.name,
         broken: column.nullable ? `(${value} IS NOT NULL AND NOT ${valid})` : `(NOT ${valid})`,
         expected: column.nullable ? `${expected}, or NULL` : expected,
-        hintFor: (wrong) => hintFor(column, wrong),
+        hintFor: (wrong) => (wrong === 'NULL' ? unread(table, column) : hintFor(column, wrong)),
       },
     ];
     if (column.type === 'text') {
@@ -131,6 +139,12 @@ export function columnRules(table: Table): ColumnRule[] {
     return rules;
   });
 }
+
+/** Of a history, what was not read is no row. */
+const unread = ({ key }: Table, { name: column, type }: Column): string | undefined =>
+  key.length > 1 && !['id', 'ordinal', 'time'].includes(type)
+    ? `what was not read is no row: leave it out, by WHERE ${column} IS NOT NULL`
+    : undefined;
 
 /** The text columns of a table, which must be valid UTF-8. */
 export const textColumns = (table: Table): string[] =>
@@ -212,6 +226,9 @@ function historyRules(resource: Resource, history: History): RowRule[] {
       value: asText(entry),
       expected: `${recordColumn} of the record`,
       record: asText(record),
+      hint:
+        `the record has what was read last: (SELECT ${entryColumn} FROM ${history.table} WHERE ${history.key.name} = id` +
+        ` ORDER BY ${history.order.name} DESC LIMIT 1) AS ${recordColumn}; or the newest reading is not in ${history.table} yet`,
     };
   });
   const late: RowRule = {

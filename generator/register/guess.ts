@@ -6,6 +6,7 @@ import { Failure, onOneLine } from '../base/errors.js';
 import type { Column } from '../schema/field.js';
 import {
   RESOURCES,
+  TABLES,
   WITHHELD,
   historyTable,
   recordKey,
@@ -13,7 +14,15 @@ import {
   resourceOf,
   type Table,
 } from '../schema/schema.js';
-import { UNLIKE, isSeries, rankOfColumn, rankOfTable, refersByName, sharesWord } from '../schema/synonyms.js';
+import {
+  UNLIKE,
+  isSecret,
+  isSeries,
+  rankOfColumn,
+  rankOfTable,
+  refersByName,
+  sharesWord,
+} from '../schema/synonyms.js';
 import type { Database } from '../base/sqlite/sqlite.js';
 import { columnRules } from './contract.js';
 import { conversionOf } from './hints.js';
@@ -39,7 +48,13 @@ export interface Source {
   readonly columns: readonly string[];
   /** The columns that together identify a row; none if they are not known. */
   readonly key: readonly string[];
+  /** Whether it has the name of a table of the contract. */
+  readonly isContract: boolean;
 }
+
+/** The columns of what looks like accounts of staff, from which nothing is drafted. */
+export const secretsOf = ({ columns }: Pick<Source, 'columns'>): readonly string[] =>
+  columns.filter(isSecret);
 
 /** An expression for a column of the contract. */
 export interface Guess {
@@ -70,20 +85,30 @@ export type Named = Readonly<Record<string, string>>;
 
 export class Guesses {
   readonly #database: Database;
+  /** All of them; and those that may be guessed. */
+  readonly #all: readonly Source[];
   readonly #sources: readonly Source[];
   readonly #named: Named;
   /** The sources of records, by their kind. */
   readonly #records = new Map<string | null, Source>();
 
-  /** @throws Failure usage: a named table is missing */
+  /** @throws Failure usage: a named table is missing, or none to draft from; or a history is named without its records */
   constructor(database: Database, sources: readonly Source[], named: Named) {
     this.#database = database;
-    this.#sources = sources;
+    this.#all = sources;
+    this.#sources = sources.filter((source) => !source.isContract && secretsOf(source).length === 0);
     this.#named = named;
-    for (const { kind, plural } of RESOURCES) {
-      const source = this.#sourceNamed(plural) ?? recordsLike(plural, sources);
+    for (const resource of RESOURCES) {
+      const { kind, plural } = resource;
+      const source =
+        this.#sourceNamed(plural) ??
+        recordsLike(plural, this.#sources) ??
+        keptBy(recordTable(resource), sources);
       if (source !== undefined) this.#records.set(kind, source);
     }
+    for (const { name: table, kind } of TABLES)
+      if (named[table] !== undefined && !this.#records.has(kind))
+        throw Failure.usage(`nothing looks like the records of ${table}: name them, too, with --from`);
   }
 
   /** A view for a table of the contract; undefined if nothing looks like it. */
@@ -106,8 +131,18 @@ export class Guesses {
 
   #sourceNamed(table: string): Source | undefined {
     const { [table]: own } = this.#named;
-    const found = this.#sources.find((source) => source.name.toLowerCase() === own?.toLowerCase());
-    if (own === undefined || found !== undefined) return found;
+    if (own === undefined) return undefined;
+    const found = this.#all.find((source) => source.name.toLowerCase() === own.toLowerCase());
+    const secrets = found === undefined ? [] : secretsOf(found);
+    if (secrets.length > 0)
+      throw Failure.usage(
+        `"${own}" looks like accounts of staff (${secrets.join(', ')}): name a view of it that has no such column`,
+      );
+    if (found?.isContract === true)
+      throw Failure.usage(
+        `"${own}" has a name of the contract: in a copy, ALTER TABLE ${found.name} RENAME TO own_${found.name}, and name that`,
+      );
+    if (found !== undefined) return found;
     const known = this.#sources.map((source) => source.name).join(', ');
     throw Failure.usage(`there is no table "${own}" for ${table}, expected one of ${known}`);
   }
@@ -303,7 +338,7 @@ export class Guesses {
     const { notAfter: _notAfter, nullWhere: _nullWhere, ...alone } = column;
     const rules = columnRules({ name: '', key: [], kind: null, columns: [{ ...alone, nullable: false }] });
     // A conversion must not lose a fraction.
-    const loses = column.type === 'time' || column.type === 'boolean' ? 'FALSE' : `${name(column.name)} <> v`;
+    const loses = ['time', 'date', 'boolean'].includes(column.type) ? 'FALSE' : `${name(column.name)} <> v`;
     const broken = [...rules.map((rule) => rule.broken), loses].join(' OR ');
     const [values, first] = this.#row(
       `SELECT count(*), min(CASE WHEN ${broken} THEN quote(iif(typeof(v) IN ('text', 'blob'), substr(v, 1, ${LONGEST_WORD}), v)) END) FROM (SELECT ${sql} AS ${name(column.name)},` +
@@ -352,6 +387,15 @@ export class Guesses {
     return this.#database.prepare<[], [number, string | null]>(sql).raw(true).get() ?? [0];
   }
 }
+
+/** The table of the contract itself, if it has what it must. */
+const keptBy = ({ name: table, columns }: Table, sources: readonly Source[]): Source | undefined =>
+  sources.find(
+    (source) =>
+      source.name.toLowerCase() === table &&
+      secretsOf(source).length === 0 &&
+      columns.every((column) => column.nullable || source.columns.includes(column.name)),
+  );
 
 /** The table that is called like the records of a kind, and has a key. */
 const recordsLike = (plural: string, sources: readonly Source[]): Source | undefined =>

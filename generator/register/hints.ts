@@ -4,7 +4,7 @@ import type { Column } from '../schema/field.js';
 /** The beginning of a call that gives a time as the contract wants it. */
 const STRFTIME = `strftime('%Y-%m-%dT%H:%M:%SZ', `;
 
-/** Unix times from 1973 to 5138, in seconds; in milliseconds a thousand times as much. */
+/** Unix times from 1973 to 5138, in seconds; in milliseconds and microseconds as many thousand times as much. */
 const UNIX_SECONDS = { least: 1e8, most: 1e11 };
 
 /** A number, which may be stored as text. */
@@ -49,7 +49,8 @@ export function conversionOf(column: Column, value: string): Conversion | undefi
   if (type === 'enum') return undefined;
   const [, digits] = NUMBER.exec(value) ?? [];
   if (type === 'text') return digits === value ? { is: 'a number', sql: `CAST(${name} AS TEXT)` } : undefined;
-  if (type === 'time') return digits === undefined ? fromTime(name, value) : fromUnix(name, Number(digits));
+  if (type === 'time' || type === 'date')
+    return digits === undefined ? fromTime(column, value) : fromUnix(name, Number(digits));
   const [yes, no] = WORDS.find((words) => words.some((word) => `'${word}'` === value.toLowerCase())) ?? [];
   if (type === 'boolean' && yes !== undefined) {
     const sql = `CASE lower(${name}) WHEN '${yes}' THEN 1 WHEN '${no}' THEN 0 END`;
@@ -63,12 +64,18 @@ const isUnixTime = (seconds: number): boolean => seconds >= UNIX_SECONDS.least &
 function fromUnix(name: string, time: number): Conversion | undefined {
   if (isUnixTime(time))
     return { is: 'looks like a Unix time in seconds', sql: `${STRFTIME}${name}, 'unixepoch')` };
-  if (!isUnixTime(time / 1000)) return undefined;
-  return { is: 'looks like a Unix time in milliseconds', sql: `${STRFTIME}${name} / 1000, 'unixepoch')` };
+  const parts = [1000, 1_000_000].find((each) => isUnixTime(time / each));
+  const unit = parts === 1000 ? 'milliseconds' : 'microseconds';
+  return parts === undefined
+    ? undefined
+    : { is: `looks like a Unix time in ${unit}`, sql: `${STRFTIME}${name} / ${parts}, 'unixepoch')` };
 }
 
-function fromTime(name: string, value: string): Conversion | undefined {
-  const noZone = (is: string, sql: string): Conversion => ({ is, sql: `${STRFTIME}${sql})`, if: IN_UTC });
+function fromTime({ name, type }: Column, value: string): Conversion | undefined {
+  // A day needs neither a time nor a zone where it may be one.
+  const isDay = type === 'date' && !value.includes(':');
+  const noZone = (is: string, sql: string): Conversion =>
+    isDay ? { is, sql } : { is, sql: `${STRFTIME}${sql})`, if: IN_UTC };
   if (SLASHED.test(value)) return noZone('a date with slashes', `replace(${name}, '/', '-')`);
   if (DAY_FIRST.test(value)) {
     const [year, month, day] = ['7, 4', '4, 2', '1, 2'].map((part) => `substr(${name}, ${part})`);
@@ -77,7 +84,7 @@ function fromTime(name: string, value: string): Conversion | undefined {
       `${year} || '-' || ${month} || '-' || ${day} || substr(${name}, 11)`,
     );
   }
-  if (DATE.test(value)) return noZone('a date without a time of day', name);
+  if (DATE.test(value)) return isDay ? undefined : noZone('a date without a time of day', name);
   const [is, zone] = TIME.exec(value) ?? [];
   if (is === undefined || CANONICAL.test(value)) return undefined;
   return zone === undefined

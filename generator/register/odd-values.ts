@@ -79,7 +79,7 @@ interface Oddity {
 }
 
 const EPOCH: Oddity = {
-  sql: (value) => `${value} BETWEEN '1970-01-01' AND '1970-01-02'`,
+  sql: (value) => `${value} >= '1970-01-01' AND ${value} < '1970-01-02'`,
   message: 'is on 1 January 1970, which stands for no time in most databases',
 };
 
@@ -89,6 +89,7 @@ const FUTURE: Oddity = { sql: (value) => `${value} > latest_time()`, message: 'i
 const ODDITIES: Readonly<Partial<Record<Column['type'], readonly Oddity[]>>> = {
   text: [{ sql: (value) => `instr(${value}, char(0)) > 0`, message: 'has a NUL in it' }],
   time: [EPOCH, FUTURE],
+  date: [EPOCH, FUTURE],
 };
 
 const isOdd = (value: string, { type }: Column): string =>

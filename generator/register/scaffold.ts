@@ -6,7 +6,16 @@ import { openDatabase, type Database } from '../base/sqlite/sqlite.js';
 import { columnReader, type ColumnReader } from './absent.js';
 import { CONTRACT_VERSION, requireDatabase, translated } from './database.js';
 import { addFunctions } from './functions.js';
-import { Guesses, isNamedId, isPlain, type Guess, type Named, type Source, type View } from './guess.js';
+import {
+  Guesses,
+  isNamedId,
+  isPlain,
+  secretsOf,
+  type Guess,
+  type Named,
+  type Source,
+  type View,
+} from './guess.js';
 import { literal } from './sql.js';
 
 /**
@@ -24,15 +33,24 @@ export function scaffold(file: string, named: Named = {}): readonly string[] {
       addFunctions(database, () => '9999-12-31T23:59:59Z');
       const columnsIn = columnReader(database);
       const all = sourcesIn(database, columnsIn);
-      const sources = all.flatMap(plainOf);
-      const guesses = new Guesses(database, sources, named);
+      const guesses = new Guesses(database, all.flatMap(plainOf), named);
+      const isTable = ({ name }: Table): boolean =>
+        all.some((source) => source.isTable && source.name.toLowerCase() === name);
       const unknown: string[] = [];
       const parts = TABLES.flatMap((table) => {
         const found = columnsIn(table.name);
-        if (found?.length !== 0) return columnsOf(table, found ?? []);
+        const isNamed = named[table.name] !== undefined;
+        if (found?.length !== 0 && !isNamed) return columnsOf(table, found ?? [], isTable(table));
         const view = guesses.viewOf(table);
         if (view === undefined) unknown.push(table.name);
-        return view === undefined ? [] : sqlOf(table, view);
+        return view === undefined
+          ? []
+          : [
+              ...(isTable(table)
+                ? renaming(table, `${table.name} is the name of a table of yours, so that this view fails:`)
+                : []),
+              ...sqlOf(table, view),
+            ];
       });
       const version = Number(database.pragma('user_version', { simple: true }));
       return [...heading(file, all, unknown, parts.length === 0), '', ...parts, ...footer(version)];
@@ -42,7 +60,7 @@ export function scaffold(file: string, named: Named = {}): readonly string[] {
   });
 }
 
-/** The database's own tables and views, but for those that are the contract's. */
+/** The tables and views of the database. */
 function sourcesIn(database: Database, columnsIn: ColumnReader): readonly Source[] {
   const keys = database
     .prepare<[string], string>('SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk')
@@ -53,15 +71,22 @@ function sourcesIn(database: Database, columnsIn: ColumnReader): readonly Source
         ` AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type = 'view', name`,
     )
     .all()
-    .filter(({ name }) => TABLES.every((table) => table.name !== name.toLowerCase()))
     .map(({ name, type }) => {
       const columns = columnsIn(name) ?? [];
       const key = columns.length === 0 ? [] : keys.all(name);
       const id = columns.find(isNamedId);
       const isKey = id === undefined || key.length === 1 || key.includes(id);
-      return { name, isTable: type !== 'view', columns, key: isKey ? key : [id] };
+      return {
+        name,
+        isTable: type !== 'view',
+        columns,
+        key: isKey ? key : [id],
+        isContract: isContract(name),
+      };
     });
 }
+
+const isContract = (name: string): boolean => TABLES.some((table) => table.name === name.toLowerCase());
 
 /** What of a source can be written; nothing if its own name can't. */
 function plainOf(source: Source): readonly Source[] {
@@ -82,10 +107,11 @@ function heading(
   const lacking = unknown.filter((table) => table !== WITHHELD.name);
   if (isComplete && lacking.length === 0)
     return [comment(`${file} has all tables and columns of the contract.`)];
-  const own = sources.map(({ name, columns }) =>
+  const other = sources.filter((source) => !source.isContract);
+  const own = other.map(({ name, columns }) =>
     columns.length === 0 ? `${name} (a view that can't be read)` : `${name} (${columns.join(', ')})`,
   );
-  const odd = sources.flatMap(({ name, columns }) => [name, ...columns]).filter((text) => !isPlain(text));
+  const odd = other.flatMap(({ name, columns }) => [name, ...columns]).filter((text) => !isPlain(text));
   return [
     `What "${file}" lacks of the contract, to edit and to run with sqlite3.`,
     'Columns are guessed by their names and first values: read each line. What is not sure is a comment, or',
@@ -99,10 +125,27 @@ function heading(
       ? ['Nothing is withheld until there is a table for it: docs/your-register.md#what-may-be-absent']
       : []),
     ...(odd.length === 0 ? [] : [`Left out, since a line of SQL can't hold such names: ${odd.join(', ')}`]),
+    ...sources.flatMap((source) => staffLines(source)),
     'What the database has:',
     ...own.map((line) => `  ${line}`),
   ].map(comment);
 }
+
+/** Says that nothing is drafted from what looks like accounts of staff. */
+function staffLines(source: Source): readonly string[] {
+  const secrets = secretsOf(source);
+  return secrets.length === 0
+    ? []
+    : [`${source.name} looks like accounts of staff (${secrets.join(', ')}): nothing is drafted from it.`];
+}
+
+/** What to do about a table that has the name of one of the contract, and is another. */
+const renaming = ({ name }: Table, first: string): readonly string[] =>
+  [
+    `${first} publish a copy`,
+    `(docs/your-register.md#a-nightly-copy) in which it has another name, by this line before the view:`,
+    `ALTER TABLE ${name} RENAME TO own_${name};`,
+  ].map(comment);
 
 /** The view, along with what it needs. A required column comes last, so that any before it can be a comment. */
 function sqlOf({ name, columns }: Table, { before, from, guesses, after }: View): readonly string[] {
@@ -141,13 +184,19 @@ function lineOf(column: Column, guesses: readonly Guess[], comma: string): strin
 const WIDTH = 38;
 
 /** The columns that a table or view lacks. It is left alone, so its maintainer adds them. */
-function columnsOf(table: Table, found: readonly string[]): readonly string[] {
+function columnsOf(table: Table, found: readonly string[], isTable: boolean): readonly string[] {
   const present = new Set(found.map((column) => column.toLowerCase()));
   const columns = found.length === 0 ? [] : table.columns.filter(({ name }) => !present.has(name));
   if (columns.length === 0) return [];
   return [
     comment(`${table.name} lacks columns. Those that may be NULL count as not measured; add the others.`),
     ...columns.map((column) => comment(`  ${column.name}: ${meaning(column)}`)),
+    ...(isTable && columns.some(({ nullable }) => !nullable)
+      ? renaming(
+          table,
+          `If ${table.name} is something else, name the right table, --from ${table.name}=TABLE, and`,
+        )
+      : []),
     '',
   ];
 }
@@ -162,6 +211,7 @@ const TYPES: Readonly<Record<Exclude<Column['type'], 'enum'>, string>> = {
   count: 'INTEGER from 0',
   boolean: '0 or 1',
   time: 'a time such as 2026-11-20T08:00:00Z',
+  date: 'a time such as 2026-11-20T08:00:00Z, or a day such as 2020-09-16',
   text: 'TEXT',
 };
 

@@ -59,6 +59,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     name: 'largest',
     path: '/api/v1/largest',
     file: 'api/v1/largest/{limit}.json',
+    operation: 'listLargestGroups',
     class: 'summary',
     description: 'The largest measured groups, up to the limit',
     example: '/api/v1/largest?limit=10',
@@ -96,6 +97,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   {
     name: 'user-usernames',
     path: '/user/{id}/usernames.json',
+    operation: 'getUsernameHistory',
     class: 'record',
     tag: 'user',
     description: 'Observed username history of one user',

@@ -9,10 +9,18 @@ export const LIST_ENTRIES = 200;
 
 export const moversRoute = (window: Window): string => `movers-${window}`;
 
+/** What their operations are called. */
+const MOVERS: Readonly<Record<Window, string>> = {
+  h24: 'listMoversOfDay',
+  d7: 'listMoversOfWeek',
+  d30: 'listMoversOf30Days',
+};
+
 export const LISTS: readonly Endpoint[] = [
   {
     name: 'largest-games',
     path: '/api/v1/largest/games',
+    operation: 'listLargestGames',
     class: 'summary',
     description: 'The games with the most players and with the most visits',
     measures: ['games'],
@@ -20,6 +28,7 @@ export const LISTS: readonly Endpoint[] = [
   {
     name: 'largest-items',
     path: '/api/v1/largest/items',
+    operation: 'listLargestItems',
     class: 'summary',
     description: 'The items with the most favourites',
     measures: ['items.favourites'],
@@ -27,6 +36,7 @@ export const LISTS: readonly Endpoint[] = [
   ...WINDOW_NAMES.map((window): Endpoint => ({
     name: moversRoute(window),
     path: `/api/v1/movers/${window}`,
+    operation: MOVERS[window],
     class: 'summary',
     description: `The groups that gained and lost the most members in ${WINDOWS[window].words}`,
     measures: ['group_member_readings'],
@@ -34,6 +44,7 @@ export const LISTS: readonly Endpoint[] = [
   {
     name: 'recent',
     path: '/api/v1/recent',
+    operation: 'listRecentChanges',
     class: 'summary',
     description: 'The newest changes of names and owners, and the newest games and items',
     measures: Object.keys(RECENT),
@@ -42,6 +53,7 @@ export const LISTS: readonly Endpoint[] = [
   {
     name: 'newest',
     path: '/api/v1/newest',
+    operation: 'listNewestRecords',
     class: 'summary',
     description: 'The newest records of each kind, by when they were created',
     measures: RESOURCES.map(({ plural }) => `${plural}.created_at`),
@@ -49,6 +61,7 @@ export const LISTS: readonly Endpoint[] = [
   {
     name: 'largest-usernames',
     path: '/api/v1/largest/usernames',
+    operation: 'listMostRenamedUsers',
     class: 'summary',
     description: 'The users with the most usernames',
     measures: ['usernames'],

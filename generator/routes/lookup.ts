@@ -3,6 +3,7 @@
  * and ids of the platform in shards by the prefix of a hash.
  */
 import { KINDS, type Kind } from '../schema/field.js';
+import { capitalized } from '../schema/words.js';
 import type { Endpoint } from './route.js';
 
 /** The kinds of records that own others. */
@@ -45,6 +46,7 @@ const CLASS = 'summary';
 const idsOf = (kind: Kind): Endpoint => ({
   name: idsRoute(kind),
   path: `/api/v1/ids/${kind}/{first_id}`,
+  operation: `list${capitalized(kind)}Ids`,
   class: CLASS,
   description: `A page of the ids of all ${kind}s, in ascending order`,
   parameters: [{ name: 'first_id', in: 'path', type: 'id', description: `first ${kind} id of the page` }],
@@ -54,6 +56,7 @@ const idsOf = (kind: Kind): Endpoint => ({
 
 const sharded = (
   name: string,
+  operation: string,
   path: string,
   description: string,
   what: string,
@@ -61,6 +64,7 @@ const sharded = (
   contents?: Readonly<Record<string, string>>,
 ): Endpoint => ({
   name,
+  operation,
   path: `${path}/{prefix}`,
   class: CLASS,
   description,
@@ -83,10 +87,17 @@ const OWNED = {
 };
 
 export const LOOKUP: readonly Endpoint[] = [
-  { name: 'ids', path: '/api/v1/ids', class: CLASS, description: 'Where the lists of all ids begin' },
+  {
+    name: 'ids',
+    operation: 'getIdLists',
+    path: '/api/v1/ids',
+    class: CLASS,
+    description: 'Where the lists of all ids begin',
+  },
   ...KINDS.map(idsOf),
   {
     name: 'lookup',
+    operation: 'getLookupGuide',
     path: '/api/v1/lookup',
     class: CLASS,
     description: 'How to look up records by what is known of them',
@@ -96,6 +107,7 @@ export const LOOKUP: readonly Endpoint[] = [
     const measures = Object.keys(sources);
     return sharded(
       lookupRoute(kind),
+      `find${capitalized(kind)}sByName`,
       `/api/v1/lookup/${called}`,
       `The ${kind}s with some ${measures.length > 1 ? 'present and past ' : ''}names`,
       'name in lower case',
@@ -105,6 +117,7 @@ export const LOOKUP: readonly Endpoint[] = [
   }),
   {
     name: NAMES_ROUTE,
+    operation: 'getNameLists',
     path: '/api/v1/lookup/names',
     class: CLASS,
     description: 'Where the pages of all names begin',
@@ -112,6 +125,7 @@ export const LOOKUP: readonly Endpoint[] = [
   },
   {
     name: NAME_PAGE_ROUTE,
+    operation: 'listNames',
     path: '/api/v1/lookup/names/{page}',
     class: CLASS,
     description: 'A page of the names of all records, sorted, to find one by the beginning of a name',
@@ -129,6 +143,7 @@ export const LOOKUP: readonly Endpoint[] = [
   ...OWNERS.map((kind) =>
     sharded(
       ownersRoute(kind),
+      `findOwnedBy${capitalized(kind)}`,
       `/api/v1/owners/${kind}`,
       `${kind === 'user' ? 'The groups that some users own, and the games they' : 'The games that some groups'} created`,
       `${kind} id`,
@@ -139,6 +154,7 @@ export const LOOKUP: readonly Endpoint[] = [
   ...KINDS.map((kind) =>
     sharded(
       platformIdRoute(kind),
+      `find${capitalized(kind)}sByPlatformId`,
       `/api/v1/lookup/platform-id/${kind}`,
       `The ${kind}s with some ids of the platform`,
       'id on the platform',

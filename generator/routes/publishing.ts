@@ -8,6 +8,7 @@ export const PUBLISHING: readonly Endpoint[] = [
   {
     name: 'openapi',
     path: PATHS.description,
+    operation: 'getOpenApi',
     class: 'page',
     description: 'OpenAPI 3.1 description of the API',
   },
@@ -20,6 +21,7 @@ export const PUBLISHING: readonly Endpoint[] = [
   {
     name: 'changes',
     path: PATHS.changes,
+    operation: 'listChanges',
     class: 'summary',
     description: 'The newest snapshots and what each of them changed',
   },

@@ -80,6 +80,8 @@ export interface Route {
   /** What a CDN can purge it by, together with others; its class by default. */
   readonly tag?: string;
   readonly description: string;
+  /** What the OpenAPI description calls its operation; `get` and its name by default. */
+  readonly operation?: string;
   readonly parameters?: readonly Parameter[];
   /** A URL to try; a route by id gets one from the register. */
   readonly example?: string;

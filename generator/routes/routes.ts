@@ -17,10 +17,12 @@ import { BUNDLE, PUBLISHING } from './publishing.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Whether the OpenAPI description has a route: pages and assets are for people. */
-export const isDescribed = ({ path, class: cacheClass }: Route): boolean =>
-  // The description itself is in the class `page`, too.
-  (cacheClass !== 'page' && cacheClass !== 'asset') || path === PATHS.description;
+/** What the OpenAPI description has besides documents: itself, the list of the downloads, and what changed. */
+const DESCRIBED = new Set(['openapi', 'datapackage', BUNDLE.name]);
+
+/** Whether the OpenAPI description has a route: pages have their own links, downloads and feeds stand on pages. */
+export const isDescribed = ({ name, class: cacheClass }: Route): boolean =>
+  cacheClass === 'record' || cacheClass === 'summary' || DESCRIBED.has(name);
 
 /** Families of endpoints by the beginnings of their names, which come after all others in the index. */
 const LAST = ['lookup', 'owners', 'ids', 'change', 'snapshot', 'openapi', 'datapackage'];

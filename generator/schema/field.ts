@@ -181,6 +181,9 @@ export const bool = (name: string, example: boolean, description: string) =>
   column(name, 'boolean', example, description);
 export const time = (name: string, example: string, description: string, details?: Details) =>
   column(name, 'time', example, description, details);
+/** A date of the platform's own, of which the time of day may not be known. */
+export const date = (name: string, example: string, description: string, details?: Details) =>
+  column(name, 'date', example, description, details);
 export const text = (name: string, example: string, description: string, details?: Details) =>
   column(name, 'text', example, description, details);
 /** A word. @param words all of them; with their meanings, unless these are obvious */

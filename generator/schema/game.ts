@@ -1,6 +1,6 @@
 /** Games (experiences). */
 import { CREATOR, creator } from './creator.js';
-import { count, id, measured, oneOf, required, text, time, type Resource } from './field.js';
+import { count, date, id, measured, oneOf, required, text, type Resource } from './field.js';
 import { PRICE_UNIT } from './shape.js';
 
 const gameId = required(id('id', 88123, 'Stable numeric id of the game.'));
@@ -40,8 +40,8 @@ export const game: Resource = {
       count('down_votes', 'votes', 3177, 'Votes against the game.'),
       count('max_players', 'players', 30, 'Maximum number of players on one server.'),
       text('genre', 'Adventure', 'Genre, as named by the platform.'),
-      time('created_at', '2020-08-30T14:00:00Z', 'When the game was created, according to the platform.'),
-      time(
+      date('created_at', '2020-08-30T14:00:00Z', 'When the game was created, according to the platform.'),
+      date(
         'updated_at',
         '2026-11-02T18:45:00Z',
         'When the game was last updated, according to the platform.',

@@ -2,13 +2,13 @@
 import { change, memberCount, peak, readAt } from './members.js';
 import {
   bool,
+  date,
   id,
   measured,
   object,
   oneOf,
   required,
   text,
-  time,
   type Column,
   type History,
   type ObjectField,
@@ -121,7 +121,7 @@ export const group: Resource = {
       memberCount,
       bool('public_entry', true, 'Whether anyone can join without approval.'),
       bool('verified', false, 'Whether the platform marks the group as verified.'),
-      time('created_at', '2019-05-04T17:20:00Z', 'When the group was created, according to the platform.'),
+      date('created_at', '2019-05-04T17:20:00Z', 'When the group was created, according to the platform.'),
       peak,
       change,
       ...measured,

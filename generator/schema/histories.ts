@@ -1,5 +1,5 @@
 /** Fields common to the histories of names and owners. */
-import { ordinal, required, time, type ColumnField, type ComputedField } from './field.js';
+import { date, ordinal, required, time, type ColumnField, type ComputedField } from './field.js';
 
 /** Orders the entries of one record. */
 export const position: ColumnField = required(
@@ -16,7 +16,7 @@ export const isCurrent: ComputedField = {
   sql: 'is_last',
 };
 
-export const changedAt: ColumnField = time(
+export const changedAt: ColumnField = date(
   'changed_at',
   '2025-06-01T10:30:00Z',
   'When the change happened, according to the platform.',

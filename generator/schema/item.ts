@@ -1,6 +1,6 @@
 /** Items of the catalogue. */
 import { CREATOR, creator } from './creator.js';
-import { bool, count, id, measured, object, oneOf, required, text, time, type Resource } from './field.js';
+import { bool, count, date, id, measured, object, oneOf, required, text, type Resource } from './field.js';
 import { PRICE_UNIT } from './shape.js';
 
 const itemId = required(id('id', 30551982, 'Stable numeric id of the item (its asset id).'));
@@ -46,8 +46,8 @@ export const item: Resource = {
       count('quantity_total', 'copies', 5000, 'Number of copies ever offered.', OF_LIMITED),
       count('quantity_remaining', 'copies', 12, 'Number of copies still on offer.', OF_LIMITED),
       count('favourites', 'users', 4783, 'Users who have marked it as a favourite.'),
-      time('created_at', '2018-05-30T07:25:25Z', 'When the item was created, according to the platform.'),
-      time(
+      date('created_at', '2018-05-30T07:25:25Z', 'When the item was created, according to the platform.'),
+      date(
         'updated_at',
         '2026-10-01T12:00:00Z',
         'When the item was last updated, according to the platform.',

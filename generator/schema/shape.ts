@@ -8,10 +8,10 @@ export const MAX_TEXT_BYTES = 1_048_576;
 
 /**
  * `id` and `ordinal`: integer 1 .. 2^53-1 · `count`: integer 0 .. 2^53-1 · `boolean`: 0 or 1 in the
- * register, true or false in JSON · `time`: RFC 3339 UTC in whole seconds · `text`: any valid
- * UTF-8 of at most 1 MiB, kept exactly · `enum`: one of `values`.
+ * register, true or false in JSON · `time`: RFC 3339 UTC in whole seconds · `date`: such a time, or a
+ * day, `2020-09-16` · `text`: any valid UTF-8 of at most 1 MiB, kept exactly · `enum`: one of `values`.
  */
-export type ColumnType = 'id' | 'ordinal' | 'count' | 'boolean' | 'time' | 'text' | 'enum';
+export type ColumnType = 'id' | 'ordinal' | 'count' | 'boolean' | 'time' | 'date' | 'text' | 'enum';
 
 /**
  * The types of columns, and of other published values. `difference`: a signed integer · `duration`:

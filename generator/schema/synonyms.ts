@@ -68,6 +68,15 @@ const COLUMN_SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   'usernames.last_measured_at': [...POLLED, ...list('seen_to until valid_to to')],
 };
 
+/** Columns of accounts of people who work with a database, by which they are told from those that a platform shows. */
+const SECRET = new RegExp(
+  `(^|_)(e_?mail|pass(word|wd|code|phrase)|pwd|salt|token)s?(_(hash|digest|address))?$` +
+    `|^(pass|(pass_|pw_)?hash|(client_|api_)?secret|api_key)$`,
+);
+
+/** Whether a column has what nobody publishes: a password, a token, an address. A mere hash may be that of a picture. */
+export const isSecret = (column: string): boolean => SECRET.test(wordsIn(column).join('_'));
+
 function list(words: string): readonly string[] {
   return words.split(' ');
 }
@@ -107,15 +116,23 @@ export const isSeries = (table: string, own: string): boolean =>
 export const refersByName = (table: string, source: string, own: string): boolean =>
   [singular(source), ...(TABLE_SYNONYMS[table] ?? [])].includes(wordsIn(own).join('_').replace(/_id$/, ''));
 
+/** Of a time: in milliseconds, microseconds or seconds. */
+const UNIT = /_(?:ms|us|s)$/;
+
 /**
  * How well a column's name fits one of the contract: the lower, the better. It may have its table's name
- * before it, and `at` after it.
+ * before it, and `at` and a unit after it.
  */
 export function rankOfColumn(table: string, column: string, source: string, own: string): number {
   const called = wordsIn(own).join('_');
   const alone = called.replace(new RegExp(`^${singular(source)}_`), '');
   const rank = synonymsOf(table, column).findIndex((word) =>
-    [called, alone, alone.replace(/_(?:at|on|ts|time|date)$/, '')].includes(word),
+    [
+      called,
+      alone,
+      alone.replace(UNIT, ''),
+      alone.replace(UNIT, '').replace(/_(?:at|on|ts|time|date)$/, ''),
+    ].includes(word),
   );
   return rank >= 0 ? rank : UNLIKE;
 }

@@ -1,5 +1,5 @@
 /** Users, with their names. */
-import { bool, id, measured, oneOf, required, text, time, type History, type Resource } from './field.js';
+import { bool, date, id, measured, oneOf, required, text, type History, type Resource } from './field.js';
 import { changedAt, changedBetween, isCurrent, position, seen } from './histories.js';
 
 const userId = required(id('id', 1042, 'Stable numeric id of the user.'));
@@ -36,7 +36,7 @@ export const user: Resource = {
         'State of the user on the platform.',
       ),
       bool('verified', false, 'Whether the platform marks the user as verified.'),
-      time('created_at', '2017-02-11T09:00:00Z', 'When the user joined, according to the platform.'),
+      date('created_at', '2017-02-11T09:00:00Z', 'When the user joined, according to the platform.'),
       {
         is: 'derived',
         name: 'username_count',

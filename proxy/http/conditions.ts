@@ -1,12 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import type { CachedFile } from '../tree/cache.js';
-import type { ByteRange } from '../tree/read.js';
+import type { PublishedFile } from '../tree/files.js';
 
 /** Conditional requests (RFC 9110 §13) and ranges (§14). Pure. */
 
 /** What identifies one state of a resource. */
-export type Validators = Pick<CachedFile, 'etag' | 'lastModified'>;
+export type Validators = Pick<PublishedFile, 'etag' | 'lastModified'>;
+
+/** A part of a representation, from 0, both ends inclusive. */
+export interface ByteRange {
+  readonly first: number;
+  readonly last: number;
+}
 
 export type Outcome = 'proceed' | 'not_modified' | 'failed';
 

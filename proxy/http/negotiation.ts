@@ -1,4 +1,4 @@
-import { CODINGS, type Coding } from '../tree/read.js';
+import { CODINGS, type Coding } from '../tree/files.js';
 
 /** Which content codings (RFC 9110 §8.4.1) and which form of an error a client accepts. Pure. */
 

@@ -2,13 +2,11 @@ import type { Express } from 'express';
 import type { RateLimitInfo } from 'express-rate-limit';
 import { IncomingMessage, ServerResponse } from 'node:http';
 
-import { clientKey } from '../clients.js';
-import type { LimitedRequest } from '../limiter/limits.js';
-import type { ActiveSnapshot } from '../snapshot/active.js';
-import type { RouteMatch } from '../snapshot/router.js';
-import type { CacheClass, ErrorCode } from '../snapshot/schema.js';
-import type { CachedFile } from '../tree/cache.js';
-import type { ByteRange } from '../tree/read.js';
+import type { LimitedRequest } from '../limiter/buckets.js';
+import { clientKey } from '../limiter/clients.js';
+import type { RouteMatch } from '../tree/router.js';
+import type { CacheClass, ErrorCode } from '../tree/schema.js';
+import type { ActiveSnapshot } from '../tree/snapshot.js';
 
 /** What is known of a request and its response, and the rules that every request must meet. */
 
@@ -44,19 +42,6 @@ export interface RequestContext extends LimitedRequest {
   cache: 'hit' | 'miss' | undefined;
 }
 
-/** A response as a value. For HEAD, the body is not sent. */
-export interface HttpResponse {
-  readonly status: number;
-  /** A flat list of name, value, name, value …; Node adds Date and the connection's own. */
-  readonly headers: string[];
-  /** Undefined for 204, 304 and 308, and for a file that is too large for memory. */
-  readonly body: Buffer | undefined;
-  /** A file too large for memory, and the range of it that is the body. */
-  readonly stream?: { readonly file: CachedFile; readonly range: ByteRange } | undefined;
-  /** The cost of a download, in tokens: 0 without content, else up to 1. */
-  readonly downloadCost: number;
-}
-
 /** How a response is counted; a request that matched no route is `unrouted`. */
 export type ResponseClass = CacheClass | 'unrouted';
 
@@ -67,7 +52,10 @@ export function createContext(
   target: string,
   violation: Violation | undefined,
 ): RequestContext {
-  const match = violation === undefined ? active.router.match(target) : refuse(target, violation);
+  const match: RouteMatch =
+    violation === undefined
+      ? active.router.match(target)
+      : { kind: 'refusal', path: target.replace(/\?.*/s, ''), ...violation };
   return {
     active,
     match,
@@ -77,14 +65,9 @@ export function createContext(
     clientKey: clientKey(request.clientAddress),
     bucket: ('route' in match ? match.route?.bucket : undefined) ?? 'api',
     downloadCost: 0,
-    tokens: undefined,
+    allowance: undefined,
     cache: undefined,
   };
-}
-
-function refuse(target: string, violation: Violation): RouteMatch {
-  const [path = ''] = target.split('?', 1);
-  return { kind: 'refusal', path, ...violation };
 }
 
 /** @throws Error if the app has not seen the request */
@@ -98,9 +81,6 @@ export function responseClass({ context }: IncomingMessage): ResponseClass {
   const match = context?.match;
   return (match !== undefined && 'route' in match ? match.route?.class : undefined) ?? 'unrouted';
 }
-
-/** response.locals is not used; Express would create one for each response. */
-const NO_LOCALS = Object.freeze({});
 
 /**
  * The classes of requests and responses for the server, with the prototypes that Express assigns.
@@ -120,7 +100,7 @@ export function createMessageClasses(app: Express): MessageClasses {
     baseUrl = '';
     params = undefined;
     next = undefined;
-    /** express-rate-limit reads this for its log; Express would parse the headers. */
+    /** express-rate-limit reads this for its log; Express would parse the headers again. */
     get ip(): string | undefined {
       return this.clientAddress;
     }
@@ -128,7 +108,8 @@ export function createMessageClasses(app: Express): MessageClasses {
   class Response extends ServerResponse {
     override sentStatus: number | undefined = undefined;
     override sentBytes = 0;
-    locals = NO_LOCALS;
+    /** Not used; Express would create one for each response. */
+    locals = app.locals;
   }
   Object.setPrototypeOf(Request.prototype, app.request);
   Object.setPrototypeOf(Response.prototype, app.response);
@@ -144,8 +125,6 @@ export interface MessageClasses {
 /** uri-host and port (RFC 9110 §7.2); a client without an authority sends an empty one. */
 const HOST =
   /^(?:(?:[a-z0-9._~!$&'()*+,;=-]|%[0-9a-f]{2})*|\[[0-9a-f:.]+\]|\[v[0-9a-f]+\.[a-z0-9._~!$&'()*+,;=:-]+\])(?::\d*)?$/i;
-
-const CHUNKED_LAST = /(?:^|,)[ \t]*chunked[ \t]*$/i;
 
 export interface Violation {
   readonly code: ErrorCode;
@@ -164,13 +143,10 @@ export function findViolation(request: IncomingMessage): Violation | undefined {
       detail: 'Host header: expected exactly one, with a host and an optional port',
     };
   }
-  const coding = headers['transfer-encoding'];
-  // If chunked is not the last coding, the end of the body is unknown (RFC 9112 §6.3).
-  if (coding !== undefined && !CHUNKED_LAST.test(coding)) {
-    return {
-      code: 'invalid_request',
-      detail: 'Transfer-Encoding header: expected "chunked" as the last coding',
-    };
+  // If chunked is not the last coding, the end of the body is unknown (RFC 9112 §6.3), and no other
+  // one is understood here (§6.1).
+  if (headers['transfer-encoding'] !== undefined && !/^chunked\s*$/i.test(headers['transfer-encoding'])) {
+    return { code: 'invalid_request', detail: 'Transfer-Encoding header: expected "chunked"' };
   }
   return undefined;
 }

@@ -1,10 +1,10 @@
-import { close } from 'node:fs';
+import { closeSync, createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
 import { errorCode } from '../log.js';
-import { readChunks, type ByteRange } from '../tree/read.js';
-import type { HttpResponse } from './request.js';
+import { identityOf, openFile } from '../tree/files.js';
+import type { Answer, Stream } from './answer.js';
 
 /**
  * Writes responses. Those of one turn of the event loop are written together at its end, which
@@ -17,12 +17,27 @@ let pending: { readonly response: ServerResponse; readonly body: Buffer | undefi
 
 /** Longer bodies are not joined with the headers. 8 KiB. */
 const JOINED_MAX_BYTES = 8 * 1024;
+/** The memory cost of a client that does not read, once or twice. 64 KiB. */
+const CHUNK_BYTES = 64 * 1024;
+/** A client has this long for its response, 30 s, and the time in which its length is read at 50 kB/s. */
+const DEADLINE_MS = 30_000;
+const LEAST_BYTES_PER_MS = 50;
+
+/** Cuts the connection of a client that has not taken its response in time. */
+function setDeadline(response: ServerResponse, bytes: number): void {
+  const { socket } = response;
+  // In whole seconds, since Node has one list for all timers of a duration.
+  const seconds = Math.ceil((DEADLINE_MS + bytes / LEAST_BYTES_PER_MS) / 1000);
+  // After an ordinary end, the system would keep what was not taken for minutes.
+  const timer = setTimeout(() => socket?.resetAndDestroy(), seconds * 1000);
+  response.once('close', () => clearTimeout(timer));
+}
 
 /** Writes a response at the end of this turn, unless the client has gone or has its response. */
 export function write(
   { method }: Pick<IncomingMessage, 'method'>,
   response: ServerResponse,
-  { status, headers, body }: HttpResponse,
+  { status, headers, body }: Pick<Answer, 'status' | 'headers' | 'body'>,
 ): void {
   if (response.destroyed || response.headersSent) return;
   response.writeHead(status, headers);
@@ -38,7 +53,10 @@ function flush(): void {
     if (response.destroyed) continue;
     response.sentStatus = response.statusCode;
     response.sentBytes = body?.length ?? 0;
+    const { socket } = response;
     end(response, body);
+    // The system has not taken all of it.
+    if (socket !== null && socket.writableLength > 0) setDeadline(response, response.sentBytes);
   }
 }
 
@@ -59,48 +77,47 @@ function end(response: ServerResponse, body: Buffer | undefined): void {
 }
 
 /**
- * Streams a file or a range of it. If the file is shorter than Content-Length, the connection is
- * cut, so that the client sees an incomplete body instead of waiting.
+ * Streams a file or a part of it.
  *
- * @param open opens the file; undefined if it was replaced
- * @returns whether the response is done: otherwise nothing was written
+ * @returns whether the response is done: otherwise the file was replaced, and nothing was written
+ * @throws errors of the file system; Error if the file is shorter than Content-Length, so that the
+ *   connection must be cut: the client would wait for the rest
  */
-export async function writeFile(
+export async function writeStream(
   response: ServerResponse,
-  { status, headers }: HttpResponse,
-  range: ByteRange,
-  open: () => Promise<number | undefined>,
+  { status, headers }: Pick<Answer, 'status' | 'headers'>,
+  { root, file, first, last }: Stream,
 ): Promise<boolean> {
-  // A response behind others opens no file before its turn: a connection has one at most.
-  if (response.socket === null && !response.destroyed) {
-    await new Promise((turn) => response.once('socket', turn).once('close', turn));
-  }
-  if (response.destroyed) return true;
-  const descriptor = await open();
-  if (descriptor === undefined) return false;
-  if (response.destroyed || response.headersSent) {
-    close(descriptor);
-    return true;
+  if (response.destroyed || response.headersSent) return true;
+  const opened = openFile(root, file.path);
+  if (opened === undefined) return false;
+  if (identityOf(opened.stats) !== file.identity) {
+    closeSync(opened.descriptor);
+    return false;
   }
   response.writeHead(status, headers);
+  const length = last + 1 - first;
+  setDeadline(response, length);
+  const chunks = createReadStream('', {
+    fd: opened.descriptor,
+    start: first,
+    end: last,
+    highWaterMark: CHUNK_BYTES,
+  });
+  response.sentBytes = 0;
+  chunks.on('data', (chunk) => {
+    response.sentStatus = status;
+    response.sentBytes = (response.sentBytes ?? 0) + chunk.length;
+  });
   try {
-    await pipeline(counted(readChunks(descriptor, range), response, status), response);
+    await pipeline(chunks, response, { end: false });
   } catch (error) {
     // A client that left early is not a failure.
-    if (errorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+    if (errorCode(error) === 'ERR_STREAM_PREMATURE_CLOSE') return true;
+    throw error;
   }
+  if (chunks.bytesRead < length)
+    throw new Error(`the file has become ${length - chunks.bytesRead} bytes shorter`);
+  response.end();
   return true;
-}
-
-async function* counted(
-  chunks: AsyncIterable<Buffer>,
-  response: ServerResponse,
-  status: number,
-): AsyncGenerator<Buffer> {
-  response.sentBytes = 0;
-  for await (const chunk of chunks) {
-    response.sentStatus = status;
-    response.sentBytes += chunk.length;
-    yield chunk;
-  }
 }

@@ -1,21 +1,18 @@
-import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
-import { Server as NetServer } from 'node:net';
+import { once } from 'node:events';
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+} from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import { canonicalAddress, clientKey, type RangeMatcher } from '../clients.js';
-import { errorCode } from '../log.js';
-import type { Metrics } from '../ops/metrics.js';
-import type { AccessLog } from './access-log.js';
+import { anonymize, canonicalAddress, clientKey, type RangeMatcher } from '../limiter/clients.js';
+import { errorCode, type AccessLog } from '../log.js';
+import type { Metrics } from '../operations.js';
 import type { App } from './app.js';
-import {
-  begin,
-  endConnection,
-  KEEP_ALIVE_TIMEOUT_MS,
-  sweep,
-  SWEEP_MS,
-  trackConnection,
-  type Connection,
-} from './connections.js';
 import { endsConnection, responseClass } from './request.js';
 
 /** The HTTP server around the app: its bounds, what the parser refuses, and how it stops. */
@@ -28,6 +25,13 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** How often both are checked; with Node's 30 s, a client could stay three times as long. 5 s. */
 const TIMEOUT_CHECK_MS = 5_000;
+/**
+ * Longer than the idle timeout of load balancers and CDNs (commonly 60 s), so that they close
+ * connections first and no request is lost. 75 s.
+ */
+export const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+/** The most requests of a connection that wait for responses: no client needs more. */
+const MAX_UNANSWERED = 16;
 /**
  * While stopping, how long a connection may idle: a request may be on its way, which would find the
  * connection closed. Longer than most round trips. 500 ms.
@@ -61,6 +65,17 @@ export interface ServerOptions {
   readonly accessLog?: AccessLog | undefined;
 }
 
+/** What is known of a client's connection. */
+interface Connection {
+  readonly socket: Socket;
+  /** Requests without a complete response. */
+  unanswered: number;
+  /** The last request. */
+  request: IncomingMessage | undefined;
+  /** It ends with the last of its responses: what follows is dropped. */
+  isEnding: boolean;
+}
+
 export function createHttpServer(
   app: Pick<App, 'listener' | 'messages'>,
   options: ServerOptions,
@@ -68,22 +83,46 @@ export function createHttpServer(
   const { maxConnections, metrics, accessLog } = options;
   let isStopping = false;
 
-  const listener: RequestListener = (request, response) => {
+  /** Nothing is done for a request before its turn, so a connection has one response in memory. */
+  const onRequest: RequestListener = (request, response) => {
     const connection = connections.get(request.socket);
-    // The parser may have had more than the connection is for.
-    if (connection === undefined || connection.isEnding) return;
+    if (connection === undefined) return;
+    connection.unanswered += 1;
+    if (connection.unanswered > MAX_UNANSWERED) cut(connection.socket);
+    // After what ends the connection, the parser may have had more.
+    if (connection.isEnding || connection.socket.destroyed) return;
+    connection.request = request;
+    if (response.socket === null) response.once('socket', () => answer(connection, request, response));
+    else answer(connection, request, response);
+  };
+
+  const answer = (connection: Connection, ...[request, response]: Parameters<RequestListener>): void => {
     const startedMs = performance.now();
-    begin(connection, request, response);
-    if (isStopping || endsConnection(request)) response.shouldKeepAlive = false;
-    accessLog?.follow(request, response);
-    if (metrics !== undefined) {
-      response.once('close', () => {
-        const seconds = (performance.now() - startedMs) / 1000;
-        metrics.responded(responseClass(request), response.sentStatus, seconds, response.sentBytes ?? 0);
+    const peer = request.socket.remoteAddress;
+    response.once('close', () => {
+      connection.unanswered -= 1;
+      if (connection.isEnding && connection.unanswered === 0) connection.socket.destroySoon();
+      const durationMs = performance.now() - startedMs;
+      const { sentStatus, sentBytes = 0 } = response;
+      metrics?.responded(responseClass(request), sentStatus, durationMs / 1000, sentBytes);
+      if (accessLog === undefined) return;
+      const { context, method = null, clientAddress = peer } = request;
+      accessLog({
+        method,
+        path: context?.match.path ?? request.url?.replace(/\?.*/s, '') ?? null,
+        status: sentStatus ?? null,
+        bytes: sentBytes,
+        duration_ms: Math.round(durationMs * 1000) / 1000,
+        class: responseClass(request),
+        cache: context?.cache ?? null,
+        address: clientAddress === undefined ? null : anonymize(clientAddress),
+        aborted: !response.writableFinished,
       });
-    }
+    });
+    // While stopping, the last one of those that arrived ends the connection.
+    const isLast = isStopping && connection.unanswered === 1;
+    if (isLast || endsConnection(request)) response.shouldKeepAlive = false;
     app.listener(request, response);
-    if (!response.shouldKeepAlive) connection.isEnding = true;
   };
 
   const server = createServer(
@@ -94,10 +133,10 @@ export function createHttpServer(
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-      // The app checks this: Node's response would lack the common headers.
+      // The app checks this: Node's response is chunked, and lacks the common headers.
       requireHostHeader: false,
     },
-    listener,
+    onRequest,
   );
   // A client may half-close its side after its last request (nc -N); by default Node would then
   // drop the response. The property is in lib/_http_server.js of every Node, but in no type.
@@ -107,42 +146,30 @@ export function createHttpServer(
   server.maxConnections = maxConnections;
   server.on('drop', () => metrics?.connectionDropped('total'));
   // A server may ignore unknown expectations (RFC 9110 §10.1.1); Node would respond with 417.
-  server.on('checkExpectation', listener);
+  server.on('checkExpectation', onRequest);
   // The body is not wanted: the response is sent at once, without a 100 (Continue).
-  server.on('checkContinue', listener);
-  server.on('connect', (_request, stream) => {
-    const connection = connections.get(stream);
-    // Node no longer listens: neither for errors nor for what a response that is under way waits for.
-    stream.on('error', () => undefined);
-    stream.on('drain', () => [...(connection?.responses ?? [])][0]?.emit('drain'));
-    if (connection === undefined) stream.destroy();
-    else endConnection(connection);
-  });
+  server.on('checkContinue', onRequest);
   server.on('clientError', (error, stream) => {
     const connection = connections.get(stream);
-    if (connection === undefined || !stream.writable || connection.socket.bytesRead === 0) {
+    if (connection?.isEnding === true) return;
+    // The error may be in the body of a request that has its response.
+    const hasAnswer = connection?.unanswered === 0 && connection.request?.complete === false;
+    if (connection === undefined || !stream.writable || hasAnswer || connection.socket.bytesRead === 0) {
       stream.destroy();
       return;
     }
-    const { isEnding, responses, request, socket } = connection;
-    if (isEnding) return;
-    // The error is in the body of a request that already has its response.
-    if (responses.size === 0 && request?.complete === false) {
-      stream.destroy();
-      return;
-    }
-    if (responses.size === 0) {
-      const status = PARSER_STATUS.get(errorCode(error) ?? '') ?? 400;
-      metrics?.responded('unrouted', status, 0, 0);
-      accessLog?.refused(socket, status);
-      socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`);
-    }
-    endConnection(connection);
+    connection.isEnding = true;
+    if (connection.unanswered > 0) return;
+    const status = PARSER_STATUS.get(errorCode(error) ?? '') ?? 400;
+    metrics?.responded('unrouted', status, 0, 0);
+    const { remoteAddress: address } = connection.socket;
+    const client = address === undefined ? null : anonymize(address);
+    accessLog?.({ ...NO_REQUEST, status, address: client, aborted: false });
+    const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`;
+    stream.end(text, () => stream.destroy());
   });
 
   const connections = trackConnections(server, options);
-  const timer = setInterval(() => sweep(connections.values()), SWEEP_MS).unref();
-  server.once('close', () => clearInterval(timer));
   return {
     server,
     connections: () => connections.size,
@@ -152,6 +179,21 @@ export function createHttpServer(
     },
   };
 }
+
+/**
+ * Closes a connection, and has its parser stop. Otherwise it would make objects of all requests of the
+ * chunk that it has, up to 1,800, and so would those of all other connections before any is freed.
+ */
+function cut(socket: Socket): void {
+  const parser: unknown = Reflect.get(socket, 'parser');
+  // What `onIncoming` returns goes to llhttp, which parses nothing after an upgrade (2). The property
+  // is in lib/_http_server.js of every Node, but in no type.
+  if (typeof parser === 'object' && parser !== null) Reflect.set(parser, 'onIncoming', () => 2);
+  socket.destroy();
+}
+
+/** What the access log says of what is no request. */
+const NO_REQUEST = { method: null, path: null, bytes: 0, duration_ms: null, class: 'unrouted', cache: null };
 
 /** Statuses other than 400 for errors of Node's parser and timers, as in lib/_http_server.js. */
 const PARSER_STATUS = new Map([
@@ -179,12 +221,11 @@ function trackConnections(
       }
       counts.set(client, count + 1);
       socket.once('close', () => {
-        const left = (counts.get(client) ?? 1) - 1;
-        if (left === 0) counts.delete(client);
-        else counts.set(client, left);
+        counts.set(client, (counts.get(client) ?? 1) - 1);
+        if (counts.get(client) === 0) counts.delete(client);
       });
     }
-    connections.set(socket, trackConnection(socket));
+    connections.set(socket, { socket, unanswered: 0, request: undefined, isEnding: false });
     socket.once('close', () => connections.delete(socket));
   });
   return connections;
@@ -207,20 +248,14 @@ async function stopServer(
   // response that is not flushed yet, and keeps those that were opened in advance but never used.
   const bytesRead = new Map([...connections.values()].map(({ socket }) => [socket, socket.bytesRead]));
   const idle = setTimeout(() => {
-    for (const { socket, responses } of connections.values())
-      if (responses.size === 0 && socket.bytesRead === bytesRead.get(socket)) socket.destroy();
+    for (const { socket, unanswered } of connections.values())
+      if (unanswered === 0 && socket.bytesRead === bytesRead.get(socket)) socket.destroy();
   }, STOP_IDLE_MS);
-  await new Promise<void>((resolve) => {
-    // Not close() of node:http, which calls closeIdleConnections() at once.
-    NetServer.prototype.close.call(server, () => resolve());
-  });
-  // The server is closed once its connections are destroyed. Their responses end a moment later, and
-  // with them come the last lines of the access log.
-  await Promise.all(
-    [...connections.values()].map(
-      ({ socket }) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
-    ),
-  );
+  // Not close() of node:http, which calls closeIdleConnections() at once.
+  const close = (resolve: () => void): void => void NetServer.prototype.close.call(server, resolve);
+  await new Promise<void>((resolve) => setImmediate(close, resolve));
+  // Responses that were cut end a moment later, and with them come the last lines of the access log.
+  await Promise.all([...connections.values()].map(({ socket }) => once(socket, 'close')));
   clearTimeout(bound);
   clearTimeout(idle);
   return isClean;

@@ -65,9 +65,11 @@ export const uncalled = (client: RegisterClient) => [
   client.get('/api/v1/group/{id}', { group: 7 }),
   // @ts-expect-error no such path
   client.get('/api/v1/groups'),
+  // @ts-expect-error no JSON: it is for `fetch`
+  client.get('/.well-known/api-catalog'),
 ];
 
-const download = (client: RegisterClient) => client.get('/downloads/groups.csv');
+const download = (client: RegisterClient) => client.fetch('/downloads/groups.csv');
 
 /** Has each wait for a second end at once, until the test does. @returns them in ms */
 function skippedSeconds(): number[] {
@@ -102,7 +104,7 @@ describe('the types of the client', () => {
 });
 
 describe('get', () => {
-  it('returns documents by path and query, and what is no JSON as a response', async () => {
+  it('returns documents by path and query', async () => {
     const { client } = await proxied(out);
     expect(await client.get('/api/v1/group/{id}', { id: 7 })).toMatchObject({
       name: 'seven',
@@ -115,7 +117,7 @@ describe('get', () => {
     const { members, links } = await client.get('/group/{id}/history.json', { id: 7 });
     expect(members).toEqual([{ measured_at: '2026-11-20T08:00:00Z', member_count: 5 }]);
     expect(await (await client.fetch(links.group)).json()).toMatchObject({ id: 7 });
-    const csv = await (await client.get('/downloads/groups.csv')).text();
+    const csv = await (await client.fetch('/downloads/groups.csv')).text();
     expect(csv.split('\r\n')[1]).toMatch(/^7,seven,locked,/);
   });
 
@@ -163,7 +165,7 @@ describe('get', () => {
       [both - 1, [7, 7, 8, 8, 7], [200, 304, 200, 304, 200]],
       [0, [7, 7], [200, 200]],
     ] as const) {
-      const { client, statuses } = await proxied(out, [], { cacheCharacters });
+      const { client, statuses } = await proxied(out, undefined, { cacheCharacters });
       for (const id of ids) await client.get('/api/v1/group/{id}', { id });
       expect(statuses).toEqual(expected);
     }
@@ -224,7 +226,7 @@ describe('find', () => {
 
   it('begins again if another snapshot was published meanwhile', async () => {
     const { dist, register } = many;
-    const { client, statuses } = await proxied(dist, ['--api-tokens', '500'], { cacheCharacters: 0 });
+    const { client, statuses } = await proxied(dist, { tokens: 500 }, { cacheCharacters: 0 });
     const { pages } = await client.get('/api/v1/lookup/names');
     expect(pages.length).toBeGreaterThan(3);
     const ids: number[] = [];
@@ -258,7 +260,7 @@ describe('find', () => {
 
 describe('a refused request', () => {
   it('is repeated after Retry-After, and no other is sent before', async () => {
-    const limited = ['--api-tokens', '2', '--api-refill-seconds', '1'];
+    const limited = { tokens: 2, refill_seconds: 1 };
     const { client, statuses } = await proxied(out, limited);
     const groups = await Promise.all([7, 8, 7, 8].map((id) => client.get('/api/v1/group/{id}', { id })));
     expect(groups.map(({ name }) => name)).toEqual(['seven', 'eight', 'seven', 'eight']);
@@ -269,9 +271,7 @@ describe('a refused request', () => {
   });
 
   thorough('is an error after as many repetitions as were asked for', async () => {
-    const { client, statuses } = await proxied(out, ['--api-tokens', '2', '--api-refill-seconds', '60'], {
-      retries: 0,
-    });
+    const { client, statuses } = await proxied(out, { tokens: 2, refill_seconds: 60 }, { retries: 0 });
     const all = await Promise.allSettled([7, 8, 7, 8].map((id) => client.get('/api/v1/group/{id}', { id })));
     const refused = all.filter(({ status }) => status === 'rejected');
     expect(refused).toHaveLength(2);
@@ -355,7 +355,7 @@ it('a slow request ends by itself, holds up no other, and is none if it is a dow
     const { passed, letGo } = gate();
     const asked: RequestListener = (...both) => [never(...both), letGo()];
     const { client } = await served(answering(slowly, asked, HERE), { timeoutSeconds: 2 });
-    const download = await client.get('/downloads/groups.csv');
+    const download = await client.fetch('/downloads/groups.csv');
     const slow = rejectionOf(client.get('/api/v1'));
     await passed;
     expect((await client.get('/api/v1')).name).toBe('here');
@@ -377,7 +377,7 @@ it('a download ends by itself if the service falls silent, or takes too long in 
   const isGone = () => vi.waitFor(() => expect(sent.at(-1)?.closed).toBe(true));
   const { client } = await served(piecemeal, { timeoutSeconds: 2, bodySeconds: 5 });
   const begin = async () => {
-    const response = await client.get('/downloads/groups.csv');
+    const response = await client.fetch('/downloads/groups.csv');
     expect(new URL(response.url).pathname).toBe('/downloads/groups.csv');
     const reader = response.body!.getReader();
     expect(Buffer.from((await reader.read()).value).toString()).toBe('id');

@@ -1,6 +1,6 @@
 /** The client that a service hands out itself: used as its guide says, by somebody who knows the URL alone. */
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
@@ -93,6 +93,16 @@ describe('the served client', () => {
     'runs in Node 24 as it is, and compiles with the versions of TypeScript that it names',
     async () => {
       expect(await npx('node@24', 'node', 'read.ts')).toBe('another\n');
+      // What npm init makes, and what the guide says to do about it.
+      const manifest = join(folder, 'package.json');
+      const before = readFileSync(manifest);
+      writeFileSync(manifest, '{ "name": "reader", "version": "1.0.0", "type": "commonjs" }');
+      await expect(npx('node@24', 'node', 'read.ts')).rejects.toThrow(/import|export/);
+      const guide = readFileSync(join(out, 'developers/guides/tools.html'), 'utf8');
+      const [command = ''] = /npm pkg set type=module/.exec(guide) ?? [];
+      await run('sh', ['-c', command], { cwd: folder });
+      expect(await npx('node@24', 'node', 'read.ts')).toBe('another\n');
+      writeFileSync(manifest, before);
       const options = ['--strict', '--noEmit', '--allowImportingTsExtensions', '--verbatimModuleSyntax'];
       const target = ['--target', 'es2022', '--lib', 'es2022,dom,dom.iterable', '--module', 'esnext'];
       for (const version of ['5.1.6', '5.9.3', '6.0.3']) {

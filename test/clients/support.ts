@@ -27,7 +27,7 @@ function noting(base: string, options: ClientOptions = {}): Noting {
   return { client, paths, statuses };
 }
 
-/** Proxies without flags, by the tree that they serve. */
+/** Proxies without a limit, by the tree that they serve. */
 const shared = new Map<string, Promise<RunningProxy>>();
 
 /** Call it at the top of a test file: ends the proxies that its tests shared. */
@@ -37,16 +37,18 @@ export const endsProxies = (): void =>
     shared.clear();
   });
 
-/** A client of the real proxy; one with flags stops after the test. */
+/** A client of the real proxy; one with a limit of the API stops after the test. */
 export async function proxied(
   dist: string,
-  flags: readonly string[] = [],
+  api?: { readonly tokens: number; readonly refill_seconds?: number },
   options: ClientOptions = {},
 ): Promise<Noting> {
-  const started = (flags.length === 0 ? shared.get(dist) : undefined) ?? startProxy(dist, flags);
-  if (flags.length === 0) shared.set(dist, started);
+  const isShared = api === undefined;
+  const started =
+    (isShared ? shared.get(dist) : undefined) ?? startProxy(dist, [], isShared ? {} : { limits: { api } });
+  if (isShared) shared.set(dist, started);
   const proxy = await started;
-  if (flags.length > 0) onTestFinished(async () => void (await proxy.stop()));
+  if (!isShared) onTestFinished(async () => void (await proxy.stop()));
   return noting(proxy.base, options);
 }
 

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await snapshot(buildArgs(register, out));
 });
 
-const UNITS = readdirSync(DEPLOY).filter((name) => /\.(service|socket|timer)$/.test(name));
+const UNITS = readdirSync(DEPLOY).filter((name) => /\.(service|timer)$/.test(name));
 const HAS_SYSTEMD = has('the units of deploy/', 'systemd');
 
 describe.skipIf(!HAS_SYSTEMD)('the units', () => {
@@ -45,7 +45,7 @@ describe.skipIf(!HAS_SYSTEMD)('the units', () => {
       const text = read(unit).replaceAll('/srv/register-api', PROJECT.replace(/\/$/, ''));
       writeFileSync(join(folder, unit), text.replaceAll('/usr/bin/node', process.execPath));
     }
-    // As the socket has it installed.
+    // As two proxies have it installed.
     copyFileSync(join(folder, 'register-proxy.service'), join(folder, 'register-proxy@.service'));
     cpSync(join(DEPLOY, 'register-proxy@.service.d'), join(folder, 'register-proxy@.service.d'), {
       recursive: true,
@@ -110,9 +110,11 @@ async function get(url: string, ...options: string[]): Promise<Reply> {
   return { status: Number(/^HTTP\/\S+ (\d+)/.exec(output)?.[1]), headers: output.toLowerCase() };
 }
 
-/** nginx with the file, changed, on free ports, before a proxy with these options. */
+const AMPLE = { tokens: 1_000_000 };
+
+/** nginx with the file, changed, on free ports, before a proxy with this limit of the API. */
 async function start(
-  options: readonly string[],
+  api: { readonly tokens: number; readonly refill_seconds?: number },
   change = (text: string): string => text,
 ): Promise<{ http: string; https: string }> {
   const folder = path('nginx');
@@ -120,7 +122,7 @@ async function start(
   const [http, https, proxy] = await Promise.all([
     freePort(),
     freePort(),
-    startProxy(out, ['--trust-proxy', 'loopback', ...options]),
+    startProxy(out, ['--trust-proxy', 'loopback'], { limits: { api } }),
   ]);
   onTestFinished(() => void proxy.stop());
   const key = ['-newkey', 'rsa:2048', '-nodes', '-keyout', join(folder, 'privkey.pem')];
@@ -148,7 +150,7 @@ const HAS_NGINX = has('nginx with TLS', 'nginx', 'openssl', 'curl');
 
 describe.skipIf(!HAS_NGINX)('nginx-tls.conf', () => {
   it('serves by HTTP/2 with TLS, from its cache the second time, and redirects HTTP', async () => {
-    const { http, https } = await start([]);
+    const { http, https } = await start(AMPLE);
     const [first, second] = [await get(`${https}/api/v1/group/1`), await get(`${https}/api/v1/group/1`)];
     expect(first.headers).toMatch(/^http\/2 200[^]*\nx-cache: miss/);
     expect(second.headers).toMatch(/^http\/2 200[^]*\nx-cache: hit/);
@@ -160,7 +162,7 @@ describe.skipIf(!HAS_NGINX)('nginx-tls.conf', () => {
   });
 
   it('sends Strict-Transport-Security with everything, once that is enabled', async () => {
-    const { http, https } = await start([], (text) =>
+    const { http, https } = await start(AMPLE, (text) =>
       text.replace('# add_header Strict-', 'add_header Strict-'),
     );
     const targets = { '/': 200, '/api/v1/group/1': 200, '/downloads/groups.csv': 200, '/nothing': 404 };
@@ -171,11 +173,11 @@ describe.skipIf(!HAS_NGINX)('nginx-tls.conf', () => {
     }
     // By HTTP it means nothing (RFC 6797 7.2).
     expect((await get(http)).headers).not.toContain('strict-transport-security');
-    expect((await get((await start([])).https)).headers).not.toContain('strict-transport-security');
+    expect((await get((await start(AMPLE)).https)).headers).not.toContain('strict-transport-security');
   });
 
   it('passes the address of a client, not what the client says it is', async () => {
-    const { https } = await start(['--api-tokens', '3', '--api-refill-seconds', '600']);
+    const { https } = await start({ tokens: 3, refill_seconds: 600 });
     const statuses: number[] = [];
     for (const id of [1, 2, 3, 4]) {
       const spoof = `X-Forwarded-For: 198.51.100.${id}`;

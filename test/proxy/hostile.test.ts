@@ -6,7 +6,7 @@ import { pipelined } from '../system/soak/pipelined.js';
 import { hostileRequest } from '../system/soak/requests.js';
 import { attack, volley } from '../system/soak/session.js';
 import { makeTree } from '../system/soak/tree.js';
-import { adminOf, UNLIMITED } from '../support/proxy.js';
+import { adminOf, limitedTo, UNLIMITED } from '../support/proxy.js';
 import { always, isThorough, it } from '../support/thorough.js';
 import { emptyFolder, listenOn, listening } from './support.js';
 
@@ -36,7 +36,7 @@ it('attack notices what it is there to notice', async () => {
 describe('the proxy as a process, under attack', () => {
   always('answers generated hostile requests well-formed or closes, tells no canary, and lives', async () => {
     const tree = makeTree(await emptyFolder());
-    const proxy = await listening(['--dist', tree.dist, '--admin-port', '0', ...UNLIMITED]);
+    const proxy = await listening(['--dist', tree.dist, '--admin-port', '0'], limitedTo(UNLIMITED));
     const { port, child, output } = proxy;
     const { faults, statuses } = await volley(port, tree, COUNT, (index) => hostileRequest(SEED, index));
     expect(faults).toEqual([]);
@@ -62,7 +62,7 @@ describe('the proxy as a process, under attack', () => {
 
   it('answers known attacks as they deserve', async () => {
     const tree = makeTree(await emptyFolder());
-    const { port } = await listening(['--dist', tree.dist, ...UNLIMITED]);
+    const { port } = await listening(['--dist', tree.dist], limitedTo(UNLIMITED));
     const outcomes = await Promise.all(
       KNOWN_ATTACKS.map(async (known) => {
         const { answers, fault } = await attack(port, known, tree);

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { readdirSync, readlinkSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import fs, { readdirSync, readlinkSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
@@ -10,10 +11,8 @@ import { z } from 'zod';
 
 import { createApp, type AppOptions } from '../../proxy/http/app.js';
 import { createHttpServer, type ServerOptions } from '../../proxy/http/server.js';
-import { Metrics } from '../../proxy/ops/metrics.js';
-import type { ActiveSnapshot, QuotaOverrides } from '../../proxy/snapshot/active.js';
-import { SnapshotWatcher } from '../../proxy/snapshot/watcher.js';
-import { readFile, type Disk, type ReadRequest } from '../../proxy/tree/read.js';
+import { Metrics } from '../../proxy/operations.js';
+import { Snapshots, type ActiveSnapshot } from '../../proxy/tree/snapshot.js';
 import { listenOn } from '../support/ports.js';
 import { portOf, spawnProxy, type ProxyProcess } from '../support/proxy.js';
 import { snapshotJson } from '../support/snapshot.js';
@@ -81,14 +80,30 @@ export async function tree(changes: Record<string, unknown> = {}, folder?: strin
   return root;
 }
 
-export interface TestOptions extends Partial<Pick<AppOptions, 'isTrusted' | 'redis'>> {
-  readonly quotas?: Partial<QuotaOverrides>;
+/** Limits that differ from those of the tree. */
+export type TestQuotas = Readonly<
+  Partial<
+    Record<'api' | 'download' | 'page', { readonly burst?: number; readonly emissionIntervalMs?: number }>
+  >
+>;
+
+export interface TestOptions extends Partial<Pick<AppOptions, 'isTrusted' | 'share'>> {
+  readonly quotas?: TestQuotas;
   readonly server?: Partial<ServerOptions>;
-  readonly disk?: Disk;
 }
 
-/** A disk without bounds. */
-export const INLINE_DISK: Disk = { read: readFile };
+/** Gives a published tree other limits. */
+async function limit(root: string, quotas: TestQuotas): Promise<void> {
+  const snapshot = z
+    .looseObject({ limits: z.record(z.string(), z.looseObject({})) })
+    .parse(JSON.parse(await readFile(join(root, 'snapshot.json'), 'utf8')));
+  for (const [bucket, { burst, emissionIntervalMs: ms }] of Object.entries(quotas))
+    Object.assign(snapshot.limits[bucket] ?? {}, {
+      ...(burst && { tokens: burst }),
+      ...(ms && { refill_seconds: ms / 1000 }),
+    });
+  await publish(root, 'snapshot.json', JSON.stringify(snapshot));
+}
 
 /** Something that is waited for until it is let go. */
 export function gate(): { readonly passed: Promise<void>; readonly letGo: () => void } {
@@ -97,32 +112,44 @@ export function gate(): { readonly passed: Promise<void>; readonly letGo: () => 
   return { passed, letGo: () => settle?.() };
 }
 
-/** A disk that does something else once it is told to: `undefined` has it read again. */
-export function controlledDisk() {
-  const requests: ReadRequest[] = [];
-  const reads: string[] = [];
-  let interfering: Disk['read'] | undefined;
-  const read: Disk['read'] = (request) => {
-    requests.push(request);
-    reads.push(request.path);
-    return (interfering ?? INLINE_DISK.read)(request);
+/**
+ * Watches the files below a folder that this process opens synchronously, until the test ends.
+ *
+ * @param interfere is called before each; what it throws is what opening fails with
+ * @returns their paths relative to the folder, in order
+ */
+export function opened(root: string, interfere: (path: string) => void = () => undefined): string[] {
+  const paths: string[] = [];
+  const { openSync } = fs;
+  const { realpathSync } = fs;
+  const isBelow = (path: unknown): path is string =>
+    typeof path === 'string' && path.startsWith(`${realpathSync(root)}/`);
+  fs.openSync = (path, ...rest) => {
+    if (isBelow(path)) {
+      paths.push(relative(realpathSync(root), path));
+      interfere(paths.at(-1) ?? '');
+    }
+    return openSync(path, ...rest);
   };
-  const interfere = (other: Disk['read'] | undefined): void => void (interfering = other);
-  return { disk: { read }, requests, reads, interfere };
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    fs.openSync = openSync;
+    syncBuiltinESMExports();
+  });
+  return paths;
 }
 
-/** A disk that fails to read one file. */
-export function failingDisk(path: string, code = 'EIO'): Disk {
-  const error = Object.assign(new Error(`${code}: i/o error, read`), { code });
-  const read: Disk['read'] = (request) =>
-    request.path === path ? Promise.reject(error) : INLINE_DISK.read(request);
-  return { read };
+/** Has opening one file fail as a bad disk does, until the test ends. */
+export function fail(root: string, path: string, code = 'EIO'): void {
+  opened(root, (each) => {
+    if (each === path) throw Object.assign(new Error(`${code}: i/o error, open`), { code });
+  });
 }
 
 /** The snapshot in service. */
-export function inService({ active }: Pick<SnapshotWatcher, 'active'>): ActiveSnapshot {
-  if (active === undefined) throw new Error('expected a snapshot in service');
-  return active;
+export function inService({ current }: Pick<Snapshots, 'current'>): ActiveSnapshot {
+  if (current === undefined) throw new Error('expected a snapshot in service');
+  return current;
 }
 
 /** A limit that no test reaches. */
@@ -149,12 +176,12 @@ export async function startProxy(root: string, options: TestOptions = {}) {
   let nowMs = Date.UTC(2100, 0, 1);
   const log: string[] = [];
   const dependencies = { clock: () => nowMs, log: (line: string) => void log.push(line) };
-  const { disk = INLINE_DISK, quotas, isTrusted = () => false, redis } = options;
-  const overrides = { api: {}, download: {}, page: {}, ...quotas };
-  const watcher = new SnapshotWatcher(root, overrides, disk, dependencies);
-  await watcher.start();
+  const { quotas, isTrusted = () => false, share } = options;
+  if (quotas !== undefined) await limit(root, quotas);
+  const snapshots = new Snapshots(root, dependencies.log);
+  snapshots.start();
   const metrics = new Metrics();
-  const app = createApp({ ...dependencies, watcher, disk, metrics, isTrusted, redis });
+  const app = createApp({ ...dependencies, snapshots, metrics, isTrusted, share });
   const { server, connections, stop } = createHttpServer(app, {
     maxConnections: 10_000,
     maxConnectionsPerClient: 10_000,
@@ -163,7 +190,7 @@ export async function startProxy(root: string, options: TestOptions = {}) {
     ...options.server,
   });
   const port = await listenOn(server);
-  onTestFinished(() => watcher.stop());
+  onTestFinished(() => snapshots.stop());
   return {
     root,
     port,
@@ -171,12 +198,13 @@ export async function startProxy(root: string, options: TestOptions = {}) {
     connections,
     stop,
     log,
-    watcher,
+    snapshots,
+    files: app.files,
     metrics,
     /** Moves the proxy's clock. */
     advance: (ms: number) => void (nowMs += ms),
     /** Has the proxy look for a new snapshot, as it does by itself each second. */
-    look: () => watcher.poll(),
+    look: () => snapshots.look(),
     ask: (target: string, options?: AskOptions) => ask(port, target, options),
     /** Asks for some targets, one after the other: "200 404". */
     statuses: async (targets: string, options?: AskOptions): Promise<string> => {

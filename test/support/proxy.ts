@@ -4,8 +4,29 @@ import { join } from 'node:path';
 import { PROJECT } from './project.js';
 
 export const MAIN = join(PROJECT, 'build/proxy/main.js');
+/** As in snapshot.json. */
+type Limits = Readonly<
+  Partial<Record<'api' | 'download' | 'page', { readonly tokens: number; readonly refill_seconds?: number }>>
+>;
+
+/**
+ * The environment in which a proxy reads other limits in snapshot.json than are there: it has no
+ * option for that, and the tree stays as it was built.
+ */
+export function limitedTo(limits: Limits): { readonly NODE_OPTIONS: string } {
+  const code = `const { parse } = JSON;
+    JSON.parse = (...args) => {
+      const value = parse(...args);
+      const buckets = value?.routes === undefined ? [] : Object.entries(${JSON.stringify(limits)});
+      for (const [bucket, limit] of buckets) Object.assign(value.limits[bucket], limit);
+      return value;
+    };`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
+}
+
+const ample = { tokens: 1_000_000 };
 /** Limits that no test reaches. */
-export const UNLIMITED = ['api', 'download', 'page'].flatMap((quota) => [`--${quota}-tokens`, '1000000']);
+export const UNLIMITED: Limits = { api: ample, download: ample, page: ample };
 
 export interface ProxyProcess {
   readonly child: ChildProcess;
@@ -56,13 +77,18 @@ export interface RunningProxy extends ProxyProcess {
   readonly stop: () => Promise<number | string | null>;
 }
 
-/** Starts the proxy on a free port, with limits that no test reaches unless its own options say so. */
+/**
+ * Starts the proxy on a free port.
+ *
+ * @param limits other ones than those that no test reaches; none for those of the tree
+ * @param node options of Node itself
+ */
 export async function startProxy(
   dist: string,
   options: readonly string[] = [],
-  node: readonly string[] = [],
+  { limits = UNLIMITED, node = [] }: { readonly limits?: Limits; readonly node?: readonly string[] } = {},
 ): Promise<RunningProxy> {
-  const started = spawnProxy(['--dist', dist, '--port', '0', ...UNLIMITED, ...options], {}, node);
+  const started = spawnProxy(['--dist', dist, '--port', '0', ...options], limitedTo(limits), node);
   const port = await portOf(started);
   const base = `http://127.0.0.1:${port}`;
   return {

@@ -1,5 +1,5 @@
 /** What every hand-made snapshot.json has, as the generator writes it. */
-import type { Snapshot } from '../../proxy/snapshot/schema.js';
+import type { Snapshot } from '../../proxy/tree/schema.js';
 
 export const LIMITS = {
   api: { tokens: 60, refill_seconds: 1 },

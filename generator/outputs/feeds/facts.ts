@@ -50,7 +50,7 @@ export const changeParts = (source: ChangeSource): readonly Part<ValueChange>[] 
   part(
     value(
       'changed_at',
-      'time',
+      'date',
       TIME,
       'When it changed, according to the platform; null if that is unknown.',
       {

@@ -6,12 +6,14 @@ import { enumerated } from '../../schema/measured.js';
 import type { Parameter, Route } from '../../routes/route.js';
 import { textPattern } from '../../routes/keys.js';
 import { PATHS } from '../../routes/paths.js';
+import { ROUTES, routeNamed } from '../../routes/routes.js';
 import { answersOf, isRanged, type Answer } from './answers.js';
 import type { Components } from './components.js';
 import { documentOf } from './documents.js';
 import { pascal, referTo, typeOf, type Schema } from './schemas.js';
 
-export const operationId = (route: string): string => `get${pascal(route)}`;
+const operationId = ({ name, operation }: Pick<Route, 'name' | 'operation'>): string =>
+  operation ?? `get${pascal(name)}`;
 
 /** The groups of operations: name, meaning, and routes. */
 export const TAGS: readonly {
@@ -30,28 +32,19 @@ export const TAGS: readonly {
     holds: ({ class: cacheClass }) => cacheClass === 'record',
   },
   {
-    name: 'Register',
-    description: () => 'The register as a whole.',
-    holds: ({ class: cacheClass, path }) => cacheClass === 'summary' && path.startsWith(PATHS.base),
-  },
-  {
     name: 'Finding',
     description: () => 'All ids, and records by what is known of them.',
     holds: ({ name }) => LOOKUP.some((route) => route.name === name),
   },
   {
-    name: 'Downloads',
-    description: () => 'The whole register as files, and the files that describe them.',
-    holds: ({ class: cacheClass }) => cacheClass === 'download',
-  },
-  {
-    name: 'Feeds',
-    description: () => 'Changes, for feed readers.',
-    holds: ({ class: cacheClass }) => cacheClass === 'feed',
+    name: 'Register',
+    description: () => 'The register as a whole.',
+    holds: ({ class: cacheClass, path }) => cacheClass === 'summary' && path.startsWith(PATHS.base),
   },
   {
     name: 'Publishing',
-    description: () => 'The published tree, what each snapshot changed, and this description.',
+    description: () =>
+      'The published snapshot, what each changed, the list of the downloads, and this description.',
     holds: () => true,
   },
 ];
@@ -109,7 +102,7 @@ export const REQUEST_HEADERS: Readonly<Record<string, Schema>> = {
   ),
 };
 
-/** Those that are described with downloads alone. */
+/** Those that are described with bundles of changes alone. */
 const RANGE_HEADERS = new Set(['Range', 'IfRange']);
 
 function requestHeader(name: string, description: string): Schema {
@@ -119,7 +112,7 @@ function requestHeader(name: string, description: string): Schema {
 /** A link to the record or history of an id. @param id JSON Pointer to the id in the document */
 const linkTo = (link: string, route: string, id: string): readonly [string, Schema] => [
   link,
-  { operationId: operationId(route), parameters: { id: `$response.body#${id}` } },
+  { operationId: operationId(routeNamed(ROUTES, route)), parameters: { id: `$response.body#${id}` } },
 ];
 
 /** The links of a document, as operations. */
@@ -143,11 +136,6 @@ function linksFrom({ name }: Route, isDescribed: (route: string) => boolean): Sc
 /** `text/csv; charset=utf-8` -> `text/csv`: OpenAPI needs no parameters of media types. */
 const mediaType = ({ type }: Route): string => type.replace(/;.*/, '');
 
-/** What a response has that is not a document of ours, by media type. */
-const OTHER_CONTENT: Readonly<Record<string, Schema>> = {
-  'application/json': { type: 'object' },
-  'application/feed+json': { type: 'object', description: 'A JSON Feed 1.1.' },
-};
 /** Bytes have no schema in JSON: OpenAPI 3.1 describes them so. */
 const TEXT: Schema = { type: 'string' };
 
@@ -162,7 +150,11 @@ function contentAnswer(
   const isOurs = documentOf(route.name) !== undefined;
   const links = isWhole ? linksFrom(route, isDescribed) : {};
   const type = mediaType(route);
-  const whole = isOurs ? referTo('schemas', pascal(route.name)) : (OTHER_CONTENT[type] ?? TEXT);
+  const whole = isOurs
+    ? referTo('schemas', pascal(route.name))
+    : type === 'application/json'
+      ? { type: 'object' }
+      : TEXT;
   return {
     description,
     headers: components.headers(route, status),
@@ -198,7 +190,7 @@ export function operationOf(
   const { name, description, parameters = [] } = route;
   const about = documentOf(name)?.description;
   return {
-    operationId: operationId(name),
+    operationId: operationId(route),
     summary: description,
     ...(about === undefined ? {} : { description: about }),
     tags: [tagOf(route)],

@@ -15,7 +15,7 @@ const integer = (minimum: number): Schema => ({
   maximum: MAX_INTEGER,
 });
 
-/** The schema of a value's type. An `enum` is any text: its words are in `schemaOfValue`. */
+/** The schema of a value's type. An `enum` is any text, a `date` a day: words and times are in `schemaOfValue`. */
 export function typeOf({ type }: Pick<ValueShape, 'type'>): Schema {
   switch (type) {
     case 'id':
@@ -31,6 +31,8 @@ export function typeOf({ type }: Pick<ValueShape, 'type'>): Schema {
       return { type: 'boolean' };
     case 'time':
       return { type: 'string', format: 'date-time' };
+    case 'date':
+      return { type: 'string', format: 'date' };
     case 'text':
     case 'enum':
       return { type: 'string' };
@@ -48,10 +50,12 @@ function schemaOfValue(value: ValueShape, priceUnit: string | undefined): Schema
   const { nullable, values, example } = value;
   const type = typeOf(value);
   const any = nullable ? { ...type, type: [type['type'], 'null'] } : type;
+  // Other words may be added: a client that validates must accept them.
+  const known = values === undefined ? [] : [{ ...type, enum: values }];
+  const options = value.type === 'date' ? [typeOf({ type: 'time' })] : known;
   return {
-    // Others may be added: a client that validates must accept them.
-    ...(values === undefined ? any : { anyOf: [{ ...type, enum: values }, any] }),
-    description: meaningOf(value, priceUnit),
+    ...(options.length === 0 ? any : { anyOf: [...options, any] }),
+    description: meaningOf(value, priceUnit) + (value.type === 'date' ? ' A time, or a day.' : ''),
     ...(example === undefined ? {} : { examples: [example] }),
   };
 }

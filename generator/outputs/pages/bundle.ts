@@ -24,7 +24,6 @@ const ENTRIES: Readonly<Record<string, string>> = {
   'data-style': 'data.css',
   'docs-style': 'docs.css',
   'record-style': 'record.css',
-  'lookup-style': 'lookup.css',
   'chart-style': 'chart.css',
   'copy-script': 'copy.js',
   'tabs-script': 'tabs.js',
@@ -141,7 +140,7 @@ function clientFiles(): Readonly<Record<(typeof CLIENT_FILES)[number], string>> 
   return {
     'client.ts':
       notice +
-      withOther(client, "import { JSON_ROUTES, type components, type paths } from './api.js';\n", '') +
+      withOther(client, "import type { components, paths } from './api.js';\n", '') +
       `\n${sourceOf('clients/typescript/api.ts')}`,
     // With its own suffix: Deno, and Node without a build, look for no other one.
     'changes.ts': notice + withOther(changes, "from './client.js';", "from './client.ts';"),

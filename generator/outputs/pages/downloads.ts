@@ -1,7 +1,7 @@
 /** The downloads page: the files, their sizes, and how to read them. */
 import { basename } from 'node:path/posix';
 import type { SiteConfig } from '../../config/config.js';
-import { sqlTypeOf } from '../../exports/database-schema.js';
+import { TIME_FORMS, sqlTypeOf } from '../../exports/database-schema.js';
 import type { Value } from '../../schema/shape.js';
 import { DATABASE, PLAIN_DATABASE } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
@@ -149,8 +149,14 @@ function columnOf(column: Value, inWords: InWords) {
   const row = valueRow(column);
   const sql = sqlTypeOf(type);
   const json = type === 'boolean' ? 'boolean' : sql === 'INTEGER' ? 'integer' : 'string';
-  const isTime = type === 'time';
-  return { ...row, ...meaningInWords({ ...row, description }, inWords), name, json, sql, isTime };
+  return {
+    ...row,
+    ...meaningInWords({ ...row, description }, inWords),
+    name,
+    json,
+    sql,
+    form: TIME_FORMS[type],
+  };
 }
 
 const time = (at: string | null) => (at === null ? undefined : { time: at, words: moment(at) });

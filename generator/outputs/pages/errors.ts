@@ -24,7 +24,7 @@ export const notFoundPage = (lookup: LookupField): ErrorPage => ({
   lede: 'The address is not one of this site, or the register has no record for it.',
   points: {
     id: 'why',
-    heading: 'Why that may be',
+    heading: 'Why there may be nothing here',
     items: [
       'There is a typo in the address, or in the link that led here.',
       'The record was never measured, so the register has nothing to say about it. It may be measured later.',

@@ -17,7 +17,8 @@ export interface PublishedFeed {
 export function feedsPage(feeds: readonly PublishedFeed[], baseUrl: string, measured: Measured) {
   const changes = changesIn(measured);
   return {
-    feeds: feeds.map((feed) => ({ ...feed, atomUrl: baseUrl + feed.atom, jsonUrl: baseUrl + feed.json })),
+    feeds,
+    baseUrl,
     hasChanges: changes.length > 0,
     hasNews: changes.length + arrivalsIn(measured).length > 0,
     hasBoth: changes.length > 0 && arrivalsIn(measured).length > 0,

@@ -54,6 +54,11 @@ export const TYPES: Readonly<Record<ValueType, Type>> = {
     json: 'string',
     meaning: 'Text in RFC 3339 format, in UTC and whole seconds. Sorting as text sorts by time.',
   },
+  date: {
+    name: 'date',
+    json: 'string',
+    meaning: 'A time, or a day such as 2020-09-16, which as text sorts before the times of that day.',
+  },
   text: {
     name: 'text',
     json: 'string',

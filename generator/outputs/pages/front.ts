@@ -89,13 +89,14 @@ const moved = (documents: PublishedDocuments, linkTo: Linker) => (mover: ListedM
   ...spark(documents.readings(mover.id).filter(({ measured_at }) => measured_at >= mover.from_at)),
 });
 
+/** When a name was new, as far as that is known, and as it is shown. */
+const renamedAt = ({ changed_at, measured_at }: Renaming): string => changed_at ?? measured_at;
+
 /** The newest new names, unless they are old news. */
 const renamedLately = (kind: Kind, renamings: readonly Renaming[], asOf: string | null, linkTo: Linker) =>
   renamings
-    .filter(
-      ({ changed_at, measured_at }) =>
-        asOf !== null && Date.parse(changed_at ?? measured_at) > Date.parse(asOf) - LATELY_MS,
-    )
+    .filter((each) => asOf !== null && Date.parse(renamedAt(each)) > Date.parse(asOf) - LATELY_MS)
+    .toSorted((a, b) => Date.parse(renamedAt(b)) - Date.parse(renamedAt(a)))
     .slice(0, SHOWN_RENAMED)
     .map(renamed(kind, linkTo));
 
@@ -164,6 +165,17 @@ function totals(
   ].flatMap(([count, one, many]) => (count === 0 ? [] : `${integer(count)} ${count === 1 ? one : many}`));
 }
 
+/** A response without its members that are null, as most are where little is measured, and how many those are. */
+function measuredIn(body: string): { readonly response: string; readonly omitted: number } {
+  let omitted = 0;
+  const text = JSON.stringify(JSON.parse(body), (_, value: unknown) => {
+    if (value !== null) return value;
+    omitted += 1;
+    return undefined;
+  });
+  return { response: sample(text), omitted };
+}
+
 /** A request to try and its response: the largest group, or a record of another kind. */
 function example({ populations }: Overview, table: readonly Route[], documents: PublishedDocuments) {
   for (const { resource, samples } of populations) {
@@ -172,8 +184,10 @@ function example({ populations }: Overview, table: readonly Route[], documents: 
     const [name, key] =
       resource.kind === 'group' ? ['largest', LARGEST_LIMIT.minimum] : [resource.record.route, id];
     const body = documents.text(name, key);
-    if (body !== undefined)
-      return { path: filler(urlTemplate(routeNamed(table, name)))(key), response: sample(body) };
+    if (body !== undefined) {
+      const url = filler(urlTemplate(routeNamed(table, name)))(key);
+      return { path: url, ...measuredIn(body) };
+    }
   }
   return undefined;
 }

@@ -5,7 +5,7 @@ import { recordPage } from '../../routes/pages.js';
 import type { Kind } from '../../schema/field.js';
 import { capitalized, type InWords } from '../../schema/words.js';
 import type { Renaming } from './documents.js';
-import { moment, shortDay } from './words.js';
+import { clock, moment, shortDay } from './words.js';
 
 export interface NamedRecord {
   readonly kind: Kind;
@@ -38,11 +38,16 @@ export const at = (time: string) => ({ time, day: shortDay(time), words: moment(
 /** A new name, the one before, and when it changed as far as that is known. */
 export const renamed =
   (kind: Kind, linkTo: Linker) =>
-  ({ id, from, to, changed_at, measured_at, previous_measured_at }: Renaming) => ({
-    ...linkTo({ kind, id, name: to }),
-    from: isVisible(from) ? from : undefined,
-    fromInstead: from === null ? 'not measured' : 'an empty name',
-    changed: changed_at === null ? undefined : at(changed_at),
-    after: previous_measured_at === null ? undefined : at(previous_measured_at),
-    read: at(measured_at),
-  });
+  ({ id, from, to, changed_at, measured_at, previous_measured_at: previous }: Renaming) => {
+    const [after, read] = [previous === null ? undefined : at(previous), at(measured_at)];
+    // The same day is said once: between 03:10 and 04:12 UTC on 26 Nov 2026.
+    const isOneDay = after?.day === read.day;
+    return {
+      ...linkTo({ kind, id, name: to }),
+      from: isVisible(from) ? from : undefined,
+      fromInstead: from === null ? 'not measured' : 'an empty name',
+      changed: changed_at === null ? undefined : at(changed_at),
+      after: after && { ...after, day: isOneDay ? clock(after.time) : after.day },
+      read: { ...read, day: isOneDay ? `${clock(read.time)} UTC on ${read.day}` : read.day },
+    };
+  };

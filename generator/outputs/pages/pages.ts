@@ -123,7 +123,7 @@ export function* pages(
       description:
         introduction ??
         `Measured records of ${kinds} on ${platform}, free as a JSON API, downloads and feeds.`,
-      styles: ['lookup-style', 'front-style'],
+      styles: ['front-style'],
       scripts: ['copy-script', 'lookup-script'],
       content: {
         ...frontPage(operator, overview, table, lookup(), read, register),
@@ -174,7 +174,7 @@ export function* pages(
           ? ': every reading with its time, gaps left open'
           : ', and when'
       }.`,
-      styles: ['record-style', 'lookup-style'],
+      styles: ['record-style'],
       scripts: ['record-script'],
       content: recordPageContent(resource, config, table, overview, lookup(kind)),
       isShared: true,
@@ -185,7 +185,7 @@ export function* pages(
     template: 'error',
     title: `Not found – ${name}`,
     description: `Nothing is published at this address of ${name}.`,
-    styles: ['lookup-style'],
+    styles: ['front-style'],
     scripts: ['lookup-script'],
     content: notFoundPage(lookup()),
     isShared: true,

@@ -17,6 +17,17 @@ const FEED_OF = { group: 'groups', user: 'users', game: 'games', item: 'items' }
   Record<Kind, keyof typeof FEEDS>
 >;
 
+/** The lists of the first of a kind without a history, and the columns that they are by, with what these count. */
+const STANDINGS: Readonly<
+  Partial<Record<Kind, readonly (readonly [route: string, column: string, by: string])[]>>
+> = {
+  game: [
+    ['largest-games', 'playing', 'players'],
+    ['largest-games', 'visits', 'visits'],
+  ],
+  item: [['largest-items', 'favourites', 'favourites']],
+};
+
 /** What the template shows, and what the script needs to know of a kind. */
 export function recordPageContent(
   resource: Resource,
@@ -38,6 +49,9 @@ export function recordPageContent(
     docs: PATHS.docs,
     embed: PATHS.embed,
   };
+  const standing = (STANDINGS[kind] ?? [])
+    .filter(([, column]) => measured.has(`${resource.plural}.${column}`))
+    .map(([route, column, by]) => ({ path: pathOf(route), column, by }))[0];
   const inWords = wordsIn(operator);
   const { name, baseUrl, licence, words } = operator;
   const called = allWords(words);
@@ -46,8 +60,20 @@ export function recordPageContent(
   );
   return {
     ...called[kind],
+    kind,
+    lookup,
     paths,
-    data: dataBlock({ kind, name, base: baseUrl, licence, words: called, lookup, paths, fields }),
+    data: dataBlock({
+      kind,
+      name,
+      base: baseUrl,
+      licence,
+      words: called,
+      kinds: lookup.kinds.map((each) => each.kind),
+      paths,
+      fields,
+      standing,
+    }),
   };
 }
 

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { Eta } from 'eta';
 import { PROJECT_FOLDER } from '../../base/package.js';
 
-/** Templates, scripts and style sheets are in the sources: the compiler does not copy them. */
-const PAGES_FOLDER = join(PROJECT_FOLDER, 'generator/outputs/pages');
+/** In the sources: the compiler does not copy them. */
+export const TEMPLATES_FOLDER = join(PROJECT_FOLDER, 'generator/outputs/pages/templates');
 
-const eta = new Eta({ views: join(PAGES_FOLDER, 'templates'), cache: true });
+const eta = new Eta({ views: TEMPLATES_FOLDER, cache: true });
 
 /** Renders a template of `templates/`; the data is `it`. */
 export const render = (template: string, data: object): string => eta.render(`./${template}`, data);

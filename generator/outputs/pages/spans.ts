@@ -30,28 +30,46 @@ export interface Span {
 export const spansOf = (entries: readonly HistoryEntry[], created: string | null): readonly Span[] =>
   entries.map((entry, index) => {
     const next = entries[index + 1];
-    const end = milliseconds(
-      next === undefined ? entry.last_measured_at : (next.changed_at ?? next.changed_after),
-    );
-    const latest = next === undefined || dateOf(next) !== null ? null : milliseconds(next.changed_before);
+    const [end, latest] = next === undefined ? [milliseconds(entry.last_measured_at), null] : changeTo(next);
     const start = startOf(entry, index === 0);
     // Names of the platform's own list were first read after they had ended.
-    if (index === 0 && start !== null && end !== null && start > end)
+    if (index === 0 && start !== null && end !== null && start > (latest ?? end))
       return {
         start: earlier(milliseconds(created), end),
         end,
         latest,
         begun: `until ${moment(next?.changed_at ?? next?.changed_after ?? '')}; since when is not known`,
       };
-    return { start, end, latest, begun: begunWords(entry, index === 0) };
+    // It was read on the day on which it ended.
+    const last = start !== null && end !== null ? Math.max(start, end) : end;
+    return { start, end: last, latest, begun: begunWords(entry, index === 0) };
   });
 
 /** When the platform says that the entry began. */
 const dateOf = ({ changed_at: at }: HistoryEntry): string | null => at ?? null;
 
+const DAY_MS = 86_400_000;
+
+/** When the platform says that the entry began, at the earliest and, if that is a day, at the latest. */
+function datedTo(at: string): readonly [earliest: number, latest: number | null] {
+  const time = Date.parse(at);
+  return [time, at.includes('T') ? null : time + DAY_MS];
+}
+
+/** When the entry began, at the earliest and, unless that is exact, at the latest. */
+function changeTo(entry: HistoryEntry): readonly [number | null, number | null] {
+  const at = dateOf(entry);
+  return at === null ? [milliseconds(entry.changed_after), milliseconds(entry.changed_before)] : datedTo(at);
+}
+
 function startOf(entry: HistoryEntry, isFirst: boolean): number | null {
   const at = dateOf(entry);
-  if (at !== null) return Date.parse(at);
+  if (at !== null) {
+    const [earliest, latest] = datedTo(at);
+    return latest === null
+      ? earliest
+      : Math.max(earliest, Math.min(latest, Date.parse(entry.first_measured_at)));
+  }
   return isFirst || entry.changed_before !== null ? milliseconds(entry.first_measured_at) : null;
 }
 

@@ -40,7 +40,8 @@ export function cut(text: string, most = MOST_CHARACTERS): string {
 export const amount = (count: number, thing: string): string =>
   `${integer(count)} ${thing}${count === 1 ? '' : 's'}`;
 
-const TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d):\d\dZ$/;
+/** A time, or a day. */
+const TIME = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d):\d\dZ)?$/;
 
 /** `2026-11-20T08:00:00Z` -> `20 November 2026`. */
 export function day(time: string): string {
@@ -57,8 +58,12 @@ export function monthOf(time: string): string {
 /** `2026-11-20T08:00:00Z` -> `20 Nov 2026`. */
 export const shortDay = (time: string): string => `${day(time).split(' ')[0]} ${monthOf(time)}`;
 
-/** `2026-11-20T08:00:00Z` -> `20 November 2026, 08:00 UTC`. */
-export const moment = (time: string): string => `${day(time)}, ${TIME.exec(time)?.[4] ?? ''} UTC`;
+/** `03:10`. */
+export const clock = (time: string): string => TIME.exec(time)?.[4] ?? '';
+
+/** `2026-11-20T08:00:00Z` -> `20 November 2026, 08:00 UTC`; a day is one in words. */
+export const moment = (time: string): string =>
+  clock(time) === '' ? day(time) : `${day(time)}, ${clock(time)} UTC`;
 
 /** A size to three digits in powers of 1,000: `12.3 MB`. */
 export const size = (bytes: number): string => scaled(bytes, ['bytes', 'kB', 'MB', 'GB', 'TB'], ' ');

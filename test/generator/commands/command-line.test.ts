@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { calledAs } from '../../../generator/base/package.js';
-import { calledAs as proxyCalledAs } from '../../../proxy/package.js';
+import { calledAs as proxyCalledAs } from '../../../proxy/settings.js';
 import { published } from '../../support/build.js';
 import { inputs, snapshot } from '../../support/cli.js';
 import { PROJECT, temporary } from '../../support/folder.js';
@@ -40,6 +40,15 @@ it.each([
   expect(await fetch(`${base}/api/v1/group/1`).then((response) => response.json())).toMatchObject({ id: 1 });
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
+});
+
+it('--help has one way to serve, with one name for the tree', async () => {
+  const helps = [
+    [CLI, '--help'],
+    [join(PROJECT, 'build/proxy/main.js'), '--help'],
+  ].map((args) => spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout);
+  expect(helps.join('')).toMatch(/ {2}status .* {2}--out <folder> /s);
+  expect(helps.join('')).not.toMatch(/\bserve\b|--dist/);
 });
 
 it('a process prints results to standard output, messages to standard error, and ends with their code', async () => {
@@ -156,10 +165,38 @@ it('diff shows removed records first, and values around their difference', async
     register,
     `DELETE FROM users; UPDATE groups SET description = description || 'the end' WHERE id = 1;`,
   );
-  const { stdout } = await inProcess('diff', '--register', register, '--out', out);
+  const { stdout } = await inProcess('diff', '--details', '--register', register, '--out', out);
   const [, examples = ''] = stdout.split('For example\n');
   expect(examples.split('\n')[0]).toBe('  removed /api/v1/user/5');
   expect(examples).toContain(`    description: …${'x'.repeat(20)}" -> …${'x'.repeat(20)}the end"`);
+});
+
+/** What a reader sees of a text. */
+const looks = (text = ''): string => text.normalize('NFKC').replaceAll('\u200b', '');
+
+it.each([
+  // Each differs far behind, by what nobody sees, or by what looks the same.
+  ['a list', `UPDATE group_names SET name = '${'x'.repeat(200)}' || position`],
+  ['a mark that nobody sees', `UPDATE groups SET description = description || char(0x200b) WHERE id = 1`],
+  ['another form of a letter', `UPDATE groups SET name = 'é'`, `UPDATE groups SET name = 'e' || char(0x301)`],
+])('diff shows no two texts that look equal: %s', async (_, sql, more = '') => {
+  const { register, out } = await site();
+  changeRegister(register, `DELETE FROM group_names; ${sql}`);
+  const args = ['--register', register, '--out', out] as const;
+  if (more !== '') {
+    await inProcess('build', '--quiet', '--accept-removals', ...args);
+    changeRegister(register, more);
+  }
+  const { stdout } = await inProcess('diff', '--details', ...args);
+  // The fields of one document each.
+  const shown = stdout
+    .split(/^ {2}changed /m)
+    .flatMap((document) => [
+      ...[...document.matchAll(/^ {4}\w+: (.+) -> (.+)$/gm)].map(([, ...pair]) => pair),
+      [...document.matchAll(/^ {4}\w+: [-+] .+$/gm)].map(([line]) => line.replace(/: [-+]/, '')),
+    ]);
+  expect(shown.flat().length).toBeGreaterThan(1);
+  for (const texts of shown) expect(new Set(texts.map(looks)).size).toBe(texts.length);
 });
 
 it.runIf(NODE < 22)('an installed package says which Node it needs', () => {

@@ -93,7 +93,7 @@ describe('the operator’s own files', () => {
     rmSync(join(made.folder, 'brand'), { recursive: true });
     // What is published is no link into their folder.
     expect(namesThatDiffer(stateOf(made.out), before).filter((file) => file in FILES)).toEqual([]);
-    const { stdout } = await command('diff', made);
+    const { stdout } = await command('diff', made, '--details');
     for (const line of ['added /new.txt', 'changed /google0123.html', 'removed /brand/logo.png'])
       expect(stdout).toContain(`  ${line}\n`);
     expect((await published(made)).changes).toMatchObject({ added: 1, removed: 2 });

@@ -49,7 +49,7 @@ function found(sql: string, database = plain): Stored[][] {
   }
 }
 
-const TEXTS: ReadonlySet<ValueType> = new Set(['text', 'enum', 'time']);
+const TEXTS: ReadonlySet<ValueType> = new Set(['text', 'enum', 'time', 'date']);
 
 /** A value of the database as CSV has it. */
 function cellOf(value: Stored, type: ValueType): string | null {

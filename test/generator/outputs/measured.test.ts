@@ -223,6 +223,9 @@ describe('the commands', () => {
     expect(build.stdout).toContain(
       '  absent     groups.description, group_names, group_owners, usernames, items (not measured)\n',
     );
+    const more = operator('groups.description', 'groups.verified');
+    const long = await inProcess('build', '--register', register, '--operator', more, '--out', path('long'));
+    expect(long.stdout).toContain('  absent     6 tables and columns, which check names (not measured)\n');
     const { stdout } = await inProcess('check', ...args, '--json');
     expect(JSON.parse(stdout)).toMatchObject({
       absent: ['groups.description', 'group_names', 'group_owners', 'usernames', 'items'],

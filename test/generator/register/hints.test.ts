@@ -27,6 +27,7 @@ async function hintsOf(column: string, value: string): Promise<string[]> {
 
 const SECONDS = `looks like a Unix time in seconds: strftime('%Y-%m-%dT%H:%M:%SZ', created_at, 'unixepoch')`;
 const MILLIS = `looks like a Unix time in milliseconds: strftime('%Y-%m-%dT%H:%M:%SZ', created_at / 1000, 'unixepoch')`;
+const MICROS = MILLIS.replace('milli', 'micro').replace('1000', '1000000');
 const FORMAT = `a time in another format: strftime('%Y-%m-%dT%H:%M:%SZ', created_at)`;
 /** What is said of a time without a zone. */
 const inUtc = (what: string, sql: string): string =>
@@ -44,8 +45,10 @@ describe('a hint', () => {
     ['created_at', '1751800000123', MILLIS],
     ['created_at', `'2026-11-20T10:00:00+02:00'`, FORMAT],
     ['created_at', `'2026-11-20 08:00'`, ZONE],
-    ['created_at', `'2026-11-20'`, inUtc('a date without a time of day', 'created_at')],
-    ['created_at', `'2026/10/01'`, SLASHES],
+    ['created_at', '1751800000123456', MICROS],
+    ['measured_at', `'2026-11-20'`, inUtc('a date without a time of day', 'measured_at')],
+    ['created_at', `'2026/10/01'`, `a date with slashes: replace(created_at, '/', '-')`],
+    ['created_at', `'2026/10/01 08:00'`, SLASHES],
     ['created_at', `'25.08.2023 11:50'`, DAY_FIRST],
     ['price', `'120'`, AS_TEXT],
     ['price', '-1', 'a negative number; if it means "not measured": nullif(price, -1)'],
@@ -59,6 +62,15 @@ describe('a hint', () => {
     ],
   ])('for %s = %s', async (column, value, hint) => {
     expect(await hintsOf(column, value)).toEqual([hint]);
+  });
+
+  it('says what to do where a count is not that of the newest reading', async () => {
+    const rows = `INSERT INTO groups (id, member_count, measured_at) VALUES (7, 90, '2026-11-20T08:00:00Z');
+      INSERT INTO group_member_readings VALUES (7, '2026-11-20T08:00:00Z', 91);`;
+    expect(linesWith('  hint: ', await checked(rows))).toEqual([
+      'the record has what was read last: (SELECT member_count FROM group_member_readings WHERE group_id = id' +
+        ' ORDER BY measured_at DESC LIMIT 1) AS member_count; or the newest reading is not in group_member_readings yet',
+    ]);
   });
 
   it.each([

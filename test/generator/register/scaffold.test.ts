@@ -161,7 +161,10 @@ describe('snapshot scaffold', () => {
     ['1751800000123', time(`joined / 1000, 'unixepoch'`)],
     [`'2026-11-20T08:00:00Z'`, 'joined'],
     [`'2026-11-20T10:00:00.123+02:00'`, time('joined')],
-    [`'2026/10/01'`, time(`replace(joined, '/', '-')`)],
+    ['1751800000123456', time(`joined / 1000000, 'unixepoch'`)],
+    [`'2026/10/01 08:00'`, time(`replace(joined, '/', '-')`)],
+    [`'2026/10/01'`, `replace(joined, '/', '-')`],
+    [`'2026-10-01'`, 'joined'],
     [`'yesterday'`, '-- joined'],
     ['7', '-- joined'],
   ])('takes the time %s for %s', async (value, expression) => {
@@ -171,7 +174,7 @@ describe('snapshot scaffold', () => {
       ),
     );
     expect(viewIn(sql, 'users')['created_at']).toBe(expression);
-    expect(sql.includes(' Taken as UTC.')).toBe(/^'[^TZ]*$/.test(value) && !expression.startsWith('--'));
+    expect(sql.includes(' Taken as UTC.')).toBe(value.includes(' '));
   });
 
   it.each([
@@ -260,6 +263,91 @@ describe('snapshot scaffold', () => {
     }
   });
 
+  const CRAWLER = `
+    CREATE TABLE users (login TEXT PRIMARY KEY, role TEXT, password_hash TEXT, email TEXT);
+    CREATE TABLE players (pid INTEGER PRIMARY KEY, handle TEXT, created_at_ms INTEGER, last_seen_ms INTEGER);
+    CREATE TABLE games (gid INTEGER PRIMARY KEY, note TEXT);
+    CREATE TABLE staff_member (id INTEGER PRIMARY KEY, handle TEXT, api_token TEXT);
+    INSERT INTO users VALUES ('root', 'admin', 'x', 'root@example.org');
+    INSERT INTO staff_member VALUES (1, 'root', 'x');
+    INSERT INTO players VALUES (7, 'ann', 1763539200000, 1763625600123);`;
+  const RENAME = 'ALTER TABLE users RENAME TO own_users;';
+
+  it('takes what --from names though a table is called so, which is to be renamed in a copy', async () => {
+    const file = database(CRAWLER);
+    const sql = await scaffold(file, '--from', 'users=players');
+    expect(viewIn(sql, 'users')).toMatchObject({
+      id: 'pid',
+      username: 'handle',
+      created_at: time(`created_at_ms / 1000, 'unixepoch'`),
+      measured_at: time(`last_seen_ms / 1000, 'unixepoch'`),
+    });
+    expect(sql).toContain(
+      '\n-- users is the name of a table of yours, so that this view fails: publish a copy\n',
+    );
+    expect(sql).toContain(`\n-- ${RENAME}\nDROP VIEW IF EXISTS users;\n`);
+    // As it stands it fails, and deletes nothing.
+    expect(() => changeRegister(file, sql)).toThrow('use DROP TABLE to delete table users');
+    expect(rowsOf(file, 'SELECT login FROM users')).toEqual([['root']]);
+    changeRegister(file, sql.replace(`-- ${RENAME}`, RENAME));
+    expect(rowsOf(file, 'SELECT id, username FROM users')).toEqual([[7, 'ann']]);
+    // A view of that name is replaced.
+    expect(await scaffold(file, '--from', 'users=players')).not.toContain('RENAME TO own_users');
+  });
+
+  it('says what to do about a table of the contract’s name that is something else', async () => {
+    const sql = await scaffold(database(CRAWLER));
+    expect(sql).toContain(
+      '\n-- If games is something else, name the right table, --from games=TABLE, and publish',
+    );
+    const refused = await inProcess('scaffold', '--register', database(CRAWLER), '--from', 'games=games');
+    expect([refused.code, refused.stderr]).toEqual([2, containing('ALTER TABLE games RENAME TO own_games')]);
+  });
+
+  it('drafts nothing from accounts of staff, even if they are named, and says so', async () => {
+    const sql = await scaffold(database(CRAWLER));
+    expect(sql).toContain(
+      '\n-- staff_member looks like accounts of staff (api_token): nothing is drafted from it.\n',
+    );
+    expect(sql).toContain(
+      '\n-- users looks like accounts of staff (password_hash, email): nothing is drafted from it.\n',
+    );
+    expect(sql).not.toMatch(/FROM (users|staff_member)\b/);
+    for (const table of ['staff_member', 'users']) {
+      const refused = await inProcess(
+        'scaffold',
+        '--register',
+        database(CRAWLER),
+        '--from',
+        `users=${table}`,
+      );
+      expect([refused.code, refused.stdout]).toEqual([2, '']);
+      expect(refused.stderr).toContain(`"${table}" looks like accounts of staff (`);
+    }
+    // A picture has a hash, and a record of a chain a token.
+    const guild = `CREATE TABLE guild (id INTEGER PRIMARY KEY, icon_hash TEXT, token_id INTEGER, email_count INTEGER);`;
+    expect(await scaffold(database(guild))).toContain('CREATE VIEW groups');
+  });
+
+  it('drafts a history for records that are there already, and needs them', async () => {
+    const file = writeRegister(path('register.sqlite'), { groups: [{ id: 7, name: 'Old Mill' }] });
+    changeRegister(
+      file,
+      `DROP TABLE group_names; CREATE TABLE titles (group_id INTEGER, title TEXT, seen_from INTEGER, seen_to INTEGER);
+       INSERT INTO titles VALUES (7, 'Old Mill', 1763539200, 1763539200);`,
+    );
+    const sql = await scaffold(file, '--from', 'group_names=titles');
+    expect(viewIn(sql, 'group_names')).toMatchObject({ group_id: 'group_id', name: 'title' });
+    const refused = await inProcess(
+      'scaffold',
+      '--register',
+      database(CRAWLER),
+      '--from',
+      'group_names=games',
+    );
+    expect(refused.code).toBe(2);
+  });
+
   it('has a line for each column of the contract, with what it is', async () => {
     const sql = await scaffold(database(TRACKER), '--from', 'games=accounts', '--from', 'items=accounts');
     for (const { name, columns } of TABLES.filter((table) => table.key[0]?.name === 'id')) {
@@ -295,7 +383,7 @@ describe('snapshot scaffold', () => {
     expect(sql).toContain('-- Nothing looks like usernames.');
     expect(sql).toMatch(/^-- groups lacks columns\..*\n-- {3}verified: 0 or 1; may be NULL\. .*\n\n/m);
     expect(sql).toMatch(
-      /^-- items lacks columns\..*\n-- {3}measured_at: a time such as 2026-11-20T08:00:00Z; required\. .*\n\n/m,
+      /^-- items lacks columns\..*\n-- {3}measured_at: a time such as 2026-11-20T08:00:00Z; required\. .*\n-- If items is/m,
     );
     expect(sql).toMatch(
       /^-- user_version is 7\..*\n-- .*#a-nightly-copy\..*\n-- PRAGMA user_version = 1;\n$/m,

@@ -36,6 +36,7 @@ const STORED: Readonly<Record<ColumnType, string>> = {
   count: 'INTEGER',
   boolean: 'INTEGER',
   time: 'TEXT',
+  date: 'TEXT',
   text: 'TEXT',
   enum: 'TEXT',
 };
@@ -91,6 +92,7 @@ function suits({ type, values }: Column, example: Column['example']): boolean {
     case 'boolean':
       return typeof example === 'boolean';
     case 'time':
+    case 'date':
       return typeof example === 'string' && new Date(example).toISOString() === example.replace('Z', '.000Z');
     case 'text':
       return typeof example === 'string';

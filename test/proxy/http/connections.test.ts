@@ -3,15 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
-import { createAccessLog } from '../../../proxy/http/access-log.js';
-import { Metrics } from '../../../proxy/ops/metrics.js';
+import { createAccessLog } from '../../../proxy/log.js';
 import { temporary } from '../../support/folder.js';
 import {
   askRaw,
-  controlledDisk,
-  gate,
   GET,
-  INLINE_DISK,
   open,
   openFiles,
   problemOf,
@@ -19,8 +15,8 @@ import {
   stalled,
   startProxy,
   tree,
-  type TestOptions,
   UNLIMITED,
+  type TestOptions,
 } from '../support.js';
 
 const GROUP = '/api/v1/group/8';
@@ -28,40 +24,6 @@ const FILE = 'downloads/groups.csv';
 const DOWNLOAD = GET(`/${FILE}`);
 /** More than the system's buffers take. */
 const ENDLESS = Buffer.alloc(40_000_000, 'x');
-
-describe('pipelined requests', () => {
-  it('are answered up to the sixteenth, which ends the connection: what follows is neither answered nor counted', async () => {
-    const { port, ask, connections, logged } = await accounted({ quotas: { api: { burst: 17 } } });
-    const heads = (await askRaw(port, GET(GROUP).repeat(2_000), 3_000)).split('{"id":8}');
-    expect(heads.map((head) => head.includes('Connection: close')).lastIndexOf(true)).toBe(15);
-    expect(heads.filter((head) => head.includes('Connection: close'))).toHaveLength(1);
-    expect([heads.length, heads.at(-1)]).toEqual([17, '']);
-    await expect.poll(connections).toBe(0);
-    expect(logged()).toHaveLength(16);
-    for (const status of [200, 429]) expect((await ask('/api/v1')).status).toBe(status);
-  });
-
-  it('are served for as long as their client reads, if no more than fifteen are under way', async () => {
-    const { port } = await startProxy(await tree(), { quotas: UNLIMITED });
-    const { socket, heard } = await open(port);
-    for (let round = 1; round <= 20; round += 1) {
-      socket.write(GET(GROUP).repeat(15));
-      await expect.poll(() => heard().split('{"id":8}').length, { interval: 2 }).toBe(15 * round + 1);
-    }
-    expect(heard()).not.toContain('Connection: close');
-  });
-
-  it('behind one that ends the connection are neither answered nor counted', async () => {
-    for (const last of [GET(GROUP, 'Connection: close'), GET(GROUP).replace('Host: x', 'Host: a@b')]) {
-      const { port, ask } = await startProxy(await tree(), { quotas: { api: { burst: 2 } } });
-      const { socket, heard, closed } = await open(port);
-      socket.write(last + GET(GROUP).repeat(50));
-      await closed;
-      expect([...heard().matchAll(/HTTP\/1\.1 \d/g)]).toHaveLength(1);
-      for (const status of [200, 429]) expect((await ask('/api/v1')).status).toBe(status);
-    }
-  });
-});
 
 const root = temporary()('tree');
 beforeAll(async () => {
@@ -72,17 +34,16 @@ beforeAll(async () => {
 /** A proxy with a large download, and what it logs and counts. */
 async function accounted(options: TestOptions = {}) {
   const lines: string[] = [];
-  const destination = { write: (line: string) => void lines.push(line) };
-  const accessLog = createAccessLog(destination, {});
-  const metrics = new Metrics();
-  const proxy = await startProxy(root, { quotas: UNLIMITED, server: { metrics, accessLog }, ...options });
+  const output = { writableLength: 0, write: (line: string) => void lines.push(line) };
+  const server = { accessLog: createAccessLog(output, () => undefined) };
+  const proxy = await startProxy(root, { quotas: UNLIMITED, server, ...options });
   return {
     ...proxy,
     logged: () => lines.map((text) => problemOf({ text })),
     /** How many of each status. */
     counted: async () =>
       Object.fromEntries(
-        [...(await metrics.read()).matchAll(/_requests_total\{.*status="(\w+)"\} (\d+)/g)].map(
+        [...(await proxy.metrics.read()).matchAll(/_requests_total\{.*status="(\w+)"\} (\d+)/g)].map(
           ([, status = '', count]) => [status, Number(count)] as const,
         ),
       ),
@@ -93,6 +54,49 @@ type Accounted = Awaited<ReturnType<typeof accounted>>;
 type Client = Awaited<ReturnType<typeof open>>;
 
 const reset = ({ socket }: Client): void => void socket.resetAndDestroy();
+
+describe('pipelined requests', () => {
+  it('are answered in their order, sixteen of them together, and as many as their client reads', async () => {
+    const { port } = await startProxy(await tree(), { quotas: UNLIMITED });
+    const { socket, heard } = await open(port);
+    for (let round = 1; round <= 20; round += 1) {
+      socket.write(`${GET(GROUP).repeat(15)}${GET('/api/v1/group/7')}`);
+      await expect.poll(() => heard().split('{"id":7').length, { interval: 2 }).toBe(round + 1);
+      expect(heard().split('{"id":8}')).toHaveLength(15 * round + 1);
+    }
+    expect(heard()).not.toContain('Connection: close');
+  });
+
+  it('beyond sixteen end the connection, and only those whose turn came are counted', async () => {
+    const { port, connections, logged } = await accounted();
+    const heard = await askRaw(port, GET(GROUP).repeat(2_000), 3_000);
+    await expect.poll(connections).toBe(0);
+    // The first ones may have arrived by themselves.
+    const answered = heard.split('{"id":8}').length - 1;
+    expect(answered).toBeLessThanOrEqual(logged().length);
+    expect(logged().length).toBeLessThan(100);
+  });
+
+  it('have nothing done for them before their turn', async () => {
+    const { port, ask } = await startProxy(root, { quotas: { ...UNLIMITED, api: { burst: 2 } } });
+    const { socket } = await stalled(port, DOWNLOAD + GET(GROUP).repeat(10));
+    await pause(50);
+    socket.destroy();
+    // The download took one token, and the others none.
+    for (const status of [200, 429]) expect((await ask('/api/v1')).status).toBe(status);
+  });
+
+  it('behind one that ends the connection are neither answered nor counted', async () => {
+    for (const last of [GET(GROUP, 'Connection: close'), GET(GROUP).replace('Host: x', 'Host: a@b')]) {
+      const { port, ask } = await startProxy(await tree(), { quotas: { api: { burst: 2 } } });
+      const { socket, heard, closed } = await open(port);
+      socket.write(last + GET(GROUP).repeat(5));
+      await closed;
+      expect([...heard().matchAll(/HTTP\/1\.1 \d/g)]).toHaveLength(1);
+      for (const status of [200, 429]) expect((await ask('/api/v1')).status).toBe(status);
+    }
+  });
+});
 
 describe('a connection with requests that wait behind a download has one open file, and none when', () => {
   it.each<readonly [string, string, (client: Client, proxy: Accounted) => unknown]>([
@@ -109,6 +113,7 @@ describe('a connection with requests that wait behind a download has one open fi
     ['it is reset with a CONNECT behind', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', reset],
     ['it is reset with an Upgrade behind', GET(`/${FILE}`, 'Connection: Upgrade', 'Upgrade: x'), reset],
     ['it is reset with garbage behind', 'GARBAGE\r\n\r\n', reset],
+    ['too many requests follow', DOWNLOAD.repeat(20), () => undefined],
     ['the server stops', DOWNLOAD, (_client, { stop }) => stop(50)],
     [
       'the file becomes shorter',
@@ -123,18 +128,17 @@ describe('a connection with requests that wait behind a download has one open fi
   ])('%s', async (_name, last, end) => {
     const proxy = await accounted();
     const { port, connections, logged, counted } = proxy;
-    const client = await stalled(port, DOWNLOAD.repeat(3) + last);
-    await pause(50);
+    const client = await stalled(port, DOWNLOAD);
+    await pause(20);
     expect(openFiles(root)).toEqual([FILE]);
+    client.socket.write(DOWNLOAD.repeat(2) + last);
+    await pause(20);
     await end(client, proxy);
     await expect.poll(() => openFiles(root)).toEqual([]);
     await expect.poll(connections).toBe(0);
-    // Those that waited had no response, and Node tells nobody that they never will.
-    await expect.poll(() => logged().length).toBeGreaterThan(2);
-    const [first, ...others] = logged().toSorted((a, b) => Number(b['status']) - Number(a['status']));
-    expect(first).toMatchObject({ path: `/${FILE}`, status: 200, aborted: true });
-    for (const other of others) expect(other).toMatchObject({ status: null, aborted: true });
-    expect(await counted()).toEqual({ 200: 1, none: others.length });
+    // Those that waited are as if they had never been sent.
+    await expect.poll(logged).toMatchObject([{ path: `/${FILE}`, status: 200, aborted: true }]);
+    expect(await counted()).toEqual({ 200: 1 });
   });
 
   it('the client asks and resets it at once, of which the operator hears nothing', async () => {
@@ -161,43 +165,46 @@ it('A download that is cut when the server stops is in the log and in the metric
   expect(await counted()).toEqual({ 200: 1 });
 });
 
-it('A client that leaves before its response is logged and counted once, without a status', async () => {
-  const { disk, interfere } = controlledDisk();
-  const { port, connections, logged, counted } = await accounted({ disk });
-  const { passed, letGo } = gate();
-  interfere(async (request) => {
-    await passed;
-    return INLINE_DISK.read(request);
+describe('the access log', () => {
+  it('has a line for each response, without the query, with the network of the client', async () => {
+    const { port, ask, logged } = await accounted();
+    await ask(`${GROUP}?token=secret`);
+    await ask(GROUP);
+    await ask(GROUP);
+    await ask(`/${'a'.repeat(1_000)}%0a{"level":"info"}?q`);
+    await askRaw(port, 'GARBAGE\r\n\r\n');
+    const record = { level: 'info', method: 'GET', path: GROUP, status: 200, bytes: 8, class: 'record' };
+    const client = { address: '127.0.0.0/24', aborted: false };
+    await expect.poll(logged).toMatchObject([
+      { ...record, ...client, cache: 'miss' },
+      { ...record, ...client, cache: 'miss' },
+      { ...record, ...client, cache: 'hit' },
+      { path: `/${'a'.repeat(255)}`, status: 400, class: 'unrouted', cache: null, ...client },
+      { method: null, path: null, status: 400, class: 'unrouted', ...client },
+    ]);
+    const [{ time, duration_ms: duration } = {}] = logged();
+    expect([String(time), Number(duration) > 0]).toEqual([expect.stringMatching(/^[\d-]+T[\d:.]+Z$/), true]);
   });
-  const client = await open(port);
-  client.socket.write(GET(GROUP));
-  await expect.poll(connections).toBe(1);
-  await pause(50);
-  reset(client);
-  await expect.poll(connections).toBe(0);
-  letGo();
-  await pause(50);
-  expect(logged()).toMatchObject([{ path: GROUP, status: null, bytes: 0, aborted: true }]);
-  expect(await counted()).toEqual({ none: 1 });
+
+  it('loses lines that its reader is too slow for, and says so once', () => {
+    const [lines, said]: string[][] = [[], []];
+    const output = { writableLength: 9 * 1024 * 1024, write: (line: string) => void lines?.push(line) };
+    const write = createAccessLog(output, (line) => void said?.push(line));
+    const [entry] = [{ method: 'GET', path: '/', status: 200, bytes: 0, duration_ms: 1, class: 'page' }];
+    for (let count = 0; count < 3; count += 1)
+      write({ ...entry, cache: null, address: null, aborted: false });
+    expect([lines?.length, said?.length]).toEqual([0, 1]);
+    expect(said?.[0]).toContain('lines are lost');
+  });
 });
 
-/** Does something each second, by the proxy's timer; after how many seconds the connection is closed. */
-async function secondsOf({ socket }: Client, act: () => unknown, most = 200): Promise<number> {
-  for (let seconds = 1; seconds < most; seconds += 1) {
-    await act();
-    await pause(1);
-    vi.advanceTimersByTime(1_000);
-    await pause(1);
-    if (socket.closed) return seconds;
-  }
-  return Number.POSITIVE_INFINITY;
-}
-
-describe('a connection that is quiet', () => {
+describe('the deadline of a response', () => {
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
   });
+  /** 30 s, and its length at 50 kB/s. */
+  const DEADLINE_MS = 30_000 + ENDLESS.length / 50;
 
   it.each([
     ['nothing', DOWNLOAD, ''],
@@ -206,54 +213,37 @@ describe('a connection that is quiet', () => {
     ['a head that never ends', DOWNLOAD, 'G'],
     ['a body', GET(`/${FILE}`, 'Content-Length: 60000'), 'x'],
     ['other requests', DOWNLOAD, 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n'],
-  ])(
-    'is cut when 30 s have passed without a byte taken, whatever it sends: %s',
-    async (_name, request, drip) => {
-      const { port, connections, logged } = await accounted();
-      const client = await stalled(port, request);
-      const seconds = await secondsOf(client, () => client.socket.write(drip));
-      expect(seconds).toBeGreaterThan(30);
-      // The system still took bytes in the first.
-      expect(seconds).toBeLessThan(60);
-      await expect.poll(connections).toBe(0);
-      await expect.poll(() => openFiles(root)).toEqual([]);
-      const downloads = logged().filter((line) => line['path'] === `/${FILE}`);
-      expect(downloads).toMatchObject([{ status: 200, aborted: true }]);
-    },
-  );
+  ])('cuts the connection, whatever the client sends: %s', async (_name, request, drip) => {
+    const { port, connections, logged } = await accounted();
+    const client = await stalled(port, request);
+    client.socket.write(drip);
+    await pause(20);
+    vi.advanceTimersByTime(DEADLINE_MS - 1_000);
+    await pause(20);
+    expect(connections()).toBe(1);
+    vi.advanceTimersByTime(1_000);
+    await expect.poll(connections).toBe(0);
+    await expect.poll(() => openFiles(root)).toEqual([]);
+    expect(logged()).toMatchObject([{ path: `/${FILE}`, status: 200, aborted: true }]);
+  });
 
-  it.each([
-    ['nothing', '', ''],
-    ['empty lines', '', '\r\n'],
-    ['a head that never ends', 'GET / HTTP/1.1\r\nX: ', 'y'],
-    ['a body that never ends', GET(GROUP, 'Content-Length: 60000'), 'y'],
-  ])('is closed after 75 s without a request, whatever it sends: %s', async (_name, first, drip) => {
+  it('is that of a small one too, if the client does not read', async () => {
     const { port, connections } = await accounted();
-    const client = await open(port);
-    client.socket.write(GET(GROUP));
-    await expect.poll(client.heard).toContain('{"id":8}');
-    // The last request is what counts.
-    vi.advanceTimersByTime(70_000);
-    client.socket.write(GET(GROUP) + first);
-    const last = first.includes('Content-Length') ? 4 : 3;
-    await expect.poll(() => client.heard().split('{"id":8}').length).toBe(last);
-    expect(await secondsOf(client, () => client.socket.write(drip))).toBe(76);
+    await publish(root, 'api/v1/group/9.json', Buffer.alloc(1_000_000, 'x'));
+    await stalled(port, GET('/api/v1/group/9').repeat(16));
+    await pause(50);
+    vi.advanceTimersByTime(50_000);
     await expect.poll(connections).toBe(0);
   });
 
-  it('is not while its client reads, however slowly', async () => {
-    const { port } = await accounted();
-    const client = await stalled(port, DOWNLOAD);
-    client.socket.removeAllListeners('data');
-    let seconds = 0;
-    // 2 to 3 MB every ten seconds.
-    const read = async (): Promise<void> => {
-      seconds += 1;
-      for (let left = seconds % 10 === 0 ? 40 : 0; left > 0; left -= 1) {
-        client.socket.read();
-        await pause(1);
-      }
-    };
-    expect(await secondsOf(client, read, 100)).toBe(Number.POSITIVE_INFINITY);
+  it('is over with the response', async () => {
+    const { port, connections } = await accounted();
+    const client = await open(port);
+    client.socket.write(GET(`/${FILE}`));
+    await expect.poll(() => client.heard().length).toBeGreaterThan(ENDLESS.length);
+    await pause(20);
+    vi.advanceTimersByTime(10 * DEADLINE_MS);
+    expect(connections()).toBe(1);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

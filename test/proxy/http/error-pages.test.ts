@@ -3,10 +3,9 @@ import { expect, it } from 'vitest';
 
 import {
   ERRORS,
-  controlledDisk,
   emptyFolder,
-  failingDisk,
-  INLINE_DISK,
+  fail,
+  opened,
   publish,
   publishSnapshot,
   ROUTES,
@@ -77,15 +76,16 @@ it('a page is for paths of pages alone, though its file be lost, and for no othe
 });
 
 it('the page of an error is read once for a snapshot, and that of the snapshot in service', async () => {
-  const { disk, reads } = controlledDisk();
-  const proxy = await startProxy(await pages(), { disk });
+  const root = await pages();
+  const reads = opened(root);
+  const proxy = await startProxy(root);
   const pagesRead = (): string[] => reads.filter((path) => path.endsWith('.html')).toSorted();
   expect(pagesRead()).toEqual(['404.html', '429.html']);
   await publish(proxy.root, '404.html', 'newer');
   for (const target of ['/nothing', '/more']) expect((await browse(proxy, target)).text).toBe(NOT_FOUND);
   expect(pagesRead()).toHaveLength(2);
   await publishSnapshot(proxy.root, { ...CHANGES, sequence: 4 });
-  await proxy.look();
+  proxy.look();
   expect((await browse(proxy, '/nothing')).text).toBe('newer');
 });
 
@@ -96,15 +96,17 @@ it('the problem document is in its place if it can’t be read, or is no HTML pa
   await publish(tooLarge, '404.html', 'x'.repeat(256 * 1024 + 1));
   const empty = await emptyFolder();
   await publish(empty, '404.html', NOT_FOUND);
-  for (const [status, root, disk] of [
+  const failing = await pages();
+  fail(failing, '404.html');
+  for (const [status, root] of [
     [404, tooLarge],
-    [404, await pages(), failingDisk('404.html')],
+    [404, failing],
     [404, await pages({ ...CHANGES, routes: ROUTES })],
     [404, await changed({ class: 'summary' })],
     [404, await changed({ type: 'text/plain' })],
     [503, empty],
   ] as const) {
-    const proxy = await startProxy(root, { disk: disk ?? INLINE_DISK });
+    const proxy = await startProxy(root);
     expect(formOf(await browse(proxy, '/nothing'))).toEqual([status, PROBLEM, undefined]);
   }
 });

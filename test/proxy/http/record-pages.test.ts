@@ -50,7 +50,7 @@ describe('the page of a record', () => {
     await rm(join(root, 'api/v1/group/7.json'));
     await publish(root, 'api/v1/group/9.json', '{"id":9}');
     await publishSnapshot(root, { ...TABLE, sequence: 4 });
-    await look();
+    look();
     expect(await statuses('/group/7 /group/9')).toBe('404 200');
   });
 

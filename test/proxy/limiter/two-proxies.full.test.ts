@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { freePort } from '../../support/ports.js';
 import { has } from '../../support/programs.js';
+import { LIMITS } from '../../support/snapshot.js';
 import type { ProxyProcess } from '../../support/proxy.js';
 import { serve, temporariesIn } from '../../system/contract/servers.js';
 import { load, type Tally } from '../load.js';
@@ -21,8 +22,9 @@ type As = (client: number) => Promise<Answer>;
 async function pair(on: 'port' | 'socket' = 'port') {
   const redis = await startRedis([], on);
   onTestFinished(redis.remove);
-  const slow = ['--api-tokens', '60', '--api-refill-seconds', '600'];
-  const flags = ['--dist', await tree(), '--redis', redis.url, '--trust-proxy', 'loopback', ...slow];
+  const api = { tokens: 60, refill_seconds: 600 };
+  const dist = await tree({ limits: { ...LIMITS, api } });
+  const flags = ['--dist', dist, '--redis', redis.url, '--trust-proxy', 'loopback'];
   const proxies = await Promise.all([listening(flags), listening(flags)]);
   let turn = 0;
   /** Asks them in turn. */

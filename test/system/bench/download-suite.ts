@@ -40,7 +40,6 @@ async function prepare(context: Context): Promise<Prepared> {
     name,
     run: () =>
       withServer(start, async ({ port, pid }) => {
-        // The first answer reads the file once for its entity tag.
         await get(port, PATH, { Range: 'bytes=0-0' });
         const [before, cpuBefore] = [memoryOf(pid).now, cpuSecondsOf(pid)];
         const { bytes, seconds } = await wrk({ port, targets, seconds: SECONDS, connections: CLIENTS });

@@ -7,7 +7,7 @@ import { rateLimit } from 'express-rate-limit';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { parseSnapshot } from '../../../proxy/snapshot/schema.js';
+import { parseSnapshot } from '../../../proxy/tree/schema.js';
 
 const [dist = '', port] = process.argv.slice(2);
 

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { nginxConfiguration } from '../../../generator/programs/edge/nginx.js';
 import { readPublished } from '../../../generator/programs/edge/published.js';
 import { Tree } from '../../../generator/tree/tree.js';
-import { KEEP_ALIVE_TIMEOUT_MS } from '../../../proxy/http/connections.js';
+import { KEEP_ALIVE_TIMEOUT_MS } from '../../../proxy/http/server.js';
 import { temporariesIn } from '../contract/servers.js';
 import { startServer, type Server } from './servers.js';
 

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-import { KEEP_ALIVE_TIMEOUT_MS } from '../../../proxy/http/connections.js';
+import { KEEP_ALIVE_TIMEOUT_MS } from '../../../proxy/http/server.js';
 import { write } from '../../../proxy/http/send.js';
 import { takenAnswers } from './servers.js';
 
@@ -29,5 +29,5 @@ createServer({ keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS }, (request, response) =>
   const headers = isUnmodified ? answer.notModified : answer.ok;
   const body = isUnmodified ? undefined : answer.body;
   if (together === undefined) response.writeHead(status, headers).end(body);
-  else write(request, response, { status, headers, body, downloadCost: 0 });
+  else write(request, response, { status, headers, body });
 }).listen(Number(port), '127.0.0.1');

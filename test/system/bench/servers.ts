@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
 import { freePort } from '../../support/ports.js';
+import { limitedTo } from '../../support/proxy.js';
 import { ENVIRONMENT } from './machine.js';
 
 const SERVER_CORE = '0';
@@ -29,12 +30,15 @@ export interface Server {
 export const compiled = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
 /** Starts a server on a free port, pinned to its core, and waits until it answers. */
-export async function startServer(commandFor: (port: number) => readonly string[]): Promise<Server> {
+export async function startServer(
+  commandFor: (port: number) => readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<Server> {
   const port = await freePort();
   const command = commandFor(port);
   const child = spawn('taskset', ['-c', SERVER_CORE, ...command], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: ENVIRONMENT,
+    env: { ...ENVIRONMENT, ...environment },
   });
   let messages = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (messages += text));
@@ -74,17 +78,16 @@ export async function withServer<T>(
 }
 
 /** Enough tokens that nobody is refused; the limiter counts all the same. */
-const AMPLE = ['api', 'download'].flatMap((bucket) => [
-  `--${bucket}-tokens=1000000`,
-  `--${bucket}-refill-seconds=0.001`,
-]);
+const ample = { tokens: 1_000_000, refill_seconds: 0.001 };
+const AMPLE = limitedTo({ api: ample, download: ample });
 
 const node = (script: string, ...args: string[]): string[] => [process.execPath, compiled(script), ...args];
 
 /** The proxy as production runs it: every default, metrics on, and limits that refuse nobody. */
 export const startOurs = (dist: string, ...flags: string[]): Promise<Server> =>
-  startServer((port) =>
-    node('proxy/main.js', `--dist=${dist}`, `--port=${port}`, '--admin-port=0', ...AMPLE, ...flags),
+  startServer(
+    (port) => node('proxy/main.js', `--dist=${dist}`, `--port=${port}`, '--admin-port=0', ...flags),
+    AMPLE,
   );
 
 /** node:http and nothing else, with finished answers in memory; or with the proxy's way of writing them. */

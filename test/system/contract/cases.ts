@@ -7,11 +7,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { z } from 'zod';
-import {
-  parseSnapshot,
-  type ErrorCode,
-  type RouteDeclaration as Route,
-} from '../../../proxy/snapshot/schema.js';
+import { parseSnapshot, type ErrorCode, type RouteDeclaration as Route } from '../../../proxy/tree/schema.js';
 
 export interface Answer {
   readonly status: number;

@@ -6,7 +6,7 @@ import { sampleTree } from './sample-tree.js';
 
 it('the proxy keeps the contract, in every case', async () => {
   const out = await sampleTree();
-  const proxy = await startProxy(out, ['--trust-proxy=loopback', '--api-tokens=60', '--page-tokens=60']);
+  const proxy = await startProxy(out, ['--trust-proxy=loopback'], { limits: {} });
   onTestFinished(async () => void (await proxy.stop()));
   const send = sender(proxy.base);
   const cases = contractCases(out);

@@ -21,7 +21,7 @@ it.skipIf(!has('the recipe for every file', 'curl'))(
     const [register, out] = [writeRegister(path('register.sqlite'), { items }), path('dist')];
     const build = () => snapshot(['build', '--register', register, '--out', out, '--quiet']);
     expect(await build()).toMatchObject({ code: 0 });
-    const { base, stop } = await startProxy(out, ['--download-tokens', '1000']);
+    const { base, stop } = await startProxy(out);
     onTestFinished(async () => void (await stop()));
     const readme = readFileSync(join(out, 'downloads/README.txt'), 'utf8');
     const text = readme.replaceAll(/\s+/g, ' ');

@@ -1,10 +1,18 @@
 /** The package as others install it: its programs by name, from any folder, and its npm scripts. */
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { returnToUser } from '../../../generator/base/package.js';
-import { returnToUser as returnToUserOfProxy } from '../../../proxy/package.js';
+import { returnToUser as returnToUserOfProxy } from '../../../proxy/settings.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { fields } from '../../support/values.js';
 import { freePort } from '../../support/ports.js';
@@ -67,6 +75,23 @@ it('the package has programs that run by name through links, in the folder of th
     expect(run(user, join(bin, name), '--version')).toMatchObject({ code: 0, stdout: '0.1.0\n' });
 });
 
+it.each(['generator/outputs/pages/templates/feeds.eta', 'build/assets/favicon.svg'])(
+  'after an upgrade that changes %s alone, a build publishes that',
+  (name) => {
+    const user = path('user');
+    mkdirSync(join(user, 'data'), { recursive: true });
+    const program = join(bin, 'register-api');
+    run(user, program, 'sample', '--records', '20', '--quiet');
+    run(user, program, 'build', '--quiet');
+    expect(run(user, program, 'build').stdout).toContain('Nothing changed since snapshot 1');
+    const file = join(root, name);
+    const before = readFileSync(file, 'utf8');
+    onTestFinished(() => writeFileSync(file, before));
+    writeFileSync(file, `${before}<!-- of a later version -->`);
+    expect(run(user, program, 'build').stdout).toContain('Published snapshot 2');
+  },
+);
+
 describe('the npm scripts', () => {
   it('take relative paths from the folder of the user, and their defaults from the package', () => {
     const user = path('user');
@@ -75,7 +100,7 @@ describe('the npm scripts', () => {
     expect(stdout).toMatch(/ to typed\.sqlite\n$/);
     expect(existsSync(join(user, 'typed.sqlite'))).toBe(true);
     const { code, stderr } = script(user, 'proxy', '--dist', 'typed.sqlite', '--port', '0');
-    expect([code, stderr]).toEqual([3, 'register-api proxy: --dist "typed.sqlite": expected a folder\n']);
+    expect([code, stderr]).toEqual([3, 'register-api proxy: --out "typed.sqlite": expected a folder\n']);
     const missing = script(join(root, 'docs'), 'snapshot', 'check', '--register', '../none.sqlite');
     expect(missing).toMatchObject({ code: 3, stderr: 'error: register "../none.sqlite" does not exist\n' });
     const sample = script(join(root, 'docs'), 'snapshot', 'sample', '--records', '20');
@@ -100,7 +125,7 @@ describe('the npm scripts', () => {
   });
 
   it.each([
-    ['--host 127.0.0.2 --port=PORT --api-tokens 90', '127.0.0.2', '127.0.0.2'],
+    ['--host 127.0.0.2 --port=PORT --max-connections 90', '127.0.0.2', '127.0.0.2'],
     // All addresses of the machine, by the one that a browser on it takes.
     ['--host :: --port PORT', '[::]', '127.0.0.1'],
   ])('start -- %s: the pages name the port and the host', async (options, listening, named) => {

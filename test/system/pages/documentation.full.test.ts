@@ -234,7 +234,7 @@ inChromium('the explorer', () => {
   });
 
   it('at a 429 says when the next request passes, and then it does', async () => {
-    const proxy = await startProxy(site.out, ['--api-tokens', '20', '--api-refill-seconds', '3']);
+    const proxy = await startProxy(site.out, [], { limits: { api: { tokens: 20, refill_seconds: 3 } } });
     onTestFinished(async () => void (await proxy.stop()));
     const { page } = await open('/developers/explorer', { base: proxy.base });
     while ((await proxy.get('/api/v1/stats')).status !== 429);
@@ -264,7 +264,7 @@ inChromium('the explorer', () => {
 
 inChromium('a page of another origin', () => {
   it('reads answers and the headers that matter', async () => {
-    const proxy = await startProxy(site.out, ['--api-tokens', '1', '--api-refill-seconds', '60']);
+    const proxy = await startProxy(site.out, [], { limits: { api: { tokens: 1, refill_seconds: 60 } } });
     onTestFinished(async () => void (await proxy.stop()));
     const elsewhere = createServer((_, response) => response.end('<!DOCTYPE html><title>Elsewhere</title>'));
     const { page } = await open('/', { base: `http://127.0.0.1:${await listenOn(elsewhere)}` });

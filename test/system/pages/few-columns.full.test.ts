@@ -7,7 +7,7 @@ import { writeOperator } from '../../support/operator.js';
 import { changeRegister } from '../../support/register.js';
 import { startProxy, type RunningProxy } from '../../support/proxy.js';
 import { browsing, faultsOf, inChromium } from './browser.js';
-import { CLUBS, writeClubs } from './clubs.js';
+import { CLUBS, READ, writeClubs } from './clubs.js';
 
 const path = temporary();
 
@@ -23,7 +23,7 @@ const openPage = browsing(() => served());
 
 const open = async (url: string, wanted: string) => {
   const watched = await openPage(url, { viewport: { width: 375, height: 800 } });
-  await watched.page.locator(wanted).first().waitFor();
+  await watched.page.locator(wanted).first().waitFor({ state: 'attached' });
   return watched;
 };
 
@@ -37,12 +37,22 @@ const seek = async (page: Page, kind: string, words: string, said: string): Prom
   await expect.poll(() => page.locator('.status').innerText()).toBe(said);
 };
 
+/** Looks up what one record has, which is opened. */
+const lead = async (page: Page, kind: string, words: string, path: string): Promise<void> => {
+  await page.goto(new URL('/', page.url()).href);
+  await page.locator('.hint').waitFor({ state: 'attached' });
+  await page.locator('select').selectOption(kind);
+  await page.locator('input[name=q]').fill(words);
+  await page.getByRole('button', { name: 'Look up' }).click();
+  await page.waitForURL(`**${path}`);
+};
+
 const ALWAYS = ['First measured', 'Last measured', 'Measurements'];
 
 inChromium.each([
   ['/group/4', ['Members', 'Facts', 'Look up another record'], ['JSON', 'History', 'Cite']],
   ['/user/7', ['Facts', 'Look up another record'], ['JSON', 'Cite']],
-  ['/game/9', ['Facts', 'Look up another record'], ['JSON', 'Feed', 'Cite']],
+  ['/game/9', ['Among all islands', 'Facts', 'Look up another record'], ['JSON', 'Cite']],
 ])('the page %s', (url, sections, links) => {
   it('has the parts that are measured, and says nothing of the others', async () => {
     const watched = await open(url, '.another form');
@@ -65,6 +75,12 @@ inChromium('the pages of records', () => {
     const { page } = await open('/game/9', '#facts');
     expect(await page.locator('.main-figure').innerText()).toMatch(/^1,234\s+visits\s+read 20 November 2026/);
     expect(await page.title()).toBe('Lagoon · island 9 – Golden');
+    // And where it stands among all of its kind.
+    const standing = page.locator('section[aria-labelledby=standing]');
+    await expect.poll(() => standing.locator('p').innerText()).toBe('Number 1 by visits. The list as JSON');
+    expect(await standing.locator('li').allInnerTexts()).toEqual([
+      expect.stringMatching(/^1\s+Lagoon\s+1,234\s+20 Nov 2026$/),
+    ]);
     const club = await open('/group/4', '#facts');
     expect(await club.page.locator('.byline').innerText()).toBe('Owner: player 7');
   });
@@ -108,6 +124,8 @@ inChromium('ids of the platform, in a register without first measurements', () =
       `ALTER TABLE groups ADD COLUMN platform_id TEXT;
        UPDATE groups SET platform_id = 'old-mill', measured_at = '2026-11-20T08:00:00Z' WHERE id = 4;
        UPDATE groups SET platform_id = '81384788765712384' WHERE id = 5;
+       INSERT INTO groups (id, name, platform_id, first_measured_at, measured_at, measurements) VALUES
+         (8, 'Twin', 'eight', ${READ}), (9, 'The first twin', 'twin', ${READ});
        ALTER TABLE groups DROP COLUMN first_measured_at; ALTER TABLE groups DROP COLUMN measurements;`,
     ),
   );
@@ -117,32 +135,38 @@ inChromium('ids of the platform, in a register without first measurements', () =
     return watched;
   };
 
-  it('are among the facts of their records, and nothing is said of a first measurement', async () => {
+  it('head their records, whose id is a fact, and nothing is said of a first measurement', async () => {
     const watched = await openClub('/group/4', '.another form');
+    expect(await watched.page.locator('.kicker').innerText()).toBe('CLUB old-mill');
+    expect(await watched.page.title()).toBe('Quiet Arcade · club old-mill – Golden');
     expect(await watched.page.locator('.facts dt').allInnerTexts()).toEqual([
+      'Id in this register',
       'Last measured',
-      'Id on the platform',
     ]);
-    expect(await watched.page.locator('.facts').innerText()).toContain('old-mill');
     expect(await main(watched.page)).not.toMatch(/first measured|measurements/i);
     expect(await faultsOf(watched)).toEqual([]);
     const { page } = await openClub('/group/6', '#facts');
-    expect(await main(page)).not.toMatch(/on the platform/i);
+    expect(await page.locator('.kicker').innerText()).toBe('CLUB 6');
+    expect(await main(page)).not.toMatch(/in this register/i);
   });
 
   it('are found by the field, of any length, also in an address', async () => {
     const { page } = await openClub('/', '.hint');
     expect(await page.locator('.hint').innerText()).toContain('the platform’s own id');
-    await seek(page, 'group', 'old-mill', 'One club has this id or name.');
-    expect(await page.locator('.matches').innerText()).toBe('old-mill club 4');
-    await seek(page, 'group', '81384788765712384', 'One club has this id or name.');
-    await seek(page, 'user', 'https://chat.example/club/81384788765712384', 'One club has this id or name.');
-    expect(await page.locator('.matches a').getAttribute('href')).toBe('/group/5');
-    await seek(page, 'group', 'chess', 'One club has this id or name.');
     // Ids are exact, names are not.
-    const none =
-      'No published club, player or island has exactly this id or name. While you type, names that begin so are suggested.';
-    await seek(page, 'group', 'Old-Mill', none);
+    await seek(page, 'group', 'Old-Mill', 'No published club, player or island has exactly this id or name.');
+    await seek(page, 'group', 'twin', '2 clubs have this id or name.');
+    expect(await page.locator('.matches li').allInnerTexts()).toEqual([
+      'Twin club 8',
+      'The first twin club 9',
+    ]);
+    for (const [kind, words, path] of [
+      ['group', 'old-mill', '/group/4'],
+      ['group', '81384788765712384', '/group/5'],
+      ['user', 'https://chat.example/club/81384788765712384', '/group/5'],
+      ['group', 'chess', '/group/5'],
+    ] as const)
+      await lead(page, kind, words, path);
   });
 });
 
@@ -150,15 +174,9 @@ inChromium('the field that finds records', () => {
   it('offers and finds what there is, by the words of the operator', async () => {
     const { page } = await open('/', '.hint');
     expect(await page.locator('option').allInnerTexts()).toEqual(['Club', 'Player', 'Island']);
-    await seek(page, 'game', 'Lagoon', 'One island has this name.');
-    await seek(page, 'group', 'quiet arcade', 'One club has this name.');
-    expect(await page.locator('.matches').innerText()).toBe('Quiet Arcade club 4');
-    await seek(
-      page,
-      'user',
-      'nobody',
-      'No published club, player or island has exactly this name. While you type, names that begin so are suggested.',
-    );
+    await seek(page, 'user', 'nobody', 'No published club, player or island has exactly this name.');
+    await lead(page, 'game', 'Lagoon', '/game/9');
+    await lead(page, 'group', 'quiet arcade', '/group/4');
   });
 
   it('is at the address of a kind, with an id of that kind', async () => {

@@ -123,23 +123,51 @@ inChromium('the suggestions', () => {
   });
 });
 
-inChromium('digits', () => {
-  it.each([
-    ['5002', /^One user has this id, and one has( or had)? this name\.$/, ['five', '5002']],
-    ['27151306', /^No user has this id, and one has( or had)? this name\.$/, ['27151306']],
-  ])('that are a name are offered as one, and as an id: %s', async (text, words, names) => {
+inChromium('Enter', () => {
+  it.each([1, 0])(
+    'takes the only record whose name begins with the text: %s suggested by then',
+    async (count) => {
+      const { input, options } = await opened();
+      await input.pressSequentially('fiv');
+      await expect.poll(() => options.count()).toBe(count);
+      await input.press('Enter');
+      await expect.poll(() => new URL(input.page().url()).pathname).toBe('/user/5002');
+    },
+  );
+
+  it('lists those that there are to choose from', async () => {
     const { input } = await opened();
-    await input.fill(text);
+    await input.fill('many 0');
     await input.press('Enter');
     const page = input.page();
-    await expect.poll(() => page.locator('.lookup .status').innerText()).toMatch(words);
-    expect(await page.locator('.matches a').allInnerTexts()).toEqual(names);
+    const said = 'No published group or user has or had exactly this name. These names begin with it:';
+    await expect.poll(() => page.locator('.lookup .status').innerText()).toBe(said);
+    expect(await page.locator('.matches li').first().innerText()).toMatch(/^many 00 user \d+$/);
+    expect(await page.locator('.matches li').count()).toBe(8);
   });
+});
 
-  it.each(['5003', '5004'])('that are no other’s name lead to the record of that id: %s', async (text) => {
+inChromium('digits', () => {
+  it.each([['5002', /^2 records have( or had)? this id or name\.$/, ['five', '5002']]])(
+    'that are a name are offered as one, and as an id: %s',
+    async (text, words, names) => {
+      const { input } = await opened();
+      await input.fill(text);
+      await input.press('Enter');
+      const page = input.page();
+      await expect.poll(() => page.locator('.lookup .status').innerText()).toMatch(words);
+      expect(await page.locator('.matches a').allInnerTexts()).toEqual(names);
+    },
+  );
+
+  it.each([
+    ['5003', '5003'],
+    ['5004', '5004'],
+    ['27151306', '5003'],
+  ])('that mean one record lead to it: %s', async (text, id) => {
     const { input } = await opened();
     await input.fill(text);
     await input.press('Enter');
-    await expect.poll(() => new URL(input.page().url()).pathname).toBe(`/user/${text}`);
+    await expect.poll(() => new URL(input.page().url()).pathname).toBe(`/user/${id}`);
   });
 });

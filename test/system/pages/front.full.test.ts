@@ -91,6 +91,9 @@ inChromium('the front page', () => {
     const page = await open({ viewport });
     for (const part of ['h1', '.picture h2', '.picture .count', '.picture time', '.picture .plot'])
       expect(await bottomOf(page, part), part).toBeLessThanOrEqual(viewport.height);
+    // What people come for is above what they look at.
+    const [field, picture] = [await bottomOf(page, '#lookup'), await bottomOf(page, '.picture .plot')];
+    expect(field).toBeLessThan(picture);
     // The values of its levels are next to the line, not over it.
     const values = await boxesOf(page, '.picture text.value');
     const [line] = await boxesOf(page, '.picture .plot .line');

@@ -296,7 +296,7 @@ inChromium('what goes wrong', () => {
   });
 
   it('a refusal is waited out, and then the record is shown', async () => {
-    const strict = await startProxy(out, ['--api-tokens', '4', '--api-refill-seconds', '5']);
+    const strict = await startProxy(out, [], { limits: { api: { tokens: 4, refill_seconds: 5 } } });
     onTestFinished(async () => void (await strict.stop()));
     while ((await strict.get('/api/v1/stats')).status !== 429);
     const { page } = await open('/group/3', { base: strict.base });
@@ -319,7 +319,6 @@ inChromium('what goes wrong', () => {
   it.each([
     ['chart', 'The line could not be loaded; the table below has the readings.', '.plot canvas'],
     ['cite', 'The sentence to cite could not be loaded.', '#citation bdi'],
-    ['lookup', 'The field could not be loaded.', '.lookup'],
   ])('the script of a part that did not load is asked for again: %s', async (script, words, then) => {
     const { page, complaints } = await open('/group/1', {
       prepare: (each) => each.route(`**/assets/${script}-*.js`, (route) => route.abort(), { times: 1 }),
@@ -334,6 +333,20 @@ inChromium('what goes wrong', () => {
     await page.locator(then).waitFor();
     expect(await page.locator('.problem').count()).toBe(0);
     expect(complaints.filter((each) => !each.includes('net::ERR_FAILED'))).toEqual([]);
+  });
+
+  it('the field without its script leads to the page that has it', async () => {
+    let failed: Promise<unknown> | undefined;
+    const { page } = await open('/group/1', {
+      prepare: (each) => {
+        failed = each.waitForEvent('requestfailed');
+        return each.route('**/assets/lookup-*.js', (route) => route.abort(), { times: 1 });
+      },
+    });
+    await failed;
+    await page.locator('.another input').fill('quick_hill');
+    await page.getByRole('button', { name: 'Look up' }).click();
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/user/10');
   });
 
   it.each(['no-preference', 'reduce'] as const)(
@@ -396,12 +409,13 @@ inChromium('the field that finds records', () => {
   it('finds names, present and past, in whatever case', async () => {
     const { page, complaints } = await opened('/user');
     const matches = page.locator('.matches li');
+    // The only record with a name is opened.
     await seek(page, 'SLOW_hill');
-    await expect.poll(() => status(page)).toBe('One user has or had this name.');
-    expect(await matches.first().innerText()).toMatch(/^formerly slow_hill\s+user 10$/);
-    expect(await page.locator('.matches a').getAttribute('href')).toBe('/user/10');
+    await page.waitForURL('**/user/10');
+    await page.goto(`${proxy.base}/user`);
+    await page.locator('.lookup .hint').waitFor({ state: 'attached' });
     await seek(page, HOSTILE);
-    await expect.poll(() => status(page)).toBe('2 groups have or had this name.');
+    await expect.poll(() => status(page)).toBe('2 records have or had this name.');
     expect(await matches.allInnerTexts()).toEqual([`${HOSTILE} group 2`, `formerly ${HOSTILE} group 1`]);
     await seek(page, 'nobody at all');
     await expect
@@ -469,12 +483,13 @@ inChromium('the field that finds records', () => {
 
   it('does what a form says that was sent without its script, which isn’t on the way back', async () => {
     const { page } = await open('/group?kind=user&q=quick_hill');
-    await page.locator('.matches a').waitFor();
-    expect(await page.locator('.matches a').getAttribute('href')).toBe('/user/10');
+    await page.waitForURL('**/user/10');
+    await page.goto(`${proxy.base}/group?kind=group&q=read`);
+    await page.locator('.matches a').first().waitFor();
     await page.goto(`${proxy.base}/group?kind=game&q=7`);
     await page.waitForURL('**/game/7');
     await page.goBack();
-    expect(new URL(page.url()).search).toBe('?kind=user&q=quick_hill');
+    expect(new URL(page.url()).search).toBe('?kind=group&q=read');
   });
 
   it('says no longer that it opens a record, back from there', async () => {

@@ -29,7 +29,7 @@ export async function hostile(
 ): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'hostile-'));
   const tree = makeTree(folder);
-  const proxy = await startProxy(tree.dist, ['--admin-port', '0'], COLLECTOR);
+  const proxy = await startProxy(tree.dist, ['--admin-port', '0'], { node: COLLECTOR });
   const { child, port } = proxy;
   const statuses = new Map<string, number>();
   const count = (kind: string, status: number, times = 1): void => {

@@ -43,8 +43,8 @@ export async function load(
   await build(b, out);
   const inB = urlsOf(out);
   const all = [...new Set([...inA, ...inB])];
-  const fast = ['api', 'download', 'page'].map((bucket) => `--${bucket}-refill-seconds=0.001`);
-  const proxy = await startProxy(out, fast);
+  const fast = { tokens: 1_000_000, refill_seconds: 0.001 };
+  const proxy = await startProxy(out, [], { limits: { api: fast, download: fast, page: fast } });
   const faults: string[] = [];
   const latenciesMs: number[] = [];
   const judge = async (path: string): Promise<string | undefined> => {

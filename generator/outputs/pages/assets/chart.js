@@ -62,7 +62,7 @@ const roomFor = (labels) => 18 + 7.2 * Math.max(3, ...(labels ?? []).map(({ leng
  * @param {string} colour
  */
 function hatching(context, colour) {
-  const size = Math.round(6 * devicePixelRatio);
+  const size = Math.round(10 * devicePixelRatio);
   const tile = document.createElement('canvas');
   tile.width = size;
   tile.height = size;
@@ -262,7 +262,7 @@ export function draw(host, line, { peak, onReading, onRange } = {}) {
             spanGaps: false,
             points: {
               show: true,
-              size: marks.length > FEW_MARKS ? 4 : 6,
+              size: marks.length > FEW_MARKS ? 4 : 8,
               fill: accent,
               width: 0,
               filter: () => marks,

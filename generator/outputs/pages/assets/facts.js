@@ -52,13 +52,12 @@ export const FIGURES = {
 };
 
 const PLAIN_NAMES = new Map([
-  ['id', 'Id'],
+  ['id', 'Id in this register'],
   ['created_at', 'Created'],
   ['updated_at', 'Updated'],
   ['first_measured_at', 'First measured'],
   ['measured_at', 'Last measured'],
   ['measurements', 'Measurements'],
-  ['platform_id', 'Id on the platform'],
   ['creator', 'Creator'],
   ['owner', 'Owner'],
 ]);
@@ -100,9 +99,6 @@ export const reasonFor = (record, name) =>
     ? REASONS.find(({ field, value, names }) => names.includes(name) && record[field] === value)?.words
     : undefined;
 
-/** Whether null says that there is nothing to say: the id is that on the platform. @param {Values} record @param {string} name */
-const isNothing = (record, name) => name === 'platform_id' && record[name] === null;
-
 /**
  * @param {unknown} value
  * @param {Field} field
@@ -115,7 +111,7 @@ function shown(value, { type, meanings, nullMeans }) {
     return isObject(value)
       ? isolated(`${textIn(value.name) ?? ''} (${String(value.id)})`.trim())
       : JSON.stringify(value);
-  if (type === 'time') return time(value, moment(value));
+  if (type === 'time' || type === 'date') return time(value, moment(value));
   if (type !== 'enum') return value === '' ? element('i', {}, 'empty') : isolated(value);
   const meaning = meanings?.[value];
   return element('span', {}, element('b', {}, plain(value)), meaning !== undefined && `, ${meaning}`);
@@ -131,7 +127,6 @@ export const facts = (fields, values) =>
     'dl',
     { class: 'facts' },
     ...fields.flatMap((field) => {
-      if (isNothing(values, field.name)) return [];
       const value = values[field.name];
       const unit = typeof value === 'number' && field.unit !== undefined && field.unit !== field.name;
       return element(
@@ -156,7 +151,8 @@ export const missing = (fields, values) =>
       ({ name }) =>
         values[name] === null &&
         name !== 'owner_state' &&
-        !isNothing(values, name) &&
+        // Without one, the id is that on the platform.
+        name !== 'platform_id' &&
         reasonFor(values, name) === undefined,
     )
     .map(({ name }) => labelOf(name).toLowerCase());

@@ -4,12 +4,12 @@ import { foldedName } from '../../../base/portable.js';
 import { element, isolated } from './dom.js';
 import { isObject, listIn, objectIn } from './facts.js';
 import { ask } from './request.js';
-import { suggest } from './suggestions.js';
-import { capitalized, withArticle } from '../../../schema/words.js';
+import { called, namesWith, suggest } from './suggestions.js';
 
 /**
  * @typedef {import('../lookup-field.js').LookupField} Field
  * @typedef {{ id: number, name: string, is_current: boolean }} Match
+ * @typedef {Match & { kind: string }} Hit
  * @typedef {{ path: string, digits: number }} Shards
  */
 
@@ -107,41 +107,42 @@ const isIdentified = (value) =>
   isObject(value) && typeof value.platform_id === 'string' && typeof value.id === 'number';
 
 /**
- * The record of a kind that has an id of the platform, as if that were its name.
+ * A record, by what it is called now: a request that its page makes as well.
+ * @param {string} kind
+ * @param {number} id
+ */
+async function recordAt(kind, id) {
+  const { status, value } = await ask(`/api/v1/${kind}/${id}`);
+  const name = objectIn(value)?.[kind === 'user' ? 'username' : 'name'];
+  return { status, hit: { kind, id, name: typeof name === 'string' ? name : String(id), is_current: true } };
+}
+
+/**
+ * The record of a kind that has an id of the platform.
  * @param {string} kind
  * @param {string} text
  * @returns {Promise<readonly Match[]>}
  */
 async function identifiedBy(kind, text) {
   const shard = await shardWith('platform_ids', kind, text);
-  return listIn(shard?.platform_ids, isIdentified)
-    .filter(({ platform_id: platformId }) => platformId === text)
-    .map(({ id }) => ({ id, name: text, is_current: true }));
+  const found = listIn(shard?.platform_ids, isIdentified).filter((each) => each.platform_id === text);
+  return Promise.all(found.map(async ({ id }) => (await recordAt(kind, id)).hit));
 }
 
 /**
- * One link for each record, those that have the name now first.
- * @param {Field['kinds'][number]} kind
+ * One match for each record of a kind, those that have the name now first.
+ * @param {string} kind
  * @param {readonly Match[]} matches
+ * @returns {readonly Hit[]}
  */
-function linksTo({ kind, one }, matches) {
+function hitsOf(kind, matches) {
   /** @type {Map<number, Match>} */
   const records = new Map();
   for (const match of matches) if (match.is_current || !records.has(match.id)) records.set(match.id, match);
   return [...records.values()]
     .toSorted((a, b) => Number(b.is_current) - Number(a.is_current) || a.id - b.id)
-    .map(({ id, name, is_current: isCurrent }) =>
-      element(
-        'li',
-        {},
-        !isCurrent && 'formerly ',
-        element('a', { href: `/${kind}/${id}` }, isolated(name)),
-        element('span', { class: 'note' }, ` ${one} ${id}`),
-      ),
-    );
+    .map((match) => ({ ...match, kind }));
 }
-
-let fieldsMade = 0;
 
 /**
  * What the generator wrote into a page.
@@ -154,55 +155,17 @@ function fieldOf(host) {
 }
 
 /**
- * The parts of a field that has none yet.
- * @param {HTMLElement} host
- * @param {Field} field
- */
-function makeForm(host, { action, kinds, label }) {
-  fieldsMade += 1;
-  const name = `lookup-${fieldsMade}`;
-  const select = element('select', { id: `${name}-kind`, name: 'kind' });
-  for (const { kind, one } of kinds) select.append(new Option(capitalized(one), kind));
-  const input = element('input', {
-    id: name,
-    name: 'q',
-    type: 'text',
-    autocomplete: 'off',
-    autocapitalize: 'off',
-    spellcheck: 'false',
-  });
-  const form = element(
-    'form',
-    { action, class: 'lookup', role: 'search', 'aria-label': 'Records' },
-    element(
-      'div',
-      { class: 'lookup-line' },
-      element('div', {}, element('label', { for: `${name}-kind` }, 'Kind'), select),
-      element('div', { class: 'lookup-text' }, element('label', { for: name }, label), input),
-      element('button', { type: 'submit' }, 'Look up'),
-    ),
-  );
-  host.append(form);
-  return { form, select, input };
-}
-
-/**
- * Makes an element the field, or the form in it. `data-lookup` says what it takes, `data-kind` is the
- * kind that is chosen first, otherwise that of the page's address.
+ * Gives a form its script: `data-lookup` says what it takes. The kind of the page's address is chosen first.
  * @param {HTMLElement} host
  */
-export function upgrade(host) {
-  if (host.querySelector('.matches') !== null) return;
+function upgrade(host) {
+  const [form, select, input] = [
+    host.querySelector('form'),
+    host.querySelector('select'),
+    host.querySelector('input'),
+  ];
+  if (form === null || select === null || input === null || host.querySelector('.matches') !== null) return;
   const field = fieldOf(host);
-  const there = {
-    form: host.querySelector('form'),
-    select: host.querySelector('select'),
-    input: host.querySelector('input'),
-  };
-  const { form, select, input } =
-    there.form !== null && there.select !== null && there.input !== null
-      ? { form: there.form, select: there.select, input: there.input }
-      : makeForm(host, field);
   const hint = element('p', { class: 'hint', id: `${input.id}-hint` }, field.hint);
   input.setAttribute('aria-describedby', hint.id);
   const status = element('p', { class: 'status', role: 'status' });
@@ -218,40 +181,47 @@ export function upgrade(host) {
     list.replaceChildren(...found);
   };
   const had = field.hasFormer ? ' or had' : '';
+  /** @param {Hit} hit */
+  const linkTo = (hit) =>
+    element(
+      'li',
+      {},
+      ...called(hit, field, element('a', { href: `/${hit.kind}/${hit.id}` }, isolated(hit.name))),
+    );
   /** The records of a kind that a text names. @param {string} kind @param {string} text */
-  const matchesIn = async (kind, text) => [
-    ...(field.identified.some((each) => each === kind) ? await identifiedBy(kind, text) : []),
-    ...(field.named.some((each) => each === kind) ? await matchesOf(kind, text) : []),
-  ];
+  const hitsIn = async (kind, text) =>
+    hitsOf(kind, [
+      ...(field.identified.some((each) => each === kind) ? await identifiedBy(kind, text) : []),
+      ...(field.named.some((each) => each === kind) ? await matchesOf(kind, text) : []),
+    ]);
   /**
    * What there is of digits that are an id, and the name of other records.
    * @param {string} chosen kind
    * @param {string} id
    * @param {string} text as it was typed
-   * @returns undefined if they are no such name, or names can't be looked up: the id leads on without them
+   * @returns none if they are no such name, or names can't be looked up: the id leads on without them
    */
   const both = async (chosen, id, text) => {
-    const kind = field.kinds.find((each) => each.kind === chosen);
-    if (kind === undefined || globalThis.crypto?.subtle === undefined) return undefined;
-    const matches = await matchesIn(chosen, text).catch((/** @type {unknown} */ error) => {
+    if (globalThis.crypto?.subtle === undefined) return [];
+    const found = await hitsIn(chosen, text).catch((/** @type {unknown} */ error) => {
       if (error instanceof Refusal) return [];
       throw error;
     });
-    const others = linksTo(
-      kind,
-      matches.filter((match) => match.id !== Number(id)),
-    );
-    if (others.length === 0) return undefined;
-    const { good, status: code, value } = await ask(`/api/v1/${chosen}/${id}`);
-    const named = `${others.length === 1 ? 'one has' : `${others.length} have`}${had} this name.`;
-    if (code === 404) return { words: `No ${kind.one} has this id, and ${named}`, links: others };
-    if (!good) return undefined;
-    const name = objectIn(value)?.[chosen === 'user' ? 'username' : 'name'];
-    const own = { id: Number(id), name: typeof name === 'string' ? name : id, is_current: true };
-    return {
-      words: `One ${kind.one} has this id, and ${named}`,
-      links: [...linksTo(kind, [own]), ...others],
-    };
+    const others = found.filter((hit) => hit.id !== Number(id));
+    if (others.length === 0) return [];
+    const own = await recordAt(chosen, Number(id));
+    return own.status === 404 ? others : [own.hit, ...others];
+  };
+  /**
+   * Opens the page of a record.
+   * @param {string} kind
+   * @param {number | string} id
+   * @param {boolean} isFromAddress the way back must not lead to an address that leads on
+   */
+  const open = (kind, id, isFromAddress) => {
+    say(OPENING);
+    if (isFromAddress) location.replace(`/${kind}/${id}`);
+    else location.assign(`/${kind}/${id}`);
   };
   /** @param {boolean} isFromAddress that of the page names what is sought */
   const seek = async (isFromAddress = false) => {
@@ -262,41 +232,44 @@ export function upgrade(host) {
     if (sought.is === 'record') {
       const kind = sought.kind ?? select.value;
       say(OPENING);
-      const found = sought.name === undefined ? undefined : await both(kind, sought.id, sought.name);
+      const found = sought.name === undefined ? [] : await both(kind, sought.id, sought.name);
       if (search !== latest) return;
-      if (found !== undefined) return say(found.words, false, found.links);
-      const record = `/${kind}/${sought.id}`;
-      // The way back must not lead to an address that leads on.
-      if (isFromAddress) location.replace(record);
-      else location.assign(record);
-      return;
+      if (found.length > 1)
+        return say(`${found.length} records have${had} this id or name.`, false, found.map(linkTo));
+      return open(kind, found[0]?.id ?? sought.id, isFromAddress);
     }
     const found = new Set([...field.named, ...field.identified]);
     const named = field.kinds.filter(({ kind }) => found.has(kind));
-    const chosen = field.kinds.find(({ kind }) => kind === (sought.kind ?? select.value));
+    const chosen = named.find(({ kind }) => kind === (sought.kind ?? select.value));
     const what = field.identified.length === 0 ? 'name' : field.named.length === 0 ? 'id' : 'id or name';
     if (named.length === 0) return say('Nothing can be found by name here. Enter an id or an address.', true);
-    if (chosen !== undefined && !named.includes(chosen))
-      return say(
-        `Only ${named.map(({ many }) => many).join(' and ')} can be found by ${what === 'name' ? what : `the platform’s ${what}`}. ` +
-          `For ${withArticle(chosen.one)}, enter its id or address.`,
-        true,
-      );
     // Browsers hash only on https and on this machine.
     if (globalThis.crypto?.subtle === undefined)
       return say('Names can be looked up only on an https address, or on localhost. An id works here.', true);
     say('Searching …');
     try {
-      for (const each of named.toSorted((a) => (a === chosen ? -1 : 1))) {
-        const links = linksTo(each, await matchesIn(each.kind, sought.name));
-        if (search !== latest) return;
-        if (links.length === 0) continue;
-        const records = links.length === 1 ? `One ${each.one} has` : `${links.length} ${each.many} have`;
-        return say(`${records}${had} this ${what}.`, false, links);
-      }
-      say(
-        `No published ${any.format(named.map(({ one }) => one))} has${had} exactly this ${what}.${field.named.length > 0 ? ' While you type, names that begin so are suggested.' : ''}`,
-      );
+      /** @param {typeof named} kinds */
+      const among = async (kinds) =>
+        (await Promise.all(kinds.map(({ kind }) => hitsIn(kind, sought.name)))).flat();
+      const own = chosen === undefined ? [] : await among([chosen]);
+      const hits = own.length > 0 ? own : await among(named.filter((each) => each !== chosen));
+      const first =
+        hits.length > 0 || field.named.length === 0
+          ? { names: hits, isAll: true }
+          : await namesWith(sought.name, select.value);
+      if (search !== latest) return;
+      const [only, ...others] = first.names;
+      if (only !== undefined && others.length === 0 && first.isAll)
+        return open(only.kind, only.id, isFromAddress);
+      const links = first.names.map(linkTo);
+      if (hits.length > 0)
+        return say(
+          `${hits.length} ${own[0] ? chosen?.many : 'records'} have${had} this ${what}.`,
+          false,
+          links,
+        );
+      const none = `No published ${any.format(named.map(({ one }) => one))} has${had} exactly this ${what}.`;
+      say(links.length > 0 ? `${none} These names begin with it:` : none, false, links);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       say(error.message, true);
@@ -313,8 +286,7 @@ export function upgrade(host) {
   const offers = (/** @type {string | null | undefined} */ kind) =>
     [...select.options].some(({ value }) => value === kind);
   const [, place] = location.pathname.split('/');
-  const preferred = host.dataset['kind'] ?? place;
-  if (offers(preferred)) select.value = preferred;
+  if (place !== undefined && offers(place)) select.value = place;
 
   // A form that was sent before this script ran.
   if (!ASKED_AT.test(location.pathname)) return;
@@ -327,4 +299,10 @@ export function upgrade(host) {
   void seek(true);
 }
 
-for (const host of document.querySelectorAll('[data-lookup]')) if (host instanceof HTMLElement) upgrade(host);
+/** Once the script is loaded, and again for a form that comes later. */
+export function upgradeAll() {
+  for (const host of document.querySelectorAll('[data-lookup]'))
+    if (host instanceof HTMLElement) upgrade(host);
+}
+
+upgradeAll();

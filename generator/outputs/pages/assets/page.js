@@ -11,9 +11,10 @@ import { capitalized } from '../../../schema/words.js';
  * @property {string} base
  * @property {{ name: string, url: string }} licence
  * @property {Readonly<Record<Kind, import('../../../schema/words.js').Word>>} words what the kinds are called
- * @property {import('../lookup-field.js').LookupField} lookup
+ * @property {readonly string[]} kinds those that the register has
  * @property {{ page: string, record: string, history?: string, feed?: string, snapshot: string, docs: string, embed: string }} paths of what there is
  * @property {readonly Field[]} fields those that the register measures
+ * @property {{ path: string, column: string, by: string }} [standing] the list of the first of the kind, and what it is by
  */
 
 /** @param {string} id */

@@ -1,6 +1,6 @@
 /** The page of one record: asks for its JSON and its history, and shows them. */
 import { csvOf } from '../csv.js';
-import { button, element, isolated, present, unloaded } from './dom.js';
+import { button, element, isolated, present, time } from './dom.js';
 import {
   FIGURES,
   facts,
@@ -21,6 +21,7 @@ import { ask } from './request.js';
 import { VOTES, hasVotes, reference, summary } from './summary.js';
 import { isEntry, scaleOf, timeline } from './timeline.js';
 import { lineOf } from '../series.js';
+import { integer, shortDay } from '../words.js';
 
 /**
  * @typedef {import('./facts.js').Values} Values
@@ -32,7 +33,19 @@ const status = part('record-status');
 
 /** Shown elsewhere than among the facts. */
 const APART = new Set(
-  ['id', 'name', 'username', 'state', 'description', 'owner_state', 'owner', 'creator', 'peak', 'change']
+  [
+    'id',
+    'platform_id',
+    'name',
+    'username',
+    'state',
+    'description',
+    'owner_state',
+    'owner',
+    'creator',
+    'peak',
+    'change',
+  ]
     .concat(['links', ...(hasVotes ? VOTES : [])])
     .concat(FIGURES[kind]),
 );
@@ -46,24 +59,16 @@ function show(state, ...content) {
 /** How long the record has the connection for itself: half a second. */
 const LOOKUP_MS = 500;
 
-/** The field that finds records, which a script of its own fills. */
+/** The field that finds records. Without its script it leads to the page that has it. */
 function lookupField() {
-  const field = element('div', {
-    'data-lookup': JSON.stringify(page.lookup),
-    'data-kind': kind,
-  });
-  const fill = async () => {
-    const script = await import('./lookup.js').catch(() => undefined);
-    if (script !== undefined) return script.upgrade(field);
-    const retry = () => {
-      field.replaceChildren();
-      void fill();
-    };
-    field.replaceChildren(unloaded('The field could not be loaded.', retry));
-  };
-  // After the record, so that it is there before the keyboard is.
-  setTimeout(() => void fill(), LOOKUP_MS);
-  return field;
+  const template = part('lookup-form');
+  const content = template instanceof HTMLTemplateElement ? template.content.cloneNode(true) : template;
+  // It looks for fields in the page. After the record, so that it is there before the keyboard is.
+  setTimeout(
+    () => void import('./lookup.js').then(({ upgradeAll }) => upgradeAll()).catch(() => undefined),
+    LOOKUP_MS,
+  );
+  return content;
 }
 
 const another = () =>
@@ -77,7 +82,9 @@ const another = () =>
 /** @param {Values} record */
 function factsPart(record) {
   const text = textIn(record.description) ?? '';
-  const others = fields.filter(({ name }) => !APART.has(name) || (name === 'description' && text === ''));
+  // A record that is headed by its id on the platform has another here.
+  const also = new Set([text === '' && 'description', textIn(record.platform_id) !== null && 'id']);
+  const others = fields.filter(({ name }) => !APART.has(name) || also.has(name));
   const absent = missing(fields, record);
   const list = facts(others, record);
   // Where there is room, the meanings are shown anyway.
@@ -172,7 +179,7 @@ function embedPart() {
   const holder = element(
     'div',
     { class: 'copyable', 'data-copy': 'the two lines' },
-    element('pre', { class: 'code' }, element('code', {}, lines)),
+    element('pre', { class: 'code', tabindex: '0' }, element('code', {}, lines)),
   );
   const details = element(
     'details',
@@ -194,6 +201,61 @@ function embedPart() {
   };
   details.addEventListener('toggle', () => void addButton(), { once: true });
   return details;
+}
+
+/** How many are shown before and after a record. */
+const NEIGHBOURS = 2;
+
+/**
+ * @param {unknown} value
+ * @returns {value is Values & { rank: number, id: number, measured_at: string }}
+ */
+const isRanked = (value) => isObject(value) && typeof value.id === 'number';
+
+/** Where the record stands among all of its kind: what is around it in the list of the first. */
+function standingPart() {
+  const { standing } = page;
+  if (standing === undefined) return undefined;
+  const { path, column, by } = standing;
+  const words = element('p', {}, '…');
+  const list = element('ol', { class: 'standing' });
+  const fillIn = async () => {
+    const { good, summary: why, value } = await ask(path);
+    const all = listIn(objectIn(value)?.[column], isRanked);
+    const at = all.findIndex((each) => String(each.id) === id);
+    words.replaceChildren(
+      !good
+        ? why
+        : at < 0
+          ? `Not among the first ${all.length} by ${by}, which begin with these.`
+          : `Number ${all[at]?.rank} by ${by}.`,
+      ' ',
+      link(path, 'The list as JSON'),
+    );
+    const from = Math.max(0, at - NEIGHBOURS);
+    list.append(
+      ...all
+        .slice(from, from + 2 * NEIGHBOURS + 1)
+        .map((each, index) =>
+          element(
+            'li',
+            { 'aria-current': from + index === at && 'true' },
+            element('span', { class: 'rank' }, String(each.rank)),
+            link(`/${kind}/${each.id}`, isolated(textIn(each.name) ?? `${capital} ${each.id}`)),
+            element('b', { class: 'figure' }, integer(numberIn(each[column]) ?? 0)),
+            time(each.measured_at, shortDay(each.measured_at)),
+          ),
+        ),
+    );
+  };
+  void fillIn();
+  return element(
+    'section',
+    { 'aria-labelledby': 'standing' },
+    element('h2', { id: 'standing' }, `Among all ${many}`),
+    words,
+    list,
+  );
 }
 
 /** A browser has begun to save a file within a minute. */
@@ -245,7 +307,7 @@ function showGone(id) {
   );
 }
 
-/** @param {string} href @param {string} words */
+/** @param {string} href @param {Node | string} words */
 const link = (href, words) => element('a', { href }, words);
 
 function showLookup() {
@@ -325,9 +387,10 @@ async function fill(rest, record, path, asked) {
     ...parts,
     ...present([
       history !== null && parts.length > 0 && savingPart(history),
-      embedPart(),
       answer !== undefined && history === null && problem(answer, 'The history', retry),
+      standingPart(),
       ...factsPart(record),
+      embedPart(),
       another(),
     ]),
   );

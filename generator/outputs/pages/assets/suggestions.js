@@ -61,17 +61,21 @@ function load(path) {
 }
 
 /**
- * The first names that begin with a folded text, in order, those of a record once: until there are enough of the kind
- * that comes first, for pages may have few names.
- * @param {string} folded
+ * The first names that begin with a text, those of a record once and of the chosen kind first: until there are enough of
+ * that, for pages may have few names.
+ * @param {string} text
  * @param {string} chosen kind
  */
-async function namesWith(folded, chosen) {
+export async function namesWith(text, chosen) {
+  const folded = foldedName(text);
+  if (Array.from(folded).length < LEAST_LETTERS) return { names: [], isAll: false };
   let requests = loaded.has(INDEX) ? 0 : 1;
   const pages = pagesWith(listIn(objectIn(await load(INDEX))?.pages, isPage), folded);
   /** @type {Map<string, Named>} */
   const records = new Map();
+  let isAll = false;
   for (const { path } of pages) {
+    isAll = false;
     if ([...records.values()].filter(({ kind }) => kind === chosen).length >= MOST_SUGGESTIONS) break;
     if (!loaded.has(path)) requests += 1;
     if (requests > MOST_REQUESTS) break;
@@ -83,9 +87,27 @@ async function namesWith(folded, chosen) {
       if (foldedName(each.name).startsWith(folded) && (each.is_current || !records.has(record)))
         records.set(record, each);
     }
+    isAll = true;
   }
-  return [...records.values()].toSorted((a, b) => comparePoints(foldedName(a.name), foldedName(b.name)));
+  const names = [...records.values()].toSorted(
+    (a, b) =>
+      Number(b.kind === chosen) - Number(a.kind === chosen) ||
+      comparePoints(foldedName(a.name), foldedName(b.name)),
+  );
+  return { names: names.slice(0, MOST_SUGGESTIONS), isAll };
 }
+
+/**
+ * A name, and whose it is or was.
+ * @param {Named} record
+ * @param {Field} field
+ * @param {Node} name
+ */
+export const called = ({ kind, id, is_current: isCurrent }, field, name) => [
+  !isCurrent && 'formerly ',
+  name,
+  element('span', { class: 'note' }, ` ${field.kinds.find((each) => each.kind === kind)?.one ?? kind} ${id}`),
+];
 
 /** Leads to the record of a suggestion. @param {Element | null | undefined} option */
 function open(option) {
@@ -133,22 +155,16 @@ export function suggest(input, field, chosenKind) {
   const show = (records) => {
     activate(undefined);
     list.replaceChildren(
-      ...records.map(({ kind, id, name, is_current: isCurrent }, index) =>
+      ...records.map((record, index) =>
         element(
           'li',
           {
             id: `${list.id}-${index}`,
             role: 'option',
             'aria-selected': 'false',
-            'data-record': `/${kind}/${id}`,
+            'data-record': `/${record.kind}/${record.id}`,
           },
-          !isCurrent && 'formerly ',
-          isolated(name),
-          element(
-            'span',
-            { class: 'note' },
-            ` ${field.kinds.find((known) => known.kind === kind)?.one ?? kind} ${id}`,
-          ),
+          ...called(record, field, isolated(record.name)),
         ),
       ),
     );
@@ -163,15 +179,12 @@ export function suggest(input, field, chosenKind) {
     latest += 1;
     const typed = latest;
     const sought = soughtBy(input.value, field.kinds, field.identified.length > 0);
-    const folded = sought.is === 'nothing' ? '' : foldedName(sought.name ?? '');
-    if (Array.from(folded).length < LEAST_LETTERS) return show([]);
+    const name = sought.is === 'nothing' ? '' : (sought.name ?? '');
+    if (name === '') return show([]);
     await new Promise((settle) => setTimeout(settle, PAUSE_MS));
     if (typed !== latest) return;
-    const chosen = chosenKind();
-    const names = await namesWith(folded, chosen);
-    if (typed !== latest) return;
-    const [first, others] = [true, false].map((is) => names.filter(({ kind }) => (kind === chosen) === is));
-    show([...(first ?? []), ...(others ?? [])].slice(0, MOST_SUGGESTIONS));
+    const { names } = await namesWith(name, chosenKind());
+    if (typed === latest) show(names);
   };
 
   input.addEventListener('input', () => void update());

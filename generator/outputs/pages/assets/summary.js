@@ -37,7 +37,7 @@ const CHANGES = /** @type {const} */ ([
 export function reference(to, id, name) {
   const words = typeof name === 'string' && name !== '' ? isolated(name) : `${page.words[to].one} ${id}`;
   // No record of a kind that the register lacks has a page.
-  if (!page.lookup.kinds.some(({ kind: known }) => known === to)) return element('span', {}, words);
+  if (!page.kinds.includes(to)) return element('span', {}, words);
   const link = element('a', { href: `/${to}/${id}` }, words);
   const holder = element('span', {}, link);
   const note = element('span', { class: 'note' }, ' (not in this register)');
@@ -192,14 +192,16 @@ function citing(source) {
 export function summary(record, id, mark, figureAt) {
   const nameField = kind === 'user' ? 'username' : 'name';
   const name = textIn(record[nameField]);
+  // What the platform calls it is what people search for; where there is none, the id is that.
+  const number = textIn(record.platform_id) ?? id;
   const state = textIn(record.state);
   const meaning = fields.find((each) => each.name === 'state')?.meanings?.[state ?? ''];
   const readAt = textIn(record.measured_at) ?? '';
   const isNamed = name !== null && name.trim() !== '';
-  const called = isNamed ? `${cut(name, TITLE_NAME)} · ${one} ${id}` : `${capital} ${id}`;
+  const called = isNamed ? `${cut(name, TITLE_NAME)} · ${one} ${number}` : `${capital} ${number}`;
   document.title = `${called} – ${page.name}`;
   const citation = citing({
-    title: isNamed ? `${cut(name)} (${one} ${id})` : `${capital} ${id}`,
+    title: isNamed ? `${cut(name)} (${one} ${number})` : `${capital} ${number}`,
     register: page.name,
     url: page.base + filled(paths.page, id),
     licence: page.licence,
@@ -209,7 +211,6 @@ export function summary(record, id, mark, figureAt) {
   const links = [
     ['JSON', filled(paths.record, id)],
     ...(paths.history === undefined ? [] : [['History', filled(paths.history, id)]]),
-    ...(paths.feed === undefined ? [] : [['Feed', paths.feed]]),
   ].map(([words, href]) => element('li', {}, element('a', { href }, words)));
   const [main, ...others] = FIGURES[kind].filter(has);
   const figures = others.flatMap((each) => figure(record, each) ?? []);
@@ -223,7 +224,8 @@ export function summary(record, id, mark, figureAt) {
       element(
         'p',
         { class: 'kicker' },
-        `${capital} ${id}`,
+        `${capital} `,
+        element('bdi', {}, number),
         ...(has('state')
           ? [
               ' · ',
@@ -234,13 +236,13 @@ export function summary(record, id, mark, figureAt) {
               ),
             ]
           : []),
-        meaning !== undefined && element('span', { class: 'meaning' }, ` ${meaning}`),
+        state !== 'present' && meaning !== undefined && element('span', { class: 'meaning' }, `: ${meaning}`),
       ),
       element('ul', { class: 'record-links' }, ...links, element('li', {}, citation.opener)),
     ),
     citation.opened,
     name === null
-      ? element('h1', {}, `${capital} ${id} `, has(nameField) && none(`${nameField} not measured`))
+      ? element('h1', {}, `${capital} ${number} `, has(nameField) && none(`${nameField} not measured`))
       : element(
           'h1',
           { dir: 'auto', class: name.length > LONG_NAME && 'long' },
@@ -260,19 +262,18 @@ export function summary(record, id, mark, figureAt) {
         time(figureAt ?? readAt, moment(figureAt ?? readAt)),
       ),
     ),
-    figures.length > 0 &&
-      element(
-        'ul',
-        { class: 'figures' },
-        ...figures.map((each) => element('li', {}, each)),
-        kind === 'item' &&
-          PRICES.some((each) => numberIn(record[each]) !== null) &&
-          element(
-            'li',
-            { class: 'note' },
-            `prices in ${fields.find(({ name: each }) => each === 'price')?.unit}`,
-          ),
-      ),
+    element(
+      'ul',
+      { class: 'figures' },
+      ...figures.map((each) => element('li', {}, each)),
+      kind === 'item' &&
+        PRICES.some((each) => numberIn(record[each]) !== null) &&
+        element(
+          'li',
+          { class: 'note' },
+          `prices in ${fields.find(({ name: each }) => PRICES.includes(each))?.unit}`,
+        ),
+    ),
     hasVotes && votes(record),
     ...(has('change') && isObject(record.change) ? changeList(record.change, mark) : []),
   );

@@ -27,7 +27,7 @@ const textOf = (html: string): string =>
     .replaceAll(/\s+/g, ' ')
     .trim();
 
-/** Samples and the record that is read aloud are left out: their words change with every snapshot. */
+/** Samples and the record in plain words are left out: their words change with every snapshot. */
 const SAMPLE = /<pre[^]*?<\/pre>|<dl class="fields-of aloud">[^]*?<\/dl>/g;
 /** Of three characters at least, which nearly all that are sought have. */
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}_.-]+[\p{L}\p{N}_]/gu;

@@ -5,12 +5,12 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writeSample } from '../../../../data/sample.js';
 import { PROBLEMS } from '../../../../generator/outputs/openapi/problems.js';
-import { ROUTES } from '../../../../generator/routes/routes.js';
-import { MAX_PATH_BYTES } from '../../../../proxy/snapshot/request-target.js';
+import { ROUTES, isDescribed } from '../../../../generator/routes/routes.js';
+import { MAX_PATH_BYTES } from '../../../../proxy/tree/target.js';
 import {
   ask,
   askRaw,
-  controlledDisk,
+  opened,
   startProxy as startInProcess,
   type Answer,
   type AskOptions,
@@ -42,7 +42,7 @@ let empty: number;
 
 async function proxyOn(dist: string): Promise<number> {
   // The limits that the description tells.
-  const proxy = await startProxy(dist, ['--api-tokens=60', '--download-tokens=12', '--page-tokens=240']);
+  const proxy = await startProxy(dist, [], { limits: {} });
   running.push(proxy);
   return Number(new URL(proxy.base).port);
 }
@@ -74,9 +74,10 @@ const asStranger = (port: number, target: string, options: AskOptions = {}): Pro
 
 /** Asks a proxy whose disk fails from its start on. */
 async function askBroken(target: string): Promise<Answer> {
-  const { disk, interfere } = controlledDisk();
-  const { port } = await startInProcess(out, { disk });
-  interfere(() => Promise.reject(Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' })));
+  const { port } = await startInProcess(out);
+  opened(out, (path) => {
+    if (path !== 'snapshot.json') throw Object.assign(new Error('EIO: i/o error, open'), { code: 'EIO' });
+  });
   return asStranger(port, target);
 }
 
@@ -169,9 +170,7 @@ it('the description is valid OpenAPI', async () => {
   expect(await new Validator().validate(described)).toEqual({ valid: true });
 });
 
-const PATHS = ROUTES.filter(
-  ({ class: cacheClass, name }) => !['page', 'asset'].includes(cacheClass) || name === 'openapi',
-).map((route) => route.path);
+const PATHS = ROUTES.filter(isDescribed).map((route) => route.path);
 
 it.each(PATHS)('the proxy answers %s with each status that is described, as it is described', async (at) => {
   const statuses = Object.keys(description.paths[at]?.get.responses ?? {});

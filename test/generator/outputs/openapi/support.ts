@@ -112,7 +112,9 @@ const isObject = (value: unknown): value is Json =>
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (!isObject(schema)) return schema;
-  if (Array.isArray(schema['anyOf'])) return closedWords(schema);
+  const { anyOf } = schema;
+  if (Array.isArray(anyOf) && anyOf.some((each) => isObject(each) && 'enum' in each))
+    return closedWords(schema);
   const inside = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
   return isObject(schema['properties']) ? { ...inside, additionalProperties: false } : inside;
 }

@@ -111,6 +111,27 @@ describe('the front page', () => {
     expect(users).toContain('<a href="/user/4"><bdi>marlow</bdi></a>');
   });
 
+  it('has them newest first by the day that it shows, and says a day once', async () => {
+    const READ = { first_measured_at: '2026-11-20T08:00:00Z', last_measured_at: '2026-11-20T08:00:00Z' };
+    const BEFORE = { first_measured_at: '2026-11-01T08:00:00Z', last_measured_at: '2026-11-20T03:10:00Z' };
+    const front = await frontOf({
+      groups: [1, 2, 3].map((id) => ({ id, name: `new ${id}`, measured_at: '2026-11-20T08:00:00Z' })),
+      group_names: [
+        ...[1, 2, 3].map((group_id) => ({ group_id, position: 1, name: `old ${group_id}`, ...BEFORE })),
+        // What the platform dates is learned with the rest.
+        { group_id: 1, position: 2, name: 'new 1', changed_at: '2026-11-02T08:00:00Z', ...READ },
+        { group_id: 2, position: 2, name: 'new 2', ...READ },
+        { group_id: 3, position: 2, name: 'new 3', changed_at: '2026-11-18T08:00:00Z', ...READ },
+      ],
+    });
+    const [list = ''] = between(section(front, 'renamed'), '<ul class="renamed">', '</ul>');
+    expect(between(list, '<li>', '</li>').map(words)).toEqual([
+      'old 2 → new 2 between 03:10 and 08:00 UTC on 20 Nov 2026',
+      'old 3 → new 3 on 18 Nov 2026',
+      'old 1 → new 1 on 2 Nov 2026',
+    ]);
+  });
+
   it('lists the largest with the time of each number, and says what was not measured', () => {
     const rows = between(section(html, 'largest'), '<tr>', '</tr>').slice(1).map(words);
     expect(rows).toEqual([
@@ -180,6 +201,9 @@ describe('a register of', () => {
     // A bar is a share of the highest.
     expect(html).toContain('<rect width="25%" height="100%"/>');
     expect(html).toContain('<a href="/api/v1/largest/games">More as JSON</a>');
+    const [example = ''] = between(section(html, 'programs'), '<div class="answered">', '</div>');
+    expect(example).not.toContain(': null');
+    expect(words(example)).toMatch(/"visits": 9000, .* without \d+ more members that are null\.$/);
     expect(listsOf(html, 'games')).toEqual([
       'Most visits Harbour 9,000 20 Nov 2026 Quiet 4,500 20 Nov 2026 Circuit 10 Racing 20 Nov 2026',
       'Newest Harbour first read 3 Nov 2026 Circuit Racing first read 2 Nov 2026 Quiet first read 1 Nov 2026',

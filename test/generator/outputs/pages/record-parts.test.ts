@@ -74,6 +74,36 @@ it('the span of a name begins and ends when the platform says so', () => {
   });
 });
 
+/** An entry of a history. */
+const read = (first: string, last: string, day: string | null) => ({
+  first_measured_at: `${first}:00Z`,
+  last_measured_at: `${last}:00Z`,
+  changed_at: day,
+  changed_after: null,
+  changed_before: null,
+});
+
+it('the span of a name that a day dates begins within it', () => {
+  const [old, now] = spansOf(
+    [
+      read('2020-09-16T08:00', '2020-09-16T09:00', null),
+      read('2020-09-16T18:00', '2020-09-20T08:00', '2020-09-16'),
+    ],
+    '2020-09-01',
+  );
+  // It was read on the day on which it ended: it didn't end before.
+  expect(old).toEqual({
+    start: Date.UTC(2020, 8, 16, 8),
+    end: Date.UTC(2020, 8, 16, 8),
+    latest: Date.UTC(2020, 8, 17),
+    begun: 'first read 16 September 2020, 08:00 UTC',
+  });
+  expect(now).toMatchObject({
+    start: Date.UTC(2020, 8, 16, 18),
+    begun: 'from 16 September 2020 (the platform’s date)',
+  });
+});
+
 const words = (from: string, to: string, most: number) =>
   ticksOf(Date.parse(from), Date.parse(to), most).map((tick) => tick.words);
 

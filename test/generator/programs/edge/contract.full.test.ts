@@ -26,7 +26,7 @@ beforeAll(async () => {
   const anHourAgo = new Date(Date.now() - 3_600_000);
   for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' }))
     utimesSync(join(out, file), anHourAgo, anHourAgo);
-  const proxy = await startProxy(out, ['--trust-proxy=loopback', '--api-tokens=60', '--page-tokens=60']);
+  const proxy = await startProxy(out, ['--trust-proxy=loopback'], { limits: {} });
   stops.push(proxy.stop);
   const start = async (name: ServerName, server: () => Promise<EdgeServer>): Promise<void> => {
     if (!isPossible[name]) return;

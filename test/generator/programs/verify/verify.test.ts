@@ -143,7 +143,7 @@ describe('a tree of two snapshots', () => {
     expect([code, stdout.match(/^missing: /gm)?.length]).toEqual([1, SHOWN_DAMAGE]);
     // One for each limit, and the lists of games, items and users.
     expect(stdout).toContain('and 103 more');
-    expect(stdout).toMatch(/ has 203 damaged files \(.* files\) \(--repair renders them again\)$/m);
+    expect(stdout).toMatch(/ has 203 damaged files \(--repair renders them again\)$/m);
     expect(await repair(made)).toMatchObject({ code: 0 });
     expect(await damageOf(made.out)).toEqual([]);
   });

@@ -1,0 +1,250 @@
+import type { IncomingMessage } from 'node:http';
+
+import { SNAPSHOT_FILE, type ErrorCode } from '../tree/schema.js';
+import type { Files, PublishedFile } from '../tree/files.js';
+import { QUOTED_MAX_LENGTH, type FileMatch, type HeaderList } from '../tree/router.js';
+import { findErrorPage } from '../tree/snapshot.js';
+import { uriReference } from '../tree/target.js';
+import { evaluatePreconditions, isRangeCurrent, parseRange, type ByteRange } from './conditions.js';
+import { acceptedCodings, prefersHtml } from './negotiation.js';
+import type { RequestContext } from './request.js';
+
+/** Computes responses as values: of a request, the snapshot in service, and the files of its tree. */
+
+/** A file too large for memory, and the part of it that is a body. */
+export interface Stream extends ByteRange {
+  readonly root: string;
+  readonly file: PublishedFile;
+}
+
+/** A response as a value. For HEAD, the body is not sent. */
+export interface Answer {
+  readonly status: number;
+  /** A flat list of name, value, name, value …; Node adds Date and the connection's own. */
+  readonly headers: string[];
+  /** Undefined for 204, 304 and 308, and for a file that is streamed. */
+  readonly body: Buffer | undefined;
+  /** What is streamed instead of a body. */
+  readonly stream?: Stream | undefined;
+  /** The cost of a download, in tokens: 0 without content, else up to 1. */
+  readonly downloadCost: number;
+}
+
+const VARY: HeaderList = ['Vary', 'Accept-Encoding'];
+const NO_HEADERS: HeaderList = [];
+
+/**
+ * The response with a file: 200, 206, 304, 412 or 416. Sets what the context says of memory.
+ *
+ * @returns undefined if the document of a page, or the file itself, does not exist
+ * @throws errors of the file system
+ */
+export function content(
+  context: RequestContext,
+  { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
+  match: FileMatch,
+  files: Files,
+): Answer | undefined {
+  const { active } = context;
+  const { reads } = files;
+  if (match.required !== undefined && files.get(match.required.file, active) === undefined) return undefined;
+  const whole = match.file === SNAPSHOT_FILE ? active.document : files.get(match.file, active);
+  if (whole === undefined) return undefined;
+  // Downloads have compressed variants of their own.
+  const { compressed_from: compressedFrom = Number.POSITIVE_INFINITY } = active.snapshot;
+  const varies = whole.size >= compressedFrom && match.route.class !== 'download';
+  let file = whole;
+  if (varies) {
+    for (const coding of acceptedCodings(headers['accept-encoding'])) {
+      file = files.getSibling(whole, coding, active);
+      if (file !== whole) break;
+    }
+  }
+  context.cache = files.reads === reads && file.bytes !== undefined ? 'hit' : 'miss';
+
+  const outcome = evaluatePreconditions(headers, file);
+  if (outcome === 'failed') return problem(context, 'precondition_failed');
+  if (outcome === 'not_modified') return withoutBody(304, describe(match, file, varies, NO_HEADERS));
+  // Range is defined only for GET (RFC 9110 §14.2).
+  const isRanged = headers.range !== undefined && method === 'GET' && isRangeCurrent(headers, file);
+  const range = isRanged ? parseRange(headers.range ?? '', file.size) : undefined;
+  if (range === 'unsatisfiable') {
+    const asked = headers.range?.slice(0, QUOTED_MAX_LENGTH);
+    const detail = `range "${asked}": expected one that starts within the ${file.size} bytes of the file`;
+    return problem(context, 'range_not_satisfiable', detail, ['Content-Range', `bytes */${file.size}`]);
+  }
+  return withBody(context, match, file, varies, range);
+}
+
+/**
+ * 200, or 206 with a part of the content. A 206 repeats all headers even with If-Range, where RFC
+ * 9110 §15.3.7 would permit fewer: an intermediate cache may not have them.
+ */
+function withBody(
+  { active: { root, snapshot } }: RequestContext,
+  match: FileMatch,
+  file: PublishedFile,
+  varies: boolean,
+  range: ByteRange | undefined,
+): Answer {
+  const { coding, size, bytes } = file;
+  const { first, last } = range ?? { first: 0, last: size - 1 };
+  const length = last + 1 - first;
+  const headers = describe(match, file, varies, match.route.contentHeaders);
+  if (coding !== undefined) headers.push('Content-Encoding', coding);
+  if (range !== undefined) headers.push('Content-Range', `bytes ${first}-${last}/${size}`);
+  headers.push('Content-Length', String(length));
+  return {
+    status: range === undefined ? 200 : 206,
+    headers,
+    body: range === undefined ? bytes : bytes?.subarray(first, last + 1),
+    stream: bytes === undefined ? { root, file, first, last } : undefined,
+    downloadCost: downloadCost(length, size, snapshot.limits.download.token_bytes),
+  };
+}
+
+/** The headers of a representation. */
+function describe(
+  { route, required }: FileMatch,
+  { etag, lastModified }: PublishedFile,
+  varies: boolean,
+  contentHeaders: HeaderList,
+): string[] {
+  return [
+    ...route.headers,
+    ...(required?.headers ?? NO_HEADERS),
+    'ETag',
+    etag,
+    'Last-Modified',
+    lastModified,
+    ...(varies ? VARY : NO_HEADERS),
+    ...contentHeaders,
+  ];
+}
+
+/** The least that a download costs, however small or short a range. */
+const LEAST_DOWNLOAD_COST = 0.01;
+
+/**
+ * A file of `tokenBytes` or more costs one token, a smaller one its share of that, and a range its
+ * share of the file's cost. All in bytes.
+ */
+export function downloadCost(length: number, size: number, tokenBytes: number): number {
+  return Math.max(LEAST_DOWNLOAD_COST, length / Math.max(size, tokenBytes));
+}
+
+const withoutBody = (status: number, headers: string[]): Answer => ({
+  status,
+  headers,
+  body: undefined,
+  downloadCost: 0,
+});
+
+/** 308: the method is preserved (RFC 9110 §15.4.9). */
+export const redirect = ({ active, bucket }: RequestContext, location: string): Answer =>
+  withoutBody(308, [...active.headers[bucket].notFound, 'Location', location, 'Content-Length', '0']);
+
+/** 204 to OPTIONS, for CORS preflights and other clients. */
+export const options = ({ active, bucket }: RequestContext): Answer =>
+  withoutBody(204, [...active.headers[bucket].options]);
+
+/** Retry-After while nothing is published. 10 s. */
+const RETRY: HeaderList = ['Retry-After', '10'];
+
+/** 503: the published tree is gone. */
+export const noSnapshot = (context: RequestContext, detail: string): Answer =>
+  problem(context, 'no_snapshot', detail, RETRY);
+
+const PROBLEM_HEADERS: HeaderList = ['Content-Type', 'application/problem+json'];
+/** On both forms of an error that also has a page. */
+const VARY_ACCEPT: HeaderList = ['Vary', 'Accept'];
+
+/**
+ * An error as problem details (RFC 9457): six keys in this order, with the extension `error`. Where
+ * people open pages, a client that prefers HTML gets the page of the error, if there is one.
+ *
+ * @param detail what was requested (the value in quotes) and what was expected; no final period. If
+ * undefined, the detail of all errors with this code
+ * @param extra headers of this error only
+ */
+export function problem(
+  { active, bucket, match, allowance, accept }: RequestContext,
+  code: ErrorCode,
+  detail?: string,
+  extra = NO_HEADERS,
+): Answer {
+  const { status, title, detail: usual } = active.snapshot.errors[code];
+  const page = findErrorPage(active, match, code);
+  const form = page !== undefined && prefersHtml(accept) ? page : undefined;
+  const type = `${active.documentation}#error-${code}`;
+  const body = form?.body ?? problemBody(type, title, status, detail ?? usual ?? title, match.path, code);
+  const isStorable = status === 404;
+  const { notFound, error } = active.headers[bucket];
+  const headers = [
+    ...(isStorable ? notFound : error),
+    ...extra,
+    // Only if the response is not storable: a cache would repeat one client's state to others.
+    ...(isStorable || allowance === undefined
+      ? NO_HEADERS
+      : ['RateLimit', `"${allowance.bucket}";r=${allowance.remaining};t=${allowance.nextTokenSeconds}`]),
+    ...(page === undefined ? NO_HEADERS : VARY_ACCEPT),
+    ...(form?.headers ?? PROBLEM_HEADERS),
+    'Content-Length',
+    String(body.length),
+  ];
+  return { status, headers, body, downloadCost: 0 };
+}
+
+/** Longer paths from clients are cut in `instance`. */
+const INSTANCE_MAX_LENGTH = 256;
+
+function problemBody(
+  type: string,
+  title: string,
+  status: number,
+  detail: string,
+  path: string,
+  error: ErrorCode,
+): Buffer {
+  // A split escape is removed, so that it stays a URI reference.
+  const instance = uriReference(path.slice(0, INSTANCE_MAX_LENGTH).replace(/%.?$/, ''));
+  return Buffer.from(JSON.stringify({ type, title, status, detail, instance, error }));
+}
+
+/** The headers of every response before the first snapshot: readable by any script, not storable. */
+const UNPUBLISHED_HEADERS: HeaderList = [
+  'Access-Control-Allow-Origin',
+  '*',
+  'Access-Control-Expose-Headers',
+  'ETag, Retry-After, RateLimit, RateLimit-Policy, Content-Range, Accept-Ranges, Age, Content-Disposition, Link',
+  'Cross-Origin-Resource-Policy',
+  'cross-origin',
+  'X-Content-Type-Options',
+  'nosniff',
+  'RateLimit-Policy',
+  '"api";q=60;w=60',
+  'Cache-Control',
+  'no-store',
+];
+
+/** The header of a 405, and of the 204 before the first snapshot. */
+export const ALLOW: HeaderList = ['Allow', 'GET, HEAD, OPTIONS'];
+
+/** What responds to every request before the first snapshot: 204 to OPTIONS, otherwise 503. */
+export function unpublished({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): Answer {
+  if (method === 'OPTIONS') return withoutBody(204, [...UNPUBLISHED_HEADERS, ...ALLOW]);
+  const [path = ''] = url.split('?', 1);
+  // Relative, as no base URL is known.
+  const type = '/developers#error-no_snapshot';
+  const body = problemBody(
+    type,
+    'No snapshot yet',
+    503,
+    'nothing has been published yet',
+    path,
+    'no_snapshot',
+  );
+  const length = ['Content-Length', String(body.length)];
+  const headers = [...UNPUBLISHED_HEADERS, ...RETRY, ...PROBLEM_HEADERS, ...length];
+  return { status: 503, headers, body, downloadCost: 0 };
+}

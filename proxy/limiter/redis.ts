@@ -1,0 +1,200 @@
+import type { Store } from 'express-rate-limit';
+import { Redis, type Result } from 'ioredis';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { errorCode, type Clock, type Log } from '../log.js';
+import { parseKey, rateLimitInfo, type MemoryStore } from './buckets.js';
+import { decide, emissionMs, type BucketName, type Decision, type Quota } from './gcra.js';
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    gcra(key: string, emissionMs: number, capacityMs: number): Result<unknown, Context>;
+  }
+}
+
+/** The longest a request waits for Redis; then the local store decides. */
+const BUDGET_MS = 50;
+/** After an error or a late reply, no request asks Redis for this long; the start waits for it. 1 s. */
+const SKIP_MS = 1_000;
+const RECONNECT_MS = 500;
+/** A connection with outstanding replies that is silent for this long is replaced. 5 s. */
+const SILENCE_MS = 5_000;
+
+/**
+ * decide() and refund() of gcra.ts, on the server's clock. KEYS[1] is a client's TAT, which expires when
+ * its bucket is full. ARGV: the emission to add in ms, negative for a refund; the refill time of all
+ * tokens. The TAT is bounded, since the server's clock may be set back. %.0f: Lua would write 1.8e+12.
+ * Needs Redis 5 (no earlier one writes after TIME), or any Valkey.
+ */
+export const GCRA_SCRIPT = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local capacity = tonumber(ARGV[2])
+local tat = tonumber(redis.call('GET', KEYS[1]) or now) or now
+tat = math.min(math.max(tat, now), now + capacity)
+local after = tat + tonumber(ARGV[1])
+if after <= now then
+  redis.call('DEL', KEYS[1])
+elseif after - now <= capacity then
+  redis.call('SET', KEYS[1], string.format('%.0f', after), 'PX', string.format('%.0f', after - now))
+end
+return { now, tat }
+`;
+
+/** The quota is part of the key, since a TAT is meaningless under another one. */
+export function redisKey(bucket: string, { burst, emissionIntervalMs }: Quota, client: string): string {
+  return `register-api:${bucket}:${burst}x${emissionIntervalMs}:${client}`;
+}
+
+/** What is asked at the start, which also tests whether Redis is writable. Expires at once. */
+const START_QUOTA: Quota = { burst: 1_000_000, emissionIntervalMs: 1 };
+
+/** Replies of a server that another connection may do without: a replica, or with a new password. */
+const UNUSABLE = /^(?:READONLY|NOAUTH|NOPERM|WRONGPASS)/;
+
+/**
+ * Buckets that several proxies share in Redis or Valkey. After an error or a late reply, the local
+ * stores decide for a second, and then one request asks again. Each change is logged once.
+ */
+export class RedisBuckets {
+  /** Requests decided by the local store instead, since the start. */
+  fallbacks = 0;
+  readonly #name: string;
+  readonly #log: Log;
+  readonly #redis: Redis;
+  #isUp: boolean | undefined;
+  #skipUntilMs = 0;
+  #failedMs = 0;
+
+  /** @param url of the server, or the path of its socket; see redisUrl() */
+  constructor(url: string, log: Log) {
+    this.#name = `Redis at ${url.startsWith('/') ? url.replace(/\?.*/, '') : new URL(url).host}`;
+    this.#log = log;
+    this.#redis = new Redis(url, {
+      lazyConnect: true,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      autoResendUnfulfilledCommands: false,
+      // What is asked at the start tests more than INFO, and needs no permission for it.
+      enableReadyCheck: false,
+      connectTimeout: SILENCE_MS,
+      socketTimeout: SILENCE_MS,
+      retryStrategy: () => RECONNECT_MS,
+      reconnectOnError: ({ message }) => UNUSABLE.test(message),
+      disableClientInfo: true,
+      scripts: { gcra: { lua: GCRA_SCRIPT, numberOfKeys: 1 } },
+    });
+    this.#redis.on('error', (error) => this.#skip(error));
+    this.#redis.on('close', () => this.#skip('the connection was closed'));
+  }
+
+  /** Whether the last reply was one, and in time. */
+  get isUp(): boolean {
+    return this.#isUp === true;
+  }
+
+  /** Connects. Settles when Redis is known to be up or not, in about a second; never rejects. */
+  async start(): Promise<void> {
+    const connecting = this.#redis.connect().catch((error: unknown) => this.#skip(error));
+    await Promise.race([connecting, pause(SKIP_MS, undefined, { ref: false })]);
+    if (this.#redis.status !== 'ready') return this.#skip('no connection');
+    await this.#ask(redisKey('start', START_QUOTA, 'start'), START_QUOTA, 1);
+  }
+
+  /**
+   * express-rate-limit's store of a bucket, which never fails. At worst, a client has one bucket in
+   * Redis and one in each process. @param local decides if Redis does not, and has the quota of both
+   */
+  store(bucket: BucketName, local: MemoryStore, clock: Clock): Store {
+    const keyOf = (client: string): string => redisKey(bucket, local.quota, client);
+    return {
+      increment: async (key) => {
+        const { client, cost } = parseKey(key);
+        const decision = await this.take(keyOf(client), local.quota, cost);
+        return decision === undefined ? local.increment(key) : rateLimitInfo(decision, local.quota, clock());
+      },
+      // If Redis failed or recovered since increment(), the refund goes to the wrong bucket.
+      decrement: async (key) => {
+        const { client, cost } = parseKey(key);
+        if (!(await this.refund(keyOf(client), local.quota, cost))) local.decrement(key);
+      },
+      resetKey: (key) => local.resetKey(key),
+    };
+  }
+
+  /** Closes the connection for good. */
+  close(): void {
+    this.#redis.removeAllListeners('close');
+    this.#redis.disconnect();
+  }
+
+  /** Takes tokens, with a late reply twice. @returns undefined if the local store must decide */
+  async take(key: string, quota: Quota, cost: number): Promise<Decision | undefined> {
+    const reply = await this.#ask(key, quota, emissionMs(quota, cost));
+    if (reply === undefined) this.fallbacks += 1;
+    return reply && decide(reply.tat, reply.nowMs, quota, cost);
+  }
+
+  /** Refunds tokens. @returns whether Redis did */
+  async refund(key: string, quota: Quota, cost: number): Promise<boolean> {
+    return (await this.#ask(key, quota, -emissionMs(quota, cost))) !== undefined;
+  }
+
+  /** The reply of the script; undefined while Redis is skipped, and if it fails or is late. */
+  async #ask(
+    key: string,
+    quota: Quota,
+    emission: number,
+  ): Promise<ReturnType<typeof parseReply> | undefined> {
+    const askedMs = performance.now();
+    if (askedMs < this.#skipUntilMs) return undefined;
+    // Of the requests that come after a failure, one asks again; the others don't wait for it.
+    if (!this.isUp) this.#skipUntilMs = askedMs + SKIP_MS;
+    let timer: NodeJS.Timeout | undefined;
+    // Not by ioredis' commandTimeout: after a pause of this process, a reply may be there already, and
+    // timers come first. So one more turn of the event loop is waited for.
+    const late = new Promise<string>((settle) => {
+      timer = setTimeout(() => setImmediate(settle, `no answer within ${BUDGET_MS} ms`), BUDGET_MS);
+    });
+    try {
+      const asked = this.#redis.gcra(key, emission, quota.burst * quota.emissionIntervalMs);
+      const reply = parseReply(await Promise.race([asked, late]));
+      // A reply to what was asked before the failure of another request says nothing of later.
+      if (this.#isUp !== false || askedMs > this.#failedMs) this.#use();
+      return reply;
+    } catch (error) {
+      this.#skip(error);
+      return undefined;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #use(): void {
+    this.#skipUntilMs = 0;
+    if (this.isUp) return;
+    const again = 'is up again: the limits are shared';
+    const news = this.#isUp === undefined ? 'keeps the limits, shared with every proxy that uses it' : again;
+    this.#isUp = true;
+    this.#log(`${this.#name} ${news}`);
+  }
+
+  /** @param why an error, of which the code is said or the message, or a reason */
+  #skip(why: unknown): void {
+    this.#failedMs = performance.now();
+    this.#skipUntilMs = this.#failedMs + SKIP_MS;
+    if (this.#isUp === false) return;
+    this.#isUp = false;
+    const text = errorCode(why) ?? (why instanceof Error ? why.message : String(why));
+    const reason = text.replaceAll(/\s+/g, ' ').slice(0, 120);
+    this.#log(`${this.#name} can't be used (${reason}): until it can, this process limits by itself`);
+  }
+}
+
+/** @param reply of the script, two integers; or why there is none @throws Error if it is another */
+export function parseReply(reply: unknown): { readonly nowMs: number; readonly tat: number } {
+  const numbers: unknown[] = Array.isArray(reply) ? reply : [];
+  const [nowMs, tat] = numbers.map((value) => (Number.isSafeInteger(value) ? Number(value) : undefined));
+  if (nowMs !== undefined && tat !== undefined && numbers.length === 2) return { nowMs, tat };
+  throw new Error(typeof reply === 'string' ? reply : 'an invalid reply');
+}

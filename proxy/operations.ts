@@ -1,0 +1,232 @@
+import express, { type Response } from 'express';
+import { createServer, type Server } from 'node:http';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+import { BUCKETS, type BucketName } from './limiter/gcra.js';
+import type { Snapshot } from './tree/schema.js';
+
+/** The operations port: liveness, readiness, and metrics for Prometheus. */
+
+/** The limit that closed a connection: --max-connections or --max-connections-per-client. */
+const DROP_REASONS = ['total', 'client'] as const;
+
+/** What others count; read on each scrape. */
+export interface MetricSources {
+  readonly snapshots: {
+    readonly current: { readonly snapshot: Pick<Snapshot, 'sequence' | 'as_of' | 'built_at'> } | undefined;
+    readonly isCurrent: boolean;
+  };
+  readonly files: { readonly bytes: number };
+  readonly limits: {
+    readonly local: Readonly<Record<BucketName, { readonly size: number; readonly evictions: number }>>;
+  };
+  readonly connections: () => number;
+  /** Undefined without --redis. */
+  readonly redis: { readonly isUp: boolean; readonly fallbacks: number } | undefined;
+  readonly build: { readonly version: string; readonly node: string };
+}
+
+/** A value with its labels; undefined for none, which is NaN. */
+type Sample = readonly [labels: Record<string, string>, value: number | undefined];
+
+const one = (read: () => number | undefined) => (): Sample[] => [[{}, read()]];
+const byLimiter = (read: (name: BucketName) => number) => (): Sample[] =>
+  BUCKETS.map((limiter) => [{ limiter }, read(limiter)]);
+
+/** Upper bounds of the duration histogram: from memory, from disk, downloads. */
+const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
+const PREFIX = 'register_proxy_';
+
+/** Counts what the proxy does. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #requests = this.#counter(
+    'requests_total',
+    'Responses by class of route and status',
+    'class',
+    'status',
+  );
+  readonly #bytes = this.#counter('response_bytes_total', 'Content handed to connections', 'class');
+  readonly #refusals = this.#counter('limiter_refusals_total', 'Requests refused by a limit', 'limiter');
+  readonly #hits = this.#counter('cache_hits_total', 'Files served from memory');
+  readonly #misses = this.#counter('cache_misses_total', 'Files that the disk was asked for');
+  readonly #drops = this.#counter(
+    'connections_dropped_total',
+    'Connections closed without a response: too many in total, or of one client',
+    'reason',
+  );
+  readonly #durations = new Histogram({
+    name: `${PREFIX}request_duration_seconds`,
+    help: 'Time to the end of a response',
+    buckets: DURATION_BUCKETS,
+    registers: [this.#registry],
+  });
+
+  constructor() {
+    for (const limiter of BUCKETS) this.#refusals.inc({ limiter }, 0);
+    for (const reason of DROP_REASONS) this.#drops.inc({ reason }, 0);
+  }
+
+  /**
+   * @param responseClass that of the route, or `unrouted`
+   * @param status undefined if the client left before
+   * @param seconds from the turn of the request to the end of its response
+   * @param bytes of content handed to the connection
+   */
+  responded(responseClass: string, status: number | undefined, seconds: number, bytes: number): void {
+    this.#requests.inc({ class: responseClass, status: status ?? 'none' });
+    if (bytes > 0) this.#bytes.inc({ class: responseClass }, bytes);
+    this.#durations.observe(seconds);
+  }
+
+  refused(limiter: BucketName): void {
+    this.#refusals.inc({ limiter });
+  }
+
+  lookedUp(cache: 'hit' | 'miss'): void {
+    (cache === 'hit' ? this.#hits : this.#misses).inc();
+  }
+
+  connectionDropped(reason: (typeof DROP_REASONS)[number]): void {
+    this.#drops.inc({ reason });
+  }
+
+  /** Adds what Node and others count. */
+  watch({ snapshots, files, limits: { local }, connections, redis, build }: MetricSources): void {
+    // CPU, memory, descriptors, garbage collection, event-loop delay (nodejs_eventloop_lag_…).
+    collectDefaultMetrics({ register: this.#registry });
+    const snapshot = () => snapshots.current?.snapshot;
+    const sources: [name: string, help: string, read: () => Sample[]][] = [
+      ['cache_bytes', 'Memory that the file cache takes', one(() => files.bytes)],
+      ['limiter_entries', 'Clients in the local store of a limit', byLimiter((name) => local[name].size)],
+      [
+        'limiter_evictions_total',
+        'Clients evicted although their bucket was not full',
+        byLimiter((name) => local[name].evictions),
+      ],
+      ['connections', 'Open connections', one(connections)],
+      ['snapshot_sequence', 'Sequence of the snapshot in service', one(() => snapshot()?.sequence)],
+      [
+        'snapshot_as_of_timestamp_seconds',
+        'Time of the newest measurement in the snapshot in service',
+        one(() => toSeconds(snapshot()?.as_of)),
+      ],
+      [
+        'snapshot_built_timestamp_seconds',
+        'Time at which the snapshot in service was built',
+        one(() => toSeconds(snapshot()?.built_at)),
+      ],
+      [
+        'snapshot_readable',
+        '0 if snapshot.json was missing or refused at the last look',
+        one(() => Number(snapshots.isCurrent)),
+      ],
+      ['build_info', 'Versions of the proxy and of Node', () => [[build, 1]]],
+    ];
+    if (redis !== undefined)
+      sources.push(
+        ['redis_up', '1 if Redis keeps the limits, 0 if this process does', one(() => Number(redis.isUp))],
+        ['redis_fallbacks_total', 'Requests decided without Redis', one(() => redis.fallbacks)],
+      );
+    for (const [name, help, read] of sources) this.#add(name, help, read);
+  }
+
+  /** The text that Prometheus scrapes. */
+  read(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  #counter<L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> {
+    return new Counter({ name: PREFIX + name, help, labelNames, registers: [this.#registry] });
+  }
+
+  /** A counter if it is a total, otherwise a gauge. */
+  #add(name: string, help: string, read: () => Sample[]): void {
+    const Metric = name.endsWith('_total') ? Counter : Gauge;
+    const metric: Counter | Gauge = new Metric({
+      name: PREFIX + name,
+      help,
+      labelNames: Object.keys(read()[0]?.[0] ?? {}),
+      registers: [this.#registry],
+      collect: () => {
+        metric.reset();
+        for (const [labels, value = Number.NaN] of read()) metric.inc(labels, value);
+      },
+    });
+  }
+}
+
+const toSeconds = (time: string | null | undefined): number | undefined =>
+  typeof time === 'string' ? Date.parse(time) / 1000 : undefined;
+
+const MAX_CONNECTIONS = 100;
+const NO_STORE = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+
+function send(response: Response, status: number, type: string, body: string): void {
+  response.status(status).set(NO_STORE).set('Content-Type', type).send(body);
+}
+
+function sendJson(response: Response, status: number, body: object): void {
+  send(response, status, 'application/json; charset=utf-8', `${JSON.stringify(body)}\n`);
+}
+
+/** The server of the operations port, not listening yet. It has no access control: it must not be public. */
+export function createAdminServer(
+  metrics: Pick<Metrics, 'contentType' | 'read'>,
+  readiness: () => Readiness,
+): Server {
+  const app = express().disable('x-powered-by').disable('etag').set('env', 'production');
+  app.get('/healthz', (_request, response) => sendJson(response, 200, { status: 'ok' }));
+  app.get('/readyz', (_request, response) => {
+    const { status, body } = readiness();
+    sendJson(response, status, body);
+  });
+  app.get('/metrics', async (_request, response) =>
+    send(response, 200, metrics.contentType, await metrics.read()),
+  );
+  const server = createServer(app);
+  server.maxConnections = MAX_CONNECTIONS;
+  return server;
+}
+
+/** The response of /readyz. */
+export interface Readiness {
+  readonly status: 200 | 503;
+  readonly body: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+export interface ReadinessFacts {
+  /** In service. */
+  readonly snapshot: Pick<Snapshot, 'sequence' | 'as_of' | 'built_at'> | undefined;
+  /** Whether snapshot.json, at the last look, was the one in service. */
+  readonly isCurrent: boolean;
+  readonly isStopping: boolean;
+  /** Time of day. */
+  readonly nowMs: number;
+  /** The maximum age of the snapshot; undefined for any. */
+  readonly maxAgeMs: number | undefined;
+}
+
+/** Whether this process should receive requests, and why not. */
+export function describeReadiness(facts: ReadinessFacts): Readiness {
+  const { snapshot, isCurrent, isStopping, nowMs, maxAgeMs = Number.POSITIVE_INFINITY } = facts;
+  // Not below 0 if the builder's clock is ahead.
+  const ageMs = snapshot === undefined ? 0 : Math.max(0, nowMs - Date.parse(snapshot.built_at));
+  const { sequence, as_of, built_at } = snapshot ?? { sequence: null, as_of: null, built_at: null };
+  const about = snapshot && { sequence, as_of, built_at, age_seconds: Math.floor(ageMs / 1000) };
+  const reason = isStopping
+    ? 'stopping'
+    : snapshot === undefined
+      ? 'no snapshot yet'
+      : !isCurrent
+        ? 'snapshot.json is missing or was refused; the log says why'
+        : ageMs > maxAgeMs
+          ? `the snapshot was built more than ${maxAgeMs / 1000} s ago`
+          : undefined;
+  if (reason === undefined) return { status: 200, body: { ready: true, ...about } };
+  return { status: 503, body: { ready: false, reason, ...about } };
+}

@@ -1,0 +1,264 @@
+import { LRUCache } from 'lru-cache';
+import { hash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { errorCode, type Dependencies } from '../log.js';
+
+/**
+ * Reads published files, synchronously: all calls for a record together take 9 us, and handing them
+ * to Node's threads took 110. A disk that hangs makes the process hang, as it does nginx. The
+ * generator replaces files by renaming, so an open file can be read to its end.
+ */
+
+/** The generator's codings; of equal weights, the first is preferred. */
+export const CODINGS = ['br', 'gzip'] as const;
+export type Coding = (typeof CODINGS)[number];
+
+/** The suffixes of a compressed sibling's name, and of its entity tag. */
+const SIBLINGS: Readonly<Record<Coding, { readonly suffix: string; readonly tag: string }>> = {
+  br: { suffix: '.br', tag: '-br' },
+  gzip: { suffix: '.gz', tag: '-gz' },
+};
+
+/** Larger files are streamed. 1 MiB. */
+const READ_MAX_BYTES = 1024 * 1024;
+/** Memory for files, including the overhead of entries: key, strings, objects. 64 MiB. */
+const KEPT_MAX_BYTES = 64 * 1024 * 1024;
+const ENTRY_COST_BYTES = 1_024;
+/** A copy of a tree may get a file after its snapshot.json, so what is kept is read again. 30 s. */
+const KEPT_MS = 30_000;
+/**
+ * A file is kept from the second time that it is read, if no more others were read between: who walks
+ * over all records evicts nothing.
+ */
+const REMEMBERED_NAMES = 16_384;
+/** So many siblings without one that has the time of its file are no commit that is under way. */
+const MANY_COPIED = 10;
+
+/** Non-blocking: a pipe in place of a file would wait for a writer. Undefined (0) on Windows. */
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** The errors of open for a path without a file. The last is that of names too long to exist. */
+const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']);
+
+/** Half of SHA-256: 128 bits avoid collisions, and keep ETags short. */
+const DIGEST_DIGITS = 32;
+
+/** A file in one state. */
+export interface PublishedFile {
+  /** Relative to the root. */
+  readonly path: string;
+  readonly coding: Coding | undefined;
+  /** Entity tag, including its quotes; weak if the content is not known. */
+  readonly etag: string;
+  /** As an HTTP-date (RFC 9110 §5.6.7). */
+  readonly lastModified: string;
+  readonly size: number;
+  /** In whole milliseconds: a file and its siblings have the same. */
+  readonly modifiedMs: number;
+  /** Undefined for a file that is too large; `open` is for those. */
+  readonly bytes: Buffer | undefined;
+  /** When it was written, renamed or linked. */
+  readonly changedMs: number;
+  /** Changes whenever the file is replaced. */
+  readonly identity: string;
+}
+
+/** The snapshot that files are read for. */
+export interface Tree {
+  /** The folder, with all links resolved. */
+  readonly root: string;
+  /** The root and the state of the documents: what was kept in another one's time is read again. */
+  readonly version: string;
+  /** The files whose SHA-256 snapshot.json has, by path. */
+  readonly hashes: ReadonlyMap<string, { readonly bytes: number; readonly sha256: string }>;
+  /** When snapshot.json was renamed. What changed later is not what it describes. */
+  readonly changedMs: number;
+}
+
+interface Kept {
+  /** Undefined for a compressed sibling that there is not. */
+  readonly file: PublishedFile | undefined;
+  readonly version: string;
+  readonly readAtMs: number;
+}
+
+/** Files by their paths, the most popular ones from memory. */
+export class Files {
+  readonly #clock: Dependencies['clock'];
+  readonly #log: Dependencies['log'];
+  readonly #kept: LRUCache<string, Kept>;
+  readonly #names = new LRUCache<string, true>({ max: REMEMBERED_NAMES });
+  #copied = 0;
+  #reads = 0;
+
+  constructor({ clock, log }: Dependencies, maxBytes = KEPT_MAX_BYTES) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#kept = new LRUCache({
+      maxSize: maxBytes,
+      sizeCalculation: ({ file }) => ENTRY_COST_BYTES + (file?.bytes?.length ?? 0),
+    });
+  }
+
+  /** Bytes kept, including the overhead of entries. */
+  get bytes(): number {
+    return this.#kept.calculatedSize;
+  }
+
+  /** How often the disk was asked for a file. */
+  get reads(): number {
+    return this.#reads;
+  }
+
+  /**
+   * The file; undefined if there is none, which is not remembered.
+   *
+   * @param path relative to the root, from a route, never from a client
+   * @throws errors of the file system; Error if the file is written in place
+   */
+  get(path: string, tree: Tree): PublishedFile | undefined {
+    return this.#get(path, tree, false);
+  }
+
+  /**
+   * A compressed form of a file, or the file itself if it has none with its time: the files of a
+   * commit are renamed one after the other, so a sibling may be that of another version.
+   *
+   * @throws as `get`
+   */
+  getSibling(file: PublishedFile, coding: Coding, tree: Tree): PublishedFile {
+    const { suffix, tag } = SIBLINGS[coding];
+    const sibling = this.#get(file.path + suffix, tree, true);
+    if (sibling === undefined) return file;
+    if (sibling.modifiedMs !== file.modifiedMs) {
+      this.#copied += 1;
+      if (this.#copied === MANY_COPIED)
+        this.#log('compressed files are not used: the tree was copied without times, use rsync -a');
+      return file;
+    }
+    this.#copied = Number.NEGATIVE_INFINITY;
+    // The same state of the same resource, but for the tag.
+    const { etag, lastModified } = file;
+    return { ...sibling, coding, etag: etag.replace(/"$/, `${tag}"`), lastModified };
+  }
+
+  #get(path: string, tree: Tree, keepsAbsence: boolean): PublishedFile | undefined {
+    const kept = this.#kept.get(path);
+    const nowMs = this.#clock();
+    if (kept?.version === tree.version && nowMs - kept.readAtMs < KEPT_MS) return kept.file;
+    this.#reads += 1;
+    const file = readFile(path, tree);
+    if (file === undefined && !keepsAbsence) this.#kept.delete(path);
+    else if (kept !== undefined || this.#names.has(path))
+      this.#kept.set(path, { file, version: tree.version, readAtMs: nowMs });
+    else this.#names.set(path, true);
+    return file;
+  }
+}
+
+function readFile(path: string, tree: Tree): PublishedFile | undefined {
+  const read = readWhole(tree.root, path, READ_MAX_BYTES);
+  return read && describeFile(path, read.stats, read.bytes, tree);
+}
+
+/**
+ * The data for a file's headers. The SHA-256 of a file that was not read is that in snapshot.json, if
+ * the file has that size, and is not newer: downloads are renamed before snapshot.json.
+ */
+export function describeFile(
+  path: string,
+  stats: Stats,
+  bytes: Buffer | undefined,
+  tree?: Pick<Tree, 'hashes' | 'changedMs'>,
+): PublishedFile {
+  const { size, ctimeMs } = stats;
+  const modifiedMs = Math.trunc(stats.mtimeMs);
+  const named = bytes === undefined ? tree?.hashes.get(path) : undefined;
+  const isNamed = named?.bytes === size && ctimeMs <= (tree?.changedMs ?? 0);
+  const sha256 = bytes === undefined ? (isNamed ? named?.sha256 : undefined) : hash('sha256', bytes);
+  return {
+    path,
+    coding: undefined,
+    etag: sha256 === undefined ? `W/"${size}-${modifiedMs}"` : `"${sha256.slice(0, DIGEST_DIGITS)}"`,
+    // Not later than Date (RFC 9110 §8.8.2.1).
+    lastModified: new Date(Math.min(modifiedMs, Date.now())).toUTCString(),
+    size,
+    modifiedMs,
+    bytes,
+    changedMs: ctimeMs,
+    identity: identityOf(stats),
+  };
+}
+
+/** What a file is told from another one of the same name by. */
+export function identityOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
+  return `${ino}-${size}-${mtimeMs}-${ctimeMs}`;
+}
+
+/**
+ * Opens a file for reading.
+ *
+ * @returns the descriptor, which the caller closes; undefined if there is no regular file at this
+ *   path, or a link leads to it
+ * @throws errors of the file system
+ */
+export function openFile(root: string, path: string): { descriptor: number; stats: Stats } | undefined {
+  let descriptor: number | undefined;
+  let isOpen = false;
+  try {
+    if (!isRealFolder(join(root, dirname(path)))) return undefined;
+    descriptor = openSync(join(root, path), OPEN_FLAGS);
+    const stats = fstatSync(descriptor);
+    isOpen = stats.isFile();
+    return isOpen ? { descriptor, stats } : undefined;
+  } catch (error) {
+    if (ABSENT.has(errorCode(error) ?? '')) return undefined;
+    throw error;
+  } finally {
+    if (descriptor !== undefined && !isOpen) closeSync(descriptor);
+  }
+}
+
+/** Folders without links in their paths. Each is looked at once a second, and not for each file. */
+const realFolders = new LRUCache<string, true>({ max: 1_000, ttl: 1_000, ttlResolution: 50 });
+
+function isRealFolder(folder: string): boolean {
+  if (realFolders.has(folder)) return true;
+  if (realpathSync.native(folder) !== folder) return false;
+  realFolders.set(folder, true);
+  return true;
+}
+
+/**
+ * Reads a file.
+ *
+ * @returns no bytes of a file that has more than `maxBytes`; undefined as `openFile`
+ * @throws errors of the file system; Error if the file is written in place
+ */
+export function readWhole(
+  root: string,
+  path: string,
+  maxBytes: number,
+): { stats: Stats; bytes: Buffer | undefined } | undefined {
+  const opened = openFile(root, path);
+  if (opened === undefined) return undefined;
+  const { descriptor, stats } = opened;
+  try {
+    if (stats.size > maxBytes) return { stats, bytes: undefined };
+    // One byte more, so that growth is noticed. Not from Buffer's pool: a part of it that is kept
+    // would keep the whole pool in memory.
+    const buffer = Buffer.allocUnsafeSlow(stats.size + 1);
+    let length = 0;
+    let count: number;
+    do {
+      count = readSync(descriptor, buffer, length, buffer.length - length, length);
+      length += count;
+    } while (count > 0 && length < stats.size);
+    if (length !== stats.size) throw new Error(`read ${length} bytes of a file of ${stats.size}`);
+    return { stats, bytes: buffer.subarray(0, length) };
+  } finally {
+    closeSync(descriptor);
+  }
+}

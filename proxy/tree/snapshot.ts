@@ -1,0 +1,262 @@
+import { closeSync, realpathSync } from 'node:fs';
+
+import type { BucketName, Quotas } from '../limiter/gcra.js';
+import { errorCode, type Log } from '../log.js';
+import { describeFile, identityOf, openFile, readWhole, type PublishedFile, type Tree } from './files.js';
+import { isPage, Router, type HeaderList, type RouteMatch } from './router.js';
+import {
+  describeSnapshot,
+  ERROR_CODES,
+  parseSnapshot,
+  publishedQuotas,
+  SNAPSHOT_FILE,
+  SnapshotError,
+  type ErrorCode,
+  type Snapshot,
+} from './schema.js';
+
+/** The snapshot in service: which it is, and all that is computed once for it. */
+
+export interface ActiveSnapshot extends Tree {
+  readonly snapshot: Snapshot;
+  /** snapshot.json as accepted; a broken one does not replace it. */
+  readonly document: PublishedFile;
+  readonly router: Router;
+  readonly quotas: Quotas;
+  /** The headers of what is not the content of a route, by the bucket of the request. */
+  readonly headers: Readonly<Record<BucketName, ErrorHeaders>>;
+  /** URL of the page that explains the errors. */
+  readonly documentation: string;
+  /** The pages that browsers get instead of problem documents, by the code of the error. */
+  readonly errorPages: ReadonlyMap<ErrorCode, ErrorPage>;
+}
+
+/** Of 204 to OPTIONS; of 404 and 308; and of all other errors. */
+export type ErrorHeaders = Readonly<Record<'options' | 'notFound' | 'error', HeaderList>>;
+
+export interface ErrorPage {
+  readonly body: Buffer;
+  /** Content-Type, and the headers that protect pages. */
+  readonly headers: HeaderList;
+}
+
+/** How often snapshot.json is looked at. 1 s. */
+const LOOK_MS = 1_000;
+/** A larger snapshot.json is invalid. 64 MiB. */
+const SNAPSHOT_MAX_BYTES = 64 * 1024 * 1024;
+
+/** Keeps the newest valid snapshot in service. */
+export class Snapshots {
+  readonly #dist: string;
+  readonly #log: Log;
+  #current: ActiveSnapshot | undefined;
+  /** The root and state of the snapshot.json that was read last, valid or not, and of that in service. */
+  #lastRead = '';
+  #accepted = '';
+  #treeExists = false;
+  #isCurrent = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** The last problem logged, so that it is logged once and not every second. */
+  #lastProblem = '';
+
+  /** @param dist the published tree */
+  constructor(dist: string, log: Log) {
+    this.#dist = dist;
+    this.#log = log;
+  }
+
+  /** Undefined before the first snapshot. */
+  get current(): ActiveSnapshot | undefined {
+    return this.#current;
+  }
+
+  /** Whether the last look found a snapshot.json. If not, a missing file proves nothing. */
+  get treeExists(): boolean {
+    return this.#treeExists;
+  }
+
+  /** Whether snapshot.json, at the last look, was the one in service. */
+  get isCurrent(): boolean {
+    return this.#isCurrent;
+  }
+
+  /**
+   * Looks now, and then every second. A missing snapshot is no error: the proxy waits.
+   *
+   * @throws SnapshotError if it is invalid, and errors of the file system
+   */
+  start(): void {
+    this.#look();
+    this.#timer = setInterval(() => this.look(), LOOK_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Looks for a new snapshot.json. Problems are logged, and the last good snapshot stays in service. */
+  look(): void {
+    try {
+      this.#look();
+    } catch (error) {
+      this.#isCurrent = false;
+      this.#logProblem(
+        error instanceof SnapshotError
+          ? error.message
+          : `${SNAPSHOT_FILE} can't be read (${errorCode(error) ?? String(error)})`,
+      );
+    }
+  }
+
+  #look(): void {
+    const root = findRoot(this.#dist);
+    const opened = root === undefined ? undefined : openFile(root, SNAPSHOT_FILE);
+    this.#treeExists = opened !== undefined;
+    if (root === undefined || opened === undefined) {
+      this.#lastRead = '';
+      this.#isCurrent = false;
+      this.#logProblem(`no ${SNAPSHOT_FILE}`);
+      return;
+    }
+    closeSync(opened.descriptor);
+    if (this.#lastRead === `${root} ${identityOf(opened.stats)}`) {
+      this.#isCurrent = this.#lastRead === this.#accepted;
+      return;
+    }
+    const { stats = opened.stats, bytes } = readWhole(root, SNAPSHOT_FILE, SNAPSHOT_MAX_BYTES) ?? {};
+    // A new file's problem is logged on a line of its own, and only once.
+    this.#lastRead = `${root} ${identityOf(stats)}`;
+    this.#lastProblem = '';
+    if (bytes === undefined)
+      throw new SnapshotError(
+        `${SNAPSHOT_FILE} can't be read whole: expected at most ${SNAPSHOT_MAX_BYTES} bytes`,
+      );
+    const before = this.#current;
+    const next = activate(
+      parseSnapshot(bytes.toString('utf8')),
+      root,
+      describeFile(SNAPSHOT_FILE, stats, bytes),
+    );
+    this.#current = next;
+    this.#accepted = this.#lastRead;
+    // A build without changes writes only its time, of which the operator need not hear.
+    const isKnown = this.#isCurrent && before?.version === next.version;
+    this.#isCurrent = true;
+    if (!isKnown) this.#log(`serving ${describeSnapshot(next.snapshot)}`);
+  }
+
+  #logProblem(problem: string): void {
+    const consequence = this.#current
+      ? `still serving ${describeSnapshot(this.#current.snapshot)}`
+      : 'responding 503 until there is a good one';
+    const line = `${problem}: ${consequence}`;
+    if (line !== this.#lastProblem) this.#log(line);
+    this.#lastProblem = line;
+  }
+}
+
+/** The folder without links in its path; undefined if there is none. */
+function findRoot(dist: string): string | undefined {
+  try {
+    return realpathSync.native(dist);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Computes what a snapshot needs in service.
+ *
+ * @param document snapshot.json as read
+ * @throws SnapshotError for a route table that names a file outside the tree, or is ambiguous
+ */
+function activate(snapshot: Snapshot, root: string, document: PublishedFile): ActiveSnapshot {
+  const { headers: declared, service, sequence, digest, downloads, files } = snapshot;
+  const quotas = publishedQuotas(snapshot);
+  const headersWith = (fields: Readonly<Record<string, string>>, bucket: BucketName): HeaderList =>
+    Object.entries({
+      ...declared.all,
+      'RateLimit-Policy': rateLimitPolicy(bucket, quotas),
+      ...fields,
+    }).flat();
+  const errorHeaders = (bucket: BucketName): ErrorHeaders => ({
+    options: headersWith(declared.options, bucket),
+    notFound: headersWith(declared.not_found, bucket),
+    error: headersWith(declared.error, bucket),
+  });
+  return {
+    root,
+    version: `${root} ${sequence} ${digest}`,
+    hashes: new Map([...downloads.files, ...files].map((each) => [each.file.slice(1), each])),
+    changedMs: document.changedMs,
+    snapshot,
+    document,
+    router: new Router(snapshot, (route) => headersWith(declared.content[route.class], route.bucket)),
+    quotas,
+    headers: { api: errorHeaders('api'), download: errorHeaders('download'), page: errorHeaders('page') },
+    documentation: service.base_url + service.docs,
+    errorPages: readErrorPages(snapshot, root),
+  };
+}
+
+/**
+ * RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers-10 §3): q tokens, w seconds to refill an
+ * empty bucket; a list if two limits apply. No `pk`: it would reveal addresses.
+ */
+function rateLimitPolicy(bucket: BucketName, quotas: Quotas): string {
+  const names = bucket === 'download' ? (['download', 'api'] as const) : [bucket];
+  return names
+    .map((name) => {
+      const { burst, emissionIntervalMs } = quotas[name];
+      return `"${name}";q=${burst};w=${Math.ceil((burst * emissionIntervalMs) / 1000)}`;
+    })
+    .join(', ');
+}
+
+/** A larger error page is not used. 256 KiB. */
+const PAGE_MAX_BYTES = 256 * 1024;
+
+/**
+ * Reads the error pages that a snapshot names, so that no number of errors costs memory. One that
+ * can't be read is left out until the next snapshot: the error is then a problem document.
+ */
+function readErrorPages({ errors, routes, headers }: Snapshot, root: string): ActiveSnapshot['errorPages'] {
+  const pages = new Map<ErrorCode, ErrorPage>();
+  const { 'Content-Security-Policy': policy } = headers.content.page;
+  const protection = policy === undefined ? [] : ['Content-Security-Policy', policy];
+  for (const code of ERROR_CODES) {
+    const route = routes.find(({ path }) => path === errors[code].page);
+    if (route === undefined || !isPage(route)) continue;
+    try {
+      const body = readWhole(root, route.file, PAGE_MAX_BYTES)?.bytes;
+      if (body !== undefined) pages.set(code, { body, headers: [...protection, 'Content-Type', route.type] });
+    } catch {
+      // As if there were none.
+    }
+  }
+  return pages;
+}
+
+/**
+ * The page of an error, if a person may have opened this address: the route is that of a page, or
+ * there is no route, and the path looks like that of a page. A browser gets the page, everything
+ * else the problem document.
+ */
+export function findErrorPage(
+  { errorPages, snapshot }: ActiveSnapshot,
+  match: RouteMatch,
+  code: ErrorCode,
+): ErrorPage | undefined {
+  const page = errorPages.get(code);
+  if (page === undefined || match.kind === 'redirect') return undefined;
+  const { route, path } = match;
+  if (route !== undefined) return route.isPage ? page : undefined;
+  // A path without an extension that is not among those for programs.
+  const isForPeople =
+    match.kind === 'refusal' &&
+    match.code === 'not_found' &&
+    !path.includes('.', path.lastIndexOf('/')) &&
+    !snapshot.problems_below.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+  return isForPeople ? page : undefined;
+}

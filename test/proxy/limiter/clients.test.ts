@@ -1,0 +1,299 @@
+import express from 'express';
+import { ipKeyGenerator } from 'express-rate-limit';
+import * as fc from 'fast-check';
+import { IncomingMessage } from 'node:http';
+import { BlockList, isIP, Socket, SocketAddress } from 'node:net';
+import { describe, expect, it } from 'vitest';
+
+import {
+  anonymize,
+  canonicalAddress,
+  clientKey,
+  createClientAddress,
+  forwardedAddress,
+  createRangeMatcher,
+  parseRanges,
+} from '../../../proxy/limiter/clients.js';
+
+const RUNS = 2_000;
+
+/** Numbers whose groups are often zero, so that "::" occurs in every place. */
+const ipv6Value = fc
+  .tuple(
+    fc.array(fc.constantFrom(0n, 0n, 0n, 1n, 0xan, 0xffffn, 0x2001n), { minLength: 8, maxLength: 8 }),
+    fc.bigInt({ min: 0n, max: (1n << 128n) - 1n }),
+    fc.boolean(),
+  )
+  .map(([groups, value, isSparse]) =>
+    isSparse ? groups.reduce<bigint>((sum, part) => (sum << 16n) | part, 0n) : value,
+  );
+
+function spelled(value: bigint, family: 'ipv4' | 'ipv6'): string {
+  const [groups, size] = family === 'ipv4' ? [4, 8n] : [8, 16n];
+  const parts = Array.from({ length: groups }, (_, index) => {
+    const part = (value >> (size * BigInt(groups - 1 - index))) & ((1n << size) - 1n);
+    return part.toString(family === 'ipv4' ? 10 : 16);
+  });
+  return parts.join(family === 'ipv4' ? '.' : ':');
+}
+
+const joined = (...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
+  fc.tuple(...parts).map((texts) => texts.join(''));
+
+/** Addresses in all spellings, and what is nearly one. */
+const nearlyAddress = fc.oneof(
+  fc.ipV4(),
+  fc.ipV6(),
+  ipv6Value.map((value) => spelled(value, 'ipv6')),
+  joined(fc.ipV6(), fc.constantFrom('%eth0', '%', '%1', '%a.b-c', '%%', '%a b', '%[')),
+  joined(
+    fc.constantFrom(
+      ...'::ffff: ::FFFF:0: :: 0:0:0:0:0:ffff: 64:ff9b:: 64:FF9B:1:: 64:ff9b::1: ::1:'.split(' '),
+    ),
+    fc.ipV4(),
+  ),
+  fc.string({ maxLength: 12 }),
+);
+
+/** As SocketAddress writes it, without the zone that it keeps in some versions of Node. */
+function binary(text: string): string {
+  const family = text.includes(':') ? 'ipv6' : 'ipv4';
+  return new SocketAddress({ address: text.replace(/%.*/, ''), family }).address;
+}
+
+/** IPv4 within IPv6. */
+const WITHIN = ['::ffff:', '64:ff9b::'];
+const within = new BlockList();
+for (const prefix of WITHIN) within.addSubnet(`${prefix}0.0.0.0`, 96, 'ipv6');
+
+describe('canonicalAddress', () => {
+  it(`accepts what node:net does, and means the same address, in ${RUNS} texts`, () => {
+    const counts = { 0: 0, 4: 0, 6: 0 };
+    fc.assert(
+      fc.property(nearlyAddress, (text) => {
+        const version = isIP(text);
+        const canonical = canonicalAddress(text);
+        counts[version === 4 ? 4 : version === 6 ? 6 : 0] += 1;
+        if (version === 0) return canonical === undefined;
+        if (canonical === undefined) return false;
+        const isIPv6 = canonical.includes(':');
+        const spellings = isIPv6 ? [canonical] : ['', ...WITHIN].map((prefix) => prefix + canonical);
+        return spellings.map(binary).includes(binary(text)) && !(isIPv6 && within.check(canonical, 'ipv6'));
+      }),
+      { numRuns: RUNS },
+    );
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(RUNS / 20);
+  });
+
+  it(`writes IPv6 as WHATWG's URL does (RFC 5952), over ${RUNS} addresses`, () => {
+    const isSame = fc.property(ipv6Value, (value) => {
+      const text = spelled(value, 'ipv6');
+      const isMapped = value >> 32n === 0xffffn;
+      return isMapped || `[${canonicalAddress(text)}]` === new URL(`http://[${text}]`).hostname;
+    });
+    expect(() => fc.assert(isSame, { numRuns: RUNS })).not.toThrow();
+  });
+});
+
+describe('forwardedAddress', () => {
+  it('ignores the port that some load balancers add, and brackets', () => {
+    fc.assert(
+      fc.property(fc.ipV4(), fc.ipV6(), fc.nat(65_535), (ipv4, ipv6, port) => {
+        expect(forwardedAddress(`${ipv4}:${port}`)).toBe(ipv4);
+        for (const element of [`[${ipv6}]:${port}`, `[${ipv6}]`, ipv6, `[${ipv6}%eth0]:${port}`])
+          expect(forwardedAddress(element)).toBe(canonicalAddress(ipv6));
+      }),
+    );
+  });
+
+  it('is undefined for anything else', () => {
+    const elements =
+      '1.2.3.4: 1.2.3.4:x 1.2.3.4:123456 [1.2.3.4 [] [::1]x [::1]80 [::1]: ::1]:80 ] - :80 for=1.2.3.4 "1.2.3.4"';
+    expect(elements.split(' ').filter((each) => forwardedAddress(each) !== undefined)).toEqual([]);
+  });
+});
+
+it(`clientKey is what express-rate-limit has for a /56, over ${RUNS} addresses`, () => {
+  const isSame = fc.property(ipv6Value, (value) => {
+    const address = canonicalAddress(spelled(value, 'ipv6')) ?? '';
+    return clientKey(address) === (address.includes(':') ? ipKeyGenerator(address, 56) : address);
+  });
+  expect(() => fc.assert(isSame, { numRuns: RUNS })).not.toThrow();
+});
+
+it.each([
+  [undefined, 'gone'],
+  ['192.0.2.7', '192.0.2.7'],
+  ['2001:db8:0:1200::1', '2001:db8:0:1200::/56'],
+  ['2001:db8:0:12ff:ffff:ffff:ffff:ffff', '2001:db8:0:1200::/56'],
+  ['2001:db8:0:1300::1', '2001:db8:0:1300::/56'],
+])('clientKey of %s is %s', (address, key) => {
+  expect(clientKey(address && (canonicalAddress(address) ?? address))).toBe(key);
+});
+
+it.each([
+  ['192.0.2.77', '192.0.2.0/24'],
+  ['::ffff:192.0.2.7', '192.0.2.0/24'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+  // 6to4 has the IPv4 address in the 32 bits after the first 16.
+  ['2002:c633:6401::1', '2002:c633:6400::/40'],
+  // IPv4-compatible, in both spellings.
+  ['::198.51.100.9', '::/48'],
+  ['::c633:6409', '::/48'],
+  ['64:ff9b::198.51.100.9', '198.51.100.0/24'],
+  ['64:ff9b:1::198.51.100.9', '64:ff9b:1::/48'],
+  ['fe80::1%eth0', 'fe80::/48'],
+  ['somebody', 'unknown'],
+])('anonymize of %s is %s', (address, network) => {
+  expect(anonymize(address)).toBe(network);
+});
+
+describe('parseRanges', () => {
+  const ANYBODY = 'anybody could choose the address';
+  it.each([
+    ['true', `${ANYBODY} they are limited by`],
+    ['10.0.0.0/8,::/0', `${ANYBODY} they are limited by`],
+    ['1', 'a count of hops trusts anyone who reaches this port by a shorter way'],
+    ['proxy.example', 'the name "proxy.example" is not looked up'],
+    ['Loopback', 'the name "Loopback" is not looked up'],
+    ['uniquelocal', 'ranges in CIDR notation or loopback, linklocal, private, separated by commas'],
+    ['10.0.0.0/8,', 'not ""'],
+    ['0.0.0.0/1,128.0.0.0/1', `narrower ranges than "0.0.0.0/1": ${ANYBODY}`],
+    ['2000::/3', `narrower ranges than "2000::/3": ${ANYBODY}`],
+    ['10.0.0.0/33', 'a prefix of 1 to 32 bits in "10.0.0.0/33"'],
+    ['fc00::/129', 'a prefix of 1 to 128 bits in "fc00::/129"'],
+    ...'10.0.0.0/|10.0.0.0/-8|10.0.0.0/255.0.0.0|10/8|010.0.0.0/8|10.0.0.0/8 192.0.2.1|'
+      .split('|')
+      .map((list) => [list, `not "${list}"`]),
+    ['64:ff9b::/96', 'ranges of IPv4 written as IPv4, not as "64:ff9b::/96"'],
+  ])('refuses "%s" with the reason', (list = '', reason) => {
+    expect(() => parseRanges(list)).toThrow(reason);
+  });
+
+  it('reads ranges, addresses and names, with spaces around the commas', () => {
+    expect(parseRanges(' 10.0.0.0/8, 192.0.2.7 ,2001:db8::/32')).toEqual([
+      { address: '10.0.0.0', prefix: 8, family: 'ipv4' },
+      { address: '192.0.2.7', prefix: 32, family: 'ipv4' },
+      { address: '2001:db8::', prefix: 32, family: 'ipv6' },
+    ]);
+  });
+});
+
+describe('createRangeMatcher', () => {
+  it('of nothing matches nobody, and nothing matches what is no address', () => {
+    expect(createRangeMatcher([])('127.0.0.1')).toBe(false);
+    const isLocal = createRangeMatcher(parseRanges('loopback'));
+    expect(['', 'localhost', ':::', '127.1'].filter(isLocal)).toEqual([]);
+  });
+
+  it.each([
+    ['loopback', '127.0.0.1 127.255.0.1 ::1 ::ffff:127.0.0.1', '128.0.0.1 ::2 10.0.0.1 ::127.0.0.1'],
+    ['linklocal', '169.254.0.1 fe80::1%eth0 febf::1', '169.255.0.1 fec0::1 192.168.0.1'],
+    [
+      'private',
+      '10.255.255.255 172.31.255.255 192.168.0.1 fdff::1',
+      '172.32.0.0 fe00::1 127.0.0.1 100.64.0.1',
+    ],
+    ['192.0.2.0/24', '192.0.2.7 ::ffff:192.0.2.7 64:ff9b::192.0.2.7', '64:ff9b:1::192.0.2.7 ::192.0.2.7'],
+    ['::/8', '::1 ff::', '1.2.3.4 ::ffff:1.2.3.4 64:ff9b::1.2.3.4 100::'],
+  ])('of %s matches %s, and not %s', (list, inside, outside) => {
+    const matched = `${inside} ${outside}`.split(' ').filter(createRangeMatcher(parseRanges(list)));
+    expect(matched.join(' ')).toBe(inside);
+  });
+});
+
+/** What a proxy that trusts these ranges takes for the client, and what it logs. */
+function reader(ranges?: string) {
+  const log: string[] = [];
+  let nowMs = 0;
+  const isTrusted = createRangeMatcher(ranges === undefined ? [] : parseRanges(ranges));
+  const dependencies = { clock: () => nowMs, log: (line: string) => void log.push(line) };
+  const app = express();
+  const clientAddress = createClientAddress(app, isTrusted, dependencies);
+  return {
+    log,
+    advance: (ms: number) => void (nowMs += ms),
+    read: (peer: string | undefined, header?: string) => {
+      const socket = new Socket();
+      Object.defineProperty(socket, 'remoteAddress', { value: peer });
+      const request = new IncomingMessage(socket);
+      // As Express does with each.
+      Object.setPrototypeOf(request, app.request);
+      if (header !== undefined) request.headers['x-forwarded-for'] = header;
+      return clientAddress(request);
+    },
+  };
+}
+
+const WARNING =
+  'which --trust-proxy does not cover, and is ignored: if that is a proxy of yours, all its clients share one limit';
+
+describe('createClientAddress', () => {
+  it('returns the peer if that is no trusted proxy, whatever a header claims', () => {
+    for (const { read } of [reader(), reader('10.0.0.0/8')]) {
+      for (const peer of ['192.0.2.7', '::ffff:192.0.2.7'])
+        expect(read(peer, '198.51.100.1')).toBe('192.0.2.7');
+      expect(read('a socket file')).toBe('a socket file');
+      expect(read(undefined, '198.51.100.1')).toBeUndefined();
+    }
+  });
+
+  it.each([
+    // The proxy vouches for the last one only.
+    ['198.51.100.1', '198.51.100.1'],
+    ['203.0.113.9, 198.51.100.1', '198.51.100.1'],
+    // The last is a proxy of ours, so the one before it counts.
+    ['203.0.113.9, 198.51.100.1, 10.0.0.2', '198.51.100.1'],
+    ['203.0.113.9,198.51.100.1,10.0.0.2,10.0.0.3', '198.51.100.1'],
+    // All of them are ours: the first sent it.
+    ['10.0.0.9, 10.0.0.2', '10.0.0.9'],
+    // Nobody vouches for what is left of the client.
+    ['unknown, <script>, 198.51.100.1', '198.51.100.1'],
+    ['10.0.0.1, 198.51.100.1', '198.51.100.1'],
+    // Empty elements do not count.
+    ['198.51.100.1, , 10.0.0.2,', '198.51.100.1'],
+    // Other spellings.
+    ['198.51.100.1:4711', '198.51.100.1'],
+    ['[2001:DB8::7]:4711, ::ffff:10.0.0.2', '2001:db8::7'],
+    ['::ffff:198.51.100.1', '198.51.100.1'],
+    ['[64:ff9b::198.51.100.1]:4711, 64:ff9b::10.0.0.2', '198.51.100.1'],
+    // Nothing to trust: the socket's peer.
+    ['unknown', '10.0.0.1'],
+    ['198.51.100.1, unknown', '10.0.0.1'],
+    ['198.51.100.1, unknown, 10.0.0.2', '10.0.0.1'],
+    ['198.51.100.1 10.0.0.2', '10.0.0.1'],
+    ['for=198.51.100.1', '10.0.0.1'],
+    ['', '10.0.0.1'],
+    [' , ,', '10.0.0.1'],
+  ])('behind a trusted proxy that sends "%s" returns %s', (header, expected) => {
+    const { read, log } = reader('10.0.0.0/8');
+    expect(read('10.0.0.1', header)).toBe(expected);
+    expect(read('::ffff:10.0.0.1', header)).toBe(expected);
+    expect(log).toEqual([]);
+  });
+
+  it('warns at most once a minute of X-Forwarded-For from elsewhere, naming a network and no address', () => {
+    const { read, log, advance } = reader('10.0.0.0/8');
+    read('192.0.2.7', '198.51.100.1');
+    read('192.0.2.7', '198.51.100.2');
+    read('203.0.113.8', '198.51.100.3');
+    advance(59_999);
+    read('203.0.113.8', '198.51.100.3');
+    expect(log).toEqual([`X-Forwarded-For comes from 192.0.2.0/24, ${WARNING}`]);
+    advance(1);
+    read('2001:db8:1:2::3', '198.51.100.3');
+    expect(log.slice(1)).toEqual([
+      `X-Forwarded-For comes from 2001:db8:1::/48, ${WARNING} (and 3 more since the last such line)`,
+    ]);
+    advance(60_000);
+    read('203.0.113.8', '198.51.100.3');
+    expect(log.slice(2)).toEqual([`X-Forwarded-For comes from 203.0.113.0/24, ${WARNING}`]);
+  });
+
+  it('does not warn where trusting it would change nothing', () => {
+    const { read, log } = reader();
+    for (const header of ['192.0.2.7', '::ffff:192.0.2.7', 'unknown', '', undefined])
+      read('192.0.2.7', header);
+    expect(log).toEqual([]);
+  });
+});

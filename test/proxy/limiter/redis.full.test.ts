@@ -1,0 +1,361 @@
+import {
+  assert as check,
+  asyncProperty,
+  array,
+  boolean,
+  constantFrom,
+  integer,
+  record,
+  tuple,
+} from 'fast-check';
+import { Redis } from 'ioredis';
+import { connect, createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+
+import { decide, emissionMs, refund, type Quota } from '../../../proxy/limiter/gcra.js';
+import { MemoryStore } from '../../../proxy/limiter/buckets.js';
+import { GCRA_SCRIPT, parseReply, RedisBuckets, redisKey } from '../../../proxy/limiter/redis.js';
+import { redisUrl } from '../../../proxy/settings.js';
+import { hasRedis, startRedis, type TestRedis } from './redis-server.js';
+import { gate, listenOn } from '../support.js';
+import { containing } from '../../support/values.js';
+import { freePort } from '../../support/ports.js';
+
+const HAS_REDIS = hasRedis('redis.full.test.ts');
+/** No token comes back while a test runs. */
+const SLOW: Quota = { burst: 5, emissionIntervalMs: 600_000 };
+const NOW_MS = 1_800_000_000_000;
+const clock = (): number => NOW_MS;
+/** On a busy machine Redis may be too late for the budget of 50 ms, which no test can change. */
+const IN_TIME = { retry: 4 };
+
+it('parseReply throws on a reply that the script can’t have returned', () => {
+  const lists = [[], [1], [1, 2, 3], [1, null], ['1', '2'], [1, 2.5]];
+  for (const reply of [null, 7, { 0: 1, 1: 2 }, ...lists])
+    expect(() => parseReply(reply)).toThrow('an invalid reply');
+  expect(parseReply([1, 2])).toEqual({ nowMs: 1, tat: 2 });
+});
+
+describe.skipIf(!HAS_REDIS)('GCRA_SCRIPT in a real Redis', () => {
+  let server: TestRedis;
+  let redis: Redis;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    redis = new Redis(server.url);
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.remove();
+  });
+
+  /** The script as it is, but for the clock, which the test passes. */
+  const withClock = GCRA_SCRIPT.replace("redis.call('TIME')", '{ ARGV[3], ARGV[4] }');
+
+  async function runAt(nowMs: number, key: string, quota: Quota, emission: number) {
+    const time = [Math.floor(nowMs / 1000), (nowMs % 1000) * 1000 + 999];
+    const capacity = quota.burst * quota.emissionIntervalMs;
+    return parseReply(await redis.eval(withClock, 1, key, emission, capacity, ...time));
+  }
+
+  it('agrees with decide() and refund() over 20,000 random steps', async () => {
+    const counts = { allowed: 0, refused: 0, full: 0, refunded: 0 };
+    // Intervals so long that no key expires while the test, on its faster clock, still needs it.
+    const anyQuota = record({
+      burst: integer({ min: 1, max: 30 }),
+      emissionIntervalMs: integer({ min: 20_000, max: 90_000 }),
+    });
+    const anyStep = tuple(integer({ min: 0, max: 99 }), constantFrom(1, 1, 0.5, 1 / 3, 0.1), boolean());
+    let client = 0;
+    await check(
+      asyncProperty(anyQuota, array(anyStep, { minLength: 200, maxLength: 200 }), async (quota, steps) => {
+        client += 1;
+        const key = redisKey('steps', quota, String(client));
+        let nowMs = NOW_MS + client;
+        let expected: number | undefined;
+        for (const [percent, cost, isRefunded] of steps) {
+          nowMs += percent === 99 ? 10_000_000 : Math.floor((percent * quota.emissionIntervalMs) / 100);
+          const { tat } = await runAt(nowMs, key, quota, emissionMs(quota, cost));
+          const decision = decide(expected, nowMs, quota, cost);
+          expect(decide(tat, nowMs, quota, cost)).toEqual(decision);
+          expected = decision.tat;
+          if (!decision.allowed) counts.refused += 1;
+          else if (decision.used === 1) counts.full += 1;
+          else counts.allowed += 1;
+          if (decision.allowed && isRefunded && percent % 4 === 0) {
+            counts.refunded += 1;
+            await runAt(nowMs, key, quota, -emissionMs(quota, cost));
+            expected = refund(expected, nowMs, quota, cost);
+          }
+        }
+      }),
+      { numRuns: 100, endOnFailure: true },
+    );
+    // All states were met.
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(400);
+  });
+
+  it('writes whole milliseconds, and lets a key go when its bucket is full', async () => {
+    const quota = { burst: 60, emissionIntervalMs: 1000 };
+    for (let count = 0; count < 3; count += 1) await runAt(NOW_MS, 'expiry', quota, 1000);
+    expect(await redis.get('expiry')).toBe('1800000003000');
+    const left = await redis.pttl('expiry');
+    expect(left).toBeGreaterThan(2_500);
+    expect(left).toBeLessThanOrEqual(3_000);
+    await runAt(NOW_MS, 'expiry', quota, -2000);
+    expect(await redis.get('expiry')).toBe('1800000001000');
+    await runAt(NOW_MS, 'expiry', quota, -2000);
+    expect(await redis.exists('expiry')).toBe(0);
+  });
+
+  it('takes no bucket for emptier than empty when the server’s clock goes back, nor one it can’t read', async () => {
+    const quota = { burst: 3, emissionIntervalMs: 1000 };
+    await runAt(NOW_MS, 'back', quota, 1000);
+    const nowMs = NOW_MS - 3_600_000;
+    const { tat } = await runAt(nowMs, 'back', quota, 1000);
+    expect(decide(tat, nowMs, quota)).toMatchObject({ allowed: false, nextTokenMs: 1000 });
+    await redis.set('odd', 'nonsense');
+    expect(await runAt(NOW_MS, 'odd', SLOW, 1000)).toEqual({ nowMs: NOW_MS, tat: NOW_MS });
+  });
+});
+
+async function started(url: string) {
+  const log: string[] = [];
+  const buckets = new RedisBuckets(url, (line) => void log.push(line));
+  onTestFinished(() => buckets.close());
+  await buckets.start();
+  /** Takes from this client's bucket: whether it was allowed, or undefined if Redis failed. */
+  const take = async (client: string) => (await buckets.take(client, SLOW, 1))?.allowed;
+  return { buckets, log, take };
+}
+
+async function server(...settings: Parameters<typeof startRedis>): Promise<TestRedis> {
+  const redis = await startRedis(...settings);
+  onTestFinished(redis.remove);
+  return redis;
+}
+
+/** How long it takes to ask twenty times, of which each would wait for 50 ms. */
+async function twentyMs(take: (client: string) => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  for (let count = 0; count < 20; count += 1) expect(await take('a')).toBeUndefined();
+  return performance.now() - startedMs;
+}
+
+/** A client to ask a server by. */
+function adminOf(url: string): Redis {
+  const admin = new Redis(url);
+  onTestFinished(() => admin.disconnect());
+  return admin;
+}
+
+const down = (port: number, reason: string): string =>
+  `Redis at 127.0.0.1:${port} can't be used (${reason}): until it can, this process limits by itself`;
+const up = (port: number): string =>
+  `Redis at 127.0.0.1:${port} keeps the limits, shared with every proxy that uses it`;
+const upAgain = (port: number): string => `Redis at 127.0.0.1:${port} is up again: the limits are shared`;
+
+describe('RedisBuckets without Redis', () => {
+  it('says so once when nobody listens, fails at once, and counts the fallbacks', async () => {
+    const port = await freePort();
+    const { buckets, log, take } = await started(`redis://127.0.0.1:${port}`);
+    expect(buckets.isUp).toBe(false);
+    expect(await twentyMs(take)).toBeLessThan(1_000);
+    // It has tried again.
+    await pause(1_200);
+    expect(log).toEqual([down(port, 'ECONNREFUSED')]);
+    expect(buckets.fallbacks).toBe(20);
+  });
+
+  it('says so when somebody listens and is silent, or talks nonsense', async () => {
+    const http = 'HTTP/1.1 400 Bad Request\r\n\r\n';
+    for (const said of ['', http, '+OK\r\n'.repeat(50), ':7\r\n'.repeat(50), '*-7\r\n', '\u0000']) {
+      const port = await listenOn(
+        createServer((socket) => {
+          onTestFinished(() => void socket.destroy());
+          socket.on('error', () => socket.destroy()).on('data', () => socket.write(said));
+        }),
+      );
+      const { buckets, log, take } = await started(`redis://127.0.0.1:${port}`);
+      expect([buckets.isUp, await take('a'), log.length]).toEqual([false, undefined, 1]);
+      expect(log.join()).toContain(`Redis at 127.0.0.1:${port} can't be used (`);
+    }
+  });
+});
+
+/** A server before Redis, which can hold its replies back until they are let go. */
+async function heldServer(redisPort: number) {
+  let passed = Promise.resolve();
+  const server = createServer({ noDelay: true }, (socket) => {
+    const redis = connect(redisPort, '127.0.0.1');
+    onTestFinished(() => void [socket, redis].map((each) => each.destroy()));
+    socket.pipe(redis);
+    redis.on('data', (reply) => void passed.then(() => socket.write(reply)));
+  });
+  const hold = (): (() => void) => {
+    const held = gate();
+    ({ passed } = held);
+    return held.letGo;
+  };
+  return { port: await listenOn(server), hold };
+}
+
+describe.skipIf(!HAS_REDIS)('RedisBuckets with a real Redis', () => {
+  it('waits 50 ms for a frozen Redis, then skips it for a second, asks once, and returns when it thaws', async () => {
+    const redis = await server();
+    const { buckets, log, take } = await started(redis.url);
+    redis.signal('SIGSTOP');
+    const late = async (): Promise<number> => {
+      const startedMs = performance.now();
+      expect(await take('a')).toBeUndefined();
+      return performance.now() - startedMs;
+    };
+    expect(await late()).toBeGreaterThan(45);
+    expect(buckets.isUp).toBe(false);
+    expect(await twentyMs(take)).toBeLessThan(1_000);
+    await pause(1_100);
+    // One asks, the others do not wait for it.
+    const [askedMs, othersMs] = await Promise.all([late(), twentyMs(take)]);
+    expect(askedMs).toBeGreaterThan(45);
+    expect(othersMs).toBeLessThan(1_000);
+    expect(buckets.fallbacks).toBe(42);
+    // Longer than a silent connection is kept (5 s): the next handshake is silent as well.
+    await pause(6_500);
+    expect(buckets.isUp).toBe(false);
+    redis.signal('SIGCONT');
+    await expect.poll(() => take('b'), { interval: 200 }).toBe(true);
+    expect(buckets.isUp).toBe(true);
+    const frozen = 'no answer within 50 ms';
+    expect(log).toEqual([up(redis.port), down(redis.port, frozen), upAgain(redis.port)]);
+  });
+
+  it('does not blame Redis for a pause of this process', async () => {
+    const redis = await server();
+    const { buckets, log, take } = await started(redis.url);
+    const taking = ['a', 'b'].map(take);
+    for (const untilMs = performance.now() + 200; performance.now() < untilMs;);
+    expect(await Promise.all(taking)).toEqual([true, true]);
+    expect([log, buckets.fallbacks]).toEqual([[up(redis.port)], 0]);
+  });
+
+  it(
+    'skips a late Redis for the whole second, although replies to what was asked later are in time',
+    IN_TIME,
+    async () => {
+      const { port, hold } = await heldServer((await server()).port);
+      const { buckets, log, take } = await started(`redis://127.0.0.1:${port}`);
+      const letGo = hold();
+      const late = take('a');
+      await pause(30);
+      const inTime = take('b');
+      await late;
+      letGo();
+      expect([await late, await inTime, buckets.isUp]).toEqual([undefined, true, false]);
+      expect(await take('c')).toBeUndefined();
+      await pause(1_100);
+      expect(await take('c')).toBe(true);
+      expect(log).toEqual([up(port), down(port, 'no answer within 50 ms'), upAgain(port)]);
+    },
+  );
+
+  it('does without a Redis that became a replica, is out of memory or forgot the script', async () => {
+    const redis = await server();
+    const admin = adminOf(redis.url);
+    const { buckets, log, take } = await started(redis.url);
+    await admin.script('FLUSH');
+    expect(await take('a')).toBe(true);
+    await admin.replicaof('127.0.0.1', '1');
+    expect(await take('b')).toBeUndefined();
+    expect(buckets.isUp).toBe(false);
+    await admin.replicaof('NO', 'ONE');
+    await expect.poll(() => take('c'), { interval: 200 }).toBe(true);
+    await admin.config('SET', 'maxmemory', '1');
+    expect(await take('c')).toBeUndefined();
+    await admin.config('SET', 'maxmemory', '0');
+    await expect.poll(() => take('c'), { interval: 200 }).toBe(true);
+    expect(log).toHaveLength(5);
+    expect(log[1]).toMatch(/can't be used \(READONLY /);
+    expect(log[3]).toMatch(/can't be used \(OOM /);
+  });
+
+  it('logs in, on a port or a socket, uses the database named there, and never says the password', async () => {
+    const redis = await server(['--requirepass', 'pa55word']);
+    const wrong = await started(`redis://:wr0ng@127.0.0.1:${redis.port}`);
+    expect(wrong.log).toEqual([containing("can't be used (WRONGPASS ")]);
+    const none = await started(redis.url);
+    expect(none.log).toEqual([containing("can't be used (NOAUTH ")]);
+    const onSocket = await server(['--requirepass', 'pa55&word'], 'socket');
+    const query = `db=3&password=${encodeURIComponent('pa55&word')}`;
+    for (const [name, url] of [
+      [`127.0.0.1:${redis.port}`, `redis://:pa55word@127.0.0.1:${redis.port}/3`],
+      [onSocket.name, redisUrl(`${onSocket.url}?${query}`)],
+    ] as const) {
+      const right = await started(url);
+      expect(right.log).toEqual([`Redis at ${name} keeps the limits, shared with every proxy that uses it`]);
+      expect([await right.take('a'), await adminOf(url).exists('a')]).toEqual([true, 1]);
+    }
+    expect([wrong, none].flatMap(({ log }) => log).join()).not.toMatch(/wr0ng|pa55/);
+  });
+});
+
+/** A limit as the proxy makes it, on a Redis that may be none. */
+async function storeOn(url: string) {
+  const redis = new RedisBuckets(url, () => undefined);
+  onTestFinished(() => redis.close());
+  await redis.start();
+  const local = new MemoryStore({ quota: SLOW, maxClients: 9, clock });
+  const store = redis.store('api', local, clock);
+  /** The hits of some requests, one after the other. */
+  const hits = async (key: string, count = 1): Promise<number[]> => {
+    const all: number[] = [];
+    for (let index = 0; index < count; index += 1) all.push((await store.increment(key)).totalHits);
+    return all;
+  };
+  return { store, local, redis, hits };
+}
+
+it('RedisBuckets.store without Redis is the local store', async () => {
+  const { store, local, redis, hits } = await storeOn(`redis://127.0.0.1:${await freePort()}`);
+  expect([await hits('a'), await hits('a@0.5')]).toEqual([[1], [2]]);
+  expect(local.increment('a').totalHits).toBe(3);
+  await store.decrement('a');
+  expect(await hits('a')).toEqual([3]);
+  expect(redis.fallbacks).toBe(3);
+});
+
+describe.skipIf(!HAS_REDIS)('RedisBuckets.store with a real Redis', () => {
+  it(
+    'counts as MemoryStore does, in tokens and parts of them, from the beginning under a changed quota',
+    IN_TIME,
+    async () => {
+      const { url } = await server();
+      const { store, local, hits } = await storeOn(url);
+      // A refusal is limit + 1, and takes nothing.
+      expect(await hits('a', 8)).toEqual([1, 2, 3, 4, 5, 6, 6, 6]);
+      const resetMs = Number((await store.increment('a')).resetTime);
+      expect(resetMs).toBeGreaterThan(NOW_MS + 590_000);
+      expect(resetMs).toBeLessThanOrEqual(NOW_MS + 600_000);
+      expect(resetMs % 1000).toBe(0);
+      expect(await hits('b@0.25', 5)).toEqual([1, 1, 1, 1, 2]);
+      await store.decrement('b@0.25');
+      expect(await hits('b')).toEqual([2]);
+      local.quota = { burst: 2, emissionIntervalMs: 600_000 };
+      expect(await hits('a', 3)).toEqual([1, 2, 3]);
+      const keys = (await adminOf(url).keys('*')).toSorted();
+      expect(keys).toEqual(
+        ['2x600000:a', '5x600000:a', '5x600000:b'].map((key) => `register-api:api:${key}`),
+      );
+    },
+  );
+
+  it('leaves the local bucket alone while Redis answers, and starts there with a full one', async () => {
+    const redis = await server();
+    const { hits, redis: buckets } = await storeOn(redis.url);
+    await hits('a', 6);
+    await redis.kill();
+    await expect.poll(() => buckets.isUp, { timeout: 500 }).toBe(false);
+    expect(await hits('a', 2)).toEqual([1, 2]);
+    expect(await buckets.refund('a', SLOW, 1)).toBe(false);
+  });
+});

@@ -1,0 +1,166 @@
+import { readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+
+import { createAdminServer, describeReadiness, Metrics, type MetricSources } from '../../proxy/operations.js';
+import { PROJECT } from '../support/project.js';
+import { listenOn } from './support.js';
+
+const BUILT_MS = Date.UTC(2026, 10, 20, 9, 0, 0);
+const FACTS = { sequence: 3, as_of: '2026-11-20T08:00:00Z', built_at: '2026-11-20T09:00:00Z' };
+const READY = {
+  snapshot: FACTS,
+  isCurrent: true,
+  isStopping: false,
+  nowMs: BUILT_MS,
+  maxAgeMs: undefined,
+};
+
+const READY_NOW = describeReadiness(READY);
+
+const listen = async (server: Server): Promise<string> => `http://127.0.0.1:${await listenOn(server)}`;
+
+describe('createAdminServer', () => {
+  const metrics = {
+    contentType: 'text/plain; charset=utf-8',
+    read: async () => 'register_proxy_connections 0\n',
+  };
+
+  it('has pages for liveness, readiness and metrics, also for HEAD, and nothing else', async () => {
+    const stopping = { status: 503, body: { ready: false, reason: 'stopping' } } as const;
+    const base = await listen(createAdminServer(metrics, () => stopping));
+    const health = await fetch(`${base}/healthz`);
+    expect([health.status, await health.text()]).toEqual([200, '{"status":"ok"}\n']);
+    const ready = await fetch(`${base}/readyz?x=y`);
+    expect([ready.status, ready.headers.get('cache-control')]).toEqual([503, 'no-store']);
+    expect(await ready.json()).toEqual(stopping.body);
+    const scraped = await fetch(`${base}/metrics`);
+    expect(scraped.headers.get('content-type')).toBe(metrics.contentType);
+    expect(await scraped.text()).toBe('register_proxy_connections 0\n');
+    const head = await fetch(`${base}/metrics`, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, '29', '']);
+    for (const path of ['/', '/__proto__']) expect((await fetch(base + path)).status).toBe(404);
+    expect((await fetch(`${base}/metrics`, { method: 'POST' })).status).toBe(404);
+  });
+
+  it('responds 500 without a stack trace if the metrics can not be read', async () => {
+    const logged = vi.spyOn(console, 'error').mockReturnValue();
+    onTestFinished(() => logged.mockRestore());
+    const failing = { ...metrics, read: () => Promise.reject(new Error('no metrics')) };
+    const failed = await fetch(`${await listen(createAdminServer(failing, () => READY_NOW))}/metrics`);
+    expect([failed.status, (await failed.text()).includes('no metrics')]).toEqual([500, false]);
+    await expect.poll(() => String(logged.mock.calls)).toContain('no metrics');
+  });
+});
+
+describe('describeReadiness', () => {
+  const unreadable = 'snapshot.json is missing or was refused; the log says why';
+  const old = 'the snapshot was built more than 60 s ago';
+  it.each<[string, Partial<Parameters<typeof describeReadiness>[0]>, object]>([
+    [
+      'while snapshot.json is refused',
+      { isCurrent: false },
+      { reason: unreadable, ...FACTS, age_seconds: 0 },
+    ],
+    [
+      'of a snapshot older than allowed',
+      { nowMs: BUILT_MS + 60_001, maxAgeMs: 60_000 },
+      { reason: old, ...FACTS, age_seconds: 60 },
+    ],
+    ['while stopping without a snapshot', { isStopping: true, snapshot: undefined }, { reason: 'stopping' }],
+    ['up to that age', { nowMs: BUILT_MS + 60_000, maxAgeMs: 60_000 }, { ...FACTS, age_seconds: 60 }],
+    ['at any age if none is set', { nowMs: BUILT_MS + 86_400_000 }, { ...FACTS, age_seconds: 86_400 }],
+    ['if our clock is behind', { nowMs: BUILT_MS - 5_000, maxAgeMs: 60_000 }, { ...FACTS, age_seconds: 0 }],
+  ])('%s', (_, facts, body) => {
+    const ready = !('reason' in body);
+    expect(describeReadiness({ ...READY, ...facts })).toEqual({
+      status: ready ? 200 : 503,
+      body: { ready, ...body },
+    });
+  });
+});
+
+const BUILT = '2026-11-20T09:00:00Z';
+const READ = '2026-11-20T08:00:00Z';
+const SNAPSHOT = { sequence: 3, as_of: READ, built_at: BUILT };
+
+function sources(changes: Partial<MetricSources> = {}): MetricSources {
+  const local = { size: 2, evictions: 1 };
+  return {
+    snapshots: { current: { snapshot: SNAPSHOT }, isCurrent: true },
+    files: { bytes: 4_096 },
+    limits: { local: { api: local, download: local, page: local } },
+    connections: () => 5,
+    redis: undefined,
+    build: { version: '1.2.3', node: '20.0.0' },
+    ...changes,
+  };
+}
+
+/** Our samples of a scrape, by name without the prefix and labels as printed. */
+async function scrape(metrics: Metrics, changes?: Partial<MetricSources>) {
+  metrics.watch(sources(changes));
+  const samples = (await metrics.read()).matchAll(/^register_proxy_(\S+) (\S+)$/gm);
+  return Object.fromEntries([...samples].map(([, name = '', value]) => [name, value]));
+}
+
+describe('Metrics', () => {
+  it('has a histogram of durations whose buckets are cumulative and include their bound', async () => {
+    const metrics = new Metrics();
+    for (const seconds of [0.0001, 0.0005, 0.0006, 61]) metrics.responded('page', 200, seconds, 0);
+    const samples = await scrape(metrics);
+    const bounds = ['0.0005', '0.001', '60', '+Inf'];
+    const counts = bounds.map((bound) => samples[`request_duration_seconds_bucket{le="${bound}"}`]);
+    expect(counts.join(' ')).toBe('2 3 3 4');
+    expect(samples['request_duration_seconds_count']).toBe('4');
+    expect(Number(samples['request_duration_seconds_sum'])).toBeCloseTo(61.0012);
+  });
+
+  it('says NaN where there is no value, and of Redis only if there is one', async () => {
+    const snapshots = { current: undefined, isCurrent: false };
+    const none = await scrape(new Metrics(), { snapshots });
+    expect(none).toMatchObject({
+      snapshot_sequence: 'Nan',
+      snapshot_built_timestamp_seconds: 'Nan',
+      snapshot_readable: '0',
+    });
+    expect(none).not.toHaveProperty('redis_up');
+    const empty = { current: { snapshot: { ...SNAPSHOT, as_of: null } }, isCurrent: true };
+    const samples = await scrape(new Metrics(), { snapshots: empty, redis: { isUp: false, fallbacks: 12 } });
+    expect(samples).toMatchObject({
+      snapshot_as_of_timestamp_seconds: 'Nan',
+      redis_up: '0',
+      redis_fallbacks_total: '12',
+    });
+  });
+});
+
+/** The names that a file has, of metrics of the proxy and of its process. */
+const namesIn = (file: string): string[] => {
+  const text = readFileSync(join(PROJECT, 'deploy', file), 'utf8');
+  const names = text.match(/\b(?:register_proxy|process|nodejs)_[a-z0-9_]+/g) ?? [];
+  // A histogram has three series for its name.
+  return [...new Set(names.map((name) => name.replace(/_bucket$/, '')))];
+};
+const exposed = async (): Promise<string[]> => {
+  const metrics = new Metrics();
+  metrics.watch(sources({ redis: { isUp: true, fallbacks: 0 } }));
+  return [...(await metrics.read()).matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name);
+};
+
+describe('the alerts and the dashboard of deploy/', () => {
+  it.each(['prometheus-alerts.yml', 'grafana-dashboard.json'])(
+    'name metrics that exist: %s',
+    async (file) => {
+      const used = namesIn(file);
+      expect(await exposed()).toEqual(expect.arrayContaining(used));
+      expect(used.length).toBeGreaterThan(5);
+    },
+  );
+
+  it('show every metric of the proxy on the dashboard', async () => {
+    const ours = (await exposed()).filter((name) => name.startsWith('register_proxy_'));
+    expect(namesIn('grafana-dashboard.json')).toEqual(expect.arrayContaining(ours));
+  });
+});

@@ -1,0 +1,146 @@
+import { Command } from 'commander';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+import { OPTIONS, readSettings, type Settings } from '../../proxy/settings.js';
+
+/** The settings that flags (by the name that commander gives them) and variables make. */
+function resolve(flags: Record<string, string | true>, variables: Record<string, string> = {}): Settings {
+  const command = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  const options = new Map(OPTIONS.map((option) => [option.attributeName(), option.long ?? '']));
+  const parts = Object.entries(flags).flatMap(([key, value]) => [
+    options.get(key) ?? key,
+    ...(value === true ? [] : [value]),
+  ]);
+  return readSettings(command, parts, process.env);
+}
+
+afterEach(() => vi.unstubAllEnvs());
+
+/** A value for each setting, as text. */
+const VALUES: Readonly<Record<string, string>> = {
+  dist: 'tree',
+  port: '1',
+  host: '::1',
+  trustProxy: '10.0.0.0/8',
+  redis: 'redis://r',
+  maxConnections: '7',
+  maxConnectionsPerClient: '8',
+  adminPort: '9',
+  adminHost: '0.0.0.0',
+  readyMaxAge: '10',
+  accessLog: 'true',
+};
+
+describe('readSettings', () => {
+  it.each([
+    ['port', '--port', '65536|-1|80.5|http|| 80|1e3|0x50'],
+    ['dist', '--dist', ''],
+    ['maxConnections', '--max-connections', '0|-1|many|1000001'],
+    ['adminHost', '--admin-host', ''],
+    ['readyMaxAge', '--ready-max-age', '0|1h|1.5'],
+    ['accessLog', '--access-log', 'yes|'],
+  ])('names a %s that it can not use, and what it expected', (key, flag, values) => {
+    for (const value of values.split('|'))
+      expect(() => resolve({ [key]: value })).toThrow(
+        new RegExp(`^error: option '.*${flag} .*' argument '.*' is invalid. Expected `),
+      );
+  });
+
+  it('names the variable if the value came from there', () => {
+    expect(() => resolve({}, { PROXY_PORT: 'http' })).toThrow(
+      "value 'http' from env 'PROXY_PORT' is invalid. Expected a whole number from 0 to 65535.",
+    );
+  });
+
+  const redisUrls =
+    'redis:pa55word redis//:pa55word@host :pa55word@host:6379 http://:pa55word@host redis://:pa55word@ ' +
+    'redis://:pa55word@host:port redis://:pa55word@host:0 redis://:pa55word@host/sessions ' +
+    'redis://:pa55word@host?db=1 redis://:pa55word@host#1 redis://:pa55word%zz@host pa55word ' +
+    'unix:pa55word unix: unix:/ unix://:pa55word@/run/redis.sock unix:////run/pa55word unix:/run/redis.sock? ' +
+    'unix:/run/redis.sock?password=pa55word&db=x unix:/run/redis.sock?password=pa55word&host=other ' +
+    'unix:/run/redis.sock?password=pa55word#1 /run/redis.sock?password=pa55word';
+  it('refuses what is no URL of Redis without repeating it: it can hold a password', () => {
+    for (const url of redisUrls.split(' '))
+      for (const attempt of [() => resolve({ redis: url }), () => resolve({}, { PROXY_REDIS: url })]) {
+        expect(attempt, url).toThrow(/^--redis or PROXY_REDIS: expected a URL such as /);
+        expect(attempt).toThrow(expect.not.stringContaining('pa55word'));
+      }
+  });
+
+  it.each([
+    ['rediss://u:p%40%3A%2F@[::1]:7/3', 'rediss://u:p%40%3A%2F@[::1]:7/3'],
+    ['valkey://:p@h/', 'redis://:p@h/'],
+    ['ValkeyS://h:7', 'rediss://h:7'],
+    ['unix:/run/redis.sock', '/run/redis.sock'],
+    ['unix:///run/redis.sock', '/run/redis.sock'],
+    ['unix:/r.sock?db=1&username=u&password=p%26%23', '/r.sock?db=1&username=u&password=p%26%23'],
+  ])('takes "%s" as the URL of Redis', (url, expected) => {
+    expect(resolve({ redis: url }).redis).toBe(expected);
+  });
+
+  it('has the defaults of the contract', () => {
+    const config = resolve({});
+    expect(config).toEqual({
+      dist: 'dist',
+      port: 8080,
+      host: '127.0.0.1',
+      maxConnections: 5_000,
+      maxConnectionsPerClient: 256,
+      adminHost: '127.0.0.1',
+    });
+  });
+
+  it('prefers flags to the environment, and takes an empty variable for none', () => {
+    const environment = { PROXY_PORT: '9000', PROXY_HOST: '', PATH: '/bin' };
+    const config = resolve({ port: '9001' }, environment);
+    expect(config).toMatchObject({ port: 9001, host: '127.0.0.1' });
+  });
+
+  it('reads every setting from its flag and from its variable', () => {
+    expect(OPTIONS.map((option) => option.attributeName())).toEqual(Object.keys(VALUES));
+    const expected = {
+      dist: 'tree',
+      port: 1,
+      host: '::1',
+      trustProxy: [{ address: '10.0.0.0', prefix: 8, family: 'ipv4' }],
+      redis: 'redis://r',
+      maxConnections: 7,
+      maxConnectionsPerClient: 8,
+      adminPort: 9,
+      adminHost: '0.0.0.0',
+      readyMaxAge: 10,
+      accessLog: true,
+    };
+    expect(resolve(VALUES)).toMatchObject(expected);
+    const variables = OPTIONS.map(({ long = '', envVar = '' }, index): [string, string] => {
+      expect(envVar).toBe(`PROXY_${long.slice(2).replaceAll('-', '_').toUpperCase()}`);
+      return [envVar, Object.values(VALUES)[index] ?? ''];
+    });
+    const environment: Record<string, string> = Object.fromEntries(variables);
+    expect(resolve({}, environment)).toMatchObject(expected);
+  });
+
+  it('takes flags without a value, and words for them from the environment', () => {
+    expect(resolve({ accessLog: true }).accessLog).toBe(true);
+    for (const word of ['false', '0']) expect(resolve({}, { PROXY_ACCESS_LOG: word }).accessLog).toBe(false);
+  });
+
+  it.each<[string, string, Record<string, string | true>]>([
+    ['--ready-max-age', '--admin-port', { readyMaxAge: '60' }],
+    ['--admin-host', '--admin-port', { adminHost: '0.0.0.0' }],
+  ])('refuses %s without %s', (flag, required, flags) => {
+    expect(() => resolve(flags)).toThrow(`${flag}: expected ${required} with it`);
+  });
+
+  it('refuses unknown variables of its own, and leaves others alone', () => {
+    for (const name of ['PROXY_PRT', 'PROXY_API_TOKENS', 'PROXY_']) {
+      expect(() => resolve({}, { [name]: '1' })).toThrow(
+        `${name}: no such setting; --help lists the variables`,
+      );
+      expect(() => resolve({}, { [name]: '' })).not.toThrow();
+    }
+    const environment = { HTTP_PROXY: 'http://x', npm_config_proxy: 'x', PROXYPORT: '1', proxy_port: 'x' };
+    expect(resolve({}, environment).port).toBe(8080);
+  });
+});

@@ -1,0 +1,133 @@
+import { link, symlink, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+
+import { Snapshots } from '../../../proxy/tree/snapshot.js';
+import { containing } from '../../support/values.js';
+import { emptyFolder, fail, inService, opened, publish, publishSnapshot, tree } from '../support.js';
+
+const SERVING = 'snapshot 3, as of 2026-11-20T08:00:00Z';
+
+/** Not started. */
+function watch(root: string) {
+  const log: string[] = [];
+  const snapshots = new Snapshots(root, (line) => void log.push(line));
+  onTestFinished(() => snapshots.stop());
+  return { root, snapshots, log };
+}
+
+async function started() {
+  const watched = watch(await tree());
+  watched.snapshots.start();
+  return watched;
+}
+
+describe('Snapshots', () => {
+  it('wait for the first snapshot, and look once a second', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { root, snapshots, log } = watch(await emptyFolder());
+    snapshots.start();
+    expect([snapshots.current, snapshots.treeExists]).toEqual([undefined, false]);
+    await publishSnapshot(root);
+    vi.advanceTimersByTime(999);
+    expect(snapshots.current).toBeUndefined();
+    vi.advanceTimersByTime(1);
+    expect(inService(snapshots).snapshot.sequence).toBe(3);
+    expect([snapshots.treeExists, snapshots.isCurrent]).toEqual([true, true]);
+    expect(log).toEqual(['no snapshot.json: responding 503 until there is a good one', `serving ${SERVING}`]);
+  });
+
+  it('refuse to start on one that is broken, and read one that is unchanged once', async () => {
+    const broken = watch(await emptyFolder());
+    await publish(broken.root, 'snapshot.json', '{}');
+    expect(() => broken.snapshots.start()).toThrow('snapshot.json has no format number');
+    const { root, snapshots } = await started();
+    const before = snapshots.current;
+    const reads = opened(root);
+    snapshots.look();
+    expect(snapshots.current).toBe(before);
+    // It is opened, but not read again.
+    expect(reads).toEqual(['snapshot.json']);
+  });
+
+  it('take a new file into service, and name a snapshot once', async () => {
+    const { root, snapshots, log } = await started();
+    const { version } = inService(snapshots);
+    // As a build without changes does, which renews its time.
+    await link(join(root, 'snapshot.json'), join(root, 'previous.json'));
+    snapshots.look();
+    await publishSnapshot(root, { built_at: '2026-11-21T09:00:00Z' });
+    snapshots.look();
+    expect(inService(snapshots).snapshot.built_at).toBe('2026-11-21T09:00:00Z');
+    expect(inService(snapshots).version).toBe(version);
+    expect(log).toEqual([`serving ${SERVING}`]);
+    await publishSnapshot(root, { sequence: 4 });
+    snapshots.look();
+    expect(inService(snapshots).version).not.toBe(version);
+    expect(log.slice(1)).toEqual(['serving snapshot 4, as of 2026-11-20T08:00:00Z']);
+  });
+
+  it('follow a root that is a link', async () => {
+    const [one, other, links] = [await tree(), await tree({ sequence: 4 }), await emptyFolder()];
+    const dist = join(links, 'dist');
+    await symlink(one, dist);
+    const { snapshots } = watch(dist);
+    snapshots.start();
+    await unlink(dist);
+    snapshots.look();
+    expect([snapshots.treeExists, snapshots.isCurrent]).toEqual([false, false]);
+    await symlink(other, dist);
+    snapshots.look();
+    expect(inService(snapshots).snapshot.sequence).toBe(4);
+  });
+
+  it('keep the last good one when the new one is broken, and say so once for each broken file', async () => {
+    const { root, snapshots, log } = await started();
+    const { document } = inService(snapshots);
+    const complaint = `snapshot.json is not JSON (see verify --repair): still serving ${SERVING}`;
+    for (const times of [1, 2]) {
+      await publish(root, 'snapshot.json', '{"format":5,');
+      for (let count = 0; count < 3; count += 1) snapshots.look();
+      expect(snapshots.current?.document).toBe(document);
+      expect([snapshots.treeExists, snapshots.isCurrent]).toEqual([true, false]);
+      expect(log.slice(1)).toEqual(Array.from({ length: times }, () => containing(complaint)));
+    }
+    await publishSnapshot(root, { sequence: 4 });
+    snapshots.look();
+    expect([snapshots.current?.snapshot.sequence, snapshots.isCurrent]).toEqual([4, true]);
+  });
+
+  it('keep the last good one when the disk fails, say with which error, and recover', async () => {
+    const { root, snapshots, log } = await started();
+    let isBroken = true;
+    opened(root, () => {
+      if (isBroken) throw Object.assign(new Error('stale handle'), { code: 'ESTALE' });
+    });
+    for (let count = 0; count < 3; count += 1) snapshots.look();
+    expect(log.slice(1)).toEqual([`snapshot.json can't be read (ESTALE): still serving ${SERVING}`]);
+    expect(snapshots.isCurrent).toBe(false);
+    isBroken = false;
+    snapshots.look();
+    expect(snapshots.isCurrent).toBe(true);
+  });
+
+  it('leave out an error page that can’t be read', async () => {
+    const { ERRORS, ROUTES } = await import('../support.js');
+    const page = {
+      name: 'lost',
+      path: '/404',
+      file: '404.html',
+      class: 'page',
+      bucket: 'page',
+      type: 'text/html',
+    };
+    const errors = { ...ERRORS, not_found: { ...ERRORS.not_found, page: '/404' } };
+    const root = await tree({ errors, routes: [...ROUTES, page] });
+    await publish(root, '404.html', '<p>');
+    fail(root, '404.html');
+    const { snapshots } = watch(root);
+    snapshots.start();
+    expect(inService(snapshots).errorPages.size).toBe(0);
+  });
+});
