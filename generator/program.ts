@@ -13,8 +13,6 @@ import { calledAs, readPackage, returnToUser } from './base/package.js';
 import { progressFor, type Progress } from './base/progress.js';
 import { WorkerThreads, type RegisterSource, type Threads } from './pipeline/threads.js';
 
-// Heaps double at most between two collections, instead of up to fourfold: 100 MB less, for 3 % of the time.
-setFlagsFromString('--heap-growing-percent=100');
 // V8 optimizes a function after 15 times as much work in it as by default (67,584). A build of some thousand records,
 // whose threads compile each for itself, is over before that pays. Newer versions of Node wait longer by themselves.
 if (process.versions.node.startsWith('20.')) setFlagsFromString('--interrupt-budget=1000000');
