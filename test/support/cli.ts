@@ -1,5 +1,5 @@
 /** The real command line, as a process. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OPERATOR } from './build.js';
@@ -61,12 +61,6 @@ export const startBuild = (register: string, out: string, ...more: string[]) =>
 export async function snapshot(args: readonly string[], cwd?: string, uid?: number): Promise<Run> {
   const { signal: _, ...run } = await start(args, cwd, uid).done;
   return run;
-}
-
-/** Runs a command to its end, while this process does nothing. */
-export function runSync(args: readonly string[]): Run {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], { encoding: 'utf8' });
-  return { code: status, stdout, stderr };
 }
 
 /** Waits until something is so. */

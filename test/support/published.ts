@@ -176,7 +176,7 @@ interface DigestRoute {
 }
 
 /** The list of documents of a copy, as its documentation says, with no code of the generator's. */
-export function listOf(copy: ReadonlyMap<string, string>, routes: readonly DigestRoute[]): string {
+function listOf(copy: ReadonlyMap<string, string>, routes: readonly DigestRoute[]): string {
   const lines = routes
     .filter(
       ({ name, path, requires }) =>
@@ -212,12 +212,10 @@ function valueIn(url: string, { path, parameters: [parameter] = [] }: DigestRout
 }
 
 /** The number in a URL of a route: 0 where it has none; undefined if it is no URL of the route. */
-export function keyIn(url: string, route: DigestRoute): bigint | undefined {
+function keyIn(url: string, route: DigestRoute): bigint | undefined {
   const value = valueIn(url, route);
   if (value === undefined || value === '') return value === '' ? 0n : undefined;
   if (route.parameters?.[0]?.name === 'prefix')
     return /^[0-9a-f]+$/.test(value) ? BigInt(`0x1${value}`) : undefined;
   return /^\d+$/.test(value) ? BigInt(value) : undefined;
 }
-
-export const bytesOf = (file: string): number => statSync(file).size;

@@ -6,6 +6,8 @@ import { build, type Effects, type Published, type Refused } from '../../generat
 import { buildConfig } from '../../generator/config/config.js';
 import { Failure } from '../../generator/base/errors.js';
 import { OPERATOR, effectsAt, published, type Options } from './build.js';
+import { inputs, type Run } from './cli.js';
+import { inProcess } from './in-process.js';
 import { contentOf } from './published.js';
 import { changeRegister, writeRegister, type Rows } from './register.js';
 import { copyTree } from './tree.js';
@@ -99,6 +101,11 @@ export class Site {
   async build(sql = '', options: Partial<Options> = {}): Promise<Published> {
     if (sql !== '') changeRegister(this.register, sql);
     return published({ register: this.register, out: this.out, ...ACCEPTED, ...options });
+  }
+
+  /** A command of the command line about both, with --quiet. */
+  command(name: string, ...options: readonly string[]): Promise<Run> {
+    return inProcess(name, '--quiet', ...inputs(this.register, this.out), ...options);
   }
 }
 

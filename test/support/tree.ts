@@ -4,7 +4,7 @@ import { cpSync, existsSync, readFileSync, readdirSync, rmSync, type Dirent } fr
 import { join, relative, sep } from 'node:path';
 import { Tree as PublishedTree } from '../../generator/tree/tree.js';
 
-export interface TreeFile {
+interface TreeFile {
   readonly text: string;
   readonly bytes: number;
   readonly sha256: string;

@@ -2,12 +2,10 @@
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
-import { inProcess } from '../../support/in-process.js';
 import { stateOf } from '../../support/published.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
-import { copyOf } from '../../support/site.js';
+import { changeRegister } from '../../support/register.js';
+import { sites, type Site } from '../../support/site.js';
 import { differing, inState } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
 
@@ -37,33 +35,13 @@ const REFUSAL =
   ' the records (docs/your-register.md#text-ids), or publish other ids by build --accept-renumbered';
 const REFUSED = { code: 1, stdout: '', stderr: `${REFUSAL}; the published tree is what it was\n` };
 
-class Site {
-  readonly register: string;
-  readonly out: string;
-
-  constructor({ register, out }: Pick<Site, 'register' | 'out'>) {
-    this.register = register;
-    this.out = out;
-  }
-
-  command(name: string, ...options: readonly string[]) {
-    return inProcess(name, '--quiet', ...inputs(this.register, this.out), ...options);
-  }
-}
-
-let first: Promise<Site> | undefined;
+const published = sites(path, REGISTER);
 /** A copy of a published tree, with its register. */
 const site = async (sql = ''): Promise<Site> => {
-  const copy = new Site(copyOf(await (first ??= built()), path));
+  const copy = await published();
   changeRegister(copy.register, sql);
   return copy;
 };
-
-async function built(): Promise<Site> {
-  const made = new Site({ register: writeRegister(path('register.sqlite'), REGISTER), out: path('dist') });
-  expect(await made.command('build')).toEqual(DONE);
-  return made;
-}
 
 const shards = (out: string): string[] => {
   const folder = join(out, 'api/v1/lookup/platform-id/group');
@@ -72,8 +50,8 @@ const shards = (out: string): string[] => {
 
 describe('an id that would mean another record', () => {
   it('is refused by every command that publishes, and accepted once', async () => {
-    const { out, ...rest } = await site(RENUMBER);
-    const renumbered = new Site({ out, ...rest });
+    const renumbered = await site(RENUMBER);
+    const { out } = renumbered;
     const before = stateOf(out);
     for (const options of [[], ['--accept-removals', '--accept-republished'], ['--keep-downloads']])
       expect(await renumbered.command('build', ...options)).toEqual(REFUSED);
@@ -89,8 +67,8 @@ describe('an id that would mean another record', () => {
   });
 
   it('is refused though the state, or snapshot.json as well, is gone', async () => {
-    const { register, out } = await site(RENUMBER);
-    const renumbered = new Site({ register, out });
+    const renumbered = await site(RENUMBER);
+    const { out } = renumbered;
     rmSync(inState(out), { recursive: true });
     for (const lose of [() => undefined, () => rmSync(join(out, 'snapshot.json'))]) {
       lose();

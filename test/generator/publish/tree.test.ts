@@ -85,11 +85,4 @@ describe('a folder with a state next to it', () => {
     expect(await buildWith(flags)).toMatchObject({ published: true });
     await expectAtRest(out);
   });
-
-  it('has nothing in it of what a commit replaced, as that of an earlier version has', async () => {
-    const { register, out } = await site(path);
-    writeFiles(inState(out, 'previous'), { 'group/1.json': 'withheld by now' });
-    await published({ register, out });
-    expect(existsSync(inState(out, 'previous'))).toBe(false);
-  });
 });

@@ -5,8 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { machine, missingPrograms } from './machine.js';
+import { generatorSuite } from './generator-suite.js';
+import { coldSuite, downloadSuite, proxySuite } from './proxy-suite.js';
 import { interleave, resultOf, table, type Result, type Suite } from './suite.js';
-import { SUITES } from './suites.js';
+
+/** In the order in which they are taken. */
+const SUITES: readonly Suite[] = [generatorSuite, proxySuite, coldSuite, downloadSuite];
 
 interface Options {
   readonly runs: number;

@@ -1,18 +1,39 @@
-/** 1,000 hot URLs on 64 connections: the proxy against the floor, against what people use, and against nginx. */
-import { writeFileSync } from 'node:fs';
+/** The proxy against the floor, against what people use, and against nginx: hot URLs, cold ones, one large download. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { Dice } from '../../../data/sample/dice.js';
 import { startEdge, startNginx } from './nginx.js';
 import { recordPaths, treeOf } from './registers.js';
-import { memoryOf, startExpress, startOurs, startRaw, takeDown, withServer, type Server } from './servers.js';
+import {
+  cpuSecondsOf,
+  get,
+  memoryOf,
+  startExpress,
+  startOurs,
+  startRaw,
+  takeDown,
+  withServer,
+  type Server,
+} from './servers.js';
 import { figure, type Context, type Contender, type Figure, type Prepared, type Suite } from './suite.js';
 import { wrk, writeTargets } from './wrk.js';
+
+const PROGRAMS = ['wrk', 'nginx', 'taskset'];
+
+/** Measures a server that is started for each run. */
+const contender = (
+  name: string,
+  start: () => Promise<Server>,
+  measure: (server: Server) => ReturnType<Contender['run']>,
+): Contender => ({ name, run: () => withServer(start, measure) });
 
 const CONNECTIONS = 64;
 /** Whose addresses a trusted proxy forwards. */
 const CLIENTS = 1_000_000;
-const WARM_UP_SECONDS = 2;
-const SECONDS = 3;
+const HOT_WARM_UP_SECONDS = 2;
+const HOT_SECONDS = 3;
 /** A generator that takes more of its core has measured itself. */
 const LOAD_CPU_MAX = 0.95;
 
@@ -22,19 +43,15 @@ const STATUSES = [
   ['304', 'rps304', 'p99of304'],
 ] as const;
 
-const REQ = 'req/s';
-const TRUSTED = 'trusted/rps';
-
 export const proxySuite: Suite = {
   name: 'proxy',
   description: '1,000 hot URLs on 64 connections, one core for the server',
   figures: [
     ...STATUSES.flatMap(([status, rps, p99]) => {
       const against = (what: string, peer: string, target?: number): Figure =>
-        figure(`${status}: against ${what}`, REQ, `proxy/${rps}`, 'higher', `${peer}/${rps}`, target);
+        figure(`${status}: against ${what}`, 'req/s', `proxy/${rps}`, 'higher', `${peer}/${rps}`, target);
       return [
         against('node:http from memory', 'raw', 0.55),
-        against('the same with answers written together', 'together'),
         figure(`${status}: p99 against node:http`, 'ms', `proxy/${p99}`, 'lower', `raw/${p99}`, 3),
         against('Express, express.static, express-rate-limit', 'express', 5),
         against('nginx with limit_req', 'nginx'),
@@ -43,16 +60,15 @@ export const proxySuite: Suite = {
     }),
     figure(
       '200: behind a trusted proxy, a million clients, against direct',
-      ...([REQ, TRUSTED, 'higher', 'proxy/rps', 0.9] as const),
+      ...(['req/s', 'trusted/rps', 'higher', 'proxy/rps', 0.9] as const),
     ),
-    figure('the same requests: against node:http from memory', REQ, TRUSTED, 'higher', 'rawForwarded/rps'),
     figure('resident memory after all that', 'MB', 'proxy/rss', 'lower', 'raw/rss'),
   ],
-  programs: ['wrk', 'nginx', 'taskset'],
-  prepare,
+  programs: PROGRAMS,
+  prepare: prepareHot,
 };
 
-async function prepare(context: Context): Promise<Prepared> {
+async function prepareHot(context: Context): Promise<Prepared> {
   const { folder, say } = context;
   const dist = await treeOf(context);
   const paths = recordPaths(dist, 250);
@@ -62,13 +78,17 @@ async function prepare(context: Context): Promise<Prepared> {
   );
   const answersFile = join(folder, 'answers.json');
   writeFileSync(answersFile, JSON.stringify(answers));
-  const [hot, forwarded] = [join(folder, 'hot.txt'), join(folder, 'forwarded.txt')];
-  writeTargets(
-    hot,
+  const targetsOf = (name: string, targets: Parameters<typeof writeTargets>[1]): string => {
+    const file = join(folder, name);
+    writeTargets(file, targets);
+    return file;
+  };
+  const hot = targetsOf(
+    'hot.txt',
     paths.map((path) => ({ path })),
   );
-  writeTargets(
-    forwarded,
+  const forwarded = targetsOf(
+    'forwarded.txt',
     Array.from({ length: CLIENTS }, (_, index) => ({
       path: paths[index % paths.length] ?? '/',
       client: clientAddress(index),
@@ -76,59 +96,51 @@ async function prepare(context: Context): Promise<Prepared> {
   );
 
   /** @param hasOwnTags its entity tags are not those of the proxy */
-  const contender = (name: string, start: () => Promise<Server>, hasOwnTags = false): Contender => ({
-    name,
-    run: () =>
-      withServer(start, async ({ port, pid }) => {
-        const unmodified = join(folder, `${name}-304.txt`);
-        const tagged = hasOwnTags ? await takeDown(port, paths) : answers;
-        writeTargets(
-          unmodified,
-          tagged.map(({ path, tag }) => ({ path, tag })),
-        );
-        const load = async (targets: string, seconds: number) => {
-          const measured = await wrk({ port, targets, seconds, connections: CONNECTIONS });
-          if (measured.cpu > LOAD_CPU_MAX) say(`wrk took ${measured.cpu} of its core: it measured itself`);
-          return measured;
-        };
-        await load(hot, WARM_UP_SECONDS);
-        const ok = await load(hot, SECONDS);
-        const notModified = await load(unmodified, SECONDS);
-        return {
-          rps: ok.requests / ok.seconds,
-          p99: ok.p99,
-          rps304: notModified.requests / notModified.seconds,
-          p99of304: notModified.p99,
-          rss: memoryOf(pid).now,
-          wrk: Math.max(ok.cpu, notModified.cpu),
-        };
-      }),
-  });
-  const forwarding = (name: string, start: () => Promise<Server>): Contender => ({
-    name,
-    run: () =>
-      withServer(start, async ({ port }) => {
-        const load = { port, targets: forwarded, connections: CONNECTIONS };
-        await wrk({ ...load, seconds: WARM_UP_SECONDS });
-        const { requests, seconds } = await wrk({ ...load, seconds: SECONDS, from: CLIENTS / 2 });
-        return { rps: requests / seconds };
-      }),
-  });
+  const hotContender = (name: string, start: () => Promise<Server>, hasOwnTags = false): Contender =>
+    contender(name, start, async ({ port, pid }) => {
+      const tagged = hasOwnTags ? await takeDown(port, paths) : answers;
+      const unmodified = targetsOf(
+        `${name}-304.txt`,
+        tagged.map(({ path, tag }) => ({ path, tag })),
+      );
+      const load = async (targets: string, seconds: number) => {
+        const measured = await wrk({ port, targets, seconds, connections: CONNECTIONS });
+        if (measured.cpu > LOAD_CPU_MAX) say(`wrk took ${measured.cpu} of its core: it measured itself`);
+        return measured;
+      };
+      await load(hot, HOT_WARM_UP_SECONDS);
+      const ok = await load(hot, HOT_SECONDS);
+      const notModified = await load(unmodified, HOT_SECONDS);
+      return {
+        rps: ok.requests / ok.seconds,
+        p99: ok.p99,
+        rps304: notModified.requests / notModified.seconds,
+        p99of304: notModified.p99,
+        rss: memoryOf(pid).now,
+      };
+    });
 
   const bytes = answers.map(({ body }) => Buffer.from(body, 'base64').length);
   return {
     contenders: [
-      contender('proxy', () => startOurs(dist)),
-      forwarding('trusted', () => startOurs(dist, '--trust-proxy=loopback')),
-      contender('raw', () => startRaw(answersFile)),
-      forwarding('rawForwarded', () => startRaw(answersFile)),
-      contender('together', () => startRaw(answersFile, 'together')),
-      contender('express', () => startExpress(dist), true),
-      contender('edge', () => startEdge(dist, join(folder, 'edge')), true),
-      contender('nginx', () => startNginx(dist, join(folder, 'nginx'), answers[0]?.ok), true),
+      hotContender('proxy', () => startOurs(dist)),
+      contender(
+        'trusted',
+        () => startOurs(dist, '--trust-proxy=loopback'),
+        async ({ port }) => {
+          const load = { port, targets: forwarded, connections: CONNECTIONS };
+          await wrk({ ...load, seconds: HOT_WARM_UP_SECONDS });
+          const { requests, seconds } = await wrk({ ...load, seconds: HOT_SECONDS, from: CLIENTS / 2 });
+          return { rps: requests / seconds };
+        },
+      ),
+      hotContender('raw', () => startRaw(answersFile)),
+      hotContender('express', () => startExpress(dist), true),
+      hotContender('edge', () => startEdge(dist, join(folder, 'edge')), true),
+      hotContender('nginx', () => startNginx(dist, join(folder, 'nginx'), answers[0]?.ok), true),
     ],
     notes: [
-      `${paths.length} records of ${Math.min(...bytes)} to ${Math.max(...bytes)} bytes; ${SECONDS} s for each run after ${WARM_UP_SECONDS} s of warming up; the server is restarted for each run.`,
+      `${paths.length} records of ${Math.min(...bytes)} to ${Math.max(...bytes)} bytes; ${HOT_SECONDS} s for each run after ${HOT_WARM_UP_SECONDS} s of warming up; the server is restarted for each run.`,
       `Server and wrk have a core each. The proxy runs with its defaults: limiter, CORS, caching and security headers, metrics; no access log.`,
     ],
   };
@@ -141,4 +153,133 @@ function clientAddress(index: number): string {
       ? `${11 + (index >>> 24)}.${(index >>> 16) & 255}.${(index >>> 8) & 255}.${index & 255}`
       : `2001:db8:${(index >>> 8).toString(16)}:${((index & 255) << 8).toString(16)}::1`;
   return `${client}, 127.0.0.9`;
+}
+
+/** So long V8 takes to compile what it will run; wrk counts a slow beginning many times over in p99. */
+const COLD_WARM_UP_SECONDS = 3;
+const COLD_SECONDS = 6;
+/** More than a run asks for, at 20,000 requests a second and some. */
+const URLS_A_RUN = 200_000;
+/** What the process may take: its cache of 64 MiB, Node itself, and what is in flight. */
+const MEMORY_MAX_MB = 300;
+
+export const coldSuite: Suite = {
+  name: 'cold',
+  description: 'URLs at random over a whole tree (--tree; 1.7 million files for the figures we publish)',
+  figures: [
+    figure('cold: against nginx', 'req/s', 'proxy/rps', 'higher', 'nginx/rps'),
+    figure('cold: p99 against nginx', 'ms', 'proxy/p99', 'lower', 'nginx/p99'),
+    figure('cold: highest resident memory, against its bound', 'MB', 'proxy/peak', 'lower', MEMORY_MAX_MB, 1),
+  ],
+  programs: PROGRAMS,
+  prepare: prepareCold,
+};
+
+/** Hardly a URL is asked for twice, so the files are what is measured. */
+async function prepareCold(context: Context): Promise<Prepared> {
+  const { folder, say } = context;
+  const dist = await treeOf(context);
+  say('listing the tree');
+  const paths = recordPaths(dist).flatMap((path) => [path, ...historyOf(path)]);
+  const targets = join(folder, 'cold.txt');
+  let runs = 0;
+  /** Others for each run, and all of them in the page cache: else whoever comes second would be the faster one. */
+  const prepared = (start: () => Promise<Server>) => (): Promise<Server> => {
+    runs += 1;
+    const chosen = choose(paths, new Dice(runs, 'cold', 0));
+    for (const path of chosen) readFileSync(join(dist, path.replace(/^\/api\/.*/, '$&.json')));
+    writeTargets(
+      targets,
+      chosen.map((path) => ({ path })),
+    );
+    return start();
+  };
+  const measure = async ({ port, pid }: Server) => {
+    const load = { port, targets, connections: CONNECTIONS };
+    await wrk({ ...load, seconds: COLD_WARM_UP_SECONDS, from: URLS_A_RUN / 2 });
+    const { requests, seconds, p99 } = await wrk({ ...load, seconds: COLD_SECONDS });
+    return { rps: requests / seconds, p99, peak: memoryOf(pid).peak };
+  };
+  return {
+    contenders: [
+      contender(
+        'proxy',
+        prepared(() => startOurs(dist)),
+        measure,
+      ),
+      contender(
+        'nginx',
+        prepared(() => startNginx(dist, join(folder, 'nginx'))),
+        measure,
+      ),
+    ],
+    notes: [
+      `${paths.length.toLocaleString('en-US')} records and histories; ${COLD_SECONDS} s for each run on ${CONNECTIONS} connections, after ${COLD_WARM_UP_SECONDS} s with other URLs.`,
+      'The files are in the page cache of the system, and unknown to the server: without that, both wait for the disk alone.',
+    ],
+  };
+}
+
+function historyOf(path: string): string[] {
+  const [, kind, id] = /^\/api\/v1\/(group|user)\/(\d+)$/.exec(path) ?? [];
+  if (kind === undefined) return [];
+  return [`/${kind}/${id}/${kind === 'group' ? 'history' : 'usernames'}.json`];
+}
+
+/** Some of them at random, none twice (the beginning of a Fisher-Yates shuffle). */
+function choose(paths: string[], dice: Dice): string[] {
+  const count = Math.min(URLS_A_RUN, paths.length);
+  for (let index = 0; index < count; index += 1) {
+    const other = index + dice.below(paths.length - index);
+    [paths[index], paths[other]] = [paths[other] ?? '', paths[index] ?? ''];
+  }
+  return paths.slice(0, count);
+}
+
+const DOWNLOADERS = 50;
+const DOWNLOAD_SECONDS = 8;
+const DOWNLOAD = '/downloads/groups.csv';
+const FILE_MB = 200;
+/** What the downloads may add to the memory of the process: some 2 MB for each client. */
+const GROWTH_MAX_MB = 100;
+
+export const downloadSuite: Suite = {
+  name: 'download',
+  description: `a file of ${FILE_MB} MB streamed to ${DOWNLOADERS} clients, one core for the server`,
+  figures: [
+    figure('download: against nginx', 'MB/s', 'proxy/rate', 'higher', 'nginx/rate'),
+    figure('download: processor time of 1 GB against nginx', 's', 'proxy/cpu', 'lower', 'nginx/cpu'),
+    figure('download: memory it adds, against its bound', 'MB', 'proxy/growth', 'lower', GROWTH_MAX_MB, 1),
+  ],
+  programs: PROGRAMS,
+  prepare: prepareDownload,
+};
+
+async function prepareDownload(context: Context): Promise<Prepared> {
+  const { folder } = context;
+  // Its own, since a file of it is replaced.
+  const dist = await treeOf({ ...context, tree: undefined, register: undefined });
+  writeFileSync(join(dist, DOWNLOAD), Buffer.alloc(FILE_MB * 1e6, randomBytes(1_000_000)));
+  const targets = join(folder, 'download.txt');
+  writeTargets(targets, [{ path: DOWNLOAD }]);
+  const measure = async ({ port, pid }: Server) => {
+    await get(port, DOWNLOAD, { Range: 'bytes=0-0' });
+    const [before, cpuBefore] = [memoryOf(pid).now, cpuSecondsOf(pid)];
+    const load = { port, targets, seconds: DOWNLOAD_SECONDS, connections: DOWNLOADERS };
+    const { bytes, seconds } = await wrk(load);
+    return {
+      rate: bytes / 1e6 / seconds,
+      cpu: (cpuSecondsOf(pid) - cpuBefore) / (bytes / 1e9),
+      growth: memoryOf(pid).peak - before,
+    };
+  };
+  return {
+    contenders: [
+      contender('proxy', () => startOurs(dist), measure),
+      contender('nginx', () => startNginx(dist, join(folder, 'nginx')), measure),
+    ],
+    notes: [
+      `${DOWNLOAD_SECONDS} s for each run; the clients read as fast as they can, and wrk has one core for all of them.`,
+    ],
+  };
 }

@@ -90,9 +90,9 @@ export const startOurs = (dist: string, ...flags: string[]): Promise<Server> =>
     AMPLE,
   );
 
-/** node:http and nothing else, with finished answers in memory; or with the proxy's way of writing them. */
-export const startRaw = (answers: string, ...together: 'together'[]): Promise<Server> =>
-  startServer((port) => node('test/system/bench/raw.js', answers, String(port), ...together));
+/** node:http and nothing else, with finished answers in memory. */
+export const startRaw = (answers: string): Promise<Server> =>
+  startServer((port) => node('test/system/bench/raw.js', answers, String(port)));
 
 /** Express with express.static and express-rate-limit, as their documentation has it. */
 export const startExpress = (dist: string): Promise<Server> =>

@@ -1,7 +1,6 @@
 /** The running proxy answers as the description says: statuses, headers, bodies, and what errors tell. */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writeSample } from '../../../../data/sample.js';
 import { PROBLEMS } from '../../../../generator/outputs/openapi/problems.js';
@@ -20,7 +19,6 @@ import { PROJECT, temporary } from '../../../support/folder.js';
 import { startProxy, type RunningProxy } from '../../../support/proxy.js';
 import { manifestOf } from '../../../support/published.js';
 import { WITH_PLATFORM_IDS, changeRegister } from '../../../support/register.js';
-import { fields } from '../../../support/values.js';
 import {
   judge,
   named,
@@ -164,11 +162,6 @@ function expectBody(answer: Answer, said: Response, at: string, what: string): v
   if (schema === undefined) return;
   expect(judge(description)(schema, JSON.parse(answer.text)), what).toEqual([]);
 }
-
-it('the description is valid OpenAPI', async () => {
-  const described = fields(JSON.parse(readFileSync(join(out, 'api/v1/openapi.json'), 'utf8')));
-  expect(await new Validator().validate(described)).toEqual({ valid: true });
-});
 
 const PATHS = ROUTES.filter(isDescribed).map((route) => route.path);
 
