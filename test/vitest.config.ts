@@ -12,6 +12,7 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, FULL],
     environment: 'node',
     globalSetup: ['test/support/setup.ts'],
+    setupFiles: ['test/support/without-sync.ts'],
     // One more than there are processors: some tests wait.
     maxWorkers: availableParallelism() + 1,
     // Test files share what they import, which takes longer than most tests.

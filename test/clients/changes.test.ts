@@ -1,4 +1,7 @@
 /** Following changes: of real trees through the real proxy, and of a server that lies. */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -8,9 +11,9 @@ import {
   type Position,
 } from '../../clients/typescript/changes.js';
 import { RegisterClient } from '../../clients/typescript/client.js';
-import { MadeUpOrigin, lineOf, zipped } from './made-up.js';
 import { temporary } from '../support/folder.js';
-import { digestOf, indexOf, manifestOf, mirrorOf, sha256 } from '../support/published.js';
+import { ended, listening } from '../support/ports.js';
+import { bundleOf, digestOf, indexOf, manifestOf, mirrorOf, sha256 } from '../support/published.js';
 import { STEP, site } from '../support/site.js';
 import { isOfTheBuild } from '../support/tree.js';
 import { endsProxies, proxied, rejectionOf } from './support.js';
@@ -29,24 +32,25 @@ const namesTheBuild = (path: string): boolean => path === '/downloads' || isOfTh
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '');
 
+/** A tree of three snapshots. */
+let out = '';
+/** What a copy of the first has: URL -> SHA-256. */
+let copy: Map<string, string>;
+const positions: Position[] = [];
+const at = (sequence: number): Position => positions[sequence - 1]!;
+
+beforeAll(async () => {
+  const origin = await site(path);
+  ({ out } = origin);
+  copy = mirrorOf(out);
+  for (const sql of ['', STEP, `UPDATE groups SET description = 'ünï 🦊' WHERE id = 2`]) {
+    if (sql !== '') await origin.build(sql);
+    const { tree, sequence, digest } = indexOf(out);
+    positions.push({ tree, sequence, digest });
+  }
+});
+
 describe('changes of a real tree', () => {
-  let out = '';
-  /** What a copy of the first snapshot has: URL -> SHA-256. */
-  let copy: Map<string, string>;
-  const positions: Position[] = [];
-  const at = (sequence: number): Position => positions[sequence - 1]!;
-
-  beforeAll(async () => {
-    const origin = await site(path);
-    ({ out } = origin);
-    copy = mirrorOf(out);
-    for (const sql of ['', STEP, `UPDATE groups SET description = 'ünï 🦊' WHERE id = 2`]) {
-      if (sql !== '') await origin.build(sql);
-      const { tree, sequence, digest } = indexOf(out);
-      positions.push({ tree, sequence, digest });
-    }
-  });
-
   it('bring a copy to the published snapshot', async () => {
     const { client, paths } = await proxied(out);
     const changes = await changesOf(client, at(1));
@@ -100,40 +104,52 @@ describe('changes of a real tree', () => {
   });
 });
 
+const zipped = (lines: readonly object[]): Buffer =>
+  gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+
 describe('a bundle', () => {
-  const origin = new MadeUpOrigin();
-  let base = '';
-  beforeAll(async () => {
-    base = await origin.start();
-  });
-  afterAll(origin.stop);
-
   const BUNDLE = '/changes/3.ndjson.gz';
-  const OTHER = sha256('other');
-  const ADDED = lineOf('/api/v1/group/2', 'added');
-  const LAST = lineOf('/b', '{"name":"ü🦊"}');
+  const INDEX = '/changes/index.json';
+  /** The responses, by path: the real ones, which a test spoils. */
+  const files = new Map<string, Buffer>();
+  const server = createServer(({ url = '' }, response) => {
+    const body = files.get(url);
+    const type = url.endsWith('.json') ? 'application/json' : 'application/gzip';
+    response.writeHead(body === undefined ? 404 : 200, { 'content-type': type }).end(body);
+  });
+  let base = '';
+  let step: object;
+  beforeAll(async () => {
+    base = `http://127.0.0.1:${await listening(server)}`;
+    [step] = bundleOf(out, 3);
+  });
+  afterAll(() => ended(server));
   beforeEach(() => {
-    origin.reset();
-    const first = { '/api/v1/group/1': 'one' };
-    for (const documents of [first, { ...first, [ADDED.path]: ADDED.body }, first]) origin.publish(documents);
+    for (const url of [INDEX, '/changes/2.ndjson.gz', BUNDLE]) files.set(url, readFileSync(join(out, url)));
   });
 
-  const at = (sequence: number): Position => ({
-    tree: origin.tree,
-    sequence,
-    digest: origin.history[sequence - 1]?.digest ?? '',
-  });
-  /** Has the last bundle have these lines. @param header what its first says instead */
-  const bundled = (lines: readonly object[], header: object = {}): Buffer => {
-    const [{ digest: from_digest }, { digest: to_digest }] = [at(2), at(3)];
-    const step = { tree: origin.tree, from: 2, to: 3, from_digest, to_digest };
-    const bundle = zipped([{ ...step, ...header }, ...lines]);
-    origin.putBundle(bundle);
-    return bundle;
+  const OTHER = sha256('other');
+  const LAST = { path: '/b', file: 'b.json', sha256: sha256('ü🦊'), bytes: 6, body: 'ü🦊' };
+  /** Has the index say something else of the bundle. */
+  const indexed = (bundle: ReturnType<typeof indexOf>['changes'][number]['bundle']): void => {
+    const { changes, ...rest } = indexOf(out);
+    files.set(
+      INDEX,
+      Buffer.from(JSON.stringify({ ...rest, changes: changes.with(0, { ...changes[0]!, bundle }) })),
+    );
   };
+  /** Has the bundle be another. */
+  const put = (content: Buffer): Buffer => {
+    files.set(BUNDLE, content);
+    indexed({ file: BUNDLE, bytes: content.length, sha256: sha256(content) });
+    return content;
+  };
+  /** Has the bundle have these lines. @param header what its first says instead */
+  const bundled = (lines: readonly object[], header: object = {}): Buffer =>
+    put(zipped([{ ...step, ...header }, ...lines]));
 
   it('that is not kept means that everything is fetched again', async () => {
-    origin.cap();
+    indexed(null);
     const error = await rejectionOf(changesOf(new RegisterClient(base), at(2)));
     expect(error).toBeInstanceOf(StartOverError);
     expect(messageOf(error)).toBe('there is no bundle from snapshot 2 to 3');
@@ -141,9 +157,7 @@ describe('a bundle', () => {
 
   it('may have lines without a body', async () => {
     bundled([LAST, { path: '/c', sha256: OTHER, bytes: 7 }, { path: '/d', deleted: true }]);
-    expect(await changesOf(new RegisterClient(base), at(1))).toEqual([
-      { kind: 'put', path: ADDED.path, sha256: ADDED.sha256, body: ADDED.body },
-      { kind: 'reached', ...at(2) },
+    expect(await changesOf(new RegisterClient(base), at(2))).toEqual([
       { kind: 'put', path: LAST.path, sha256: LAST.sha256, body: LAST.body },
       { kind: 'fetch', path: '/c', sha256: OTHER },
       { kind: 'deleted', path: '/d' },
@@ -152,36 +166,32 @@ describe('a bundle', () => {
   });
 
   it.each<[string, () => unknown, RegExp]>([
-    ['other bytes', () => origin.files.set(BUNDLE, zipped([])), /3\.ndjson\.gz: expected the SHA-256/],
+    ['other bytes', () => files.set(BUNDLE, zipped([])), /3\.ndjson\.gz: expected the SHA-256/],
     ['a body of another hash', () => bundled([{ ...LAST, sha256: OTHER }]), /^\/b in .*expected the SHA-256/],
-    ['another tree', () => bundled([LAST], { tree: 'other' }), /expected tree aaa.*got other/],
+    ['another tree', () => bundled([LAST], { tree: 'other' }), /expected tree [0-9a-f]{16}.*got other/],
     ['another start', () => bundled([LAST], { from_digest: OTHER }), /expected from_digest/],
     ['another end', () => bundled([LAST], { to_digest: OTHER }), /expected to_digest/],
     ['other numbers', () => bundled([LAST], { to: 4 }), /expected to 3, got 4/],
-    ['no lines', () => origin.putBundle(zipped([])), /expected lines/],
+    ['no lines', () => put(zipped([])), /expected lines/],
     [
       'half a line',
-      () => origin.putBundle(gzipSync(gunzipSync(bundled([LAST])).subarray(0, -1))),
+      () => put(gzipSync(gunzipSync(bundled([LAST])).subarray(0, -1))),
       /3\.ndjson\.gz: expected a line break/,
     ],
     [
       'more bytes than the list says',
-      () => origin.files.set(BUNDLE, Buffer.concat([bundled([LAST]), Buffer.alloc(1)])),
+      () => files.set(BUNDLE, Buffer.concat([bundled([LAST]), Buffer.alloc(1)])),
       /3\.ndjson\.gz: expected \d+ bytes, got more/,
     ],
-    [
-      'a line without an end',
-      () => origin.putBundle(gzipSync(Buffer.alloc(65 * 1024 * 1024, ' '))),
-      /expected lines of/,
-    ],
-    ['a cut', () => origin.putBundle(bundled([LAST]).subarray(0, -9)), /expected a whole gzip file/],
+    ['a line without an end', () => put(gzipSync(Buffer.alloc(65 * 1024 * 1024, ' '))), /expected lines of/],
+    ['a cut', () => put(bundled([LAST]).subarray(0, -9)), /expected a whole gzip file/],
     ['no path', () => bundled([{ sha256: OTHER }]), /expected a path/],
     [
       'a path that leads out',
       () => bundled([{ ...LAST, path: '/a/../../b' }]),
       /has no "\.\.", got "\/a\/\.\./,
     ],
-    ['a 404', () => origin.files.delete(BUNDLE), /404/],
+    ['a 404', () => files.delete(BUNDLE), /404/],
   ])('with %s is an error, after the changes before it', async (_, spoil, message) => {
     spoil();
     const seen: Change[] = [];
@@ -191,6 +201,8 @@ describe('a bundle', () => {
     const error = await rejectionOf(work);
     expect(messageOf(error)).toMatch(message);
     expect(error).not.toBeInstanceOf(StartOverError);
-    expect(seen.map(({ kind }) => kind).filter((kind) => kind !== 'put')).toEqual(['reached']);
+    const reached = seen.findIndex(({ kind }) => kind === 'reached');
+    expect(seen[reached]).toEqual({ kind: 'reached', ...at(2) });
+    expect(seen.slice(reached + 1).filter(({ kind }) => kind !== 'put')).toEqual([]);
   });
 });

@@ -53,7 +53,7 @@ describe('an id that would mean another record', () => {
     const renumbered = await site(RENUMBER);
     const { out } = renumbered;
     const before = stateOf(out);
-    for (const options of [[], ['--accept-removals', '--accept-republished'], ['--keep-downloads']])
+    for (const options of [[], ['--accept-removals', '--accept-republished', '--keep-downloads']])
       expect(await renumbered.command('build', ...options)).toEqual(REFUSED);
     const [doubt] = REFUSAL.split('error: ').slice(1);
     expect((await renumbered.command('diff')).stdout).toContain(`A build would be refused: ${doubt}\n`);

@@ -67,7 +67,7 @@ describe('a record that is withheld no more', () => {
     const site = await withholding();
     changeRegister(site.register, 'DELETE FROM withheld');
     const before = stateOf(site.out);
-    for (const options of [[], ['--accept-removals'], ['--keep-downloads'], ['--skip-invalid']])
+    for (const options of [[], ['--accept-removals', '--keep-downloads', '--skip-invalid']])
       expect(await site.command('build', ...options)).toEqual(REFUSED);
     expect(differing(stateOf(site.out), before)).toEqual([]);
     expect(await site.command('build', '--accept-republished')).toEqual(DONE);

@@ -6,6 +6,7 @@ import { flush } from '../../../generator/publish/commit.js';
 import { changeRegister } from '../../support/register.js';
 import { pair, type Pair } from '../../support/site.js';
 import { always, some } from '../../support/thorough.js';
+import { flushing } from '../../support/without-sync.js';
 import { differing, inState } from '../../support/tree.js';
 import { withFault } from './faults.js';
 import {
@@ -22,6 +23,7 @@ import {
 } from './support.js';
 
 const path = temporary();
+flushing();
 let both: Pair;
 beforeAll(async () => {
   both = await pair(path);

@@ -23,7 +23,6 @@ import {
   lowerLayer,
   survive,
   withFault,
-  withoutSync,
   type Call,
   type Fault,
 } from './faults.js';
@@ -39,7 +38,6 @@ import {
 } from './support.js';
 
 const path = temporary();
-withoutSync();
 
 // As they are without faults.
 const { existsSync, linkSync, lstatSync, mkdirSync, readdirSync, rmSync } = fs;

@@ -8,6 +8,7 @@ import { leaveOut } from '../../support/programs.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { fresh, pair, site, type Pair } from '../../support/site.js';
 import { differing } from '../../support/tree.js';
+import { flushing } from '../../support/without-sync.js';
 import { SWEEP } from './faults.js';
 import { did, empty, fillUpTo, flush, mayMount, mountAt, mountExt4, unmountAfterwards } from './mount.js';
 import {
@@ -29,6 +30,7 @@ import {
 
 const path = temporary();
 unmountAfterwards();
+flushing();
 const mountable = mayMount(path('mount'));
 if (!mountable) leaveOut('small disks', 'this process is not permitted to mount');
 

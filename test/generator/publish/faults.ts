@@ -2,11 +2,9 @@
  * A file system that fails on demand, in this process: every call of node:fs that changes something is counted, and
  * any of them can be made to fail. Death by SIGKILL and a full disk can so be tried at every single place.
  */
-import childProcess from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
 
 const GROWING = ['writeFileSync', 'writeSync', 'mkdirSync', 'linkSync'] as const;
 const SHRINKING = ['renameSync', 'unlinkSync', 'rmdirSync', 'rmSync', 'fsyncSync'] as const;
@@ -121,18 +119,4 @@ export function lowerLayer(root: string): Fault {
       for (let made = call.path; !fs.existsSync(made); made = dirname(made)) fixed.delete(made);
     return call.name === 'renameSync' && fixed.has(call.path) ? failed('EXDEV', call) : undefined;
   };
-}
-
-function replaceSpawn(by: unknown): void {
-  Reflect.set(childProcess, 'spawnSync', by);
-  syncBuiltinESMExports();
-}
-
-/** Has the tests of a file run without sync(1): in memory, flushing has no effect, and starting it takes longer than all else. */
-export function withoutSync(): void {
-  const { spawnSync } = childProcess;
-  const spawnOthers = (...args: Parameters<typeof spawnSync>) =>
-    args[0] === 'sync' ? { status: 0 } : spawnSync(...args);
-  beforeAll(() => replaceSpawn(spawnOthers));
-  afterAll(() => replaceSpawn(spawnSync));
 }

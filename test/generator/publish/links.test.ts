@@ -51,7 +51,7 @@ const saying = (place: string): unknown =>
 
 const PLACES = ['api', 'lists', 'snapshot.json', 'state.json', 'changes', 'index.html'];
 
-always.each(some(PLACES, 4))(
+always.each(some(PLACES, 3))(
   'a link in the first level stops every command, which names it: %s',
   async (name) => {
     const { register, out } = await site(path);

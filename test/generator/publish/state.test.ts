@@ -22,7 +22,7 @@ import { loseState } from '../../support/state.js';
 import { always, isThorough, it, some } from '../../support/thorough.js';
 import { differing, inState, pathsBelow } from '../../support/tree.js';
 import { containing, matching } from '../../support/values.js';
-import { SWEEP, withoutSync } from './faults.js';
+import { SWEEP } from './faults.js';
 import {
   buildWith,
   contentOf,
@@ -35,7 +35,6 @@ import {
 } from './support.js';
 
 const path = temporary();
-withoutSync();
 
 const GROUPS = 'lists/group/0000000000000000.sha256';
 const STATE = 'state.json';
@@ -100,7 +99,7 @@ const anotherTree = (): Promise<string> =>
   })());
 
 describe('a state', () => {
-  always.each(some(Object.entries(SPOILT), 6))(
+  always.each(some(Object.entries(SPOILT), 5))(
     '%s is named by verify; the next build writes everything, and starts its changes over',
     async (_, spoil) => {
       const both = await pair(path);
@@ -134,7 +133,7 @@ describe('a state', () => {
     const both = await pair(path);
     const out = both.tree();
     const dice = new Dice(1, 'flips', 0);
-    for (let flip = 0; flip < (isThorough ? 1000 : 30); flip += 1) {
+    for (let flip = 0; flip < (isThorough ? 300 : 20); flip += 1) {
       const parts = pathsBelow(inState(out), (entry) => entry.isFile());
       // One in three of state.json, which is one file of many.
       const part = flip % 3 === 0 ? STATE : (parts[dice.below(parts.length)] ?? STATE);

@@ -1,15 +1,22 @@
 /** Feeds as texts: what is legible, what entries say, and the documents of both formats. */
 import { describe, expect, it } from 'vitest';
 import { OWNERS } from '../../../../generator/outputs/feeds/changes.js';
-import type { FeedDocument } from '../../../../generator/outputs/feeds/document.js';
+import type { FeedDocument, FeedOperator } from '../../../../generator/outputs/feeds/document.js';
 import { EntryMaker } from '../../../../generator/outputs/feeds/entries.js';
 import { atom, jsonFeed } from '../../../../generator/outputs/feeds/render.js';
 import { escaped, legible, quoted } from '../../../../generator/outputs/feeds/text.js';
 import { cut } from '../../../../generator/outputs/pages/words.js';
 import { ROUTES } from '../../../../generator/routes/routes.js';
 import { Measured } from '../../../../generator/schema/measured.js';
-import { IMPRINT } from './imprint.js';
 import { NASTY } from './nasty.js';
+
+const IMPRINT: FeedOperator = {
+  name: 'The Golden Register',
+  url: 'https://golden.example/about?a=1&b=2',
+  baseUrl: 'https://api.golden.example',
+  licence: { name: 'CC0 1.0', url: 'https://creativecommons.org/publicdomain/zero/1.0/' },
+  tagAuthority: 'golden.example',
+};
 
 describe('legible', () => {
   it.each(NASTY)('shows $what', ({ text, shown }) => {
