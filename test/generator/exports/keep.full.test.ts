@@ -11,7 +11,6 @@ import { inProcess } from '../../support/in-process.js';
 import { changedBy, contentOf, hashesOf, indexOf, manifestOf, stateOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { Site, buildWith, copyOf } from '../../support/site.js';
-import { loseState } from '../../support/state.js';
 import { isDownload, json, namesThatDiffer, readTree, speaksOfDownloads } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
 import { damageOf } from '../publish/support.js';
@@ -198,7 +197,6 @@ describe('with --keep-downloads', () => {
     ['somebody is withheld meanwhile', isWithheld],
     ['a file is missing', ({ out }) => rmSync(file(out, 'items.csv.gz'))],
     ['what describes them is missing', ({ out }) => rmSync(file(out, 'datapackage.json'))],
-    ['the state is lost', ({ out }) => loseState(out)],
   ])('the downloads are written where %s', async (_, happen) => {
     const made = behind();
     await happen(made);

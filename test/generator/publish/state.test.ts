@@ -15,7 +15,6 @@ import { Dice } from '../../../data/sample/dice.js';
 import { Failure } from '../../../generator/base/errors.js';
 import { inputs } from '../../support/cli.js';
 import { writeFiles } from '../../support/operator.js';
-import { PROJECT } from '../../support/project.js';
 import { changeRegister } from '../../support/register.js';
 import { fresh, pair, site, type Site } from '../../support/site.js';
 import { loseState } from '../../support/state.js';
@@ -211,13 +210,47 @@ it('where nothing is known, what routes lead to is deleted with its siblings, an
   for (const file of Object.keys(theirs)) expect(stdout).toContain(`untracked: ${file}\n`);
 });
 
+/** A snapshot.json of format 4, with routes of which some are gone. */
+const FORMAT_4 = {
+  format: 4,
+  sequence: 41,
+  as_of: '2026-11-20T07:59:35Z',
+  built_at: '2026-11-29T05:27:42Z',
+  generator: { name: 'register-api', version: '0.1.0' },
+  counts: { groups: 1, users: 0, games: 0, items: 0 },
+  digest: '0'.repeat(64),
+  tree: { id: '8d4393a7356240e2', files: 5, bytes: 100 },
+  downloads: { as_of: '2026-11-20T07:59:35Z', sequence: 41, digest: '0'.repeat(64) },
+  compressed_from: 4096,
+  routes: [
+    ['group', '/api/v1/group/{id}', 'api/v1/group/{id}.json', 'record', 'id'],
+    ['feed-groups-archive', '/feeds/groups/{month}.atom', 'feeds/groups/{month}.atom', 'feed', 'month'],
+    ['change-list', '/changes/{sequence}.json', 'changes/{sequence}.json', 'summary', 'id'],
+    ['changes', '/changes/index.json', 'changes/index.json', 'summary'],
+    ['snapshot', '/snapshot.json', 'snapshot.json', 'summary'],
+  ].map(([name, path = '', file, cacheClass, type]) => {
+    const route = {
+      name,
+      path,
+      file,
+      class: cacheClass,
+      bucket: 'api',
+      type: 'application/json',
+      description: '',
+    };
+    const [, parameter] = /\{(\w+)\}/.exec(path) ?? [];
+    const parameters = [{ name: parameter, in: 'path', type, description: '' }];
+    return type === undefined ? route : { ...route, parameters, absent: 'nothing' };
+  }),
+};
+
 it('a tree of format 4 goes on with its id and number, and what its state had is gone', async () => {
   const both = await pair(path);
   const [register, out] = [both.registers[1], path('dist')];
-  const manifest = readFileSync(join(PROJECT, 'test/generator/publish/format-4.json'), 'utf8');
-  const index = { tree: '8d4393a7356240e2', sequence: 41, digest: '0'.repeat(64), oldest: 41, changes: [] };
+  const { sequence, digest, tree } = FORMAT_4;
+  const index = { tree: tree.id, sequence, digest, oldest: sequence, changes: [] };
   writeFiles(out, {
-    'snapshot.json': manifest,
+    'snapshot.json': JSON.stringify(FORMAT_4),
     'changes/index.json': JSON.stringify(index),
     'changes/41.json': '{}',
     'api/v1/group/1.json': '{}',
@@ -232,6 +265,6 @@ it('a tree of format 4 goes on with its id and number, and what its state had is
   const { [`feeds/groups/mine.txt`]: theirs, ...content } = contentOf(out);
   expect(theirs).toBeDefined();
   expect(differing(content, both.trees[1])).toEqual([]);
-  expect(manifestOf(out)).toMatchObject({ format: 5, sequence: 42, tree: { id: index.tree } });
+  expect(manifestOf(out)).toMatchObject({ format: 5, sequence: 42, tree: { id: tree.id } });
   await expectAtRest(out);
 });
