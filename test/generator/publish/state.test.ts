@@ -78,9 +78,9 @@ const SPOILT: Readonly<Record<string, Spoil>> = {
   'that is of another tree': swapped('lists', STATE),
   'with a hash of another document': replaced(GROUPS, /^[0-9a-f]{4}/, '0000'),
   'with a line too few': replaced(GROUPS, /^.*\n/, ''),
+  'with a state.json that says something else': replaced(STATE, /"rows":\d+/, '"rows":1'),
   'with a line of no document': replaced(GROUPS, /$/, `${'0'.repeat(64)}  api/v1/group/999.json\n`),
   'with another route': replaced('lists/group/.route.json', /group/g, 'guild'),
-  'with a state.json that says something else': replaced(STATE, /"rows":\d+/, '"rows":1'),
   "with somebody's file among its lists": (out) => writeFileSync(inState(out, 'lists/notes.txt'), 'a note'),
   'with a file in the place of lists': (out) => {
     rmSync(inState(out, 'lists'), { recursive: true });
