@@ -52,7 +52,7 @@ export function content(
   if (whole === undefined) return undefined;
   // Downloads have compressed variants of their own.
   const { compressed_from: compressedFrom = Number.POSITIVE_INFINITY } = active.snapshot;
-  const varies = whole.size >= compressedFrom && match.route.class !== 'download';
+  const varies = whole.size >= compressedFrom && context.class !== 'download';
   let file = whole;
   if (varies) {
     for (const coding of acceptedCodings(headers['accept-encoding'])) {

@@ -36,14 +36,13 @@ export interface RequestContext extends LimitedRequest {
   readonly target: string;
   /** The protocol violation of the request, if any. */
   readonly violation: Violation | undefined;
+  /** The class of the route, by which responses are counted; a request that matched none is `unrouted`. */
+  readonly class: CacheClass | 'unrouted';
   /** The value of Accept. */
   readonly accept: string | undefined;
   /** Whether the file was in memory; undefined if no file was looked up. */
   cache: 'hit' | 'miss' | undefined;
 }
-
-/** How a response is counted; a request that matched no route is `unrouted`. */
-export type ResponseClass = CacheClass | 'unrouted';
 
 /** Properties are listed, since spreading objects costs a tenth of a request's time. */
 export function createContext(
@@ -56,14 +55,16 @@ export function createContext(
     violation === undefined
       ? active.router.match(target)
       : { kind: 'refusal', path: target.replace(/\?.*/s, ''), ...violation };
+  const route = 'route' in match ? match.route?.declaration : undefined;
   return {
     active,
     match,
     target,
     violation,
+    class: route?.class ?? 'unrouted',
     accept: request.headers.accept,
     clientKey: clientKey(request.clientAddress),
-    bucket: ('route' in match ? match.route?.bucket : undefined) ?? 'api',
+    bucket: route?.bucket ?? 'api',
     downloadCost: 0,
     allowance: undefined,
     cache: undefined,
@@ -74,12 +75,6 @@ export function createContext(
 export function requireContext({ context }: IncomingMessage): RequestContext {
   if (context === undefined) throw new Error('a request reached Express without a context');
   return context;
-}
-
-/** The class under which a response is counted. */
-export function responseClass({ context }: IncomingMessage): ResponseClass {
-  const match = context?.match;
-  return (match !== undefined && 'route' in match ? match.route?.class : undefined) ?? 'unrouted';
 }
 
 /**

@@ -13,7 +13,7 @@ import { anonymize, canonicalAddress, clientKey, type RangeMatcher } from '../li
 import { errorCode, type AccessLog } from '../log.js';
 import type { Metrics } from '../operations.js';
 import type { App } from './app.js';
-import { endsConnection, responseClass } from './request.js';
+import { endsConnection } from './request.js';
 
 /** The HTTP server around the app: its bounds, what the parser refuses, and how it stops. */
 
@@ -104,16 +104,16 @@ export function createHttpServer(
       if (connection.isEnding && connection.unanswered === 0) connection.socket.destroySoon();
       const durationMs = performance.now() - startedMs;
       const { sentStatus, sentBytes = 0 } = response;
-      metrics?.responded(responseClass(request), sentStatus, durationMs / 1000, sentBytes);
-      if (accessLog === undefined) return;
       const { context, method = null, clientAddress = peer } = request;
-      accessLog({
+      const responseClass = context?.class ?? 'unrouted';
+      metrics?.responded(responseClass, sentStatus, durationMs / 1000, sentBytes);
+      accessLog?.({
         method,
         path: context?.match.path ?? request.url?.replace(/\?.*/s, '') ?? null,
         status: sentStatus ?? null,
         bytes: sentBytes,
         duration_ms: Math.round(durationMs * 1000) / 1000,
-        class: responseClass(request),
+        class: responseClass,
         cache: context?.cache ?? null,
         address: clientAddress === undefined ? null : anonymize(clientAddress),
         aborted: !response.writableFinished,

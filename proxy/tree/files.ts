@@ -15,11 +15,8 @@ import { errorCode, type Dependencies } from '../log.js';
 export const CODINGS = ['br', 'gzip'] as const;
 export type Coding = (typeof CODINGS)[number];
 
-/** The suffixes of a compressed sibling's name, and of its entity tag. */
-const SIBLINGS: Readonly<Record<Coding, { readonly suffix: string; readonly tag: string }>> = {
-  br: { suffix: '.br', tag: '-br' },
-  gzip: { suffix: '.gz', tag: '-gz' },
-};
+/** Of the name of a compressed sibling. */
+const SUFFIX: Readonly<Record<Coding, string>> = { br: '.br', gzip: '.gz' };
 
 /** Larger files are streamed. 1 MiB. */
 const READ_MAX_BYTES = 1024 * 1024;
@@ -50,17 +47,15 @@ export interface PublishedFile {
   /** Relative to the root. */
   readonly path: string;
   readonly coding: Coding | undefined;
-  /** Entity tag, including its quotes; weak if the content is not known. */
+  /** Including its quotes; weak if the content is not known. */
   readonly etag: string;
-  /** As an HTTP-date (RFC 9110 §5.6.7). */
+  /** An HTTP-date (RFC 9110 §5.6.7). */
   readonly lastModified: string;
   readonly size: number;
   /** In whole milliseconds: a file and its siblings have the same. */
   readonly modifiedMs: number;
-  /** Undefined for a file that is too large; `open` is for those. */
+  /** Undefined if the file is to be streamed. */
   readonly bytes: Buffer | undefined;
-  /** When it was written, renamed or linked. */
-  readonly changedMs: number;
   /** Changes whenever the file is replaced. */
   readonly identity: string;
 }
@@ -86,16 +81,15 @@ interface Kept {
 
 /** Files by their paths, the most popular ones from memory. */
 export class Files {
-  readonly #clock: Dependencies['clock'];
-  readonly #log: Dependencies['log'];
+  /** How often the disk was asked for a file. */
+  reads = 0;
+  readonly #dependencies: Dependencies;
   readonly #kept: LRUCache<string, Kept>;
   readonly #names = new LRUCache<string, true>({ max: REMEMBERED_NAMES });
   #copied = 0;
-  #reads = 0;
 
-  constructor({ clock, log }: Dependencies, maxBytes = KEPT_MAX_BYTES) {
-    this.#clock = clock;
-    this.#log = log;
+  constructor(dependencies: Dependencies, maxBytes = KEPT_MAX_BYTES) {
+    this.#dependencies = dependencies;
     this.#kept = new LRUCache({
       maxSize: maxBytes,
       sizeCalculation: ({ file }) => ENTRY_COST_BYTES + (file?.bytes?.length ?? 0),
@@ -105,11 +99,6 @@ export class Files {
   /** Bytes kept, including the overhead of entries. */
   get bytes(): number {
     return this.#kept.calculatedSize;
-  }
-
-  /** How often the disk was asked for a file. */
-  get reads(): number {
-    return this.#reads;
   }
 
   /**
@@ -129,27 +118,34 @@ export class Files {
    * @throws as `get`
    */
   getSibling(file: PublishedFile, coding: Coding, tree: Tree): PublishedFile {
-    const { suffix, tag } = SIBLINGS[coding];
-    const sibling = this.#get(file.path + suffix, tree, true);
+    const sibling = this.#get(file.path + SUFFIX[coding], tree, true);
     if (sibling === undefined) return file;
     if (sibling.modifiedMs !== file.modifiedMs) {
       this.#copied += 1;
       if (this.#copied === MANY_COPIED)
-        this.#log('compressed files are not used: the tree was copied without times, use rsync -a');
+        this.#dependencies.log(
+          'compressed files are not used: the tree was copied without times, use rsync -a',
+        );
       return file;
     }
     this.#copied = Number.NEGATIVE_INFINITY;
     // The same state of the same resource, but for the tag.
     const { etag, lastModified } = file;
-    return { ...sibling, coding, etag: etag.replace(/"$/, `${tag}"`), lastModified };
+    return {
+      ...sibling,
+      coding,
+      etag: etag.replace(/"$/, `${SUFFIX[coding].replace('.', '-')}"`),
+      lastModified,
+    };
   }
 
   #get(path: string, tree: Tree, keepsAbsence: boolean): PublishedFile | undefined {
     const kept = this.#kept.get(path);
-    const nowMs = this.#clock();
+    const nowMs = this.#dependencies.clock();
     if (kept?.version === tree.version && nowMs - kept.readAtMs < KEPT_MS) return kept.file;
-    this.#reads += 1;
-    const file = readFile(path, tree);
+    this.reads += 1;
+    const read = readWhole(tree.root, path, READ_MAX_BYTES);
+    const file = read && describeFile(path, read, tree);
     if (file === undefined && !keepsAbsence) this.#kept.delete(path);
     else if (kept !== undefined || this.#names.has(path))
       this.#kept.set(path, { file, version: tree.version, readAtMs: nowMs });
@@ -158,9 +154,10 @@ export class Files {
   }
 }
 
-function readFile(path: string, tree: Tree): PublishedFile | undefined {
-  const read = readWhole(tree.root, path, READ_MAX_BYTES);
-  return read && describeFile(path, read.stats, read.bytes, tree);
+/** A file's state, and its content unless that is too large. */
+interface Read {
+  readonly stats: Stats;
+  readonly bytes: Buffer | undefined;
 }
 
 /**
@@ -169,15 +166,14 @@ function readFile(path: string, tree: Tree): PublishedFile | undefined {
  */
 export function describeFile(
   path: string,
-  stats: Stats,
-  bytes: Buffer | undefined,
+  { stats, bytes }: Read,
   tree?: Pick<Tree, 'hashes' | 'changedMs'>,
 ): PublishedFile {
   const { size, ctimeMs } = stats;
   const modifiedMs = Math.trunc(stats.mtimeMs);
-  const named = bytes === undefined ? tree?.hashes.get(path) : undefined;
-  const isNamed = named?.bytes === size && ctimeMs <= (tree?.changedMs ?? 0);
-  const sha256 = bytes === undefined ? (isNamed ? named?.sha256 : undefined) : hash('sha256', bytes);
+  const named = tree !== undefined && ctimeMs <= tree.changedMs ? tree.hashes.get(path) : undefined;
+  const sha256 =
+    bytes === undefined ? (named?.bytes === size ? named.sha256 : undefined) : hash('sha256', bytes);
   return {
     path,
     coding: undefined,
@@ -187,7 +183,6 @@ export function describeFile(
     size,
     modifiedMs,
     bytes,
-    changedMs: ctimeMs,
     identity: identityOf(stats),
   };
 }
@@ -237,11 +232,7 @@ function isRealFolder(folder: string): boolean {
  * @returns no bytes of a file that has more than `maxBytes`; undefined as `openFile`
  * @throws errors of the file system; Error if the file is written in place
  */
-export function readWhole(
-  root: string,
-  path: string,
-  maxBytes: number,
-): { stats: Stats; bytes: Buffer | undefined } | undefined {
+export function readWhole(root: string, path: string, maxBytes: number): Read | undefined {
   const opened = openFile(root, path);
   if (opened === undefined) return undefined;
   const { descriptor, stats } = opened;
