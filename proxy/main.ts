@@ -5,7 +5,6 @@ import type { Server } from 'node:http';
 
 import { createApp } from './http/app.js';
 import { createHttpServer, type HttpServer } from './http/server.js';
-import { createRangeMatcher } from './limiter/clients.js';
 import { createAccessLog, errorCode } from './log.js';
 import { createAdminServer, describeReadiness } from './operations.js';
 import {
@@ -84,9 +83,16 @@ function readCommandLine({ root, version }: Package, [, , ...args]: readonly str
 }
 
 async function serve(settings: Settings, version: string): Promise<void> {
-  const { dist, host, port, adminPort, adminHost, readyMaxAge } = settings;
+  const {
+    dist,
+    host,
+    port,
+    adminPort,
+    adminHost,
+    readyMaxAge,
+    trustProxy: isTrusted = () => false,
+  } = settings;
   const snapshots = openTree(dist);
-  const isTrusted = createRangeMatcher(settings.trustProxy ?? []);
   // The library of Redis is loaded only where it is used, and that of metrics counts only then.
   const redis =
     settings.redis === undefined

@@ -3,7 +3,7 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { parseRanges, type AddressRange } from './limiter/clients.js';
+import { createRangeMatcher, type RangeMatcher } from './limiter/clients.js';
 
 /** What the operator can set, by flags and environment variables, and how this program is called. */
 
@@ -19,8 +19,8 @@ export interface Settings {
   /** 0 lets the system choose. */
   readonly port: number;
   readonly host: string;
-  /** Proxies whose X-Forwarded-For is trusted. */
-  readonly trustProxy?: readonly AddressRange[];
+  /** Matches proxies whose X-Forwarded-For is trusted. */
+  readonly trustProxy?: RangeMatcher;
   /** The server through which several proxies share their buckets: a URL, or the path of a socket. */
   readonly redis?: string;
   readonly maxConnections: number;
@@ -118,9 +118,9 @@ export function readSettings(
   return { ...settings, dist: isDefault('dist') ? join(defaultsFolder, settings.dist) : settings.dist };
 }
 
-function ranges(text: string): AddressRange[] {
+function ranges(text: string): RangeMatcher {
   try {
-    return parseRanges(text);
+    return createRangeMatcher(text);
   } catch (error) {
     throw new InvalidArgumentError(`Expected ${error instanceof Error ? error.message : String(error)}.`);
   }

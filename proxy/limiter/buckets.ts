@@ -8,6 +8,8 @@ import { BUCKETS, decide, refund, type BucketName, type Decision, type Quota, ty
 
 /** The buckets of all clients in memory, and what a request takes from them. */
 
+const MAX_CLIENTS = 100_000;
+
 /**
  * express-rate-limit's store over GCRA buckets in this process's memory: 12 MB for 100,000 clients,
  * IPv4 or IPv6 (heapUsed after gc(), Node 20 with --expose-gc, minus that of an empty process).
@@ -22,8 +24,8 @@ export class MemoryStore implements Store {
   readonly #tats: LRUCache<string, number>;
   #quota: Quota;
 
-  /** @param options beyond `maxClients`, the least recently seen clients are evicted */
-  constructor({ quota, maxClients, clock }: { quota: Quota; maxClients: number; clock: Clock }) {
+  /** @param maxClients beyond it, the least recently seen clients are evicted */
+  constructor(quota: Quota, clock: Clock, maxClients = MAX_CLIENTS) {
     this.#quota = quota;
     this.#clock = clock;
     this.#tats = new LRUCache({
@@ -85,13 +87,9 @@ export function formatKey(client: string, cost: number): string {
   return cost === 1 ? client : `${client}@${cost}`;
 }
 
-/** @throws RangeError if the cost is not within (0, 1] */
 export function parseKey(key: string): { readonly client: string; readonly cost: number } {
   const at = key.lastIndexOf('@');
-  if (at < 0) return { client: key, cost: 1 };
-  const cost = Number(key.slice(at + 1));
-  if (!(cost > 0 && cost <= 1)) throw new RangeError(`no cost in (0, 1]: ${key}`);
-  return { client: key.slice(0, at), cost };
+  return at < 0 ? { client: key, cost: 1 } : { client: key.slice(0, at), cost: Number(key.slice(at + 1)) };
 }
 
 /**
@@ -118,6 +116,77 @@ export interface Allowance {
   readonly refused: boolean;
 }
 
+/** A store that shares a bucket with other processes, and has the local one for when it can't. */
+export type Share = (bucket: BucketName, local: MemoryStore, clock: Clock) => Store;
+
+export type Limits = ReturnType<typeof createLimits>;
+
+/**
+ * Creates limits per client. Pages and assets take from the page bucket, everything else from the
+ * API bucket. A download then takes its cost from the download bucket, or nothing from either: the
+ * API comes first, so that what it refuses costs no look at the file.
+ */
+export function createLimits(quotas: Quotas, clock: Clock, share: Share = (_bucket, own) => own) {
+  const localStore = (bucket: BucketName) => new MemoryStore(quotas[bucket], clock);
+  const local = { api: localStore('api'), download: localStore('download'), page: localStore('page') };
+  const apiStore = share('api', local.api, clock);
+
+  /** Takes what the key says, and returns the client's bucket after that, which says if it is refused. */
+  const takeFrom = (bucket: BucketName, store: Store, keyGenerator: (request: Request) => string) => {
+    const handler = rateLimit({
+      store,
+      limit: () => local[bucket].quota.burst,
+      keyGenerator,
+      requestPropertyName: 'rateLimit',
+      // The proxy sets the headers: in a cacheable response, RateLimit would reach other clients.
+      standardHeaders: false,
+      legacyHeaders: false,
+      // The checks only log warnings, which do not apply here.
+      validate: false,
+      // It would respond to a refused request.
+      handler: () => undefined,
+    });
+    return async (request: Request, response: Response): Promise<Allowance> => {
+      let refused = true;
+      await handler(request, response, (error?: unknown) => {
+        if (error !== undefined) throw error;
+        refused = false;
+      });
+      const { remaining = 0, resetTime } = request.rateLimit ?? {};
+      const seconds = Math.ceil(((resetTime?.getTime() ?? 0) - clock()) / 1000);
+      const allowance = { bucket, remaining, nextTokenSeconds: Math.max(1, seconds), refused };
+      const context = contextOf(request);
+      if (refused || context.allowance === undefined || remaining <= context.allowance.remaining)
+        context.allowance = allowance;
+      return allowance;
+    };
+  };
+
+  const takePage = takeFrom('page', share('page', local.page, clock), clientOf);
+  const takeApi = takeFrom('api', apiStore, clientOf);
+  const takeCost = takeFrom('download', share('download', local.download, clock), (request) =>
+    formatKey(clientOf(request), contextOf(request).downloadCost),
+  );
+  return {
+    /** This process's buckets, for metrics. */
+    local,
+    /** A changed quota gives everyone a full bucket. */
+    setQuotas: (changed: Quotas): void => {
+      for (const bucket of BUCKETS) local[bucket].quota = changed[bucket];
+    },
+    /** Takes a token of the API or of pages. `skip` would do, but costs three awaits per limiter. */
+    take: (request: Request, response: Response): Promise<Allowance> =>
+      (contextOf(request).bucket === 'page' ? takePage : takeApi)(request, response),
+    /** Takes the cost of a download, after `take`; a refusal gives the token of the API back. */
+    takeDownload: async (request: Request, response: Response): Promise<Allowance> => {
+      const allowance = await takeCost(request, response);
+      // The refund is not awaited. Redis runs one process's commands in order.
+      if (allowance.refused) void apiStore.decrement(clientOf(request));
+      return allowance;
+    },
+  };
+}
+
 /** The part of a request's context that the limiter uses. */
 export interface LimitedRequest {
   /** See clientKey(). */
@@ -130,101 +199,9 @@ export interface LimitedRequest {
   allowance: Allowance | undefined;
 }
 
-/** A store that shares a bucket with other processes, and has the local one for when it can't. */
-export type Share = (bucket: BucketName, local: MemoryStore, clock: Clock) => Store;
-
-/** @returns the client's bucket after the request, which says if that is refused */
-type Take = (request: Request, response: Response) => Promise<Allowance>;
-
-export interface Limits {
-  /** Takes a token of the API or of pages. */
-  readonly take: Take;
-  /** Takes the cost of a download, after `take`; a refusal gives the token of the API back. */
-  readonly takeDownload: Take;
-  /** A changed quota gives everyone a full bucket. */
-  setQuotas(quotas: Quotas): void;
-  /** This process's buckets, for metrics. */
-  readonly local: Readonly<Record<BucketName, { readonly size: number; readonly evictions: number }>>;
-}
-
-/** Number of clients in the buckets of this process. */
-const MAX_CLIENTS = 100_000;
-
-/**
- * Creates limits per client. Pages and assets take from the page bucket, everything else from the
- * API bucket. A download then takes its cost from the download bucket, or nothing from either: the
- * API comes first, so that what it refuses costs no look at the file.
- */
-export function createLimits(quotas: Quotas, clock: Clock, share?: Share): Limits {
-  const createStore = (bucket: BucketName): { local: MemoryStore; store: Store } => {
-    const local = new MemoryStore({ quota: quotas[bucket], maxClients: MAX_CLIENTS, clock });
-    return { local, store: share?.(bucket, local, clock) ?? local };
-  };
-  const [api, download, page] = [createStore('api'), createStore('download'), createStore('page')];
-  const local = { api: api.local, download: download.local, page: page.local };
-
-  const takeFrom = (
-    bucket: BucketName,
-    { local, store }: ReturnType<typeof createStore>,
-    keyGenerator: (request: Request) => string,
-  ): Take => {
-    const handler = rateLimit({
-      store,
-      limit: () => local.quota.burst,
-      keyGenerator,
-      requestPropertyName: 'rateLimit',
-      // The proxy sets the headers: in a cacheable response, RateLimit would reach other clients.
-      standardHeaders: false,
-      legacyHeaders: false,
-      // The checks only log warnings, which do not apply here.
-      validate: false,
-      // It would respond to a refused request.
-      handler: () => undefined,
-    });
-    return async (request, response) => {
-      let refused = true;
-      await handler(request, response, (error?: unknown) => {
-        if (error !== undefined) throw error;
-        refused = false;
-      });
-      const { remaining = 0, resetTime } = request.rateLimit ?? {};
-      const seconds = Math.ceil(((resetTime?.getTime() ?? 0) - clock()) / 1000);
-      const allowance = { bucket, remaining, nextTokenSeconds: Math.max(1, seconds), refused };
-      const context = limited(request);
-      if (refused || context.allowance === undefined || remaining <= context.allowance.remaining)
-        context.allowance = allowance;
-      return allowance;
-    };
-  };
-
-  const takePage = takeFrom('page', page, readKey);
-  const takeApi = takeFrom('api', api, readKey);
-  const takeCost = takeFrom('download', download, readDownloadKey);
-  return {
-    local,
-    setQuotas(quotas) {
-      for (const bucket of BUCKETS) local[bucket].quota = quotas[bucket];
-    },
-    // express-rate-limit's `skip` is equivalent, but costs three awaits per skipped limiter.
-    take: (request, response) => (limited(request).bucket === 'page' ? takePage : takeApi)(request, response),
-    takeDownload: async (request, response) => {
-      const allowance = await takeCost(request, response);
-      // The refund is not awaited. Redis runs one process's commands in order.
-      if (allowance.refused) void api.store.decrement(readKey(request));
-      return allowance;
-    },
-  };
-}
-
-function readKey(request: Request): string {
-  return limited(request).clientKey;
-}
-
-function readDownloadKey(request: Request): string {
-  return formatKey(limited(request).clientKey, limited(request).downloadCost);
-}
-
-function limited({ context }: Request): LimitedRequest {
+function contextOf({ context }: Request): LimitedRequest {
   if (context === undefined) throw new Error('the request has no context');
   return context;
 }
+
+const clientOf = (request: Request): string => contextOf(request).clientKey;

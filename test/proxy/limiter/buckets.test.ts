@@ -8,17 +8,16 @@ const QUOTA = { burst: 3, emissionIntervalMs: 1000 };
 
 function makeStore(maxClients = 100) {
   let nowMs = 1_800_000_000_000;
-  const store = new MemoryStore({ quota: QUOTA, maxClients, clock: () => nowMs });
+  const store = new MemoryStore(QUOTA, () => nowMs, maxClients);
   /** The hits of some requests, one after the other. */
   const hits = (keys: string): number[] => keys.split(' ').map((key) => store.increment(key).totalHits);
   return { store, hits, advance: (ms: number) => void (nowMs += ms), now: () => nowMs };
 }
 
-it('formatKey and parseKey carry the cost with the client, which is in (0, 1]', () => {
+it('formatKey and parseKey carry the cost with the client', () => {
   expect([formatKey('192.0.2.7', 1), formatKey('192.0.2.7', 0.25)]).toEqual(['192.0.2.7', '192.0.2.7@0.25']);
   for (const cost of [1, 0.01, 1 / 3, 1e-9])
     expect(parseKey(formatKey('2001:db8::/56', cost))).toEqual({ client: '2001:db8::/56', cost });
-  for (const cost of ['', '0', '-1', '1.5', 'x']) expect(() => parseKey(`a@${cost}`)).toThrow(RangeError);
 });
 
 describe('MemoryStore.increment', () => {

@@ -304,7 +304,7 @@ async function storeOn(url: string) {
   const redis = new RedisBuckets(url, () => undefined);
   onTestFinished(() => redis.close());
   await redis.start();
-  const local = new MemoryStore({ quota: SLOW, maxClients: 9, clock });
+  const local = new MemoryStore(SLOW, clock);
   const store = redis.store('api', local, clock);
   /** The hits of some requests, one after the other. */
   const hits = async (key: string, count = 1): Promise<number[]> => {
