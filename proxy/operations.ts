@@ -2,27 +2,23 @@ import express, { type Response } from 'express';
 import { createServer, type Server } from 'node:http';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
+import type { Limits } from './limiter/buckets.js';
 import { BUCKETS, type BucketName } from './limiter/gcra.js';
+import type { RedisBuckets } from './limiter/redis.js';
+import type { Files } from './tree/files.js';
 import type { Snapshot } from './tree/schema.js';
+import type { Snapshots } from './tree/snapshot.js';
 
 /** The operations port: liveness, readiness, and metrics for Prometheus. */
 
-/** The limit that closed a connection: --max-connections or --max-connections-per-client. */
-const DROP_REASONS = ['total', 'client'] as const;
-
 /** What others count; read on each scrape. */
 export interface MetricSources {
-  readonly snapshots: {
-    readonly current: { readonly snapshot: Pick<Snapshot, 'sequence' | 'as_of' | 'built_at'> } | undefined;
-    readonly isCurrent: boolean;
-  };
-  readonly files: { readonly bytes: number };
-  readonly limits: {
-    readonly local: Readonly<Record<BucketName, { readonly size: number; readonly evictions: number }>>;
-  };
+  readonly snapshots: Pick<Snapshots, 'current' | 'isCurrent'>;
+  readonly files: Pick<Files, 'bytes'>;
+  readonly limits: Pick<Limits, 'local'>;
   readonly connections: () => number;
   /** Undefined without --redis. */
-  readonly redis: { readonly isUp: boolean; readonly fallbacks: number } | undefined;
+  readonly redis: Pick<RedisBuckets, 'isUp' | 'fallbacks'> | undefined;
   readonly build: { readonly version: string; readonly node: string };
 }
 
@@ -40,6 +36,18 @@ const PREFIX = 'register_proxy_';
 /** Counts what the proxy does. */
 export class Metrics {
   readonly #registry = new Registry();
+  /** By the name of the bucket. */
+  readonly refusals = this.#counter('limiter_refusals_total', 'Requests refused by a limit', 'limiter');
+  readonly lookups = {
+    hit: this.#counter('cache_hits_total', 'Files served from memory'),
+    miss: this.#counter('cache_misses_total', 'Files that the disk was asked for'),
+  };
+  /** By the limit: --max-connections or --max-connections-per-client. */
+  readonly drops = this.#counter(
+    'connections_dropped_total',
+    'Connections closed without a response: too many in total, or of one client',
+    'reason',
+  );
   readonly #requests = this.#counter(
     'requests_total',
     'Responses by class of route and status',
@@ -47,14 +55,6 @@ export class Metrics {
     'status',
   );
   readonly #bytes = this.#counter('response_bytes_total', 'Content handed to connections', 'class');
-  readonly #refusals = this.#counter('limiter_refusals_total', 'Requests refused by a limit', 'limiter');
-  readonly #hits = this.#counter('cache_hits_total', 'Files served from memory');
-  readonly #misses = this.#counter('cache_misses_total', 'Files that the disk was asked for');
-  readonly #drops = this.#counter(
-    'connections_dropped_total',
-    'Connections closed without a response: too many in total, or of one client',
-    'reason',
-  );
   readonly #durations = new Histogram({
     name: `${PREFIX}request_duration_seconds`,
     help: 'Time to the end of a response',
@@ -63,8 +63,8 @@ export class Metrics {
   });
 
   constructor() {
-    for (const limiter of BUCKETS) this.#refusals.inc({ limiter }, 0);
-    for (const reason of DROP_REASONS) this.#drops.inc({ reason }, 0);
+    for (const limiter of BUCKETS) this.refusals.inc({ limiter }, 0);
+    for (const reason of ['total', 'client']) this.drops.inc({ reason }, 0);
   }
 
   /**
@@ -77,18 +77,6 @@ export class Metrics {
     this.#requests.inc({ class: responseClass, status: status ?? 'none' });
     if (bytes > 0) this.#bytes.inc({ class: responseClass }, bytes);
     this.#durations.observe(seconds);
-  }
-
-  refused(limiter: BucketName): void {
-    this.#refusals.inc({ limiter });
-  }
-
-  lookedUp(cache: 'hit' | 'miss'): void {
-    (cache === 'hit' ? this.#hits : this.#misses).inc();
-  }
-
-  connectionDropped(reason: (typeof DROP_REASONS)[number]): void {
-    this.#drops.inc({ reason });
   }
 
   /** Adds what Node and others count. */
@@ -177,13 +165,13 @@ function sendJson(response: Response, status: number, body: object): void {
 /** The server of the operations port, not listening yet. It has no access control: it must not be public. */
 export function createAdminServer(
   metrics: Pick<Metrics, 'contentType' | 'read'>,
-  readiness: () => Readiness,
+  readiness: () => ReturnType<typeof describeReadiness>,
 ): Server {
   const app = express().disable('x-powered-by').disable('etag').set('env', 'production');
   app.get('/healthz', (_request, response) => sendJson(response, 200, { status: 'ok' }));
   app.get('/readyz', (_request, response) => {
-    const { status, body } = readiness();
-    sendJson(response, status, body);
+    const body = readiness();
+    sendJson(response, body.ready ? 200 : 503, body);
   });
   app.get('/metrics', async (_request, response) =>
     send(response, 200, metrics.contentType, await metrics.read()),
@@ -193,40 +181,31 @@ export function createAdminServer(
   return server;
 }
 
-/** The response of /readyz. */
-export interface Readiness {
-  readonly status: 200 | 503;
-  readonly body: Readonly<Record<string, string | number | boolean | null>>;
-}
-
-export interface ReadinessFacts {
-  /** In service. */
+/**
+ * Whether this process should receive requests, and why not.
+ *
+ * @param facts the snapshot in service; whether that is what the last look found; the time of day; and
+ *   the maximum age of a snapshot, undefined for any
+ */
+export function describeReadiness(facts: {
   readonly snapshot: Pick<Snapshot, 'sequence' | 'as_of' | 'built_at'> | undefined;
-  /** Whether snapshot.json, at the last look, was the one in service. */
   readonly isCurrent: boolean;
   readonly isStopping: boolean;
-  /** Time of day. */
   readonly nowMs: number;
-  /** The maximum age of the snapshot; undefined for any. */
   readonly maxAgeMs: number | undefined;
-}
-
-/** Whether this process should receive requests, and why not. */
-export function describeReadiness(facts: ReadinessFacts): Readiness {
+}) {
   const { snapshot, isCurrent, isStopping, nowMs, maxAgeMs = Number.POSITIVE_INFINITY } = facts;
+  if (snapshot === undefined) return { ready: false, reason: isStopping ? 'stopping' : 'no snapshot yet' };
+  const { sequence, as_of, built_at } = snapshot;
   // Not below 0 if the builder's clock is ahead.
-  const ageMs = snapshot === undefined ? 0 : Math.max(0, nowMs - Date.parse(snapshot.built_at));
-  const { sequence, as_of, built_at } = snapshot ?? { sequence: null, as_of: null, built_at: null };
-  const about = snapshot && { sequence, as_of, built_at, age_seconds: Math.floor(ageMs / 1000) };
+  const ageMs = Math.max(0, nowMs - Date.parse(built_at));
   const reason = isStopping
     ? 'stopping'
-    : snapshot === undefined
-      ? 'no snapshot yet'
-      : !isCurrent
-        ? 'snapshot.json is missing or was refused; the log says why'
-        : ageMs > maxAgeMs
-          ? `the snapshot was built more than ${maxAgeMs / 1000} s ago`
-          : undefined;
-  if (reason === undefined) return { status: 200, body: { ready: true, ...about } };
-  return { status: 503, body: { ready: false, reason, ...about } };
+    : !isCurrent
+      ? 'snapshot.json is missing or was refused; the log says why'
+      : ageMs > maxAgeMs
+        ? `the snapshot was built more than ${maxAgeMs / 1000} s ago`
+        : undefined;
+  const about = { sequence, as_of, built_at, age_seconds: Math.floor(ageMs / 1000) };
+  return { ready: reason === undefined, reason, ...about };
 }

@@ -118,7 +118,7 @@ export function createApp({ snapshots, metrics, isTrusted, share, clock, log }: 
   };
 
   const refuse = (context: RequestContext, { bucket, nextTokenSeconds }: Allowance): Answer => {
-    metrics?.refused(bucket);
+    metrics?.refusals.inc({ limiter: bucket });
     const seconds = String(nextTokenSeconds);
     const detail = `rate limit "${bucket}" exceeded: the next request is allowed in ${seconds} s`;
     return problem(context, 'rate_limited', detail, ['Retry-After', seconds]);
@@ -131,7 +131,7 @@ export function createApp({ snapshots, metrics, isTrusted, share, clock, log }: 
     if (match.kind === 'redirect') return redirect(context, match.location);
     if (match.kind === 'refusal') return problem(context, match.code, match.detail);
     const answer = content(context, request, match, files);
-    if (context.cache !== undefined) metrics?.lookedUp(context.cache);
+    if (context.cache !== undefined) metrics?.lookups[context.cache].inc();
     if (answer !== undefined) return answer;
     // Copies delete records on a 404, so only a tree that exists may return it.
     snapshots.look();

@@ -144,7 +144,7 @@ export function createHttpServer(
   // By default Node drops fields beyond 1,000; MAX_HEADER_BYTES bounds their number.
   server.maxHeadersCount = 0;
   server.maxConnections = maxConnections;
-  server.on('drop', () => metrics?.connectionDropped('total'));
+  server.on('drop', () => metrics?.drops.inc({ reason: 'total' }));
   // A server may ignore unknown expectations (RFC 9110 §10.1.1); Node would respond with 417.
   server.on('checkExpectation', onRequest);
   // The body is not wanted: the response is sent at once, without a 100 (Continue).
@@ -215,7 +215,7 @@ function trackConnections(
       const client = clientKey(canonicalAddress(remoteAddress) ?? remoteAddress);
       const count = counts.get(client) ?? 0;
       if (count >= maxConnectionsPerClient) {
-        metrics?.connectionDropped('client');
+        metrics?.drops.inc({ reason: 'client' });
         socket.destroy();
         return;
       }

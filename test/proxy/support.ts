@@ -200,6 +200,7 @@ export async function startProxy(root: string, options: TestOptions = {}) {
     log,
     snapshots,
     files: app.files,
+    limits: app.limits,
     metrics,
     /** Moves the proxy's clock. */
     advance: (ms: number) => void (nowMs += ms),
