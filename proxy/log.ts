@@ -1,12 +1,11 @@
 /** What the proxy writes: lines for the operator, and the access log. */
 
-/** Writes one line for the operator. */
+/** For the operator. */
 export type Log = (line: string) => void;
 
 /** Whole milliseconds that never go backwards. */
 export type Clock = () => number;
 
-/** External dependencies. Tests pass their own. */
 export interface Dependencies {
   readonly clock: Clock;
   readonly log: Log;

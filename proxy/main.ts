@@ -4,16 +4,15 @@ import { statSync } from 'node:fs';
 import type { Server } from 'node:http';
 
 import { createApp } from './http/app.js';
-import { createHttpServer, type HttpServer } from './http/server.js';
+import { createHttpServer } from './http/server.js';
 import { createAccessLog, errorCode } from './log.js';
-import { createAdminServer, describeReadiness } from './operations.js';
+import { createAdminServer, describeReadiness, Metrics } from './operations.js';
 import {
   calledAs,
   readPackage,
   readSettings,
   returnToUser,
   SettingsError,
-  type Package,
   type Settings,
 } from './settings.js';
 import { describeSnapshot, SnapshotError } from './tree/schema.js';
@@ -23,6 +22,8 @@ import { Snapshots } from './tree/snapshot.js';
  * The proxy process: command line, listening, signals, exit codes. The only file that uses
  * process.*.
  */
+
+const SELF = readPackage();
 
 const EXIT = { done: 0, usage: 2, environment: 3, defect: 70 } as const;
 
@@ -65,10 +66,10 @@ function clock(): number {
   return Math.floor(ORIGIN_MS + performance.now());
 }
 
-/** @param argv of the process, whose first argument is `serve` if the generator's program hands over */
-function readCommandLine({ root, version }: Package, [, , ...args]: readonly string[]): Settings {
-  const isCommand = args[0] === 'serve';
-  const name = calledAs(process, { root }, isCommand);
+/** @param isCommand whether the generator's program hands over, as `serve` */
+function readCommandLine(isCommand: boolean): Settings {
+  const { root, version } = SELF;
+  const name = calledAs(process, SELF, isCommand);
   const command = new Command(name)
     .version(version, '-v, --version')
     .exitOverride()
@@ -78,11 +79,11 @@ function readCommandLine({ root, version }: Package, [, , ...args]: readonly str
     .configureHelp({ optionTerm: ({ flags }) => flags.replace(', --dist', '') })
     .description('Serves a published register tree over HTTP, with a limit for each client.')
     .addHelpText('after', describeUse(name));
-  const ownArgs = args.slice(isCommand ? 1 : 0);
-  return readSettings(command, ownArgs, process.env, returnToUser(process, { root }));
+  const args = process.argv.slice(isCommand ? 3 : 2);
+  return readSettings(command, args, process.env, returnToUser(process, { root }));
 }
 
-async function serve(settings: Settings, version: string): Promise<void> {
+async function serve(settings: Settings): Promise<void> {
   const {
     dist,
     host,
@@ -93,21 +94,18 @@ async function serve(settings: Settings, version: string): Promise<void> {
     trustProxy: isTrusted = () => false,
   } = settings;
   const snapshots = openTree(dist);
-  // The library of Redis is loaded only where it is used, and that of metrics counts only then.
+  // The library of Redis is loaded only where it is used.
   const redis =
     settings.redis === undefined
       ? undefined
       : new (await import('./limiter/redis.js')).RedisBuckets(settings.redis, log);
-  const metrics = adminPort === undefined ? undefined : new (await import('./operations.js')).Metrics();
+  const metrics = adminPort === undefined ? undefined : new Metrics();
   const share = redis?.store.bind(redis);
   const app = createApp({ snapshots, metrics, isTrusted, share, clock, log });
-  const { server, connections, stop } = createHttpServer(app, {
-    maxConnections: settings.maxConnections,
-    maxConnectionsPerClient: settings.maxConnectionsPerClient,
-    isTrusted,
-    metrics,
-    accessLog: settings.accessLog ? createAccessLog(process.stdout, log) : undefined,
-  });
+  const { maxConnections, maxConnectionsPerClient } = settings;
+  const accessLog = settings.accessLog ? createAccessLog(process.stdout, log) : undefined;
+  const limits = { maxConnections, maxConnectionsPerClient, isTrusted };
+  const { server, connections, stop } = createHttpServer(app, { ...limits, metrics, accessLog });
 
   let isStopping = false;
   const readiness = () =>
@@ -121,18 +119,16 @@ async function serve(settings: Settings, version: string): Promise<void> {
   await redis?.start();
   await listen(server, host, port, '--port or PROXY_PORT');
   if (metrics !== undefined && adminPort !== undefined) {
-    const { files, limits } = app;
-    const build = { version, node: process.versions.node };
-    metrics.watch({ snapshots, files, limits, connections, redis, build });
+    const build = { version: SELF.version, node: process.versions.node };
+    metrics.watch({ snapshots, files: app.files, limits: app.limits, connections, redis, build });
     const admin = createAdminServer(metrics, readiness);
     await listen(admin, adminHost, adminPort, '--admin-port or PROXY_ADMIN_PORT');
     log(`operations on ${baseUrl(admin)}: /healthz, /readyz, /metrics`);
   }
-  stopOnSignal(async (boundMs) => {
+  stopOnSignal(async () => {
     isStopping = true;
-    const isClean = await stop(boundMs);
+    if (!(await stop(STOP_TIMEOUT_MS))) log(`cut what was still open after ${STOP_TIMEOUT_MS / 1000} s`);
     redis?.close();
-    return isClean;
   });
   const state = snapshots.current ? describeSnapshot(snapshots.current.snapshot) : 'no snapshot yet';
   // If there is an access log, only its lines go to stdout.
@@ -188,27 +184,23 @@ function baseUrl(server: Server): string {
   return `http://${host}:${address.port}`;
 }
 
-function stopOnSignal(stop: HttpServer['stop']): void {
+function stopOnSignal(stop: () => Promise<void>): void {
   let stoppingSinceMs: number | undefined;
   const end = async (): Promise<void> => {
-    const isClean = await stop(STOP_TIMEOUT_MS);
-    if (!isClean) log(`cut what was still open after ${STOP_TIMEOUT_MS / 1000} s`);
+    await stop();
     setTimeout(() => process.exit(EXIT.done), FLUSH_MS);
     process.stdout.write('', () => process.exit(EXIT.done));
   };
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      const nowMs = clock();
-      if (stoppingSinceMs !== undefined) {
-        if (nowMs - stoppingSinceMs >= SECOND_SIGNAL_MS) {
-          process.removeAllListeners(signal);
-          process.kill(process.pid, signal);
-        }
-        return;
+      if (stoppingSinceMs === undefined) {
+        stoppingSinceMs = clock();
+        log(`${signal}: finishing what is in flight`);
+        void end();
+      } else if (clock() - stoppingSinceMs >= SECOND_SIGNAL_MS) {
+        process.removeAllListeners(signal);
+        process.kill(process.pid, signal);
       }
-      stoppingSinceMs = nowMs;
-      log(`${signal}: finishing what is in flight`);
-      void end();
     });
   }
 }
@@ -226,8 +218,7 @@ process.on('uncaughtException', (error) => {
 });
 
 try {
-  const self = readPackage();
-  await serve(readCommandLine(self, process.argv), self.version);
+  await serve(readCommandLine(process.argv[2] === 'serve'));
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? EXIT.done : EXIT.usage);
   const isEnvironment = error instanceof EnvironmentError;

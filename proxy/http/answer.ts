@@ -20,14 +20,13 @@ export interface Stream extends ByteRange {
 /** A response as a value. For HEAD, the body is not sent. */
 export interface Answer {
   readonly status: number;
-  /** A flat list of name, value, name, value …; Node adds Date and the connection's own. */
+  /** Without Date and those of the connection, which Node adds. */
   readonly headers: string[];
-  /** Undefined for 204, 304 and 308, and for a file that is streamed. */
-  readonly body: Buffer | undefined;
+  readonly body?: Buffer | undefined;
   /** What is streamed instead of a body. */
   readonly stream?: Stream | undefined;
-  /** The cost of a download, in tokens: 0 without content, else up to 1. */
-  readonly downloadCost: number;
+  /** What a download with content costs, in tokens: up to 1. */
+  readonly downloadCost?: number;
 }
 
 const VARY: HeaderList = ['Vary', 'Accept-Encoding'];
@@ -64,42 +63,30 @@ export function content(
 
   const outcome = evaluatePreconditions(headers, file);
   if (outcome === 'failed') return problem(context, 'precondition_failed');
-  if (outcome === 'not_modified') return withoutBody(304, describe(match, file, varies, NO_HEADERS));
+  if (outcome === 'not_modified') return { status: 304, headers: describe(match, file, varies, NO_HEADERS) };
   // Range is defined only for GET (RFC 9110 §14.2).
   const isRanged = headers.range !== undefined && method === 'GET' && isRangeCurrent(headers, file);
-  const range = isRanged ? parseRange(headers.range ?? '', file.size) : undefined;
+  const { coding, size, bytes } = file;
+  const range = isRanged ? parseRange(headers.range ?? '', size) : undefined;
   if (range === 'unsatisfiable') {
     const asked = headers.range?.slice(0, QUOTED_MAX_LENGTH);
-    const detail = `range "${asked}": expected one that starts within the ${file.size} bytes of the file`;
-    return problem(context, 'range_not_satisfiable', detail, ['Content-Range', `bytes */${file.size}`]);
+    const detail = `range "${asked}": expected one that starts within the ${size} bytes of the file`;
+    return problem(context, 'range_not_satisfiable', detail, ['Content-Range', `bytes */${size}`]);
   }
-  return withBody(context, match, file, varies, range);
-}
-
-/**
- * 200, or 206 with a part of the content. A 206 repeats all headers even with If-Range, where RFC
- * 9110 §15.3.7 would permit fewer: an intermediate cache may not have them.
- */
-function withBody(
-  { active: { root, snapshot } }: RequestContext,
-  match: FileMatch,
-  file: PublishedFile,
-  varies: boolean,
-  range: ByteRange | undefined,
-): Answer {
-  const { coding, size, bytes } = file;
   const { first, last } = range ?? { first: 0, last: size - 1 };
   const length = last + 1 - first;
-  const headers = describe(match, file, varies, match.route.contentHeaders);
-  if (coding !== undefined) headers.push('Content-Encoding', coding);
-  if (range !== undefined) headers.push('Content-Range', `bytes ${first}-${last}/${size}`);
-  headers.push('Content-Length', String(length));
+  // A 206 repeats all headers even with If-Range, where RFC 9110 §15.3.7 would permit fewer: an
+  // intermediate cache may not have them.
+  const described = describe(match, file, varies, match.route.contentHeaders);
+  if (coding !== undefined) described.push('Content-Encoding', coding);
+  if (range !== undefined) described.push('Content-Range', `bytes ${first}-${last}/${size}`);
+  described.push('Content-Length', String(length));
   return {
     status: range === undefined ? 200 : 206,
-    headers,
+    headers: described,
     body: range === undefined ? bytes : bytes?.subarray(first, last + 1),
-    stream: bytes === undefined ? { root, file, first, last } : undefined,
-    downloadCost: downloadCost(length, size, snapshot.limits.download.token_bytes),
+    stream: bytes === undefined ? { root: active.root, file, first, last } : undefined,
+    downloadCost: downloadCost(length, size, active.snapshot.limits.download.token_bytes),
   };
 }
 
@@ -133,27 +120,20 @@ export function downloadCost(length: number, size: number, tokenBytes: number): 
   return Math.max(LEAST_DOWNLOAD_COST, length / Math.max(size, tokenBytes));
 }
 
-const withoutBody = (status: number, headers: string[]): Answer => ({
-  status,
-  headers,
-  body: undefined,
-  downloadCost: 0,
+/** 308: the method is preserved (RFC 9110 §15.4.9). */
+export const redirect = ({ active, bucket }: RequestContext, location: string): Answer => ({
+  status: 308,
+  headers: [...active.headers[bucket].notFound, 'Location', location, 'Content-Length', '0'],
 });
 
-/** 308: the method is preserved (RFC 9110 §15.4.9). */
-export const redirect = ({ active, bucket }: RequestContext, location: string): Answer =>
-  withoutBody(308, [...active.headers[bucket].notFound, 'Location', location, 'Content-Length', '0']);
-
 /** 204 to OPTIONS, for CORS preflights and other clients. */
-export const options = ({ active, bucket }: RequestContext): Answer =>
-  withoutBody(204, [...active.headers[bucket].options]);
+export const options = ({ active, bucket }: RequestContext): Answer => ({
+  status: 204,
+  headers: [...active.headers[bucket].options],
+});
 
-/** Retry-After while nothing is published. 10 s. */
-const RETRY: HeaderList = ['Retry-After', '10'];
-
-/** 503: the published tree is gone. */
-export const noSnapshot = (context: RequestContext, detail: string): Answer =>
-  problem(context, 'no_snapshot', detail, RETRY);
+/** While nothing is published. 10 s. */
+export const RETRY: HeaderList = ['Retry-After', '10'];
 
 const PROBLEM_HEADERS: HeaderList = ['Content-Type', 'application/problem+json'];
 /** On both forms of an error that also has a page. */
@@ -176,8 +156,16 @@ export function problem(
   const { status, title, detail: usual } = active.snapshot.errors[code];
   const page = findErrorPage(active, match, code);
   const form = page !== undefined && prefersHtml(accept) ? page : undefined;
-  const type = `${active.documentation}#error-${code}`;
-  const body = form?.body ?? problemBody(type, title, status, detail ?? usual ?? title, match.path, code);
+  const body =
+    form?.body ??
+    jsonBody({
+      type: `${active.documentation}#error-${code}`,
+      title,
+      status,
+      detail: detail ?? usual ?? title,
+      instance: instanceOf(match.path),
+      error: code,
+    });
   const isStorable = status === 404;
   const { notFound, error } = active.headers[bucket];
   const headers = [
@@ -192,59 +180,48 @@ export function problem(
     'Content-Length',
     String(body.length),
   ];
-  return { status, headers, body, downloadCost: 0 };
+  return { status, headers, body };
 }
 
 /** Longer paths from clients are cut in `instance`. */
 const INSTANCE_MAX_LENGTH = 256;
 
-function problemBody(
-  type: string,
-  title: string,
-  status: number,
-  detail: string,
-  path: string,
-  error: ErrorCode,
-): Buffer {
+function instanceOf(path: string): string {
   // A split escape is removed, so that it stays a URI reference.
-  const instance = uriReference(path.slice(0, INSTANCE_MAX_LENGTH).replace(/%.?$/, ''));
-  return Buffer.from(JSON.stringify({ type, title, status, detail, instance, error }));
+  return uriReference(path.slice(0, INSTANCE_MAX_LENGTH).replace(/%.?$/, ''));
+}
+
+function jsonBody(problem: object): Buffer {
+  return Buffer.from(JSON.stringify(problem));
 }
 
 /** The headers of every response before the first snapshot: readable by any script, not storable. */
-const UNPUBLISHED_HEADERS: HeaderList = [
-  'Access-Control-Allow-Origin',
-  '*',
-  'Access-Control-Expose-Headers',
-  'ETag, Retry-After, RateLimit, RateLimit-Policy, Content-Range, Accept-Ranges, Age, Content-Disposition, Link',
-  'Cross-Origin-Resource-Policy',
-  'cross-origin',
-  'X-Content-Type-Options',
-  'nosniff',
-  'RateLimit-Policy',
-  '"api";q=60;w=60',
-  'Cache-Control',
-  'no-store',
-];
+const UNPUBLISHED_HEADERS: HeaderList = Object.entries({
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers':
+    'ETag, Retry-After, RateLimit, RateLimit-Policy, Content-Range, Accept-Ranges, Age, Content-Disposition, Link',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'X-Content-Type-Options': 'nosniff',
+  'RateLimit-Policy': '"api";q=60;w=60',
+  'Cache-Control': 'no-store',
+}).flat();
 
 /** The header of a 405, and of the 204 before the first snapshot. */
 export const ALLOW: HeaderList = ['Allow', 'GET, HEAD, OPTIONS'];
 
 /** What responds to every request before the first snapshot: 204 to OPTIONS, otherwise 503. */
 export function unpublished({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): Answer {
-  if (method === 'OPTIONS') return withoutBody(204, [...UNPUBLISHED_HEADERS, ...ALLOW]);
-  const [path = ''] = url.split('?', 1);
-  // Relative, as no base URL is known.
-  const type = '/developers#error-no_snapshot';
-  const body = problemBody(
-    type,
-    'No snapshot yet',
-    503,
-    'nothing has been published yet',
-    path,
-    'no_snapshot',
-  );
+  if (method === 'OPTIONS') return { status: 204, headers: [...UNPUBLISHED_HEADERS, ...ALLOW] };
+  const body = jsonBody({
+    // Relative, as no base URL is known.
+    type: '/developers#error-no_snapshot',
+    title: 'No snapshot yet',
+    status: 503,
+    detail: 'nothing has been published yet',
+    instance: instanceOf(url.replace(/\?.*/s, '')),
+    error: 'no_snapshot',
+  });
   const length = ['Content-Length', String(body.length)];
   const headers = [...UNPUBLISHED_HEADERS, ...RETRY, ...PROBLEM_HEADERS, ...length];
-  return { status: 503, headers, body, downloadCost: 0 };
+  return { status: 503, headers, body };
 }

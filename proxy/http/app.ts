@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import type { RequestListener } from 'node:http';
 
-import { createLimits, type Allowance, type Limits, type Share } from '../limiter/buckets.js';
+import { createLimits, type Allowance, type Share } from '../limiter/buckets.js';
 import { createClientAddress, type RangeMatcher } from '../limiter/clients.js';
 import { DEFAULT_QUOTAS } from '../limiter/gcra.js';
 import { errorCode, rateLimitedLog, type Dependencies } from '../log.js';
@@ -9,34 +9,17 @@ import type { Metrics } from '../operations.js';
 import { Files } from '../tree/files.js';
 import type { Snapshots } from '../tree/snapshot.js';
 import { NOTHING_HERE } from '../tree/target.js';
-import {
-  ALLOW,
-  content,
-  noSnapshot,
-  options,
-  problem,
-  redirect,
-  unpublished,
-  type Answer,
-} from './answer.js';
+import { ALLOW, content, options, problem, redirect, RETRY, unpublished, type Answer } from './answer.js';
 import {
   createContext,
   createMessageClasses,
   findViolation,
   requireContext,
-  type MessageClasses,
   type RequestContext,
 } from './request.js';
 import { write, writeStream } from './send.js';
 
-/** The proxy's request handling. */
-export interface App {
-  readonly listener: RequestListener;
-  /** The classes from which the server creates requests and responses. */
-  readonly messages: MessageClasses;
-  readonly files: Files;
-  readonly limits: Limits;
-}
+export type App = ReturnType<typeof createApp>;
 
 export interface AppOptions extends Dependencies {
   /** Started by the caller. */
@@ -53,7 +36,7 @@ export interface AppOptions extends Dependencies {
 const FAILURE_LOG_MS = 1_000;
 
 /** Creates the proxy as a request listener. What happens to a request is told in order of time. */
-export function createApp({ snapshots, metrics, isTrusted, share, clock, log }: AppOptions): App {
+export function createApp({ snapshots, metrics, isTrusted, share, clock, log }: AppOptions) {
   const app = express();
   const clientAddress = createClientAddress(app, isTrusted, { clock, log });
   const logFailure = rateLimitedLog({ clock, log }, FAILURE_LOG_MS);
@@ -101,8 +84,8 @@ export function createApp({ snapshots, metrics, isTrusted, share, clock, log }: 
     // The cost of a download depends on its response: HEAD, 304 and errors take nothing. The API's
     // token comes first, so that what it refuses looks at no file.
     const isCounted = context.bucket === 'download' && request.method === 'GET';
-    context.downloadCost = isCounted ? answer.downloadCost : 0;
-    if (context.downloadCost > 0) {
+    if (isCounted && answer.downloadCost !== undefined) {
+      context.downloadCost = answer.downloadCost;
       const left = await limits.takeDownload(request, response);
       if (left.refused) {
         write(request, response, refuse(context, left));
@@ -135,16 +118,16 @@ export function createApp({ snapshots, metrics, isTrusted, share, clock, log }: 
     if (answer !== undefined) return answer;
     // Copies delete records on a 404, so only a tree that exists may return it.
     snapshots.look();
-    if (!snapshots.treeExists) return noSnapshot(context, 'the published tree is not there at present');
+    if (!snapshots.treeExists)
+      return problem(context, 'no_snapshot', 'the published tree is not there at present', RETRY);
     if (snapshots.current === undefined || snapshots.current === active) {
       const { required, absent } = match;
       const isPageLost = required !== undefined && files.get(required.file, active) !== undefined;
       return problem(context, 'not_found', isPageLost ? NOTHING_HERE : absent);
     }
     // A snapshot was just published.
-    const { target, violation, allowance } = context;
-    request.context = createContext(snapshots.current, request, target, violation);
-    request.context.allowance = allowance;
+    request.context = createContext(snapshots.current, request, context.target);
+    request.context.allowance = context.allowance;
     return respond(request);
   };
 

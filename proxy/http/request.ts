@@ -49,7 +49,7 @@ export function createContext(
   active: ActiveSnapshot,
   request: Pick<IncomingMessage, 'clientAddress' | 'headers'>,
   target: string,
-  violation: Violation | undefined,
+  violation?: Violation,
 ): RequestContext {
   const match: RouteMatch =
     violation === undefined
@@ -85,7 +85,10 @@ export function requireContext({ context }: IncomingMessage): RequestContext {
  * Node's own, is five times slower. With these classes the assignment changes nothing, and
  * properties that are set later exist from the start, so that the hidden class stays the same.
  */
-export function createMessageClasses(app: Express): MessageClasses {
+export function createMessageClasses(app: Express): {
+  readonly IncomingMessage: typeof IncomingMessage;
+  readonly ServerResponse: typeof ServerResponse<IncomingMessage>;
+} {
   class Request extends IncomingMessage {
     override clientAddress: string | undefined = undefined;
     override context: RequestContext | undefined = undefined;
@@ -112,11 +115,6 @@ export function createMessageClasses(app: Express): MessageClasses {
   return { IncomingMessage: Request, ServerResponse: Response };
 }
 
-export interface MessageClasses {
-  readonly IncomingMessage: typeof IncomingMessage;
-  readonly ServerResponse: typeof ServerResponse<IncomingMessage>;
-}
-
 /** uri-host and port (RFC 9110 §7.2); a client without an authority sends an empty one. */
 const HOST =
   /^(?:(?:[a-z0-9._~!$&'()*+,;=-]|%[0-9a-f]{2})*|\[[0-9a-f:.]+\]|\[v[0-9a-f]+\.[a-z0-9._~!$&'()*+,;=:-]+\])(?::\d*)?$/i;
@@ -129,21 +127,18 @@ export interface Violation {
 /** A protocol violation that Node's parser accepts; undefined if there is none. */
 export function findViolation(request: IncomingMessage): Violation | undefined {
   const { httpVersionMajor, httpVersion, headers } = request;
-  if (httpVersionMajor !== 1) {
+  if (httpVersionMajor !== 1)
     return { code: 'version_not_supported', detail: `HTTP/${httpVersion}: expected HTTP/1.1` };
-  }
   if (!hasValidHost(request)) {
-    return {
-      code: 'invalid_request',
-      detail: 'Host header: expected exactly one, with a host and an optional port',
-    };
+    const detail = 'Host header: expected exactly one, with a host and an optional port';
+    return { code: 'invalid_request', detail };
   }
   // If chunked is not the last coding, the end of the body is unknown (RFC 9112 §6.3), and no other
   // one is understood here (§6.1).
-  if (headers['transfer-encoding'] !== undefined && !/^chunked\s*$/i.test(headers['transfer-encoding'])) {
-    return { code: 'invalid_request', detail: 'Transfer-Encoding header: expected "chunked"' };
-  }
-  return undefined;
+  const coding = headers['transfer-encoding'];
+  return coding === undefined || /^chunked\s*$/i.test(coding)
+    ? undefined
+    : { code: 'invalid_request', detail: 'Transfer-Encoding header: expected "chunked"' };
 }
 
 /**

@@ -38,21 +38,6 @@ const MAX_UNANSWERED = 16;
  */
 const STOP_IDLE_MS = 500;
 
-export interface HttpServer {
-  /** Not listening yet. */
-  readonly server: Server;
-  /** Number of open connections. */
-  readonly connections: () => number;
-  /**
-   * Stops accepting, lets requests in flight finish, those on their way included, and closes
-   * connections that stay idle.
-   *
-   * @param boundMs the maximum duration; remaining connections are then cut
-   * @returns whether everything finished by itself
-   */
-  readonly stop: (boundMs: number) => Promise<boolean>;
-}
-
 export interface ServerOptions {
   /** Further connections are closed without a response, which would cost what the bound saves. */
   readonly maxConnections: number;
@@ -76,10 +61,8 @@ interface Connection {
   isEnding: boolean;
 }
 
-export function createHttpServer(
-  app: Pick<App, 'listener' | 'messages'>,
-  options: ServerOptions,
-): HttpServer {
+/** The server, not listening yet. */
+export function createHttpServer(app: Pick<App, 'listener' | 'messages'>, options: ServerOptions) {
   const { maxConnections, metrics, accessLog } = options;
   let isStopping = false;
 
@@ -172,8 +155,16 @@ export function createHttpServer(
   const connections = trackConnections(server, options);
   return {
     server,
-    connections: () => connections.size,
-    stop: (boundMs) => {
+    /** The number of open connections. */
+    connections: (): number => connections.size,
+    /**
+     * Stops accepting, lets requests in flight finish, those on their way included, and closes
+     * connections that stay idle.
+     *
+     * @param boundMs the maximum duration; remaining connections are then cut
+     * @returns whether everything finished by itself
+     */
+    stop: (boundMs: number): Promise<boolean> => {
       isStopping = true;
       return stopServer(server, connections, boundMs);
     },

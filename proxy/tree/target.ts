@@ -8,20 +8,10 @@ export const MAX_PATH_BYTES = 2_048;
 /** The detail of a 404 if no route matched. */
 export const NOTHING_HERE = 'nothing is published at this path';
 
-/** A target whose path is canonical; it may not exist. */
-export interface ParsedTarget {
-  readonly kind: 'target';
-  /** As received, without scheme, authority and query. */
-  readonly path: string;
-  /** The path, decoded. */
-  readonly decoded: string;
-  /** As received, without the "?"; empty if there is none. */
-  readonly query: string;
-}
-
 /** A target whose response is an error. */
 export interface RefusedTarget {
   readonly kind: 'refusal';
+  /** As received, without scheme, authority and query. */
   readonly path: string;
   readonly code: ErrorCode;
   /** What was requested and what was expected. */
@@ -34,6 +24,15 @@ export interface RedirectedTarget {
   readonly path: string;
   /** The canonical path. It starts with a single slash: same host. */
   readonly location: string;
+  readonly query: string;
+}
+
+/** A target whose path is canonical; it may not exist. */
+interface ParsedTarget {
+  readonly kind: 'target';
+  readonly path: string;
+  readonly decoded: string;
+  /** As received, without the "?"; empty if there is none. */
   readonly query: string;
 }
 
@@ -64,22 +63,19 @@ const UNNAMED = /\/\/|\/\.(?!well-known(?:\/|$))|.\/\.well-known/;
  */
 export function parseTarget(target: string): ParsedTarget | RefusedTarget | RedirectedTarget {
   const authority = target.startsWith('/') ? '' : ABSOLUTE_FORM.exec(target)?.[0];
-  if (authority === undefined) {
+  if (authority === undefined)
     return invalid(target, 'the request target is not a path: expected one that starts with "/"');
-  }
   const rest = target.slice(authority.length);
   const origin = rest.startsWith('/') ? rest : `/${rest}`;
-  const mark = origin.indexOf('?');
-  const path = mark === -1 ? origin : origin.slice(0, mark);
-  const query = mark === -1 ? '' : origin.slice(mark + 1);
+  const [path = ''] = origin.split('?', 1);
+  const query = origin.slice(path.length + 1);
   if (path.length > MAX_PATH_BYTES) {
     const detail = `the path is ${path.length} bytes long: expected at most ${MAX_PATH_BYTES}`;
     return { kind: 'refusal', path, code: 'uri_too_long', detail };
   }
   if (origin.includes('#')) return invalid(path, 'the request target has a fragment ("#"): expected none');
-  if (!PLAIN.test(path)) {
+  if (!PLAIN.test(path))
     return invalid(path, 'the path has an invalid character: expected printable ASCII without "\\"');
-  }
   const segments: string[] = [];
   for (const raw of path.split('/')) {
     const segment = raw.includes('%') ? decodeSegment(raw) : raw;
@@ -89,9 +85,7 @@ export function parseTarget(target: string): ParsedTarget | RefusedTarget | Redi
     segments.push(segment);
   }
   const decoded = segments.join('/');
-  if (UNNAMED.test(decoded)) {
-    return { kind: 'refusal', path, code: 'not_found', detail: NOTHING_HERE };
-  }
+  if (UNNAMED.test(decoded)) return { kind: 'refusal', path, code: 'not_found', detail: NOTHING_HERE };
   // One URL per file: a CDN purge only reaches the copy under that URL.
   const withoutSlash = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
   const canonical = withoutSlash.replaceAll(NEEDLESS_ESCAPE, decodeURIComponent);
