@@ -25,10 +25,6 @@ export interface MetricSources {
 /** A value with its labels; undefined for none, which is NaN. */
 type Sample = readonly [labels: Record<string, string>, value: number | undefined];
 
-const one = (read: () => number | undefined) => (): Sample[] => [[{}, read()]];
-const byLimiter = (read: (name: BucketName) => number) => (): Sample[] =>
-  BUCKETS.map((limiter) => [{ limiter }, read(limiter)]);
-
 /** Upper bounds of the duration histogram: from memory, from disk, downloads. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 const PREFIX = 'register_proxy_';
@@ -83,40 +79,28 @@ export class Metrics {
   watch({ snapshots, files, limits: { local }, connections, redis, build }: MetricSources): void {
     // CPU, memory, descriptors, garbage collection, event-loop delay (nodejs_eventloop_lag_…).
     collectDefaultMetrics({ register: this.#registry });
+    const add = (name: string, help: string, read: () => number | undefined): void =>
+      this.#add(name, help, () => [[{}, read()]]);
+    const addOfLimits = (name: string, help: string, read: (name: BucketName) => number): void =>
+      this.#add(name, help, () => BUCKETS.map((limiter) => [{ limiter }, read(limiter)]));
     const snapshot = () => snapshots.current?.snapshot;
-    const sources: [name: string, help: string, read: () => Sample[]][] = [
-      ['cache_bytes', 'Memory that the file cache takes', one(() => files.bytes)],
-      ['limiter_entries', 'Clients in the local store of a limit', byLimiter((name) => local[name].size)],
-      [
-        'limiter_evictions_total',
-        'Clients evicted although their bucket was not full',
-        byLimiter((name) => local[name].evictions),
-      ],
-      ['connections', 'Open connections', one(connections)],
-      ['snapshot_sequence', 'Sequence of the snapshot in service', one(() => snapshot()?.sequence)],
-      [
-        'snapshot_as_of_timestamp_seconds',
-        'Time of the newest measurement in the snapshot in service',
-        one(() => toSeconds(snapshot()?.as_of)),
-      ],
-      [
-        'snapshot_built_timestamp_seconds',
-        'Time at which the snapshot in service was built',
-        one(() => toSeconds(snapshot()?.built_at)),
-      ],
-      [
-        'snapshot_readable',
-        '0 if snapshot.json was missing or refused at the last look',
-        one(() => Number(snapshots.isCurrent)),
-      ],
-      ['build_info', 'Versions of the proxy and of Node', () => [[build, 1]]],
-    ];
-    if (redis !== undefined)
-      sources.push(
-        ['redis_up', '1 if Redis keeps the limits, 0 if this process does', one(() => Number(redis.isUp))],
-        ['redis_fallbacks_total', 'Requests decided without Redis', one(() => redis.fallbacks)],
-      );
-    for (const [name, help, read] of sources) this.#add(name, help, read);
+
+    add('cache_bytes', 'Memory that the file cache takes', () => files.bytes);
+    addOfLimits('limiter_entries', 'Clients in the local store of a limit', (name) => local[name].size);
+    const evicted = 'Clients evicted although their bucket was not full';
+    addOfLimits('limiter_evictions_total', evicted, (name) => local[name].evictions);
+    add('connections', 'Open connections', connections);
+    add('snapshot_sequence', 'Sequence of the snapshot in service', () => snapshot()?.sequence);
+    const asOf = 'Time of the newest measurement in the snapshot in service';
+    add('snapshot_as_of_timestamp_seconds', asOf, () => toSeconds(snapshot()?.as_of));
+    const builtAt = 'Time at which the snapshot in service was built';
+    add('snapshot_built_timestamp_seconds', builtAt, () => toSeconds(snapshot()?.built_at));
+    const isReadable = '0 if snapshot.json was missing or refused at the last look';
+    add('snapshot_readable', isReadable, () => Number(snapshots.isCurrent));
+    this.#add('build_info', 'Versions of the proxy and of Node', () => [[build, 1]]);
+    if (redis === undefined) return;
+    add('redis_up', '1 if Redis keeps the limits, 0 if this process does', () => Number(redis.isUp));
+    add('redis_fallbacks_total', 'Requests decided without Redis', () => redis.fallbacks);
   }
 
   /** The text that Prometheus scrapes. */

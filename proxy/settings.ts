@@ -14,22 +14,19 @@ export class SettingsError extends Error {
 
 /** The settings, checked. Their names are those that commander makes of the options below. */
 export interface Settings {
-  /** The published tree, as given. */
+  /** As given. */
   readonly dist: string;
-  /** 0 lets the system choose. */
+  /** 0 lets the system choose, as for `adminPort`. */
   readonly port: number;
   readonly host: string;
-  /** Matches proxies whose X-Forwarded-For is trusted. */
   readonly trustProxy?: RangeMatcher;
-  /** The server through which several proxies share their buckets: a URL, or the path of a socket. */
+  /** A URL, or the path of a socket. */
   readonly redis?: string;
   readonly maxConnections: number;
-  /** Per client, as the limiter identifies it; trusted proxies are exempt. */
   readonly maxConnectionsPerClient: number;
-  /** Port for operations; undefined for none, 0 lets the system choose. */
   readonly adminPort?: number;
   readonly adminHost: string;
-  /** The proxy is unready if the snapshot was built longer ago. In seconds. */
+  /** In seconds. */
   readonly readyMaxAge?: number;
   readonly accessLog?: boolean;
 }

@@ -24,11 +24,9 @@ export type App = ReturnType<typeof createApp>;
 export interface AppOptions extends Dependencies {
   /** Started by the caller. */
   readonly snapshots: Snapshots;
-  /** Undefined if nobody can read them. */
   readonly metrics: Metrics | undefined;
   /** Proxies whose X-Forwarded-For is trusted. */
   readonly isTrusted: RangeMatcher;
-  /** Shares the buckets with other proxies. */
   readonly share?: Share | undefined;
 }
 

@@ -45,7 +45,6 @@ export interface ServerOptions {
   readonly maxConnectionsPerClient: number;
   /** Peers exempt from the bound per client: proxies with the connections of many clients. */
   readonly isTrusted: RangeMatcher;
-  /** Undefined if nobody can read them. */
   readonly metrics: Metrics | undefined;
   readonly accessLog?: AccessLog | undefined;
 }

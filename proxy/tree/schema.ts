@@ -2,7 +2,10 @@ import { z } from 'zod';
 
 import { BUCKETS } from '../limiter/gcra.js';
 
-/** The part of snapshot.json, the contract with the generator, that the proxy reads. Pure. */
+/**
+ * The part of snapshot.json, the contract with the generator, that the proxy reads. What the generator
+ * makes sure of is not checked again, but what a file is, and what may stand in a header. Pure.
+ */
 
 /** Relative to the tree's root; published last, so everything it names exists. */
 export const SNAPSHOT_FILE = 'snapshot.json';
@@ -38,17 +41,11 @@ export class SnapshotError extends Error {
 const printable = z.string().regex(/^[ -~]+$/, 'expected printable ASCII');
 const fieldName = z.string().regex(/^[A-Za-z][A-Za-z-]*$/, 'expected a field name');
 const fields = z.record(fieldName, printable);
-/** The headers of 200, 206 and 304, by the cache class of the route. */
-const contentHeaders = z.object({
-  record: fields,
-  summary: fields,
-  download: fields,
-  feed: fields,
-  page: fields,
-  asset: fields,
-});
-export type CacheClass = keyof z.infer<typeof contentHeaders>;
+/** Of routes; each has its headers of 200, 206 and 304. */
+const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset'] as const;
+export type CacheClass = (typeof CACHE_CLASSES)[number];
 
+const fileName = z.string().regex(/^[\w.-]+$/, 'expected a plain file name');
 /** A path on this host, for Location. */
 const urlPath = z
   .string()
@@ -83,23 +80,15 @@ const parameter = z.discriminatedUnion('in', [
 
 const route = z.object({
   name: z.string(),
-  /** URL path. */
   path: routePath,
-  /** File below the tree's root; `{id}` is the value. */
   file: treeFile,
-  /** The cache class of its responses. */
-  class: contentHeaders.keyof(),
-  /** The limit that its requests count against. */
+  class: z.enum(CACHE_CLASSES),
   bucket: z.enum(BUCKETS),
-  /** Media type. */
   type: printable,
   /** On 200 and 206, besides those of the class. */
   headers: fields.default({}),
   /** A suggested file name: the response is saved instead of displayed. */
-  attachment: z
-    .string()
-    .regex(/^[\w.-]+$/, 'expected a plain file name')
-    .optional(),
+  attachment: fileName.optional(),
   /** The detail of a 404 if this route matched but has no file, with parameters in braces. */
   absent: z.string().optional(),
   parameters: z.array(parameter).default([]),
@@ -120,18 +109,14 @@ const error = z.object({
 const hashed = z.object({ file: z.string(), bytes: z.int(), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
 
 const schema = z.object({
-  /** Numbers the published snapshots. */
   sequence: z.int(),
-  /** Of all documents. */
   digest: z.string().default(''),
   /** Time of the newest measurement; null for an empty register. */
   as_of: z.string().nullable(),
-  /** When it was published. */
   built_at: z.string(),
   service: z.object({
     // With or without a trailing slash; paths are appended to it.
     base_url: z.string().transform((url) => url.replace(/\/$/, '')),
-    /** The page for developers. */
     docs: z.string(),
   }),
   limits: z.object({
@@ -146,15 +131,13 @@ const schema = z.object({
     page: limit,
   }),
   headers: z.object({
-    /** On every response. */
     all: fields,
-    /** 204 to OPTIONS. */
     options: fields,
     /** 404 and 308. */
     not_found: fields,
     /** All other errors. */
     error: fields,
-    content: contentHeaders,
+    content: z.looseRecord(z.enum(CACHE_CLASSES), fields),
   }),
   errors: z.looseRecord(z.enum(ERROR_CODES), error),
   /** At and below these paths, all errors are problem documents. */
