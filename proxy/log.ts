@@ -36,9 +36,7 @@ export function errorCode(error: unknown): string | undefined {
 }
 
 /** A line of the access log, as docs/monitoring.md has it; the path without the query, which may be private. */
-export type AccessEntry = Readonly<Record<string, string | number | boolean | null>> & {
-  path: string | null;
-};
+type AccessEntry = Readonly<Record<string, string | number | boolean | null>> & { path: string | null };
 export type AccessLog = (entry: AccessEntry) => void;
 
 /** Longer paths are cut. */

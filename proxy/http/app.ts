@@ -3,7 +3,6 @@ import type { RequestListener } from 'node:http';
 
 import { createLimits, type Allowance, type Share } from '../limiter/buckets.js';
 import { createClientAddress, type RangeMatcher } from '../limiter/clients.js';
-import { DEFAULT_QUOTAS } from '../limiter/gcra.js';
 import { errorCode, rateLimitedLog, type Dependencies } from '../log.js';
 import type { Metrics } from '../operations.js';
 import { Files } from '../tree/files.js';
@@ -39,8 +38,7 @@ export function createApp({ snapshots, metrics, isTrusted, share, clock, log }: 
   const clientAddress = createClientAddress(app, isTrusted, { clock, log });
   const logFailure = rateLimitedLog({ clock, log }, FAILURE_LOG_MS);
   const files = new Files({ clock, log });
-  let quotas = snapshots.current?.quotas ?? DEFAULT_QUOTAS;
-  const limits = createLimits(quotas, clock, share);
+  const limits = createLimits(clock, share);
 
   /** Before the first snapshot, a 503 that is not counted. Everything after this has a snapshot. */
   const listener: RequestListener = (request, response) => {
@@ -50,14 +48,8 @@ export function createApp({ snapshots, metrics, isTrusted, share, clock, log }: 
     if (violation !== undefined) response.shouldKeepAlive = false;
     // Read while the socket is certain to be open.
     request.clientAddress = clientAddress(request);
-    if (current === undefined) {
-      write(request, response, unpublished(request));
-      return;
-    }
-    if (current.quotas !== quotas) {
-      quotas = current.quotas;
-      limits.setQuotas(quotas);
-    }
+    if (current === undefined) return write(request, response, unpublished(request));
+    limits.setQuotas(current.quotas);
     request.context = createContext(current, request, request.url ?? '', violation);
     // Express parses request.url before its first middleware, and responds by itself if it can't.
     // It routes only one path here; the real target is in the context.
@@ -67,15 +59,9 @@ export function createApp({ snapshots, metrics, isTrusted, share, clock, log }: 
 
   const serve: RequestHandler = async (request, response) => {
     const free = answerWithoutToken(requireContext(request), request.method);
-    if (free !== undefined) {
-      write(request, response, free);
-      return;
-    }
+    if (free !== undefined) return write(request, response, free);
     const allowance = await limits.take(request, response);
-    if (allowance.refused) {
-      write(request, response, refuse(requireContext(request), allowance));
-      return;
-    }
+    if (allowance.refused) return write(request, response, refuse(requireContext(request), allowance));
     let answer = respond(request);
     // The context is a new one if a snapshot was published meanwhile.
     const context = requireContext(request);
@@ -85,10 +71,7 @@ export function createApp({ snapshots, metrics, isTrusted, share, clock, log }: 
     if (isCounted && answer.downloadCost !== undefined) {
       context.downloadCost = answer.downloadCost;
       const left = await limits.takeDownload(request, response);
-      if (left.refused) {
-        write(request, response, refuse(context, left));
-        return;
-      }
+      if (left.refused) return write(request, response, refuse(context, left));
     }
     // A file that is streamed may have been replaced since it was described.
     while (answer.stream !== undefined && request.method !== 'HEAD') {

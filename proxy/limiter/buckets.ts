@@ -4,7 +4,16 @@ import { LRUCache } from 'lru-cache';
 
 import type { Clock } from '../log.js';
 import { copyText } from './clients.js';
-import { BUCKETS, decide, refund, type BucketName, type Decision, type Quota, type Quotas } from './gcra.js';
+import {
+  BUCKETS,
+  decide,
+  DEFAULT_QUOTAS,
+  refund,
+  type BucketName,
+  type Decision,
+  type Quota,
+  type Quotas,
+} from './gcra.js';
 
 /** The buckets of all clients in memory, and what a request takes from them. */
 
@@ -49,7 +58,6 @@ export class MemoryStore implements Store {
     this.#tats.clear();
   }
 
-  /** Clients in memory. */
   get size(): number {
     return this.#tats.size;
   }
@@ -71,7 +79,6 @@ export class MemoryStore implements Store {
     if (tat !== undefined) this.#tats.set(client, refund(tat, this.#clock(), this.#quota, cost));
   }
 
-  /** Fills a client's bucket. */
   resetKey(key: string): void {
     this.#tats.delete(parseKey(key).client);
   }
@@ -126,7 +133,8 @@ export type Limits = ReturnType<typeof createLimits>;
  * API bucket. A download then takes its cost from the download bucket, or nothing from either: the
  * API comes first, so that what it refuses costs no look at the file.
  */
-export function createLimits(quotas: Quotas, clock: Clock, share: Share = (_bucket, own) => own) {
+export function createLimits(clock: Clock, share: Share = (_bucket, own) => own) {
+  let quotas = DEFAULT_QUOTAS;
   const localStore = (bucket: BucketName) => new MemoryStore(quotas[bucket], clock);
   const local = { api: localStore('api'), download: localStore('download'), page: localStore('page') };
   const apiStore = share('api', local.api, clock);
@@ -170,9 +178,11 @@ export function createLimits(quotas: Quotas, clock: Clock, share: Share = (_buck
   return {
     /** This process's buckets, for metrics. */
     local,
-    /** A changed quota gives everyone a full bucket. */
-    setQuotas: (changed: Quotas): void => {
-      for (const bucket of BUCKETS) local[bucket].quota = changed[bucket];
+    /** Called for each request. A changed quota gives everyone a full bucket. */
+    setQuotas: (next: Quotas): void => {
+      if (next === quotas) return;
+      quotas = next;
+      for (const bucket of BUCKETS) local[bucket].quota = next[bucket];
     },
     /** Takes a token of the API or of pages. `skip` would do, but costs three awaits per limiter. */
     take: (request: Request, response: Response): Promise<Allowance> =>

@@ -72,19 +72,13 @@ export interface Tree {
   readonly changedMs: number;
 }
 
-interface Kept {
-  /** Undefined for a compressed sibling that there is not. */
-  readonly file: PublishedFile | undefined;
-  readonly version: string;
-  readonly readAtMs: number;
-}
-
 /** Files by their paths, the most popular ones from memory. */
 export class Files {
   /** How often the disk was asked for a file. */
   reads = 0;
   readonly #dependencies: Dependencies;
-  readonly #kept: LRUCache<string, Kept>;
+  /** Without a file for a compressed sibling that there is not. */
+  readonly #kept: LRUCache<string, { file: PublishedFile | undefined; version: string; readAtMs: number }>;
   readonly #names = new LRUCache<string, true>({ max: REMEMBERED_NAMES });
   #copied = 0;
 
@@ -96,7 +90,6 @@ export class Files {
     });
   }
 
-  /** Bytes kept, including the overhead of entries. */
   get bytes(): number {
     return this.#kept.calculatedSize;
   }

@@ -2,7 +2,7 @@ import type { ErrorCode } from './schema.js';
 
 /** Parses request targets (RFC 9112 §3.2) strictly, without repairing them. Pure. */
 
-/** Longer paths are refused; published ones are much shorter. */
+/** Published paths are much shorter. */
 export const MAX_PATH_BYTES = 2_048;
 
 /** The detail of a 404 if no route matched. */

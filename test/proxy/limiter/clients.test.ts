@@ -83,15 +83,6 @@ describe('canonicalAddress', () => {
     );
     expect(Math.min(...Object.values(counts))).toBeGreaterThan(RUNS / 20);
   });
-
-  it(`writes IPv6 as WHATWG's URL does (RFC 5952), over ${RUNS} addresses`, () => {
-    const isSame = fc.property(ipv6Value, (value) => {
-      const text = spelled(value, 'ipv6');
-      const isMapped = value >> 32n === 0xffffn;
-      return isMapped || `[${canonicalAddress(text)}]` === new URL(`http://[${text}]`).hostname;
-    });
-    expect(() => fc.assert(isSame, { numRuns: RUNS })).not.toThrow();
-  });
 });
 
 describe('forwardedAddress', () => {
@@ -122,15 +113,7 @@ it(`clientKey is that of express-rate-limit for a /56, over ${RUNS} addresses`, 
   expect(() => fc.assert(isSame, { numRuns: RUNS })).not.toThrow();
 });
 
-it.each([
-  [undefined, 'gone'],
-  ['192.0.2.7', '192.0.2.7'],
-  ['2001:db8:0:1200::1', '2001:db8:0:1200::/56'],
-  ['2001:db8:0:12ff:ffff:ffff:ffff:ffff', '2001:db8:0:1200::/56'],
-  ['2001:db8:0:1300::1', '2001:db8:0:1300::/56'],
-])('clientKey of %s is %s', (address, key) => {
-  expect(clientKey(address && (canonicalAddress(address) ?? address))).toBe(key);
-});
+it('clientKey of a client that is gone is one key for all', () => expect(clientKey(undefined)).toBe('gone'));
 
 it.each([
   ['192.0.2.77', '192.0.2.0/24'],
