@@ -1,10 +1,10 @@
-import { link, symlink, unlink } from 'node:fs/promises';
+import { link } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { Snapshots } from '../../../proxy/tree/snapshot.js';
 import { containing } from '../../support/values.js';
-import { emptyFolder, fail, inService, opened, publish, publishSnapshot, tree } from '../support.js';
+import { emptyFolder, inService, opened, publish, publishSnapshot, tree } from '../support.js';
 
 const SERVING = 'snapshot 3, as of 2026-11-20T08:00:00Z';
 
@@ -68,20 +68,6 @@ describe('Snapshots', () => {
     expect(log.slice(1)).toEqual(['serving snapshot 4, as of 2026-11-20T08:00:00Z']);
   });
 
-  it('follow a root that is a link', async () => {
-    const [one, other, links] = [await tree(), await tree({ sequence: 4 }), await emptyFolder()];
-    const dist = join(links, 'dist');
-    await symlink(one, dist);
-    const { snapshots } = watch(dist);
-    snapshots.start();
-    await unlink(dist);
-    snapshots.look();
-    expect([snapshots.treeExists, snapshots.isCurrent]).toEqual([false, false]);
-    await symlink(other, dist);
-    snapshots.look();
-    expect(inService(snapshots).snapshot.sequence).toBe(4);
-  });
-
   it('keep the last good one when the new one is broken, and say so once for each broken file', async () => {
     const { root, snapshots, log } = await started();
     const { document } = inService(snapshots);
@@ -110,24 +96,5 @@ describe('Snapshots', () => {
     isBroken = false;
     snapshots.look();
     expect(snapshots.isCurrent).toBe(true);
-  });
-
-  it('leave out an error page that can’t be read', async () => {
-    const { ERRORS, ROUTES } = await import('../support.js');
-    const page = {
-      name: 'lost',
-      path: '/404',
-      file: '404.html',
-      class: 'page',
-      bucket: 'page',
-      type: 'text/html',
-    };
-    const errors = { ...ERRORS, not_found: { ...ERRORS.not_found, page: '/404' } };
-    const root = await tree({ errors, routes: [...ROUTES, page] });
-    await publish(root, '404.html', '<p>');
-    fail(root, '404.html');
-    const { snapshots } = watch(root);
-    snapshots.start();
-    expect(inService(snapshots).errorPages.size).toBe(0);
   });
 });
