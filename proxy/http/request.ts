@@ -119,7 +119,7 @@ export function createMessageClasses(app: Express): {
 const HOST =
   /^(?:(?:[a-z0-9._~!$&'()*+,;=-]|%[0-9a-f]{2})*|\[[0-9a-f:.]+\]|\[v[0-9a-f]+\.[a-z0-9._~!$&'()*+,;=:-]+\])(?::\d*)?$/i;
 
-export interface Violation {
+interface Violation {
   readonly code: ErrorCode;
   readonly detail: string;
 }

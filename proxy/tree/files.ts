@@ -15,7 +15,7 @@ import { errorCode, type Dependencies } from '../log.js';
 export const CODINGS = ['br', 'gzip'] as const;
 export type Coding = (typeof CODINGS)[number];
 
-/** Of the name of a compressed sibling. */
+/** Ends the name of a compressed sibling; its entity tag ends in the same, with a hyphen for the dot. */
 const SUFFIX: Readonly<Record<Coding, string>> = { br: '.br', gzip: '.gz' };
 
 /** Larger files are streamed. 1 MiB. */

@@ -3,15 +3,16 @@ import { z } from 'zod';
 import { BUCKETS } from '../limiter/gcra.js';
 
 /**
- * The part of snapshot.json, the contract with the generator, that the proxy reads. What the generator
- * makes sure of is not checked again, but what a file is, and what may stand in a header. Pure.
+ * The part of snapshot.json, the contract with the generator, that the proxy reads. The generator checks
+ * all of it; what is checked again here is that every file is in the tree, that no value splits a header,
+ * and that the proxy can compute with the numbers. Pure.
  */
 
 /** Relative to the tree's root; published last, so everything it names exists. */
 export const SNAPSHOT_FILE = 'snapshot.json';
 
 /** The supported format. Unknown keys are ignored; changed meanings get a new number. */
-export const SNAPSHOT_FORMAT = 5;
+const SNAPSHOT_FORMAT = 5;
 
 /** The errors of this proxy. snapshot.json has a status and a title for each. */
 export const ERROR_CODES = [
