@@ -2,7 +2,6 @@
 import { hash } from 'node:crypto';
 import { existsSync, lstatSync, readFileSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { cursorOver, seek } from '../../base/cursor.js';
 import { codeOf, unlessFailure } from '../../base/errors.js';
 import { hasSum, ifExists } from '../../base/files.js';
 import { Lock } from '../../base/lock.js';
@@ -10,10 +9,10 @@ import type { Progress } from '../../base/progress.js';
 import { FORMER_LIST } from '../../publish/assets.js';
 import { linesOf, listedRoutes, type Listed, type ListedRoute } from '../../publish/lists.js';
 import { isManifestOf, readKnown } from '../../publish/state.js';
-import { filler } from '../../routes/route.js';
 import { CODINGS, namesOf, siblingsFrom, type Coding } from '../../tree/codings.js';
+import { folderPatterns, locator, namesOfDocuments } from '../../tree/locate.js';
 import { readManifest } from '../../tree/manifest.js';
-import { scan } from '../../tree/scan.js';
+import { filesBelow } from '../../tree/scan.js';
 import type { Manifest } from '../../tree/snapshot-json.js';
 import type { Tree } from '../../tree/tree.js';
 
@@ -159,55 +158,84 @@ async function checkFiles(
     .filter(({ file }) => !files.has(file))
     .map((route): ListedRoute => ({ ...route, pages: [] }));
   const all = [...routes, ...assets, ...unlisted];
-  const { keys, extra, untracked } = await scan(tree, all, progress);
-  for (const file of extra) found.add(file, 'extra');
-  found.untracked = untracked;
+  const known = new Map<string, Set<number>>();
   progress.start('verifying', manifest.tree.files, 'files');
   for (const route of all) {
     const lines = assets.includes(route)
       ? former.filter(({ file }) => file === route.file)
       : linesOf(lists, route);
-    for (const _ of checkRoute(tree.out, route, lines, keys, found)) {
+    for (const _ of checkRoute(tree.out, route, lines, known, found)) {
       found.files += 1;
       const pause = progress.advance(1);
       if (pause !== undefined) await pause;
     }
   }
   progress.finish();
+  await findOthers(tree.out, all, known, found, progress);
 }
 
-/** Merges a route's lines with the files that were found, in order of their keys; yields after each line. */
+/**
+ * Checks the files that a route's lines name, with their siblings; yields after each line.
+ * @param known is added the keys, by the name of the route with the suffix of siblings
+ */
 function* checkRoute(
   out: string,
   route: ListedRoute,
   lines: Iterable<Listed>,
-  keys: ReadonlyMap<string, Float64Array>,
+  known: Map<string, Set<number>>,
   found: Findings,
 ): Generator<void, void, undefined> {
-  const fileOf = filler(route.file);
-  const cursors = [undefined, ...CODINGS].map((coding) => {
-    const suffix = coding?.suffix ?? '';
-    const scanned = cursorOver((keys.get(route.name + suffix) ?? []).values(), (key) => key);
-    const onPassed = (key: number): void => found.add(fileOf(key) + suffix, 'extra');
-    return { coding, scanned, moveTo: (key: number) => seek(scanned, key, onPassed) === key };
-  });
+  const kept = [undefined, ...CODINGS].map((coding) => ({ coding, keys: new Set<number>() }));
+  for (const { coding, keys } of kept) known.set(route.name + (coding?.suffix ?? ''), keys);
   for (const { key, sum, file } of lines) {
-    const path = join(out, file);
-    const before = statOf(path);
-    const bytes = before?.isFile() === true ? before.size : 0;
-    const names = namesOf(file, bytes, siblingsFrom(route));
-    for (const [index, { coding, scanned, moveTo }] of cursors.entries()) {
-      const isThere = moveTo(key);
-      const name = names[index];
-      // A small document has no siblings: the next move passes one that is there.
-      if (name === undefined) continue;
-      if (isThere) scanned.next();
-      const what = !isThere ? 'missing' : damageOf(join(out, name), sum, before, coding);
+    const document = statOf(join(out, file));
+    const bytes = document?.isFile() === true ? document.size : 0;
+    for (const [index, name] of namesOf(file, bytes, siblingsFrom(route)).entries()) {
+      const { coding, keys } = kept[index] ?? {};
+      keys?.add(key);
+      const what = damageOf(join(out, name), sum, document, coding);
       if (what !== undefined) found.add(name, what, file);
     }
     yield;
   }
-  for (const { moveTo } of cursors) moveTo(Number.POSITIVE_INFINITY);
+}
+
+/** Whether a file is snapshot.json, which is in no list, or would be a sibling of it. */
+const isOfManifest = (name: string): boolean =>
+  namesOfDocuments(name).some(([file]) => file === 'snapshot.json');
+
+/**
+ * Finds the files that no list names. Extra are those to which a route leads, siblings of snapshot.json, and files
+ * in the place of a folder of documents.
+ */
+async function findOthers(
+  out: string,
+  routes: readonly ListedRoute[],
+  known: ReadonlyMap<string, ReadonlySet<number>>,
+  found: Findings,
+  progress: Progress,
+): Promise<void> {
+  const locate = locator(routes);
+  const folders = folderPatterns(routes);
+  const [extra, untracked]: [string[], string[]] = [[], []];
+  progress.start('looking through the tree', 0, 'files');
+  for (const name of filesBelow(out, '')) {
+    const place = locate(name);
+    const isKnown =
+      place === undefined
+        ? name === 'snapshot.json'
+        : known.get(place.route.name + place.suffix)?.has(place.key) === true;
+    if (!isKnown) {
+      const isExtra =
+        place !== undefined || isOfManifest(name) || folders.some((folder) => folder.test(name));
+      (isExtra ? extra : untracked).push(name);
+    }
+    const pause = progress.advance(1);
+    if (pause !== undefined) await pause;
+  }
+  progress.finish();
+  for (const file of extra.toSorted()) found.add(file, 'extra');
+  found.untracked = untracked.toSorted();
 }
 
 const statOf = (path: string): Stats | undefined => ifExists(() => lstatSync(path));
@@ -220,7 +248,8 @@ function damageOf(
   coding: Coding | undefined,
 ): Damage['what'] | undefined {
   try {
-    const found = lstatSync(path);
+    const found = statOf(path);
+    if (found === undefined || found.isDirectory()) return 'missing';
     // A symbolic link could lead anywhere, and reading a pipe might never end.
     if (!found.isFile()) return 'altered';
     if (coding === undefined) return hasSum(path, sum) ? undefined : 'altered';
