@@ -1,20 +1,14 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { z } from 'zod';
 
 import { createApp } from './http/app.js';
 import { createHttpServer } from './http/server.js';
 import { createAccessLog, errorCode } from './log.js';
 import { createAdminServer, describeReadiness, Metrics } from './operations.js';
-import {
-  calledAs,
-  readPackage,
-  readSettings,
-  returnToUser,
-  SettingsError,
-  type Settings,
-} from './settings.js';
+import { readSettings, SettingsError, type Settings } from './settings.js';
 import { describeSnapshot, SnapshotError } from './tree/schema.js';
 import { Snapshots } from './tree/snapshot.js';
 
@@ -23,7 +17,9 @@ import { Snapshots } from './tree/snapshot.js';
  * process.*.
  */
 
-const SELF = readPackage();
+const { version: VERSION } = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')));
 
 const EXIT = { done: 0, usage: 2, environment: 3, defect: 70 } as const;
 
@@ -68,10 +64,11 @@ function clock(): number {
 
 /** @param isCommand whether the generator's program hands over, as `serve` */
 function readCommandLine(isCommand: boolean): Settings {
-  const { root, version } = SELF;
-  const name = calledAs(process, SELF, isCommand);
+  // Under npm, generator/run.mjs says what the user typed.
+  const { REGISTER_API_CALL: call } = process.env;
+  const name = isCommand ? `${call ?? 'register-api'} serve` : (call ?? 'register-api-proxy');
   const command = new Command(name)
-    .version(version, '-v, --version')
+    .version(VERSION, '-v, --version')
     .exitOverride()
     .showHelpAfterError('Run with --help for usage.')
     .allowExcessArguments()
@@ -80,7 +77,7 @@ function readCommandLine(isCommand: boolean): Settings {
     .description('Serves a published register tree over HTTP, with a limit for each client.')
     .addHelpText('after', describeUse(name));
   const args = process.argv.slice(isCommand ? 3 : 2);
-  return readSettings(command, args, process.env, returnToUser(process, { root }));
+  return readSettings(command, args, process.env);
 }
 
 async function serve(settings: Settings): Promise<void> {
@@ -119,7 +116,7 @@ async function serve(settings: Settings): Promise<void> {
   await redis?.start();
   await listen(server, host, port, '--port or PROXY_PORT');
   if (metrics !== undefined && adminPort !== undefined) {
-    const build = { version: SELF.version, node: process.versions.node };
+    const build = { version: VERSION, node: process.versions.node };
     metrics.watch({ snapshots, files: app.files, limits: app.limits, connections, redis, build });
     const admin = createAdminServer(metrics, readiness);
     await listen(admin, adminHost, adminPort, '--admin-port or PROXY_ADMIN_PORT');
