@@ -97,8 +97,7 @@ async function serve(settings: Settings): Promise<void> {
       ? undefined
       : new (await import('./limiter/redis.js')).RedisBuckets(settings.redis, log);
   const metrics = adminPort === undefined ? undefined : new Metrics();
-  const share = redis?.store.bind(redis);
-  const app = createApp({ snapshots, metrics, isTrusted, share, clock, log });
+  const app = createApp({ snapshots, metrics, isTrusted, shared: redis, clock, log });
   const { maxConnections, maxConnectionsPerClient } = settings;
   const accessLog = settings.accessLog ? createAccessLog(process.stdout, log) : undefined;
   const limits = { maxConnections, maxConnectionsPerClient, isTrusted };

@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import type { RequestListener } from 'node:http';
 
-import { createLimits, type Allowance, type Share } from '../limiter/buckets.js';
+import { createLimits, type Allowance, type SharedBuckets } from '../limiter/buckets.js';
 import { createClientAddress, type RangeMatcher } from '../limiter/clients.js';
 import { errorCode, rateLimitedLog, type Dependencies } from '../log.js';
 import type { Metrics } from '../operations.js';
@@ -26,19 +26,20 @@ export interface AppOptions extends Dependencies {
   readonly metrics: Metrics | undefined;
   /** Proxies whose X-Forwarded-For is trusted. */
   readonly isTrusted: RangeMatcher;
-  readonly share?: Share | undefined;
+  /** Of several proxies. */
+  readonly shared?: SharedBuckets | undefined;
 }
 
 /** Lines caused by requests, such as a failing disk, are logged once per 1000 ms (= 1 second). */
 const FAILURE_LOG_MS = 1_000;
 
 /** Creates the proxy as a request listener. What happens to a request is told in order of time. */
-export function createApp({ snapshots, metrics, isTrusted, share, clock, log }: AppOptions) {
+export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }: AppOptions) {
   const app = express();
   const clientAddress = createClientAddress(app, isTrusted, { clock, log });
   const logFailure = rateLimitedLog({ clock, log }, FAILURE_LOG_MS);
   const files = new Files({ clock, log });
-  const limits = createLimits(clock, share);
+  const limits = createLimits(clock, shared);
 
   /** Before the first snapshot, a 503 that is not counted. Everything after this has a snapshot. */
   const listener: RequestListener = (request, response) => {

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { rateLimit, type ClientRateLimitInfo, type Store } from 'express-rate-limit';
+import { rateLimit, type Store } from 'express-rate-limit';
 import { LRUCache } from 'lru-cache';
 
 import type { Clock } from '../log.js';
@@ -20,13 +20,13 @@ import {
 const MAX_CLIENTS = 100_000;
 
 /**
- * express-rate-limit's store over GCRA buckets in this process's memory: 12 MB for 100,000 clients,
- * IPv4 or IPv6 (heapUsed after gc(), Node 20 with --expose-gc, minus that of an empty process).
+ * Buckets in this process's memory: 12 MB for 100,000 clients, IPv4 or IPv6 (heapUsed after gc(), Node
+ * 20 with --expose-gc, minus that of an empty process).
  *
  * HAZARD: an evicted client starts with a full bucket, so a client with 100,000 keys (a /39 of IPv6)
  * evades the limit. Evictions of clients in debt are counted.
  */
-export class MemoryStore implements Store {
+export class LocalBuckets {
   /** Clients evicted with tokens in use, since the start. */
   evictions = 0;
   readonly #clock: Clock;
@@ -62,55 +62,26 @@ export class MemoryStore implements Store {
     return this.#tats.size;
   }
 
-  /** Takes the cost in the key, or nothing. Synchronous, so no other request intervenes. */
-  increment(key: string): ClientRateLimitInfo {
-    const { client, cost } = parseKey(key);
-    const nowMs = this.#clock();
+  /** Takes the cost, or nothing. Synchronous, so no other request intervenes. */
+  take(client: string, cost: number): Decision {
     const tat = this.#tats.get(client);
-    const decision = decide(tat, nowMs, this.#quota, cost);
+    const decision = decide(tat, this.#clock(), this.#quota, cost);
     this.#tats.set(tat === undefined ? copyText(client) : client, decision.tat);
-    return rateLimitInfo(decision, this.#quota, nowMs);
+    return decision;
   }
 
-  /** Refunds what increment() took with the same key. */
-  decrement(key: string): void {
-    const { client, cost } = parseKey(key);
+  refund(client: string, cost: number): void {
     const tat = this.#tats.get(client);
     if (tat !== undefined) this.#tats.set(client, refund(tat, this.#clock(), this.#quota, cost));
   }
-
-  resetKey(key: string): void {
-    this.#tats.delete(parseKey(key).client);
-  }
 }
 
-/**
- * The key of a request: `CLIENT`, or `CLIENT@COST` if the cost is not 1. It carries the cost
- * because express-rate-limit passes nothing else to a store.
- *
- * @param cost in tokens, 0 < cost <= 1
- */
-export function formatKey(client: string, cost: number): string {
-  return cost === 1 ? client : `${client}@${cost}`;
-}
-
-export function parseKey(key: string): { readonly client: string; readonly cost: number } {
-  const at = key.lastIndexOf('@');
-  return at < 0 ? { client: key, cost: 1 } : { client: key.slice(0, at), cost: Number(key.slice(at + 1)) };
-}
-
-/**
- * Converts a decision to express-rate-limit's terms: it refuses a request if `totalHits` exceeds
- * the limit. `resetTime` is now plus whole seconds, for Retry-After.
- */
-export function rateLimitInfo(
-  { allowed, used, nextTokenMs }: Decision,
-  { burst }: Quota,
-  nowMs: number,
-): ClientRateLimitInfo {
-  const resetTime = new Date(nowMs + Math.ceil(nextTokenMs / 1000) * 1000);
-  // The quota may have shrunk while waiting for Redis.
-  return { totalHits: allowed ? Math.min(used, burst) : burst + 1, resetTime };
+/** Buckets that other processes take from as well. When they can't be used, the local ones decide. */
+export interface SharedBuckets {
+  /** Undefined if they can't be used. */
+  take(bucket: BucketName, quota: Quota, client: string, cost: number): Promise<Decision | undefined>;
+  /** Returns whether they could be used. */
+  refund(bucket: BucketName, quota: Quota, client: string, cost: number): Promise<boolean>;
 }
 
 /** A client's bucket after a request. */
@@ -123,8 +94,17 @@ export interface Allowance {
   readonly refused: boolean;
 }
 
-/** A store that shares a bucket with other processes, and has the local one for when it can't. */
-export type Share = (bucket: BucketName, local: MemoryStore, clock: Clock) => Store;
+/** The part of a request's context that the limiter uses. */
+export interface LimitedRequest {
+  /** See clientKey(). */
+  readonly clientKey: string;
+  /** The bucket that the request takes from. */
+  readonly bucket: BucketName;
+  /** In tokens of the download bucket, 0 to 1; known when `takeDownload` is called. */
+  downloadCost: number;
+  /** Set by the limiter: the bucket that refused, or the one with the fewest tokens left. */
+  allowance: Allowance | undefined;
+}
 
 export type Limits = ReturnType<typeof createLimits>;
 
@@ -133,18 +113,46 @@ export type Limits = ReturnType<typeof createLimits>;
  * API bucket. A download then takes its cost from the download bucket, or nothing from either: the
  * API comes first, so that what it refuses costs no look at the file.
  */
-export function createLimits(clock: Clock, share: Share = (_bucket, own) => own) {
+export function createLimits(clock: Clock, shared?: SharedBuckets) {
   let quotas = DEFAULT_QUOTAS;
-  const localStore = (bucket: BucketName) => new MemoryStore(quotas[bucket], clock);
-  const local = { api: localStore('api'), download: localStore('download'), page: localStore('page') };
-  const apiStore = share('api', local.api, clock);
+  const localBuckets = (bucket: BucketName) => new LocalBuckets(quotas[bucket], clock);
+  const local = {
+    api: localBuckets('api'),
+    download: localBuckets('download'),
+    page: localBuckets('page'),
+  };
+
+  /**
+   * express-rate-limit's store. It gets nothing but a key: `CLIENT`, or `CLIENT@COST` of a download. It
+   * refuses a request if `totalHits` exceeds the limit. `resetTime` is in whole seconds, for Retry-After.
+   */
+  const storeOf = (bucket: BucketName): Store => {
+    const own = local[bucket];
+    const infoOf = ({ allowed, used, nextTokenMs }: Decision) => ({
+      // The quota may have shrunk while waiting for Redis.
+      totalHits: allowed ? Math.min(used, own.quota.burst) : own.quota.burst + 1,
+      resetTime: new Date(clock() + Math.ceil(nextTokenMs / 1000) * 1000),
+    });
+    return {
+      increment: (key) => {
+        const [client = '', cost = 1] = bucket === 'download' ? key.split('@') : [key];
+        const takeLocally = () => own.take(client, Number(cost));
+        if (shared === undefined) return infoOf(takeLocally());
+        const decided = shared.take(bucket, own.quota, client, Number(cost));
+        return decided.then((decision) => infoOf(decision ?? takeLocally()));
+      },
+      // Required by the type, but never called.
+      decrement: () => undefined,
+      resetKey: () => undefined,
+    };
+  };
 
   /** Takes what the key says, and returns the client's bucket after that, which says if it is refused. */
-  const takeFrom = (bucket: BucketName, store: Store, keyGenerator: (request: Request) => string) => {
+  const takeFrom = (bucket: BucketName, keyOf: (context: LimitedRequest) => string) => {
     const handler = rateLimit({
-      store,
+      store: storeOf(bucket),
       limit: () => local[bucket].quota.burst,
-      keyGenerator,
+      keyGenerator: (request) => keyOf(contextOf(request)),
       requestPropertyName: 'rateLimit',
       // The proxy sets the headers: in a cacheable response, RateLimit would reach other clients.
       standardHeaders: false,
@@ -170,11 +178,16 @@ export function createLimits(clock: Clock, share: Share = (_bucket, own) => own)
     };
   };
 
-  const takePage = takeFrom('page', share('page', local.page, clock), clientOf);
-  const takeApi = takeFrom('api', apiStore, clientOf);
-  const takeCost = takeFrom('download', share('download', local.download, clock), (request) =>
-    formatKey(clientOf(request), contextOf(request).downloadCost),
-  );
+  const takePage = takeFrom('page', ({ clientKey }) => clientKey);
+  const takeApi = takeFrom('api', ({ clientKey }) => clientKey);
+  const takeCost = takeFrom('download', ({ clientKey, downloadCost }) => `${clientKey}@${downloadCost}`);
+
+  /** If Redis failed or recovered since the token was taken, the refund goes to the wrong bucket. */
+  const refundApi = async (client: string): Promise<void> => {
+    const isDone = shared !== undefined && (await shared.refund('api', local.api.quota, client, 1));
+    if (!isDone) local.api.refund(client, 1);
+  };
+
   return {
     /** This process's buckets, for metrics. */
     local,
@@ -191,27 +204,13 @@ export function createLimits(clock: Clock, share: Share = (_bucket, own) => own)
     takeDownload: async (request: Request, response: Response): Promise<Allowance> => {
       const allowance = await takeCost(request, response);
       // The refund is not awaited. Redis runs one process's commands in order.
-      if (allowance.refused) void apiStore.decrement(clientOf(request));
+      if (allowance.refused) void refundApi(contextOf(request).clientKey);
       return allowance;
     },
   };
-}
-
-/** The part of a request's context that the limiter uses. */
-export interface LimitedRequest {
-  /** See clientKey(). */
-  readonly clientKey: string;
-  /** The bucket that the request takes from. */
-  readonly bucket: BucketName;
-  /** In tokens of the download bucket, 0 to 1; known when `takeDownload` is called. */
-  downloadCost: number;
-  /** Set by the limiter: the bucket that refused, or the one with the fewest tokens left. */
-  allowance: Allowance | undefined;
 }
 
 function contextOf({ context }: Request): LimitedRequest {
   if (context === undefined) throw new Error('the request has no context');
   return context;
 }
-
-const clientOf = (request: Request): string => contextOf(request).clientKey;
