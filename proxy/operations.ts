@@ -63,15 +63,10 @@ export class Metrics {
     for (const reason of ['total', 'client']) this.drops.inc({ reason }, 0);
   }
 
-  /**
-   * @param responseClass that of the route, or `unrouted`
-   * @param status undefined if the client left before
-   * @param seconds from the turn of the request to the end of its response
-   * @param bytes of content handed to the connection
-   */
-  responded(responseClass: string, status: number | undefined, seconds: number, bytes: number): void {
-    this.#requests.inc({ class: responseClass, status: status ?? 'none' });
-    if (bytes > 0) this.#bytes.inc({ class: responseClass }, bytes);
+  /** Of a response: the class of its route; null for a client that left before; content that was sent. */
+  responded(routeClass: string, status: number | null, seconds: number, bytes: number): void {
+    this.#requests.inc({ class: routeClass, status: status ?? 'none' });
+    if (bytes > 0) this.#bytes.inc({ class: routeClass }, bytes);
     this.#durations.observe(seconds);
   }
 
@@ -138,12 +133,12 @@ const toSeconds = (time: string | null | undefined): number | undefined =>
 const MAX_CONNECTIONS = 100;
 const NO_STORE = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
 
-function send(response: Response, status: number, type: string, body: string): void {
-  response.status(status).set(NO_STORE).set('Content-Type', type).send(body);
-}
-
 function sendJson(response: Response, status: number, body: object): void {
-  send(response, status, 'application/json; charset=utf-8', `${JSON.stringify(body)}\n`);
+  response
+    .status(status)
+    .set(NO_STORE)
+    .type('json')
+    .send(`${JSON.stringify(body)}\n`);
 }
 
 /** The server of the operations port, not listening yet. It has no access control: it must not be public. */
@@ -157,25 +152,24 @@ export function createAdminServer(
     const body = readiness();
     sendJson(response, body.ready ? 200 : 503, body);
   });
-  app.get('/metrics', async (_request, response) =>
-    send(response, 200, metrics.contentType, await metrics.read()),
-  );
+  app.get('/metrics', async (_request, response) => {
+    const text = await metrics.read();
+    response.set(NO_STORE).set('Content-Type', metrics.contentType).send(text);
+  });
   const server = createServer(app);
   server.maxConnections = MAX_CONNECTIONS;
   return server;
 }
 
-/**
- * Whether this process should receive requests, and why not.
- *
- * @param facts the snapshot in service; whether that is what the last look found; the time of day; and
- *   the maximum age of a snapshot, undefined for any
- */
+/** Whether this process should receive requests, and why not. */
 export function describeReadiness(facts: {
+  /** That in service. */
   readonly snapshot: Pick<Snapshot, 'sequence' | 'as_of' | 'built_at'> | undefined;
+  /** Whether the last look found the same. */
   readonly isCurrent: boolean;
   readonly isStopping: boolean;
   readonly nowMs: number;
+  /** Undefined for any age. */
   readonly maxAgeMs: number | undefined;
 }) {
   const { snapshot, isCurrent, isStopping, nowMs, maxAgeMs = Number.POSITIVE_INFINITY } = facts;

@@ -86,7 +86,7 @@ export function content(
     headers: described,
     body: range === undefined ? bytes : bytes?.subarray(first, last + 1),
     stream: bytes === undefined ? { root: active.root, file, first, last } : undefined,
-    downloadCost: downloadCost(length, size, active.snapshot.limits.download.token_bytes),
+    downloadCost: downloadCost(length, size, active.snapshot.limits.download.tokenBytes),
   };
 }
 

@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import type { RequestListener } from 'node:http';
 
-import { createLimits, type Allowance, type SharedBuckets } from '../limiter/buckets.js';
+import { createLimits, type SharedBuckets } from '../limiter/buckets.js';
 import { createClientAddress, type RangeMatcher } from '../limiter/clients.js';
 import { errorCode, rateLimitedLog, type Dependencies } from '../log.js';
 import type { Metrics } from '../operations.js';
@@ -50,19 +50,19 @@ export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }:
     // Read while the socket is certain to be open.
     request.clientAddress = clientAddress(request);
     if (current === undefined) return write(request, response, unpublished(request));
-    limits.setQuotas(current.quotas);
-    request.context = createContext(current, request, request.url ?? '', violation);
+    limits.setQuotas(current.snapshot.limits);
     // Express parses request.url before its first middleware, and responds by itself if it can't.
-    // It routes only one path here; the real target is in the context.
+    // It routes only one path here.
+    request.originalUrl = request.url ?? '';
     request.url = '/';
+    request.context = createContext(current, request, violation);
     app(request, response);
   };
 
   const serve: RequestHandler = async (request, response) => {
     const free = answerWithoutToken(requireContext(request), request.method);
     if (free !== undefined) return write(request, response, free);
-    const allowance = await limits.take(request, response);
-    if (allowance.refused) return write(request, response, refuse(requireContext(request), allowance));
+    if (await limits.take(request, response)) return write(request, response, refuse(request));
     let answer = respond(request);
     // The context is a new one if a snapshot was published meanwhile.
     const context = requireContext(request);
@@ -71,8 +71,7 @@ export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }:
     const isCounted = context.bucket === 'download' && request.method === 'GET';
     if (isCounted && answer.downloadCost !== undefined) {
       context.downloadCost = answer.downloadCost;
-      const left = await limits.takeDownload(request, response);
-      if (left.refused) return write(request, response, refuse(context, left));
+      if (await limits.takeDownload(request, response)) return write(request, response, refuse(request));
     }
     // A file that is streamed may have been replaced since it was described.
     while (answer.stream !== undefined && request.method !== 'HEAD') {
@@ -82,7 +81,9 @@ export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }:
     write(request, response, answer);
   };
 
-  const refuse = (context: RequestContext, { bucket, nextTokenSeconds }: Allowance): Answer => {
+  const refuse = (request: express.Request): Answer => {
+    const context = requireContext(request);
+    const { bucket = context.bucket, nextTokenSeconds = 1 } = context.allowance ?? {};
     metrics?.refusals.inc({ limiter: bucket });
     const seconds = String(nextTokenSeconds);
     const detail = `rate limit "${bucket}" exceeded: the next request is allowed in ${seconds} s`;
@@ -99,8 +100,7 @@ export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }:
     if (context.cache !== undefined) metrics?.lookups[context.cache].inc();
     if (answer !== undefined) return answer;
     // Copies delete records on a 404, so only a tree that exists may return it.
-    snapshots.look();
-    if (!snapshots.treeExists)
+    if (!snapshots.look())
       return problem(context, 'no_snapshot', 'the published tree is not there at present', RETRY);
     if (snapshots.current === undefined || snapshots.current === active) {
       const { required, absent } = match;
@@ -108,7 +108,7 @@ export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }:
       return problem(context, 'not_found', isPageLost ? NOTHING_HERE : absent);
     }
     // A snapshot was just published.
-    request.context = createContext(snapshots.current, request, context.target);
+    request.context = createContext(snapshots.current, request);
     request.context.allowance = context.allowance;
     return respond(request);
   };

@@ -14,6 +14,8 @@ declare module 'http' {
   interface IncomingMessage {
     /** The client's address in canonical form; undefined if the client left before it was read. */
     clientAddress?: string | undefined;
+    /** request.url as received: Express gets another one. */
+    originalUrl: string;
     /** Set before Express sees the request. */
     context?: RequestContext | undefined;
     /** Set by express-rate-limit. */
@@ -32,8 +34,6 @@ export interface RequestContext extends LimitedRequest {
   /** The snapshot that serves the request. */
   readonly active: ActiveSnapshot;
   readonly match: RouteMatch;
-  /** request.url as received. */
-  readonly target: string;
   /** The protocol violation of the request, if any. */
   readonly violation: Violation | undefined;
   /** The class of the route, by which responses are counted; a request that matched none is `unrouted`. */
@@ -47,8 +47,7 @@ export interface RequestContext extends LimitedRequest {
 /** Properties are listed, since spreading objects costs a tenth of a request's time. */
 export function createContext(
   active: ActiveSnapshot,
-  request: Pick<IncomingMessage, 'clientAddress' | 'headers'>,
-  target: string,
+  { clientAddress, headers, originalUrl: target }: IncomingMessage,
   violation?: Violation,
 ): RequestContext {
   const match: RouteMatch =
@@ -59,11 +58,10 @@ export function createContext(
   return {
     active,
     match,
-    target,
     violation,
     class: route?.class ?? 'unrouted',
-    accept: request.headers.accept,
-    clientKey: clientKey(request.clientAddress),
+    accept: headers.accept,
+    clientKey: clientKey(clientAddress),
     bucket: route?.bucket ?? 'api',
     downloadCost: 0,
     allowance: undefined,
@@ -94,7 +92,7 @@ export function createMessageClasses(app: Express): {
     override context: RequestContext | undefined = undefined;
     override rateLimit: RateLimitInfo | undefined = undefined;
     res = undefined;
-    originalUrl = '';
+    override originalUrl = '';
     baseUrl = '';
     params = undefined;
     next = undefined;

@@ -91,7 +91,6 @@ export interface Allowance {
   readonly remaining: number;
   /** Until the next token; after a refusal, Retry-After. At least 1. */
   readonly nextTokenSeconds: number;
-  readonly refused: boolean;
 }
 
 /** The part of a request's context that the limiter uses. */
@@ -147,7 +146,7 @@ export function createLimits(clock: Clock, shared?: SharedBuckets) {
     };
   };
 
-  /** Takes what the key says, and returns the client's bucket after that, which says if it is refused. */
+  /** Takes what the key says, and returns whether that is refused. */
   const takeFrom = (bucket: BucketName, keyOf: (context: LimitedRequest) => string) => {
     const handler = rateLimit({
       store: storeOf(bucket),
@@ -162,7 +161,7 @@ export function createLimits(clock: Clock, shared?: SharedBuckets) {
       // It would respond to a refused request.
       handler: () => undefined,
     });
-    return async (request: Request, response: Response): Promise<Allowance> => {
+    return async (request: Request, response: Response): Promise<boolean> => {
       let refused = true;
       await handler(request, response, (error?: unknown) => {
         if (error !== undefined) throw error;
@@ -170,11 +169,11 @@ export function createLimits(clock: Clock, shared?: SharedBuckets) {
       });
       const { remaining = 0, resetTime } = request.rateLimit ?? {};
       const seconds = Math.ceil(((resetTime?.getTime() ?? 0) - clock()) / 1000);
-      const allowance = { bucket, remaining, nextTokenSeconds: Math.max(1, seconds), refused };
+      const allowance = { bucket, remaining, nextTokenSeconds: Math.max(1, seconds) };
       const context = contextOf(request);
       if (refused || context.allowance === undefined || remaining <= context.allowance.remaining)
         context.allowance = allowance;
-      return allowance;
+      return refused;
     };
   };
 
@@ -197,15 +196,18 @@ export function createLimits(clock: Clock, shared?: SharedBuckets) {
       quotas = next;
       for (const bucket of BUCKETS) local[bucket].quota = next[bucket];
     },
-    /** Takes a token of the API or of pages. `skip` would do, but costs three awaits per limiter. */
-    take: (request: Request, response: Response): Promise<Allowance> =>
+    /**
+     * Takes a token of the API or of pages, and returns whether that is refused. `skip` would do, but
+     * costs three awaits per limiter.
+     */
+    take: (request: Request, response: Response): Promise<boolean> =>
       (contextOf(request).bucket === 'page' ? takePage : takeApi)(request, response),
     /** Takes the cost of a download, after `take`; a refusal gives the token of the API back. */
-    takeDownload: async (request: Request, response: Response): Promise<Allowance> => {
-      const allowance = await takeCost(request, response);
+    takeDownload: async (request: Request, response: Response): Promise<boolean> => {
+      const refused = await takeCost(request, response);
       // The refund is not awaited. Redis runs one process's commands in order.
-      if (allowance.refused) void refundApi(contextOf(request).clientKey);
-      return allowance;
+      if (refused) void refundApi(contextOf(request).clientKey);
+      return refused;
     },
   };
 }

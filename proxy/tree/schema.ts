@@ -62,7 +62,21 @@ const routePath = z.string().regex(new RegExp(String.raw`^\/(?:${SEGMENTS})?$`),
 const treeFile = z
   .string()
   .regex(new RegExp(`^${SEGMENTS}$`), 'expected a relative path of plain segments, none of them hidden');
-const limit = z.object({ tokens: z.int().positive(), refill_seconds: z.number().min(0.001) });
+/** A download of at least `token_bytes` costs a token, a smaller one its share. */
+const limit = z
+  .object({
+    tokens: z.int().positive(),
+    refill_seconds: z.number().min(0.001),
+    token_bytes: z
+      .int()
+      .positive()
+      .default(4 * 1024 * 1024),
+  })
+  .transform(({ tokens, refill_seconds: seconds, token_bytes: tokenBytes }) => ({
+    burst: tokens,
+    emissionIntervalMs: Math.round(seconds * 1000),
+    tokenBytes,
+  }));
 
 const parameter = z.discriminatedUnion('in', [
   // `id`: a decimal id without sign or leading zero, up to 2^53-1. `prefix`: 1 to 16 lower-case
@@ -120,17 +134,7 @@ const schema = z.object({
     base_url: z.string().transform((url) => url.replace(/\/$/, '')),
     docs: z.string(),
   }),
-  limits: z.object({
-    api: limit,
-    // A download of at least `token_bytes` costs a token, a smaller one its share.
-    download: limit.extend({
-      token_bytes: z
-        .int()
-        .positive()
-        .default(4 * 1024 * 1024),
-    }),
-    page: limit,
-  }),
+  limits: z.object({ api: limit, download: limit, page: limit }),
   headers: z.object({
     all: fields,
     options: fields,

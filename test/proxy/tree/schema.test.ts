@@ -98,7 +98,9 @@ describe('parseSnapshot', () => {
     const limits = { ...LIMITS, api: { ...LIMITS.api, ...colour }, feeds: {} };
     const errors = { ...ERRORS, teapot: { status: 418, title: 'x', ...colour } };
     const headers = { ...HEADERS, content: { ...HEADERS.content, video: {} }, future: {} };
-    expect(parse({ future: { x: 1 }, routes, limits, errors, headers })).toMatchObject({ limits: LIMITS });
+    expect(parse({ future: { x: 1 }, routes, limits, errors, headers }).limits.api).toMatchObject({
+      burst: 60,
+    });
   });
 
   it('takes a base URL with a slash at its end for the same without', () => {
