@@ -11,10 +11,7 @@ export interface Dependencies {
   readonly log: Log;
 }
 
-/**
- * A log for lines caused by requests: at most one per interval, so that neither a failing disk nor
- * a client can flood it. The next line has the number of omitted ones.
- */
+/** A log for lines caused by requests: at most one per interval. The next has the number of omitted ones. */
 export function rateLimitedLog({ clock, log }: Dependencies, intervalMs: number): Log {
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   let omitted = 0;

@@ -12,10 +12,7 @@ import { readSettings, SettingsError, type Settings } from './settings.js';
 import { describeSnapshot, SnapshotError } from './tree/schema.js';
 import { Snapshots } from './tree/snapshot.js';
 
-/**
- * The proxy process: command line, listening, signals, exit codes. The only file that uses
- * process.*.
- */
+/** The process: command line, listening, signals, exit codes. The only file that uses process.*. */
 
 const { version: VERSION } = z
   .object({ version: z.string() })
@@ -43,10 +40,7 @@ no such folder, a tree this proxy can't read.`;
 const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 /** Under npm, Ctrl-C arrives twice, from terminal and npm. A second signal is later than this. */
 const SECOND_SIGNAL_MS = 500;
-/**
- * How long requests in flight have to finish: Kubernetes kills after 30 s. An interrupted download
- * can be resumed with Range. 25 s.
- */
+/** How long requests in flight have to finish: Kubernetes kills after 30 s. 25 s. */
 const STOP_TIMEOUT_MS = 25_000;
 /** How long the last lines of the access log have, since their reader may have stopped reading. 1 s. */
 const FLUSH_MS = 1_000;
@@ -81,15 +75,8 @@ function readCommandLine(isCommand: boolean): Settings {
 }
 
 async function serve(settings: Settings): Promise<void> {
-  const {
-    dist,
-    host,
-    port,
-    adminPort,
-    adminHost,
-    readyMaxAge,
-    trustProxy: isTrusted = () => false,
-  } = settings;
+  const { dist, host, port, adminPort, adminHost, readyMaxAge } = settings;
+  const { trustProxy: isTrusted = () => false } = settings;
   const snapshots = openTree(dist);
   // The library of Redis is loaded only where it is used.
   const redis =
@@ -148,12 +135,7 @@ function openTree(dist: string): Snapshots {
   return snapshots;
 }
 
-/**
- * Settles when the server listens. Later errors, each of a single connection, are logged.
- *
- * @param setting changes the port
- * @throws EnvironmentError if it can't
- */
+/** Settles when the server listens. @param setting changes the port @throws EnvironmentError if it can't */
 async function listen(server: Server, host: string, port: number, setting: string): Promise<void> {
   await new Promise<void>((settle, reject) => {
     server.once('error', (error) => {

@@ -83,7 +83,6 @@ const NEED_ADMIN_PORT = [
  * Reads the settings: flags override the environment, which overrides the defaults. An empty
  * variable means none.
  *
- * @param command gets the options, and reports what is wrong with one of them
  * @param environment process.env, in which commander looks up the variables
  * @throws SettingsError for an unknown variable, with which a default would silently stay in effect,
  *   or an option without the one that it needs

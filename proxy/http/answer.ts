@@ -20,16 +20,14 @@ export interface Stream extends ByteRange {
 /** A response as a value. For HEAD, the body is not sent. */
 export interface Answer {
   readonly status: number;
-  /** Without Date and those of the connection, which Node adds. */
   readonly headers: string[];
   readonly body?: Buffer | undefined;
-  /** What is streamed instead of a body. */
+  /** Instead of a body. */
   readonly stream?: Stream | undefined;
   /** What a download with content costs, in tokens: up to 1. */
   readonly downloadCost?: number;
 }
 
-const VARY: HeaderList = ['Vary', 'Accept-Encoding'];
 const NO_HEADERS: HeaderList = [];
 
 /**
@@ -63,7 +61,7 @@ export function content(
 
   const outcome = evaluatePreconditions(headers, file);
   if (outcome === 'failed') return problem(context, 'precondition_failed');
-  if (outcome === 'not_modified') return { status: 304, headers: describe(match, file, varies, NO_HEADERS) };
+  if (outcome === 'not_modified') return { status: 304, headers: describe(match, file, varies) };
   // Range is defined only for GET (RFC 9110 §14.2).
   const isRanged = headers.range !== undefined && method === 'GET' && isRangeCurrent(headers, file);
   const { coding, size, bytes } = file;
@@ -77,7 +75,8 @@ export function content(
   const length = last + 1 - first;
   // A 206 repeats all headers even with If-Range, where RFC 9110 §15.3.7 would permit fewer: an
   // intermediate cache may not have them.
-  const described = describe(match, file, varies, match.route.contentHeaders);
+  const described = describe(match, file, varies);
+  described.push(...match.route.contentHeaders);
   if (coding !== undefined) described.push('Content-Encoding', coding);
   if (range !== undefined) described.push('Content-Range', `bytes ${first}-${last}/${size}`);
   described.push('Content-Length', String(length));
@@ -90,34 +89,18 @@ export function content(
   };
 }
 
-/** The headers of a representation. */
-function describe(
-  { route, required }: FileMatch,
-  { etag, lastModified }: PublishedFile,
-  varies: boolean,
-  contentHeaders: HeaderList,
-): string[] {
-  return [
-    ...route.headers,
-    ...(required?.headers ?? NO_HEADERS),
-    'ETag',
-    etag,
-    'Last-Modified',
-    lastModified,
-    ...(varies ? VARY : NO_HEADERS),
-    ...contentHeaders,
-  ];
+/** The headers of a representation, without those of its content. */
+function describe({ route, required }: FileMatch, file: PublishedFile, varies: boolean): string[] {
+  const headers = [...route.headers, ...(required?.headers ?? NO_HEADERS)];
+  headers.push('ETag', file.etag, 'Last-Modified', file.lastModified);
+  if (varies) headers.push('Vary', 'Accept-Encoding');
+  return headers;
 }
 
-/** The least that a download costs, however small or short a range. */
-const LEAST_DOWNLOAD_COST = 0.01;
-
-/**
- * A file of `tokenBytes` or more costs one token, a smaller one its share of that, and a range its
- * share of the file's cost. All in bytes.
- */
+/** A file of `tokenBytes` or more costs a token, a smaller one its share, a range its share of that. */
 export function downloadCost(length: number, size: number, tokenBytes: number): number {
-  return Math.max(LEAST_DOWNLOAD_COST, length / Math.max(size, tokenBytes));
+  // At least a hundredth, however small.
+  return Math.max(0.01, length / Math.max(size, tokenBytes));
 }
 
 /** 308: the method is preserved (RFC 9110 §15.4.9). */
@@ -136,16 +119,12 @@ export const options = ({ active, bucket }: RequestContext): Answer => ({
 export const RETRY: HeaderList = ['Retry-After', '10'];
 
 const PROBLEM_HEADERS: HeaderList = ['Content-Type', 'application/problem+json'];
-/** On both forms of an error that also has a page. */
-const VARY_ACCEPT: HeaderList = ['Vary', 'Accept'];
 
 /**
  * An error as problem details (RFC 9457): six keys in this order, with the extension `error`. Where
  * people open pages, a client that prefers HTML gets the page of the error, if there is one.
  *
- * @param detail what was requested (the value in quotes) and what was expected; no final period. If
- * undefined, the detail of all errors with this code
- * @param extra headers of this error only
+ * @param detail what was requested and expected; by default, that of all errors with this code
  */
 export function problem(
   { active, bucket, match, allowance, accept }: RequestContext,
@@ -167,33 +146,23 @@ export function problem(
       error: code,
     });
   const isStorable = status === 404;
-  const { notFound, error } = active.headers[bucket];
-  const headers = [
-    ...(isStorable ? notFound : error),
-    ...extra,
-    // Only if the response is not storable: a cache would repeat one client's state to others.
-    ...(isStorable || allowance === undefined
-      ? NO_HEADERS
-      : ['RateLimit', `"${allowance.bucket}";r=${allowance.remaining};t=${allowance.nextTokenSeconds}`]),
-    ...(page === undefined ? NO_HEADERS : VARY_ACCEPT),
-    ...(form?.headers ?? PROBLEM_HEADERS),
-    'Content-Length',
-    String(body.length),
-  ];
+  const headers = [...active.headers[bucket][isStorable ? 'notFound' : 'error'], ...extra];
+  // Not if the response is storable: a cache would repeat one client's state to others.
+  if (!isStorable && allowance !== undefined)
+    headers.push(
+      'RateLimit',
+      `"${allowance.bucket}";r=${allowance.remaining};t=${allowance.nextTokenSeconds}`,
+    );
+  // On both forms.
+  if (page !== undefined) headers.push('Vary', 'Accept');
+  headers.push(...(form?.headers ?? PROBLEM_HEADERS), 'Content-Length', String(body.length));
   return { status, headers, body };
 }
 
-/** Longer paths from clients are cut in `instance`. */
-const INSTANCE_MAX_LENGTH = 256;
+/** At most 256 characters of a path. A split escape is removed, so that it stays a URI reference. */
+const instanceOf = (path: string): string => uriReference(path.slice(0, 256).replace(/%.?$/, ''));
 
-function instanceOf(path: string): string {
-  // A split escape is removed, so that it stays a URI reference.
-  return uriReference(path.slice(0, INSTANCE_MAX_LENGTH).replace(/%.?$/, ''));
-}
-
-function jsonBody(problem: object): Buffer {
-  return Buffer.from(JSON.stringify(problem));
-}
+const jsonBody = (problem: object): Buffer => Buffer.from(JSON.stringify(problem));
 
 /** The headers of every response before the first snapshot: readable by any script, not storable. */
 const UNPUBLISHED_HEADERS: HeaderList = Object.entries({

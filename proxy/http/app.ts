@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import type { RequestListener } from 'node:http';
 
-import { createLimits, type SharedBuckets } from '../limiter/buckets.js';
+import { contextOf, createLimits, type SharedBuckets } from '../limiter/buckets.js';
 import { createClientAddress, type RangeMatcher } from '../limiter/clients.js';
 import { errorCode, rateLimitedLog, type Dependencies } from '../log.js';
 import type { Metrics } from '../operations.js';
@@ -9,13 +9,7 @@ import { Files } from '../tree/files.js';
 import type { Snapshots } from '../tree/snapshot.js';
 import { NOTHING_HERE } from '../tree/target.js';
 import { ALLOW, content, options, problem, redirect, RETRY, unpublished, type Answer } from './answer.js';
-import {
-  createContext,
-  createMessageClasses,
-  findViolation,
-  requireContext,
-  type RequestContext,
-} from './request.js';
+import { createContext, createMessageClasses, findViolation, type RequestContext } from './request.js';
 import { write, writeStream } from './send.js';
 
 export type App = ReturnType<typeof createApp>;
@@ -60,12 +54,12 @@ export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }:
   };
 
   const serve: RequestHandler = async (request, response) => {
-    const free = answerWithoutToken(requireContext(request), request.method);
+    const free = answerWithoutToken(contextOf(request), request.method);
     if (free !== undefined) return write(request, response, free);
     if (await limits.take(request, response)) return write(request, response, refuse(request));
     let answer = respond(request);
     // The context is a new one if a snapshot was published meanwhile.
-    const context = requireContext(request);
+    const context = contextOf(request);
     // The cost of a download depends on its response: HEAD, 304 and errors take nothing. The API's
     // token comes first, so that what it refuses looks at no file.
     const isCounted = context.bucket === 'download' && request.method === 'GET';
@@ -82,7 +76,7 @@ export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }:
   };
 
   const refuse = (request: express.Request): Answer => {
-    const context = requireContext(request);
+    const context = contextOf(request);
     const { bucket = context.bucket, nextTokenSeconds = 1 } = context.allowance ?? {};
     metrics?.refusals.inc({ limiter: bucket });
     const seconds = String(nextTokenSeconds);
@@ -92,7 +86,7 @@ export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }:
 
   /** The response to a GET or HEAD that may be answered, with the status and headers of a GET. */
   const respond = (request: express.Request): Answer => {
-    const context = requireContext(request);
+    const context = contextOf(request);
     const { active, match } = context;
     if (match.kind === 'redirect') return redirect(context, match.location);
     if (match.kind === 'refusal') return problem(context, match.code, match.detail);
@@ -115,7 +109,7 @@ export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }:
 
   /** Disk errors and defects: details go to the operator's log, not to the client. */
   const handleError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
-    const context = requireContext(request);
+    const context = contextOf(request);
     const { match } = context;
     const reason = errorCode(error) ?? String(error);
     logFailure(`can't serve ${match.kind === 'file' ? match.file : match.path}: ${reason}`);

@@ -38,7 +38,6 @@ export interface RequestContext extends LimitedRequest {
   readonly violation: Violation | undefined;
   /** The class of the route, by which responses are counted; a request that matched none is `unrouted`. */
   readonly class: CacheClass | 'unrouted';
-  /** The value of Accept. */
   readonly accept: string | undefined;
   /** Whether the file was in memory; undefined if no file was looked up. */
   cache: 'hit' | 'miss' | undefined;
@@ -67,12 +66,6 @@ export function createContext(
     allowance: undefined,
     cache: undefined,
   };
-}
-
-/** @throws Error if the app has not seen the request */
-export function requireContext({ context }: IncomingMessage): RequestContext {
-  if (context === undefined) throw new Error('a request reached Express without a context');
-  return context;
 }
 
 /**
@@ -139,10 +132,7 @@ export function findViolation(request: IncomingMessage): Violation | undefined {
     : { code: 'invalid_request', detail: 'Transfer-Encoding header: expected "chunked"' };
 }
 
-/**
- * Whether there is exactly one valid Host; otherwise RFC 9112 §3.2 requires a 400. HTTP/1.0 may
- * omit it. Node checks only that there is one, and keeps the first of several.
- */
+/** Whether there is one valid Host, or none in HTTP/1.0 (RFC 9112 §3.2). Node keeps the first of several. */
 function hasValidHost({ rawHeaders, headers, httpVersion }: IncomingMessage): boolean {
   if (headers.host === undefined) return httpVersion === '1.0';
   let count = 0;

@@ -212,7 +212,8 @@ export function createLimits(clock: Clock, shared?: SharedBuckets) {
   };
 }
 
-function contextOf({ context }: Request): LimitedRequest {
-  if (context === undefined) throw new Error('the request has no context');
+/** @throws Error if the app has not seen the request */
+export function contextOf({ context }: Pick<Request, 'context'>) {
+  if (context === undefined) throw new Error('a request reached Express without a context');
   return context;
 }

@@ -15,10 +15,7 @@ const NAMED_RANGES = new Map([
   ['private', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']],
 ]);
 
-/**
- * Wider ranges are no network of proxies: two of them make the whole Internet. The widest in use
- * are 10.0.0.0/8 and fc00::/7.
- */
+/** Of 10.0.0.0/8 and fc00::/7. Wider ranges are no network of proxies: two make the whole Internet. */
 const WIDEST_PREFIX = { ipv4: 8, ipv6: 7 } as const;
 
 /** Peers and proxies of which is remembered whether they are trusted. */
@@ -30,10 +27,7 @@ const REMEMBERED = 1_000;
  */
 const IPV4_WITHIN = /^\[(?:::ffff:(?=[^\]]*:)|64:ff9b::)(?:([0-9a-f]+):)?([0-9a-f]*)\]$/;
 
-/**
- * The canonical form of an address: IPv6 as in RFC 5952 without its zone, and as IPv4 if it is that
- * of an IPv4 client. Undefined if it is not an address.
- */
+/** An address as IPv4 if it is within IPv6, otherwise as in RFC 5952 without a zone; undefined if it is none. */
 export function canonicalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   if (!isIPv6(text)) return undefined;

@@ -25,10 +25,7 @@ const KEPT_MAX_BYTES = 64 * 1024 * 1024;
 const ENTRY_COST_BYTES = 1_024;
 /** A copy of a tree may get a file after its snapshot.json, so what is kept is read again. 30 s. */
 const KEPT_MS = 30_000;
-/**
- * A file is kept from the second time that it is read, if no more others were read between: who walks
- * over all records evicts nothing.
- */
+/** A file is kept from its second read, if no more others were between: who walks over all evicts nothing. */
 const REMEMBERED_NAMES = 16_384;
 /** If none of so many siblings has the time of its file, that is no commit under way. */
 const MANY_COPIED = 10;
@@ -189,11 +186,8 @@ export function identityOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
 }
 
 /**
- * Opens a file for reading.
- *
- * @returns the descriptor, which the caller closes; undefined if there is no regular file at this
- *   path, or a link leads to it
- * @throws errors of the file system
+ * Opens a file for reading. The caller closes it. Undefined if there is no regular file at this path, or
+ * a link leads to it. @throws errors of the file system
  */
 export function openFile(root: string, path: string): { descriptor: number; stats: Stats } | undefined {
   let descriptor: number | undefined;
@@ -223,9 +217,7 @@ function isRealFolder(folder: string): boolean {
 }
 
 /**
- * Reads a file.
- *
- * @returns no bytes of a file that has more than `maxBytes`; undefined as `openFile`
+ * Reads a file, but no bytes of one that has more than `maxBytes`; undefined as `openFile`.
  * @throws errors of the file system; Error if the file is written in place
  */
 export function readWhole(root: string, path: string, maxBytes: number): Read | undefined {

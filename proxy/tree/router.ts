@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 import type { ErrorCode, PathParameter, QueryParameter, RouteDeclaration, Snapshot } from './schema.js';
-import { NOTHING_HERE, parseTarget, type RedirectedTarget, type RefusedTarget } from './target.js';
+import { NOTHING_HERE, parseTarget } from './target.js';
 
 /**
  * Resolves a request target to a file, by the route table of a snapshot. Pure: no file is accessed,
@@ -11,12 +11,10 @@ import { NOTHING_HERE, parseTarget, type RedirectedTarget, type RefusedTarget } 
 /** A flat list of name, value, name, value …, which response.writeHead does not inspect. */
 export type HeaderList = readonly string[];
 
-/** A route, with what is known of its responses before a request arrives. */
+/** A route, with the headers of its 200, 206 and 304, and those of the content, which a 304 lacks. */
 export interface Route {
   readonly declaration: RouteDeclaration;
-  /** Of its 200, 206 and 304. */
   readonly headers: HeaderList;
-  /** Those that describe the content itself, which a 304 lacks. */
   readonly contentHeaders: HeaderList;
   /** The route whose document, with the same parameters, must exist as well. */
   readonly required: RouteDeclaration | undefined;
@@ -35,16 +33,17 @@ export interface FileMatch {
   readonly absent: string;
 }
 
-export interface Refusal extends RefusedTarget {
-  /** The route whose parameter was invalid, if one matched. */
+/** The route is that whose parameter was invalid, if one matched. */
+interface Refusal extends ParameterError {
+  readonly kind: 'refusal';
+  readonly path: string;
   readonly route?: Route;
 }
 
-/** A path that leads to another one. */
-export interface Redirect {
+/** A path that leads to another one, with what that takes of the query. */
+interface Redirect {
   readonly kind: 'redirect';
   readonly path: string;
-  /** The path, and what it takes of the query. */
   readonly location: string;
   readonly takesToken: boolean;
 }
@@ -66,10 +65,7 @@ export class Router {
   readonly #patterns: { readonly pattern: RegExp; readonly route: Route }[] = [];
   /** Paths that lead to others, at no cost. */
   readonly #redirects: ReadonlyMap<string, string>;
-  /**
-   * Recent matches, since parsing a target costs a tenth of a request. Errors, which clients can
-   * produce in any number, and long targets are not kept.
-   */
+  /** Recent ones, since parsing costs a tenth of a request; no errors, of which clients have any number. */
   readonly #matches = new LRUCache<string, FileMatch>({ max: MAX_MATCHES });
 
   /** @param headersFor the headers of a route's content */
@@ -108,8 +104,12 @@ export class Router {
   #resolve(target: string): RouteMatch {
     const parsed = parseTarget(target);
     if (parsed.kind === 'refusal') return parsed;
-    if (parsed.kind === 'redirect') return this.#redirect(parsed);
-    const { path, decoded, query } = parsed;
+    const { path, query } = parsed;
+    if (parsed.kind === 'redirect') {
+      const location = parsed.location + this.#keptQuery(parsed.location, query);
+      return { kind: 'redirect', path, location, takesToken: true };
+    }
+    const { decoded } = parsed;
     const location = this.#redirects.get(path);
     if (location !== undefined) return { kind: 'redirect', path, location, takesToken: false };
     const literal = this.#literals.get(decoded);
@@ -122,14 +122,13 @@ export class Router {
   }
 
   /** Caches keep a redirect for everybody, so of one visitor's query it has only what its path takes. */
-  #redirect({ path, location, query }: RedirectedTarget): Redirect {
+  #keptQuery(location: string, query: string): string {
     const match = this.#resolve(location);
     const kept = new URLSearchParams();
     for (const { in: place, name } of match.kind === 'file' ? match.route.declaration.parameters : [])
       if (place === 'query')
         for (const value of new URLSearchParams(`?${query}`).getAll(name)) kept.append(name, value);
-    const rest = kept.size === 0 ? '' : `?${kept.toString()}`;
-    return { kind: 'redirect', path, location: location + rest, takesToken: true };
+    return kept.size === 0 ? '' : `?${kept.toString()}`;
   }
 }
 
@@ -163,8 +162,12 @@ function resolveParameters(
   };
 }
 
+interface ParameterError {
+  readonly code: ErrorCode;
+  readonly detail: string;
+}
 /** A parameter's value, or what is wrong with it. */
-type Value = string | { readonly code: ErrorCode; readonly detail: string };
+type Value = string | ParameterError;
 
 const DECIMAL = /^(?:0|[1-9][0-9]*)$/;
 const PREFIX = /^[0-9a-f]{1,16}$/;

@@ -166,10 +166,7 @@ export type Snapshot = Readonly<z.infer<typeof schema>>;
 /** For a file that was altered after the generator wrote it. */
 const REMEDY = ' (see verify --repair)';
 
-/**
- * @param text the content of snapshot.json
- * @throws SnapshotError if it has another format or is malformed
- */
+/** Reads the text of snapshot.json. @throws SnapshotError if it has another format or is malformed */
 export function parseSnapshot(text: string): Snapshot {
   let json: unknown;
   try {
