@@ -2,7 +2,7 @@
 import { opendirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Progress } from '../base/progress.js';
-import { folderPatterns, locator, namesOfDocuments } from './locate.js';
+import { aliasPatterns, folderPatterns, locator, namesOfDocuments } from './locate.js';
 import type { PublishedRoute } from './published-routes.js';
 import { HARMLESS, type Tree } from './tree.js';
 
@@ -19,10 +19,11 @@ export interface Scan {
 /** In no list, and of no route here. */
 const MANIFEST = 'snapshot.json';
 
-/** Scans the tree. */
+/** Scans the tree, but for aliases, which have no keys. */
 export async function scan(tree: Tree, routes: readonly PublishedRoute[], progress: Progress): Promise<Scan> {
   const locate = locator(routes);
   const folders = folderPatterns(routes);
+  const isAlias = aliasPatterns(routes);
   const keys = new Map<string, number[]>();
   const [extra, untracked]: [string[], string[]] = [[], []];
   const add = (name: string, key: number): void => {
@@ -34,7 +35,7 @@ export async function scan(tree: Tree, routes: readonly PublishedRoute[], progre
   for (const name of filesBelow(tree.out, '')) {
     const place = locate(name);
     if (place !== undefined) add(place.route.name + place.suffix, place.key);
-    else if (name !== MANIFEST) {
+    else if (name !== MANIFEST && !isAlias(name)) {
       const isExtra =
         folders.some((folder) => folder.test(name)) ||
         namesOfDocuments(name).some(([file]) => file === MANIFEST);

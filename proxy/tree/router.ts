@@ -286,6 +286,15 @@ const PATH_VALUES: Readonly<Record<PathParameter['type'], PathValues>> = {
     isValid: (text) => /^[0-9a-f]{1,16}$/.test(text),
     error: { code: 'invalid_prefix', expected: '1 to 16 lower-case hexadecimal digits' },
   },
+  /** A part of a path and of a file's name as it is, so no text that hosts would take for another file. */
+  platform_id: {
+    isValid: (text) => /^(?!\.)[\w.-]{1,100}$/.test(text) && !/\.(?:json|gz|br|html)$/.test(text),
+    error: {
+      code: 'invalid_id',
+      expected:
+        '1 to 100 letters, digits, ".", "_" and "-", not beginning with "." or ending in .json, .gz, .br or .html',
+    },
+  },
   /** The name of an asset with a hash of its content. */
   asset: { isValid: (text) => /^[a-z][a-z0-9-]*-[0-9a-f]{10}$/.test(text) },
 };

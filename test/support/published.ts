@@ -57,7 +57,7 @@ const document = { path: z.string(), file: z.string(), sha256: z.string(), bytes
 const bundleSchema = z.tuple(
   [z.strictObject(step)],
   z.union([
-    z.strictObject({ ...document, body: z.string().optional() }),
+    z.strictObject({ ...document, body: z.string().optional(), same_as: z.string().optional() }),
     z.strictObject({ path: z.string(), file: z.string(), deleted: z.literal(true) }),
   ]),
 );

@@ -70,6 +70,8 @@ function cut(longest: z.infer<typeof list>, limit: number): string {
   });
 }
 
+const isAlias = (path: string): boolean => /^api\/v1\/\w+\/platform\//.test(path);
+
 describe.each(CASES)('the golden tree "%s"', (name) => {
   let out: string;
   let tree: Tree;
@@ -99,9 +101,10 @@ describe.each(CASES)('the golden tree "%s"', (name) => {
   });
 
   it('is described by snapshot.json: times, counts, files and bytes', () => {
-    const rest = [...tree].flatMap(([path, file]) => (isAnnouncement(path) ? [] : [file]));
+    // One more name of a record counts as nothing.
+    const rest = [...tree].flatMap(([path, file]) => (isAnnouncement(path) || isAlias(path) ? [] : [file]));
     const records = (kind: string): number =>
-      [...tree.keys()].filter((file) => file.startsWith(`api/v1/${kind}/`)).length;
+      [...tree.keys()].filter((file) => file.startsWith(`api/v1/${kind}/`) && !isAlias(file)).length;
     const kinds = ['group', 'user', 'game', 'item'];
     const counts = Object.fromEntries(kinds.map((kind) => [`${kind}s`, records(kind)]));
     const sums = { files: rest.length, bytes: rest.reduce((sum, { bytes }) => sum + bytes, 0) };

@@ -87,7 +87,10 @@ function pageMaker(
   });
 }
 
-/** @param firstKey the first key of a route's documents */
+/**
+ * @param firstKey the first key of a route's documents
+ * @param firstAlias the URL path of the first further name of a route's documents
+ */
 export function* pages(
   config: SiteConfig,
   overview: Overview,
@@ -97,6 +100,7 @@ export function* pages(
   read: ReadDocument,
   register: Register,
   firstKey: (route: string) => number | undefined = () => undefined,
+  firstAlias: (route: string) => string | undefined = () => undefined,
 ): Generator<FileOutput> {
   const { operator, files } = config;
   const { measured } = overview;
@@ -138,6 +142,7 @@ export function* pages(
     inWords,
     isThere,
     firstKey,
+    firstAlias,
     read,
   });
   for (const { name: route, path, title, description, content } of documentation) {

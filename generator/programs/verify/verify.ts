@@ -12,8 +12,10 @@ import { linesOf, listedRoutes, type Listed, type ListedRoute } from '../../publ
 import { isManifestOf, readKnown } from '../../publish/state.js';
 import { filler } from '../../routes/route.js';
 import { CODINGS, namesOf, siblingsFrom, type Coding } from '../../tree/codings.js';
+import { aliasPatterns } from '../../tree/locate.js';
 import { readManifest } from '../../tree/manifest.js';
-import { scan } from '../../tree/scan.js';
+import type { PublishedRoute } from '../../tree/published-routes.js';
+import { filesBelow, scan } from '../../tree/scan.js';
 import type { Manifest } from '../../tree/snapshot-json.js';
 import type { Tree } from '../../tree/tree.js';
 
@@ -156,19 +158,48 @@ async function checkFiles(
   // What those lead to is served, though it is in no list.
   const files = new Set(['snapshot.json', ...routes.map(({ file }) => file)]);
   const unlisted = manifest.routes
-    .filter(({ file }) => !files.has(file))
+    .filter((route) => !files.has(route.file) && !isAlias(route))
     .map((route): ListedRoute => ({ ...route, pages: [] }));
   const all = [...routes, ...assets, ...unlisted];
-  const { keys, extra, untracked } = await scan(tree, all, progress);
+  const { keys, extra, untracked } = await scan(tree, [...all, ...manifest.routes.filter(isAlias)], progress);
   for (const file of extra) found.add(file, 'extra');
   found.untracked = untracked;
   progress.start('verifying', manifest.tree.files, 'files');
+  const aliases = new Set<number>();
   for (const route of all) {
     const lines = assets.includes(route)
       ? former.filter(({ file }) => file === route.file)
       : linesOf(lists, route);
-    for (const _ of checkRoute(tree.out, route, lines, keys, found)) {
+    for (const _ of checkRoute(tree.out, route, lines, keys, aliases, found)) {
       found.files += 1;
+      const pause = progress.advance(1);
+      if (pause !== undefined) await pause;
+    }
+  }
+  progress.finish();
+  await findAliases(tree, manifest.routes.filter(isAlias), aliases, found, progress);
+}
+
+const isAlias = ({ aliases }: PublishedRoute): boolean => aliases !== undefined;
+
+/** A number for a name, of 52 bits: names themselves would take ten times the memory. */
+const markOf = (name: string): number => Number.parseInt(hash('sha256', name).slice(0, 13), 16);
+
+/** Looks for further names that no list has. @param listed the marks of those that are listed, with siblings */
+async function findAliases(
+  tree: Tree,
+  routes: readonly PublishedRoute[],
+  listed: ReadonlySet<number>,
+  found: Findings,
+  progress: Progress,
+): Promise<void> {
+  const isAliasName = aliasPatterns(routes);
+  progress.start('looking through further names', 0, 'files');
+  for (const { file } of routes) {
+    const folder = dirname(file);
+    if (statOf(join(tree.out, folder))?.isDirectory() !== true) continue;
+    for (const name of filesBelow(tree.out, folder)) {
+      if (isAliasName(name) && !listed.has(markOf(name))) found.add(name, 'extra');
       const pause = progress.advance(1);
       if (pause !== undefined) await pause;
     }
@@ -182,6 +213,7 @@ function* checkRoute(
   route: ListedRoute,
   lines: Iterable<Listed>,
   keys: ReadonlyMap<string, Float64Array>,
+  aliases: Set<number>,
   found: Findings,
 ): Generator<void, void, undefined> {
   const fileOf = filler(route.file);
@@ -191,7 +223,7 @@ function* checkRoute(
     const onPassed = (key: number): void => found.add(fileOf(key) + suffix, 'extra');
     return { coding, scanned, moveTo: (key: number) => seek(scanned, key, onPassed) === key };
   });
-  for (const { key, sum, file } of lines) {
+  for (const { key, sum, file, alias } of lines) {
     const path = join(out, file);
     const before = statOf(path);
     const bytes = before?.isFile() === true ? before.size : 0;
@@ -205,9 +237,38 @@ function* checkRoute(
       const what = !isThere ? 'missing' : damageOf(join(out, name), sum, before, coding);
       if (what !== undefined) found.add(name, what, file);
     }
+    if (alias !== undefined) {
+      const own = statOf(join(out, alias));
+      for (const [index, name] of namesOf(alias, bytes, siblingsFrom(route)).entries()) {
+        aliases.add(markOf(name));
+        const what = aliasDamage(
+          join(out, name),
+          join(out, names[index] ?? file),
+          sum,
+          own,
+          CODINGS[index - 1],
+        );
+        // Its document is written again, and with it all of its names.
+        if (what !== undefined) found.add(name, what, file);
+      }
+    }
     yield;
   }
   for (const { moveTo } of cursors) moveTo(Number.POSITIVE_INFINITY);
+}
+
+/** What is wrong with a further name, if anything: one that is a link to its document is as that is. */
+function aliasDamage(
+  path: string,
+  document: string,
+  sum: string,
+  of: Stats | undefined,
+  coding: Coding | undefined,
+): Damage['what'] | undefined {
+  const [own, other] = [statOf(path), statOf(document)];
+  if (own === undefined) return 'missing';
+  if (own.isFile() && own.ino === other?.ino && own.dev === other.dev) return undefined;
+  return damageOf(path, sum, of, coding);
 }
 
 const statOf = (path: string): Stats | undefined => ifExists(() => lstatSync(path));
