@@ -11,7 +11,7 @@ import type { Published } from '../../generator/pipeline/build.js';
 import { OPERATOR, published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { writeRegister } from '../support/register.js';
-import { isAnnouncement, isEndpoint, json, readTree, type Tree } from '../support/tree.js';
+import { isAlias, isAnnouncement, isEndpoint, json, readTree, type Tree } from '../support/tree.js';
 import { manifestOf, urlsOf } from '../support/published.js';
 import { fields } from '../support/values.js';
 
@@ -69,8 +69,6 @@ function cut(longest: z.infer<typeof list>, limit: number): string {
     groups,
   });
 }
-
-const isAlias = (path: string): boolean => /^api\/v1\/\w+\/platform\//.test(path);
 
 describe.each(CASES)('the golden tree "%s"', (name) => {
   let out: string;
