@@ -1,6 +1,6 @@
 /** A record by the platform's own id: one more name of its file, in every place that names files. */
 import { execFileSync } from 'node:child_process';
-import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { gunzipSync } from 'node:zlib';
@@ -20,6 +20,7 @@ import { changeState, loseState } from '../support/state.js';
 import { inState, pathsBelow, readTree } from '../support/tree.js';
 import { fields } from '../support/values.js';
 import { filesOf, run, scriptOf } from '../clients/python.js';
+import { withFault } from '../generator/publish/faults.js';
 import { sender, type Answer } from './contract/cases.js';
 import { startNginx } from './contract/servers.js';
 
@@ -345,6 +346,40 @@ it('of a record is checked and repaired by verify', async () => {
   expect(await verify()).toMatchObject({ code: 0 });
   expect(aliasesIn(out)).toEqual(['abc.json', 'def.json', 'def.json.br', 'def.json.gz', 'other.json']);
   expect(statSync(join(out, fileOf('abc'))).ino).toBe(statSync(join(out, 'api/v1/group/1.json')).ino);
+});
+
+it('of a record is a file of its own where the file system has no links', async () => {
+  const [register, out] = [small(), path('copied')];
+  changeRegister(register, `UPDATE groups SET description = '${TEXT}' WHERE id = 2`);
+  let calls = 0;
+  await withFault(
+    ({ name }) => {
+      if (name !== 'linkSync') return undefined;
+      calls += 1;
+      // Of the third record, some names are there before one fails.
+      return calls === 3 ? undefined : Object.assign(new Error('EPERM'), { code: 'EPERM' });
+    },
+    () => published({ register, out }),
+  );
+  expect(calls).toBeGreaterThan(2);
+  expect(await snapshot(['verify', '--out', out])).toMatchObject({ code: 0 });
+  expect(aliasesIn(out)).toEqual(['abc.json', 'def.json', 'def.json.br', 'def.json.gz', 'other.json']);
+  const [own, record] = [fileOf('def'), 'api/v1/group/2.json'].map((file) => statSync(join(out, file)));
+  expect([own?.nlink, own?.mtimeMs]).toEqual([1, record?.mtimeMs]);
+});
+
+it('of a record takes the place of a name that somebody else gave its file', async () => {
+  const [register, out] = [small(), path('taken')];
+  changeRegister(register, "UPDATE groups SET platform_id = 'DEF' WHERE id = 1");
+  await published({ register, out });
+  expect(aliasesIn(out)).toEqual(['other.json']);
+  mkdirSync(join(out, 'api/v1/group/platform'), { recursive: true });
+  // A rename from one name of a file to another one of it does nothing.
+  linkSync(join(out, 'api/v1/group/2.json'), join(out, fileOf('def')));
+  changeRegister(register, `INSERT INTO withheld VALUES ('group', 1, '${T}')`);
+  await published({ register, out });
+  expect(aliasesIn(out)).toEqual(['def.json', 'other.json']);
+  expect(await snapshot(['verify', '--out', out])).toMatchObject({ code: 0 });
 });
 
 it('of a record that lost it goes even where the state was lost', async () => {

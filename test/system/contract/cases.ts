@@ -29,6 +29,12 @@ export interface Case {
   readonly run: (send: Send) => Promise<readonly string[]>;
 }
 
+/** The values of parameters that are no numbers. */
+const VALUES: readonly (readonly [parameter: string, values: RegExp])[] = [
+  ['{prefix}', /^[0-9a-f]+$/],
+  ['{platform_id}', /^[\w-][\w.-]*$/],
+];
+
 /** Requests with paths that no URL parser touches. Each has an address of its own in X-Forwarded-For. */
 export function sender(base: string): Send {
   const { hostname, port } = new URL(base);
@@ -226,7 +232,7 @@ export function contractCases(dist: string): readonly Case[] {
         .find(
           (entry) =>
             statSync(join(dist, before + entry + after), { throwIfNoEntry: false })?.isFile() === true &&
-            (file.includes('{prefix}') ? /^[0-9a-f]+$/ : /^\d+(-\d+)*$/).test(entry),
+            (VALUES.find(([parameter]) => file.includes(parameter))?.[1] ?? /^\d+(-\d+)*$/).test(entry),
         );
     if (value === undefined) return undefined;
     return { path: path.replace(/\{\w+\}/, value), file: before + value + after };
