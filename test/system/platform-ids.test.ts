@@ -303,13 +303,16 @@ it.skipIf(!has('mirror.py over records by ids of the platform', 'python3'))(
   'of a record is one more name of its file in a copy by mirror.py',
   async () => {
     const copy = path('copy');
-    await following(async (out, base) => {
+    await following(async (out, base, step) => {
       expect(await run(scriptOf('mirror.py'), base, copy)).toBe('');
       expect(filesOf(copy)).toEqual(filesOf(out));
-      const [own, record] = [fileOf('def'), 'api/v1/group/2.json'].map((file) =>
-        statSync(join(copy, file), { throwIfNoEntry: false }),
+      expect(aliasesIn(copy)).toEqual(
+        (STEPS[step]?.there ?? []).flatMap((id) => (id.endsWith('+') ? [] : [`${id}.json`])),
       );
-      expect(own?.ino ?? record?.ino).toBe(record?.ino);
+      const [own, record] = [fileOf('abc'), `api/v1/group/${step === 0 ? 1 : 3}.json`].map((file) =>
+        statSync(join(copy, file)),
+      );
+      expect(own?.ino).toBe(record?.ino);
     });
   },
 );
