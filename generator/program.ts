@@ -13,11 +13,9 @@ import { calledAs, readPackage, returnToUser } from './base/package.js';
 import { progressFor, type Progress } from './base/progress.js';
 import { WorkerThreads, type RegisterSource, type Threads } from './pipeline/threads.js';
 
-/**
- * V8 optimizes a function after 15 times as much work in it as by default (67,584). A build of some thousand records,
- * whose threads compile each for itself, is over before that pays: it takes a quarter less, a large one no more.
- */
-setFlagsFromString('--interrupt-budget=1000000');
+// V8 optimizes a function after 15 times as much work in it as by default (67,584). A build of some thousand records,
+// whose threads compile each for itself, is over before that pays. Newer versions of Node wait longer by themselves.
+if (process.versions.node.startsWith('20.')) setFlagsFromString('--interrupt-budget=1000000');
 
 const self = readPackage();
 const defaultsFolder = returnToUser(process, self);

@@ -186,25 +186,16 @@ export class LineWriter {
     this.#length = 0;
   }
 
-  finish(): void {
-    this.#flush();
-    this.close();
-  }
-
-  /** Finishes with an end of line after the last line too, if there is any line. */
+  /** Ends the last line, if there is any. */
   endLines(): void {
     if (this.#descriptor !== undefined || this.#lines.length > 0) this.end();
   }
 
-  /** Finishes with an end of line after the last line too; without lines, the file is empty. */
+  /** Ends the last line; without lines, the file is empty. */
   end(): void {
     this.write('');
-    this.finish();
-  }
-
-  close(): void {
+    this.#flush();
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
-    this.#descriptor = undefined;
   }
 }
 

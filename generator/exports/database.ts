@@ -1,16 +1,24 @@
 /** Writes the published population as an SQLite database, and compresses that. */
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Failure } from '../base/errors.js';
 import { chunksOf } from '../base/files.js';
 import { GzipFile } from '../base/gzip.js';
-import { isSqliteError, openDatabase, reasonOf } from '../base/sqlite/sqlite.js';
+import {
+  isSqliteError,
+  openDatabase,
+  reasonOf,
+  type Database,
+  type Statement,
+} from '../base/sqlite/sqlite.js';
 import type { Context } from '../register/context.js';
+import type { Register } from '../register/database.js';
+import { literal, name } from '../register/sql.js';
 import { DATABASE, PLAIN_DATABASE } from '../routes/exports.js';
 import { aboutSql, insertSql, tableSql, type About } from './database-schema.js';
 import { batchesOf, type Row } from './rows.js';
-import { exportsOf } from './tables.js';
+import { exportsOf, type Export } from './tables.js';
 import type { Written } from './downloads.js';
 
 /**
@@ -32,36 +40,100 @@ const PRAGMAS = [
   'foreign_keys = OFF',
 ];
 
+/** Creates an empty database; an earlier file of that name is deleted. */
+function created(file: string): Database {
+  mkdirSync(dirname(file), { recursive: true });
+  rmSync(file, { force: true });
+  const database = openDatabase(file);
+  for (const pragma of PRAGMAS) database.pragma(pragma);
+  return database;
+}
+
+/** @throws Failure environment: the disk is full or fails */
+function writing<T>(action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (!isSqliteError(error)) throw error;
+    throw Failure.environment(`the exports can't be written: ${reasonOf(error)}`, error.code);
+  }
+}
+
+const partOf = (folder: string, table: Export): string => join(folder, 'parts', `${table.name}.sqlite`);
+
 /**
- * Writes the database row by row, and compresses it. Reports its progress in rows.
+ * One table of the database, in a file of its own: its rows are read once for all formats, and SQLite copies
+ * them from there in a tenth of the time.
+ */
+export class DatabasePart {
+  readonly #database: Database;
+  readonly #insert: Statement<[Row]>;
+
+  constructor(folder: string, table: Export) {
+    this.#database = created(partOf(folder, table));
+    this.#database.exec('BEGIN');
+    this.#database.exec(tableSql(table));
+    this.#insert = this.#database.prepare<[Row]>(insertSql(table));
+  }
+
+  add(rows: readonly Row[]): void {
+    writing(() => {
+      for (const row of rows) this.#insert.run(row);
+    });
+  }
+
+  finish(): void {
+    writing(() => this.#database.exec('COMMIT'));
+    this.close();
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+/** Writes the part of a table that no other format was written of. */
+function writePart(register: Register, folder: string, table: Export): void {
+  const part = new DatabasePart(folder, table);
+  try {
+    for (const batch of batchesOf(register, table)) part.add(batch);
+    part.finish();
+  } finally {
+    part.close();
+  }
+}
+
+/**
+ * Makes the database of its parts, and compresses it. Reports its progress in rows.
  * @param input `folder`: below which the files are written, under their paths in the tree
- * @throws Failure environment: the disk is full or fails
  */
 export function writeDatabase(
   { register, advance }: Context,
   { about, folder }: { readonly about: About; readonly folder: string },
 ): Readonly<Record<'sqlite' | 'sqlite.gz', Written>> {
   const plain = join(folder, PLAIN_DATABASE.file);
-  mkdirSync(dirname(plain), { recursive: true });
   let rows = 0;
-  const database = openDatabase(plain);
+  const database = created(plain);
   try {
-    for (const pragma of PRAGMAS) database.pragma(pragma);
-    database.exec('BEGIN');
-    for (const sql of aboutSql(about)) database.exec(sql);
+    writing(() => {
+      for (const sql of aboutSql(about)) database.exec(sql);
+    });
     for (const table of exportsOf(register.measured)) {
-      database.exec(tableSql(table));
-      const insert = database.prepare<[Row]>(insertSql(table));
-      for (const batch of batchesOf(register, table)) {
-        for (const row of batch) insert.run(row);
-        rows += batch.length;
-        advance(batch.length);
-      }
+      const part = partOf(folder, table);
+      if (!existsSync(part)) writePart(register, folder, table);
+      const { changes } = writing(() => {
+        database.exec(`ATTACH ${literal(part)} AS part`);
+        database.exec(tableSql(table));
+        const copied = database
+          .prepare(`INSERT INTO main.${name(table.name)} SELECT * FROM part.${name(table.name)}`)
+          .run();
+        database.exec('DETACH part');
+        return copied;
+      });
+      rmSync(part);
+      rows += changes;
+      advance(changes);
     }
-    database.exec('COMMIT');
-  } catch (error) {
-    if (!isSqliteError(error)) throw error;
-    throw Failure.environment(`the exports can't be written: ${reasonOf(error)}`, error.code);
   } finally {
     database.close();
   }

@@ -1,10 +1,11 @@
-/** Writes a table of the downloads in each format, in one pass over its rows. */
+/** Writes a table of the downloads in each format, and its part of the database, in one pass over its rows. */
 import { join } from 'node:path';
 import { GzipFile } from '../base/gzip.js';
 import { Sink } from '../base/sink.js';
 import type { Context } from '../register/context.js';
 import { exportFile, type ExportFormat } from '../routes/exports.js';
 import { CsvEncoder } from './csv.js';
+import { DatabasePart } from './database.js';
 import { ParquetFile } from './parquet.js';
 import { batchesOf } from './rows.js';
 import { EXPORTS } from './tables.js';
@@ -27,6 +28,7 @@ export function writeTable(
   const csv = new Sink(path('csv'));
   const gzip = new GzipFile(path('csv.gz'));
   const parquet = new ParquetFile(path('parquet'), values);
+  const part = new DatabasePart(folder, table);
   let rows = 0;
   try {
     const write = (lines: Uint8Array): void => {
@@ -38,15 +40,17 @@ export function writeTable(
       const lines = encoder.lines(batch);
       write(lines);
       parquet.add(batch, lines.length);
+      part.add(batch);
       rows += batch.length;
       advance(batch.length);
     }
+    part.finish();
     return {
       csv: { ...csv.finish(), rows },
       'csv.gz': { ...gzip.finish(), rows },
       parquet: { ...parquet.finish(), rows },
     };
   } finally {
-    for (const file of [csv, gzip, parquet]) file.close();
+    for (const file of [csv, gzip, parquet, part]) file.close();
   }
 }

@@ -1,6 +1,7 @@
 /** Which of the bulk downloads a build writes, and which it keeps. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { z } from 'zod';
 import { hasSum, readJson } from '../base/files.js';
 import type { Content } from '../base/sink.js';
@@ -124,6 +125,9 @@ export class DownloadTasks {
   constructor(work: DownloadsWork) {
     this.#work = work;
     const { overview, stage } = work;
+    // From here on, heaps double at most between two collections, instead of up to fourfold: row groups of Parquet
+    // would take 100 MB more, for 3 % less time.
+    if (!work.isKept) setFlagsFromString('--heap-growing-percent=100');
     for (const resource of RESOURCES.filter(({ plural }) => overview.measured.has(plural)))
       this.#startKind(resource);
     const others = stage.routes.filter(isOther).map(({ name }) => name);
@@ -214,7 +218,10 @@ export class DownloadTasks {
     const { scratch: folder, lists } = stagePaths(stage.stage);
     const database = isKept
       ? undefined
-      : threads.run('../exports/database.js', 'writeDatabase', { about, folder }, { onProgress });
+      : // Tables write the parts of which it is made.
+        Promise.all(this.#files.values()).then(() =>
+          threads.run('../exports/database.js', 'writeDatabase', { about, folder }, { onProgress }),
+        );
     const state = isKept ? 'kept' : 'written';
     this.#note(
       PLAIN_DATABASE.file,

@@ -18,13 +18,10 @@ const GENERATOR = dirname(dirname(fileURLToPath(import.meta.url)));
 /**
  * SHA-256, in hex, over the generator's code and the versions of its dependencies. The package's
  * own version is not enough: different code may render the same rows differently.
- * @param folders all whose files make a difference to what is published
  */
-export function codeIdentity(
-  folders: readonly string[] = [GENERATOR, TEMPLATES_FOLDER, ASSETS_FOLDER],
-): string {
+export function codeIdentity(): string {
   const digest = createHash('sha256');
-  for (const folder of folders) {
+  for (const folder of [GENERATOR, TEMPLATES_FOLDER, ASSETS_FOLDER]) {
     const files = readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))

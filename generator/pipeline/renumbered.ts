@@ -3,10 +3,11 @@
  * table that numbers the platform's texts was lost. What an id means is read in the published look-up
  * by platform id: no state is needed, and no record is read unless it seems to be another.
  */
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { reading, unlessFailure } from '../base/errors.js';
 import { readJson } from '../base/files.js';
-import { OwnFolder } from '../base/links.js';
 import type { Register } from '../register/database.js';
 import { SHOWN_EXAMPLES, shorten } from '../register/findings.js';
 import { isPublished, name } from '../register/sql.js';
@@ -56,14 +57,13 @@ export function renumbered(
   warn: (line: string) => void,
 ): string | undefined {
   const [others, damaged] = [new Examples(), new Examples()];
-  const tree = new PublishedTree(out);
   for (const resource of RESOURCES) {
     const { kind, plural, record } = resource;
     if (!isTouched(platformIdRoute(kind)) || !register.measured.has(`${plural}.platform_id`)) continue;
     const fileOf = filler(routeNamed(ROUTES, record.route).file);
-    for (const [id, before, now] of differing(register, resource, tree.pairs(resource, damaged))) {
+    for (const [id, before, now] of differing(register, resource, pairsOf(resource, out, damaged))) {
       // A look-up that can be read may be damaged all the same.
-      const { data } = recordSchema.safeParse(tree.read(fileOf(id)));
+      const { data } = recordSchema.safeParse(published(out, fileOf(id)));
       if (data !== undefined && data.platform_id !== before) damaged.add(`${kind} ${id}`);
       else others.add(`${kind} ${id} ${quoted(now)} instead of ${quoted(before)}`);
     }
@@ -82,31 +82,25 @@ export function renumbered(
 
 const quoted = (platformId: string): string => shorten(JSON.stringify(platformId));
 
-class PublishedTree {
-  readonly #out: string;
-  readonly #own: OwnFolder;
+/** What a published document says; undefined if it can't be read. */
+const published = (out: string, file: string): unknown =>
+  unlessFailure(() => reading(`"${file}"`, () => readJson(join(out, file))));
 
-  constructor(out: string) {
-    this.#out = out;
-    this.#own = new OwnFolder(out);
-  }
-
-  /** What a document says; undefined if it can't be read. */
-  read(file: string): unknown {
-    return unlessFailure(() => reading(`"${file}"`, () => readJson(this.#own.readable(file))));
-  }
-
-  /** The pairs of a kind, shard by shard. @param damaged is added what can't be read */
-  *pairs({ kind }: Resource, damaged: Examples): Generator<readonly [id: number, platformId: string]> {
-    const route = routeNamed(ROUTES, platformIdRoute(kind));
-    const locate = locator([route]);
-    if (!this.#own.hasFolderOf(route.file)) return;
-    for (const file of filesBelow(this.#out, route.file.slice(0, route.file.lastIndexOf('/')))) {
-      if (locate(file)?.suffix !== '') continue;
-      const { data } = shardSchema.safeParse(this.read(file));
-      if (data === undefined) damaged.add(`"${file}"`);
-      for (const { id, platform_id } of data?.platform_ids ?? []) yield [id, platform_id];
-    }
+/** The published pairs of a kind, shard by shard. @param damaged is added what can't be read */
+function* pairsOf(
+  { kind }: Resource,
+  out: string,
+  damaged: Examples,
+): Generator<readonly [id: number, platformId: string]> {
+  const route = routeNamed(ROUTES, platformIdRoute(kind));
+  const locate = locator([route]);
+  const folder = dirname(route.file);
+  if (!existsSync(join(out, folder))) return;
+  for (const file of filesBelow(out, folder)) {
+    if (locate(file)?.suffix !== '') continue;
+    const { data } = shardSchema.safeParse(published(out, file));
+    if (data === undefined) damaged.add(`"${file}"`);
+    for (const { id, platform_id } of data?.platform_ids ?? []) yield [id, platform_id];
   }
 }
 

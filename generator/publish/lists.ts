@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { KeyRange } from '../base/cursor.js';
+import type { KeyRange } from '../base/key-range.js';
 import { namesIn, readJson } from '../base/files.js';
 import { keyForm } from '../routes/keys.js';
 import { halves } from '../routes/route.js';

@@ -7,9 +7,9 @@ import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { asFailure } from '../base/errors.js';
-import type { KeyRange } from '../base/cursor.js';
+import type { KeyRange } from '../base/key-range.js';
 import { LineWriter, hasSum, makeFolder, namesIn, readText } from '../base/files.js';
-import { filler, urlsOf } from '../routes/route.js';
+import { SIBLING_SUFFIXES, filler, urlsOf } from '../routes/route.js';
 import { CODINGS, siblingsFrom } from '../tree/codings.js';
 import { isInDigest } from '../tree/published-routes.js';
 import type { Content } from '../base/sink.js';
@@ -326,10 +326,12 @@ export class RouteWriter {
     if (this.#alias !== undefined) this.#delete(name, [this.#alias.urlOf(name)]);
   }
 
+  /** Siblings come and go together, so that one look tells of all. */
   #deleteSiblings(file: string): void {
+    const [first] = SIBLING_SUFFIXES;
     if (this.#siblingsFrom === Number.POSITIVE_INFINITY) return;
-    for (const { suffix } of CODINGS)
-      if (existsSync(`${this.#spec.out}/${file}${suffix}`)) this.#deleted.write(file + suffix);
+    if (!existsSync(`${this.#spec.out}/${file}${first}`)) return;
+    for (const suffix of SIBLING_SUFFIXES) this.#deleted.write(file + suffix);
   }
 
   #pagesOf(key: number): readonly string[] {
@@ -395,7 +397,7 @@ export class RouteWriter {
     body: string | Uint8Array,
     isPublished: boolean,
   ): void {
-    const suffixes = ['', ...(bytes >= this.#siblingsFrom ? CODINGS.map(({ suffix }) => suffix) : [])];
+    const suffixes = ['', ...(bytes >= this.#siblingsFrom ? SIBLING_SUFFIXES : [])];
     const from = `${isPublished ? this.#spec.out : stagePaths(this.#spec.stage).tree}/${this.#fileOf(key)}`;
     const isFree = !isPublished || isFreeFor(`${this.#spec.out}/${name}`, suffixes);
     if (isFree && linkNames(from, this.#pathTo(name), suffixes))

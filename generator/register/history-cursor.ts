@@ -1,5 +1,4 @@
 /** Merges a history with the records it belongs to. */
-import { cursorOver, seek, type Cursor } from '../base/cursor.js';
 import type { Entries } from '../schema/field.js';
 import type { Register } from './database.js';
 
@@ -41,18 +40,22 @@ type HistoryRow = readonly [id: number, count: number, json: string];
 /** A history, for a merge with its records; both ascend by id. */
 export class HistoryCursor {
   readonly #rows: Generator<HistoryRow, void, undefined>;
-  readonly #cursor: Cursor<HistoryRow>;
+  #row: HistoryRow | undefined;
 
   /** @param sql see `historyQuery` */
   constructor(register: Register, sql: string) {
     this.#rows = register.rows<HistoryRow>(sql);
-    this.#cursor = cursorOver(this.#rows, ([id]) => id);
+    this.#advance();
+  }
+
+  #advance(): void {
+    this.#row = this.#rows.next().value ?? undefined;
   }
 
   /** The entries of a record. Ids must ascend; the rows of other records are skipped. */
   entriesOf(id: number): ListedEntries {
-    const row = seek(this.#cursor, id);
-    return row === undefined ? NO_ENTRIES : new ListedEntries(row[1], row[2]);
+    while (this.#row !== undefined && this.#row[0] < id) this.#advance();
+    return this.#row?.[0] === id ? new ListedEntries(this.#row[1], this.#row[2]) : NO_ENTRIES;
   }
 
   close(): void {

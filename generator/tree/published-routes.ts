@@ -14,7 +14,7 @@ export type PublishedRoute = Pick<
 const OWN = new Set(['snapshot', 'changes', BUNDLE.name, 'feed-snapshots', 'feed-snapshots-json']);
 export const isOwn = ({ name }: Pick<PublishedRoute, 'name'>): boolean => OWN.has(name);
 
-/** Whether a route is of assets of earlier snapshots (see publish/former-assets.ts). */
+/** Whether a route is of assets of earlier snapshots (see publish/assets.ts). */
 export const isFormer = ({ name }: Pick<PublishedRoute, 'name'>): boolean => name.startsWith(FORMER);
 
 /** Whether a route has documents: files that follow from the register. */

@@ -33,7 +33,7 @@ const KEPT_MS = 30_000;
  * over all records evicts nothing.
  */
 const REMEMBERED_NAMES = 16_384;
-/** So many siblings without one that has the time of its file are no commit that is under way. */
+/** If none of so many siblings has the time of its file, that is no commit under way. */
 const MANY_COPIED = 10;
 
 /** Non-blocking: a pipe in place of a file would wait for a writer. Undefined (0) on Windows. */
@@ -150,7 +150,10 @@ export class Files {
     if (kept?.version === tree.version && nowMs - kept.readAtMs < KEPT_MS) return kept.file;
     this.#reads += 1;
     const file = readFile(path, tree);
-    if (file === undefined && !keepsAbsence) this.#kept.delete(path);
+    // What is streamed is opened again for that, and must be described as it is then: a commit replaces
+    // downloads before snapshot.json.
+    const isKept = file === undefined ? keepsAbsence : file.bytes !== undefined;
+    if (!isKept) this.#kept.delete(path);
     else if (kept !== undefined || this.#names.has(path))
       this.#kept.set(path, { file, version: tree.version, readAtMs: nowMs });
     else this.#names.set(path, true);

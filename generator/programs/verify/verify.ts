@@ -2,7 +2,6 @@
 import { hash } from 'node:crypto';
 import { existsSync, lstatSync, readFileSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { cursorOver, seek } from '../../base/cursor.js';
 import { codeOf, unlessFailure } from '../../base/errors.js';
 import { hasSum, ifExists } from '../../base/files.js';
 import { Lock } from '../../base/lock.js';
@@ -10,12 +9,11 @@ import type { Progress } from '../../base/progress.js';
 import { FORMER_LIST } from '../../publish/assets.js';
 import { linesOf, listedRoutes, type Listed, type ListedRoute } from '../../publish/lists.js';
 import { isManifestOf, readKnown } from '../../publish/state.js';
-import { filler } from '../../routes/route.js';
 import { CODINGS, namesOf, siblingsFrom, type Coding } from '../../tree/codings.js';
-import { aliasPatterns } from '../../tree/locate.js';
+import { aliasPatterns, folderPatterns, locator, namesOfDocuments } from '../../tree/locate.js';
 import { readManifest } from '../../tree/manifest.js';
 import type { PublishedRoute } from '../../tree/published-routes.js';
-import { filesBelow, scan } from '../../tree/scan.js';
+import { filesBelow } from '../../tree/scan.js';
 import type { Manifest } from '../../tree/snapshot-json.js';
 import type { Tree } from '../../tree/tree.js';
 
@@ -161,126 +159,120 @@ async function checkFiles(
     .filter((route) => !files.has(route.file) && !isAlias(route))
     .map((route): ListedRoute => ({ ...route, pages: [] }));
   const all = [...routes, ...assets, ...unlisted];
-  const { keys, extra, untracked } = await scan(tree, [...all, ...manifest.routes.filter(isAlias)], progress);
-  for (const file of extra) found.add(file, 'extra');
-  found.untracked = untracked;
+  const known: Known = { keys: new Map(), aliases: new Set() };
   progress.start('verifying', manifest.tree.files, 'files');
-  const aliases: number[] = [];
   for (const route of all) {
     const lines = assets.includes(route)
       ? former.filter(({ file }) => file === route.file)
       : linesOf(lists, route);
-    for (const _ of checkRoute(tree.out, route, lines, keys, aliases, found)) {
+    for (const _ of checkRoute(tree.out, route, lines, known, found)) {
       found.files += 1;
       const pause = progress.advance(1);
       if (pause !== undefined) await pause;
     }
   }
   progress.finish();
-  await findAliases(tree, manifest.routes.filter(isAlias), aliases, found, progress);
+  await findOthers(tree.out, [...all, ...manifest.routes.filter(isAlias)], known, found, progress);
 }
 
 const isAlias = ({ aliases }: PublishedRoute): boolean => aliases !== undefined;
 
-/** A number for a name, of 52 bits, which takes 8 bytes of memory. */
+/** The files that lists name. */
+interface Known {
+  /** By the name of the route with the suffix of siblings. */
+  readonly keys: Map<string, ReadonlySet<number>>;
+  /** Marks of the names of aliases and their siblings. */
+  readonly aliases: Set<number>;
+}
+
+/** A number of 52 bits for a name, which takes a tenth of its memory. */
 const markOf = (name: string): number => Number.parseInt(hash('sha256', name).slice(0, 13), 16);
 
-/** Whether ascending numbers have one of them, by halving. */
-function holds(numbers: Float64Array, number: number): boolean {
-  let [low, high] = [0, numbers.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((numbers[middle] ?? 0) < number) low = middle + 1;
-    else high = middle;
-  }
-  return numbers[low] === number;
-}
-
-/** Looks for further names that no list has. @param listed the marks of those that are listed, with siblings */
-async function findAliases(
-  tree: Tree,
-  routes: readonly PublishedRoute[],
-  listed: readonly number[],
-  found: Findings,
-  progress: Progress,
-): Promise<void> {
-  const isAliasName = aliasPatterns(routes);
-  const marks = Float64Array.from(listed).toSorted();
-  progress.start('looking through further names', 0, 'files');
-  for (const { file } of routes) {
-    const folder = dirname(file);
-    if (statOf(join(tree.out, folder))?.isDirectory() !== true) continue;
-    for (const name of filesBelow(tree.out, folder)) {
-      if (isAliasName(name) && !holds(marks, markOf(name))) found.add(name, 'extra');
-      const pause = progress.advance(1);
-      if (pause !== undefined) await pause;
-    }
-  }
-  progress.finish();
-}
-
-/** Merges a route's lines with the files that were found, in order of their keys; yields after each line. */
+/**
+ * Checks the files that a route's lines name, with their siblings; yields after each line.
+ * @param known is added what they name
+ */
 function* checkRoute(
   out: string,
   route: ListedRoute,
   lines: Iterable<Listed>,
-  keys: ReadonlyMap<string, Float64Array>,
-  aliases: number[],
+  known: Known,
   found: Findings,
 ): Generator<void, void, undefined> {
-  const fileOf = filler(route.file);
-  const cursors = [undefined, ...CODINGS].map((coding) => {
-    const suffix = coding?.suffix ?? '';
-    const scanned = cursorOver((keys.get(route.name + suffix) ?? []).values(), (key) => key);
-    const onPassed = (key: number): void => found.add(fileOf(key) + suffix, 'extra');
-    return { coding, scanned, moveTo: (key: number) => seek(scanned, key, onPassed) === key };
-  });
+  const kept = [undefined, ...CODINGS].map((coding) => ({ coding, keys: new Set<number>() }));
+  for (const { coding, keys } of kept) known.keys.set(route.name + (coding?.suffix ?? ''), keys);
   for (const { key, sum, file, alias } of lines) {
-    const path = join(out, file);
-    const before = statOf(path);
-    const bytes = before?.isFile() === true ? before.size : 0;
+    const document = statOf(join(out, file));
+    const bytes = document?.isFile() === true ? document.size : 0;
     const names = namesOf(file, bytes, siblingsFrom(route));
-    for (const [index, { coding, scanned, moveTo }] of cursors.entries()) {
-      const isThere = moveTo(key);
-      const name = names[index];
-      // A small document has no siblings: the next move passes one that is there.
-      if (name === undefined) continue;
-      if (isThere) scanned.next();
-      const what = !isThere ? 'missing' : damageOf(join(out, name), sum, before, coding);
+    for (const [index, name] of names.entries()) {
+      const { coding, keys } = kept[index] ?? {};
+      keys?.add(key);
+      const what = damageOf(join(out, name), sum, document, coding);
       if (what !== undefined) found.add(name, what, file);
     }
     if (alias !== undefined) {
       const own = statOf(join(out, alias));
       for (const [index, name] of namesOf(alias, bytes, siblingsFrom(route)).entries()) {
-        aliases.push(markOf(name));
-        const what = aliasDamage(
-          join(out, name),
-          join(out, names[index] ?? file),
-          sum,
-          own,
-          CODINGS[index - 1],
-        );
+        known.aliases.add(markOf(name));
+        const coding = CODINGS[index - 1];
+        const what = isSameFile(join(out, name), join(out, names[index] ?? file))
+          ? undefined
+          : damageOf(join(out, name), sum, own, coding);
         // Its document is written again, and with it all of its names.
         if (what !== undefined) found.add(name, what, file);
       }
     }
     yield;
   }
-  for (const { moveTo } of cursors) moveTo(Number.POSITIVE_INFINITY);
 }
 
-/** What is wrong with a further name, if anything: one that is a link to its document is as that is. */
-function aliasDamage(
-  path: string,
-  document: string,
-  sum: string,
-  of: Stats | undefined,
-  coding: Coding | undefined,
-): Damage['what'] | undefined {
-  const [own, other] = [statOf(path), statOf(document)];
-  if (own === undefined) return 'missing';
-  if (own.isFile() && own.ino === other?.ino && own.dev === other.dev) return undefined;
-  return damageOf(path, sum, of, coding);
+/** Whether a file is snapshot.json, which is in no list, or would be a sibling of it. */
+const isOfManifest = (name: string): boolean =>
+  namesOfDocuments(name).some(([file]) => file === 'snapshot.json');
+
+/**
+ * Finds the files that no list names. Extra are those to which a route leads, siblings of snapshot.json, and files
+ * in the place of a folder of documents.
+ */
+async function findOthers(
+  out: string,
+  routes: readonly PublishedRoute[],
+  { keys, aliases }: Known,
+  found: Findings,
+  progress: Progress,
+): Promise<void> {
+  const locate = locator(routes);
+  const folders = folderPatterns(routes);
+  const isAliasName = aliasPatterns(routes);
+  const [extra, untracked]: [string[], string[]] = [[], []];
+  progress.start('looking through the tree', 0, 'files');
+  for (const name of filesBelow(out, '')) {
+    const place = locate(name);
+    const isOfAlias = place === undefined && isAliasName(name);
+    const isKnown =
+      place !== undefined
+        ? keys.get(place.route.name + place.suffix)?.has(place.key) === true
+        : isOfAlias
+          ? aliases.has(markOf(name))
+          : name === 'snapshot.json';
+    if (!isKnown) {
+      const isExtra =
+        place !== undefined || isOfAlias || isOfManifest(name) || folders.some((folder) => folder.test(name));
+      (isExtra ? extra : untracked).push(name);
+    }
+    const pause = progress.advance(1);
+    if (pause !== undefined) await pause;
+  }
+  progress.finish();
+  for (const file of extra.toSorted()) found.add(file, 'extra');
+  found.untracked = untracked.toSorted();
+}
+
+/** Whether a name is a hard link to another one's file, and so as good as that. */
+function isSameFile(path: string, other: string): boolean {
+  const [one, two] = [statOf(path), statOf(other)];
+  return one?.isFile() === true && one.ino === two?.ino && one.dev === two.dev;
 }
 
 const statOf = (path: string): Stats | undefined => ifExists(() => lstatSync(path));
@@ -293,7 +285,8 @@ function damageOf(
   coding: Coding | undefined,
 ): Damage['what'] | undefined {
   try {
-    const found = lstatSync(path);
+    const found = statOf(path);
+    if (found === undefined || found.isDirectory()) return 'missing';
     // A symbolic link could lead anywhere, and reading a pipe might never end.
     if (!found.isFile()) return 'altered';
     if (coding === undefined) return hasSum(path, sum) ? undefined : 'altered';

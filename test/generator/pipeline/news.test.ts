@@ -81,7 +81,7 @@ describe('a build', () => {
     expect(lastLine(await inProcess('build', ...args))).toBe('Since snapshot 2: 1 record changed');
   });
 
-  it('says where nobody can tell what is new', async () => {
+  it('says that it can’t be told what is new after the lists were lost', async () => {
     const out = path('dist');
     const args = ['--register', register(), '--out', out];
     await inProcess('build', ...args);

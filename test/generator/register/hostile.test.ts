@@ -43,8 +43,9 @@ describe('a hostile register', () => {
     writer.close();
     for (const args of READS(file)) {
       const { code, stderr } = await inProcess(...args);
-      // With what was said, should it ever fail.
-      expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
+      // Newer versions of SQLite refuse such a schema; others ignore what follows its first statement.
+      const isRefused = stderr.includes('malformed database schema (unused)');
+      expect(code, stderr).toBe(isRefused ? 1 : 0);
     }
     expect(openDatabase(victim).prepare<[]>('SELECT a FROM kept').pluck().all()).toEqual([1]);
     expect(existsSync(made)).toBe(false);

@@ -1,15 +1,21 @@
 import { assert as check, constantFrom, integer, nat, oneof, property, string, tuple } from 'fast-check';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { parseRange } from '../../../proxy/http/conditions.js';
+import { limitedTo, UNLIMITED as AMPLE } from '../../support/proxy.js';
 import { sha256 } from '../../support/published.js';
 import {
+  ask,
+  listening,
   openFiles,
   problemOf,
   publish,
   publishSnapshot,
   serving,
   snapshotJson,
+  tree,
   UNLIMITED,
 } from '../support.js';
 
@@ -118,4 +124,19 @@ describe('Range on a file that is streamed', () => {
     const weak = { Range: 'bytes=100000-', 'If-Range': String(next.headers.etag) };
     expect((await ask(CSV, { headers: weak })).status).toBe(200);
   });
+});
+
+it('a download that a commit is replacing is served as it is by now, to this client and to others', async () => {
+  const root = await tree();
+  await publish(root, 'downloads/groups.csv', LARGE);
+  // A process of its own: one that hangs must not end the tests.
+  const { port } = await listening(['--out', root], limitedTo(AMPLE));
+  for (const _ of [1, 2, 3]) expect((await ask(port, CSV)).text === LARGE).toBe(true);
+  // Before snapshot.json, as a commit does.
+  await publish(root, 'downloads/groups.csv', `${LARGE}8,y\r\n`);
+  const answers = await Promise.all([ask(port, CSV), ask(port, '/api/v1/group/7')]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  expect(answers[0].text === `${LARGE}8,y\r\n`).toBe(true);
+  await rm(join(root, 'downloads/groups.csv'));
+  expect((await ask(port, CSV)).status).toBe(404);
 });

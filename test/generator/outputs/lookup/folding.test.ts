@@ -12,7 +12,7 @@ import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
 import { has } from '../../../support/programs.js';
 import { writeRegister } from '../../../support/register.js';
-import { codeOf, publishSite } from '../pages/site.js';
+import { codeOf, publishedSample } from '../pages/site.js';
 
 const path = temporary();
 endsProxies();
@@ -28,7 +28,7 @@ const ALIKE = [
 
 /** The programs of the documentation from the literal of a name on. */
 async function documented(): Promise<{ readonly javascript: string; readonly python: string }> {
-  const { out } = await publishSite();
+  const out = await publishedSample();
   const code = codeOf(readFileSync(join(out, 'developers/guides/finding.html'), 'utf8')).join('\n');
   const [, javascript = ''] = /^const name = "[^"]*"([^;]*);/m.exec(code) ?? [];
   const [, python = ''] = /^(name = normalize\('NFKC', "[^]*?)\nprefix = /m.exec(code) ?? [];

@@ -22,6 +22,9 @@ export interface Site {
 /** The tree of a fictional register, published by the real command line once for all test files of a process. */
 let tree: Promise<string> | undefined;
 
+/** The published folder of that tree. */
+export const publishedSample = (): Promise<string> => (tree ??= publishSample());
+
 async function publishSample(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'register-site-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -32,9 +35,9 @@ async function publishSample(): Promise<string> {
   return out;
 }
 
-/** That tree, with a proxy of the test file's own. */
+/** That tree, with a proxy of the test file's own, which that stops. */
 export async function publishSite(): Promise<Site> {
-  const out = await (tree ??= publishSample());
+  const out = await publishedSample();
   return { out, proxy: await startProxy(out), base: manifestOf(out).service.base_url };
 }
 

@@ -1,0 +1,5 @@
+/** Keys from `low` to `high`, inclusive. */
+export interface KeyRange {
+  readonly low: number;
+  readonly high: number;
+}
