@@ -772,7 +772,6 @@ async function publish(work: Opened, rendered: Rendered): Promise<Published> {
   writeCommit(tree.stage, {
     before: published === undefined ? null : idOf(published),
     after: id,
-    steps: changes.added + changes.changed + changes.removed,
   });
   await progress.blocking(() => flush(tree.stage), 'writing to the disk, so that a crash loses nothing');
   // No pause in between: it could end with the request to stop.
