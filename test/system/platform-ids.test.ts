@@ -57,7 +57,8 @@ const aliasesIn = (out: string, kind = 'group'): string[] =>
 const fileOf = (id: string): string => `api/v1/group/platform/${id}.json`;
 
 const REFUSED = ['a%20b', 'x.json', 'x.gz', 'x.br', 'x.html', `${LONG}x`];
-const MISSING = ['Baker', 'baker', 'SECRET', 'nobody'];
+/** What begins with a dot is hidden, as everywhere. */
+const MISSING = ['Baker', 'baker', 'SECRET', 'nobody', '.hidden'];
 
 /** What a server answers at paths with ids of the platform. */
 async function answersOf(base: string) {

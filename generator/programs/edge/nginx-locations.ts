@@ -91,7 +91,8 @@ export function locationsOf(route: SnapshotRoute, { routes, limits, errors }: Sn
       ...shared,
       set: { ...shared.set, ...(expected && { detail: expected }) },
       isPattern: true,
-      match: matching(() => '[^/]*'),
+      // What is hidden is not there, whatever would be valid.
+      match: matching(() => '(?![.])[^/]*'),
       missing: status,
     })),
   ];
