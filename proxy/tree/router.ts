@@ -171,6 +171,8 @@ type Value = string | ParameterError;
 
 const DECIMAL = /^(?:0|[1-9][0-9]*)$/;
 const PREFIX = /^[0-9a-f]{1,16}$/;
+/** A part of a file's name as it is, so no text that hosts would take for another file. */
+const PLATFORM_ID = /^(?!\.)(?!.*\.(?:json|gz|br|html)$)[\w.-]{1,100}$/;
 const ASSET = /^[a-z][a-z0-9-]*-[0-9a-f]{10}$/;
 
 /** What is not plainly one of these values can name no file. */
@@ -188,6 +190,11 @@ function readPath({ name, type }: PathParameter, groups: Readonly<Record<string,
     }
     case 'prefix':
       return PREFIX.test(value) ? value : refuse('invalid_prefix', '1 to 16 lower-case hexadecimal digits');
+    case 'platform_id': {
+      const expected =
+        '1 to 100 letters, digits, ".", "_" and "-", not beginning with "." or ending in .json, .gz, .br or .html';
+      return PLATFORM_ID.test(value) ? value : refuse('invalid_id', expected);
+    }
     case 'asset':
       return ASSET.test(value) ? value : { code: 'not_found', detail: NOTHING_HERE };
   }

@@ -80,8 +80,12 @@ const limit = z
 
 const parameter = z.discriminatedUnion('in', [
   // `id`: a decimal id without sign or leading zero, up to 2^53-1. `prefix`: 1 to 16 lower-case
-  // hexadecimal digits. `asset`: a name that ends in 10 of them.
-  z.object({ in: z.literal('path'), name: z.string(), type: z.enum(['id', 'prefix', 'asset']) }),
+  // hexadecimal digits. `platform_id`: a plain text. `asset`: a name that ends in 10 such digits.
+  z.object({
+    in: z.literal('path'),
+    name: z.string(),
+    type: z.enum(['id', 'prefix', 'platform_id', 'asset']),
+  }),
   // A plain decimal integer, bounds inclusive. The error of any other is of `limit` alone.
   z.object({
     in: z.literal('query'),
