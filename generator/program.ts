@@ -58,8 +58,8 @@ const warn = (line: string): void => void process.stderr.write(`${line}\n`);
 const shown = new Set<Progress>();
 
 function progress(quiet = false): Progress {
-  const mode = quiet ? 'quiet' : process.stderr.isTTY ? 'terminal' : 'plain';
-  const made = progressFor(mode, { signal: stop.signal, unheard }, warn);
+  const display = quiet ? 'quiet' : process.stderr.isTTY ? process.stderr : 'plain';
+  const made = progressFor(display, { signal: stop.signal, unheard }, warn);
   shown.add(made);
   return made;
 }

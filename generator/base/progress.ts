@@ -99,14 +99,27 @@ const CLEAR_TO_END = '\u001b[K';
 /** The length of a bar, in characters. */
 const BAR_LENGTH = 40;
 
+/** A terminal, as process.stderr is. */
+export interface Screen {
+  /** 0 where it does not say how wide it is. */
+  readonly columns: number;
+  write(text: string): unknown;
+}
+
 class Bar extends Paced {
+  readonly #terminal: Screen;
   #isShown = false;
+
+  constructor(stop: Stop, write: (line: string) => void, terminal: Screen) {
+    super(stop, write);
+    this.#terminal = terminal;
+  }
 
   #show(line: string): void {
     this.#isShown = true;
     // A longer line would wrap, and the next one would not replace it.
-    const { columns } = process.stderr;
-    process.stderr.write(`\r${columns > 0 ? line.slice(0, columns - 1) : line}${CLEAR_TO_END}`);
+    const { columns } = this.#terminal;
+    this.#terminal.write(`\r${columns > 0 ? line.slice(0, columns - 1) : line}${CLEAR_TO_END}`);
   }
 
   protected override begin(): void {
@@ -146,7 +159,7 @@ class Bar extends Paced {
   }
 
   override stop(): void {
-    if (this.#isShown) process.stderr.write(`\r${CLEAR_TO_END}`);
+    if (this.#isShown) this.#terminal.write(`\r${CLEAR_TO_END}`);
     this.#isShown = false;
   }
 }
@@ -222,12 +235,12 @@ export const number = (value: number): string => value.toLocaleString('en-US');
 export const amountOf = (count: number, unit: string): string =>
   `${number(count)} ${count === 1 ? unit.replace(/ies$/, 'y').replace(/(?<=ss)es$|(?<=\w\w)s$/, '') : unit}`;
 
-/** The progress display for an output: quiet, a terminal, or a file or pipe. */
+/** The progress display: none, lines for a file or pipe, or a bar on a terminal. */
 export function progressFor(
-  mode: 'quiet' | 'terminal' | 'plain',
+  display: 'quiet' | 'plain' | Screen,
   stop: Stop,
   write: (line: string) => void,
 ): Progress {
-  const Display = { quiet: Paced, terminal: Bar, plain: PlainLines }[mode];
-  return new Display(stop, write);
+  if (display === 'quiet') return new Paced(stop, write);
+  return display === 'plain' ? new PlainLines(stop, write) : new Bar(stop, write, display);
 }
