@@ -107,7 +107,7 @@ describe('the description', () => {
   });
 });
 
-it('the index has the endpoints of the specification first, then lists, look-up, ids, changes and the snapshot', async () => {
+it('the index has the endpoints of the specification first, then lists, ids of the platform, look-up, ids, changes and the snapshot', async () => {
   const games = path('games');
   const register = writeRegister(path('register.sqlite'), { games: [{ id: 7, name: 'seven' }] });
   for (const table of ['groups', 'users', 'items']) changeRegister(register, `DROP TABLE ${table}`);
@@ -115,7 +115,7 @@ it('the index has the endpoints of the specification first, then lists, look-up,
   // Nothing of what a register of games alone does not have.
   const paths =
     '/api/v1 /api/v1/game/{id} /api/v1/stats /api/v1/largest/games /api/v1/recent /api/v1/newest ' +
-    '/api/v1/lookup /api/v1/lookup/game/{prefix} /api/v1/lookup/names /api/v1/lookup/names/{page} ' +
+    '/api/v1/game/platform/{platform_id} /api/v1/lookup /api/v1/lookup/game/{prefix} /api/v1/lookup/names /api/v1/lookup/names/{page} ' +
     '/api/v1/lookup/platform-id/game/{prefix} ' +
     '/api/v1/owners/user/{prefix} /api/v1/owners/group/{prefix} ' +
     '/api/v1/ids /api/v1/ids/game/{first_id} /changes/index.json ' +
