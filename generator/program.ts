@@ -9,7 +9,7 @@ import type { Terminal } from './commands/terminal.js';
 import { DEFAULTS } from './config/config.js';
 import { EXIT, Failure, codeOf, messageOf } from './base/errors.js';
 import { codeIdentity } from './pipeline/inputs.js';
-import { calledAs, readPackage, returnToUser } from './base/package.js';
+import { readPackage } from './base/package.js';
 import { progressFor, type Progress } from './base/progress.js';
 import { WorkerThreads, type RegisterSource, type Threads } from './pipeline/threads.js';
 
@@ -18,7 +18,8 @@ import { WorkerThreads, type RegisterSource, type Threads } from './pipeline/thr
 if (process.versions.node.startsWith('20.')) setFlagsFromString('--interrupt-budget=1000000');
 
 const self = readPackage();
-const defaultsFolder = returnToUser(process, self);
+// Under npm, what run.mjs says: where default paths start, and how this program is called.
+const { REGISTER_API_DEFAULTS: defaultsFolder = '', REGISTER_API_CALL: call = self.name } = process.env;
 
 // What is published is for everyone: files of 0644 in folders of 0755. What is private says so itself.
 process.umask(0o022);
@@ -57,8 +58,8 @@ const warn = (line: string): void => void process.stderr.write(`${line}\n`);
 const shown = new Set<Progress>();
 
 function progress(quiet = false): Progress {
-  const mode = quiet ? 'quiet' : process.stderr.isTTY ? 'terminal' : 'plain';
-  const made = progressFor(mode, { signal: stop.signal, unheard }, warn);
+  const display = quiet ? 'quiet' : process.stderr.isTTY ? process.stderr : 'plain';
+  const made = progressFor(display, { signal: stop.signal, unheard }, warn);
   shown.add(made);
   return made;
 }
@@ -101,7 +102,7 @@ const terminal: Terminal = {
 const plainer = (text: string): string =>
   text.replace(/^error: option '(--[\w-]+).*?' argument '(.*?)' is invalid\. /s, 'error: $1 "$2": ');
 
-const program = new Program(calledAs(process, self))
+const program = new Program(call)
   .version(self.version, '-v, --version')
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(plainer(text)) })

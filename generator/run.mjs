@@ -5,8 +5,11 @@
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { argv, execPath } from 'node:process';
+import { join, relative } from 'node:path';
+import { argv, chdir, cwd, env, execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url)).slice(0, -1);
 
 const COMPILED = new URL('../build/', import.meta.url);
 const COMPILER = new URL('../node_modules/typescript/', import.meta.url);
@@ -20,7 +23,7 @@ function fail(message, exitCode) {
 function prepare() {
   if (existsSync(COMPILER)) {
     process.stdout.write('compiling the programs to build/\n');
-    const options = { cwd: fileURLToPath(new URL('..', import.meta.url)), shell: true, stdio: 'inherit' };
+    const options = { cwd: ROOT, shell: true, stdio: 'inherit' };
     process.exitCode = spawnSync('npm run --silent compile', options).status ?? 1;
   } else if (!existsSync(COMPILED)) {
     // Installed without development packages, after the programs were compiled elsewhere, all is well.
@@ -32,6 +35,21 @@ function prepare() {
   }
 }
 
+/**
+ * Goes back to the folder in which the user called npm, which changes into the package's root before it runs
+ * a script: relative paths mean what they mean to the user. Default paths stay in the package.
+ */
+function returnToUser() {
+  const { INIT_CWD: folder, npm_lifecycle_event: script, npm_package_json: file } = env;
+  // Some other package's script, or one that changed the folder.
+  if (folder === undefined || file !== join(ROOT, 'package.json') || cwd() !== ROOT) return;
+  chdir(folder);
+  env.REGISTER_API_DEFAULTS = relative(cwd(), ROOT);
+  env.PROXY_DIST ||= join(env.REGISTER_API_DEFAULTS, 'dist');
+  // As help names it. `npm start` passes its options to the proxy.
+  env.REGISTER_API_CALL = `npm run ${script === 'start' ? 'proxy' : script} --`;
+}
+
 /** @param {string} path @param {readonly string[]} args */
 async function run(path, args) {
   const program = new URL(path, COMPILED);
@@ -39,6 +57,7 @@ async function run(path, args) {
     fail('the programs are not compiled: run `npm run compile`', 3);
     return;
   }
+  returnToUser();
   // As if it had been started itself.
   process.argv = [execPath, fileURLToPath(program), ...args];
   await import(program.href);

@@ -1,21 +1,17 @@
 /** What the proxy writes: lines for the operator, and the access log. */
 
-/** Writes one line for the operator. */
+/** For the operator. */
 export type Log = (line: string) => void;
 
 /** Whole milliseconds that never go backwards. */
 export type Clock = () => number;
 
-/** External dependencies. Tests pass their own. */
 export interface Dependencies {
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/**
- * A log for lines caused by requests: at most one per interval, so that neither a failing disk nor
- * a client can flood it. The next line has the number of omitted ones.
- */
+/** A log for lines caused by requests: at most one per interval. The next has the number of omitted ones. */
 export function rateLimitedLog({ clock, log }: Dependencies, intervalMs: number): Log {
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   let omitted = 0;
@@ -37,9 +33,7 @@ export function errorCode(error: unknown): string | undefined {
 }
 
 /** A line of the access log, as docs/monitoring.md has it; the path without the query, which may be private. */
-export type AccessEntry = Readonly<Record<string, string | number | boolean | null>> & {
-  path: string | null;
-};
+type AccessEntry = Readonly<Record<string, string | number | boolean | null>> & { path: string | null };
 export type AccessLog = (entry: AccessEntry) => void;
 
 /** Longer paths are cut. */

@@ -1,29 +1,22 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { z } from 'zod';
 
 import { createApp } from './http/app.js';
-import { createHttpServer, type HttpServer } from './http/server.js';
-import { createRangeMatcher } from './limiter/clients.js';
+import { createHttpServer } from './http/server.js';
 import { createAccessLog, errorCode } from './log.js';
-import { createAdminServer, describeReadiness } from './operations.js';
-import {
-  calledAs,
-  readPackage,
-  readSettings,
-  returnToUser,
-  SettingsError,
-  type Package,
-  type Settings,
-} from './settings.js';
+import { createAdminServer, describeReadiness, Metrics } from './operations.js';
+import { readSettings, SettingsError, type Settings } from './settings.js';
 import { describeSnapshot, SnapshotError } from './tree/schema.js';
 import { Snapshots } from './tree/snapshot.js';
 
-/**
- * The proxy process: command line, listening, signals, exit codes. The only file that uses
- * process.*.
- */
+/** The process: command line, listening, signals, exit codes. The only file that uses process.*. */
+
+const { version: VERSION } = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')));
 
 const EXIT = { done: 0, usage: 2, environment: 3, defect: 70 } as const;
 
@@ -47,10 +40,7 @@ no such folder, a tree this proxy can't read.`;
 const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 /** Under npm, Ctrl-C arrives twice, from terminal and npm. A second signal is later than this. */
 const SECOND_SIGNAL_MS = 500;
-/**
- * How long requests in flight have to finish: Kubernetes kills after 30 s. An interrupted download
- * can be resumed with Range. 25 s.
- */
+/** How long requests in flight have to finish: Kubernetes kills after 30 s. 25 s. */
 const STOP_TIMEOUT_MS = 25_000;
 /** How long the last lines of the access log have, since their reader may have stopped reading. 1 s. */
 const FLUSH_MS = 1_000;
@@ -66,12 +56,13 @@ function clock(): number {
   return Math.floor(ORIGIN_MS + performance.now());
 }
 
-/** @param argv of the process, whose first argument is `serve` if the generator's program hands over */
-function readCommandLine({ root, version }: Package, [, , ...args]: readonly string[]): Settings {
-  const isCommand = args[0] === 'serve';
-  const name = calledAs(process, { root }, isCommand);
+/** @param isCommand whether the generator's program hands over, as `serve` */
+function readCommandLine(isCommand: boolean): Settings {
+  // Under npm, generator/run.mjs says what the user typed.
+  const { REGISTER_API_CALL: call } = process.env;
+  const name = isCommand ? `${call ?? 'register-api'} serve` : (call ?? 'register-api-proxy');
   const command = new Command(name)
-    .version(version, '-v, --version')
+    .version(VERSION, '-v, --version')
     .exitOverride()
     .showHelpAfterError('Run with --help for usage.')
     .allowExcessArguments()
@@ -79,29 +70,25 @@ function readCommandLine({ root, version }: Package, [, , ...args]: readonly str
     .configureHelp({ optionTerm: ({ flags }) => flags.replace(', --dist', '') })
     .description('Serves a published register tree over HTTP, with a limit for each client.')
     .addHelpText('after', describeUse(name));
-  const ownArgs = args.slice(isCommand ? 1 : 0);
-  return readSettings(command, ownArgs, process.env, returnToUser(process, { root }));
+  const args = process.argv.slice(isCommand ? 3 : 2);
+  return readSettings(command, args, process.env);
 }
 
-async function serve(settings: Settings, version: string): Promise<void> {
+async function serve(settings: Settings): Promise<void> {
   const { dist, host, port, adminPort, adminHost, readyMaxAge } = settings;
+  const { trustProxy: isTrusted = () => false } = settings;
   const snapshots = openTree(dist);
-  const isTrusted = createRangeMatcher(settings.trustProxy ?? []);
-  // The library of Redis is loaded only where it is used, and that of metrics counts only then.
+  // The library of Redis is loaded only where it is used.
   const redis =
     settings.redis === undefined
       ? undefined
       : new (await import('./limiter/redis.js')).RedisBuckets(settings.redis, log);
-  const metrics = adminPort === undefined ? undefined : new (await import('./operations.js')).Metrics();
-  const share = redis?.store.bind(redis);
-  const app = createApp({ snapshots, metrics, isTrusted, share, clock, log });
-  const { server, connections, stop } = createHttpServer(app, {
-    maxConnections: settings.maxConnections,
-    maxConnectionsPerClient: settings.maxConnectionsPerClient,
-    isTrusted,
-    metrics,
-    accessLog: settings.accessLog ? createAccessLog(process.stdout, log) : undefined,
-  });
+  const metrics = adminPort === undefined ? undefined : new Metrics();
+  const app = createApp({ snapshots, metrics, isTrusted, shared: redis, clock, log });
+  const { maxConnections, maxConnectionsPerClient } = settings;
+  const accessLog = settings.accessLog ? createAccessLog(process.stdout, log) : undefined;
+  const limits = { maxConnections, maxConnectionsPerClient, isTrusted };
+  const { server, connections, stop } = createHttpServer(app, { ...limits, metrics, accessLog });
 
   let isStopping = false;
   const readiness = () =>
@@ -115,18 +102,16 @@ async function serve(settings: Settings, version: string): Promise<void> {
   await redis?.start();
   await listen(server, host, port, '--port or PROXY_PORT');
   if (metrics !== undefined && adminPort !== undefined) {
-    const { files, limits } = app;
-    const build = { version, node: process.versions.node };
-    metrics.watch({ snapshots, files, limits, connections, redis, build });
+    const build = { version: VERSION, node: process.versions.node };
+    metrics.watch({ snapshots, files: app.files, limits: app.limits, connections, redis, build });
     const admin = createAdminServer(metrics, readiness);
     await listen(admin, adminHost, adminPort, '--admin-port or PROXY_ADMIN_PORT');
     log(`operations on ${baseUrl(admin)}: /healthz, /readyz, /metrics`);
   }
-  stopOnSignal(async (boundMs) => {
+  stopOnSignal(async () => {
     isStopping = true;
-    const isClean = await stop(boundMs);
+    if (!(await stop(STOP_TIMEOUT_MS))) log(`cut what was still open after ${STOP_TIMEOUT_MS / 1000} s`);
     redis?.close();
-    return isClean;
   });
   const state = snapshots.current ? describeSnapshot(snapshots.current.snapshot) : 'no snapshot yet';
   // If there is an access log, only its lines go to stdout.
@@ -150,12 +135,7 @@ function openTree(dist: string): Snapshots {
   return snapshots;
 }
 
-/**
- * Settles when the server listens. Later errors, each of a single connection, are logged.
- *
- * @param setting changes the port
- * @throws EnvironmentError if it can't
- */
+/** Settles when the server listens. @param setting changes the port @throws EnvironmentError if it can't */
 async function listen(server: Server, host: string, port: number, setting: string): Promise<void> {
   await new Promise<void>((settle, reject) => {
     server.once('error', (error) => {
@@ -182,27 +162,23 @@ function baseUrl(server: Server): string {
   return `http://${host}:${address.port}`;
 }
 
-function stopOnSignal(stop: HttpServer['stop']): void {
+function stopOnSignal(stop: () => Promise<void>): void {
   let stoppingSinceMs: number | undefined;
   const end = async (): Promise<void> => {
-    const isClean = await stop(STOP_TIMEOUT_MS);
-    if (!isClean) log(`cut what was still open after ${STOP_TIMEOUT_MS / 1000} s`);
+    await stop();
     setTimeout(() => process.exit(EXIT.done), FLUSH_MS);
     process.stdout.write('', () => process.exit(EXIT.done));
   };
   for (const signal of SIGNALS) {
     process.on(signal, () => {
-      const nowMs = clock();
-      if (stoppingSinceMs !== undefined) {
-        if (nowMs - stoppingSinceMs >= SECOND_SIGNAL_MS) {
-          process.removeAllListeners(signal);
-          process.kill(process.pid, signal);
-        }
-        return;
+      if (stoppingSinceMs === undefined) {
+        stoppingSinceMs = clock();
+        log(`${signal}: finishing what is in flight`);
+        void end();
+      } else if (clock() - stoppingSinceMs >= SECOND_SIGNAL_MS) {
+        process.removeAllListeners(signal);
+        process.kill(process.pid, signal);
       }
-      stoppingSinceMs = nowMs;
-      log(`${signal}: finishing what is in flight`);
-      void end();
     });
   }
 }
@@ -220,8 +196,7 @@ process.on('uncaughtException', (error) => {
 });
 
 try {
-  const self = readPackage();
-  await serve(readCommandLine(self, process.argv), self.version);
+  await serve(readCommandLine(process.argv[2] === 'serve'));
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? EXIT.done : EXIT.usage);
   const isEnvironment = error instanceof EnvironmentError;

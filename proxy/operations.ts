@@ -2,36 +2,28 @@ import express, { type Response } from 'express';
 import { createServer, type Server } from 'node:http';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
+import type { Limits } from './limiter/buckets.js';
 import { BUCKETS, type BucketName } from './limiter/gcra.js';
+import type { RedisBuckets } from './limiter/redis.js';
+import type { Files } from './tree/files.js';
 import type { Snapshot } from './tree/schema.js';
+import type { Snapshots } from './tree/snapshot.js';
 
 /** The operations port: liveness, readiness, and metrics for Prometheus. */
 
-/** The limit that closed a connection: --max-connections or --max-connections-per-client. */
-const DROP_REASONS = ['total', 'client'] as const;
-
 /** What others count; read on each scrape. */
 export interface MetricSources {
-  readonly snapshots: {
-    readonly current: { readonly snapshot: Pick<Snapshot, 'sequence' | 'as_of' | 'built_at'> } | undefined;
-    readonly isCurrent: boolean;
-  };
-  readonly files: { readonly bytes: number };
-  readonly limits: {
-    readonly local: Readonly<Record<BucketName, { readonly size: number; readonly evictions: number }>>;
-  };
+  readonly snapshots: Pick<Snapshots, 'current' | 'isCurrent'>;
+  readonly files: Pick<Files, 'bytes'>;
+  readonly limits: Pick<Limits, 'local'>;
   readonly connections: () => number;
   /** Undefined without --redis. */
-  readonly redis: { readonly isUp: boolean; readonly fallbacks: number } | undefined;
+  readonly redis: Pick<RedisBuckets, 'isUp' | 'fallbacks'> | undefined;
   readonly build: { readonly version: string; readonly node: string };
 }
 
 /** A value with its labels; undefined for none, which is NaN. */
 type Sample = readonly [labels: Record<string, string>, value: number | undefined];
-
-const one = (read: () => number | undefined) => (): Sample[] => [[{}, read()]];
-const byLimiter = (read: (name: BucketName) => number) => (): Sample[] =>
-  BUCKETS.map((limiter) => [{ limiter }, read(limiter)]);
 
 /** Upper bounds of the duration histogram: from memory, from disk, downloads. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
@@ -40,6 +32,18 @@ const PREFIX = 'register_proxy_';
 /** Counts what the proxy does. */
 export class Metrics {
   readonly #registry = new Registry();
+  /** By the name of the bucket. */
+  readonly refusals = this.#counter('limiter_refusals_total', 'Requests refused by a limit', 'limiter');
+  readonly lookups = {
+    hit: this.#counter('cache_hits_total', 'Files served from memory'),
+    miss: this.#counter('cache_misses_total', 'Files that the disk was asked for'),
+  };
+  /** By the limit: --max-connections or --max-connections-per-client. */
+  readonly drops = this.#counter(
+    'connections_dropped_total',
+    'Connections closed without a response: too many in total, or of one client',
+    'reason',
+  );
   readonly #requests = this.#counter(
     'requests_total',
     'Responses by class of route and status',
@@ -47,14 +51,6 @@ export class Metrics {
     'status',
   );
   readonly #bytes = this.#counter('response_bytes_total', 'Content handed to connections', 'class');
-  readonly #refusals = this.#counter('limiter_refusals_total', 'Requests refused by a limit', 'limiter');
-  readonly #hits = this.#counter('cache_hits_total', 'Files served from memory');
-  readonly #misses = this.#counter('cache_misses_total', 'Files that the disk was asked for');
-  readonly #drops = this.#counter(
-    'connections_dropped_total',
-    'Connections closed without a response: too many in total, or of one client',
-    'reason',
-  );
   readonly #durations = new Histogram({
     name: `${PREFIX}request_duration_seconds`,
     help: 'Time to the end of a response',
@@ -63,72 +59,43 @@ export class Metrics {
   });
 
   constructor() {
-    for (const limiter of BUCKETS) this.#refusals.inc({ limiter }, 0);
-    for (const reason of DROP_REASONS) this.#drops.inc({ reason }, 0);
+    for (const limiter of BUCKETS) this.refusals.inc({ limiter }, 0);
+    for (const reason of ['total', 'client']) this.drops.inc({ reason }, 0);
   }
 
-  /**
-   * @param responseClass that of the route, or `unrouted`
-   * @param status undefined if the client left before
-   * @param seconds from the turn of the request to the end of its response
-   * @param bytes of content handed to the connection
-   */
-  responded(responseClass: string, status: number | undefined, seconds: number, bytes: number): void {
-    this.#requests.inc({ class: responseClass, status: status ?? 'none' });
-    if (bytes > 0) this.#bytes.inc({ class: responseClass }, bytes);
+  /** Of a response: the class of its route; null for a client that left before; content that was sent. */
+  responded(routeClass: string, status: number | null, seconds: number, bytes: number): void {
+    this.#requests.inc({ class: routeClass, status: status ?? 'none' });
+    if (bytes > 0) this.#bytes.inc({ class: routeClass }, bytes);
     this.#durations.observe(seconds);
-  }
-
-  refused(limiter: BucketName): void {
-    this.#refusals.inc({ limiter });
-  }
-
-  lookedUp(cache: 'hit' | 'miss'): void {
-    (cache === 'hit' ? this.#hits : this.#misses).inc();
-  }
-
-  connectionDropped(reason: (typeof DROP_REASONS)[number]): void {
-    this.#drops.inc({ reason });
   }
 
   /** Adds what Node and others count. */
   watch({ snapshots, files, limits: { local }, connections, redis, build }: MetricSources): void {
     // CPU, memory, descriptors, garbage collection, event-loop delay (nodejs_eventloop_lag_…).
     collectDefaultMetrics({ register: this.#registry });
+    const add = (name: string, help: string, read: () => number | undefined): void =>
+      this.#add(name, help, () => [[{}, read()]]);
+    const addOfLimits = (name: string, help: string, read: (name: BucketName) => number): void =>
+      this.#add(name, help, () => BUCKETS.map((limiter) => [{ limiter }, read(limiter)]));
     const snapshot = () => snapshots.current?.snapshot;
-    const sources: [name: string, help: string, read: () => Sample[]][] = [
-      ['cache_bytes', 'Memory that the file cache takes', one(() => files.bytes)],
-      ['limiter_entries', 'Clients in the local store of a limit', byLimiter((name) => local[name].size)],
-      [
-        'limiter_evictions_total',
-        'Clients evicted although their bucket was not full',
-        byLimiter((name) => local[name].evictions),
-      ],
-      ['connections', 'Open connections', one(connections)],
-      ['snapshot_sequence', 'Sequence of the snapshot in service', one(() => snapshot()?.sequence)],
-      [
-        'snapshot_as_of_timestamp_seconds',
-        'Time of the newest measurement in the snapshot in service',
-        one(() => toSeconds(snapshot()?.as_of)),
-      ],
-      [
-        'snapshot_built_timestamp_seconds',
-        'Time at which the snapshot in service was built',
-        one(() => toSeconds(snapshot()?.built_at)),
-      ],
-      [
-        'snapshot_readable',
-        '0 if snapshot.json was missing or refused at the last look',
-        one(() => Number(snapshots.isCurrent)),
-      ],
-      ['build_info', 'Versions of the proxy and of Node', () => [[build, 1]]],
-    ];
-    if (redis !== undefined)
-      sources.push(
-        ['redis_up', '1 if Redis keeps the limits, 0 if this process does', one(() => Number(redis.isUp))],
-        ['redis_fallbacks_total', 'Requests decided without Redis', one(() => redis.fallbacks)],
-      );
-    for (const [name, help, read] of sources) this.#add(name, help, read);
+
+    add('cache_bytes', 'Memory that the file cache takes', () => files.bytes);
+    addOfLimits('limiter_entries', 'Clients in the local store of a limit', (name) => local[name].size);
+    const evicted = 'Clients evicted although their bucket was not full';
+    addOfLimits('limiter_evictions_total', evicted, (name) => local[name].evictions);
+    add('connections', 'Open connections', connections);
+    add('snapshot_sequence', 'Sequence of the snapshot in service', () => snapshot()?.sequence);
+    const asOf = 'Time of the newest measurement in the snapshot in service';
+    add('snapshot_as_of_timestamp_seconds', asOf, () => toSeconds(snapshot()?.as_of));
+    const builtAt = 'Time at which the snapshot in service was built';
+    add('snapshot_built_timestamp_seconds', builtAt, () => toSeconds(snapshot()?.built_at));
+    const isReadable = '0 if snapshot.json was missing or refused at the last look';
+    add('snapshot_readable', isReadable, () => Number(snapshots.isCurrent));
+    this.#add('build_info', 'Versions of the proxy and of Node', () => [[build, 1]]);
+    if (redis === undefined) return;
+    add('redis_up', '1 if Redis keeps the limits, 0 if this process does', () => Number(redis.isUp));
+    add('redis_fallbacks_total', 'Requests decided without Redis', () => redis.fallbacks);
   }
 
   /** The text that Prometheus scrapes. */
@@ -166,67 +133,57 @@ const toSeconds = (time: string | null | undefined): number | undefined =>
 const MAX_CONNECTIONS = 100;
 const NO_STORE = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
 
-function send(response: Response, status: number, type: string, body: string): void {
-  response.status(status).set(NO_STORE).set('Content-Type', type).send(body);
-}
-
 function sendJson(response: Response, status: number, body: object): void {
-  send(response, status, 'application/json; charset=utf-8', `${JSON.stringify(body)}\n`);
+  response
+    .status(status)
+    .set(NO_STORE)
+    .type('json')
+    .send(`${JSON.stringify(body)}\n`);
 }
 
 /** The server of the operations port, not listening yet. It has no access control: it must not be public. */
 export function createAdminServer(
   metrics: Pick<Metrics, 'contentType' | 'read'>,
-  readiness: () => Readiness,
+  readiness: () => ReturnType<typeof describeReadiness>,
 ): Server {
   const app = express().disable('x-powered-by').disable('etag').set('env', 'production');
   app.get('/healthz', (_request, response) => sendJson(response, 200, { status: 'ok' }));
   app.get('/readyz', (_request, response) => {
-    const { status, body } = readiness();
-    sendJson(response, status, body);
+    const body = readiness();
+    sendJson(response, body.ready ? 200 : 503, body);
   });
-  app.get('/metrics', async (_request, response) =>
-    send(response, 200, metrics.contentType, await metrics.read()),
-  );
+  app.get('/metrics', async (_request, response) => {
+    const text = await metrics.read();
+    response.set(NO_STORE).set('Content-Type', metrics.contentType).send(text);
+  });
   const server = createServer(app);
   server.maxConnections = MAX_CONNECTIONS;
   return server;
 }
 
-/** The response of /readyz. */
-export interface Readiness {
-  readonly status: 200 | 503;
-  readonly body: Readonly<Record<string, string | number | boolean | null>>;
-}
-
-export interface ReadinessFacts {
-  /** In service. */
+/** Whether this process should receive requests, and why not. */
+export function describeReadiness(facts: {
+  /** That in service. */
   readonly snapshot: Pick<Snapshot, 'sequence' | 'as_of' | 'built_at'> | undefined;
-  /** Whether snapshot.json, at the last look, was the one in service. */
+  /** Whether the last look found the same. */
   readonly isCurrent: boolean;
   readonly isStopping: boolean;
-  /** Time of day. */
   readonly nowMs: number;
-  /** The maximum age of the snapshot; undefined for any. */
+  /** Undefined for any age. */
   readonly maxAgeMs: number | undefined;
-}
-
-/** Whether this process should receive requests, and why not. */
-export function describeReadiness(facts: ReadinessFacts): Readiness {
+}) {
   const { snapshot, isCurrent, isStopping, nowMs, maxAgeMs = Number.POSITIVE_INFINITY } = facts;
+  if (snapshot === undefined) return { ready: false, reason: isStopping ? 'stopping' : 'no snapshot yet' };
+  const { sequence, as_of, built_at } = snapshot;
   // Not below 0 if the builder's clock is ahead.
-  const ageMs = snapshot === undefined ? 0 : Math.max(0, nowMs - Date.parse(snapshot.built_at));
-  const { sequence, as_of, built_at } = snapshot ?? { sequence: null, as_of: null, built_at: null };
-  const about = snapshot && { sequence, as_of, built_at, age_seconds: Math.floor(ageMs / 1000) };
+  const ageMs = Math.max(0, nowMs - Date.parse(built_at));
   const reason = isStopping
     ? 'stopping'
-    : snapshot === undefined
-      ? 'no snapshot yet'
-      : !isCurrent
-        ? 'snapshot.json is missing or was refused; the log says why'
-        : ageMs > maxAgeMs
-          ? `the snapshot was built more than ${maxAgeMs / 1000} s ago`
-          : undefined;
-  if (reason === undefined) return { status: 200, body: { ready: true, ...about } };
-  return { status: 503, body: { ready: false, reason, ...about } };
+    : !isCurrent
+      ? 'snapshot.json is missing or was refused; the log says why'
+      : ageMs > maxAgeMs
+        ? `the snapshot was built more than ${maxAgeMs / 1000} s ago`
+        : undefined;
+  const about = { sequence, as_of, built_at, age_seconds: Math.floor(ageMs / 1000) };
+  return { ready: reason === undefined, reason, ...about };
 }

@@ -1,11 +1,8 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { readFileSync, realpathSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
-import { parseRanges, type AddressRange } from './limiter/clients.js';
+import { createRangeMatcher, type RangeMatcher } from './limiter/clients.js';
 
-/** What the operator can set, by flags and environment variables, and how this program is called. */
+/** What the operator can set, by flags and environment variables. */
 
 /** An invalid combination, variable or URL. The message names it and what was expected. */
 export class SettingsError extends Error {
@@ -14,22 +11,19 @@ export class SettingsError extends Error {
 
 /** The settings, checked. Their names are those that commander makes of the options below. */
 export interface Settings {
-  /** The published tree, as given. */
+  /** As given. */
   readonly dist: string;
-  /** 0 lets the system choose. */
+  /** 0 lets the system choose, as for `adminPort`. */
   readonly port: number;
   readonly host: string;
-  /** Proxies whose X-Forwarded-For is trusted. */
-  readonly trustProxy?: readonly AddressRange[];
-  /** The server through which several proxies share their buckets: a URL, or the path of a socket. */
+  readonly trustProxy?: RangeMatcher;
+  /** A URL, or the path of a socket. */
   readonly redis?: string;
   readonly maxConnections: number;
-  /** Per client, as the limiter identifies it; trusted proxies are exempt. */
   readonly maxConnectionsPerClient: number;
-  /** Port for operations; undefined for none, 0 lets the system choose. */
   readonly adminPort?: number;
   readonly adminHost: string;
-  /** The proxy is unready if the snapshot was built longer ago. In seconds. */
+  /** In seconds. */
   readonly readyMaxAge?: number;
   readonly accessLog?: boolean;
 }
@@ -80,15 +74,16 @@ export const OPTIONS: readonly Option[] = TABLE.map(([flags, description, parse,
 });
 
 /** Options that have no effect without --admin-port. */
-const ADMIN_OPTIONS = ['adminHost', 'readyMaxAge'] as const;
+const NEED_ADMIN_PORT = [
+  ['adminHost', '--admin-host'],
+  ['readyMaxAge', '--ready-max-age'],
+] as const;
 
 /**
  * Reads the settings: flags override the environment, which overrides the defaults. An empty
  * variable means none.
  *
- * @param command gets the options, and reports what is wrong with one of them
  * @param environment process.env, in which commander looks up the variables
- * @param defaultsFolder where default paths start
  * @throws SettingsError for an unknown variable, with which a default would silently stay in effect,
  *   or an option without the one that it needs
  */
@@ -96,7 +91,6 @@ export function readSettings(
   command: Command,
   args: readonly string[],
   environment: Record<string, string | undefined>,
-  defaultsFolder = '',
 ): Settings {
   for (const option of OPTIONS) command.addOption(option);
   for (const [name, value] of Object.entries(environment)) {
@@ -109,18 +103,16 @@ export function readSettings(
   if (argument !== undefined)
     command.error(`error: unexpected argument '${argument}'\n(Did you mean --out ${argument}?)`);
   const settings = command.opts<Settings>();
-  const isDefault = (name: keyof Settings): boolean => command.getOptionValueSource(name) === 'default';
-  for (const name of ADMIN_OPTIONS) {
-    if (settings.adminPort !== undefined || settings[name] === undefined || isDefault(name)) continue;
-    const flag = OPTIONS.find((each) => each.attributeName() === name)?.long;
-    throw new SettingsError(`${flag}: expected --admin-port with it`);
-  }
-  return { ...settings, dist: isDefault('dist') ? join(defaultsFolder, settings.dist) : settings.dist };
+  if (settings.adminPort !== undefined) return settings;
+  for (const [name, flag] of NEED_ADMIN_PORT)
+    if (!['default', undefined].includes(command.getOptionValueSource(name)))
+      throw new SettingsError(`${flag}: expected --admin-port with it`);
+  return settings;
 }
 
-function ranges(text: string): AddressRange[] {
+function ranges(text: string): RangeMatcher {
   try {
-    return parseRanges(text);
+    return createRangeMatcher(text);
   } catch (error) {
     throw new InvalidArgumentError(`Expected ${error instanceof Error ? error.message : String(error)}.`);
   }
@@ -175,51 +167,4 @@ export function redisUrl(text: string): string {
     '--redis or PROXY_REDIS: expected a URL such as redis://user:password@host:6379/0, rediss:// for TLS, ' +
       'or unix:/path/to/socket?db=0; in user name and password, "%", "?", "#" and "/" are percent-encoded',
   );
-}
-
-export interface Package {
-  /** The folder of package.json. */
-  readonly root: string;
-  readonly version: string;
-}
-
-/** Reads package.json, which is two folders above this file once it is compiled. */
-export function readPackage(): Package {
-  const root = realpathSync(fileURLToPath(new URL('../..', import.meta.url)));
-  const file: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  if (typeof file === 'object' && file !== null && 'version' in file) {
-    return { root, version: String(file.version) };
-  }
-  throw new TypeError('package.json has no version');
-}
-
-/** The scripts of package.json that start this program. */
-const SCRIPTS = new Set(['proxy', 'start', 'snapshot']);
-
-/** The part of `process` that is used; the tests have their own. */
-type Host = Pick<NodeJS.Process, 'cwd' | 'chdir' | 'env'>;
-
-/** The script of package.json that is running, if it starts this program. */
-function ownScript({ env }: Pick<Host, 'env'>, { root }: Pick<Package, 'root'>): string | undefined {
-  const { npm_lifecycle_event: script = '', npm_package_json: file } = env;
-  return SCRIPTS.has(script) && file === join(root, 'package.json') ? script : undefined;
-}
-
-/** What a user types to start this program. @param isCommand whether it is `serve` of the generator's */
-export function calledAs(host: Pick<Host, 'env'>, self: Pick<Package, 'root'>, isCommand: boolean): string {
-  const script = ownScript(host, self);
-  if (isCommand) return script === undefined ? 'register-api serve' : `npm run ${script} -- serve`;
-  return script === undefined ? 'register-api-proxy' : 'npm run proxy --';
-}
-
-/**
- * Goes back to the folder in which the user called npm, which changes into the package's root before
- * it runs a script: relative paths mean what they mean to the user.
- * @returns the path of the folder in which default paths start; empty for the current folder
- */
-export function returnToUser(host: Host, { root }: Pick<Package, 'root'>): string {
-  const { INIT_CWD: folder } = host.env;
-  if (ownScript(host, { root }) === undefined || host.cwd() !== root || folder === undefined) return '';
-  host.chdir(folder);
-  return relative(host.cwd(), root);
 }

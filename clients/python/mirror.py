@@ -17,7 +17,10 @@ UNKNOWN, LINE, MOST = 1 << 26, 1 << 28, 1 << 38
 # Paths have no "..", and nothing that begins with a dot but one folder.
 PLAIN = re.compile(r'(\.well-known/)?[\w~-][\w.~-]*(/[\w~-][\w.~-]*)*', re.ASCII)
 # By the type of a parameter: its texts.
-TEXTS = {'id': r'0|[1-9]\d{0,15}', 'integer': r'0|[1-9]\d{0,15}', 'prefix': '[0-9a-f]{1,16}'}
+TEXTS = {'id': r'0|[1-9]\d{0,15}', 'integer': r'0|[1-9]\d{0,15}', 'prefix': '[0-9a-f]{1,16}',
+         'platform_id': r'[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}'}
+# The place of further names of documents, until those are known: right after their own.
+ALIAS = '+'
 # Routes of what a snapshot says of itself, and not in the list of its documents.
 OWN = 'snapshot', 'changes', 'change-bundle', 'feed-snapshots', 'feed-snapshots-json'
 
@@ -29,6 +32,7 @@ CREATE TABLE IF NOT EXISTS copied (tree, sequence, digest);
 CREATE TABLE IF NOT EXISTS held (file TEXT PRIMARY KEY, sha256) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS moving (file); -- what a commit replaces and deletes
 CREATE TEMP TABLE wanted (file TEXT PRIMARY KEY, sha256, place, is_there DEFAULT 0) WITHOUT ROWID;
+CREATE INDEX temp.by_sum ON wanted (sha256);
 COMMIT
 '''
 
@@ -90,6 +94,12 @@ def fetch(file):
     until = time.strftime('%H:%M:%S', time.localtime(time.time() + max(0, left)))
     sys.exit(f'{at} is not that of snapshot {sequence}: caches may have another until {until}')
 
+def link(file, name):
+    """Gives a file another name, or copies it where the file system has no links."""
+    if os.path.lexists(name): os.remove(name)
+    try: os.link(file, name)
+    except OSError: shutil.copy2(file, name)
+
 def staged(file):
     """Where a file is until all of its snapshot is there."""
     path = os.path.join(stage, file)
@@ -124,7 +134,7 @@ def understand(routes):
         elif text := TEXTS.get(parameter['type']):
             if parameter['in'] == 'query': path += f'?{parameter["name"]}={{}}'
             url = re.sub(r'\{\w*\}', '{}', path)
-            many.append((name, place, pieces, url, parameter['type'] == 'prefix'))
+            many.append((name, ALIAS if 'aliases' in route else place, pieces, url, parameter['type']))
             alternatives.append(f'{before}({text}){after}')
     pattern, former = re.compile('|'.join(alternatives)), re.compile('|'.join(assets))
 
@@ -132,11 +142,12 @@ def located(file):
     """The place of a document in the list, if it is one, and the URL of a file."""
     match = file not in single and pattern.fullmatch(file)
     if not match: return single.get(file, (None, None))
-    _, place, _, url, is_prefix = many[match.lastindex - 1]
+    _, place, _, url, type = many[match.lastindex - 1]
     value = match[match.lastindex]
-    # A prefix is a number after a digit 1, so that shorter ones come first.
-    key = int('1' + value, 16) if is_prefix else int(value)
-    return place and f'{place}{key:020}', url.replace('{}', value)
+    if place and place != ALIAS:
+        # A prefix is a number after a digit 1, so that shorter ones come first.
+        place += f'{int("1" + value, 16) if type == "prefix" else int(value):020}'
+    return place, url.replace('{}', value)
 
 def one(sql, *values): return database.execute(sql, values).fetchone()
 
@@ -186,6 +197,8 @@ def plan(snapshot, was):
         if 'sha256' in change: want(change['file'], change['sha256'])
         elif 'file' in change:
             database.execute('DELETE FROM wanted WHERE file = ?', (change['file'],))
+    database.execute("UPDATE wanted SET place = (SELECT max(place) || '+' FROM wanted AS document"
+                     " WHERE document.sha256 = wanted.sha256) WHERE place = ?", (ALIAS,))
     digest = hashlib.sha256()
     for sha256, file in database.execute('SELECT sha256, file FROM wanted'
                                          ' WHERE place IS NOT NULL ORDER BY place'):
@@ -200,7 +213,8 @@ def gather(bundles):
                      ' (SELECT sha256 FROM held WHERE held.file = wanted.file)')
     def missing(place=''):
         return database.execute('SELECT file FROM wanted WHERE NOT is_there'
-                                " AND ifnull(place, '') BETWEEN ? AND ? || '~'", (place, place))
+                                " AND ifnull(place, '') BETWEEN ? AND ? || '~'"
+                                " AND ifnull(place, '') NOT LIKE '%+'", (place, place))
     for bundle in bundles: fill_all(bundle)
     for name, place, pieces, *_ in many:
         file = f'downloads/documents/{name}.ndjson.gz'
@@ -208,6 +222,11 @@ def gather(bundles):
             for line in lines(file): fill(str(json.loads(line)['id']).join(pieces), line[:-1])
     fill_all('downloads/documents/other.ndjson.gz')
     for file, in missing().fetchall(): fetch(file)
+    for file, document in database.execute(
+            'SELECT wanted.file, document.file FROM wanted JOIN wanted AS document'
+            " ON wanted.place = document.place || '+' AND wanted.sha256 = document.sha256"
+            ' WHERE NOT wanted.is_there').fetchall():
+        link(fetch(document), staged(file))
     # What pages in caches still load, as long as the service has it.
     for file in [file for file, in database.execute('SELECT file FROM held')
                  if former.fullmatch(file) and not sum_in('wanted', file)]:

@@ -614,6 +614,90 @@ export interface paths {
       };
     };
   };
+  '/api/v1/group/platform/{platform_id}': {
+    /** The record of one group, by its id on the platform */
+    get: {
+      parameters: {
+        path: {
+          /**
+           * @description Id of the group on the platform, where it is plain; the look-up has all others.
+           * @example 81384788765712384
+           */
+          platform_id: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['Group'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/user/platform/{platform_id}': {
+    /** The record of one user, by its id on the platform */
+    get: {
+      parameters: {
+        path: {
+          /**
+           * @description Id of the user on the platform, where it is plain; the look-up has all others.
+           * @example 81384788765712384
+           */
+          platform_id: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['User'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/game/platform/{platform_id}': {
+    /** The record of one game, by its id on the platform */
+    get: {
+      parameters: {
+        path: {
+          /**
+           * @description Id of the game on the platform, where it is plain; the look-up has all others.
+           * @example 81384788765712384
+           */
+          platform_id: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['Game'];
+          };
+        };
+      };
+    };
+  };
+  '/api/v1/item/platform/{platform_id}': {
+    /** The record of one item, by its id on the platform */
+    get: {
+      parameters: {
+        path: {
+          /**
+           * @description Id of the item on the platform, where it is plain; the look-up has all others.
+           * @example 81384788765712384
+           */
+          platform_id: string;
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            readonly 'application/json': components['schemas']['Item'];
+          };
+        };
+      };
+    };
+  };
   '/downloads/datapackage.json': {
     /** Data Package that describes every download and every column */
     get: {
@@ -1291,8 +1375,8 @@ export interface components {
           readonly name: string;
           /** @description Whether it is part of the path or of the query. Words: `path`, `query`. Others may be added. */
           readonly in: 'path' | 'query' | (string & {});
-          /** @description An id, an integer within bounds, lower-case hexadecimal digits, or the name of an asset. Words: `id`, `integer`, `prefix`, `asset`. Others may be added. */
-          readonly type: 'id' | 'integer' | 'prefix' | 'asset' | (string & {});
+          /** @description An id, an integer within bounds, lower-case hexadecimal digits, an id of the platform, or the name of an asset. Words: `id`, `integer`, `prefix`, `platform_id`, `asset`. Others may be added. */
+          readonly type: 'id' | 'integer' | 'prefix' | 'platform_id' | 'asset' | (string & {});
           /** @description Lowest value allowed; absent for a path parameter. */
           readonly minimum?: number;
           /** @description Highest value allowed; absent for a path parameter. */
@@ -2528,8 +2612,8 @@ export interface components {
           readonly name: string;
           /** @description Whether it is part of the path or of the query. Words: `path`, `query`. Others may be added. */
           readonly in: 'path' | 'query' | (string & {});
-          /** @description An id, an integer within bounds, lower-case hexadecimal digits, or the name of an asset. Words: `id`, `integer`, `prefix`, `asset`. Others may be added. */
-          readonly type: 'id' | 'integer' | 'prefix' | 'asset' | (string & {});
+          /** @description An id, an integer within bounds, lower-case hexadecimal digits, an id of the platform, or the name of an asset. Words: `id`, `integer`, `prefix`, `platform_id`, `asset`. Others may be added. */
+          readonly type: 'id' | 'integer' | 'prefix' | 'platform_id' | 'asset' | (string & {});
           /** @description Lowest value allowed; absent for a path parameter. */
           readonly minimum?: number;
           /** @description Highest value allowed; absent for a path parameter. */
@@ -2548,6 +2632,8 @@ export interface components {
         readonly absent?: string;
         /** @description Name of a route: unless its document with the same parameters is published, the response is a 404. */
         readonly requires?: string;
+        /** @description Name of a route: the files of this one are further names of some of its documents. */
+        readonly aliases?: string;
       }[];
       /** @description Paths that respond with 308, at no cost. */
       readonly redirects: readonly {

@@ -14,6 +14,8 @@ export type Change =
   | { readonly kind: 'put'; readonly path: string; readonly sha256: string; readonly body: string }
   /** The same of a document that is no text, or a download: fetch it from its path. */
   | { readonly kind: 'fetch'; readonly path: string; readonly sha256: string }
+  /** A further name of a document, whose body is that of the path `as`: it came before, or is in the copy. */
+  | { readonly kind: 'same'; readonly path: string; readonly as: string; readonly sha256: string }
   | { readonly kind: 'deleted'; readonly path: string }
   /** All changes up to this snapshot have been yielded: store it with the copy. */
   | ({ readonly kind: 'reached' } & Position);
@@ -178,11 +180,12 @@ const isObject = (value: unknown): value is Line => typeof value === 'object' &&
 /** Copies have files of these names. */
 const isPath = (path: string): boolean => path.startsWith('/') && !/[/\\]\.\.?(?:[/\\]|$)/.test(path);
 
-async function changeIn({ path, deleted, sha256, body }: Line, file: string): Promise<Change> {
+async function changeIn({ path, deleted, sha256, same_as: as, body }: Line, file: string): Promise<Change> {
   if (typeof path !== 'string' || !isPath(path))
     throw new Error(`${file}: expected a path that begins with "/" and has no "..", got "${String(path)}"`);
   if (deleted === true) return { kind: 'deleted', path };
   if (typeof sha256 !== 'string') throw new Error(`${file}: expected a SHA-256 of ${path}`);
+  if (typeof as === 'string' && isPath(as)) return { kind: 'same', path, as, sha256 };
   if (typeof body !== 'string') return { kind: 'fetch', path, sha256 };
   await assertHash(new TextEncoder().encode(body), sha256, `${path} in ${file}`);
   return { kind: 'put', path, sha256, body };

@@ -46,9 +46,15 @@ export const faviconForOldBrowsers = (): Buffer => read('favicon.ico');
 /** Shown where somebody links to a page; 1200 by 630 pixels. */
 export const preview = (): Buffer => read('preview.png');
 
-/** The typed client, for programs that know no more than the URL of the service. */
-export const CLIENT_FILES = ['client.ts', 'changes.ts'] as const;
-export const clientFile = (name: (typeof CLIENT_FILES)[number]): Buffer => read(name);
+/** By route: the typed client and the scripts that keep a copy, for those who know no more than the URL of the service. */
+export const CLIENT_FILES = {
+  client: 'client.ts',
+  'client-changes': 'changes.ts',
+  'client-follow': 'follow.py',
+  'client-mirror': 'mirror.py',
+} as const;
+export const clientFiles = (): readonly { readonly route: string; readonly body: Buffer }[] =>
+  Object.entries(CLIENT_FILES).map(([route, name]) => ({ route, body: read(name) }));
 
 /** The chart in pages of others: a script that makes an object of this name, to which it is told the register. */
 export const EMBED = { file: 'embed.js', object: 'registerChart' } as const;

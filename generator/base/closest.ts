@@ -1,5 +1,4 @@
 /** What somebody may have meant by a word that is unknown. */
-import { distance } from 'fastest-levenshtein';
 
 /** Of two words, how many letters differ at most for one to be a misspelling of the other. */
 const MOST_DIFFERENT = 0.5;
@@ -17,4 +16,18 @@ export function closest(
     distance(word, other) / Math.max(word.length, other.length, 1);
   const [best] = known.toSorted((a, b) => difference(a) - difference(b));
   return best !== undefined && difference(best) <= most ? best : undefined;
+}
+
+/** How many letters are inserted, deleted or replaced to make one word of the other (Levenshtein). */
+function distance(word: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let index = 0; index < word.length; index += 1) {
+    const next = [index + 1];
+    for (let at = 0; at < other.length; at += 1) {
+      const replaced = (row[at] ?? 0) + (word[index] === other[at] ? 0 : 1);
+      next.push(Math.min(replaced, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
 }

@@ -1,6 +1,5 @@
 /** Progress of long work: a bar on a terminal, plain lines elsewhere, nothing if quiet. */
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { SingleBar, Presets } from 'cli-progress';
 
 /** Progress of consecutive phases. */
 export interface Progress {
@@ -25,11 +24,6 @@ export interface Progress {
 const TURN_MS = 50;
 /** The shortest time between two plain lines: 5000 ms (= 5 seconds). */
 const LINE_MS = 5000;
-/** The rest is estimated from this share of the work on, and after 10,000 ms (= 10 seconds). */
-const LEAST = 0.1;
-const LEAST_MS = 10_000;
-/** Estimates by the whole of a phase and by its later part differ at most by this factor. */
-const AGREED = 2;
 /** What takes longer than this, 2000 ms (= 2 seconds), shows how long it takes. */
 const LONG_MS = 2000;
 
@@ -39,12 +33,6 @@ export interface Stop {
   readonly signal: AbortSignal;
   /** Does work during which signals have their default effect: to end the process. */
   readonly unheard?: <T>(work: () => T | Promise<T>) => Promise<T>;
-}
-
-/** What was done of a phase at a time. */
-interface Mark {
-  readonly at: number;
-  readonly done: number;
 }
 
 /** Yields to the event loop at intervals, and then updates the display, of which there is none here. */
@@ -57,8 +45,6 @@ class Paced implements Progress {
   protected done = 0;
   protected startedAt = 0;
   #turnAt = 0;
-  /** The first is of some time between a quarter and half of the phase so far. */
-  #marks: readonly [Mark, Mark?] = [{ at: 0, done: 0 }];
 
   constructor(stop: Stop, write: (line: string) => void) {
     this.#stop = stop;
@@ -67,7 +53,6 @@ class Paced implements Progress {
 
   start(title: string, total: number, unit: string): void {
     Object.assign(this, { title, total, unit, done: 0, startedAt: performance.now() });
-    this.#marks = [{ at: this.startedAt, done: 0 }];
     this.begin();
   }
 
@@ -76,9 +61,6 @@ class Paced implements Progress {
     const now = performance.now();
     if (now < this.#turnAt) return undefined;
     this.#turnAt = now + TURN_MS;
-    const [first, last = first] = this.#marks;
-    if (now - this.startedAt >= 2 * (last.at - this.startedAt))
-      this.#marks = [last, { at: now, done: this.done }];
     this.paint(now);
     return this.#turn();
   }
@@ -103,16 +85,6 @@ class Paced implements Progress {
 
   note(_line: string): void {}
 
-  /** `, 12 s left`, if that is known: some phases have a few steps that take longer than all others. */
-  protected left(now: number): string {
-    const { done, total, startedAt } = this;
-    if (done < total * LEAST || done >= total || now - startedAt < LEAST_MS) return '';
-    const leftSince = (mark: Mark): number => ((now - mark.at) * (total - done)) / (done - mark.done);
-    const left = leftSince({ at: startedAt, done: 0 });
-    const factor = left / leftSince(this.#marks[0]);
-    return factor > AGREED || factor < 1 / AGREED ? '' : `, ${Math.ceil(left / 1000)} s left`;
-  }
-
   finish(): void {}
   stop(): void {}
 
@@ -122,41 +94,64 @@ class Paced implements Progress {
   protected endBlocking(_title: string, _ms: number): void {}
 }
 
-class Bar extends Paced {
-  #bar: SingleBar | undefined;
+/** The control sequence for erasing the rest of a line (ECMA-48, EL). */
+const CLEAR_TO_END = '\u001b[K';
+/** The length of a bar, in characters. */
+const BAR_LENGTH = 40;
 
-  protected override begin(): void {
-    this.#show(this.total === 0 ? '{title} {value} {unit}' : '{title} [{bar}] {value}/{total} {unit}{left}');
+/** A terminal, as process.stderr is. */
+export interface Screen {
+  /** 0 where it does not say how wide it is. */
+  readonly columns: number;
+  write(text: string): unknown;
+}
+
+class Bar extends Paced {
+  readonly #terminal: Screen;
+  #isShown = false;
+
+  constructor(stop: Stop, write: (line: string) => void, terminal: Screen) {
+    super(stop, write);
+    this.#terminal = terminal;
   }
 
-  #show(format: string): void {
-    // A signal may end the process at any moment, and nothing would show the cursor again.
-    const options = { format, hideCursor: false, gracefulExit: false, clearOnComplete: true };
-    this.#bar = new SingleBar(options, Presets.shades_classic);
-    this.#bar.start(this.total, this.done, { title: this.title, unit: this.unit, left: '' });
+  #show(line: string): void {
+    this.#isShown = true;
+    // A longer line would wrap, and the next one would not replace it.
+    const { columns } = this.#terminal;
+    this.#terminal.write(`\r${columns > 0 ? line.slice(0, columns - 1) : line}${CLEAR_TO_END}`);
+  }
+
+  protected override begin(): void {
+    this.paint();
+  }
+
+  protected override paint(): void {
+    const { title, total, unit } = this;
+    if (total === 0) return this.#show(`${title} ${amountOf(this.done, unit)}`);
+    // The total may be an estimate.
+    const done = Math.min(this.done, total);
+    const filled = Math.round((done / total) * BAR_LENGTH);
+    const bar = '█'.repeat(filled) + '░'.repeat(BAR_LENGTH - filled);
+    this.#show(`${title} [${bar}] ${number(done)}/${amountOf(total, unit)}`);
   }
 
   override note(line: string): void {
-    const isShown = this.#bar !== undefined;
+    const isShown = this.#isShown;
     this.stop();
     this.write(line);
-    if (isShown) this.begin();
-  }
-
-  protected override paint(now: number): void {
-    const done = this.total === 0 ? this.done : Math.min(this.done, this.total);
-    this.#bar?.update(done, { left: this.left(now) });
+    if (isShown) this.paint();
   }
 
   override finish(): void {
-    // The last steps were hardly ever painted, and a step may have done the work of many.
-    this.#bar?.update(this.total === 0 ? this.done : this.total, { left: '' });
+    // A step may have done the work of many.
+    this.done = Math.max(this.done, this.total);
+    this.paint();
     this.stop();
   }
 
   protected override beginBlocking(title: string): void {
-    this.title = title;
-    this.#show('{title}');
+    this.#show(title);
   }
 
   protected override endBlocking(): void {
@@ -164,8 +159,8 @@ class Bar extends Paced {
   }
 
   override stop(): void {
-    this.#bar?.stop();
-    this.#bar = undefined;
+    if (this.#isShown) this.#terminal.write(`\r${CLEAR_TO_END}`);
+    this.#isShown = false;
   }
 }
 
@@ -191,7 +186,7 @@ class PlainLines extends Paced {
     // The total may be an estimate.
     const amount =
       total === 0 || done > total ? amountOf(done, unit) : `${number(done)} of ${amountOf(total, unit)}`;
-    this.write(`${this.title}: ${amount}${this.left(now)}`);
+    this.write(`${this.title}: ${amount}`);
   }
 
   override finish(): void {
@@ -240,12 +235,12 @@ export const number = (value: number): string => value.toLocaleString('en-US');
 export const amountOf = (count: number, unit: string): string =>
   `${number(count)} ${count === 1 ? unit.replace(/ies$/, 'y').replace(/(?<=ss)es$|(?<=\w\w)s$/, '') : unit}`;
 
-/** The progress display for an output: quiet, a terminal, or a file or pipe. */
+/** The progress display: none, lines for a file or pipe, or a bar on a terminal. */
 export function progressFor(
-  mode: 'quiet' | 'terminal' | 'plain',
+  display: 'quiet' | 'plain' | Screen,
   stop: Stop,
   write: (line: string) => void,
 ): Progress {
-  const Display = { quiet: Paced, terminal: Bar, plain: PlainLines }[mode];
-  return new Display(stop, write);
+  if (display === 'quiet') return new Paced(stop, write);
+  return display === 'plain' ? new PlainLines(stop, write) : new Bar(stop, write, display);
 }

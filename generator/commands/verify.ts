@@ -80,7 +80,7 @@ function damageLines(
   const unasked = damage.some(({ what }) => what === 'interrupted')
     ? '; a commit was interrupted: the next build completes it'
     : repairedAs === undefined
-      ? ' (--repair renders them again)'
+      ? ` (--repair renders ${total === 1 ? 'it' : 'them'} again)`
       : '';
   const outcome = isRepaired ? `; repaired, now snapshot ${repairedAs}` : unasked;
   return [

@@ -73,16 +73,18 @@ export class Samples {
  * and hashes of downloads, which name the digest of all of these.
  * @param read reads one of the others
  * @param firstKey the first key of a route's documents
+ * @param firstAlias the URL path of the first further name of a route's documents
  */
 export function* descriptions(
   sources: Sources,
   { shown }: Samples,
   read: ReadDocument,
   firstKey: (route: string) => number | undefined,
+  firstAlias: (route: string) => string | undefined,
 ): Generator<FileOutput> {
   const { register, config, overview, table, now } = sources;
   yield* openapi(config, routesIn(sources), overview.measured);
-  yield* pages(config, overview, table, now, shown, read, register, firstKey);
+  yield* pages(config, overview, table, now, shown, read, register, firstKey, firstAlias);
 }
 
 /** What describes the downloads, once those are known. */

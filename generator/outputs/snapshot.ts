@@ -27,6 +27,8 @@ interface Plan {
   readonly bytes: number;
   /** The lowest key of each route that has documents. */
   readonly firstKeys: ReadonlyMap<string, number>;
+  /** The URL path of the first further name of each route that has any. */
+  readonly aliases: ReadonlyMap<string, string>;
   /** What the digest leaves out, and other files above 1 MiB, by path below the tree. */
   readonly named: Readonly<Record<string, Content>>;
 }
@@ -77,12 +79,14 @@ interface RouteFacts {
   readonly asOf: string | null;
   /** The lowest key of its files. */
   readonly firstKey: number | undefined;
+  /** The URL path of the first of its aliases. */
+  readonly alias?: string | undefined;
 }
 
 /** A route as snapshot.json has it. JSON leaves out what is undefined. */
 export const describeRoute = (
   route: Route,
-  { asOf, firstKey }: RouteFacts = { asOf: null, firstKey: undefined },
+  { asOf, firstKey, alias }: RouteFacts = { asOf: null, firstKey: undefined },
 ) => ({
   name: route.name,
   path: route.path,
@@ -97,9 +101,11 @@ export const describeRoute = (
   // The example of a route by id is its first record.
   example:
     route.example ??
+    alias ??
     (route.path.includes('{') && firstKey !== undefined ? filler(route.path)(firstKey) : undefined),
   absent: route.absent,
   requires: route.requires,
+  aliases: route.aliases,
 });
 
 /** Whether a file is below /downloads. */
@@ -148,6 +154,7 @@ export function manifest(facts: ManifestFacts): string {
       describeRoute(route, {
         asOf: downloads.asOf,
         firstKey: plan.firstKeys.get(route.requires ?? route.name),
+        alias: route.aliases && plan.aliases.get(route.aliases),
       }),
     ),
     redirects: redirectsIn(table),

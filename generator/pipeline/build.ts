@@ -29,7 +29,6 @@ import {
   RouteWriter,
   comparedIn,
   discardStage,
-  finishStage,
   formerRoutes,
   newStage,
   passOver,
@@ -50,7 +49,7 @@ import {
   type Known,
   type State,
 } from '../publish/state.js';
-import { unwritten } from '../publish/unwritten.js';
+import { finishStage, unwritten } from '../publish/unwritten.js';
 import { check } from '../register/check.js';
 import { Register } from '../register/database.js';
 import { explainer } from '../register/explain.js';
@@ -58,6 +57,7 @@ import { isPublishable, type CheckReport, type Warning } from '../register/findi
 import {
   entriesOf,
   invalidRecords,
+  markClashing,
   markWithheld,
   overviewOf,
   recordsOf,
@@ -70,7 +70,7 @@ import { isMeasured, tableFor } from '../routes/routes.js';
 import type { Route } from '../routes/route.js';
 import { RESOURCES, resourceOf, tablesOf } from '../schema/schema.js';
 import { timeAt } from '../schema/time.js';
-import { hasDocuments, isInDigest, isOwn, pagesOf } from '../tree/published-routes.js';
+import { aliasOf, hasDocuments, isInDigest, isOwn, pagesOf } from '../tree/published-routes.js';
 import { manifestHash, withBuiltAt } from '../tree/manifest.js';
 import { Tree, newTreeId } from '../tree/tree.js';
 import { DownloadTasks, keptSummary, readDownloads, type PublishedDownloads } from './downloads.js';
@@ -419,6 +419,7 @@ function stageSpec(
     .filter((route) => (hasDocuments(route) || isOwn(route)) && isMeasured(route, register.measured))
     .map((route): ListedRoute => {
       const { name, path, file, class: cacheClass, parameters } = route;
+      const alias = aliasOf(route, table);
       return {
         name,
         path,
@@ -426,6 +427,7 @@ function stageSpec(
         class: cacheClass,
         ...(parameters && { parameters }),
         pages: pagesOf(route, table),
+        ...(alias && { alias: { path: alias.path, file: alias.file } }),
       };
     });
   return {
@@ -463,6 +465,10 @@ async function render(work: Opened, spec: StageSpec): Promise<Rendered | { reado
   );
   if (!isPublishable(report, config.skipInvalid)) return { refused: report };
   await progress.blocking(() => markWithheld(register), 'marking what is withheld, to leave it out');
+  await progress.blocking(
+    () => markClashing(register),
+    'looking for ids of the platform that differ by case',
+  );
   const excluded = report.total > 0 ? invalidRecords(register) : {};
   await threads.all('./sections.js', 'exclude', register.exclusions());
 
@@ -637,6 +643,7 @@ async function publish(work: Opened, rendered: Rendered): Promise<Published> {
   // Pages and the description of the API, while the downloads are written.
   const firstKeys = firstKeysOf(written);
   const firstKey = (route: string): number | undefined => firstKeys.get(route);
+  const aliases = aliasesOf(written);
   const pages = new MainWriter(stage);
   await progress.blocking(() => {
     for (const output of descriptions(
@@ -644,6 +651,7 @@ async function publish(work: Opened, rendered: Rendered): Promise<Published> {
       samples,
       (route, key) => readNext(stage, route, key),
       firstKey,
+      (route) => aliases.get(route),
     ))
       pages.put(output);
   });
@@ -727,6 +735,7 @@ async function publish(work: Opened, rendered: Rendered): Promise<Published> {
       files,
       bytes,
       firstKeys: firstKeysOf(written),
+      aliases,
       named: Object.fromEntries([...written, ...own].flatMap(({ named }) => Object.entries(named))),
     },
     builtAt,
@@ -763,7 +772,6 @@ async function publish(work: Opened, rendered: Rendered): Promise<Published> {
   writeCommit(tree.stage, {
     before: published === undefined ? null : idOf(published),
     after: id,
-    steps: changes.added + changes.changed + changes.removed,
   });
   await progress.blocking(() => flush(tree.stage), 'writing to the disk, so that a crash loses nothing');
   // No pause in between: it could end with the request to stop.
@@ -799,3 +807,9 @@ function firstKeysOf(written: readonly Written[]): ReadonlyMap<string, number> {
     if (first !== null) keys.set(route, Math.min(first, keys.get(route) ?? first));
   return keys;
 }
+
+/** The URL path of the first further name of each route that has any. */
+const aliasesOf = (written: readonly Written[]): ReadonlyMap<string, string> =>
+  new Map(
+    written.toReversed().flatMap(({ route, alias }) => (alias === null ? [] : [[route, alias] as const])),
+  );

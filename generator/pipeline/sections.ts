@@ -26,10 +26,10 @@ export function renderSection(
       .filter(({ name: route }) => routes.includes(route))
       .map((route) => [route.name, new RouteWriter(stage, route, inputs.range)]),
   );
-  for (const { route, key, body } of render(register, inputs)) {
+  for (const { route, key, body, alias } of render(register, inputs)) {
     const writer = writers.get(route);
     if (writer === undefined) throw new TypeError(`"${section}" has no route "${route}"`);
-    writer.put(key, body);
+    writer.put(key, body, alias);
     advance(1);
   }
   return [...writers.values()].map((writer) => writer.finish());

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { ifExists } from '../base/files.js';
 import { namesOf } from '../tree/codings.js';
 import { linesOf, listedRoutes, type Listed, type ListedRoute } from './lists.js';
-import type { Gone } from './stage.js';
+import type { Gone } from './unwritten.js';
 import type { State } from './state.js';
 
 const DAY_MS = 86_400_000;

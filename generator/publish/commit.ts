@@ -35,7 +35,7 @@ export type SnapshotId = z.infer<typeof snapshotId>;
 const commitSchema = z.object({
   before: snapshotId.nullable(),
   after: snapshotId,
-  /** How many files it moves and deletes. */
+  /** How many files it moves and deletes: a folder that moves as a whole is fewer steps. */
   steps: z.int(),
 });
 type Commit = z.infer<typeof commitSchema>;
@@ -73,9 +73,14 @@ function flushEach(folder: string): void {
   flushOne(folder);
 }
 
-/** Says in a stage what the commit is of. */
-export const writeCommit = (stage: string, commit: Commit): void =>
-  writeFileSync(stagePaths(stage).commit, JSON.stringify(commit));
+/** Says in a stage, whose lists are complete, what the commit is of. */
+export function writeCommit(stage: string, ids: Pick<Commit, 'before' | 'after'>): void {
+  const { put, delete: deleted, commit } = stagePaths(stage);
+  // The manifest has no line.
+  let steps = 1;
+  for (const _ of linesIn([put, deleted])) steps += 1;
+  writeFileSync(commit, JSON.stringify({ ...ids, steps } satisfies Commit));
+}
 
 /**
  * Makes a complete stage, which is flushed, a commit: from here on nothing stops it.

@@ -10,19 +10,35 @@ import { z } from 'zod';
 import type { KeyRange } from '../base/key-range.js';
 import { namesIn, readJson } from '../base/files.js';
 import { keyForm } from '../routes/keys.js';
+import { halves } from '../routes/route.js';
 import { locatedRoute } from '../tree/snapshot-route.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
 
 /** The range of all keys. */
 export const ALL_KEYS: KeyRange = { low: 0, high: Number.MAX_SAFE_INTEGER };
 
-/** A route, and the paths of the pages that are there only along with one of its documents. */
-export type ListedRoute = PublishedRoute & { readonly pages: readonly string[] };
+/** Where the further names of some documents are, by a text that only the lists have. */
+export interface AliasPlace {
+  readonly path: string;
+  readonly file: string;
+}
+
+/**
+ * A route, the paths of the pages that are there only along with one of its documents, and the place of
+ * further names of its documents. Such a name has a line after that of its document.
+ */
+export type ListedRoute = PublishedRoute & {
+  readonly pages: readonly string[];
+  readonly alias?: AliasPlace;
+};
 
 /** Hidden, so that `lists/<route>/*` names the lists alone. */
 const DESCRIPTION = '.route.json';
 
-const listedRoute = locatedRoute.extend({ pages: z.array(z.string()) });
+const listedRoute = locatedRoute.extend({
+  pages: z.array(z.string()),
+  alias: z.object({ path: z.string(), file: z.string() }).exactOptional(),
+});
 
 const HASH_DIGITS = 64;
 const SEPARATOR = '  ';
@@ -52,9 +68,14 @@ export const listedRoutes = (lists: string): readonly ListedRoute[] =>
     .toSorted()
     .flatMap((name) => listedRoute.safeParse(readJson(join(lists, name, DESCRIPTION))).data ?? []);
 
-/** Whether the files of two routes have the same names. */
-export const isSamePlace = (one: PublishedRoute, other: PublishedRoute): boolean =>
-  one.name === other.name && one.path === other.path && one.file === other.file && one.class === other.class;
+/** Whether the files of a route have the names that they had. */
+export const isSamePlace = (now: ListedRoute, before: ListedRoute): boolean =>
+  now.name === before.name &&
+  now.path === before.path &&
+  now.file === before.file &&
+  now.class === before.class &&
+  // A list from before there were further names has none.
+  (before.alias === undefined || before.alias.file === now.alias?.file);
 
 /** A file in a list. */
 export interface Listed {
@@ -62,6 +83,8 @@ export interface Listed {
   /** SHA-256 in hex. */
   readonly sum: string;
   readonly file: string;
+  /** Its further name, if it has one. */
+  readonly alias?: string;
 }
 
 /** The key of a route's file. */
@@ -75,22 +98,31 @@ export function keyIn({ file: template }: PublishedRoute): (file: string) => num
 /** The lines of a route in a range of keys, ascending. */
 export function* linesOf(
   lists: string,
-  route: PublishedRoute,
+  route: PublishedRoute & Pick<ListedRoute, 'alias'>,
   { low, high }: KeyRange = ALL_KEYS,
 ): Generator<Listed, void, undefined> {
   const keyOf = keyIn(route);
   const folder = join(lists, route.name);
   const names = listsIn(folder);
+  const start = HASH_DIGITS + SEPARATOR.length;
+  const [aliasStart] = route.alias === undefined ? [] : halves(route.alias.file);
   const first = names.findLastIndex((name) => name <= listName(low));
   for (const name of names.slice(Math.max(first, 0))) {
     if (name > listName(high)) return;
     const text = readFileSync(join(folder, name), 'latin1');
     for (let at = 0; at < text.length;) {
-      const end = text.indexOf('\n', at);
-      const file = text.slice(at + HASH_DIGITS + SEPARATOR.length, end);
+      const sum = text.slice(at, at + HASH_DIGITS);
+      let end = text.indexOf('\n', at);
+      const file = text.slice(at + start, end);
       const key = keyOf(file);
       if (key > high) return;
-      if (key >= low) yield { key, sum: text.slice(at, at + HASH_DIGITS), file };
+      at = end + 1;
+      if (aliasStart === undefined || !text.startsWith(aliasStart, at + start)) {
+        if (key >= low) yield { key, sum, file };
+        continue;
+      }
+      end = text.indexOf('\n', at);
+      if (key >= low) yield { key, sum, file, alias: text.slice(at + start, end) };
       at = end + 1;
     }
   }

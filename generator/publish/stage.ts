@@ -24,8 +24,8 @@ import {
   type Listed,
   type ListedRoute,
 } from './lists.js';
+import { aliasNames, isFreeFor, linkNames } from './aliases.js';
 import { deleteFolder } from './moves.js';
-import { linesIn } from './operator-lists.js';
 
 /** What threads need to compare and to stage: values that the structured clone algorithm accepts. */
 export interface StageSpec {
@@ -121,6 +121,8 @@ export interface Written {
   readonly bytes: number;
   /** The lowest key; null if there are no documents. */
   readonly first: number | null;
+  /** The URL path of the first further name; null if no document has one. */
+  readonly alias: string | null;
   readonly examples: readonly Example[];
   /** Its files that snapshot.json names, by path: all that the digest leaves out, and all above 1 MiB. */
   readonly named: Readonly<Record<string, Content>>;
@@ -147,6 +149,7 @@ export class RouteWriter {
   readonly #fileOf: (key: number) => string;
   readonly #urlsOf: ReturnType<typeof urlsOf>;
   readonly #pages: readonly ((key: number) => string)[];
+  readonly #alias: ReturnType<typeof aliasNames> | undefined;
   readonly #isInDigest: boolean;
   readonly #published: Iterator<Listed, void>;
   #next: Listed | undefined;
@@ -166,6 +169,7 @@ export class RouteWriter {
   readonly #named: Record<string, Content> = {};
   #bytes = 0;
   #first: number | null = null;
+  #firstAlias: string | null = null;
 
   /** @param part names what this writer stages */
   constructor(
@@ -180,6 +184,7 @@ export class RouteWriter {
     this.#fileOf = filler(route.file);
     this.#urlsOf = urlsOf(route);
     this.#pages = route.pages.map(filler);
+    this.#alias = route.alias && aliasNames(route.alias);
     this.#isInDigest = isInDigest(route);
     const isKnown = spec.lists !== null && spec.compared.includes(route.name);
     this.#published = isKnown ? linesOf(spec.lists, route, range) : [].values();
@@ -200,18 +205,28 @@ export class RouteWriter {
     this.#documents = spec.downloaded[route.name] === undefined ? undefined : lines(paths.documents);
   }
 
-  /** Takes a document. Keys must ascend. */
-  put(key: number, body: string | Uint8Array): void {
+  /**
+   * Takes a document. Keys must ascend.
+   * @param alias the text of its further name
+   */
+  put(key: number, body: string | Uint8Array, alias?: string): void {
     const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-    const sha256 = hash('sha256', body);
+    const content = { bytes, sha256: hash('sha256', body) };
     const file = this.#fileOf(key);
+    const name = alias === undefined ? undefined : this.#alias?.fileOf(alias);
     try {
-      const old = this.#note(key, file, { bytes, sha256 });
-      this.#download(key, file, { bytes, sha256 }, body);
-      if (old === sha256) return;
-      if (this.#spec.examples !== null || this.#spec.told.includes(this.#route.name))
+      const old = this.#note(key, file, content, name);
+      this.#download(key, file, content, body);
+      const isSame = old?.sum === content.sha256;
+      if (isSame && old.alias === name) return;
+      if (!isSame && (this.#spec.examples !== null || this.#spec.told.includes(this.#route.name)))
         this.#example(old === undefined ? 'added' : 'changed', key, body);
-      if (this.#spec.examples === null) this.#stage(key, file, { bytes, sha256 }, body, old !== undefined);
+      if (this.#spec.examples !== null) return;
+      if (!isSame) this.#stage(key, file, content, body, old !== undefined);
+      if (old?.alias !== undefined && old.alias !== name) this.#deleteAlias(old.alias);
+      if (name === undefined) return;
+      this.#stageAlias(key, name, content, body, isSame);
+      if (old?.alias === name && content.bytes < this.#siblingsFrom) this.#deleteSiblings(name);
     } catch (error) {
       throw asFailure(error, `"${file}"`);
     }
@@ -222,7 +237,7 @@ export class RouteWriter {
     const file = this.#fileOf(key);
     const old = this.#note(key, file, content);
     // One that is missing or damaged is put again.
-    if (old === content.sha256 && hasSum(join(this.#spec.out, file), old)) {
+    if (old?.sum === content.sha256 && hasSum(join(this.#spec.out, file), old.sum)) {
       rmSync(source);
       return;
     }
@@ -257,23 +272,33 @@ export class RouteWriter {
       changes: this.#changes,
       bytes: this.#bytes,
       first: this.#first,
+      alias: this.#firstAlias,
       examples: this.#examples,
       named: this.#named,
     };
   }
 
-  /** Notes a document for the list. @returns the SHA-256 of what is published in its place, if anything is */
-  #note(key: number, file: string, { bytes, sha256 }: Content): string | undefined {
+  /** Notes a document for the list. @returns what is published in its place, without a SHA-256 if that is damaged */
+  #note(
+    key: number,
+    file: string,
+    { bytes, sha256 }: Content,
+    alias?: string,
+  ): Pick<Listed, 'sum' | 'alias'> | undefined {
     this.#passUpTo(key);
     const old = this.#next?.key === key ? this.#next : undefined;
     if (old !== undefined) this.#next = this.#published.next().value ?? undefined;
-    this.#lines.push(lineOf(sha256, file));
+    const names = alias === undefined ? [file] : [file, alias];
+    for (const name of names) {
+      this.#lines.push(lineOf(sha256, name));
+      if (bytes > LARGE_BYTES || !this.#isInDigest) this.#named[name] = { bytes, sha256 };
+    }
     this.#bytes += bytes;
     this.#first ??= key;
-    if (bytes > LARGE_BYTES || !this.#isInDigest) this.#named[file] = { bytes, sha256 };
+    if (alias !== undefined) this.#firstAlias ??= this.#alias?.urlOf(alias) ?? null;
     const isWhole = old !== undefined && !this.#damaged.has(file);
     this.#changes[old === undefined ? 'added' : isWhole && old.sum === sha256 ? 'unchanged' : 'changed'] += 1;
-    return isWhole ? old.sum : old && '';
+    return isWhole ? old : old && { ...old, sum: '' };
   }
 
   /** Deletes the published documents below a key that were not put. */
@@ -285,11 +310,20 @@ export class RouteWriter {
         this.#example('removed', old.key);
         continue;
       }
-      this.#deleted.write(old.file);
-      this.#deleteSiblings(old.file);
-      this.#gone.write(`${old.file}\t${this.#urlsOf(old.key)[0]}`);
-      for (const url of [...this.#urlsOf(old.key), ...this.#pagesOf(old.key)]) this.#purge.write(url);
+      this.#delete(old.file, this.#urlsOf(old.key), this.#pagesOf(old.key));
+      if (old.alias !== undefined) this.#deleteAlias(old.alias);
     }
+  }
+
+  #delete(file: string, urls: readonly [string, ...string[]], pages: readonly string[] = []): void {
+    this.#deleted.write(file);
+    this.#deleteSiblings(file);
+    this.#gone.write(`${file}\t${urls[0]}`);
+    for (const url of [...urls, ...pages]) this.#purge.write(url);
+  }
+
+  #deleteAlias(name: string): void {
+    if (this.#alias !== undefined) this.#delete(name, [this.#alias.urlOf(name)]);
   }
 
   /** Siblings come and go together, so that one look tells of all. */
@@ -306,12 +340,16 @@ export class RouteWriter {
 
   #stage(key: number, file: string, content: Content, body: string | Uint8Array, isReplacing: boolean): void {
     const hasSiblings = content.bytes >= this.#siblingsFrom;
-    this.#write(file, body, hasSiblings);
-    if (hasSiblings) {
-      const whole = Buffer.from(body);
-      for (const { suffix, encode } of CODINGS) this.#write(file + suffix, encode(whole), true);
-    } else if (isReplacing) this.#deleteSiblings(file);
+    this.#writeNames(file, body, hasSiblings);
+    if (!hasSiblings && isReplacing) this.#deleteSiblings(file);
     this.#announce(key, file, content, body, isReplacing);
+  }
+
+  #writeNames(file: string, body: string | Uint8Array, hasSiblings: boolean): void {
+    this.#write(file, body, hasSiblings);
+    if (!hasSiblings) return;
+    const whole = Buffer.from(body);
+    for (const { suffix, encode } of CODINGS) this.#write(file + suffix, encode(whole), true);
   }
 
   /** @param body undefined of a download */
@@ -330,6 +368,14 @@ export class RouteWriter {
   }
 
   #write(file: string, body: string | Uint8Array, hasSiblings: boolean): void {
+    const path = this.#pathTo(file);
+    writeFileSync(path, body);
+    if (hasSiblings) utimesSync(path, this.#seconds, this.#seconds);
+    this.#put.write(file);
+  }
+
+  /** The path of a file in the stage, whose folder is there. */
+  #pathTo(file: string): string {
     const path = `${this.#spec.stage}/tree/${file}`;
     const folder = path.slice(0, path.lastIndexOf('/'));
     if (!this.#folders.has(folder)) {
@@ -337,9 +383,30 @@ export class RouteWriter {
       makeFolder(folder);
       this.#folders.add(folder);
     }
-    writeFileSync(path, body);
-    if (hasSiblings) utimesSync(path, this.#seconds, this.#seconds);
-    this.#put.write(file);
+    return path;
+  }
+
+  /**
+   * Stages the further name of a document.
+   * @param isPublished whether the document stays as it is
+   */
+  #stageAlias(
+    key: number,
+    name: string,
+    { bytes, sha256 }: Content,
+    body: string | Uint8Array,
+    isPublished: boolean,
+  ): void {
+    const suffixes = ['', ...(bytes >= this.#siblingsFrom ? SIBLING_SUFFIXES : [])];
+    const from = `${isPublished ? this.#spec.out : stagePaths(this.#spec.stage).tree}/${this.#fileOf(key)}`;
+    const isFree = !isPublished || isFreeFor(`${this.#spec.out}/${name}`, suffixes);
+    if (isFree && linkNames(from, this.#pathTo(name), suffixes))
+      for (const suffix of suffixes) this.#put.write(name + suffix);
+    else this.#writeNames(name, body, suffixes.length > 1);
+    const [record] = this.#urlsOf(key);
+    const path = this.#alias?.urlOf(name) ?? '';
+    this.#purge.write(path);
+    this.#bundle?.write(JSON.stringify({ path, file: name, sha256, bytes, same_as: record }));
   }
 
   /** The line of a document in a download, as its body, or with path and hash. */
@@ -400,33 +467,6 @@ export const comparedIn = (lists: string | null, routes: readonly ListedRoute[])
   const before = lists === null ? [] : listedRoutes(lists);
   return routes.filter((route) => before.some((other) => isSamePlace(route, other))).map(({ name }) => name);
 };
-
-/** A file to delete, and the URLs that it answered. */
-export interface Gone {
-  readonly file: string;
-  readonly urls: readonly string[];
-}
-
-/**
- * Completes the list of files to delete: a path may move from one route to another, so that what is staged
- * is struck from it; and removes what the commit doesn't need.
- * @param others further files to delete
- */
-export function finishStage(stage: string, others: Iterable<Gone>): void {
-  const paths = stagePaths(stage);
-  const deleted = new LineWriter(paths.delete);
-  const purge = new LineWriter(join(paths.purge, 'others'));
-  const isStaged = (file: string): boolean => existsSync(join(paths.tree, file));
-  for (const file of linesIn([paths.deleteParts])) if (!isStaged(file)) deleted.write(file);
-  for (const { file, urls } of others) {
-    if (!isStaged(file)) deleted.write(file);
-    for (const url of urls) purge.write(url);
-  }
-  deleted.endLines();
-  purge.endLines();
-  for (const path of [paths.deleteParts, paths.gone, paths.bundle, paths.documents, paths.scratch])
-    rmSync(path, { recursive: true, force: true });
-}
 
 /** The time for cleaning up while somebody waits: 400 ms. */
 const BUDGET_MS = 400;

@@ -1,14 +1,22 @@
-/** What is left of earlier snapshots, where it is not known what they published. */
-import { existsSync } from 'node:fs';
+/** The files that a commit deletes, also where it is not known what earlier snapshots published. */
+import { existsSync, rmSync } from 'node:fs';
+import { LineWriter } from '../base/files.js';
 import { join } from 'node:path';
 import { templatePattern } from '../routes/keys.js';
 import { filler, urlsOf } from '../routes/route.js';
-import { namesOfDocuments, locator } from '../tree/locate.js';
+import { aliasPatterns, namesOfDocuments, locator } from '../tree/locate.js';
 import { pagesOf, type PublishedRoute } from '../tree/published-routes.js';
 import { filesBelow } from '../tree/scan.js';
 import type { Tree } from '../tree/tree.js';
 import type { Listed } from './lists.js';
-import { stagePaths, type Gone, type StageSpec } from './stage.js';
+import { linesIn } from './operator-lists.js';
+import { stagePaths, type StageSpec } from './stage.js';
+
+/** A file to delete, and the URLs that it answered. */
+export interface Gone {
+  readonly file: string;
+  readonly urls: readonly string[];
+}
 
 /**
  * The published files to which a route leads, as itself or as a compressed sibling, and which are not staged:
@@ -26,6 +34,7 @@ export function* unwritten(
   const earlier = routes.filter(isOfEarlier).map((route) => {
     return new RegExp(`^${templatePattern(route.file, () => '.+')}$`);
   });
+  const isAlias = aliasPatterns(routes);
   const { tree } = stagePaths(stage);
   const stays = new Set(['snapshot.json', ...kept.map(({ file }) => file)]);
   for (const file of filesBelow(out, '')) {
@@ -37,6 +46,10 @@ export function* unwritten(
       yield { file, urls: suffix === '' ? [...urlsOf(route)(key), ...pages] : [] };
       continue;
     }
+    if (isAlias(file)) {
+      yield { file, urls: file.endsWith('.json') ? [`/${file.replace(/\.json$/, '')}`] : [] };
+      continue;
+    }
     for (const [name, suffix] of namesOfDocuments(file))
       if (earlier.some((pattern) => pattern.test(name)))
         yield { file, urls: suffix === '' ? [`/${name}`] : [] };
@@ -46,3 +59,24 @@ export function* unwritten(
 /** Whether a route has parameters that only an earlier version knew, such as months. */
 const isOfEarlier = ({ file, parameters = [] }: PublishedRoute): boolean =>
   file.includes('{') && parameters.length === 0;
+
+/**
+ * Completes the list of files to delete: a path may move from one route to another, so that what is staged
+ * is struck from it; and removes what the commit doesn't need.
+ * @param others further files to delete
+ */
+export function finishStage(stage: string, others: Iterable<Gone>): void {
+  const paths = stagePaths(stage);
+  const deleted = new LineWriter(paths.delete);
+  const purge = new LineWriter(join(paths.purge, 'others'));
+  const isStaged = (file: string): boolean => existsSync(join(paths.tree, file));
+  for (const file of linesIn([paths.deleteParts])) if (!isStaged(file)) deleted.write(file);
+  for (const { file, urls } of others) {
+    if (!isStaged(file)) deleted.write(file);
+    for (const url of urls) purge.write(url);
+  }
+  deleted.endLines();
+  purge.endLines();
+  for (const path of [paths.deleteParts, paths.gone, paths.bundle, paths.documents, paths.scratch])
+    rmSync(path, { recursive: true, force: true });
+}

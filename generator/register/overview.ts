@@ -1,6 +1,6 @@
 /** Exclusions, and totals of the published part of the register. */
 import { Failure } from '../base/errors.js';
-import { KINDS, type History, type Resource } from '../schema/field.js';
+import { KINDS, platformId, type History, type Resource } from '../schema/field.js';
 import { MAX_INTEGER } from '../schema/shape.js';
 import { RESOURCES } from '../schema/schema.js';
 import type { Measured } from '../schema/measured.js';
@@ -18,6 +18,20 @@ export function markWithheld(register: Register, resources = RESOURCES): void {
     register.execute(`INSERT OR IGNORE INTO ${exclusion('excluded', kind)} ${ids}`);
   }
   markNames(register, resources);
+}
+
+/** Lists the records whose ids on the platform differ by case alone: some file systems take them for one name. */
+export function markClashing(register: Register): void {
+  const id = name(platformId.column.name);
+  for (const { kind, plural } of RESOURCES) {
+    if (!register.measured.has(`${plural}.${platformId.column.name}`)) continue;
+    const lettered = `SELECT id, lower(${id}) AS folded FROM ${name(plural)} WHERE ${id} GLOB '*[A-Za-z]*' AND ${isPublished(kind)}`;
+    register.execute(
+      `INSERT OR IGNORE INTO ${exclusion('clashing', kind)} WITH lettered AS MATERIALIZED (${lettered})` +
+        ` SELECT id FROM lettered WHERE folded COLLATE BINARY IN (SELECT folded COLLATE BINARY FROM lettered` +
+        ` GROUP BY folded COLLATE BINARY HAVING count(*) > 1)`,
+    );
+  }
 }
 
 /** Records that are excluded as invalid and not as withheld, per kind (its plural). */

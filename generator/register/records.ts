@@ -1,9 +1,16 @@
 /** Every record and its history: an ordered pass over the records, merged with one per history. */
-import type { DerivedField, Document, ListField, Resource } from '../schema/field.js';
+import {
+  platformId,
+  type DerivedField,
+  type Document,
+  type ListField,
+  type Resource,
+} from '../schema/field.js';
+import { isPlainId } from '../routes/keys.js';
 import { measuredDocuments } from '../routes/routes.js';
 import type { Register } from './database.js';
 import { HistoryCursor, NO_ENTRIES, type ListedEntries } from './history-cursor.js';
-import { historyQuery, objectOf, recordsQuery, type PlainField, type Scope } from './sql.js';
+import { exclusion, historyQuery, name, objectOf, recordsQuery, type PlainField, type Scope } from './sql.js';
 
 /** A document of a record. */
 export interface RecordDocument {
@@ -11,6 +18,8 @@ export interface RecordDocument {
   /** The record's id. */
   readonly key: number;
   readonly body: string;
+  /** Its id on the platform, if there is a path by it. */
+  readonly alias?: string;
 }
 
 /** A part of a document: the column of a JSON object, or a field computed from a history. */
@@ -22,7 +31,7 @@ export function* records(
   resource: Resource,
   scope: Scope = 'all',
 ): Generator<RecordDocument> {
-  const columns: string[] = ['id'];
+  const columns: string[] = ['id', aliasColumn(register, resource)];
   const documents = measuredDocuments(resource, register.measured);
   const isThere = (route: string): boolean => documents.some((document) => document.route === route);
   const plans = documents.map((document) => plan(document, columns, isThere));
@@ -32,16 +41,27 @@ export function* records(
       if (!register.measured.has(history.table)) continue;
       cursors.set(history.name, new HistoryCursor(register, historyQuery(resource.kind, history, scope)));
     }
-    const rows = register.rows<readonly (number | string)[]>(recordsQuery(resource, columns, scope));
+    const rows = register.rows<readonly (number | string | null)[]>(recordsQuery(resource, columns, scope));
     for (const row of rows) {
       const key = Number(row[0]);
       const entries = new Map<string, ListedEntries>();
       for (const [history, cursor] of cursors) entries.set(history, cursor.entriesOf(key));
-      for (const { route, pieces } of plans) yield { route, key, body: assemble(pieces, row, entries) };
+      const alias = typeof row[1] === 'string' && isPlainId(row[1]) ? { alias: row[1] } : {};
+      for (const { route, pieces } of plans) {
+        const document = { route, key, body: assemble(pieces, row, entries) };
+        yield route === resource.record.route ? { ...document, ...alias } : document;
+      }
     }
   } finally {
     for (const cursor of cursors.values()) cursor.close();
   }
+}
+
+/** SQL for the id on the platform, unless it differs from another by case alone. */
+function aliasColumn({ measured }: Register, { kind, plural }: Resource): string {
+  const { name: column } = platformId.column;
+  if (!measured.has(`${plural}.${column}`)) return 'NULL';
+  return `CASE WHEN id IN ${exclusion('clashing', kind)} THEN NULL ELSE ${name(column)} END`;
 }
 
 /** Splits a document into maximal runs of plain fields, each a column, and the fields between them. */
@@ -68,7 +88,7 @@ function plan(
 
 function assemble(
   pieces: readonly Piece[],
-  row: readonly (number | string)[],
+  row: readonly (number | string | null)[],
   entries: ReadonlyMap<string, ListedEntries>,
 ): string {
   // The whole document is a single column.

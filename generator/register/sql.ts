@@ -30,13 +30,15 @@ const EXCLUSIONS = {
   withheld_name: 'TEXT',
   /** Ids of withheld and invalid records; the latter may be of any type. */
   excluded: 'BLOB',
+  /** Ids of records whose ids on the platform have no paths, since they differ by case alone. */
+  clashing: 'INTEGER',
 } as const;
 
 /** The table of an exclusion, for use after IN: SQLite searches it without making a copy. */
 export const exclusion = (list: keyof typeof EXCLUSIONS, kind: Kind): string => `temp._${list}_${kind}`;
 
 export const EXCLUSION_TABLES = KINDS.flatMap((kind) =>
-  (['withheld', 'withheld_name', 'excluded'] as const).map((list) => ({
+  (['withheld', 'withheld_name', 'excluded', 'clashing'] as const).map((list) => ({
     table: exclusion(list, kind),
     type: EXCLUSIONS[list],
   })),

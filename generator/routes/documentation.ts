@@ -1,7 +1,7 @@
 /** The pages of the documentation, and which routes each page of the reference explains. */
 import { RESOURCES, documentsOf } from '../schema/schema.js';
 import { capitalized, withArticle } from '../schema/words.js';
-import { ENDPOINTS } from './endpoints.js';
+import { ALIASES, ENDPOINTS, aliasRoute } from './endpoints.js';
 import { IDS_REFERENCE, LOOKUP, NAMES_REFERENCE } from './lookup.js';
 import { LISTS, LISTS_REFERENCE } from './lists.js';
 import { PATHS } from './paths.js';
@@ -29,7 +29,7 @@ export interface ReferencePage extends DocumentationPage {
 /** What some routes depend on; undefined if one of them depends on nothing. */
 function measuresOf(routes: readonly string[]): readonly string[] | undefined {
   const found = routes.map(
-    (route) => [...ENDPOINTS, ...LISTS, ...LOOKUP].find(({ name }) => name === route)?.measures,
+    (route) => [...ENDPOINTS, ...ALIASES, ...LISTS, ...LOOKUP].find(({ name }) => name === route)?.measures,
   );
   return found.includes(undefined) ? undefined : [...new Set(found.flatMap((measures) => measures ?? []))];
 }
@@ -54,7 +54,9 @@ function reference(
 
 export const REFERENCE: readonly ReferencePage[] = [
   ...RESOURCES.map((resource) => {
-    const documents = documentsOf(resource).map(({ route }) => [route]);
+    const documents = documentsOf(resource).map(({ route }) =>
+      route === resource.record.route ? [route, aliasRoute(resource.kind)] : [route],
+    );
     const one = capitalized(withArticle(resource.kind));
     const what = `${one}: its record${documents.length > 1 ? ' and its history' : ''}`;
     return reference(resource.plural, capitalized(resource.plural), what, documents);

@@ -1,4 +1,6 @@
 /** The endpoints of the specification. */
+import { KINDS, type Kind } from '../schema/field.js';
+import { capitalized } from '../schema/words.js';
 import type { Endpoint, IdParameter } from './route.js';
 import { PATHS } from './paths.js';
 
@@ -51,6 +53,30 @@ export const RECORDS: readonly Endpoint[] = [
     measures: ['items'],
   },
 ];
+
+/** The name of the route of a kind's records by the ids of the platform. */
+export const aliasRoute = (kind: Kind): string => `${kind}-by-platform-id`;
+
+/** The same records by the ids of the platform that are plain. */
+export const ALIASES: readonly Endpoint[] = KINDS.map((kind) => ({
+  name: aliasRoute(kind),
+  path: `/api/v1/${kind}/platform/{platform_id}`,
+  operation: `get${capitalized(kind)}ByPlatformId`,
+  class: 'record',
+  tag: kind,
+  description: `The record of one ${kind}, by its id on the platform`,
+  parameters: [
+    {
+      name: 'platform_id',
+      in: 'path',
+      type: 'platform_id',
+      description: `id of the ${kind} on the platform, where it is plain; the look-up has all others`,
+    },
+  ],
+  absent: `no ${kind} has the path of the platform id {platform_id}; /api/v1/lookup finds those that have none`,
+  measures: [`${kind}s.platform_id`],
+  aliases: kind,
+}));
 
 export const ENDPOINTS: readonly Endpoint[] = [
   { name: 'index', path: PATHS.base, class: 'summary', description: 'Machine-readable index of the API' },

@@ -2,6 +2,7 @@
  * How the values of parameters are written in URLs and file names, and as the integers that keys
  * are. Ascending keys are the order of a route's documents.
  */
+import { enumerated } from '../schema/measured.js';
 
 interface KeyForm {
   /** The text, as part of a regular expression; not every match is the text of a key. */
@@ -36,7 +37,20 @@ const FORMS: Readonly<Record<string, KeyForm>> = {
 /** The texts of parameters that are no keys: the index has none of the files. */
 const TEXTS: Readonly<Record<string, string>> = {
   asset: '[a-z][a-z0-9-]*-[0-9a-f]{10}',
+  platform_id: '[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}',
 };
+
+/** What an id of the platform with a path doesn't end in: static hosts would take it for the name of a file. */
+export const UNPLAIN_ENDS = ['.json', '.gz', '.br', '.html'] as const;
+
+/** What such an id is. */
+export const PLATFORM_ID_TEXT = `1 to 100 letters, digits, ".", "_" and "-", not beginning with "." or ending in ${enumerated(UNPLAIN_ENDS, 'or')}`;
+
+const PLAIN = new RegExp(`^${TEXTS['platform_id']}$`);
+
+/** Whether an id of the platform can be a part of a path, and of the name of a file, as it is. */
+export const isPlainId = (text: string): boolean =>
+  PLAIN.test(text) && !UNPLAIN_ENDS.some((end) => text.endsWith(end));
 
 /** The texts of a parameter, by its name in templates, as part of a regular expression. */
 export const textPattern = (parameter: string): string => TEXTS[parameter] ?? keyForm(parameter).pattern;

@@ -14,6 +14,8 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 const TEXT = 'text/plain; charset=utf-8';
 /** Not registered; what registries of modules send, and Deno takes for TypeScript. */
 const TYPESCRIPT = 'application/typescript; charset=utf-8';
+/** Not registered, either. */
+const PYTHON = 'text/x-python; charset=utf-8';
 const SVG = 'image/svg+xml';
 const ICON = 'image/vnd.microsoft.icon';
 const PNG = 'image/png';
@@ -86,6 +88,8 @@ export const pageRoutes = (paths: typeof PATHS): readonly UnlistedRoute[] => [
   ...DOCUMENTATION.map(documentationPage),
   file('client', paths.client, TYPESCRIPT, 'Client in TypeScript, with the types of all documents'),
   file('client-changes', paths.clientChanges, TYPESCRIPT, 'What follows changes with that client'),
+  file('client-follow', paths.clientFollow, PYTHON, 'Script that keeps a copy of the database current'),
+  file('client-mirror', paths.clientMirror, PYTHON, 'Script that keeps a copy of all files current'),
   file('embed', paths.embed, SCRIPT, 'Script that shows what was measured of a record in any page'),
   file('documentation-search', SEARCH_PATH, JSON_TYPE, 'What the search field of the documentation finds'),
   page('downloads-page', paths.bulk, 'Page about the bulk downloads'),

@@ -7,12 +7,11 @@ export const PATHS = {
   base: '/api/v1',
   docs: '/developers',
   description: '/api/v1/openapi.json',
-  /**
-   * The typed client, and what follows changes with it. Not among the pages: static hosts read 100 rules of
-   * headers, and have one for all of a folder whose files are of one type.
-   */
+  /** The typed client, what follows changes with it, and the scripts that keep a copy of the database or of all files. */
   client: '/clients/client.ts',
   clientChanges: '/clients/changes.ts',
+  clientFollow: '/clients/follow.py',
+  clientMirror: '/clients/mirror.py',
   /** The chart in pages of others, which name this path for years. */
   embed: '/embed.js',
   /** The page of the downloads, and the prefix of all of them. */

@@ -48,6 +48,14 @@ export interface PrefixParameter {
   readonly description: string;
 }
 
+/** An id of the platform that is plain (see keys.ts). In every template its name is `platform_id`. */
+export interface PlatformIdParameter {
+  readonly name: 'platform_id';
+  readonly in: 'path';
+  readonly type: 'platform_id';
+  readonly description: string;
+}
+
 /** The name of an asset without its extension. In every template its name is `asset`. */
 export interface AssetParameter {
   readonly name: 'asset';
@@ -66,7 +74,8 @@ export interface IntegerParameter {
   readonly description: string;
 }
 
-export type Parameter = IdParameter | PrefixParameter | AssetParameter | IntegerParameter;
+export type Parameter =
+  IdParameter | PrefixParameter | PlatformIdParameter | AssetParameter | IntegerParameter;
 
 /** A URL template and the template of the files it serves; both use `{parameter}`. */
 export interface Route {
@@ -101,6 +110,11 @@ export interface Route {
    * route's.
    */
   readonly requires?: string;
+  /**
+   * The name of a route of records. The files of this one are further names of some of that route's
+   * documents, by a parameter of its own: aliases.
+   */
+  readonly aliases?: string;
 }
 
 /** A route that is no endpoint; its bucket is `api` by default. */
@@ -109,8 +123,9 @@ export type UnlistedRoute = Omit<Route, 'bucket'> & Partial<Pick<Route, 'bucket'
 /** A route with a JSON response; its file has the name of its path by default. */
 export type Endpoint = Omit<Route, 'file' | 'type' | 'bucket'> & Partial<Pick<Route, 'file'>>;
 
-/** Whether a route has files, as opposed to serving those of another one. */
-export const hasFiles = ({ requires }: Pick<Route, 'requires'>): boolean => requires === undefined;
+/** Whether a route has files of its own, as opposed to serving those of another one. */
+export const hasFiles = ({ requires, aliases }: Pick<Route, 'requires' | 'aliases'>): boolean =>
+  requires === undefined && aliases === undefined;
 
 /** Whether a route serves an API document or a feed, as opposed to anything derived from them. */
 export const isDocument = ({ path, class: cacheClass }: Pick<Route, 'path' | 'class'>): boolean =>

@@ -2,7 +2,7 @@
  * The route table: every URL of the service. The index, the routes that the proxy reads, the links
  * in records and the file names are derived from it.
  */
-import { ENDPOINTS } from './endpoints.js';
+import { ALIASES, ENDPOINTS } from './endpoints.js';
 import { EXPORT_ROUTES } from './exports.js';
 import { FEED_ROUTES } from './feeds.js';
 import { LOOKUP } from './lookup.js';
@@ -57,6 +57,7 @@ export const ROUTES: readonly Route[] = [
   ...ENDPOINTS.map(complete),
   ...LOOKUP.map(complete),
   ...LISTS.map(complete),
+  ...ALIASES.map(complete),
   ...[...EXPORT_ROUTES, ...FEED_ROUTES].map(unlisted),
   ...PUBLISHING.map(complete),
   unlisted(BUNDLE),

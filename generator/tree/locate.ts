@@ -1,6 +1,6 @@
 /** Finds the route and key of a file, by the templates of the routes. */
 import { filler } from '../routes/route.js';
-import { keyForm, templatePattern } from '../routes/keys.js';
+import { keyForm, templatePattern, textPattern } from '../routes/keys.js';
 import { CODINGS } from './codings.js';
 import type { PublishedRoute } from './published-routes.js';
 
@@ -10,7 +10,7 @@ const patternOf = (file: string): RegExp =>
 
 /** `group/{id}/history.json` -> patterns of `group` and of `group/{id}`. */
 export function folderPatterns(routes: readonly PublishedRoute[]): readonly RegExp[] {
-  const folders = routes.flatMap(({ file }) => {
+  const folders = routes.filter(isKeyed).flatMap(({ file }) => {
     const parts = file.split('/').slice(0, -1);
     return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
   });
@@ -24,10 +24,21 @@ export interface Located<R extends PublishedRoute = PublishedRoute> {
   readonly key: number;
 }
 
+/** Only the lists know the keys of further names. */
+const isKeyed = ({ aliases }: PublishedRoute): boolean => aliases === undefined;
+
+/** The names of files that are further names of documents, and of their siblings. */
+export function aliasPatterns(routes: readonly PublishedRoute[]): (name: string) => boolean {
+  const patterns = routes
+    .filter((route) => !isKeyed(route))
+    .map(({ file }) => new RegExp(`^${templatePattern(file, textPattern)}$`));
+  return (name) => namesOfDocuments(name).some(([text]) => patterns.some((pattern) => pattern.test(text)));
+}
+
 const fileOf = ({ file }: PublishedRoute): string => file;
 
 /**
- * Finds the route of a file: its template, or a sibling's, yields exactly that path.
+ * Finds the route of a file, but for aliases: its template, or a sibling's, yields exactly that path.
  * @param templateOf what is matched: with `urlTemplate`, URLs are found instead of files
  */
 export function locator<R extends PublishedRoute>(
@@ -36,7 +47,7 @@ export function locator<R extends PublishedRoute>(
 ): (name: string) => Located<R> | undefined {
   const literals = new Map(routes.map((route) => [templateOf(route), route]));
   const matchers = routes
-    .filter((route) => templateOf(route).includes('{'))
+    .filter((route) => isKeyed(route) && templateOf(route).includes('{'))
     .map((route) => {
       const template = templateOf(route);
       const { keyOf } = keyForm(/\{(\w+)\}/.exec(template)?.[1] ?? '');

@@ -5,7 +5,10 @@ import { PATHS } from '../routes/paths.js';
 import { BUNDLE } from '../routes/publishing.js';
 
 /** The part of a route that locates its files and URLs. */
-export type PublishedRoute = Pick<Route, 'name' | 'path' | 'file' | 'class' | 'parameters' | 'requires'>;
+export type PublishedRoute = Pick<
+  Route,
+  'name' | 'path' | 'file' | 'class' | 'parameters' | 'requires' | 'aliases'
+>;
 
 /** The publisher's own routes, derived from the commit instead of the register. */
 const OWN = new Set(['snapshot', 'changes', BUNDLE.name, 'feed-snapshots', 'feed-snapshots-json']);
@@ -15,13 +18,19 @@ export const isOwn = ({ name }: Pick<PublishedRoute, 'name'>): boolean => OWN.ha
 export const isFormer = ({ name }: Pick<PublishedRoute, 'name'>): boolean => name.startsWith(FORMER);
 
 /** Whether a route has documents: files that follow from the register. */
-export const hasDocuments = (route: Pick<PublishedRoute, 'name' | 'requires'>): boolean =>
+export const hasDocuments = (route: Pick<PublishedRoute, 'name' | 'requires' | 'aliases'>): boolean =>
   hasFiles(route) && !isOwn(route) && !isFormer(route);
 
 /** Whether the digest covers a route's documents: all but the downloads, with what describes them. */
-export const isInDigest = (route: Pick<PublishedRoute, 'name' | 'path' | 'requires'>): boolean =>
+export const isInDigest = (route: Pick<PublishedRoute, 'name' | 'path' | 'requires' | 'aliases'>): boolean =>
   hasDocuments(route) && route.path !== PATHS.bulk && !route.path.startsWith(`${PATHS.bulk}/`);
 
 /** The paths of pages that are there only along with a document of a route. */
 export const pagesOf = ({ name }: PublishedRoute, table: readonly PublishedRoute[]): readonly string[] =>
   table.flatMap(({ requires, path }) => (requires === name ? [path] : []));
+
+/** The route whose files are further names of a route's documents. */
+export const aliasOf = (
+  { name }: PublishedRoute,
+  table: readonly PublishedRoute[],
+): PublishedRoute | undefined => table.find(({ aliases }) => aliases === name);

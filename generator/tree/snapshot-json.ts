@@ -1,7 +1,7 @@
 /**
  * What a snapshot.json of this format may say. What passes can be written into a header, a
  * configuration or a terminal without further checks, and the proxy takes it into service. The
- * proxy has a check of its own, since it trusts no generator.
+ * proxy checks again that no file is outside of the tree, and that no value splits a header.
  */
 import { z } from 'zod';
 import { Failure } from '../base/errors.js';

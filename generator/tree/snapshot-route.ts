@@ -35,6 +35,7 @@ const parameter = z.discriminatedUnion('in', [
   z.discriminatedUnion('type', [
     pathParameter('id', parameterName),
     pathParameter('prefix', z.literal('prefix')),
+    pathParameter('platform_id', z.literal('platform_id')),
     pathParameter('asset', z.literal('asset')),
   ]),
   query,
@@ -83,10 +84,15 @@ export const routeSchema = z.looseObject({
     'Name of a route: unless its document with the same parameters is published, the response is a 404.',
     'group',
   ),
+  aliases: described(
+    z.string().exactOptional(),
+    'Name of a route: the files of this one are further names of some of its documents.',
+    'group',
+  ),
 });
 
 /** The part that locates its files. */
 export const locatedRoute = routeSchema
-  .pick({ name: true, path: true, file: true, class: true, parameters: true, requires: true })
+  .pick({ name: true, path: true, file: true, class: true, parameters: true, requires: true, aliases: true })
   .loose();
 export type LocatedRoute = z.infer<typeof locatedRoute>;

@@ -20,17 +20,14 @@ export interface Stream extends ByteRange {
 /** A response as a value. For HEAD, the body is not sent. */
 export interface Answer {
   readonly status: number;
-  /** A flat list of name, value, name, value …; Node adds Date and the connection's own. */
   readonly headers: string[];
-  /** Undefined for 204, 304 and 308, and for a file that is streamed. */
-  readonly body: Buffer | undefined;
-  /** What is streamed instead of a body. */
+  readonly body?: Buffer | undefined;
+  /** Instead of a body. */
   readonly stream?: Stream | undefined;
-  /** The cost of a download, in tokens: 0 without content, else up to 1. */
-  readonly downloadCost: number;
+  /** What a download with content costs, in tokens: up to 1. */
+  readonly downloadCost?: number;
 }
 
-const VARY: HeaderList = ['Vary', 'Accept-Encoding'];
 const NO_HEADERS: HeaderList = [];
 
 /**
@@ -52,7 +49,7 @@ export function content(
   if (whole === undefined) return undefined;
   // Downloads have compressed variants of their own.
   const { compressed_from: compressedFrom = Number.POSITIVE_INFINITY } = active.snapshot;
-  const varies = whole.size >= compressedFrom && match.route.class !== 'download';
+  const varies = whole.size >= compressedFrom && context.class !== 'download';
   let file = whole;
   if (varies) {
     for (const coding of acceptedCodings(headers['accept-encoding'])) {
@@ -64,108 +61,70 @@ export function content(
 
   const outcome = evaluatePreconditions(headers, file);
   if (outcome === 'failed') return problem(context, 'precondition_failed');
-  if (outcome === 'not_modified') return withoutBody(304, describe(match, file, varies, NO_HEADERS));
+  if (outcome === 'not_modified') return { status: 304, headers: describe(match, file, varies) };
   // Range is defined only for GET (RFC 9110 §14.2).
   const isRanged = headers.range !== undefined && method === 'GET' && isRangeCurrent(headers, file);
-  const range = isRanged ? parseRange(headers.range ?? '', file.size) : undefined;
+  const { coding, size, bytes } = file;
+  const range = isRanged ? parseRange(headers.range ?? '', size) : undefined;
   if (range === 'unsatisfiable') {
     const asked = headers.range?.slice(0, QUOTED_MAX_LENGTH);
-    const detail = `range "${asked}": expected one that starts within the ${file.size} bytes of the file`;
-    return problem(context, 'range_not_satisfiable', detail, ['Content-Range', `bytes */${file.size}`]);
+    const detail = `range "${asked}": expected one that starts within the ${size} bytes of the file`;
+    return problem(context, 'range_not_satisfiable', detail, ['Content-Range', `bytes */${size}`]);
   }
-  return withBody(context, match, file, varies, range);
-}
-
-/**
- * 200, or 206 with a part of the content. A 206 repeats all headers even with If-Range, where RFC
- * 9110 §15.3.7 would permit fewer: an intermediate cache may not have them.
- */
-function withBody(
-  { active: { root, snapshot } }: RequestContext,
-  match: FileMatch,
-  file: PublishedFile,
-  varies: boolean,
-  range: ByteRange | undefined,
-): Answer {
-  const { coding, size, bytes } = file;
   const { first, last } = range ?? { first: 0, last: size - 1 };
   const length = last + 1 - first;
-  const headers = describe(match, file, varies, match.route.contentHeaders);
-  if (coding !== undefined) headers.push('Content-Encoding', coding);
-  if (range !== undefined) headers.push('Content-Range', `bytes ${first}-${last}/${size}`);
-  headers.push('Content-Length', String(length));
+  // A 206 repeats all headers even with If-Range, where RFC 9110 §15.3.7 would permit fewer: an
+  // intermediate cache may not have them.
+  const described = describe(match, file, varies);
+  described.push(...match.route.contentHeaders);
+  if (coding !== undefined) described.push('Content-Encoding', coding);
+  if (range !== undefined) described.push('Content-Range', `bytes ${first}-${last}/${size}`);
+  described.push('Content-Length', String(length));
   return {
     status: range === undefined ? 200 : 206,
-    headers,
+    headers: described,
     body: range === undefined ? bytes : bytes?.subarray(first, last + 1),
-    stream: bytes === undefined ? { root, file, first, last } : undefined,
-    downloadCost: downloadCost(length, size, snapshot.limits.download.token_bytes),
+    stream: bytes === undefined ? { root: active.root, file, first, last } : undefined,
+    downloadCost: downloadCost(length, size, active.snapshot.limits.download.tokenBytes),
   };
 }
 
-/** The headers of a representation. */
-function describe(
-  { route, required }: FileMatch,
-  { etag, lastModified }: PublishedFile,
-  varies: boolean,
-  contentHeaders: HeaderList,
-): string[] {
-  return [
-    ...route.headers,
-    ...(required?.headers ?? NO_HEADERS),
-    'ETag',
-    etag,
-    'Last-Modified',
-    lastModified,
-    ...(varies ? VARY : NO_HEADERS),
-    ...contentHeaders,
-  ];
+/** The headers of a representation, without those of its content. */
+function describe({ route, required }: FileMatch, file: PublishedFile, varies: boolean): string[] {
+  const headers = [...route.headers, ...(required?.headers ?? NO_HEADERS)];
+  headers.push('ETag', file.etag, 'Last-Modified', file.lastModified);
+  if (varies) headers.push('Vary', 'Accept-Encoding');
+  return headers;
 }
 
-/** The least that a download costs, however small or short a range. */
-const LEAST_DOWNLOAD_COST = 0.01;
-
-/**
- * A file of `tokenBytes` or more costs one token, a smaller one its share of that, and a range its
- * share of the file's cost. All in bytes.
- */
+/** A file of `tokenBytes` or more costs a token, a smaller one its share, a range its share of that. */
 export function downloadCost(length: number, size: number, tokenBytes: number): number {
-  return Math.max(LEAST_DOWNLOAD_COST, length / Math.max(size, tokenBytes));
+  // At least a hundredth, however small.
+  return Math.max(0.01, length / Math.max(size, tokenBytes));
 }
-
-const withoutBody = (status: number, headers: string[]): Answer => ({
-  status,
-  headers,
-  body: undefined,
-  downloadCost: 0,
-});
 
 /** 308: the method is preserved (RFC 9110 §15.4.9). */
-export const redirect = ({ active, bucket }: RequestContext, location: string): Answer =>
-  withoutBody(308, [...active.headers[bucket].notFound, 'Location', location, 'Content-Length', '0']);
+export const redirect = ({ active, bucket }: RequestContext, location: string): Answer => ({
+  status: 308,
+  headers: [...active.headers[bucket].notFound, 'Location', location, 'Content-Length', '0'],
+});
 
 /** 204 to OPTIONS, for CORS preflights and other clients. */
-export const options = ({ active, bucket }: RequestContext): Answer =>
-  withoutBody(204, [...active.headers[bucket].options]);
+export const options = ({ active, bucket }: RequestContext): Answer => ({
+  status: 204,
+  headers: [...active.headers[bucket].options],
+});
 
-/** Retry-After while nothing is published. 10 s. */
-const RETRY: HeaderList = ['Retry-After', '10'];
-
-/** 503: the published tree is gone. */
-export const noSnapshot = (context: RequestContext, detail: string): Answer =>
-  problem(context, 'no_snapshot', detail, RETRY);
+/** While nothing is published. 10 s. */
+export const RETRY: HeaderList = ['Retry-After', '10'];
 
 const PROBLEM_HEADERS: HeaderList = ['Content-Type', 'application/problem+json'];
-/** On both forms of an error that also has a page. */
-const VARY_ACCEPT: HeaderList = ['Vary', 'Accept'];
 
 /**
  * An error as problem details (RFC 9457): six keys in this order, with the extension `error`. Where
  * people open pages, a client that prefers HTML gets the page of the error, if there is one.
  *
- * @param detail what was requested (the value in quotes) and what was expected; no final period. If
- * undefined, the detail of all errors with this code
- * @param extra headers of this error only
+ * @param detail what was requested and expected; by default, that of all errors with this code
  */
 export function problem(
   { active, bucket, match, allowance, accept }: RequestContext,
@@ -176,75 +135,62 @@ export function problem(
   const { status, title, detail: usual } = active.snapshot.errors[code];
   const page = findErrorPage(active, match, code);
   const form = page !== undefined && prefersHtml(accept) ? page : undefined;
-  const type = `${active.documentation}#error-${code}`;
-  const body = form?.body ?? problemBody(type, title, status, detail ?? usual ?? title, match.path, code);
+  const body =
+    form?.body ??
+    jsonBody({
+      type: `${active.documentation}#error-${code}`,
+      title,
+      status,
+      detail: detail ?? usual ?? title,
+      instance: instanceOf(match.path),
+      error: code,
+    });
   const isStorable = status === 404;
-  const { notFound, error } = active.headers[bucket];
-  const headers = [
-    ...(isStorable ? notFound : error),
-    ...extra,
-    // Only if the response is not storable: a cache would repeat one client's state to others.
-    ...(isStorable || allowance === undefined
-      ? NO_HEADERS
-      : ['RateLimit', `"${allowance.bucket}";r=${allowance.remaining};t=${allowance.nextTokenSeconds}`]),
-    ...(page === undefined ? NO_HEADERS : VARY_ACCEPT),
-    ...(form?.headers ?? PROBLEM_HEADERS),
-    'Content-Length',
-    String(body.length),
-  ];
-  return { status, headers, body, downloadCost: 0 };
+  const headers = [...active.headers[bucket][isStorable ? 'notFound' : 'error'], ...extra];
+  // Not if the response is storable: a cache would repeat one client's state to others.
+  if (!isStorable && allowance !== undefined)
+    headers.push(
+      'RateLimit',
+      `"${allowance.bucket}";r=${allowance.remaining};t=${allowance.nextTokenSeconds}`,
+    );
+  // On both forms.
+  if (page !== undefined) headers.push('Vary', 'Accept');
+  headers.push(...(form?.headers ?? PROBLEM_HEADERS), 'Content-Length', String(body.length));
+  return { status, headers, body };
 }
 
-/** Longer paths from clients are cut in `instance`. */
-const INSTANCE_MAX_LENGTH = 256;
+/** At most 256 characters of a path. A split escape is removed, so that it stays a URI reference. */
+const instanceOf = (path: string): string => uriReference(path.slice(0, 256).replace(/%.?$/, ''));
 
-function problemBody(
-  type: string,
-  title: string,
-  status: number,
-  detail: string,
-  path: string,
-  error: ErrorCode,
-): Buffer {
-  // A split escape is removed, so that it stays a URI reference.
-  const instance = uriReference(path.slice(0, INSTANCE_MAX_LENGTH).replace(/%.?$/, ''));
-  return Buffer.from(JSON.stringify({ type, title, status, detail, instance, error }));
-}
+const jsonBody = (problem: object): Buffer => Buffer.from(JSON.stringify(problem));
 
 /** The headers of every response before the first snapshot: readable by any script, not storable. */
-const UNPUBLISHED_HEADERS: HeaderList = [
-  'Access-Control-Allow-Origin',
-  '*',
-  'Access-Control-Expose-Headers',
-  'ETag, Retry-After, RateLimit, RateLimit-Policy, Content-Range, Accept-Ranges, Age, Content-Disposition, Link',
-  'Cross-Origin-Resource-Policy',
-  'cross-origin',
-  'X-Content-Type-Options',
-  'nosniff',
-  'RateLimit-Policy',
-  '"api";q=60;w=60',
-  'Cache-Control',
-  'no-store',
-];
+const UNPUBLISHED_HEADERS: HeaderList = Object.entries({
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers':
+    'ETag, Retry-After, RateLimit, RateLimit-Policy, Content-Range, Accept-Ranges, Age, Content-Disposition, Link',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'X-Content-Type-Options': 'nosniff',
+  'RateLimit-Policy': '"api";q=60;w=60',
+  'Cache-Control': 'no-store',
+}).flat();
 
 /** The header of a 405, and of the 204 before the first snapshot. */
 export const ALLOW: HeaderList = ['Allow', 'GET, HEAD, OPTIONS'];
 
 /** What responds to every request before the first snapshot: 204 to OPTIONS, otherwise 503. */
 export function unpublished({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): Answer {
-  if (method === 'OPTIONS') return withoutBody(204, [...UNPUBLISHED_HEADERS, ...ALLOW]);
-  const [path = ''] = url.split('?', 1);
-  // Relative, as no base URL is known.
-  const type = '/developers#error-no_snapshot';
-  const body = problemBody(
-    type,
-    'No snapshot yet',
-    503,
-    'nothing has been published yet',
-    path,
-    'no_snapshot',
-  );
+  if (method === 'OPTIONS') return { status: 204, headers: [...UNPUBLISHED_HEADERS, ...ALLOW] };
+  const body = jsonBody({
+    // Relative, as no base URL is known.
+    type: '/developers#error-no_snapshot',
+    title: 'No snapshot yet',
+    status: 503,
+    detail: 'nothing has been published yet',
+    instance: instanceOf(url.replace(/\?.*/s, '')),
+    error: 'no_snapshot',
+  });
   const length = ['Content-Length', String(body.length)];
   const headers = [...UNPUBLISHED_HEADERS, ...RETRY, ...PROBLEM_HEADERS, ...length];
-  return { status: 503, headers, body, downloadCost: 0 };
+  return { status: 503, headers, body };
 }

@@ -1,65 +1,39 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import type { RequestListener } from 'node:http';
 
-import { createLimits, type Allowance, type Limits, type Share } from '../limiter/buckets.js';
+import { contextOf, createLimits, type SharedBuckets } from '../limiter/buckets.js';
 import { createClientAddress, type RangeMatcher } from '../limiter/clients.js';
-import { DEFAULT_QUOTAS } from '../limiter/gcra.js';
 import { errorCode, rateLimitedLog, type Dependencies } from '../log.js';
 import type { Metrics } from '../operations.js';
 import { Files } from '../tree/files.js';
 import type { Snapshots } from '../tree/snapshot.js';
 import { NOTHING_HERE } from '../tree/target.js';
-import {
-  ALLOW,
-  content,
-  noSnapshot,
-  options,
-  problem,
-  redirect,
-  unpublished,
-  type Answer,
-} from './answer.js';
-import {
-  createContext,
-  createMessageClasses,
-  findViolation,
-  requireContext,
-  type MessageClasses,
-  type RequestContext,
-} from './request.js';
+import { ALLOW, content, options, problem, redirect, RETRY, unpublished, type Answer } from './answer.js';
+import { createContext, createMessageClasses, findViolation, type RequestContext } from './request.js';
 import { write, writeStream } from './send.js';
 
-/** The proxy's request handling. */
-export interface App {
-  readonly listener: RequestListener;
-  /** The classes from which the server creates requests and responses. */
-  readonly messages: MessageClasses;
-  readonly files: Files;
-  readonly limits: Limits;
-}
+export type App = ReturnType<typeof createApp>;
 
 export interface AppOptions extends Dependencies {
   /** Started by the caller. */
   readonly snapshots: Snapshots;
-  /** Undefined if nobody can read them. */
   readonly metrics: Metrics | undefined;
   /** Proxies whose X-Forwarded-For is trusted. */
   readonly isTrusted: RangeMatcher;
-  /** Shares the buckets with other proxies. */
-  readonly share?: Share | undefined;
+  /** Of several proxies. */
+  readonly shared?: SharedBuckets | undefined;
 }
 
 /** Lines caused by requests, such as a failing disk, are logged once per 1000 ms (= 1 second). */
 const FAILURE_LOG_MS = 1_000;
 
 /** Creates the proxy as a request listener. What happens to a request is told in order of time. */
-export function createApp({ snapshots, metrics, isTrusted, share, clock, log }: AppOptions): App {
+export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }: AppOptions) {
   const app = express();
   const clientAddress = createClientAddress(app, isTrusted, { clock, log });
   const logFailure = rateLimitedLog({ clock, log }, FAILURE_LOG_MS);
   const files = new Files({ clock, log });
-  let quotas = snapshots.current?.quotas ?? DEFAULT_QUOTAS;
-  const limits = createLimits(quotas, clock, share);
+  const limits = createLimits(clock, shared);
 
   /** Before the first snapshot, a 503 that is not counted. Everything after this has a snapshot. */
   const listener: RequestListener = (request, response) => {
@@ -69,45 +43,29 @@ export function createApp({ snapshots, metrics, isTrusted, share, clock, log }: 
     if (violation !== undefined) response.shouldKeepAlive = false;
     // Read while the socket is certain to be open.
     request.clientAddress = clientAddress(request);
-    if (current === undefined) {
-      write(request, response, unpublished(request));
-      return;
-    }
-    if (current.quotas !== quotas) {
-      quotas = current.quotas;
-      limits.setQuotas(quotas);
-    }
-    request.context = createContext(current, request, request.url ?? '', violation);
+    if (current === undefined) return write(request, response, unpublished(request));
+    limits.setQuotas(current.snapshot.limits);
     // Express parses request.url before its first middleware, and responds by itself if it can't.
-    // It routes only one path here; the real target is in the context.
+    // It routes only one path here.
+    request.originalUrl = request.url ?? '';
     request.url = '/';
+    request.context = createContext(current, request, violation);
     app(request, response);
   };
 
   const serve: RequestHandler = async (request, response) => {
-    const free = answerWithoutToken(requireContext(request), request.method);
-    if (free !== undefined) {
-      write(request, response, free);
-      return;
-    }
-    const allowance = await limits.take(request, response);
-    if (allowance.refused) {
-      write(request, response, refuse(requireContext(request), allowance));
-      return;
-    }
+    const free = answerWithoutToken(contextOf(request), request.method);
+    if (free !== undefined) return write(request, response, free);
+    if (await limits.take(request, response)) return write(request, response, refuse(request));
     let answer = respond(request);
     // The context is a new one if a snapshot was published meanwhile.
-    const context = requireContext(request);
+    const context = contextOf(request);
     // The cost of a download depends on its response: HEAD, 304 and errors take nothing. The API's
     // token comes first, so that what it refuses looks at no file.
     const isCounted = context.bucket === 'download' && request.method === 'GET';
-    context.downloadCost = isCounted ? answer.downloadCost : 0;
-    if (context.downloadCost > 0) {
-      const left = await limits.takeDownload(request, response);
-      if (left.refused) {
-        write(request, response, refuse(context, left));
-        return;
-      }
+    if (isCounted && answer.downloadCost !== undefined) {
+      context.downloadCost = answer.downloadCost;
+      if (await limits.takeDownload(request, response)) return write(request, response, refuse(request));
     }
     // A file that is streamed may have been replaced since it was described.
     while (answer.stream !== undefined && request.method !== 'HEAD') {
@@ -117,8 +75,10 @@ export function createApp({ snapshots, metrics, isTrusted, share, clock, log }: 
     write(request, response, answer);
   };
 
-  const refuse = (context: RequestContext, { bucket, nextTokenSeconds }: Allowance): Answer => {
-    metrics?.refused(bucket);
+  const refuse = (request: express.Request): Answer => {
+    const context = contextOf(request);
+    const { bucket = context.bucket, nextTokenSeconds = 1 } = context.allowance ?? {};
+    metrics?.refusals.inc({ limiter: bucket });
     const seconds = String(nextTokenSeconds);
     const detail = `rate limit "${bucket}" exceeded: the next request is allowed in ${seconds} s`;
     return problem(context, 'rate_limited', detail, ['Retry-After', seconds]);
@@ -126,31 +86,30 @@ export function createApp({ snapshots, metrics, isTrusted, share, clock, log }: 
 
   /** The response to a GET or HEAD that may be answered, with the status and headers of a GET. */
   const respond = (request: express.Request): Answer => {
-    const context = requireContext(request);
+    const context = contextOf(request);
     const { active, match } = context;
     if (match.kind === 'redirect') return redirect(context, match.location);
     if (match.kind === 'refusal') return problem(context, match.code, match.detail);
     const answer = content(context, request, match, files);
-    if (context.cache !== undefined) metrics?.lookedUp(context.cache);
+    if (context.cache !== undefined) metrics?.lookups[context.cache].inc();
     if (answer !== undefined) return answer;
     // Copies delete records on a 404, so only a tree that exists may return it.
-    snapshots.look();
-    if (!snapshots.treeExists) return noSnapshot(context, 'the published tree is not there at present');
+    if (!snapshots.look())
+      return problem(context, 'no_snapshot', 'the published tree is not there at present', RETRY);
     if (snapshots.current === undefined || snapshots.current === active) {
       const { required, absent } = match;
       const isPageLost = required !== undefined && files.get(required.file, active) !== undefined;
       return problem(context, 'not_found', isPageLost ? NOTHING_HERE : absent);
     }
     // A snapshot was just published.
-    const { target, violation, allowance } = context;
-    request.context = createContext(snapshots.current, request, target, violation);
-    request.context.allowance = allowance;
+    request.context = createContext(snapshots.current, request);
+    request.context.allowance = context.allowance;
     return respond(request);
   };
 
   /** Disk errors and defects: details go to the operator's log, not to the client. */
   const handleError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
-    const context = requireContext(request);
+    const context = contextOf(request);
     const { match } = context;
     const reason = errorCode(error) ?? String(error);
     logFailure(`can't serve ${match.kind === 'file' ? match.file : match.path}: ${reason}`);

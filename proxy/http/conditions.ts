@@ -4,8 +4,7 @@ import type { PublishedFile } from '../tree/files.js';
 
 /** Conditional requests (RFC 9110 §13) and ranges (§14). Pure. */
 
-/** What identifies one state of a resource. */
-export type Validators = Pick<PublishedFile, 'etag' | 'lastModified'>;
+type Validators = Pick<PublishedFile, 'etag' | 'lastModified'>;
 
 /** A part of a representation, from 0, both ends inclusive. */
 export interface ByteRange {
@@ -13,15 +12,15 @@ export interface ByteRange {
   readonly last: number;
 }
 
-export type Outcome = 'proceed' | 'not_modified' | 'failed';
-
 /**
  * The result of the preconditions of a GET or HEAD, in the order of RFC 9110 §13.2.2. A malformed
  * list of entity tags matches nothing, but dates are then still ignored: a needless 200 is better
  * than a wrong 304.
  */
-export function evaluatePreconditions(request: IncomingHttpHeaders, validators: Validators): Outcome {
-  const { etag, lastModified } = validators;
+export function evaluatePreconditions(
+  request: IncomingHttpHeaders,
+  { etag, lastModified }: Validators,
+): 'proceed' | 'not_modified' | 'failed' {
   const match = request['if-match'];
   if (match !== undefined) {
     if (!anyTagMatches(match, etag, 'strong')) return 'failed';
@@ -89,15 +88,14 @@ const BYTE_RANGE = /^bytes=[ \t,]*(\d*)-(\d*)[ \t,]*$/i;
  */
 export function parseRange(field: string, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, start = '', end = ''] = BYTE_RANGE.exec(field) ?? [];
-  if (start === '') return end === '' ? undefined : suffix(Number(end), size);
+  if (start === '') {
+    // The last bytes. An empty file is sent whole, since Content-Range can't describe it.
+    if (end !== '' && Number(end) === 0) return 'unsatisfiable';
+    if (end === '' || size === 0) return undefined;
+    return { first: Math.max(0, size - Number(end)), last: size - 1 };
+  }
   const first = Number(start);
   const last = end === '' ? Number.POSITIVE_INFINITY : Number(end);
   if (last < first) return undefined;
   return first < size ? { first, last: Math.min(last, size - 1) } : 'unsatisfiable';
-}
-
-/** The last `length` bytes. An empty file is sent whole, since Content-Range can't describe it. */
-function suffix(length: number, size: number): ByteRange | 'unsatisfiable' | undefined {
-  if (length === 0) return 'unsatisfiable';
-  return size === 0 ? undefined : { first: Math.max(0, size - length), last: size - 1 };
 }

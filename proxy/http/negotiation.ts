@@ -12,28 +12,22 @@ const MEMBER = new RegExp(
 const WEIGHT = /;[ \t]*q=([^; \t]*)/i;
 const VALID_WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** The weight of the first of some names (in lower case) that a client gives one; 0 if of none. */
-type Weigh = (...names: readonly string[]) => number;
-
 /**
- * Of several weights of a name, the highest counts.
+ * A function for the weight of the first of some names (in lower case) that a client gives one; 0 if of
+ * none. Of several weights of a name, the highest counts.
  *
  * @param isStrict whether no weight counts if any member is malformed, instead of the others
  */
-function parseWeights(field: string, isStrict: boolean): Weigh {
+function parseWeights(field: string, isStrict: boolean): (...names: readonly string[]) => number {
   const weights = new Map<string, number>();
-  for (const member of field.split(',')) {
-    const text = member.trim();
-    // Members may be empty (RFC 9110 §5.6.1.2).
-    if (text === '') continue;
-    const [, name, parameters = ''] = MEMBER.exec(text) ?? [];
+  // Members may be empty (RFC 9110 §5.6.1.2).
+  for (const member of field.split(',').filter((text) => text.trim() !== '')) {
+    const [, name = '', parameters = ''] = MEMBER.exec(member.trim()) ?? [];
     const [, weight = '1'] = WEIGHT.exec(parameters) ?? [];
-    if (name === undefined || !VALID_WEIGHT.test(weight)) {
-      if (isStrict) return () => 0;
-      continue;
-    }
     const key = name.toLowerCase();
-    weights.set(key, Math.max(weights.get(key) ?? 0, Number(weight)));
+    if (key !== '' && VALID_WEIGHT.test(weight))
+      weights.set(key, Math.max(weights.get(key) ?? 0, Number(weight)));
+    else if (isStrict) return () => 0;
   }
   return (...names) => weights.get(names.find((name) => weights.has(name)) ?? '') ?? 0;
 }

@@ -37,7 +37,7 @@ function setDeadline(response: ServerResponse, bytes: number): void {
 export function write(
   { method }: Pick<IncomingMessage, 'method'>,
   response: ServerResponse,
-  { status, headers, body }: Pick<Answer, 'status' | 'headers' | 'body'>,
+  { status, headers, body }: Answer,
 ): void {
   if (response.destroyed || response.headersSent) return;
   response.writeHead(status, headers);
@@ -45,35 +45,24 @@ export function write(
   pending.push({ response, body: method === 'HEAD' ? undefined : body });
 }
 
-/** Writes the pending responses. */
 function flush(): void {
   const all = pending;
   pending = [];
   for (const { response, body } of all) {
-    if (response.destroyed) continue;
+    const { socket, destroyed } = response;
+    if (destroyed) continue;
     response.sentStatus = response.statusCode;
     response.sentBytes = body?.length ?? 0;
-    const { socket } = response;
-    end(response, body);
+    // A single write: Node joins strings, but would pass two buffers to the kernel.
+    if (body !== undefined && body.length <= JOINED_MAX_BYTES && socket !== null) {
+      socket.cork();
+      response.write(body.toString('latin1'), 'latin1');
+      socket.uncork();
+      response.end();
+    } else response.end(body);
     // The system has not taken all of it.
     if (socket !== null && socket.writableLength > 0) setDeadline(response, response.sentBytes);
   }
-}
-
-/**
- * Writes headers and a short body in a single write: Node joins strings, but would pass two buffers
- * to the kernel, and end() needs no third write.
- */
-function end(response: ServerResponse, body: Buffer | undefined): void {
-  const { socket } = response;
-  if (body === undefined || body.length > JOINED_MAX_BYTES || socket === null) {
-    response.end(body);
-    return;
-  }
-  socket.cork();
-  response.write(body.toString('latin1'), 'latin1');
-  socket.uncork();
-  response.end();
 }
 
 /**

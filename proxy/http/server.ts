@@ -13,45 +13,28 @@ import { anonymize, canonicalAddress, clientKey, type RangeMatcher } from '../li
 import { errorCode, type AccessLog } from '../log.js';
 import type { Metrics } from '../operations.js';
 import type { App } from './app.js';
-import { endsConnection, responseClass } from './request.js';
+import { endsConnection } from './request.js';
 
 /** The HTTP server around the app: its bounds, what the parser refuses, and how it stops. */
 
-/** Request line and header fields together; beyond, a 431. 16 KiB. */
-const MAX_HEADER_BYTES = 16 * 1024;
-/** From a request's first byte to the end of its headers. 10 s. At most REQUEST_TIMEOUT_MS. */
-const HEADERS_TIMEOUT_MS = 10_000;
-/** The same to the end of its body, which is never read. 30 s. */
-const REQUEST_TIMEOUT_MS = 30_000;
-/** How often both are checked; with Node's 30 s, a client could stay three times as long. 5 s. */
-const TIMEOUT_CHECK_MS = 5_000;
-/**
- * Longer than the idle timeout of load balancers and CDNs (commonly 60 s), so that they close
- * connections first and no request is lost. 75 s.
- */
+/** Longer than load balancers and CDNs wait (60 s), so that they close first and no request is lost. 75 s. */
 export const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+const BOUNDS = {
+  // Request line and header fields together; beyond, a 431. 16 KiB.
+  maxHeaderSize: 16 * 1024,
+  // From a request's first byte to the end of its headers, 10 s, and of its body, which is never read, 30 s.
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  // How often both are checked; with Node's 30 s, a client could stay three times as long. 5 s.
+  connectionsCheckingInterval: 5_000,
+  keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+  // The app checks this: Node's response is chunked, and lacks the common headers.
+  requireHostHeader: false,
+};
 /** The most requests of a connection that wait for responses: no client needs more. */
 const MAX_UNANSWERED = 16;
-/**
- * While stopping, how long a connection may idle: a request may be on its way, which would find the
- * connection closed. Longer than most round trips. 500 ms.
- */
+/** While stopping, how long a connection may idle, since a request may be on its way. 500 ms. */
 const STOP_IDLE_MS = 500;
-
-export interface HttpServer {
-  /** Not listening yet. */
-  readonly server: Server;
-  /** Number of open connections. */
-  readonly connections: () => number;
-  /**
-   * Stops accepting, lets requests in flight finish, those on their way included, and closes
-   * connections that stay idle.
-   *
-   * @param boundMs the maximum duration; remaining connections are then cut
-   * @returns whether everything finished by itself
-   */
-  readonly stop: (boundMs: number) => Promise<boolean>;
-}
 
 export interface ServerOptions {
   /** Further connections are closed without a response, which would cost what the bound saves. */
@@ -60,26 +43,23 @@ export interface ServerOptions {
   readonly maxConnectionsPerClient: number;
   /** Peers exempt from the bound per client: proxies with the connections of many clients. */
   readonly isTrusted: RangeMatcher;
-  /** Undefined if nobody can read them. */
   readonly metrics: Metrics | undefined;
   readonly accessLog?: AccessLog | undefined;
 }
 
-/** What is known of a client's connection. */
+/** A client's connection. */
 interface Connection {
   readonly socket: Socket;
   /** Requests without a complete response. */
   unanswered: number;
-  /** The last request. */
+  /** The last one. */
   request: IncomingMessage | undefined;
   /** It ends with the last of its responses: what follows is dropped. */
   isEnding: boolean;
 }
 
-export function createHttpServer(
-  app: Pick<App, 'listener' | 'messages'>,
-  options: ServerOptions,
-): HttpServer {
+/** The server, not listening yet. */
+export function createHttpServer(app: Pick<App, 'listener' | 'messages'>, options: ServerOptions) {
   const { maxConnections, metrics, accessLog } = options;
   let isStopping = false;
 
@@ -103,18 +83,18 @@ export function createHttpServer(
       connection.unanswered -= 1;
       if (connection.isEnding && connection.unanswered === 0) connection.socket.destroySoon();
       const durationMs = performance.now() - startedMs;
-      const { sentStatus, sentBytes = 0 } = response;
-      metrics?.responded(responseClass(request), sentStatus, durationMs / 1000, sentBytes);
-      if (accessLog === undefined) return;
+      const { sentStatus: status = null, sentBytes: bytes = 0 } = response;
       const { context, method = null, clientAddress = peer } = request;
-      accessLog({
+      const { class: routeClass = 'unrouted', cache = null } = context ?? {};
+      metrics?.responded(routeClass, status, durationMs / 1000, bytes);
+      accessLog?.({
         method,
         path: context?.match.path ?? request.url?.replace(/\?.*/s, '') ?? null,
-        status: sentStatus ?? null,
-        bytes: sentBytes,
+        status,
+        bytes,
         duration_ms: Math.round(durationMs * 1000) / 1000,
-        class: responseClass(request),
-        cache: context?.cache ?? null,
+        class: routeClass,
+        cache,
         address: clientAddress === undefined ? null : anonymize(clientAddress),
         aborted: !response.writableFinished,
       });
@@ -125,26 +105,14 @@ export function createHttpServer(
     app.listener(request, response);
   };
 
-  const server = createServer(
-    {
-      ...app.messages,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-      // The app checks this: Node's response is chunked, and lacks the common headers.
-      requireHostHeader: false,
-    },
-    onRequest,
-  );
+  const server = createServer({ ...app.messages, ...BOUNDS }, onRequest);
   // A client may half-close its side after its last request (nc -N); by default Node would then
   // drop the response. The property is in lib/_http_server.js of every Node, but in no type.
   Object.assign(server, { httpAllowHalfOpen: true });
-  // By default Node drops fields beyond 1,000; MAX_HEADER_BYTES bounds their number.
+  // By default Node drops fields beyond 1,000; their size bounds their number.
   server.maxHeadersCount = 0;
   server.maxConnections = maxConnections;
-  server.on('drop', () => metrics?.connectionDropped('total'));
+  server.on('drop', () => metrics?.drops.inc({ reason: 'total' }));
   // A server may ignore unknown expectations (RFC 9110 §10.1.1); Node would respond with 417.
   server.on('checkExpectation', onRequest);
   // The body is not wanted: the response is sent at once, without a 100 (Continue).
@@ -172,8 +140,10 @@ export function createHttpServer(
   const connections = trackConnections(server, options);
   return {
     server,
-    connections: () => connections.size,
-    stop: (boundMs) => {
+    /** The number of open connections. */
+    connections: (): number => connections.size,
+    /** See stopServer(). */
+    stop: (boundMs: number): Promise<boolean> => {
       isStopping = true;
       return stopServer(server, connections, boundMs);
     },
@@ -202,11 +172,11 @@ const PARSER_STATUS = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', 408],
 ]);
 
+type Connections = ReadonlyMap<Duplex, Connection>;
+
 /** Tracks a server's connections, and drops those beyond the bound per client. */
-function trackConnections(
-  server: Server,
-  { maxConnectionsPerClient, isTrusted, metrics }: ServerOptions,
-): ReadonlyMap<Duplex, Connection> {
+function trackConnections(server: Server, options: ServerOptions): Connections {
+  const { maxConnectionsPerClient, isTrusted, metrics } = options;
   const connections = new Map<Duplex, Connection>();
   const counts = new Map<string, number>();
   server.on('connection', (socket) => {
@@ -215,7 +185,7 @@ function trackConnections(
       const client = clientKey(canonicalAddress(remoteAddress) ?? remoteAddress);
       const count = counts.get(client) ?? 0;
       if (count >= maxConnectionsPerClient) {
-        metrics?.connectionDropped('client');
+        metrics?.drops.inc({ reason: 'client' });
         socket.destroy();
         return;
       }
@@ -231,11 +201,14 @@ function trackConnections(
   return connections;
 }
 
-async function stopServer(
-  server: Server,
-  connections: ReadonlyMap<Duplex, Connection>,
-  boundMs: number,
-): Promise<boolean> {
+/**
+ * Stops accepting, lets requests in flight finish, those on their way included, and closes connections
+ * that stay idle.
+ *
+ * @param boundMs the maximum duration; remaining connections are then cut
+ * @returns whether everything finished by itself
+ */
+async function stopServer(server: Server, connections: Connections, boundMs: number): Promise<boolean> {
   let isClean = true;
   const bound = setTimeout(() => {
     isClean = false;

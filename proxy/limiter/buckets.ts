@@ -1,29 +1,40 @@
 import type { Request, Response } from 'express';
-import { rateLimit, type ClientRateLimitInfo, type Store } from 'express-rate-limit';
+import { rateLimit, type Store } from 'express-rate-limit';
 import { LRUCache } from 'lru-cache';
 
 import type { Clock } from '../log.js';
 import { copyText } from './clients.js';
-import { BUCKETS, decide, refund, type BucketName, type Decision, type Quota, type Quotas } from './gcra.js';
+import {
+  BUCKETS,
+  decide,
+  DEFAULT_QUOTAS,
+  refund,
+  type BucketName,
+  type Decision,
+  type Quota,
+  type Quotas,
+} from './gcra.js';
 
 /** The buckets of all clients in memory, and what a request takes from them. */
 
+const MAX_CLIENTS = 100_000;
+
 /**
- * express-rate-limit's store over GCRA buckets in this process's memory: 12 MB for 100,000 clients,
- * IPv4 or IPv6 (heapUsed after gc(), Node 20 with --expose-gc, minus that of an empty process).
+ * Buckets in this process's memory: 12 MB for 100,000 clients, IPv4 or IPv6 (heapUsed after gc(), Node
+ * 20 with --expose-gc, minus that of an empty process).
  *
  * HAZARD: an evicted client starts with a full bucket, so a client with 100,000 keys (a /39 of IPv6)
  * evades the limit. Evictions of clients in debt are counted.
  */
-export class MemoryStore implements Store {
+export class LocalBuckets {
   /** Clients evicted with tokens in use, since the start. */
   evictions = 0;
   readonly #clock: Clock;
   readonly #tats: LRUCache<string, number>;
   #quota: Quota;
 
-  /** @param options beyond `maxClients`, the least recently seen clients are evicted */
-  constructor({ quota, maxClients, clock }: { quota: Quota; maxClients: number; clock: Clock }) {
+  /** @param maxClients beyond it, the least recently seen clients are evicted */
+  constructor(quota: Quota, clock: Clock, maxClients = MAX_CLIENTS) {
     this.#quota = quota;
     this.#clock = clock;
     this.#tats = new LRUCache({
@@ -47,65 +58,30 @@ export class MemoryStore implements Store {
     this.#tats.clear();
   }
 
-  /** Clients in memory. */
   get size(): number {
     return this.#tats.size;
   }
 
-  /** Takes the cost in the key, or nothing. Synchronous, so no other request intervenes. */
-  increment(key: string): ClientRateLimitInfo {
-    const { client, cost } = parseKey(key);
-    const nowMs = this.#clock();
+  /** Takes the cost, or nothing. Synchronous, so no other request intervenes. */
+  take(client: string, cost: number): Decision {
     const tat = this.#tats.get(client);
-    const decision = decide(tat, nowMs, this.#quota, cost);
+    const decision = decide(tat, this.#clock(), this.#quota, cost);
     this.#tats.set(tat === undefined ? copyText(client) : client, decision.tat);
-    return rateLimitInfo(decision, this.#quota, nowMs);
+    return decision;
   }
 
-  /** Refunds what increment() took with the same key. */
-  decrement(key: string): void {
-    const { client, cost } = parseKey(key);
+  refund(client: string, cost: number): void {
     const tat = this.#tats.get(client);
     if (tat !== undefined) this.#tats.set(client, refund(tat, this.#clock(), this.#quota, cost));
   }
-
-  /** Fills a client's bucket. */
-  resetKey(key: string): void {
-    this.#tats.delete(parseKey(key).client);
-  }
 }
 
-/**
- * The key of a request: `CLIENT`, or `CLIENT@COST` if the cost is not 1. It carries the cost
- * because express-rate-limit passes nothing else to a store.
- *
- * @param cost in tokens, 0 < cost <= 1
- */
-export function formatKey(client: string, cost: number): string {
-  return cost === 1 ? client : `${client}@${cost}`;
-}
-
-/** @throws RangeError if the cost is not within (0, 1] */
-export function parseKey(key: string): { readonly client: string; readonly cost: number } {
-  const at = key.lastIndexOf('@');
-  if (at < 0) return { client: key, cost: 1 };
-  const cost = Number(key.slice(at + 1));
-  if (!(cost > 0 && cost <= 1)) throw new RangeError(`no cost in (0, 1]: ${key}`);
-  return { client: key.slice(0, at), cost };
-}
-
-/**
- * Converts a decision to express-rate-limit's terms: it refuses a request if `totalHits` exceeds
- * the limit. `resetTime` is now plus whole seconds, for Retry-After.
- */
-export function rateLimitInfo(
-  { allowed, used, nextTokenMs }: Decision,
-  { burst }: Quota,
-  nowMs: number,
-): ClientRateLimitInfo {
-  const resetTime = new Date(nowMs + Math.ceil(nextTokenMs / 1000) * 1000);
-  // The quota may have shrunk while waiting for Redis.
-  return { totalHits: allowed ? Math.min(used, burst) : burst + 1, resetTime };
+/** Buckets that other processes take from as well. When they can't be used, the local ones decide. */
+export interface SharedBuckets {
+  /** Undefined if they can't be used. */
+  take(bucket: BucketName, quota: Quota, client: string, cost: number): Promise<Decision | undefined>;
+  /** Returns whether they could be used. */
+  refund(bucket: BucketName, quota: Quota, client: string, cost: number): Promise<boolean>;
 }
 
 /** A client's bucket after a request. */
@@ -115,7 +91,6 @@ export interface Allowance {
   readonly remaining: number;
   /** Until the next token; after a refusal, Retry-After. At least 1. */
   readonly nextTokenSeconds: number;
-  readonly refused: boolean;
 }
 
 /** The part of a request's context that the limiter uses. */
@@ -130,48 +105,53 @@ export interface LimitedRequest {
   allowance: Allowance | undefined;
 }
 
-/** A store that shares a bucket with other processes, and has the local one for when it can't. */
-export type Share = (bucket: BucketName, local: MemoryStore, clock: Clock) => Store;
-
-/** @returns the client's bucket after the request, which says if that is refused */
-type Take = (request: Request, response: Response) => Promise<Allowance>;
-
-export interface Limits {
-  /** Takes a token of the API or of pages. */
-  readonly take: Take;
-  /** Takes the cost of a download, after `take`; a refusal gives the token of the API back. */
-  readonly takeDownload: Take;
-  /** A changed quota gives everyone a full bucket. */
-  setQuotas(quotas: Quotas): void;
-  /** This process's buckets, for metrics. */
-  readonly local: Readonly<Record<BucketName, { readonly size: number; readonly evictions: number }>>;
-}
-
-/** Number of clients in the buckets of this process. */
-const MAX_CLIENTS = 100_000;
+export type Limits = ReturnType<typeof createLimits>;
 
 /**
  * Creates limits per client. Pages and assets take from the page bucket, everything else from the
  * API bucket. A download then takes its cost from the download bucket, or nothing from either: the
  * API comes first, so that what it refuses costs no look at the file.
  */
-export function createLimits(quotas: Quotas, clock: Clock, share?: Share): Limits {
-  const createStore = (bucket: BucketName): { local: MemoryStore; store: Store } => {
-    const local = new MemoryStore({ quota: quotas[bucket], maxClients: MAX_CLIENTS, clock });
-    return { local, store: share?.(bucket, local, clock) ?? local };
+export function createLimits(clock: Clock, shared?: SharedBuckets) {
+  let quotas = DEFAULT_QUOTAS;
+  const localBuckets = (bucket: BucketName) => new LocalBuckets(quotas[bucket], clock);
+  const local = {
+    api: localBuckets('api'),
+    download: localBuckets('download'),
+    page: localBuckets('page'),
   };
-  const [api, download, page] = [createStore('api'), createStore('download'), createStore('page')];
-  const local = { api: api.local, download: download.local, page: page.local };
 
-  const takeFrom = (
-    bucket: BucketName,
-    { local, store }: ReturnType<typeof createStore>,
-    keyGenerator: (request: Request) => string,
-  ): Take => {
+  /**
+   * express-rate-limit's store. It gets nothing but a key: `CLIENT`, or `CLIENT@COST` of a download. It
+   * refuses a request if `totalHits` exceeds the limit. `resetTime` is in whole seconds, for Retry-After.
+   */
+  const storeOf = (bucket: BucketName): Store => {
+    const own = local[bucket];
+    const infoOf = ({ allowed, used, nextTokenMs }: Decision) => ({
+      // The quota may have shrunk while waiting for Redis.
+      totalHits: allowed ? Math.min(used, own.quota.burst) : own.quota.burst + 1,
+      resetTime: new Date(clock() + Math.ceil(nextTokenMs / 1000) * 1000),
+    });
+    return {
+      increment: (key) => {
+        const [client = '', cost = 1] = bucket === 'download' ? key.split('@') : [key];
+        const takeLocally = () => own.take(client, Number(cost));
+        if (shared === undefined) return infoOf(takeLocally());
+        const decided = shared.take(bucket, own.quota, client, Number(cost));
+        return decided.then((decision) => infoOf(decision ?? takeLocally()));
+      },
+      // Required by the type, but never called.
+      decrement: () => undefined,
+      resetKey: () => undefined,
+    };
+  };
+
+  /** Takes what the key says, and returns whether that is refused. */
+  const takeFrom = (bucket: BucketName, keyOf: (context: LimitedRequest) => string) => {
     const handler = rateLimit({
-      store,
-      limit: () => local.quota.burst,
-      keyGenerator,
+      store: storeOf(bucket),
+      limit: () => local[bucket].quota.burst,
+      keyGenerator: (request) => keyOf(contextOf(request)),
       requestPropertyName: 'rateLimit',
       // The proxy sets the headers: in a cacheable response, RateLimit would reach other clients.
       standardHeaders: false,
@@ -181,7 +161,7 @@ export function createLimits(quotas: Quotas, clock: Clock, share?: Share): Limit
       // It would respond to a refused request.
       handler: () => undefined,
     });
-    return async (request, response) => {
+    return async (request: Request, response: Response): Promise<boolean> => {
       let refused = true;
       await handler(request, response, (error?: unknown) => {
         if (error !== undefined) throw error;
@@ -189,42 +169,51 @@ export function createLimits(quotas: Quotas, clock: Clock, share?: Share): Limit
       });
       const { remaining = 0, resetTime } = request.rateLimit ?? {};
       const seconds = Math.ceil(((resetTime?.getTime() ?? 0) - clock()) / 1000);
-      const allowance = { bucket, remaining, nextTokenSeconds: Math.max(1, seconds), refused };
-      const context = limited(request);
+      const allowance = { bucket, remaining, nextTokenSeconds: Math.max(1, seconds) };
+      const context = contextOf(request);
       if (refused || context.allowance === undefined || remaining <= context.allowance.remaining)
         context.allowance = allowance;
-      return allowance;
+      return refused;
     };
   };
 
-  const takePage = takeFrom('page', page, readKey);
-  const takeApi = takeFrom('api', api, readKey);
-  const takeCost = takeFrom('download', download, readDownloadKey);
+  const takePage = takeFrom('page', ({ clientKey }) => clientKey);
+  const takeApi = takeFrom('api', ({ clientKey }) => clientKey);
+  const takeCost = takeFrom('download', ({ clientKey, downloadCost }) => `${clientKey}@${downloadCost}`);
+
+  /** If Redis failed or recovered since the token was taken, the refund goes to the wrong bucket. */
+  const refundApi = async (client: string): Promise<void> => {
+    const isDone = shared !== undefined && (await shared.refund('api', local.api.quota, client, 1));
+    if (!isDone) local.api.refund(client, 1);
+  };
+
   return {
+    /** This process's buckets, for metrics. */
     local,
-    setQuotas(quotas) {
-      for (const bucket of BUCKETS) local[bucket].quota = quotas[bucket];
+    /** Called for each request. A changed quota gives everyone a full bucket. */
+    setQuotas: (next: Quotas): void => {
+      if (next === quotas) return;
+      quotas = next;
+      for (const bucket of BUCKETS) local[bucket].quota = next[bucket];
     },
-    // express-rate-limit's `skip` is equivalent, but costs three awaits per skipped limiter.
-    take: (request, response) => (limited(request).bucket === 'page' ? takePage : takeApi)(request, response),
-    takeDownload: async (request, response) => {
-      const allowance = await takeCost(request, response);
+    /**
+     * Takes a token of the API or of pages, and returns whether that is refused. `skip` would do, but
+     * costs three awaits per limiter.
+     */
+    take: (request: Request, response: Response): Promise<boolean> =>
+      (contextOf(request).bucket === 'page' ? takePage : takeApi)(request, response),
+    /** Takes the cost of a download, after `take`; a refusal gives the token of the API back. */
+    takeDownload: async (request: Request, response: Response): Promise<boolean> => {
+      const refused = await takeCost(request, response);
       // The refund is not awaited. Redis runs one process's commands in order.
-      if (allowance.refused) void api.store.decrement(readKey(request));
-      return allowance;
+      if (refused) void refundApi(contextOf(request).clientKey);
+      return refused;
     },
   };
 }
 
-function readKey(request: Request): string {
-  return limited(request).clientKey;
-}
-
-function readDownloadKey(request: Request): string {
-  return formatKey(limited(request).clientKey, limited(request).downloadCost);
-}
-
-function limited({ context }: Request): LimitedRequest {
-  if (context === undefined) throw new Error('the request has no context');
+/** @throws Error if the app has not seen the request */
+export function contextOf({ context }: Pick<Request, 'context'>) {
+  if (context === undefined) throw new Error('a request reached Express without a context');
   return context;
 }

@@ -8,31 +8,15 @@ import { rateLimitedLog, type Dependencies } from '../log.js';
 
 /** Clients by their addresses: trusted proxies, X-Forwarded-For, and the keys of buckets. */
 
-/** A range of addresses in CIDR notation: `10.0.0.0/8`. */
-export interface AddressRange {
-  readonly address: string;
-  readonly prefix: number;
-  readonly family: 'ipv4' | 'ipv6';
-}
-
 /** RFC 1122 §3.2.1.3 and RFC 4291 §2.5.3; RFC 3927 and RFC 4291 §2.5.6; RFC 1918 and RFC 4193. */
-const NAMED_RANGES: Readonly<Record<string, readonly string[]>> = {
-  loopback: ['127.0.0.0/8', '::1/128'],
-  linklocal: ['169.254.0.0/16', 'fe80::/10'],
-  private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
-};
+const NAMED_RANGES = new Map([
+  ['loopback', ['127.0.0.0/8', '::1/128']],
+  ['linklocal', ['169.254.0.0/16', 'fe80::/10']],
+  ['private', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']],
+]);
 
-/**
- * Wider ranges are no network of proxies: two of them make the whole Internet. The widest in use
- * are 10.0.0.0/8 and fc00::/7.
- */
+/** Of 10.0.0.0/8 and fc00::/7. Wider ranges are no network of proxies: two make the whole Internet. */
 const WIDEST_PREFIX = { ipv4: 8, ipv6: 7 } as const;
-
-/**
- * Groups of 16 bits of the network that a client is known by. Access providers commonly assign a whole
- * /56 to a customer, so a limit per IPv6 address would be no limit.
- */
-const CLIENT_GROUPS = 4;
 
 /** Peers and proxies of which is remembered whether they are trusted. */
 const REMEMBERED = 1_000;
@@ -43,10 +27,7 @@ const REMEMBERED = 1_000;
  */
 const IPV4_WITHIN = /^\[(?:::ffff:(?=[^\]]*:)|64:ff9b::)(?:([0-9a-f]+):)?([0-9a-f]*)\]$/;
 
-/**
- * The canonical form of an address: IPv6 as in RFC 5952 without its zone, and as IPv4 if it is that
- * of an IPv4 client. Undefined if it is not an address.
- */
+/** An address as IPv4 if it is within IPv6, otherwise as in RFC 5952 without a zone; undefined if it is none. */
 export function canonicalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   if (!isIPv6(text)) return undefined;
@@ -59,26 +40,17 @@ export function canonicalAddress(text: string): string | undefined {
 }
 
 /**
- * The key of a client's bucket: its IPv4 address, or the /56 of its IPv6 address, as
- * ipKeyGenerator(address, 56) has it. That takes 7 us, a fifth of a request.
+ * The key of a client's bucket: its IPv4 address, or the /56 of its IPv6 address, which access providers
+ * commonly assign to one customer. Not by ipKeyGenerator, which takes 7 us, a fifth of a request.
  *
  * @param address canonical; undefined if the client is gone
  */
 export function clientKey(address: string | undefined): string {
   if (address === undefined) return 'gone';
   if (!address.includes(':')) return address;
-  const [left = '', right] = address.split('::');
-  const groups = left === '' ? [] : left.split(':');
-  if (groups.length < CLIENT_GROUPS && right !== undefined) {
-    const tail = right === '' ? [] : right.split(':');
-    while (groups.length + tail.length < 8) groups.push('0');
-    groups.push(...tail);
-  }
-  groups.length = CLIENT_GROUPS;
-  // All but the last 8 of 64 bits.
-  groups[CLIENT_GROUPS - 1] = groups[CLIENT_GROUPS - 1]?.replace(/^.{1,2}$/, '0').replace(/..$/, '00') ?? '0';
-  while (groups.at(-1) === '0') groups.pop();
-  return `${groups.join(':')}::/56`;
+  const zeros = '0:'.repeat(9 - address.split(':').length);
+  const [a, b, c, d = ''] = address.replace('::', `:${zeros}`).split(':');
+  return `${a}:${b}:${c}:${d.slice(0, -2)}00::/56`;
 }
 
 /**
@@ -92,57 +64,25 @@ export function anonymize(text: string): string {
   return ipKeyGenerator(address, address.startsWith('2002:') ? 40 : 48);
 }
 
-/**
- * Parses a list of ranges such as `loopback, 10.0.0.0/8`; a single address is a range of one. All of
- * it is checked here, since Express takes `true` and `1` as well, and the text `1` for 0.0.0.1.
- *
- * @throws Error for the first invalid range, with what was expected and why
- */
-export function parseRanges(list: string): AddressRange[] {
-  return list.split(',').flatMap((item) => {
-    const text = item.trim();
-    return (Object.hasOwn(NAMED_RANGES, text) ? (NAMED_RANGES[text] ?? []) : [text]).map(parseRange);
-  });
-}
-
-function parseRange(text: string): AddressRange {
-  const [address = '', prefixText, ...rest] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || address.includes('%') || rest.length > 0) throw new Error(expectation(text));
-  const family = version === 4 ? 'ipv4' : 'ipv6';
-  if (family === 'ipv6' && canonicalAddress(address)?.includes(':') === false) {
-    throw new Error(`ranges of IPv4 written as IPv4, not as "${text}"`);
-  }
-  if (prefixText !== undefined && !/^\d{1,3}$/.test(prefixText)) throw new Error(expectation(text));
-  const longest = family === 'ipv4' ? 32 : 128;
-  const prefix = prefixText === undefined ? longest : Number(prefixText);
-  if (prefix > longest) throw new Error(`a prefix of 1 to ${longest} bits in "${text}"`);
-  if (prefix < WIDEST_PREFIX[family]) throw new Error(`narrower ranges than "${text}": ${ANYONE}`);
-  return { address, prefix, family };
-}
-
-const ANYONE = 'anybody could choose the address they are limited by';
-
-function expectation(text: string): string {
-  const names = Object.keys(NAMED_RANGES).join(', ');
-  const expected = `ranges in CIDR notation or ${names}, separated by commas`;
-  if (text === 'true' || text === '*') return `${expected}; with "${text}", ${ANYONE}`;
-  if (/^\d+$/.test(text)) {
-    return `${expected}; a count of hops trusts anyone who reaches this port by a shorter way`;
-  }
-  return /^[a-z]/i.test(text)
-    ? `${expected}; the name "${text}" is not looked up`
-    : `${expected}, not "${text}"`;
-}
-
 /** Whether an address, in any notation and with a port or not, is that of a trusted proxy. */
 export type RangeMatcher = (address: string) => boolean;
 
-/** IPv4 addresses match only IPv4 ranges: `::/8` does not contain all of IPv4. */
-export function createRangeMatcher(ranges: readonly AddressRange[]): RangeMatcher {
-  if (ranges.length === 0) return () => false;
+/**
+ * Reads a list of ranges such as `loopback, 10.0.0.0/8`; a single address is a range of one. All of
+ * it is checked here, since Express takes `true` and `1` as well, and the text `1` for 0.0.0.1. IPv4
+ * addresses match only IPv4 ranges: `::/8` does not contain all of IPv4.
+ *
+ * @throws Error for the first invalid range, with what was expected and why
+ */
+export function createRangeMatcher(list: string): RangeMatcher {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
-  for (const { address, prefix, family } of ranges) lists[family].addSubnet(address, prefix, family);
+  for (const item of list.split(',')) {
+    const text = item.trim();
+    for (const range of NAMED_RANGES.get(text) ?? [text]) {
+      const { address, prefix, family } = parseRange(range);
+      lists[family].addSubnet(address, prefix, family);
+    }
+  }
   const known = new LRUCache<string, boolean>({ max: REMEMBERED });
   return (text) => {
     let isInside = known.get(text);
@@ -154,6 +94,33 @@ export function createRangeMatcher(ranges: readonly AddressRange[]): RangeMatche
     }
     return isInside;
   };
+}
+
+function parseRange(text: string) {
+  const [address = '', prefixText, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || address.includes('%') || rest.length > 0) throw new Error(expectation(text));
+  const family = version === 4 ? 'ipv4' : 'ipv6';
+  if (family === 'ipv6' && canonicalAddress(address)?.includes(':') === false)
+    throw new Error(`ranges of IPv4 written as IPv4, not as "${text}"`);
+  const longest = family === 'ipv4' ? 32 : 128;
+  if (!/^\d{1,3}$/.test(prefixText ?? '0')) throw new Error(expectation(text));
+  const prefix = Number(prefixText ?? longest);
+  if (prefix > longest) throw new Error(`a prefix of 1 to ${longest} bits in "${text}"`);
+  if (prefix < WIDEST_PREFIX[family]) throw new Error(`narrower ranges than "${text}": ${ANYONE}`);
+  return { address, prefix, family } as const;
+}
+
+const ANYONE = 'anybody could choose the address they are limited by';
+
+function expectation(text: string): string {
+  const names = [...NAMED_RANGES.keys()].join(', ');
+  const expected = `ranges in CIDR notation or ${names}, separated by commas`;
+  if (text === 'true' || text === '*') return `${expected}; with "${text}", ${ANYONE}`;
+  if (/^\d+$/.test(text))
+    return `${expected}; a count of hops trusts anyone who reaches this port by a shorter way`;
+  if (/^[a-z]/i.test(text)) return `${expected}; the name "${text}" is not looked up`;
+  return `${expected}, not "${text}"`;
 }
 
 /** A text may be a slice of a header of 16 KiB, which V8 would keep in memory with it. */
@@ -172,21 +139,19 @@ export function forwardedAddress(element: string): string | undefined {
 
 const WARNING_INTERVAL_MS = 60_000;
 
-/** The address of a request's client, for limits and logs; undefined if the connection is closed. */
-export type ClientAddress = (request: IncomingMessage) => string | undefined;
-
 /**
  * Has Express read X-Forwarded-For (its setting `trust proxy`): from the right, for as long as
  * trusted proxies vouch for it. The client is the first address that is not trusted; anything further
- * left may be forged. If that is no address, the client is the peer.
+ * left may be forged. If that is no address, the client is the peer. The log warns, at most once a
+ * minute, of a header from an untrusted peer.
  *
- * @param dependencies the log warns, at most once a minute, of a header from an untrusted peer
+ * @returns a function for the address of a request's client; undefined if the connection is closed
  */
 export function createClientAddress(
   app: Express,
   isTrusted: RangeMatcher,
   dependencies: Dependencies,
-): ClientAddress {
+): (request: IncomingMessage) => string | undefined {
   app.set('trust proxy', isTrusted);
   const { request: getters } = app;
   const warn = rateLimitedLog(dependencies, WARNING_INTERVAL_MS);

@@ -16,7 +16,7 @@ export const BUCKETS = ['api', 'download', 'page'] as const;
 export type BucketName = (typeof BUCKETS)[number];
 export type Quotas = Readonly<Record<BucketName, Quota>>;
 
-/** Used if neither the operator nor the snapshot sets a limit. */
+/** Before the first snapshot. */
 export const DEFAULT_QUOTAS: Quotas = {
   api: { burst: 60, emissionIntervalMs: 1_000 },
   download: { burst: 12, emissionIntervalMs: 60_000 },

@@ -1,9 +1,8 @@
-import type { Store } from 'express-rate-limit';
 import { Redis, type Result } from 'ioredis';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { errorCode, type Clock, type Log } from '../log.js';
-import { parseKey, rateLimitInfo, type MemoryStore } from './buckets.js';
+import { errorCode, type Log } from '../log.js';
+import type { SharedBuckets } from './buckets.js';
 import { decide, emissionMs, type BucketName, type Decision, type Quota } from './gcra.js';
 
 declare module 'ioredis' {
@@ -54,9 +53,10 @@ const UNUSABLE = /^(?:READONLY|NOAUTH|NOPERM|WRONGPASS)/;
 
 /**
  * Buckets that several proxies share in Redis or Valkey. After an error or a late reply, the local
- * stores decide for a second, and then one request asks again. Each change is logged once.
+ * buckets decide for a second, and then one request asks again. Each change is logged once. At worst, a
+ * client has one bucket here and one in each process.
  */
-export class RedisBuckets {
+export class RedisBuckets implements SharedBuckets {
   /** Requests decided by the local store instead, since the start. */
   fallbacks = 0;
   readonly #name: string;
@@ -101,43 +101,21 @@ export class RedisBuckets {
     await this.#ask(redisKey('start', START_QUOTA, 'start'), START_QUOTA, 1);
   }
 
-  /**
-   * express-rate-limit's store of a bucket, which never fails. At worst, a client has one bucket in
-   * Redis and one in each process. @param local decides if Redis does not, and has the quota of both
-   */
-  store(bucket: BucketName, local: MemoryStore, clock: Clock): Store {
-    const keyOf = (client: string): string => redisKey(bucket, local.quota, client);
-    return {
-      increment: async (key) => {
-        const { client, cost } = parseKey(key);
-        const decision = await this.take(keyOf(client), local.quota, cost);
-        return decision === undefined ? local.increment(key) : rateLimitInfo(decision, local.quota, clock());
-      },
-      // If Redis failed or recovered since increment(), the refund goes to the wrong bucket.
-      decrement: async (key) => {
-        const { client, cost } = parseKey(key);
-        if (!(await this.refund(keyOf(client), local.quota, cost))) local.decrement(key);
-      },
-      resetKey: (key) => local.resetKey(key),
-    };
-  }
-
   /** Closes the connection for good. */
   close(): void {
     this.#redis.removeAllListeners('close');
     this.#redis.disconnect();
   }
 
-  /** Takes tokens, with a late reply twice. @returns undefined if the local store must decide */
-  async take(key: string, quota: Quota, cost: number): Promise<Decision | undefined> {
-    const reply = await this.#ask(key, quota, emissionMs(quota, cost));
+  /** With a late reply, tokens are taken here and locally. */
+  async take(bucket: BucketName, quota: Quota, client: string, cost: number): Promise<Decision | undefined> {
+    const reply = await this.#ask(redisKey(bucket, quota, client), quota, emissionMs(quota, cost));
     if (reply === undefined) this.fallbacks += 1;
     return reply && decide(reply.tat, reply.nowMs, quota, cost);
   }
 
-  /** Refunds tokens. @returns whether Redis did */
-  async refund(key: string, quota: Quota, cost: number): Promise<boolean> {
-    return (await this.#ask(key, quota, -emissionMs(quota, cost))) !== undefined;
+  async refund(bucket: BucketName, quota: Quota, client: string, cost: number): Promise<boolean> {
+    return (await this.#ask(redisKey(bucket, quota, client), quota, -emissionMs(quota, cost))) !== undefined;
   }
 
   /** The reply of the script; undefined while Redis is skipped, and if it fails or is late. */

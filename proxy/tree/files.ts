@@ -15,11 +15,8 @@ import { errorCode, type Dependencies } from '../log.js';
 export const CODINGS = ['br', 'gzip'] as const;
 export type Coding = (typeof CODINGS)[number];
 
-/** The suffixes of a compressed sibling's name, and of its entity tag. */
-const SIBLINGS: Readonly<Record<Coding, { readonly suffix: string; readonly tag: string }>> = {
-  br: { suffix: '.br', tag: '-br' },
-  gzip: { suffix: '.gz', tag: '-gz' },
-};
+/** Ends the name of a compressed sibling; its entity tag ends in the same, with a hyphen for the dot. */
+const SUFFIX: Readonly<Record<Coding, string>> = { br: '.br', gzip: '.gz' };
 
 /** Larger files are streamed. 1 MiB. */
 const READ_MAX_BYTES = 1024 * 1024;
@@ -28,10 +25,7 @@ const KEPT_MAX_BYTES = 64 * 1024 * 1024;
 const ENTRY_COST_BYTES = 1_024;
 /** A copy of a tree may get a file after its snapshot.json, so what is kept is read again. 30 s. */
 const KEPT_MS = 30_000;
-/**
- * A file is kept from the second time that it is read, if no more others were read between: who walks
- * over all records evicts nothing.
- */
+/** A file is kept from its second read, if no more others were between: who walks over all evicts nothing. */
 const REMEMBERED_NAMES = 16_384;
 /** If none of so many siblings has the time of its file, that is no commit under way. */
 const MANY_COPIED = 10;
@@ -50,17 +44,15 @@ export interface PublishedFile {
   /** Relative to the root. */
   readonly path: string;
   readonly coding: Coding | undefined;
-  /** Entity tag, including its quotes; weak if the content is not known. */
+  /** Including its quotes; weak if the content is not known. */
   readonly etag: string;
-  /** As an HTTP-date (RFC 9110 §5.6.7). */
+  /** An HTTP-date (RFC 9110 §5.6.7). */
   readonly lastModified: string;
   readonly size: number;
   /** In whole milliseconds: a file and its siblings have the same. */
   readonly modifiedMs: number;
-  /** Undefined for a file that is too large; `open` is for those. */
+  /** Undefined if the file is to be streamed. */
   readonly bytes: Buffer | undefined;
-  /** When it was written, renamed or linked. */
-  readonly changedMs: number;
   /** Changes whenever the file is replaced. */
   readonly identity: string;
 }
@@ -77,39 +69,26 @@ export interface Tree {
   readonly changedMs: number;
 }
 
-interface Kept {
-  /** Undefined for a compressed sibling that there is not. */
-  readonly file: PublishedFile | undefined;
-  readonly version: string;
-  readonly readAtMs: number;
-}
-
 /** Files by their paths, the most popular ones from memory. */
 export class Files {
-  readonly #clock: Dependencies['clock'];
-  readonly #log: Dependencies['log'];
-  readonly #kept: LRUCache<string, Kept>;
+  /** How often the disk was asked for a file. */
+  reads = 0;
+  readonly #dependencies: Dependencies;
+  /** Without a file for a compressed sibling that there is not. */
+  readonly #kept: LRUCache<string, { file: PublishedFile | undefined; version: string; readAtMs: number }>;
   readonly #names = new LRUCache<string, true>({ max: REMEMBERED_NAMES });
   #copied = 0;
-  #reads = 0;
 
-  constructor({ clock, log }: Dependencies, maxBytes = KEPT_MAX_BYTES) {
-    this.#clock = clock;
-    this.#log = log;
+  constructor(dependencies: Dependencies, maxBytes = KEPT_MAX_BYTES) {
+    this.#dependencies = dependencies;
     this.#kept = new LRUCache({
       maxSize: maxBytes,
       sizeCalculation: ({ file }) => ENTRY_COST_BYTES + (file?.bytes?.length ?? 0),
     });
   }
 
-  /** Bytes kept, including the overhead of entries. */
   get bytes(): number {
     return this.#kept.calculatedSize;
-  }
-
-  /** How often the disk was asked for a file. */
-  get reads(): number {
-    return this.#reads;
   }
 
   /**
@@ -129,27 +108,34 @@ export class Files {
    * @throws as `get`
    */
   getSibling(file: PublishedFile, coding: Coding, tree: Tree): PublishedFile {
-    const { suffix, tag } = SIBLINGS[coding];
-    const sibling = this.#get(file.path + suffix, tree, true);
+    const sibling = this.#get(file.path + SUFFIX[coding], tree, true);
     if (sibling === undefined) return file;
     if (sibling.modifiedMs !== file.modifiedMs) {
       this.#copied += 1;
       if (this.#copied === MANY_COPIED)
-        this.#log('compressed files are not used: the tree was copied without times, use rsync -a');
+        this.#dependencies.log(
+          'compressed files are not used: the tree was copied without times, use rsync -a',
+        );
       return file;
     }
     this.#copied = Number.NEGATIVE_INFINITY;
     // The same state of the same resource, but for the tag.
     const { etag, lastModified } = file;
-    return { ...sibling, coding, etag: etag.replace(/"$/, `${tag}"`), lastModified };
+    return {
+      ...sibling,
+      coding,
+      etag: etag.replace(/"$/, `${SUFFIX[coding].replace('.', '-')}"`),
+      lastModified,
+    };
   }
 
   #get(path: string, tree: Tree, keepsAbsence: boolean): PublishedFile | undefined {
     const kept = this.#kept.get(path);
-    const nowMs = this.#clock();
+    const nowMs = this.#dependencies.clock();
     if (kept?.version === tree.version && nowMs - kept.readAtMs < KEPT_MS) return kept.file;
-    this.#reads += 1;
-    const file = readFile(path, tree);
+    this.reads += 1;
+    const read = readWhole(tree.root, path, READ_MAX_BYTES);
+    const file = read && describeFile(path, read, tree);
     // What is streamed is opened again for that, and must be described as it is then: a commit replaces
     // downloads before snapshot.json.
     const isKept = file === undefined ? keepsAbsence : file.bytes !== undefined;
@@ -161,9 +147,10 @@ export class Files {
   }
 }
 
-function readFile(path: string, tree: Tree): PublishedFile | undefined {
-  const read = readWhole(tree.root, path, READ_MAX_BYTES);
-  return read && describeFile(path, read.stats, read.bytes, tree);
+/** A file's state, and its content unless that is too large. */
+interface Read {
+  readonly stats: Stats;
+  readonly bytes: Buffer | undefined;
 }
 
 /**
@@ -172,15 +159,14 @@ function readFile(path: string, tree: Tree): PublishedFile | undefined {
  */
 export function describeFile(
   path: string,
-  stats: Stats,
-  bytes: Buffer | undefined,
+  { stats, bytes }: Read,
   tree?: Pick<Tree, 'hashes' | 'changedMs'>,
 ): PublishedFile {
   const { size, ctimeMs } = stats;
   const modifiedMs = Math.trunc(stats.mtimeMs);
-  const named = bytes === undefined ? tree?.hashes.get(path) : undefined;
-  const isNamed = named?.bytes === size && ctimeMs <= (tree?.changedMs ?? 0);
-  const sha256 = bytes === undefined ? (isNamed ? named?.sha256 : undefined) : hash('sha256', bytes);
+  const named = tree !== undefined && ctimeMs <= tree.changedMs ? tree.hashes.get(path) : undefined;
+  const sha256 =
+    bytes === undefined ? (named?.bytes === size ? named.sha256 : undefined) : hash('sha256', bytes);
   return {
     path,
     coding: undefined,
@@ -190,7 +176,6 @@ export function describeFile(
     size,
     modifiedMs,
     bytes,
-    changedMs: ctimeMs,
     identity: identityOf(stats),
   };
 }
@@ -201,11 +186,8 @@ export function identityOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
 }
 
 /**
- * Opens a file for reading.
- *
- * @returns the descriptor, which the caller closes; undefined if there is no regular file at this
- *   path, or a link leads to it
- * @throws errors of the file system
+ * Opens a file for reading. The caller closes it. Undefined if there is no regular file at this path, or
+ * a link leads to it. @throws errors of the file system
  */
 export function openFile(root: string, path: string): { descriptor: number; stats: Stats } | undefined {
   let descriptor: number | undefined;
@@ -235,16 +217,10 @@ function isRealFolder(folder: string): boolean {
 }
 
 /**
- * Reads a file.
- *
- * @returns no bytes of a file that has more than `maxBytes`; undefined as `openFile`
+ * Reads a file, but no bytes of one that has more than `maxBytes`; undefined as `openFile`.
  * @throws errors of the file system; Error if the file is written in place
  */
-export function readWhole(
-  root: string,
-  path: string,
-  maxBytes: number,
-): { stats: Stats; bytes: Buffer | undefined } | undefined {
+export function readWhole(root: string, path: string, maxBytes: number): Read | undefined {
   const opened = openFile(root, path);
   if (opened === undefined) return undefined;
   const { descriptor, stats } = opened;

@@ -1,14 +1,18 @@
 import { z } from 'zod';
 
-import { BUCKETS, type BucketName, type Quota, type Quotas } from '../limiter/gcra.js';
+import { BUCKETS } from '../limiter/gcra.js';
 
-/** The part of snapshot.json, the contract with the generator, that the proxy reads. Pure. */
+/**
+ * The part of snapshot.json, the contract with the generator, that the proxy reads. The generator checks
+ * all of it; what is checked again here is that every file is in the tree, that no value splits a header,
+ * and that the proxy can compute with the numbers. Pure.
+ */
 
 /** Relative to the tree's root; published last, so everything it names exists. */
 export const SNAPSHOT_FILE = 'snapshot.json';
 
 /** The supported format. Unknown keys are ignored; changed meanings get a new number. */
-export const SNAPSHOT_FORMAT = 5;
+const SNAPSHOT_FORMAT = 5;
 
 /** The errors of this proxy. snapshot.json has a status and a title for each. */
 export const ERROR_CODES = [
@@ -29,39 +33,24 @@ export const ERROR_CODES = [
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** Of a message: names in the file may have megabytes. */
-const MESSAGE_LENGTH = 500;
-
-/** An unusable snapshot.json. The message is one line for the operator, whatever the file says. */
+/** An unusable snapshot.json. */
 export class SnapshotError extends Error {
   override name = 'SnapshotError';
-
-  constructor(message: string) {
-    super(message.slice(0, MESSAGE_LENGTH).replaceAll(/[^ -~]/g, '?'));
-  }
 }
 
 /** Values end up in headers, where other characters would break or split the response. */
 const printable = z.string().regex(/^[ -~]+$/, 'expected printable ASCII');
 const fieldName = z.string().regex(/^[A-Za-z][A-Za-z-]*$/, 'expected a field name');
 const fields = z.record(fieldName, printable);
-/** The headers of 200, 206 and 304, by the cache class of the route. */
-const contentHeaders = z.object({
-  record: fields,
-  summary: fields,
-  download: fields,
-  feed: fields,
-  page: fields,
-  asset: fields,
-});
-export type CacheClass = keyof z.infer<typeof contentHeaders>;
+/** Of routes; each has its headers of 200, 206 and 304. */
+const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset'] as const;
+export type CacheClass = (typeof CACHE_CLASSES)[number];
 
+const fileName = z.string().regex(/^[\w.-]+$/, 'expected a plain file name');
+/** A path on this host, for Location. */
 const urlPath = z
   .string()
   .regex(/^\/(?!\/)[!#-;=?-Z_a-z~]*$/, 'expected a path of a URL that starts with one "/"');
-const httpUrl = z
-  .string()
-  .regex(/^https?:\/\/[!#-.0-;=?A-Z_a-z~]+(?:\/[!#-;=?-Z_a-z~]*)?$/, 'expected a http or https URL');
 /** A segment that is plain and not hidden, with one parameter at most, as in `{id}` and `{id}.json`. */
 const SEGMENT = String.raw`(?![./]|$)[\w~.-]*(?:\{[a-z][a-z_]*\}[\w~.-]*)?`;
 const SEGMENTS = String.raw`(?:\.well-known\/)?${SEGMENT}(?:\/${SEGMENT})*`;
@@ -73,49 +62,52 @@ const routePath = z.string().regex(new RegExp(String.raw`^\/(?:${SEGMENTS})?$`),
 const treeFile = z
   .string()
   .regex(new RegExp(`^${SEGMENTS}$`), 'expected a relative path of plain segments, none of them hidden');
-const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => z.int().min(minimum).max(maximum);
-const time = z.iso.datetime({ offset: true });
-
-const limit = z.object({
-  tokens: integer(1, 1_000_000),
-  /** To the millisecond: the limiter computes with integers. */
-  refill_seconds: z.number().min(0.001).max(86_400),
-});
+/** A download of at least `token_bytes` costs a token, a smaller one its share. */
+const limit = z
+  .object({
+    tokens: z.int().positive(),
+    refill_seconds: z.number().min(0.001),
+    token_bytes: z
+      .int()
+      .positive()
+      .default(4 * 1024 * 1024),
+  })
+  .transform(({ tokens, refill_seconds: seconds, token_bytes: tokenBytes }) => ({
+    burst: tokens,
+    emissionIntervalMs: Math.round(seconds * 1000),
+    tokenBytes,
+  }));
 
 const parameter = z.discriminatedUnion('in', [
   // `id`: a decimal id without sign or leading zero, up to 2^53-1. `prefix`: 1 to 16 lower-case
-  // hexadecimal digits. `asset`: a name that ends in 10 of them.
-  z.object({ in: z.literal('path'), name: z.string(), type: z.enum(['id', 'prefix', 'asset']) }),
+  // hexadecimal digits. `platform_id`: a plain text. `asset`: a name that ends in 10 such digits.
+  z.object({
+    in: z.literal('path'),
+    name: z.string(),
+    type: z.enum(['id', 'prefix', 'platform_id', 'asset']),
+  }),
   // A plain decimal integer, bounds inclusive. The error of any other is of `limit` alone.
   z.object({
     in: z.literal('query'),
     name: z.literal('limit'),
     type: z.literal('integer'),
-    minimum: integer(0),
-    maximum: integer(0),
-    default: integer(0),
+    minimum: z.int(),
+    maximum: z.int(),
+    default: z.int(),
   }),
 ]);
 
 const route = z.object({
   name: z.string(),
-  /** URL path. */
   path: routePath,
-  /** File below the tree's root; `{id}` is the value. */
   file: treeFile,
-  /** The cache class of its responses. */
-  class: contentHeaders.keyof(),
-  /** The limit that its requests count against. */
+  class: z.enum(CACHE_CLASSES),
   bucket: z.enum(BUCKETS),
-  /** Media type. */
   type: printable,
   /** On 200 and 206, besides those of the class. */
   headers: fields.default({}),
   /** A suggested file name: the response is saved instead of displayed. */
-  attachment: z
-    .string()
-    .regex(/^[\w.-]+$/, 'expected a plain file name')
-    .optional(),
+  attachment: fileName.optional(),
   /** The detail of a 404 if this route matched but has no file, with parameters in braces. */
   absent: z.string().optional(),
   parameters: z.array(parameter).default([]),
@@ -124,54 +116,43 @@ const route = z.object({
 });
 
 const error = z.object({
-  status: integer(400, 599),
+  status: z.int(),
   title: z.string(),
   /** Where no more is known about the request. */
   detail: z.string().optional(),
   /** Path of the page that browsers get instead of the problem document. */
-  page: urlPath.optional(),
+  page: z.string().optional(),
 });
 
 /** A file whose SHA-256 is known without reading it. */
-const hashed = z.object({ file: z.string(), bytes: integer(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
+const hashed = z.object({ file: z.string(), bytes: z.int(), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
 
 const schema = z.object({
-  /** Numbers the published snapshots. */
-  sequence: integer(0),
-  /** Of all documents. */
+  sequence: z.int(),
   digest: z.string().default(''),
   /** Time of the newest measurement; null for an empty register. */
-  as_of: time.nullable(),
-  /** When it was published. */
-  built_at: time,
+  as_of: z.string().nullable(),
+  built_at: z.string(),
   service: z.object({
     // With or without a trailing slash; paths are appended to it.
-    base_url: httpUrl.transform((url) => url.replace(/\/$/, '')),
-    /** The page for developers. */
-    docs: urlPath,
+    base_url: z.string().transform((url) => url.replace(/\/$/, '')),
+    docs: z.string(),
   }),
-  limits: z.object({
-    api: limit,
-    // A download of at least `token_bytes` costs a token, a smaller one its share.
-    download: limit.extend({ token_bytes: integer(1).default(4 * 1024 * 1024) }),
-    page: limit,
-  }),
+  limits: z.object({ api: limit, download: limit, page: limit }),
   headers: z.object({
-    /** On every response. */
     all: fields,
-    /** 204 to OPTIONS. */
     options: fields,
     /** 404 and 308. */
     not_found: fields,
     /** All other errors. */
     error: fields,
-    content: contentHeaders,
+    content: z.looseRecord(z.enum(CACHE_CLASSES), fields),
   }),
   errors: z.looseRecord(z.enum(ERROR_CODES), error),
   /** At and below these paths, all errors are problem documents. */
-  problems_below: z.array(urlPath).default([]),
+  problems_below: z.array(z.string()).default([]),
   /** Files of at least this many bytes, except downloads, have compressed siblings. */
-  compressed_from: integer(0).optional(),
+  compressed_from: z.int().optional(),
   downloads: z.object({ files: z.array(hashed).default([]) }).default({ files: [] }),
   /** Other files that are not in the digest, and documents above 1 MiB. */
   files: z.array(hashed).default([]),
@@ -189,10 +170,7 @@ export type Snapshot = Readonly<z.infer<typeof schema>>;
 /** For a file that was altered after the generator wrote it. */
 const REMEDY = ' (see verify --repair)';
 
-/**
- * @param text the content of snapshot.json
- * @throws SnapshotError if it has another format or is malformed
- */
+/** Reads the text of snapshot.json. @throws SnapshotError if it has another format or is malformed */
 export function parseSnapshot(text: string): Snapshot {
   let json: unknown;
   try {
@@ -210,21 +188,7 @@ export function parseSnapshot(text: string): Snapshot {
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const [{ path, message } = { path: [], message: '' }] = parsed.error.issues;
-  throw malformed(` at ${path.join('.')}: ${message}`);
-}
-
-/** @param problem where and what, after a space or a colon */
-export function malformed(problem: string): SnapshotError {
-  return new SnapshotError(`${SNAPSHOT_FILE} is malformed${problem}${REMEDY}`);
-}
-
-/** The limits that a snapshot publishes. */
-export function publishedQuotas({ limits: { api, download, page } }: Snapshot): Quotas {
-  return { api: toQuota(api), download: toQuota(download), page: toQuota(page) };
-}
-
-function toQuota({ tokens, refill_seconds: seconds }: Snapshot['limits'][BucketName]): Quota {
-  return { burst: tokens, emissionIntervalMs: Math.round(seconds * 1000) };
+  throw new SnapshotError(`${SNAPSHOT_FILE} is malformed at ${path.join('.')}: ${message}${REMEDY}`);
 }
 
 /** "snapshot 3, as of 2026-11-20T08:00:00Z". */

@@ -1,17 +1,17 @@
-import { closeSync, realpathSync } from 'node:fs';
+import { closeSync, realpathSync, type Stats } from 'node:fs';
 
 import type { BucketName, Quotas } from '../limiter/gcra.js';
 import { errorCode, type Log } from '../log.js';
 import { describeFile, identityOf, openFile, readWhole, type PublishedFile, type Tree } from './files.js';
-import { isPage, Router, type HeaderList, type RouteMatch } from './router.js';
+import { Router, type HeaderList, type RouteMatch } from './router.js';
 import {
   describeSnapshot,
   ERROR_CODES,
   parseSnapshot,
-  publishedQuotas,
   SNAPSHOT_FILE,
   SnapshotError,
   type ErrorCode,
+  type RouteDeclaration,
   type Snapshot,
 } from './schema.js';
 
@@ -22,17 +22,15 @@ export interface ActiveSnapshot extends Tree {
   /** snapshot.json as accepted; a broken one does not replace it. */
   readonly document: PublishedFile;
   readonly router: Router;
-  readonly quotas: Quotas;
-  /** The headers of what is not the content of a route, by the bucket of the request. */
-  readonly headers: Readonly<Record<BucketName, ErrorHeaders>>;
+  /** By the bucket of the request: those of 204 to OPTIONS; of 404 and 308; and of all other errors. */
+  readonly headers: Readonly<
+    Record<BucketName, Readonly<Record<'options' | 'notFound' | 'error', HeaderList>>>
+  >;
   /** URL of the page that explains the errors. */
   readonly documentation: string;
-  /** The pages that browsers get instead of problem documents, by the code of the error. */
+  /** What browsers get instead of problem documents, by the code of the error. */
   readonly errorPages: ReadonlyMap<ErrorCode, ErrorPage>;
 }
-
-/** Of 204 to OPTIONS; of 404 and 308; and of all other errors. */
-export type ErrorHeaders = Readonly<Record<'options' | 'notFound' | 'error', HeaderList>>;
 
 export interface ErrorPage {
   readonly body: Buffer;
@@ -47,17 +45,15 @@ const SNAPSHOT_MAX_BYTES = 64 * 1024 * 1024;
 
 /** Keeps the newest valid snapshot in service. */
 export class Snapshots {
+  /** Undefined before the first snapshot. */
+  current: ActiveSnapshot | undefined;
   readonly #dist: string;
   readonly #log: Log;
-  #current: ActiveSnapshot | undefined;
-  /** The root and state of the snapshot.json that was read last, valid or not, and of that in service. */
+  /** The root and state of the snapshot.json that was read last, valid or not. */
   #lastRead = '';
-  #accepted = '';
-  #treeExists = false;
-  #isCurrent = false;
+  /** What the last look complained of: logged once, and not every second. */
+  #problem: string | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** The last problem logged, so that it is logged once and not every second. */
-  #lastProblem = '';
 
   /** @param dist the published tree */
   constructor(dist: string, log: Log) {
@@ -65,19 +61,9 @@ export class Snapshots {
     this.#log = log;
   }
 
-  /** Undefined before the first snapshot. */
-  get current(): ActiveSnapshot | undefined {
-    return this.#current;
-  }
-
-  /** Whether the last look found a snapshot.json. If not, a missing file proves nothing. */
-  get treeExists(): boolean {
-    return this.#treeExists;
-  }
-
   /** Whether snapshot.json, at the last look, was the one in service. */
   get isCurrent(): boolean {
-    return this.#isCurrent;
+    return this.#problem === undefined;
   }
 
   /**
@@ -94,64 +80,58 @@ export class Snapshots {
     clearInterval(this.#timer);
   }
 
-  /** Looks for a new snapshot.json. Problems are logged, and the last good snapshot stays in service. */
-  look(): void {
+  /**
+   * Looks for a new snapshot.json. Problems are logged, and the last good snapshot stays in service.
+   *
+   * @returns whether there is one. If not, a missing file proves nothing
+   */
+  look(): boolean {
     try {
-      this.#look();
+      return this.#look();
     } catch (error) {
-      this.#isCurrent = false;
-      this.#logProblem(
-        error instanceof SnapshotError
-          ? error.message
-          : `${SNAPSHOT_FILE} can't be read (${errorCode(error) ?? String(error)})`,
+      const isRead = error instanceof SnapshotError;
+      if (!isRead) this.#lastRead = '';
+      this.#complain(
+        isRead ? error.message : `${SNAPSHOT_FILE} can't be read (${errorCode(error) ?? String(error)})`,
       );
+      return isRead;
     }
   }
 
-  #look(): void {
+  #look(): boolean {
     const root = findRoot(this.#dist);
     const opened = root === undefined ? undefined : openFile(root, SNAPSHOT_FILE);
-    this.#treeExists = opened !== undefined;
     if (root === undefined || opened === undefined) {
       this.#lastRead = '';
-      this.#isCurrent = false;
-      this.#logProblem(`no ${SNAPSHOT_FILE}`);
-      return;
+      this.#complain(`no ${SNAPSHOT_FILE}`);
+      return false;
     }
     closeSync(opened.descriptor);
-    if (this.#lastRead === `${root} ${identityOf(opened.stats)}`) {
-      this.#isCurrent = this.#lastRead === this.#accepted;
-      return;
-    }
+    if (this.#lastRead === `${root} ${identityOf(opened.stats)}`) return true;
     const { stats = opened.stats, bytes } = readWhole(root, SNAPSHOT_FILE, SNAPSHOT_MAX_BYTES) ?? {};
-    // A new file's problem is logged on a line of its own, and only once.
+    const wasCurrent = this.isCurrent;
+    // A new file's problem is logged on a line of its own.
+    this.#problem = undefined;
     this.#lastRead = `${root} ${identityOf(stats)}`;
-    this.#lastProblem = '';
     if (bytes === undefined)
       throw new SnapshotError(
         `${SNAPSHOT_FILE} can't be read whole: expected at most ${SNAPSHOT_MAX_BYTES} bytes`,
       );
-    const before = this.#current;
-    const next = activate(
-      parseSnapshot(bytes.toString('utf8')),
-      root,
-      describeFile(SNAPSHOT_FILE, stats, bytes),
-    );
-    this.#current = next;
-    this.#accepted = this.#lastRead;
+    const next = activate(parseSnapshot(bytes.toString('utf8')), root, stats, bytes);
     // A build without changes writes only its time, of which the operator need not hear.
-    const isKnown = this.#isCurrent && before?.version === next.version;
-    this.#isCurrent = true;
+    const isKnown = wasCurrent && this.current?.version === next.version;
+    this.current = next;
     if (!isKnown) this.#log(`serving ${describeSnapshot(next.snapshot)}`);
+    return true;
   }
 
-  #logProblem(problem: string): void {
-    const consequence = this.#current
-      ? `still serving ${describeSnapshot(this.#current.snapshot)}`
+  #complain(problem: string): void {
+    if (problem === this.#problem) return;
+    this.#problem = problem;
+    const consequence = this.current
+      ? `still serving ${describeSnapshot(this.current.snapshot)}`
       : 'responding 503 until there is a good one';
-    const line = `${problem}: ${consequence}`;
-    if (line !== this.#lastProblem) this.#log(line);
-    this.#lastProblem = line;
+    this.#log(`${problem}: ${consequence}`);
   }
 }
 
@@ -165,22 +145,16 @@ function findRoot(dist: string): string | undefined {
   }
 }
 
-/**
- * Computes what a snapshot needs in service.
- *
- * @param document snapshot.json as read
- * @throws SnapshotError for a route table that names a file outside the tree, or is ambiguous
- */
-function activate(snapshot: Snapshot, root: string, document: PublishedFile): ActiveSnapshot {
-  const { headers: declared, service, sequence, digest, downloads, files } = snapshot;
-  const quotas = publishedQuotas(snapshot);
+/** Computes what a snapshot needs in service, of its document as read. */
+function activate(snapshot: Snapshot, root: string, stats: Stats, bytes: Buffer): ActiveSnapshot {
+  const { headers: declared, limits, service, sequence, digest, downloads, files } = snapshot;
   const headersWith = (fields: Readonly<Record<string, string>>, bucket: BucketName): HeaderList =>
     Object.entries({
       ...declared.all,
-      'RateLimit-Policy': rateLimitPolicy(bucket, quotas),
+      'RateLimit-Policy': rateLimitPolicy(bucket, limits),
       ...fields,
     }).flat();
-  const errorHeaders = (bucket: BucketName): ErrorHeaders => ({
+  const headersOf = (bucket: BucketName) => ({
     options: headersWith(declared.options, bucket),
     notFound: headersWith(declared.not_found, bucket),
     error: headersWith(declared.error, bucket),
@@ -189,12 +163,11 @@ function activate(snapshot: Snapshot, root: string, document: PublishedFile): Ac
     root,
     version: `${root} ${sequence} ${digest}`,
     hashes: new Map([...downloads.files, ...files].map((each) => [each.file.slice(1), each])),
-    changedMs: document.changedMs,
+    changedMs: stats.ctimeMs,
     snapshot,
-    document,
+    document: describeFile(SNAPSHOT_FILE, { stats, bytes }),
     router: new Router(snapshot, (route) => headersWith(declared.content[route.class], route.bucket)),
-    quotas,
-    headers: { api: errorHeaders('api'), download: errorHeaders('download'), page: errorHeaders('page') },
+    headers: { api: headersOf('api'), download: headersOf('download'), page: headersOf('page') },
     documentation: service.base_url + service.docs,
     errorPages: readErrorPages(snapshot, root),
   };
@@ -216,6 +189,10 @@ function rateLimitPolicy(bucket: BucketName, quotas: Quotas): string {
 
 /** A larger error page is not used. 256 KiB. */
 const PAGE_MAX_BYTES = 256 * 1024;
+
+/** Whether people open a route: its content is an HTML page. */
+const isPage = (route: RouteDeclaration): boolean =>
+  route.class === 'page' && route.type.startsWith('text/html');
 
 /**
  * Reads the error pages that a snapshot names, so that no number of errors costs memory. One that
@@ -240,23 +217,22 @@ function readErrorPages({ errors, routes, headers }: Snapshot, root: string): Ac
 
 /**
  * The page of an error, if a person may have opened this address: the route is that of a page, or
- * there is no route, and the path looks like that of a page. A browser gets the page, everything
- * else the problem document.
+ * there is no route, and the path has no extension and is not among those for programs. A browser gets
+ * the page, everything else the problem document.
  */
 export function findErrorPage(
   { errorPages, snapshot }: ActiveSnapshot,
   match: RouteMatch,
   code: ErrorCode,
 ): ErrorPage | undefined {
-  const page = errorPages.get(code);
-  if (page === undefined || match.kind === 'redirect') return undefined;
+  if (match.kind === 'redirect') return undefined;
   const { route, path } = match;
-  if (route !== undefined) return route.isPage ? page : undefined;
-  // A path without an extension that is not among those for programs.
   const isForPeople =
-    match.kind === 'refusal' &&
-    match.code === 'not_found' &&
-    !path.includes('.', path.lastIndexOf('/')) &&
-    !snapshot.problems_below.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
-  return isForPeople ? page : undefined;
+    route !== undefined
+      ? isPage(route.declaration)
+      : match.kind === 'refusal' &&
+        match.code === 'not_found' &&
+        !path.includes('.', path.lastIndexOf('/')) &&
+        !snapshot.problems_below.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+  return isForPeople ? errorPages.get(code) : undefined;
 }

@@ -2,25 +2,14 @@ import type { ErrorCode } from './schema.js';
 
 /** Parses request targets (RFC 9112 §3.2) strictly, without repairing them. Pure. */
 
-/** Longer paths are refused; published ones are much shorter. */
+/** Published paths are much shorter. */
 export const MAX_PATH_BYTES = 2_048;
 
 /** The detail of a 404 if no route matched. */
 export const NOTHING_HERE = 'nothing is published at this path';
 
-/** A target whose path is canonical; it may not exist. */
-export interface ParsedTarget {
-  readonly kind: 'target';
-  /** As received, without scheme, authority and query. */
-  readonly path: string;
-  /** The path, decoded. */
-  readonly decoded: string;
-  /** As received, without the "?"; empty if there is none. */
-  readonly query: string;
-}
-
-/** A target whose response is an error. */
-export interface RefusedTarget {
+/** A target whose response is an error. The path is as received, without scheme, authority and query. */
+interface RefusedTarget {
   readonly kind: 'refusal';
   readonly path: string;
   readonly code: ErrorCode;
@@ -28,19 +17,7 @@ export interface RefusedTarget {
   readonly detail: string;
 }
 
-/** A target whose response is 308. */
-export interface RedirectedTarget {
-  readonly kind: 'redirect';
-  readonly path: string;
-  /** The canonical path. It starts with a single slash: same host. */
-  readonly location: string;
-  readonly query: string;
-}
-
-/**
- * Scheme and authority of an absolute-form target. Empty hosts (RFC 9110 §4.2.1) and user
- * information (§4.2.4) are invalid.
- */
+/** Of an absolute-form target. Empty hosts (RFC 9110 §4.2.1) and user information (§4.2.4) are invalid. */
 const ABSOLUTE_FORM = /^https?:\/\/(?:[a-z0-9._~-]+|\[[0-9a-f:.]+\])(?::\d*)?(?=[/?#]|$)/i;
 
 /** Printable ASCII without space and backslash; other characters are invalid in a path. */
@@ -57,29 +34,25 @@ const NEEDLESS_ESCAPE = /%(?:2[de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/gi
 const UNNAMED = /\/\/|\/\.(?!well-known(?:\/|$))|.\/\.well-known/;
 
 /**
- * Parses a request target.
- *
- * @param target request.url, raw. Scheme and authority of an absolute-form target are dropped (RFC
- * 9112 §3.2.2 requires servers to accept it, and this one has a single host)
+ * Parses request.url to a canonical path, which may not exist, or to one that is to be redirected there.
+ * Scheme and authority of an absolute-form target are dropped: RFC 9112 §3.2.2 requires servers to accept
+ * it, and this one has a single host.
  */
-export function parseTarget(target: string): ParsedTarget | RefusedTarget | RedirectedTarget {
+export function parseTarget(target: string) {
   const authority = target.startsWith('/') ? '' : ABSOLUTE_FORM.exec(target)?.[0];
-  if (authority === undefined) {
+  if (authority === undefined)
     return invalid(target, 'the request target is not a path: expected one that starts with "/"');
-  }
   const rest = target.slice(authority.length);
   const origin = rest.startsWith('/') ? rest : `/${rest}`;
-  const mark = origin.indexOf('?');
-  const path = mark === -1 ? origin : origin.slice(0, mark);
-  const query = mark === -1 ? '' : origin.slice(mark + 1);
+  const [path = ''] = origin.split('?', 1);
+  const query = origin.slice(path.length + 1);
   if (path.length > MAX_PATH_BYTES) {
     const detail = `the path is ${path.length} bytes long: expected at most ${MAX_PATH_BYTES}`;
-    return { kind: 'refusal', path, code: 'uri_too_long', detail };
+    return refuse(path, 'uri_too_long', detail);
   }
   if (origin.includes('#')) return invalid(path, 'the request target has a fragment ("#"): expected none');
-  if (!PLAIN.test(path)) {
+  if (!PLAIN.test(path))
     return invalid(path, 'the path has an invalid character: expected printable ASCII without "\\"');
-  }
   const segments: string[] = [];
   for (const raw of path.split('/')) {
     const segment = raw.includes('%') ? decodeSegment(raw) : raw;
@@ -89,14 +62,13 @@ export function parseTarget(target: string): ParsedTarget | RefusedTarget | Redi
     segments.push(segment);
   }
   const decoded = segments.join('/');
-  if (UNNAMED.test(decoded)) {
-    return { kind: 'refusal', path, code: 'not_found', detail: NOTHING_HERE };
-  }
+  if (UNNAMED.test(decoded)) return refuse(path, 'not_found', NOTHING_HERE);
   // One URL per file: a CDN purge only reaches the copy under that URL.
   const withoutSlash = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
   const canonical = withoutSlash.replaceAll(NEEDLESS_ESCAPE, decodeURIComponent);
-  if (canonical === path) return { kind: 'target', path, decoded, query };
-  return { kind: 'redirect', path, location: uriReference(canonical), query };
+  if (canonical === path) return { kind: 'target', path, decoded, query } as const;
+  // It starts with a single slash: same host.
+  return { kind: 'redirect', path, location: uriReference(canonical), query } as const;
 }
 
 /** decodeURIComponent throws on invalid escapes, overlong forms, surrogates and invalid UTF-8. */
@@ -108,15 +80,15 @@ function decodeSegment(raw: string): string | undefined {
   }
 }
 
-function invalid(path: string, detail: string): RefusedTarget {
-  return { kind: 'refusal', path, code: 'invalid_path', detail };
+function refuse(path: string, code: ErrorCode, detail: string): RefusedTarget {
+  return { kind: 'refusal', path, code, detail };
 }
 
+const invalid = (path: string, detail: string) => refuse(path, 'invalid_path', detail);
+
 /**
- * A client's input as a URI reference (RFC 3986 §4.2) on this host. Invalid characters, including a
- * stray "%", are percent-encoded, and a leading "//" never turns a path into a host.
- *
- * @param received a path, or path and query; characters 0 to 255, as node:http provides them
+ * A path from a client (characters 0 to 255) as a URI reference (RFC 3986 §4.2) on this host: what is
+ * invalid, a stray "%" included, is percent-encoded, and a leading "//" never turns a path into a host.
  */
 export function uriReference(received: string): string {
   return received.replace(/%(?![0-9A-Fa-f]{2})|[^!$-;=?-Z_a-z~]/g, escapeCharacter).replace(/^\/\//, '/%2F');

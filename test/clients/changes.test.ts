@@ -57,6 +57,7 @@ describe('changes of a real tree', () => {
     for (const change of changes) {
       if (change.kind === 'reached' || namesTheBuild(change.path)) continue;
       if (change.kind === 'put') copy.set(change.path, sha256(change.body));
+      else if (change.kind === 'same') copy.set(change.path, copy.get(change.as) ?? '');
       else if (change.kind === 'fetch') copy.set(change.path, change.sha256);
       else copy.delete(change.path);
     }

@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../generator/base/sqlite/sqlite.js';
 import { published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
-import { leaveOut } from '../support/programs.js';
+import { has, leaveOut } from '../support/programs.js';
 import { isThorough } from '../support/thorough.js';
 import { startProxy, type RunningProxy } from '../support/proxy.js';
 import { changeRegister, writeRegister } from '../support/register.js';
+import { run as python } from './python.js';
 
 const run = promisify(execFile);
 const path = temporary();
@@ -111,4 +113,22 @@ describe('the served client', () => {
       }
     },
   );
+});
+
+it.skipIf(!has('the served scripts', 'python3'))('the served scripts make copies', async () => {
+  for (const [file, copy] of [
+    ['follow.py', 'register.sqlite'],
+    ['mirror.py', 'copy'],
+  ] as const) {
+    const response = await fetch(`${proxy.base}/clients/${file}`);
+    expect(response.headers.get('content-type')).toBe('text/x-python; charset=utf-8');
+    const text = await response.text();
+    expect(text).toMatch(/^#!.*\n# MIT License$/m);
+    writeFileSync(join(folder, file), text);
+    expect(await python(join(folder, file), proxy.base, join(folder, copy))).toBe('');
+  }
+  const database = openDatabase(join(folder, 'register.sqlite'), { readonly: true });
+  expect(database.prepare('SELECT name FROM groups').pluck().all()).toEqual(['another']);
+  database.close();
+  expect(readFileSync(join(folder, 'copy/api/v1/group/7.json'), 'utf8')).toContain('"another"');
 });

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { createAdminServer, describeReadiness, Metrics, type MetricSources } from '../../proxy/operations.js';
 import { PROJECT } from '../support/project.js';
-import { listenOn } from './support.js';
+import { emptyFolder, listenOn, startProxy, tree } from './support.js';
 
 const BUILT_MS = Date.UTC(2026, 10, 20, 9, 0, 0);
 const FACTS = { sequence: 3, as_of: '2026-11-20T08:00:00Z', built_at: '2026-11-20T09:00:00Z' };
@@ -17,8 +17,6 @@ const READY = {
   maxAgeMs: undefined,
 };
 
-const READY_NOW = describeReadiness(READY);
-
 const listen = async (server: Server): Promise<string> => `http://127.0.0.1:${await listenOn(server)}`;
 
 describe('createAdminServer', () => {
@@ -28,13 +26,13 @@ describe('createAdminServer', () => {
   };
 
   it('has pages for liveness, readiness and metrics, also for HEAD, and nothing else', async () => {
-    const stopping = { status: 503, body: { ready: false, reason: 'stopping' } } as const;
+    const stopping = { ready: false, reason: 'stopping' };
     const base = await listen(createAdminServer(metrics, () => stopping));
     const health = await fetch(`${base}/healthz`);
     expect([health.status, await health.text()]).toEqual([200, '{"status":"ok"}\n']);
     const ready = await fetch(`${base}/readyz?x=y`);
     expect([ready.status, ready.headers.get('cache-control')]).toEqual([503, 'no-store']);
-    expect(await ready.json()).toEqual(stopping.body);
+    expect(await ready.json()).toEqual(stopping);
     const scraped = await fetch(`${base}/metrics`);
     expect(scraped.headers.get('content-type')).toBe(metrics.contentType);
     expect(await scraped.text()).toBe('register_proxy_connections 0\n');
@@ -48,7 +46,9 @@ describe('createAdminServer', () => {
     const logged = vi.spyOn(console, 'error').mockReturnValue();
     onTestFinished(() => logged.mockRestore());
     const failing = { ...metrics, read: () => Promise.reject(new Error('no metrics')) };
-    const failed = await fetch(`${await listen(createAdminServer(failing, () => READY_NOW))}/metrics`);
+    const failed = await fetch(
+      `${await listen(createAdminServer(failing, () => describeReadiness(READY)))}/metrics`,
+    );
     expect([failed.status, (await failed.text()).includes('no metrics')]).toEqual([500, false]);
     await expect.poll(() => String(logged.mock.calls)).toContain('no metrics');
   });
@@ -74,33 +74,21 @@ describe('describeReadiness', () => {
     ['if our clock is behind', { nowMs: BUILT_MS - 5_000, maxAgeMs: 60_000 }, { ...FACTS, age_seconds: 0 }],
   ])('%s', (_, facts, body) => {
     const ready = !('reason' in body);
-    expect(describeReadiness({ ...READY, ...facts })).toEqual({
-      status: ready ? 200 : 503,
-      body: { ready, ...body },
-    });
+    expect(describeReadiness({ ...READY, ...facts })).toEqual({ ready, ...body });
   });
 });
 
-const BUILT = '2026-11-20T09:00:00Z';
-const READ = '2026-11-20T08:00:00Z';
-const SNAPSHOT = { sequence: 3, as_of: READ, built_at: BUILT };
+const REDIS = { isUp: false, fallbacks: 12 };
 
-function sources(changes: Partial<MetricSources> = {}): MetricSources {
-  const local = { size: 2, evictions: 1 };
-  return {
-    snapshots: { current: { snapshot: SNAPSHOT }, isCurrent: true },
-    files: { bytes: 4_096 },
-    limits: { local: { api: local, download: local, page: local } },
-    connections: () => 5,
-    redis: undefined,
-    build: { version: '1.2.3', node: '20.0.0' },
-    ...changes,
-  };
+/** What a proxy of this tree counts. */
+async function sources(root: string, redis?: MetricSources['redis']): Promise<MetricSources> {
+  const { snapshots, files, limits, connections } = await startProxy(root);
+  return { snapshots, files, limits, connections, redis, build: { version: '1.2.3', node: '20.0.0' } };
 }
 
 /** Our samples of a scrape, by name without the prefix and labels as printed. */
-async function scrape(metrics: Metrics, changes?: Partial<MetricSources>) {
-  metrics.watch(sources(changes));
+async function scrape(metrics: Metrics, watched: MetricSources) {
+  metrics.watch(watched);
   const samples = (await metrics.read()).matchAll(/^register_proxy_(\S+) (\S+)$/gm);
   return Object.fromEntries([...samples].map(([, name = '', value]) => [name, value]));
 }
@@ -109,7 +97,7 @@ describe('Metrics', () => {
   it('has a histogram of durations whose buckets are cumulative and include their bound', async () => {
     const metrics = new Metrics();
     for (const seconds of [0.0001, 0.0005, 0.0006, 61]) metrics.responded('page', 200, seconds, 0);
-    const samples = await scrape(metrics);
+    const samples = await scrape(metrics, await sources(await tree()));
     const bounds = ['0.0005', '0.001', '60', '+Inf'];
     const counts = bounds.map((bound) => samples[`request_duration_seconds_bucket{le="${bound}"}`]);
     expect(counts.join(' ')).toBe('2 3 3 4');
@@ -118,16 +106,15 @@ describe('Metrics', () => {
   });
 
   it('says NaN where there is no value, and of Redis only if there is one', async () => {
-    const snapshots = { current: undefined, isCurrent: false };
-    const none = await scrape(new Metrics(), { snapshots });
+    const none = await scrape(new Metrics(), await sources(await emptyFolder()));
     expect(none).toMatchObject({
       snapshot_sequence: 'Nan',
       snapshot_built_timestamp_seconds: 'Nan',
       snapshot_readable: '0',
     });
     expect(none).not.toHaveProperty('redis_up');
-    const empty = { current: { snapshot: { ...SNAPSHOT, as_of: null } }, isCurrent: true };
-    const samples = await scrape(new Metrics(), { snapshots: empty, redis: { isUp: false, fallbacks: 12 } });
+    const empty = await tree({ as_of: null });
+    const samples = await scrape(new Metrics(), await sources(empty, REDIS));
     expect(samples).toMatchObject({
       snapshot_as_of_timestamp_seconds: 'Nan',
       redis_up: '0',
@@ -145,7 +132,7 @@ const namesIn = (file: string): string[] => {
 };
 const exposed = async (): Promise<string[]> => {
   const metrics = new Metrics();
-  metrics.watch(sources({ redis: { isUp: true, fallbacks: 0 } }));
+  metrics.watch(await sources(await tree(), REDIS));
   return [...(await metrics.read()).matchAll(/^# TYPE (\S+) /gm)].map(([, name = '']) => name);
 };
 

@@ -103,7 +103,6 @@ describe('readSettings', () => {
       dist: 'tree',
       port: 1,
       host: '::1',
-      trustProxy: [{ address: '10.0.0.0', prefix: 8, family: 'ipv4' }],
       redis: 'redis://r',
       maxConnections: 7,
       maxConnectionsPerClient: 8,
@@ -113,6 +112,7 @@ describe('readSettings', () => {
       accessLog: true,
     };
     expect(resolve(VALUES)).toMatchObject(expected);
+    expect(['10.0.0.1', '11.0.0.1'].map((each) => resolve(VALUES).trustProxy?.(each))).toEqual([true, false]);
     const variables = OPTIONS.map(({ long = '', envVar = '' }, index): [string, string] => {
       expect(envVar).toBe(`PROXY_${long.slice(2).replaceAll('-', '_').toUpperCase()}`);
       return [envVar, Object.values(VALUES)[index] ?? ''];

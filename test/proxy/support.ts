@@ -87,7 +87,7 @@ export type TestQuotas = Readonly<
   >
 >;
 
-export interface TestOptions extends Partial<Pick<AppOptions, 'isTrusted' | 'share'>> {
+export interface TestOptions extends Partial<Pick<AppOptions, 'isTrusted' | 'shared'>> {
   readonly quotas?: TestQuotas;
   readonly server?: Partial<ServerOptions>;
 }
@@ -176,12 +176,12 @@ export async function startProxy(root: string, options: TestOptions = {}) {
   let nowMs = Date.UTC(2100, 0, 1);
   const log: string[] = [];
   const dependencies = { clock: () => nowMs, log: (line: string) => void log.push(line) };
-  const { quotas, isTrusted = () => false, share } = options;
+  const { quotas, isTrusted = () => false, shared } = options;
   if (quotas !== undefined) await limit(root, quotas);
   const snapshots = new Snapshots(root, dependencies.log);
   snapshots.start();
   const metrics = new Metrics();
-  const app = createApp({ ...dependencies, snapshots, metrics, isTrusted, share });
+  const app = createApp({ ...dependencies, snapshots, metrics, isTrusted, shared });
   const { server, connections, stop } = createHttpServer(app, {
     maxConnections: 10_000,
     maxConnectionsPerClient: 10_000,
@@ -200,6 +200,7 @@ export async function startProxy(root: string, options: TestOptions = {}) {
     log,
     snapshots,
     files: app.files,
+    limits: app.limits,
     metrics,
     /** Moves the proxy's clock. */
     advance: (ms: number) => void (nowMs += ms),

@@ -57,7 +57,7 @@ const document = { path: z.string(), file: z.string(), sha256: z.string(), bytes
 const bundleSchema = z.tuple(
   [z.strictObject(step)],
   z.union([
-    z.strictObject({ ...document, body: z.string().optional() }),
+    z.strictObject({ ...document, body: z.string().optional(), same_as: z.string().optional() }),
     z.strictObject({ path: z.string(), file: z.string(), deleted: z.literal(true) }),
   ]),
 );
@@ -82,6 +82,7 @@ const manifestSchema = z.looseObject({
       file: z.string(),
       parameters: z.array(z.looseObject({ name: z.string(), in: z.enum(['path', 'query']) })).optional(),
       requires: z.string().optional(),
+      aliases: z.string().optional(),
     }),
   ),
 });
@@ -173,28 +174,42 @@ interface DigestRoute {
   readonly parameters?: readonly { readonly name: string; readonly in: 'path' | 'query' }[] | undefined;
   /** On routes that serve the file of another one, of which the digest says nothing either. */
   readonly requires?: string | undefined;
+  /** On routes whose files are further names of documents of another one. */
+  readonly aliases?: string | undefined;
 }
 
 /** The list of documents of a copy, as its documentation says, with no code of the generator's. */
 function listOf(copy: ReadonlyMap<string, string>, routes: readonly DigestRoute[]): string {
   const lines = routes
     .filter(
-      ({ name, path, requires }) =>
+      ({ name, path, requires, aliases }) =>
         !OUTSIDE.has(name) &&
         !name.startsWith('former-') &&
         requires === undefined &&
+        aliases === undefined &&
         !/^\/downloads(\/|$)/.test(path),
     )
-    .flatMap((route) =>
-      [...copy]
+    .flatMap((route) => {
+      const lineOf = (url: string, hash: string, of = route): string =>
+        `${hash}  ${of.file.replace(/\{\w+\}/, valueIn(url, of) ?? '')}\n`;
+      // No two records have the same bytes.
+      const further = new Map(
+        routes
+          .filter(({ aliases }) => aliases === route.name)
+          .flatMap((of) =>
+            [...copy].flatMap(([url, hash]) =>
+              valueIn(url, of) === undefined ? [] : [[hash, lineOf(url, hash, of)] as const],
+            ),
+          ),
+      );
+      return [...copy]
         .flatMap(([url, hash]) => {
           const key = keyIn(url, route);
-          const file = route.file.replace(/\{\w+\}/, valueIn(url, route) ?? '');
-          return key === undefined ? [] : [{ key, line: `${hash}  ${file}\n` }];
+          return key === undefined ? [] : [{ key, line: lineOf(url, hash) + (further.get(hash) ?? '') }];
         })
         .toSorted((a, b) => (a.key < b.key ? -1 : 1))
-        .map(({ line }) => line),
-    );
+        .map(({ line }) => line);
+    });
   return lines.join('');
 }
 

@@ -30,9 +30,9 @@ const SCHEMAS: Readonly<Record<Shape, string>> = {
 
 const RECORD_TABLES = new Set(['groups', 'users', 'games', 'items']);
 
-/** Gives every other record of a sample, which has none, an id of the platform. */
+/** Gives every other record of a sample, which has none, an id of the platform; half of these have paths. */
 export const WITH_PLATFORM_IDS = [...RECORD_TABLES]
-  .map((table) => `UPDATE ${table} SET platform_id = 'no. ' || id WHERE id % 2;`)
+  .map((table) => `UPDATE ${table} SET platform_id = iif(id % 4 = 1, 'no. ', 'no.') || id WHERE id % 2;`)
   .join(' ');
 
 const MEASURED: Row = {

@@ -19,7 +19,13 @@ const range = (count: number): number[] => Array.from({ length: count }, (_, ind
 
 /** 20 groups, 20 users, 11 games and 12 items with some history, and some documents that have compressed siblings. */
 export const ROWS: Rows = {
-  groups: range(20).map((id) => ({ id, name: `group ${id}`, member_count: id % 3 === 0 ? null : id * 10 })),
+  groups: range(20).map((id) => ({
+    id,
+    name: `group ${id}`,
+    member_count: id % 3 === 0 ? null : id * 10,
+    // Paths by these come, change and go as well.
+    platform_id: id < 7 ? `club-${id}` : null,
+  })),
   group_member_readings: range(20).map((id) => ({
     group_id: id,
     measured_at: '2026-11-20T08:00:00Z',
@@ -49,6 +55,8 @@ export const STEP = `
   UPDATE groups SET description = 'changed' WHERE id = 3;
   INSERT INTO group_member_readings VALUES (6, '2026-11-19T08:00:00Z', 59);
   UPDATE groups SET description = '${LONG}' WHERE id = 6;
+  UPDATE groups SET platform_id = NULL WHERE id = 5;
+  UPDATE groups SET platform_id = 'club-10' WHERE id = 10;
   UPDATE items SET price = 99 WHERE id = 5;
   UPDATE items SET description = NULL WHERE id = 8;
   INSERT INTO items (id, name, first_measured_at, measured_at, measurements)

@@ -85,6 +85,9 @@ export const isForFinding = (path: string): boolean => /^api\/v1\/(ids|lookup|ow
 export const isEndpoint = (path: string): boolean =>
   /^(api\/v1\.json$|api\/v1\/(?!openapi\.json$)|group\/|user\/)/.test(path) && !isForFinding(path);
 
+/** Whether a file is one more name of a record's, which counts as nothing. */
+export const isAlias = (path: string): boolean => /^api\/v1\/\w+\/platform\//.test(path);
+
 /** The part of a tree that follows from the register and the options alone. */
 export const lasting = (tree: Tree): Tree => new Map([...tree].filter(([path]) => !isOfTheBuild(path)));
 

@@ -11,7 +11,7 @@ import type { Published } from '../../generator/pipeline/build.js';
 import { OPERATOR, published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { writeRegister } from '../support/register.js';
-import { isAnnouncement, isEndpoint, json, readTree, type Tree } from '../support/tree.js';
+import { isAlias, isAnnouncement, isEndpoint, json, readTree, type Tree } from '../support/tree.js';
 import { manifestOf, urlsOf } from '../support/published.js';
 import { fields } from '../support/values.js';
 
@@ -99,9 +99,10 @@ describe.each(CASES)('the golden tree "%s"', (name) => {
   });
 
   it('is described by snapshot.json: times, counts, files and bytes', () => {
-    const rest = [...tree].flatMap(([path, file]) => (isAnnouncement(path) ? [] : [file]));
+    // One more name of a record counts as nothing.
+    const rest = [...tree].flatMap(([path, file]) => (isAnnouncement(path) || isAlias(path) ? [] : [file]));
     const records = (kind: string): number =>
-      [...tree.keys()].filter((file) => file.startsWith(`api/v1/${kind}/`)).length;
+      [...tree.keys()].filter((file) => file.startsWith(`api/v1/${kind}/`) && !isAlias(file)).length;
     const kinds = ['group', 'user', 'game', 'item'];
     const counts = Object.fromEntries(kinds.map((kind) => [`${kind}s`, records(kind)]));
     const sums = { files: rest.length, bytes: rest.reduce((sum, { bytes }) => sum + bytes, 0) };

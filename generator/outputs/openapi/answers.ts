@@ -35,8 +35,10 @@ export function problemsOf(route: Pick<Route, 'bucket' | 'parameters'>): readonl
   const possible = new Set<ProblemCode>(ANYWHERE);
   if (isRanged(route)) possible.add('range_not_satisfiable');
   for (const parameter of parameters) {
-    if (parameter.type === 'id' || parameter.type === 'prefix')
-      for (const code of [`invalid_${parameter.type}`, ...OF_PATHS] as const) possible.add(code);
+    if (parameter.type === 'id' || parameter.type === 'platform_id')
+      for (const code of ['invalid_id', ...OF_PATHS] as const) possible.add(code);
+    else if (parameter.type === 'prefix')
+      for (const code of ['invalid_prefix', ...OF_PATHS] as const) possible.add(code);
     // The router matches only names of assets, so anything else is not found.
     else if (parameter.in === 'path') possible.add('not_found');
     else possible.add('invalid_limit');

@@ -2,6 +2,7 @@
 import { RESOURCES } from '../../schema/schema.js';
 import type { ObjectShape } from '../../schema/shape.js';
 import { shapesOf, type Document, type Resource } from '../../schema/field.js';
+import type { Route } from '../../routes/route.js';
 import { CATALOG_SHAPE } from '../api-catalog.js';
 import { INDEX_SHAPE } from '../api-index.js';
 import { LOOKUP_SHAPES } from '../lookup/lookup.js';
@@ -36,6 +37,9 @@ export const DOCUMENTS: readonly ObjectShape[] = [
   CHANGES_SHAPE,
   CATALOG_SHAPE,
 ];
+
+/** The name of the shape of a route's documents. */
+export const shapeName = ({ name, aliases }: Pick<Route, 'name' | 'aliases'>): string => aliases ?? name;
 
 /** The shape of a route's documents; undefined if they are not our own JSON. */
 export const documentOf = (route: string): ObjectShape | undefined =>

@@ -9,7 +9,7 @@ import { PATHS } from '../../routes/paths.js';
 import { ROUTES, routeNamed } from '../../routes/routes.js';
 import { answersOf, isRanged, type Answer } from './answers.js';
 import type { Components } from './components.js';
-import { documentOf } from './documents.js';
+import { documentOf, shapeName } from './documents.js';
 import { pascal, referTo, typeOf, type Schema } from './schemas.js';
 
 const operationId = ({ name, operation }: Pick<Route, 'name' | 'operation'>): string =>
@@ -116,7 +116,8 @@ const linkTo = (link: string, route: string, id: string): readonly [string, Sche
 ];
 
 /** The links of a document, as operations. */
-function linksFrom({ name }: Route, isDescribed: (route: string) => boolean): Schema {
+function linksFrom(route: Route, isDescribed: (route: string) => boolean): Schema {
+  const name = shapeName(route);
   const documents = RESOURCES.flatMap(({ record, history }) => [record, ...(history ? [history] : [])]);
   const fields = documents.find(({ route }) => route === name)?.fields ?? [];
   const links = fields.flatMap((field) => (field.is === 'links' ? Object.entries(field.targets) : []));
@@ -147,11 +148,11 @@ function contentAnswer(
   isDescribed: (route: string) => boolean,
 ): Schema {
   const isWhole = status === 200;
-  const isOurs = documentOf(route.name) !== undefined;
+  const isOurs = documentOf(shapeName(route)) !== undefined;
   const links = isWhole ? linksFrom(route, isDescribed) : {};
   const type = mediaType(route);
   const whole = isOurs
-    ? referTo('schemas', pascal(route.name))
+    ? referTo('schemas', pascal(shapeName(route)))
     : type === 'application/json'
       ? { type: 'object' }
       : TEXT;
@@ -172,8 +173,8 @@ const OTHERWISE: Answer = {
 };
 
 /** The example of the field of a document that has the name of a parameter. */
-function declaredExample({ name: route }: Route, { name }: Parameter): number | string | undefined {
-  const field = documentOf(route)?.members.find((member) => member.name === name);
+function declaredExample(route: Route, { name }: Parameter): number | string | undefined {
+  const field = documentOf(shapeName(route))?.members.find((member) => member.name === name);
   const example = field?.is === 'value' ? field.example : undefined;
   return typeof example === 'number' || typeof example === 'string' ? example : undefined;
 }
@@ -187,8 +188,8 @@ export function operationOf(
   components: Components,
   isDescribed: (route: string) => boolean,
 ): Schema {
-  const { name, description, parameters = [] } = route;
-  const about = documentOf(name)?.description;
+  const { description, parameters = [] } = route;
+  const about = documentOf(shapeName(route))?.description;
   return {
     operationId: operationId(route),
     summary: description,

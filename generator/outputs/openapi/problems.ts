@@ -5,7 +5,7 @@
 import { MAX_INTEGER, type ObjectShape } from '../../schema/shape.js';
 import type { Route } from '../../routes/route.js';
 import { PATHS } from '../../routes/paths.js';
-import { PREFIX_DIGITS } from '../../routes/keys.js';
+import { PLATFORM_ID_TEXT, PREFIX_DIGITS } from '../../routes/keys.js';
 import { value } from '../parts.js';
 
 export interface Problem {
@@ -31,7 +31,7 @@ export const PROBLEMS = [
     status: 400,
     title: 'Invalid id',
     detail: `expected decimal digits without a sign or leading zero, at most ${MAX_INTEGER}`,
-    when: `The path contains an invalid id. An id consists of decimal digits without a sign or leading zero, and is at most ${MAX_INTEGER} (2^53 - 1).`,
+    when: `The path contains an invalid id. An id consists of decimal digits without a sign or leading zero, and is at most ${MAX_INTEGER} (2^53 - 1). An id of the platform in a path has ${PLATFORM_ID_TEXT}.`,
     remedy: 'Correct the id. The same request will fail again.',
     example: {
       instance: '/api/v1/group/abc',

@@ -129,14 +129,17 @@ function withOther(text: string, words: string, others: string): string {
 }
 
 /**
- * The typed client as it is served, with the licence that whoever copies it must keep: `client.ts` has the types
+ * The clients as they are served, with the licence that whoever copies them must keep: `client.ts` has the types
  * in it, and `changes.ts` imports no more than types of `client.ts`.
  * @throws {Error} if the sources import each other in other words than these
  */
-function clientFiles(): Readonly<Record<(typeof CLIENT_FILES)[number], string>> {
+function clientTexts(): Readonly<Record<(typeof CLIENT_FILES)[keyof typeof CLIENT_FILES], string>> {
   const client = sourceOf('clients/typescript/client.ts');
   const changes = sourceOf('clients/typescript/changes.ts');
-  const notice = `/*\n${sourceOf('LICENSE')}*/\n`;
+  const licence = sourceOf('LICENSE');
+  const notice = `/*\n${licence}*/\n`;
+  const script = (name: string): string =>
+    sourceOf(`clients/python/${name}`).replace('\n', () => `\n${licence.replaceAll(/^(?!$)/gm, '# ')}`);
   return {
     'client.ts':
       notice +
@@ -144,6 +147,8 @@ function clientFiles(): Readonly<Record<(typeof CLIENT_FILES)[number], string>> 
       `\n${sourceOf('clients/typescript/api.ts')}`,
     // With its own suffix: Deno, and Node without a build, look for no other one.
     'changes.ts': notice + withOther(changes, "from './client.js';", "from './client.ts';"),
+    'follow.py': script('follow.py'),
+    'mirror.py': script('mirror.py'),
   };
 }
 
@@ -155,8 +160,7 @@ async function write(): Promise<void> {
   for (const { path, body } of made.values()) writeFileSync(join(ASSETS_FOLDER, basename(path)), body);
   for (const name of FIXED) copyFileSync(join(SOURCES, name), join(ASSETS_FOLDER, name));
   writeFileSync(join(ASSETS_FOLDER, EMBED.file), await embedded());
-  const client = clientFiles();
-  for (const name of CLIENT_FILES) writeFileSync(join(ASSETS_FOLDER, name), client[name]);
+  for (const [name, text] of Object.entries(clientTexts())) writeFileSync(join(ASSETS_FOLDER, name), text);
   const paths = Object.fromEntries([...made].map(([route, { path }]) => [route, path]));
   writeFileSync(MANIFEST, `${JSON.stringify(paths, null, 2)}\n`);
 }

@@ -14,7 +14,7 @@ import { allWords, capitalized, withArticle, wordsIn } from '../../schema/words.
 import { isOfError } from '../openapi/problems.js';
 import { asksForCredit } from '../licence.js';
 import type { FileOutput } from '../output.js';
-import { assets, clientFile, favicon, faviconForOldBrowsers, preview } from '../../base/assets.js';
+import { assets, clientFiles, favicon, faviconForOldBrowsers, preview } from '../../base/assets.js';
 import { dataset } from './dataset.js';
 import { documentationPages, searchIndex } from './documentation/documentation.js';
 import type { ReadDocument } from './documents.js';
@@ -87,7 +87,10 @@ function pageMaker(
   });
 }
 
-/** @param firstKey the first key of a route's documents */
+/**
+ * @param firstKey the first key of a route's documents
+ * @param firstAlias the URL path of the first further name of a route's documents
+ */
 export function* pages(
   config: SiteConfig,
   overview: Overview,
@@ -97,6 +100,7 @@ export function* pages(
   read: ReadDocument,
   register: Register,
   firstKey: (route: string) => number | undefined = () => undefined,
+  firstAlias: (route: string) => string | undefined = () => undefined,
 ): Generator<FileOutput> {
   const { operator, files } = config;
   const { measured } = overview;
@@ -107,8 +111,7 @@ export function* pages(
   yield { route: 'favicon', key: 0, body: favicon() };
   yield { route: 'favicon-ico', key: 0, body: faviconForOldBrowsers() };
   yield { route: 'preview', key: 0, body: preview() };
-  yield { route: 'client', key: 0, body: clientFile('client.ts') };
-  yield { route: 'client-changes', key: 0, body: clientFile('changes.ts') };
+  for (const file of clientFiles()) yield { ...file, key: 0 };
   yield { route: 'embed', key: 0, body: embed(operator, table, measured) };
 
   const page = pageMaker(config, overview, table);
@@ -138,6 +141,7 @@ export function* pages(
     inWords,
     isThere,
     firstKey,
+    firstAlias,
     read,
   });
   for (const { name: route, path, title, description, content } of documentation) {

@@ -17,15 +17,20 @@ const FEED_OF = { group: 'groups', user: 'users', game: 'games', item: 'items' }
   Record<Kind, keyof typeof FEEDS>
 >;
 
-/** The lists of the first of a kind without a history, and the columns that they are by, with what these count. */
-const STANDINGS: Readonly<
-  Partial<Record<Kind, readonly (readonly [route: string, column: string, by: string])[]>>
-> = {
+/** A list of the first of a kind, the member that has them, the column that it is by, and that in words. */
+type Standing = readonly [route: string, list: string, column: string, by: string];
+
+/** The lists of kinds without a history: the first that is measured is shown. */
+const STANDINGS: Readonly<Partial<Record<Kind, readonly Standing[]>>> = {
   game: [
-    ['largest-games', 'playing', 'players'],
-    ['largest-games', 'visits', 'visits'],
+    ['largest-games', 'playing', 'playing', 'players'],
+    ['largest-games', 'visits', 'visits', 'visits'],
+    ['newest', 'games', 'created_at', 'date of creation, newest first'],
   ],
-  item: [['largest-items', 'favourites', 'favourites']],
+  item: [
+    ['largest-items', 'favourites', 'favourites', 'favourites'],
+    ['newest', 'items', 'created_at', 'date of creation, newest first'],
+  ],
 };
 
 /** What the template shows, and what the script needs to know of a kind. */
@@ -50,8 +55,8 @@ export function recordPageContent(
     embed: PATHS.embed,
   };
   const standing = (STANDINGS[kind] ?? [])
-    .filter(([, column]) => measured.has(`${resource.plural}.${column}`))
-    .map(([route, column, by]) => ({ path: pathOf(route), column, by }))[0];
+    .filter(([, , column]) => measured.has(`${resource.plural}.${column}`))
+    .map(([route, list, column, by]) => ({ path: pathOf(route), list, column, by }))[0];
   const inWords = wordsIn(operator);
   const { name, baseUrl, licence, words } = operator;
   const called = allWords(words);

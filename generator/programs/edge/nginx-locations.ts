@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isCompressed } from '../../routes/route.js';
 import type { Snapshot, SnapshotRoute } from '../../tree/snapshot-json.js';
+import { PLATFORM_ID_TEXT } from '../../routes/keys.js';
 import { pathPattern, valuePattern } from './patterns.js';
 import { contentHeaders } from './published.js';
 import { partOf } from './rates.js';
@@ -18,10 +19,10 @@ export const variableOf = (header: string): string => header.toLowerCase().repla
 export const jsonText = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 /** The statuses of paths with an invalid parameter, by its type. */
-const REFUSED: Readonly<Record<string, number>> = { id: 483, prefix: 485 };
+const REFUSED: Readonly<Record<string, number>> = { id: 483, prefix: 485, platform_id: 483 };
 
 /** The location of a route, and that of paths whose id or prefix is not valid. */
-export function locationsOf(route: SnapshotRoute, { routes, limits }: Snapshot, out: string) {
+export function locationsOf(route: SnapshotRoute, { routes, limits, errors }: Snapshot, out: string) {
   const { path, file, class: cacheClass, bucket, parameters = [], absent, type } = route;
   const required = routes.find(({ name }) => name === route.requires);
   const inPath = parameters.filter((parameter) => parameter.in === 'path');
@@ -78,13 +79,20 @@ export function locationsOf(route: SnapshotRoute, { routes, limits }: Snapshot, 
     isCompressed: isCompressed(cacheClass),
     missing: query === undefined ? 404 : 484,
   };
-  const refused = inPath.flatMap((each) => REFUSED[each.type] ?? []);
+  const refused = inPath.flatMap(({ type: of }) => {
+    const { [of]: status } = REFUSED;
+    if (status === undefined) return [];
+    const expected = of === 'platform_id' ? `expected ${PLATFORM_ID_TEXT}` : errors['invalid_id']?.detail;
+    return [{ status, ...(status === 483 && { detail: quoted(jsonText(expected ?? '')) }) }];
+  });
   return [
     location,
-    ...refused.map((status) => ({
+    ...refused.map(({ status, detail: expected }) => ({
       ...shared,
+      set: { ...shared.set, ...(expected && { detail: expected }) },
       isPattern: true,
-      match: matching(() => '[^/]*'),
+      // What is hidden is not there, whatever would be valid.
+      match: matching(() => '(?![.])[^/]*'),
       missing: status,
     })),
   ];

@@ -58,7 +58,7 @@ const UNPARSED: Readonly<Record<string, string>> = {
   version_not_supported: '505',
 };
 /** Those whose detail depends on the location: `$detail`. */
-const DETAILED = new Set(['not_found', 'invalid_limit']);
+const DETAILED = new Set(['not_found', 'invalid_limit', 'invalid_id']);
 
 /**
  * @returns the text, and notes on how its limits differ from the published ones

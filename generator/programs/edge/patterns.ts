@@ -1,5 +1,5 @@
 /** Regular expressions for the values of parameters, as PCRE and RE2 both read them. */
-import { literalPattern, templatePattern, textPattern } from '../../routes/keys.js';
+import { UNPLAIN_ENDS, literalPattern, templatePattern, textPattern } from '../../routes/keys.js';
 import { MAX_INTEGER } from '../../schema/shape.js';
 import type { SnapshotRoute } from '../../tree/snapshot-json.js';
 
@@ -26,7 +26,10 @@ export type QueryParameter = Extract<RouteParameter, { in: 'query' }>;
 /** A valid value of a parameter. */
 export function valuePattern(parameter: RouteParameter): string {
   if (parameter.type === 'id') return ID;
-  if (parameter.in === 'path') return textPattern(parameter.type);
+  const text = textPattern(parameter.type);
+  if (parameter.type === 'platform_id')
+    return text + UNPLAIN_ENDS.map((end) => `(?<!${literalPattern(end)})`).join('');
+  if (parameter.in === 'path') return text;
   const { minimum, maximum } = parameter;
   const tooLow = minimum > 0 ? `(?!${decimalsUpTo(minimum - 1)}(?:&|$))` : '';
   return tooLow + decimalsUpTo(maximum);

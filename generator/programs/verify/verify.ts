@@ -10,8 +10,9 @@ import { FORMER_LIST } from '../../publish/assets.js';
 import { linesOf, listedRoutes, type Listed, type ListedRoute } from '../../publish/lists.js';
 import { isManifestOf, readKnown } from '../../publish/state.js';
 import { CODINGS, namesOf, siblingsFrom, type Coding } from '../../tree/codings.js';
-import { folderPatterns, locator, namesOfDocuments } from '../../tree/locate.js';
+import { aliasPatterns, folderPatterns, locator, namesOfDocuments } from '../../tree/locate.js';
 import { readManifest } from '../../tree/manifest.js';
+import type { PublishedRoute } from '../../tree/published-routes.js';
 import { filesBelow } from '../../tree/scan.js';
 import type { Manifest } from '../../tree/snapshot-json.js';
 import type { Tree } from '../../tree/tree.js';
@@ -155,10 +156,10 @@ async function checkFiles(
   // What those lead to is served, though it is in no list.
   const files = new Set(['snapshot.json', ...routes.map(({ file }) => file)]);
   const unlisted = manifest.routes
-    .filter(({ file }) => !files.has(file))
+    .filter((route) => !files.has(route.file) && !isAlias(route))
     .map((route): ListedRoute => ({ ...route, pages: [] }));
   const all = [...routes, ...assets, ...unlisted];
-  const known = new Map<string, Set<number>>();
+  const known: Known = { keys: new Map(), aliases: new Set() };
   progress.start('verifying', manifest.tree.files, 'files');
   for (const route of all) {
     const lines = assets.includes(route)
@@ -171,30 +172,56 @@ async function checkFiles(
     }
   }
   progress.finish();
-  await findOthers(tree.out, all, known, found, progress);
+  await findOthers(tree.out, [...all, ...manifest.routes.filter(isAlias)], known, found, progress);
 }
+
+const isAlias = ({ aliases }: PublishedRoute): boolean => aliases !== undefined;
+
+/** The files that lists name. */
+interface Known {
+  /** By the name of the route with the suffix of siblings. */
+  readonly keys: Map<string, ReadonlySet<number>>;
+  /** Marks of the names of aliases and their siblings. */
+  readonly aliases: Set<number>;
+}
+
+/** A number of 52 bits for a name, which takes a tenth of its memory. */
+const markOf = (name: string): number => Number.parseInt(hash('sha256', name).slice(0, 13), 16);
 
 /**
  * Checks the files that a route's lines name, with their siblings; yields after each line.
- * @param known is added the keys, by the name of the route with the suffix of siblings
+ * @param known is added what they name
  */
 function* checkRoute(
   out: string,
   route: ListedRoute,
   lines: Iterable<Listed>,
-  known: Map<string, Set<number>>,
+  known: Known,
   found: Findings,
 ): Generator<void, void, undefined> {
   const kept = [undefined, ...CODINGS].map((coding) => ({ coding, keys: new Set<number>() }));
-  for (const { coding, keys } of kept) known.set(route.name + (coding?.suffix ?? ''), keys);
-  for (const { key, sum, file } of lines) {
+  for (const { coding, keys } of kept) known.keys.set(route.name + (coding?.suffix ?? ''), keys);
+  for (const { key, sum, file, alias } of lines) {
     const document = statOf(join(out, file));
     const bytes = document?.isFile() === true ? document.size : 0;
-    for (const [index, name] of namesOf(file, bytes, siblingsFrom(route)).entries()) {
+    const names = namesOf(file, bytes, siblingsFrom(route));
+    for (const [index, name] of names.entries()) {
       const { coding, keys } = kept[index] ?? {};
       keys?.add(key);
       const what = damageOf(join(out, name), sum, document, coding);
       if (what !== undefined) found.add(name, what, file);
+    }
+    if (alias !== undefined) {
+      const own = statOf(join(out, alias));
+      for (const [index, name] of namesOf(alias, bytes, siblingsFrom(route)).entries()) {
+        known.aliases.add(markOf(name));
+        const coding = CODINGS[index - 1];
+        const what = isSameFile(join(out, name), join(out, names[index] ?? file))
+          ? undefined
+          : damageOf(join(out, name), sum, own, coding);
+        // Its document is written again, and with it all of its names.
+        if (what !== undefined) found.add(name, what, file);
+      }
     }
     yield;
   }
@@ -210,24 +237,28 @@ const isOfManifest = (name: string): boolean =>
  */
 async function findOthers(
   out: string,
-  routes: readonly ListedRoute[],
-  known: ReadonlyMap<string, ReadonlySet<number>>,
+  routes: readonly PublishedRoute[],
+  { keys, aliases }: Known,
   found: Findings,
   progress: Progress,
 ): Promise<void> {
   const locate = locator(routes);
   const folders = folderPatterns(routes);
+  const isAliasName = aliasPatterns(routes);
   const [extra, untracked]: [string[], string[]] = [[], []];
   progress.start('looking through the tree', 0, 'files');
   for (const name of filesBelow(out, '')) {
     const place = locate(name);
+    const isOfAlias = place === undefined && isAliasName(name);
     const isKnown =
-      place === undefined
-        ? name === 'snapshot.json'
-        : known.get(place.route.name + place.suffix)?.has(place.key) === true;
+      place !== undefined
+        ? keys.get(place.route.name + place.suffix)?.has(place.key) === true
+        : isOfAlias
+          ? aliases.has(markOf(name))
+          : name === 'snapshot.json';
     if (!isKnown) {
       const isExtra =
-        place !== undefined || isOfManifest(name) || folders.some((folder) => folder.test(name));
+        place !== undefined || isOfAlias || isOfManifest(name) || folders.some((folder) => folder.test(name));
       (isExtra ? extra : untracked).push(name);
     }
     const pause = progress.advance(1);
@@ -236,6 +267,12 @@ async function findOthers(
   progress.finish();
   for (const file of extra.toSorted()) found.add(file, 'extra');
   found.untracked = untracked.toSorted();
+}
+
+/** Whether a name is a hard link to another one's file, and so as good as that. */
+function isSameFile(path: string, other: string): boolean {
+  const [one, two] = [statOf(path), statOf(other)];
+  return one?.isFile() === true && one.ino === two?.ino && one.dev === two.dev;
 }
 
 const statOf = (path: string): Stats | undefined => ifExists(() => lstatSync(path));

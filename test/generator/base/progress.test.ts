@@ -23,7 +23,7 @@ type Steps = readonly (readonly [seconds: number, steps: number])[];
 describe('plain lines', () => {
   it.each<[string, total: number, Steps, readonly string[]]>([
     [
-      'say how much is done, and from ten seconds and a tenth of the work on how long the rest takes',
+      'say how much is done',
       4000,
       [
         [6, 399],
@@ -31,22 +31,7 @@ describe('plain lines', () => {
         [6, 2000],
         [4, 1000],
       ],
-      [
-        ': 399 of 4,000 files',
-        ': 1,000 of 4,000 files, 36 s left',
-        ': 3,000 of 4,000 files, 6 s left',
-        ' in 22.0 s',
-      ],
-    ],
-    [
-      'estimate nothing from steps of which some take much longer than others',
-      31,
-      [
-        [1, 29],
-        [20, 0],
-        [20, 1],
-      ],
-      [': 29 of 31 files', ': 30 of 31 files'],
+      [': 399 of 4,000 files', ': 1,000 of 4,000 files', ': 3,000 of 4,000 files', ' in 22.0 s'],
     ],
     [
       'are not repeated while nothing is done',

@@ -40,9 +40,9 @@ describe('on a terminal', () => {
     const { code, shown } = onTerminal('build', '--register', register, '--out', path('dist'));
     expect(code).toBe(0);
     expect(shown).toContain('rendering [');
-    const [last = ''] = shown.match(/committing \[[^\]]*\] \d+\/\d+ files/g)?.slice(-1) ?? [];
-    const [, done, total] = /(\d+)\/(\d+)/.exec(last) ?? [];
-    expect(Number(total)).toBeGreaterThan(1);
+    const [last = ''] = shown.match(/committing \[[^\]]*\] [\d,]+\/[\d,]+ files/g)?.slice(-1) ?? [];
+    const [, done, total] = /([\d,]+)\/([\d,]+)/.exec(last) ?? [];
+    expect(Number(total?.replace(',', ''))).toBeGreaterThan(1);
     expect(done).toBe(total);
     expect(shown).toContain('Published snapshot 1');
   });

@@ -12,7 +12,14 @@ import { contentOf, documentsOf, indexOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { ROWS, buildWith, pair, type Pair } from '../../support/site.js';
 import { loseState } from '../../support/state.js';
-import { differing, inState, isEndpoint, isForFinding, namesThatDiffer } from '../../support/tree.js';
+import {
+  differing,
+  inState,
+  isAlias,
+  isEndpoint,
+  isForFinding,
+  namesThatDiffer,
+} from '../../support/tree.js';
 import { containing } from '../../support/values.js';
 import { interruptCommit, wholeOf } from '../publish/support.js';
 
@@ -73,7 +80,9 @@ const json = async (register: string, out: string, ...more: string[]) => {
 const comparedOf = (content: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     documentsOf(content)
-      .filter((file) => isEndpoint(file) || isForFinding(file) || file.startsWith('feeds/'))
+      .filter(
+        (file) => (isEndpoint(file) && !isAlias(file)) || isForFinding(file) || file.startsWith('feeds/'),
+      )
       .map((file) => [file, content[file] ?? '']),
   );
 

@@ -15,7 +15,15 @@ import { writeOperator } from '../../support/operator.js';
 import { stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { buildWith, site } from '../../support/site.js';
-import { differing, foldersOf, json, lasting, namesThatDiffer, readTree } from '../../support/tree.js';
+import {
+  differing,
+  foldersOf,
+  isAlias,
+  json,
+  lasting,
+  namesThatDiffer,
+  readTree,
+} from '../../support/tree.js';
 import { always, some } from '../../support/thorough.js';
 import { fields } from '../../support/values.js';
 
@@ -45,7 +53,7 @@ it('a second build of an unchanged register touches nothing but the time in snap
   expect(foldersOf(out)).toEqual(folders);
   expect([sequence, isRendered]).toEqual([1, false]);
   expect(changes).toMatchObject({ added: 0, changed: 0, removed: 0 });
-  expect(changes.unchanged).toBeGreaterThan(lasting(now).size);
+  expect(changes.unchanged).toBeGreaterThan([...lasting(now).keys()].filter((file) => !isAlias(file)).length);
   expect(json(now, 'snapshot.json')).toEqual({
     ...fields(json(before, 'snapshot.json')),
     built_at: '2026-12-02T00:00:00Z',

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, wr
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { flush } from '../../../generator/publish/commit.js';
+import { NO_CHANGES } from '../../../generator/publish/stage.js';
 import { changeRegister } from '../../support/register.js';
 import { pair, type Pair } from '../../support/site.js';
 import { always, some } from '../../support/thorough.js';
@@ -18,6 +19,7 @@ import {
   interruptCommit,
   isCommitting,
   leftovers,
+  progressThat,
   stateOf,
   temporary,
 } from './support.js';
@@ -106,6 +108,21 @@ it('a power failure keeps the whole stage once the commit has begun, and all mov
   );
   const sealed = flushed.indexOf('state/stage');
   expect(flushed.slice(sealed, sealed + 2)).toEqual(['state/stage', 'fsyncSync']);
+});
+
+it('moves and deletes no more files than it says, however many folders they are in', async () => {
+  const out = both.tree();
+  const { progress, steps } = progressThat('committing', () => undefined);
+  let total = 0;
+  const start: typeof progress.start = (title, ...rest) => {
+    if (title === 'committing') [total] = rest;
+    progress.start(title, ...rest);
+  };
+  const built = await buildWith({ register: both.registers[1], out }, { progress: { ...progress, start } });
+  const { added, changed, removed } = built.published ? built.changes : NO_CHANGES;
+  // Compressed siblings are files, too.
+  expect(steps()).toBeGreaterThan(added + changed + removed);
+  expect(steps()).toBeLessThanOrEqual(total);
 });
 
 it('no file is missing before any call of a commit, and none of the new snapshot once snapshot.json names it', async () => {

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 
-import { endsConnection, findViolation } from '../../../proxy/http/request.js';
+import { findViolation } from '../../../proxy/http/request.js';
 
 /** As Node hands over a request with these fields. */
 function request(rawHeaders: readonly string[]): IncomingMessage {
@@ -45,13 +45,4 @@ describe('findViolation', () => {
     );
     expect(refused).toEqual(others);
   });
-});
-
-it('endsConnection is so for a body that is long, of unknown length or waits to be asked for, and an upgrade', () => {
-  for (const fields of [[], ['Content-Length', '0'], ['Content-Length', '65536']])
-    expect(endsConnection(request(fields)), fields.join()).toBe(false);
-  const chunked = ['Transfer-Encoding', 'chunked'];
-  const waiting = ['Content-Length', '5', 'Expect', '100-continue'];
-  for (const fields of [['Content-Length', '65537'], chunked, waiting, ['Upgrade', 'h2c']])
-    expect(endsConnection(request(fields)), fields.join()).toBe(true);
 });

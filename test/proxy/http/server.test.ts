@@ -46,6 +46,7 @@ describe('createHttpServer', () => {
   it.each([
     ['a long body', GET(GROUP_PATH, 'Content-Length: 10000000') + 'x'.repeat(300_000)],
     ['a body that waits to be asked for', GET(GROUP_PATH, 'Content-Length: 5', 'Expect: 100-continue')],
+    ['a body of unknown length', GET(GROUP_PATH, 'Transfer-Encoding: chunked')],
     ['an Upgrade', GET(GROUP_PATH, 'Connection: Upgrade', 'Upgrade: x')],
     [
       'an Upgrade and a body',
@@ -57,6 +58,13 @@ describe('createHttpServer', () => {
     expect(statusesIn(heard)).toBe('200 200');
     expect(heard).toContain('Connection: close');
     expect(heard.endsWith('{"id":8}')).toBe(true);
+  });
+
+  it('reads a short body, and answers the next request on the connection', async () => {
+    const { port } = await startProxy(await tree());
+    const heard = await askRaw(port, `${GET(GROUP_PATH, 'Content-Length: 5')}hello${GROUP}`);
+    expect(statusesIn(heard)).toBe('200 200');
+    expect(heard).not.toContain('Connection: close');
   });
 
   it('in time, responds to half a request once, to half a body never again, and to silence not at all', async () => {

@@ -2,59 +2,40 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 
-import { formatKey, MemoryStore, parseKey } from '../../../proxy/limiter/buckets.js';
+import { LocalBuckets } from '../../../proxy/limiter/buckets.js';
 
 const QUOTA = { burst: 3, emissionIntervalMs: 1000 };
 
 function makeStore(maxClients = 100) {
   let nowMs = 1_800_000_000_000;
-  const store = new MemoryStore({ quota: QUOTA, maxClients, clock: () => nowMs });
-  /** The hits of some requests, one after the other. */
-  const hits = (keys: string): number[] => keys.split(' ').map((key) => store.increment(key).totalHits);
-  return { store, hits, advance: (ms: number) => void (nowMs += ms), now: () => nowMs };
+  const store = new LocalBuckets(QUOTA, () => nowMs, maxClients);
+  /** Tokens in use after some requests of `CLIENT` or `CLIENT@COST`, one after the other; 0 if refused. */
+  const hits = (requests: string): number[] =>
+    requests.split(' ').map((each) => {
+      const [client = '', cost = '1'] = each.split('@');
+      const { allowed, used } = store.take(client, Number(cost));
+      return allowed ? used : 0;
+    });
+  return { store, hits, advance: (ms: number) => void (nowMs += ms) };
 }
 
-it('formatKey and parseKey carry the cost with the client, which is in (0, 1]', () => {
-  expect([formatKey('192.0.2.7', 1), formatKey('192.0.2.7', 0.25)]).toEqual(['192.0.2.7', '192.0.2.7@0.25']);
-  for (const cost of [1, 0.01, 1 / 3, 1e-9])
-    expect(parseKey(formatKey('2001:db8::/56', cost))).toEqual({ client: '2001:db8::/56', cost });
-  for (const cost of ['', '0', '-1', '1.5', 'x']) expect(() => parseKey(`a@${cost}`)).toThrow(RangeError);
+it('LocalBuckets.take refuses again and again what is not there, in parts of tokens; clients are apart', () => {
+  const { store, hits, advance } = makeStore();
+  expect(hits('a a a a a a b')).toEqual([1, 2, 3, 0, 0, 0, 1]);
+  advance(1000);
+  expect(hits('a a')).toEqual([3, 0]);
+  expect(hits('c@0.25 c@0.25 c@0.25 c@0.25 c c c')).toEqual([1, 1, 1, 1, 2, 3, 0]);
+  expect(store.size).toBe(3);
 });
 
-describe('MemoryStore.increment', () => {
-  it('returns limit + 1 for a refusal, again and again, and takes nothing; clients are apart', () => {
-    const { hits, advance } = makeStore();
-    expect(hits('a a a a a a b')).toEqual([1, 2, 3, 4, 4, 4, 1]);
-    advance(1000);
-    expect(hits('a a')).toEqual([3, 4]);
-  });
-
-  it('takes the cost that the key names, from the bucket of the client', () => {
-    const { store, hits } = makeStore();
-    expect(hits('a@0.25 a@0.25 a@0.25 a@0.25 a a a')).toEqual([1, 1, 1, 1, 2, 3, 4]);
-    expect(store.size).toBe(1);
-  });
-
-  it('sets resetTime to now plus whole seconds until the next token', () => {
-    const { store, hits, advance, now } = makeStore();
-    hits('a a a');
-    for (const ms of [300, 699]) {
-      advance(ms);
-      expect(store.increment('a').resetTime?.getTime()).toBe(now() + 1000);
-    }
-    advance(1);
-    expect(hits('a')).toEqual([3]);
-  });
-});
-
-describe('MemoryStore memory', () => {
+describe('LocalBuckets in memory', () => {
   it('evicts the least recently seen client, refused or not, and counts evictions', () => {
     const { store, hits } = makeStore(3);
     hits('a a a a b b b b c c c c');
     // A refused client was seen as well: now b is the oldest.
-    expect(hits('a d')).toEqual([4, 1]);
+    expect(hits('a d')).toEqual([0, 1]);
     expect([store.size, store.evictions]).toEqual([3, 1]);
-    expect(hits('a c b')).toEqual([4, 4, 1]);
+    expect(hits('a c b')).toEqual([0, 0, 1]);
   });
 
   it('counts the eviction of a bucket until the millisecond in which it is full', () => {
@@ -74,7 +55,7 @@ describe('MemoryStore memory', () => {
     for (let client = 0; client < 2_000; client += 1) {
       // As the parser of HTTP makes it: one flat string.
       const header = Buffer.from(`${'x'.repeat(15_000)}, 198.151.100.${1_000 + client}`).toString('latin1');
-      store.increment(header.slice(header.lastIndexOf(',') + 2));
+      store.take(header.slice(header.lastIndexOf(',') + 2), 1);
     }
     runInNewContext('gc()');
     // With slices it was 30 MB.
@@ -82,31 +63,26 @@ describe('MemoryStore memory', () => {
   });
 });
 
-it('MemoryStore.quota gives everyone a full bucket when it changes, and changes nothing when it is the same', () => {
+it('LocalBuckets.quota gives everyone a full bucket when it changes, and changes nothing when it is the same', () => {
   const { store, hits } = makeStore();
   hits('a a a a');
   store.quota = { burst: 3, emissionIntervalMs: 1000 };
-  expect(hits('a')).toEqual([4]);
+  expect(hits('a')).toEqual([0]);
   store.quota = { burst: 2, emissionIntervalMs: 1000 };
-  expect(hits('a a a a')).toEqual([1, 2, 3, 3]);
+  expect(hits('a a a a')).toEqual([1, 2, 0, 0]);
   store.quota = { burst: 2, emissionIntervalMs: 2000 };
   expect(store.quota).toEqual({ burst: 2, emissionIntervalMs: 2000 });
   expect(hits('a')).toEqual([1]);
   expect(store.evictions).toBe(0);
 });
 
-it('MemoryStore.decrement and resetKey give back one token, a part of one, or all', () => {
-  const { store, hits, advance, now } = makeStore();
+it('LocalBuckets.refund gives back a token or a part of one, and nothing to who is unknown', () => {
+  const { store, hits } = makeStore();
   hits('a a a a');
-  store.decrement('a');
-  expect(hits('a a')).toEqual([3, 4]);
-  store.decrement('a@0.25');
-  advance(500);
-  expect(store.increment('a').resetTime?.getTime()).toBe(now() + 1000);
-  advance(250);
-  expect(hits('a')).toEqual([3]);
-  store.resetKey('a');
-  expect(hits('a')).toEqual([1]);
-  store.decrement('unknown');
+  store.refund('a', 1);
+  expect(hits('a a')).toEqual([3, 0]);
+  store.refund('a', 0.25);
+  expect(hits('a@0.25 a@0.25')).toEqual([3, 0]);
+  store.refund('unknown', 1);
   expect(store.size).toBe(1);
 });

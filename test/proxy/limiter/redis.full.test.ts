@@ -14,7 +14,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 import { decide, emissionMs, refund, type Quota } from '../../../proxy/limiter/gcra.js';
-import { MemoryStore } from '../../../proxy/limiter/buckets.js';
 import { GCRA_SCRIPT, parseReply, RedisBuckets, redisKey } from '../../../proxy/limiter/redis.js';
 import { redisUrl } from '../../../proxy/settings.js';
 import { hasRedis, startRedis, type TestRedis } from './redis-server.js';
@@ -26,7 +25,6 @@ const HAS_REDIS = hasRedis('redis.full.test.ts');
 /** No token comes back while a test runs. */
 const SLOW: Quota = { burst: 5, emissionIntervalMs: 600_000 };
 const NOW_MS = 1_800_000_000_000;
-const clock = (): number => NOW_MS;
 /** On a busy machine Redis may be too late for the budget of 50 ms, which no test can change. */
 const IN_TIME = { retry: 4 };
 
@@ -126,7 +124,7 @@ async function started(url: string) {
   onTestFinished(() => buckets.close());
   await buckets.start();
   /** Takes from this client's bucket: whether it was allowed, or undefined if Redis failed. */
-  const take = async (client: string) => (await buckets.take(client, SLOW, 1))?.allowed;
+  const take = async (client: string) => (await buckets.take('api', SLOW, client, 1))?.allowed;
   return { buckets, log, take };
 }
 
@@ -293,69 +291,46 @@ describe.skipIf(!HAS_REDIS)('RedisBuckets with a real Redis', () => {
     ] as const) {
       const right = await started(url);
       expect(right.log).toEqual([`Redis at ${name} keeps the limits, shared with every proxy that uses it`]);
-      expect([await right.take('a'), await adminOf(url).exists('a')]).toEqual([true, 1]);
+      expect([await right.take('a'), await adminOf(url).exists(redisKey('api', SLOW, 'a'))]).toEqual([
+        true,
+        1,
+      ]);
     }
     expect([wrong, none].flatMap(({ log }) => log).join()).not.toMatch(/wr0ng|pa55/);
   });
 });
 
-/** A limit as the proxy makes it, on a Redis that may be none. */
-async function storeOn(url: string) {
-  const redis = new RedisBuckets(url, () => undefined);
-  onTestFinished(() => redis.close());
-  await redis.start();
-  const local = new MemoryStore({ quota: SLOW, maxClients: 9, clock });
-  const store = redis.store('api', local, clock);
-  /** The hits of some requests, one after the other. */
-  const hits = async (key: string, count = 1): Promise<number[]> => {
-    const all: number[] = [];
-    for (let index = 0; index < count; index += 1) all.push((await store.increment(key)).totalHits);
-    return all;
-  };
-  return { store, local, redis, hits };
-}
+describe.skipIf(!HAS_REDIS)('the buckets in a real Redis', () => {
+  it('are those of gcra.ts, in tokens and parts of them, full under a changed quota', IN_TIME, async () => {
+    const { url } = await server();
+    const { buckets } = await started(url);
+    /** Tokens in use after some requests, one after the other; 0 if refused. */
+    const hits = async (client: string, cost: number, count: number, quota = SLOW): Promise<number[]> => {
+      const all: number[] = [];
+      for (let index = 0; index < count; index += 1) {
+        const decision = await buckets.take('api', quota, client, cost);
+        all.push(decision?.allowed === true ? decision.used : 0);
+      }
+      return all;
+    };
+    expect(await hits('a', 1, 8)).toEqual([1, 2, 3, 4, 5, 0, 0, 0]);
+    const { nextTokenMs = 0 } = (await buckets.take('api', SLOW, 'a', 1)) ?? {};
+    expect(nextTokenMs).toBeGreaterThan(590_000);
+    expect(nextTokenMs).toBeLessThanOrEqual(600_000);
+    expect(await hits('b', 0.25, 5)).toEqual([1, 1, 1, 1, 2]);
+    expect(await buckets.refund('api', SLOW, 'b', 0.25)).toBe(true);
+    expect(await hits('b', 1, 1)).toEqual([2]);
+    expect(await hits('a', 1, 3, { ...SLOW, burst: 2 })).toEqual([1, 2, 0]);
+    const keys = (await adminOf(url).keys('*')).toSorted();
+    expect(keys).toEqual(['2x600000:a', '5x600000:a', '5x600000:b'].map((key) => `register-api:api:${key}`));
+  });
 
-it('RedisBuckets.store without Redis is the local store', async () => {
-  const { store, local, redis, hits } = await storeOn(`redis://127.0.0.1:${await freePort()}`);
-  expect([await hits('a'), await hits('a@0.5')]).toEqual([[1], [2]]);
-  expect(local.increment('a').totalHits).toBe(3);
-  await store.decrement('a');
-  expect(await hits('a')).toEqual([3]);
-  expect(redis.fallbacks).toBe(3);
-});
-
-describe.skipIf(!HAS_REDIS)('RedisBuckets.store with a real Redis', () => {
-  it(
-    'counts as MemoryStore does, in tokens and parts of them, from the beginning under a changed quota',
-    IN_TIME,
-    async () => {
-      const { url } = await server();
-      const { store, local, hits } = await storeOn(url);
-      // A refusal is limit + 1, and takes nothing.
-      expect(await hits('a', 8)).toEqual([1, 2, 3, 4, 5, 6, 6, 6]);
-      const resetMs = Number((await store.increment('a')).resetTime);
-      expect(resetMs).toBeGreaterThan(NOW_MS + 590_000);
-      expect(resetMs).toBeLessThanOrEqual(NOW_MS + 600_000);
-      expect(resetMs % 1000).toBe(0);
-      expect(await hits('b@0.25', 5)).toEqual([1, 1, 1, 1, 2]);
-      await store.decrement('b@0.25');
-      expect(await hits('b')).toEqual([2]);
-      local.quota = { burst: 2, emissionIntervalMs: 600_000 };
-      expect(await hits('a', 3)).toEqual([1, 2, 3]);
-      const keys = (await adminOf(url).keys('*')).toSorted();
-      expect(keys).toEqual(
-        ['2x600000:a', '5x600000:a', '5x600000:b'].map((key) => `register-api:api:${key}`),
-      );
-    },
-  );
-
-  it('leaves the local bucket alone while Redis answers, and starts there with a full one', async () => {
+  it('are not used once it is gone, which refund says as well', async () => {
     const redis = await server();
-    const { hits, redis: buckets } = await storeOn(redis.url);
-    await hits('a', 6);
+    const { buckets, take } = await started(redis.url);
+    expect(await take('a')).toBe(true);
     await redis.kill();
     await expect.poll(() => buckets.isUp, { timeout: 500 }).toBe(false);
-    expect(await hits('a', 2)).toEqual([1, 2]);
-    expect(await buckets.refund('a', SLOW, 1)).toBe(false);
+    expect([await take('a'), await buckets.refund('api', SLOW, 'a', 1)]).toEqual([undefined, false]);
   });
 });

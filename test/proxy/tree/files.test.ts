@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { errorCode } from '../../../proxy/log.js';
 import { Files, openFile, readWhole, type Tree } from '../../../proxy/tree/files.js';
 import { sha256 } from '../../support/published.js';
-import { emptyFolder, fail, opened, publish } from '../support.js';
+import { emptyFolder, opened, publish } from '../support.js';
 
 const MAX = 1_000;
 /** More than is read into memory. */
@@ -90,12 +90,6 @@ describe('Files', () => {
     const { etag, lastModified } = files.get('a', tree) ?? {};
     expect(etag).toBe(etagOf('text'));
     expect(Date.parse(lastModified ?? '')).toBeLessThanOrEqual(Date.now());
-  });
-
-  it('that can’t be read are an error, and no missing file', async () => {
-    const { files, tree, root } = await filesOf({ a: 'text' });
-    fail(root, 'a', 'ESTALE');
-    expect(() => files.get('a', tree)).toThrow('ESTALE');
   });
 });
 

@@ -29,6 +29,12 @@ export interface Case {
   readonly run: (send: Send) => Promise<readonly string[]>;
 }
 
+/** The values of parameters that are no numbers. */
+const VALUES: readonly (readonly [parameter: string, values: RegExp])[] = [
+  ['{prefix}', /^[0-9a-f]+$/],
+  ['{platform_id}', /^[\w-][\w.-]*$/],
+];
+
 /** Requests with paths that no URL parser touches. Each has an address of its own in X-Forwarded-For. */
 export function sender(base: string): Send {
   const { hostname, port } = new URL(base);
@@ -226,7 +232,7 @@ export function contractCases(dist: string): readonly Case[] {
         .find(
           (entry) =>
             statSync(join(dist, before + entry + after), { throwIfNoEntry: false })?.isFile() === true &&
-            (file.includes('{prefix}') ? /^[0-9a-f]+$/ : /^\d+(-\d+)*$/).test(entry),
+            (VALUES.find(([parameter]) => file.includes(parameter))?.[1] ?? /^\d+(-\d+)*$/).test(entry),
         );
     if (value === undefined) return undefined;
     return { path: path.replace(/\{\w+\}/, value), file: before + value + after };
@@ -464,7 +470,7 @@ export function contractCases(dist: string): readonly Case[] {
   for (const path of [
     ...'/nothing /api /api/v1/groups /api/v1/movers /api/v1/movers/h23 /api/v1/largest/10'.split(' '),
     ...'/api/v1/largest/games.json /api/v1.json /index.html /developers.html /.git/config'.split(' '),
-    ...'/.well-known/nothing /api//v1 //api/v1 /snapshot.json.gz /.snapshot'.split(' '),
+    ...'/.well-known/nothing /api//v1 //api/v1 /snapshot.json.gz /.snapshot /api/v1/group/.7'.split(' '),
     ...'/feeds/groups/2026-10.atom /feeds/x.atom /downloads/documents'.split(' '),
     ...'/downloads/documents/nothing.ndjson.gz /API/v1 /assets /- /api/v1/owners'.split(' '),
     ...'/api/v1/lookup/user/0 /api/v1/ids/groups/1 /group.html /group/7/history /group/7/members'.split(' '),

@@ -1,4 +1,4 @@
-/** What README.md and docs/ say, compared with the programs: options, exit codes, JSON results, links. */
+/** What README.md and docs/ say, compared with the programs: commands, options, exit codes, JSON results, links. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -37,37 +37,16 @@ function section(page: string, heading: string): string {
   return body;
 }
 
-/** The entries of a list of options, by the option. */
-function optionsIn(body: string): ReadonlyMap<string, string> {
-  const entries = body.split(/^- (?=`--)/m).slice(1);
-  return new Map(entries.map((entry) => [/^`(--[a-z-]+)/.exec(entry)?.[1] ?? '', entry]));
-}
-
-/** The entries of the options of a command: its own, and those that it has in common with others. */
-function optionsOfCommand(command: string): ReadonlyMap<string, string> {
-  const body = section(commands, `### Options of \`${command}\``);
-  const common = optionsIn(section(commands, '### Common options'));
-  const [, names = ''] = /\bCommon: (.*?)\.(?:\s|$)/s.exec(body.replaceAll(/ \([^()]*\)/g, '')) ?? [];
-  const shared = [...names.matchAll(/`(--[a-z-]+)`/g)].map(([, option = '']): [string, string] => [
-    option,
-    common.get(option) ?? 'no common option',
-  ]);
-  return new Map([...shared, ...optionsIn(body)]);
-}
-
-/** The options that --help lists, each with its default. */
-function optionsOf(help: string): ReadonlyMap<string, string | undefined> {
-  const entries = (help.split('Options:')[1] ?? '').split(/^ {2}(?=(?:-\w, )?--)/m).slice(1);
-  const options = entries.map((entry): [string, string | undefined] => {
-    const text = entry.replaceAll(/\s+/g, ' ');
-    return [/--[a-z-]+/.exec(text)?.[0] ?? '', /\(default: "?([^\s")]+)"?\)/.exec(text)?.[1]];
-  });
-  return new Map(options.filter(([option]) => option !== '--help'));
-}
+/** The options that --help lists. */
+const optionsIn = (help: string): readonly string[] =>
+  [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, option = '']) => option);
 
 const COMMANDS = [...section(commands, '## The generator').matchAll(/^- `([a-z][a-z -]*)`: /gm)].map(
   ([, command = '']) => command,
 );
+
+/** The options of the proxy. `--out, --dist` is called by the first of its names. */
+const PROXY_OPTIONS = new Set(OPTIONS.map(({ flags }) => /--[a-z-]+/.exec(flags)?.[0] ?? ''));
 
 describe('docs/commands.md', () => {
   it('lists the commands there are', async () => {
@@ -77,27 +56,12 @@ describe('docs/commands.md', () => {
     expect(new Set([...words, 'help'])).toEqual(new Set(real));
   });
 
-  it.each(COMMANDS)('lists the options of %s that --help lists, with their defaults', async (command) => {
-    const real = optionsOf((await inProcess(...command.split(' '), '--help')).stdout);
-    const listed = optionsOfCommand(command);
-    expect(new Set(listed.keys())).toEqual(new Set(real.keys()));
-    for (const [option, fallback = ''] of real)
-      expect(listed.get(option)).toContain(fallback && `(default \`${fallback}\``);
-  });
-
-  it('lists the options of the proxy, with their variables and defaults', () => {
-    const listed = optionsIn(section(commands, '### Options of the proxy'));
-    // `--out, --dist` is listed by the first of its names.
-    const options = OPTIONS.map(({ flags, ...each }) => ({
-      ...each,
-      long: /--[a-z-]+/.exec(flags)?.[0] ?? '',
-    }));
-    expect(new Set(listed.keys())).toEqual(new Set(options.map(({ long }) => long)));
-    for (const { long, envVar, defaultValue } of options) {
-      const fallback = z.union([z.string(), z.number()]).optional().parse(defaultValue);
-      expect(listed.get(long)).toContain(`\`${envVar}\``);
-      expect(listed.get(long)).toContain(fallback === undefined ? '' : `(default \`${fallback}\``);
-    }
+  it('names options that there are', async () => {
+    const helps = await Promise.all(COMMANDS.map((command) => inProcess(...command.split(' '), '--help')));
+    const real = new Set([...helps.flatMap(({ stdout }) => optionsIn(stdout)), ...PROXY_OPTIONS]);
+    const named = optionsOf(commands.replace('npm install --global', ''));
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter((option) => !real.has(option))).toEqual([]);
   });
 
   it('lists the exit codes of the generator', () => {
@@ -125,10 +89,9 @@ describe('docs/commands.md', () => {
     const refused = fields(await print('build', '--register', broken, '--out', out));
     const differing = await print('diff', ...tree);
     await print('build', ...tree);
-    const page = read('docs/json-results.md');
 
     const shown = [await print('check', '--register', broken), built, differing];
-    const examples = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']): unknown =>
+    const examples = [...commands.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']): unknown =>
       JSON.parse(json),
     );
     expect(examples).toHaveLength(shown.length);
@@ -149,7 +112,7 @@ describe('docs/commands.md', () => {
       'edge nginx': await print('edge', 'nginx', '--out', out, '--write', path('nginx.conf')),
     };
     const entries = [
-      ...section(page, '## Others').matchAll(/^- `([a-z -]+)`(?:, `[a-z ]+`)?: (.*?)(?=\n-|\n\n)/gms),
+      ...section(commands, '### Others').matchAll(/^- `([a-z -]+)`(?:, `[a-z ]+`)?: (.*?)(?=\n-|\n\n)/gms),
     ];
     expect(entries.map(([, command]) => command)).toEqual(Object.keys(listed));
     for (const [, command = '', members = ''] of entries) {
@@ -159,6 +122,43 @@ describe('docs/commands.md', () => {
         command,
       ).toEqual(membersOf(fields(listed[command])));
     }
+  });
+});
+
+const optionsOf = (text: string): readonly string[] => text.match(/--[a-z][a-z-]*/g) ?? [];
+const isKnown = (text: string): boolean =>
+  COMMANDS.some((command) => new RegExp(`^${command}(?![\\w-])`).test(text));
+
+describe('the commands that pages quote', () => {
+  const lines = PAGES.flatMap((page) => read(page).replaceAll('\\\n', ' ').split('\n'));
+  /** What follows a program in a line, up to the end of its command. */
+  const quoted = (program: RegExp): readonly string[] =>
+    lines.flatMap((line) => {
+      const [, rest] = line.split(program);
+      return rest === undefined ? [] : [rest.split(/[`|;>#]/)[0] ?? ''];
+    });
+
+  it.each(COMMANDS)('have options of %s that it has', async (command) => {
+    const real = new Set(optionsIn((await inProcess(...command.split(' '), '--help')).stdout));
+    const program = new RegExp(`(?:snapshot --|cli\\.js) ${command}(?![\\w-])`);
+    const named = quoted(program).flatMap(optionsOf);
+    expect(named.filter((option) => !real.has(option))).toEqual([]);
+  });
+
+  it('are of commands that there are, and most of them quoted', () => {
+    const named = quoted(/(?:snapshot --|cli\.js) (?=[a-z])/);
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter((text) => !isKnown(text))).toEqual([]);
+  });
+
+  it('have options and variables of the proxy that it has', () => {
+    const named = quoted(/(?:run proxy --|npm start --|proxy\/main\.js) /).flatMap(optionsOf);
+    expect(named).toContain('--out');
+    expect(named.filter((option) => !PROXY_OPTIONS.has(option))).toEqual([]);
+    const variables = new Set(OPTIONS.map(({ envVar }) => envVar));
+    const all = lines.join('\n').match(/\bPROXY_[A-Z_]+/g) ?? [];
+    expect(all.length).toBeGreaterThan(3);
+    expect(all.filter((variable) => variable !== 'PROXY_' && !variables.has(variable))).toEqual([]);
   });
 });
 

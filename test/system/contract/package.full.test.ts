@@ -6,13 +6,12 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { returnToUser } from '../../../generator/base/package.js';
-import { returnToUser as returnToUserOfProxy } from '../../../proxy/settings.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { fields } from '../../support/values.js';
 import { freePort } from '../../support/ports.js';
@@ -150,32 +149,28 @@ describe('the npm scripts', () => {
   });
 });
 
-/** Where a program ends up that is started in a folder with an environment, and where its defaults start. */
-const at = (cwd: string, env: Record<string, string>, back = returnToUser) => {
-  const visited = [cwd];
-  const folders = { cwd: () => visited.at(-1) ?? '', chdir: (to: string) => void visited.push(to), env };
-  return { base: back(folders, { root: '/p' }), cwd: folders.cwd() };
-};
-
-it.each([
-  ['generator', 'snapshot', returnToUser],
-  ['proxy', 'proxy', returnToUserOfProxy],
-] as const)('returnToUser of the %s goes back to where npm was called, and else stays', (_, script, back) => {
-  const ours = {
-    INIT_CWD: '/home/user',
-    npm_lifecycle_event: script,
-    npm_package_json: '/p/package.json',
+it('run.mjs goes back to where npm was called, and else stays', () => {
+  const user = path('elsewhere');
+  mkdirSync(user);
+  const ours = { INIT_CWD: user, npm_lifecycle_event: 'proxy', npm_package_json: join(root, 'package.json') };
+  /** Which folder the proxy is to serve, which is none. */
+  const served = (cwd: string, environment: Record<string, string>): string | undefined => {
+    const env = { PATH: process.env['PATH'], ...environment };
+    const program = join(root, 'generator/run.mjs');
+    const { stderr } = spawnSync(process.execPath, [program, 'proxy/main.js'], {
+      cwd,
+      env,
+      encoding: 'utf8',
+    });
+    return /--out "(.*)" does not exist/.exec(stderr)?.[1];
   };
-  expect(at('/p', ours, back)).toEqual({ base: '../../p', cwd: '/home/user' });
-  expect(at('/p', { ...ours, INIT_CWD: '/p/data' }, back)).toEqual({ base: '..', cwd: '/p/data' });
-  expect(at('/p', { ...ours, INIT_CWD: '/p' }, back)).toEqual({ base: '', cwd: '/p' });
-  // A shell, npx, the tests, a script of another package, and one that changed the folder.
-  for (const [cwd, env] of [
-    ['/p', {}],
-    ['/p', { ...ours, npm_lifecycle_event: 'npx' }],
-    ['/p', { ...ours, npm_lifecycle_event: 'test' }],
-    ['/p', { ...ours, npm_package_json: '/other/package.json' }],
-    ['/tmp', ours],
-  ] as const)
-    expect(at(cwd, env, back)).toEqual({ base: '', cwd });
+  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  expect(served(root, ours)).toBe(join(relative(user, root), 'dist'));
+  expect(served(root, { ...ours, INIT_CWD: join(root, 'docs') })).toBe('../dist');
+  expect(served(root, { ...ours, INIT_CWD: root })).toBe('dist');
+  expect(served(root, { ...ours, PROXY_DIST: 'typed' })).toBe('typed');
+  // A shell, a script of another package, and one that changed the folder.
+  expect(served(root, {})).toBe('dist');
+  expect(served(root, { ...ours, npm_package_json: '/other/package.json' })).toBe('dist');
+  expect(served(user, ours)).toBe('dist');
 });

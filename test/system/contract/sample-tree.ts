@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeSample } from '../../../data/sample.js';
 import { published } from '../../support/build.js';
+import { WITH_PLATFORM_IDS, changeRegister } from '../../support/register.js';
 
 let sample: Promise<string> | undefined;
 
@@ -12,6 +13,7 @@ async function buildSample(): Promise<string> {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const [register, out] = [join(folder, 'register.sqlite'), join(folder, 'dist')];
   await writeSample({ file: register, records: 150, seed: 3 });
+  changeRegister(register, WITH_PLATFORM_IDS);
   await published({ register, out });
   return out;
 }

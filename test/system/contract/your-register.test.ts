@@ -62,10 +62,23 @@ const GUILDS = `
   INSERT INTO title_log VALUES (7, 'Mill', 1751700000, 1751700000), (7, 'Old Mill', 1751800000, 1751800000);
   INSERT INTO experience VALUES (9, 'Sail', 'guild', 7, 4, 1751800000);`;
 
+/** The tables that an example is of, which are in its comments. */
+const tablesIn = (example: string): string =>
+  [...example.matchAll(/^-- {3}(.*)$/gm)].map(([, line]) => `${line}\n`).join('');
+
 describe('the guilds of docs/your-register.md', () => {
-  const [tables = ''] = sqlIn(PAGE.split('\n## ')[0] ?? '');
-  const [views = ''] = sqlIn(section('## Views'));
+  const [guild = ''] = sqlIn(PAGE.split('\n## ')[0] ?? '');
+  const [completed = ''] = sqlIn(section('## Views'));
+  const views = readFileSync(join(PROJECT, 'data/example-guilds.sql'), 'utf8');
+  const tables = tablesIn(views);
   const [oneASecond = ''] = sqlIn(section('## Check'));
+
+  it('have a table and views with the lines that the page shows', () => {
+    expect(tables).toContain(guild);
+    const shown = completed.split('\n\n').map((lines) => lines.trimEnd());
+    expect(shown).toHaveLength(3);
+    for (const lines of shown) expect(views).toContain(lines);
+  });
 
   it('become a register by the views, which can be run again', async () => {
     const file = database(tables, GUILDS, views, views);
@@ -173,7 +186,9 @@ describe('the clubs of its recipes', () => {
 });
 
 describe('the event log of its recipes', () => {
-  const [tables = '', runs = '', lines = ''] = sqlIn(section('### An event log'));
+  const [lines = ''] = sqlIn(section('### An event log'));
+  const runs = readFileSync(join(PROJECT, 'data/example-event-log.sql'), 'utf8');
+  const tables = tablesIn(runs);
   const [T0, T1, T2, T3, T4] = [1763000000000, 1763100000000, 1763150000000, 1763200000000, 1763625600123];
   const [mill, abbey, ann, bob] = ['8000001', '8000002', '9000001', '9000002'].map(
     (id) => `${id}000000000001`,

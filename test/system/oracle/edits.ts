@@ -97,6 +97,15 @@ export const EDITS: Readonly<Record<string, Edit>> = {
     const [table, column] = of(FREE, c);
     return `UPDATE ${base(table)} SET ${column} = NULL WHERE id = ${some(base(table), a)};`;
   },
+  'an id of the platform, which another record may have had': ({ a, b, c }, base) => {
+    const table = base(of(KINDS, c).table);
+    const value = `'${of(['club', 'Club', 'CLUB', 'a b', 'x.json', '-'], b)}'`;
+    return `UPDATE ${table} SET platform_id = NULL WHERE platform_id = ${value};
+      UPDATE ${table} SET platform_id = ${value} WHERE id = ${some(table, a)};`;
+  },
+  'ids of the platform of many': ({ b, c }, base) =>
+    `UPDATE ${base(of(KINDS, c).table)} SET platform_id = ${of(["'no.' || id", "'NO.' || id", 'NULL'], b)}
+      WHERE id % ${2 + (b % 5)} = 0;`,
   'a later measurement': ({ a, b, c }, base) => {
     const { table } = of(KINDS, c);
     return later(base(table), some(base(table), a), 1 + (b % 20_000));

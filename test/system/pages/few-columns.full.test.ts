@@ -7,7 +7,7 @@ import { writeOperator } from '../../support/operator.js';
 import { changeRegister } from '../../support/register.js';
 import { startProxy, type RunningProxy } from '../../support/proxy.js';
 import { browsing, faultsOf, inChromium } from './browser.js';
-import { CLUBS, READ, writeClubs } from './clubs.js';
+import { CLUBS, MEASURED, READ, writeClubs } from './clubs.js';
 
 const path = temporary();
 
@@ -83,6 +83,32 @@ inChromium('the pages of records', () => {
     ]);
     const club = await open('/group/4', '#facts');
     expect(await club.page.locator('.byline').innerText()).toBe('Owner: player 7');
+  });
+
+  it('say where a record stands among the newest, if nothing of it is counted', async () => {
+    const sql = `ALTER TABLE games DROP COLUMN visits; ALTER TABLE games ADD COLUMN created_at TEXT;
+      UPDATE games SET created_at = '2026-03-01';
+      INSERT INTO games VALUES (10, 'Reef', ${READ}, '2026-04-02T10:00:00Z'), (11, 'Cove', ${READ}, NULL);
+      CREATE TABLE items (id INTEGER PRIMARY KEY, asset_type TEXT, ${MEASURED}) STRICT;
+      INSERT INTO items VALUES (3, 'Hat', ${READ});`;
+    const other = await served(sql, {});
+    onTestFinished(async () => void (await other.stop()));
+    const seen = async (url: string, words: string): Promise<void> => {
+      const { page } = await openPage(url, { base: other.base });
+      const standing = page.locator('section[aria-labelledby=standing]');
+      await expect.poll(() => standing.locator('p').innerText()).toBe(`${words} The list as JSON`);
+      const rows = (await standing.locator('li').allInnerTexts()).map((row) =>
+        row.split(/\s*\n\s*/).join(' '),
+      );
+      expect(rows).toEqual(['1 Reef 2 Apr 2026', '2 Lagoon 1 Mar 2026']);
+    };
+    await seen('/game/9', 'Number 2 by date of creation, newest first.');
+    const first = 'Not among the first 2 by date of creation, newest first, which begin with these.';
+    await seen('/game/11', first);
+    const { page } = await openPage('/item/3', { base: other.base });
+    await page.locator('#facts').waitFor();
+    expect(await page.locator('section[aria-labelledby=standing]').count()).toBe(0);
+    expect(await page.locator('.facts dd:not(.note)').first().innerText()).toBe('Hat');
   });
 
   it('link to no record of a kind that the register lacks', async () => {

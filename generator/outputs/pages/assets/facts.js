@@ -107,10 +107,12 @@ function shown(value, { type, meanings, nullMeans }) {
   if (value === null || value === undefined) return none(plain(nullMeans ?? 'not measured'));
   if (typeof value === 'boolean') return element('b', {}, value ? 'yes' : 'no');
   if (typeof value === 'number') return element('b', {}, type === 'id' ? String(value) : integer(value));
-  if (typeof value !== 'string')
-    return isObject(value)
-      ? isolated(`${textIn(value.name) ?? ''} (${String(value.id)})`.trim())
-      : JSON.stringify(value);
+  if (typeof value !== 'string') {
+    if (!isObject(value)) return JSON.stringify(value);
+    // Of an object with a name and an id, one may not be measured.
+    const [name, id] = [textIn(value.name), numberIn(value.id)];
+    return isolated([name, id !== null && (name === null ? id : `(${id})`)].filter(Boolean).join(' '));
+  }
   if (type === 'time' || type === 'date') return time(value, moment(value));
   if (type !== 'enum') return value === '' ? element('i', {}, 'empty') : isolated(value);
   const meaning = meanings?.[value];

@@ -14,7 +14,7 @@ import { capitalized } from '../../../schema/words.js';
  * @property {readonly string[]} kinds those that the register has
  * @property {{ page: string, record: string, history?: string, feed?: string, snapshot: string, docs: string, embed: string }} paths of what there is
  * @property {readonly Field[]} fields those that the register measures
- * @property {{ path: string, column: string, by: string }} [standing] the list of the first of the kind, and what it is by
+ * @property {{ path: string, list: string, column: string, by: string }} [standing] the list of the first of the kind, and what it is by
  */
 
 /** @param {string} id */

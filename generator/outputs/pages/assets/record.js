@@ -208,27 +208,33 @@ const NEIGHBOURS = 2;
 
 /**
  * @param {unknown} value
- * @returns {value is Values & { rank: number, id: number, measured_at: string }}
+ * @returns {value is Values & { id: number, measured_at: string }}
  */
 const isRanked = (value) => isObject(value) && typeof value.id === 'number';
+
+/** @param {string | null} at */
+const dayOf = (at) => at !== null && time(at, shortDay(at));
 
 /** Where the record stands among all of its kind: what is around it in the list of the first. */
 function standingPart() {
   const { standing } = page;
   if (standing === undefined) return undefined;
-  const { path, column, by } = standing;
+  const { path, list: member, column, by } = standing;
   const words = element('p', {}, '…');
-  const list = element('ol', { class: 'standing' });
+  const isDated = column === 'created_at';
+  const list = element('ol', { class: `standing${isDated ? ' dated' : ''}` });
   const fillIn = async () => {
     const { good, summary: why, value } = await ask(path);
-    const all = listIn(objectIn(value)?.[column], isRanked);
+    const all = listIn(objectIn(value)?.[member], isRanked);
+    /** Those of a list without ranks are in order. @param {number} index */
+    const rankAt = (index) => numberIn(all[index]?.['rank']) ?? index + 1;
     const at = all.findIndex((each) => String(each.id) === id);
     words.replaceChildren(
       !good
         ? why
         : at < 0
           ? `Not among the first ${all.length} by ${by}, which begin with these.`
-          : `Number ${all[at]?.rank} by ${by}.`,
+          : `Number ${rankAt(at)} by ${by}.`,
       ' ',
       link(path, 'The list as JSON'),
     );
@@ -240,10 +246,10 @@ function standingPart() {
           element(
             'li',
             { 'aria-current': from + index === at && 'true' },
-            element('span', { class: 'rank' }, String(each.rank)),
+            element('span', { class: 'rank' }, String(rankAt(from + index))),
             link(`/${kind}/${each.id}`, isolated(textIn(each.name) ?? `${capital} ${each.id}`)),
-            element('b', { class: 'figure' }, integer(numberIn(each[column]) ?? 0)),
-            time(each.measured_at, shortDay(each.measured_at)),
+            !isDated && element('b', { class: 'figure' }, integer(numberIn(each[column]) ?? 0)),
+            dayOf(isDated ? textIn(each[column]) : each.measured_at),
           ),
         ),
     );

@@ -10,7 +10,7 @@ import { RESOURCES, documentsOf } from '../../../schema/schema.js';
 import { measuredFields, type Measured } from '../../../schema/measured.js';
 import { capitalized, type InWords } from '../../../schema/words.js';
 import { PUBLISHING } from '../../../routes/publishing.js';
-import { PREFIX_DIGITS } from '../../../routes/keys.js';
+import { PLATFORM_ID_TEXT, PREFIX_DIGITS } from '../../../routes/keys.js';
 import { problemsOf } from '../../openapi/answers.js';
 import { documentOf } from '../../openapi/documents.js';
 import { fieldRows, type FieldRow } from '../fields.js';
@@ -35,6 +35,8 @@ export interface Documented {
   readonly read: ReadDocument;
   /** The first key of a route's documents. */
   readonly firstKey: (route: string) => number | undefined;
+  /** The URL path of the first further name of a route's documents. */
+  readonly firstAlias: (route: string) => string | undefined;
 }
 
 /** The values that a parameter may have, after its description. */
@@ -46,15 +48,18 @@ function valuesOf(parameter: Parameter): string {
       return `decimal digits without a sign or leading zero, at most ${MAX_INTEGER}`;
     case 'prefix':
       return `1 to ${PREFIX_DIGITS} lower-case hexadecimal digits`;
+    case 'platform_id':
+      return PLATFORM_ID_TEXT;
     case 'asset':
       return 'a name in lower case that ends in 10 hexadecimal digits';
   }
 }
 
 /** The URL path of a route's example; undefined if nothing is published there. */
-export function exampleUrl(route: Route, { shown, firstKey }: Documented): string | undefined {
-  const { name, parameters = [] } = route;
+export function exampleUrl(route: Route, { shown, firstKey, firstAlias }: Documented): string | undefined {
+  const { name, parameters = [], aliases } = route;
   if (parameters.length === 0) return route.path;
+  if (aliases !== undefined) return firstAlias(aliases);
   const key = shown.key(name) ?? firstKey(name);
   return key === undefined ? undefined : filler(urlTemplate(route))(key);
 }
@@ -91,6 +96,16 @@ function withoutUnmeasured(
   );
 }
 
+/** The parameters of routes, one for each name. */
+const parametersOf = (routes: readonly Route[]): readonly Parameter[] =>
+  [
+    ...new Map(
+      routes
+        .toReversed()
+        .flatMap(({ parameters = [] }) => parameters.map((each) => [each.name, each] as const)),
+    ).values(),
+  ].toReversed();
+
 function sectionOf(names: readonly string[], documented: Documented, { content }: PublishedHeaders) {
   const { table, config, inWords } = documented;
   const routes = names.map((name) => routeNamed(table, name));
@@ -105,7 +120,7 @@ function sectionOf(names: readonly string[], documented: Documented, { content }
     name: route.name,
     path: route.path,
     url,
-    parameters: (route.parameters ?? []).map((parameter) => ({
+    parameters: parametersOf(routes).map((parameter) => ({
       ...parameter,
       description: inWords(capitalized(parameter.description)),
       values: valuesOf(parameter),

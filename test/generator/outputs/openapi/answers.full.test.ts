@@ -107,7 +107,7 @@ const PROVOKED: Readonly<Record<string, (at: string) => Promise<Answer>>> = {
   200: (at) => asStranger(whole, urlOf(at)),
   206: (at) => asStranger(whole, urlOf(at), { headers: { Range: 'bytes=0-3' } }),
   304: (at) => asStranger(whole, urlOf(at), { headers: { 'If-None-Match': '*' } }),
-  400: (at) => asStranger(whole, urlOf(at, 'xyz')),
+  400: (at) => asStranger(whole, urlOf(at, 'xyz.json')),
   404: (at) => asStranger(whole, urlOf(at, '9007199254740991')),
   412: (at) => asStranger(whole, urlOf(at), { headers: { 'If-Match': '"another"' } }),
   414: (at) => asStranger(whole, urlOf(at, '1'.repeat(MAX_PATH_BYTES))),

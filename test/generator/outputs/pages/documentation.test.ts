@@ -59,7 +59,9 @@ describe.skipIf(!has('curl lines', 'curl'))('every curl line of a page', () => {
       const options = String.raw`--silent --show-error --write-out '\n%{http_code} %{content_type}'`;
       const { stdout } = await run('sh', ['-c', `${here(line)} ${options}`], { cwd, maxBuffer: 1e9 });
       const json = `application/${line.includes('/api-catalog') ? 'linkset+json; profile=' : 'json; charset=utf-8'}`;
-      const api = line.includes('.ts"') ? 'application/typescript; charset=utf-8' : json;
+      const [, suffix = ''] = /\/clients\/\w+\.(ts|py)"/.exec(line) ?? [];
+      const api =
+        { ts: 'application/typescript; charset=utf-8', py: 'text/x-python; charset=utf-8' }[suffix] ?? json;
       const type = ['/downloads', '/feeds'].includes(page) || line.includes('.ndjson.gz') ? '' : api;
       const expected = line.includes('/abc') ? '400 application/problem+json' : `200 ${type}`;
       expect(stdout.split('\n').at(-1), line).toContain(expected);

@@ -136,6 +136,15 @@ describe('a tree of two snapshots', () => {
     expect(await damageOf(out)).toEqual([]);
   });
 
+  it('of which one file is damaged says so of one file', async () => {
+    const { out } = copyOf(pristine, path);
+    rmSync(join(out, 'api/v1/stats.json'));
+    const { code, stdout } = await verifyTree(out);
+    const said =
+      /^missing: api\/v1\/stats\.json\nSnapshot 2 in .* has 1 damaged file \(--repair renders it again\)\n$/;
+    expect([code, stdout]).toEqual([1, matching(said)]);
+  });
+
   it('of which more is damaged than is shown says how much, and is repaired as a whole', async () => {
     const made = copyOf(pristine, path);
     rmSync(join(made.out, 'api/v1/largest'), { recursive: true });
