@@ -221,4 +221,4 @@ describe.runIf(has('uploads', 'rclone', 'jq'))('upload.sh', () => {
 });
 
 const patternOf = (file: string): RegExp =>
-  new RegExp(`^${file.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, String.raw`[\da-f-]+`)}$`);
+  new RegExp(`^${file.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, String.raw`[\w-]+`)}$`);
