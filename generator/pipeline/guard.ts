@@ -63,7 +63,7 @@ export function republished(before: WithheldMarks | undefined, now: WithheldMark
   return gone.length === 0
     ? undefined
     : `${gone.slice(0, SHOWN_RECORDS).join(', ')}${more} would be published again, though the last snapshot` +
-        ` withheld ${them}: put ${them} back into withheld, or publish ${them} by build --accept-republished`;
+        ` withheld ${them}: put ${them} back into withheld (by other ids, if ids were lost), or publish ${them} by build --accept-republished`;
 }
 
 /**

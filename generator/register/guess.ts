@@ -48,6 +48,8 @@ export interface Source {
   readonly columns: readonly string[];
   /** The columns that together identify a row; none if they are not known. */
   readonly key: readonly string[];
+  /** The columns that can't be NULL. */
+  readonly notNull: readonly string[];
   /** Whether it has the name of a table of the contract. */
   readonly isContract: boolean;
 }
@@ -72,6 +74,9 @@ export interface View {
   /** Statements that give texts numbers. */
   readonly before: readonly string[];
   readonly from: string;
+  /** The rows that a history leaves out: those that are not measured, and those of records that are gone. */
+  readonly notNull: readonly string[];
+  readonly ofRecords: readonly string[];
   /** By column of the contract; those that are sure come first. */
   readonly guesses: ReadonlyMap<string, readonly Guess[]>;
   /** The time by which the rows of a history are in order. */
@@ -184,6 +189,9 @@ export class Guesses {
       `CREATE TABLE IF NOT EXISTS ${ids} (id INTEGER PRIMARY KEY, ${keys});`,
       `INSERT OR IGNORE INTO ${ids} (${numbered.join(', ')}) SELECT ${k.join(', ')} FROM ${as} ORDER BY ${k.join(', ')};`,
     ];
+    const isHistory = source !== records;
+    const required = table.columns.filter(({ nullable, name: column }) => !nullable && column !== key?.name);
+    const measured = required.flatMap((column) => guesses.get(column.name)?.[0] ?? []);
     const joined = k.map((own, index) => `${ids}.${numbered[index]} = ${as}.${own}`).join(' AND ');
     return {
       source,
@@ -191,8 +199,25 @@ export class Guesses {
       time: source === records ? undefined : time,
       before: ids === undefined || source !== records ? [] : numbers,
       from: ids === undefined || !isWhole ? as : `${as} JOIN ${ids} ON ${joined}`,
+      notNull: [
+        ...new Set(
+          measured
+            .filter(({ isSure, own: each }) => isHistory && isSure && !source.notNull.includes(each))
+            .map(({ own: each }) => `${this.#qualified(source, each)} IS NOT NULL`),
+        ),
+      ],
+      ofRecords: isHistory && isWhole ? [this.#isThere(source, refers, records)] : [],
       after: source === records ? [] : this.#index(source, refers, time),
     };
+  }
+
+  /** The condition that a row's record is not gone. */
+  #isThere(source: Source, refers: readonly string[], records: Source): string {
+    const own = refers.map((each) => this.#qualified(source, each)).join(', ');
+    const keys = keyOf(records)
+      .map((each) => this.#identifier(each))
+      .join(', ');
+    return `${refers.length === 1 ? own : `(${own})`} IN (SELECT ${keys} FROM ${this.#identifier(records.name)})`;
   }
 
   /** Expressions for a column; those that are sure come first. */
@@ -260,7 +285,8 @@ export class Guesses {
     const [there, its] = [this.#identifier(view.source.name), this.#identifier(key.own)];
     const newest = view.time === undefined ? '' : ` ORDER BY ${this.#sortable(view.time)} DESC LIMIT 1`;
     const from = value === key ? view.from : there;
-    const sql = `(SELECT ${value.sql} FROM ${from} WHERE ${there}.${its} = ${this.#identifier(source.name)}.${this.#identifier(own)}${newest})`;
+    const isOwn = `${there}.${its} = ${this.#identifier(source.name)}.${this.#identifier(own)}`;
+    const sql = `(SELECT ${value.sql} FROM ${from} WHERE ${[isOwn, ...view.notNull].join(' AND ')}${newest})`;
     return [{ sql, isSure: true, own: '' }];
   }
 

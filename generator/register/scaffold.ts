@@ -62,9 +62,11 @@ export function scaffold(file: string, named: Named = {}): readonly string[] {
 
 /** The tables and views of the database. */
 function sourcesIn(database: Database, columnsIn: ColumnReader): readonly Source[] {
-  const keys = database
-    .prepare<[string], string>('SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk')
-    .pluck();
+  const columnsWhere = (condition: string) =>
+    database
+      .prepare<[string], string>(`SELECT name FROM pragma_table_info(?) WHERE ${condition} ORDER BY pk`)
+      .pluck();
+  const [keys, required] = [columnsWhere('pk > 0'), columnsWhere('"notnull"')];
   return database
     .prepare<[], { readonly name: string; readonly type: string }>(
       `SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual')` +
@@ -81,6 +83,7 @@ function sourcesIn(database: Database, columnsIn: ColumnReader): readonly Source
         isTable: type !== 'view',
         columns,
         key: isKey ? key : [id],
+        notNull: columns.length === 0 ? [] : required.all(name),
         isContract: isContract(name),
       };
     });
@@ -148,7 +151,10 @@ const renaming = ({ name }: Table, first: string): readonly string[] =>
   ].map(comment);
 
 /** The view, along with what it needs. A required column comes last, so that any before it can be a comment. */
-function sqlOf({ name, columns }: Table, { before, from, guesses, after }: View): readonly string[] {
+function sqlOf(
+  { name, columns }: Table,
+  { before, from, notNull, ofRecords, guesses, after }: View,
+): readonly string[] {
   const last = columns.findLast(({ nullable }) => !nullable);
   const taken = new Set([...guesses.values()].flatMap(([best]) => (best?.isSure === true ? best.own : [])));
   const lines = columns
@@ -157,12 +163,17 @@ function sqlOf({ name, columns }: Table, { before, from, guesses, after }: View)
       const free = guesses.get(column.name)?.filter(({ own, isSure }) => isSure || !taken.has(own));
       return lineOf(column, free ?? [], column === last ? '' : ',');
     });
+  const conditions = [...notNull, ...ofRecords];
   return [
     ...before,
     `DROP VIEW IF EXISTS ${name};`,
     `CREATE VIEW ${name} AS SELECT`,
     ...lines,
-    `FROM ${from};`,
+    `FROM ${from}${conditions.length === 0 ? ';' : ''}`,
+    ...conditions.map(
+      (each, index) =>
+        `${index === 0 ? 'WHERE' : '  AND'} ${each}${index === conditions.length - 1 ? ';' : ''}`,
+    ),
     ...after,
     '',
   ];

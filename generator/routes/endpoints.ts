@@ -73,7 +73,7 @@ export const ALIASES: readonly Endpoint[] = KINDS.map((kind) => ({
       description: `id of the ${kind} on the platform, where it is plain; the look-up has all others`,
     },
   ],
-  absent: `no ${kind} has the path of the platform id {platform_id}; /api/v1/lookup finds those that have none`,
+  absent: `no ${kind} with the platform id {platform_id} has a path; if there is one all the same, /api/v1/lookup leads to it`,
   measures: [`${kind}s.platform_id`],
   aliases: kind,
 }));

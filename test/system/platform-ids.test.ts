@@ -93,7 +93,8 @@ const ANSWERS = {
   ]),
   isSame: true,
   coding: 'br',
-  missing: 'no group has the path of the platform id nobody; /api/v1/lookup finds those that have none',
+  missing:
+    'no group with the platform id nobody has a path; if there is one all the same, /api/v1/lookup leads to it',
   refused:
     'expected 1 to 100 letters, digits, ".", "_" and "-", not beginning with "." or ending in .json, .gz, .br or .html',
 };

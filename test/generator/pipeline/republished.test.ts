@@ -59,7 +59,7 @@ const marks = (count: number) => ({
 
 const AGAIN =
   'group 2, user 5 would be published again, though the last snapshot withheld them:' +
-  ' put them back into withheld, or publish them by build --accept-republished';
+  ' put them back into withheld (by other ids, if ids were lost), or publish them by build --accept-republished';
 const REFUSED = { code: 1, stdout: '', stderr: `error: ${AGAIN}; the published tree is what it was\n` };
 
 describe('a record that is withheld no more', () => {
