@@ -1,5 +1,5 @@
 /** Documents in sections, which threads render. A section knows nothing of earlier builds. */
-import type { KeyRange } from '../base/key-range.js';
+import type { KeyRange } from '../routes/keys.js';
 import type { Register } from '../register/database.js';
 import type { Overview } from '../register/overview.js';
 import type { Kind } from '../schema/field.js';

@@ -6,7 +6,7 @@ import type { Context } from '../register/context.js';
 import type { Exclusions, Register } from '../register/database.js';
 import { name } from '../register/sql.js';
 import { ALL_KEYS } from '../publish/lists.js';
-import type { KeyRange } from '../base/key-range.js';
+import type { KeyRange } from '../routes/keys.js';
 import { isReadByRange } from '../register/ranges.js';
 import { resourceOf, tablesOf } from '../schema/schema.js';
 

@@ -74,11 +74,11 @@ function* moveInto(from: string, to: string): Generator<void, void, undefined> {
   for (const entry of draining(from)) {
     const source = `${from}/${entry.name}`;
     const target = `${to}/${entry.name}`;
-    if (entry.isDirectory() && !moveWhole(source, target)) {
+    if (!entry.isDirectory()) moveFile(source, target);
+    else if (!moveWhole(source, target)) {
       yield* moveInto(source, target);
       continue;
     }
-    if (!entry.isDirectory()) moveFile(source, target);
     yield;
   }
 }

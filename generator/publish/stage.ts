@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { asFailure } from '../base/errors.js';
-import type { KeyRange } from '../base/key-range.js';
+import type { KeyRange } from '../routes/keys.js';
 import { LineWriter, hasSum, makeFolder, namesIn, readText } from '../base/files.js';
 import { SIBLING_SUFFIXES, filler, urlsOf } from '../routes/route.js';
 import { CODINGS, siblingsFrom } from '../tree/codings.js';
@@ -326,7 +326,7 @@ export class RouteWriter {
     if (this.#alias !== undefined) this.#delete(name, [this.#alias.urlOf(name)]);
   }
 
-  /** Siblings come and go together, so that one look tells of all. */
+  /** A document has all siblings or none, so the first one tells. */
   #deleteSiblings(file: string): void {
     const [first] = SIBLING_SUFFIXES;
     if (this.#siblingsFrom === Number.POSITIVE_INFINITY) return;

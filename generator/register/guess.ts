@@ -74,7 +74,7 @@ export interface View {
   /** Statements that give texts numbers. */
   readonly before: readonly string[];
   readonly from: string;
-  /** The rows that a history leaves out: those that are not measured, and those of records that are gone. */
+  /** Conditions on the rows of a history: that their columns were measured, and that their records are not gone. */
   readonly notNull: readonly string[];
   readonly ofRecords: readonly string[];
   /** By column of the contract; those that are sure come first. */
@@ -196,8 +196,8 @@ export class Guesses {
     return {
       source,
       guesses,
-      time: source === records ? undefined : time,
-      before: ids === undefined || source !== records ? [] : numbers,
+      time: isHistory ? time : undefined,
+      before: ids === undefined || isHistory ? [] : numbers,
       from: ids === undefined || !isWhole ? as : `${as} JOIN ${ids} ON ${joined}`,
       notNull: [
         ...new Set(
@@ -207,7 +207,7 @@ export class Guesses {
         ),
       ],
       ofRecords: isHistory && isWhole ? [this.#isThere(source, refers, records)] : [],
-      after: source === records ? [] : this.#index(source, refers, time),
+      after: isHistory ? this.#index(source, refers, time) : [],
     };
   }
 

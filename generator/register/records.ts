@@ -46,10 +46,10 @@ export function* records(
       const key = Number(row[0]);
       const entries = new Map<string, ListedEntries>();
       for (const [history, cursor] of cursors) entries.set(history, cursor.entriesOf(key));
-      const alias = typeof row[1] === 'string' && isPlainId(row[1]) ? { alias: row[1] } : {};
+      const alias = typeof row[1] === 'string' && isPlainId(row[1]) ? row[1] : undefined;
       for (const { route, pieces } of plans) {
         const document = { route, key, body: assemble(pieces, row, entries) };
-        yield route === resource.record.route ? { ...document, ...alias } : document;
+        yield alias !== undefined && route === resource.record.route ? { ...document, alias } : document;
       }
     }
   } finally {

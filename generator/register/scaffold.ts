@@ -163,17 +163,14 @@ function sqlOf(
       const free = guesses.get(column.name)?.filter(({ own, isSure }) => isSure || !taken.has(own));
       return lineOf(column, free ?? [], column === last ? '' : ',');
     });
-  const conditions = [...notNull, ...ofRecords];
+  const conditions = [...notNull, ...ofRecords].join('\n  AND ');
+  const where = conditions === '' ? '' : `\nWHERE ${conditions}`;
   return [
     ...before,
     `DROP VIEW IF EXISTS ${name};`,
     `CREATE VIEW ${name} AS SELECT`,
     ...lines,
-    `FROM ${from}${conditions.length === 0 ? ';' : ''}`,
-    ...conditions.map(
-      (each, index) =>
-        `${index === 0 ? 'WHERE' : '  AND'} ${each}${index === conditions.length - 1 ? ';' : ''}`,
-    ),
+    `FROM ${from}${where};`,
     ...after,
     '',
   ];

@@ -2,7 +2,7 @@
  * SQL derived from the declarations. SQLite itself renders the JSON: measured, that is twice as
  * fast as building objects in JavaScript.
  */
-import type { KeyRange } from '../base/key-range.js';
+import type { KeyRange } from '../routes/keys.js';
 import {
   KINDS,
   columnsOf,

@@ -4,6 +4,12 @@
  */
 import { enumerated } from '../schema/measured.js';
 
+/** Keys from `low` to `high`, inclusive. */
+export interface KeyRange {
+  readonly low: number;
+  readonly high: number;
+}
+
 interface KeyForm {
   /** The text, as part of a regular expression; not every match is the text of a key. */
   readonly pattern: string;

@@ -2,7 +2,7 @@
 import { filler } from '../routes/route.js';
 import { keyForm, templatePattern, textPattern } from '../routes/keys.js';
 import { CODINGS } from './codings.js';
-import type { PublishedRoute } from './published-routes.js';
+import { isAlias, type PublishedRoute } from './published-routes.js';
 
 /** `group/{id}.json` -> a pattern whose group `key` is the text of the key. */
 const patternOf = (file: string): RegExp =>
@@ -10,10 +10,12 @@ const patternOf = (file: string): RegExp =>
 
 /** `group/{id}/history.json` -> patterns of `group` and of `group/{id}`. */
 export function folderPatterns(routes: readonly PublishedRoute[]): readonly RegExp[] {
-  const folders = routes.filter(isKeyed).flatMap(({ file }) => {
-    const parts = file.split('/').slice(0, -1);
-    return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
-  });
+  const folders = routes
+    .filter((route) => !isAlias(route))
+    .flatMap(({ file }) => {
+      const parts = file.split('/').slice(0, -1);
+      return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+    });
   return [...new Set(folders)].map(patternOf);
 }
 
@@ -24,13 +26,10 @@ export interface Located<R extends PublishedRoute = PublishedRoute> {
   readonly key: number;
 }
 
-/** Only the lists know the keys of further names. */
-const isKeyed = ({ aliases }: PublishedRoute): boolean => aliases === undefined;
-
 /** The names of files that are further names of documents, and of their siblings. */
 export function aliasPatterns(routes: readonly PublishedRoute[]): (name: string) => boolean {
   const patterns = routes
-    .filter((route) => !isKeyed(route))
+    .filter(isAlias)
     .map(({ file }) => new RegExp(`^${templatePattern(file, textPattern)}$`));
   return (name) => namesOfDocuments(name).some(([text]) => patterns.some((pattern) => pattern.test(text)));
 }
@@ -47,7 +46,7 @@ export function locator<R extends PublishedRoute>(
 ): (name: string) => Located<R> | undefined {
   const literals = new Map(routes.map((route) => [templateOf(route), route]));
   const matchers = routes
-    .filter((route) => isKeyed(route) && templateOf(route).includes('{'))
+    .filter((route) => !isAlias(route) && templateOf(route).includes('{'))
     .map((route) => {
       const template = templateOf(route);
       const { keyOf } = keyForm(/\{(\w+)\}/.exec(template)?.[1] ?? '');

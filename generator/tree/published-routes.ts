@@ -17,6 +17,9 @@ export const isOwn = ({ name }: Pick<PublishedRoute, 'name'>): boolean => OWN.ha
 /** Whether a route is of assets of earlier snapshots (see publish/assets.ts). */
 export const isFormer = ({ name }: Pick<PublishedRoute, 'name'>): boolean => name.startsWith(FORMER);
 
+/** Whether a route's files are further names of another's documents: only the lists know their keys. */
+export const isAlias = ({ aliases }: Pick<PublishedRoute, 'aliases'>): boolean => aliases !== undefined;
+
 /** Whether a route has documents: files that follow from the register. */
 export const hasDocuments = (route: Pick<PublishedRoute, 'name' | 'requires' | 'aliases'>): boolean =>
   hasFiles(route) && !isOwn(route) && !isFormer(route);

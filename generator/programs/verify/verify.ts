@@ -12,7 +12,7 @@ import { isManifestOf, readKnown } from '../../publish/state.js';
 import { CODINGS, namesOf, siblingsFrom, type Coding } from '../../tree/codings.js';
 import { aliasPatterns, folderPatterns, locator, namesOfDocuments } from '../../tree/locate.js';
 import { readManifest } from '../../tree/manifest.js';
-import type { PublishedRoute } from '../../tree/published-routes.js';
+import { isAlias, type PublishedRoute } from '../../tree/published-routes.js';
 import { filesBelow } from '../../tree/scan.js';
 import type { Manifest } from '../../tree/snapshot-json.js';
 import type { Tree } from '../../tree/tree.js';
@@ -174,8 +174,6 @@ async function checkFiles(
   progress.finish();
   await findOthers(tree.out, [...all, ...manifest.routes.filter(isAlias)], known, found, progress);
 }
-
-const isAlias = ({ aliases }: PublishedRoute): boolean => aliases !== undefined;
 
 /** The files that lists name. */
 interface Known {

@@ -76,7 +76,7 @@ it('LocalBuckets.quota gives everyone a full bucket when it changes, and changes
   expect(store.evictions).toBe(0);
 });
 
-it('LocalBuckets.refund gives back a token or a part of one, and nothing to who is unknown', () => {
+it('LocalBuckets.refund gives back a token or a part of one, and nothing to a client that is unknown', () => {
   const { store, hits } = makeStore();
   hits('a a a a');
   store.refund('a', 1);

@@ -1,5 +1,0 @@
-/** Keys from `low` to `high`, inclusive. */
-export interface KeyRange {
-  readonly low: number;
-  readonly high: number;
-}
