@@ -5,7 +5,9 @@ import type { Progress } from '../base/progress.js';
 import { GzipFile } from '../base/gzip.js';
 import { bundleFile, readChangeIndex, type Change, type Bundle, type ChangeIndex } from '../tree/changes.js';
 import { BUNDLE } from '../routes/publishing.js';
+import { halves } from '../routes/route.js';
 import type { SnapshotId } from './commit.js';
+import { listedRoutes } from './lists.js';
 import { linesIn } from './operator-lists.js';
 import { RouteWriter, partsOf, stagePaths, type StageSpec, type Written } from './stage.js';
 
@@ -94,8 +96,21 @@ export interface Announced {
   readonly ends: Ends;
   readonly newest: Omit<Change, 'from' | 'from_digest' | 'bundle'>;
   readonly treeBytes: number;
-  /** Whether earlier bundles may have what is withheld now. */
+  /** Whether bundles may have what is withheld now. */
   readonly isTakedown: boolean;
+}
+
+/**
+ * Whether the name of a deleted file is the platform's id of a record. That may be what is withheld, and
+ * a bundle would say it for weeks.
+ */
+function deletesAlias({ stage, lists }: StageSpec): boolean {
+  const starts = (lists === null ? [] : listedRoutes(lists)).flatMap(({ alias }) =>
+    alias === undefined ? [] : halves(alias.file)[0],
+  );
+  for (const line of linesIn([stagePaths(stage).gone]))
+    if (starts.some((start) => line.startsWith(start))) return true;
+  return false;
 }
 
 /**
@@ -110,7 +125,7 @@ export async function stageChanges(
   const to = { tree: ends.tree, sequence: ends.sequence, digest: ends.digest };
   const names = spec.routes.map(({ name }) => name);
   const bundle =
-    spec.isBundled && from !== null
+    spec.isBundled && from !== null && !(isTakedown && deletesAlias(spec))
       ? await writeBundle(spec.stage, from, to, names, treeBytes, progress)
       : null;
   const published = readChangeIndex(spec);

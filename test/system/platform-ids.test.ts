@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { changesSince, type Change, type Position } from '../../clients/typescript/changes.js';
@@ -14,7 +14,7 @@ import { inputs, snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
 import { has } from '../support/programs.js';
 import { startProxy } from '../support/proxy.js';
-import { changedBy, hashesOf, manifestOf, sha256, stateOf } from '../support/published.js';
+import { changedBy, hashesOf, indexOf, manifestOf, sha256, stateOf } from '../support/published.js';
 import { changeRegister, writeRegister, type Rows } from '../support/register.js';
 import { changeState, loseState } from '../support/state.js';
 import { inState, pathsBelow, readTree } from '../support/tree.js';
@@ -324,6 +324,39 @@ function apply(bodies: Map<string, string>, change: Change): void {
   if (change.kind === 'same') bodies.set(change.path, bodies.get(change.as) ?? '');
   if (change.kind === 'deleted') bodies.delete(change.path);
 }
+
+it('of a record that is withheld is said by nothing that is published', async () => {
+  const [register, out] = [small(), path('taken-down')];
+  changeRegister(register, `UPDATE groups SET platform_id = 'SECRET-1' WHERE id = 2`);
+  const build = (at: string) => published({ register, out, at, acceptRemovals: true });
+  await build('2026-12-01T00:00:00Z');
+  expect(textsWith(out, 'SECRET-1')).toContain('downloads/documents.sha256.gz');
+  // One that is deleted without being withheld is in the bundle, by which copies delete it.
+  changeRegister(register, 'DELETE FROM groups WHERE id = 1');
+  await build('2026-12-02T00:00:00Z');
+  expect(changedBy(out, 2).delete).toContain('/api/v1/group/platform/abc');
+  changeRegister(register, `INSERT INTO withheld VALUES ('group', 2, '${T}')`);
+  await build('2026-12-03T00:00:00Z');
+  expect(textsWith(out, 'SECRET-1')).toEqual([]);
+  expect(textsWith(inState(out, ''), 'SECRET-1')).toEqual([]);
+  expect(indexOf(out)).toMatchObject({ sequence: 3, oldest: 3, changes: [{ bundle: null }, {}, {}] });
+  // What follows has bundles again.
+  changeRegister(register, "UPDATE groups SET description = 'short' WHERE id = 3");
+  await build('2026-12-04T00:00:00Z');
+  expect(changedBy(out, 4).put.map(({ file }) => file)).toContain('api/v1/group/3.json');
+});
+
+/** The files whose names or contents have a text, unpacked. */
+const textsWith = (folder: string, text: string): string[] =>
+  pathsBelow(folder, (entry) => entry.isFile()).filter((file) => {
+    const content = readFileSync(join(folder, file));
+    const unpacked = file.endsWith('.gz')
+      ? gunzipSync(content)
+      : file.endsWith('.br')
+        ? brotliDecompressSync(content)
+        : content;
+    return file.includes(text) || unpacked.includes(text);
+  });
 
 it('of a record is checked and repaired by verify', async () => {
   const [register, out] = [small(), path('verified')];
