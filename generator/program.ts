@@ -11,7 +11,7 @@ import { EXIT, Failure, codeOf, messageOf } from './base/errors.js';
 import { codeIdentity } from './pipeline/inputs.js';
 import { readPackage } from './base/package.js';
 import { progressFor, type Progress } from './base/progress.js';
-import { WorkerThreads, type RegisterSource, type Threads } from './pipeline/threads.js';
+import { startThreads } from './pipeline/threads.js';
 
 // V8 optimizes a function after 15 times as much work in it as by default (67,584). A build of some thousand records,
 // whose threads compile each for itself, is over before that pays. Newer versions of Node wait longer by themselves.
@@ -74,23 +74,22 @@ const code = (): string => {
   return [codeIdentity(), version, versions.unicode, versions.zlib, arch].join(' ');
 };
 
-const startThreads = (source: RegisterSource): Threads =>
-  new WorkerThreads(new URL('pipeline/worker.js', import.meta.url), source);
-
 const now = (): Date => new Date();
+
+const worker = new URL('pipeline/worker.js', import.meta.url);
 
 const terminal: Terminal = {
   say,
   warn,
   progress,
-  startThreads,
+  startThreads: (source) => startThreads(worker, source),
   now,
   effects: (quiet) => ({
     progress: progress(quiet),
     warn,
     now,
     generator: { name: self.name, version: self.version, code: code() },
-    startThreads,
+    startThreads: (source) => startThreads(worker, source),
   }),
   cost: () => ({ seconds: process.uptime(), peakMemoryBytes: process.resourceUsage().maxRSS * 1024 }),
   exitWith: (code) => {

@@ -209,13 +209,17 @@ const CHUNK_BYTES = 64 * 1024;
 export function* chunksOf(file: string): Generator<Buffer, void, undefined> {
   const descriptor = openSync(file, 'r');
   try {
-    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-    for (let read = readSync(descriptor, buffer); read > 0; read = readSync(descriptor, buffer)) {
-      yield buffer.subarray(0, read);
-    }
+    yield* chunksIn(descriptor);
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** The same of an open file, from where it was last read. */
+export function* chunksIn(descriptor: number): Generator<Buffer, void, undefined> {
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let read = readSync(descriptor, buffer); read > 0; read = readSync(descriptor, buffer))
+    yield buffer.subarray(0, read);
 }
 
 /** Whether a file has this SHA-256, in hex. One that can't be read has not: this is how a failing disk shows. */

@@ -78,7 +78,7 @@ import { EXAMPLES, examplesOf, type ExampleChange } from './examples.js';
 import { doubtsOf } from './guard.js';
 import { TOLD, newsOf } from './news.js';
 import { renumbered } from './renumbered.js';
-import { programHash, registerHash } from './inputs.js';
+import { RegisterBytes, programHash } from './inputs.js';
 import { rangesOf } from './sections.js';
 import { withheldOf, withholdsMore } from './takedown.js';
 import type { RegisterSource, Threads } from './threads.js';
@@ -146,16 +146,13 @@ interface Work {
   readonly effects: Effects;
   readonly known: Known;
   readonly register: Register;
+  /** Started at once, since loading their modules takes longer than what comes before their work. */
+  readonly threads: Threads;
   readonly watcher: Watcher;
   readonly now: Date;
   /** What the snapshot is made from; no hash of the register if it is of another state than this one. */
   readonly inputs: Inputs;
   readonly damaged: readonly string[];
-}
-
-/** The same, with threads that read the register at the same state. */
-interface Opened extends Work {
-  readonly threads: Threads;
 }
 
 /**
@@ -181,11 +178,11 @@ export async function build(
       withRegister(tree, config, effects, damaged, async (work): Promise<Refused | Published> => {
         // Nothing changed: nothing that documents are made from, and the tree is what it made.
         if (damaged === undefined && isUnchanged(work)) return renew(work);
-        return withStage(work, async (opened, stage): Promise<Refused | Published> => {
-          const rendered = await render(opened, stage);
+        return withStage(work, async (current, stage): Promise<Refused | Published> => {
+          const rendered = await render(current, stage);
           if ('refused' in rendered) return { published: false, report: rendered.refused };
           if (rendered.doubt !== undefined) throw Failure.invalid(rendered.doubt);
-          return publish(opened, rendered);
+          return publish(current, rendered);
         });
       }),
     );
@@ -219,27 +216,22 @@ export async function dryRun(config: BuildConfig, effects: Effects): Promise<Dif
       const sequence = known.published?.sequence ?? null;
       if (isUnchanged(work))
         return { ...nothingNew(work), sequence, byRoute: {}, implausible: null, examples: [] };
-      const opened = await startThreads(work);
-      try {
-        const rendered = await render(opened, stageSpec(work, EXAMPLES));
-        if ('refused' in rendered) return { published: false, report: rendered.refused };
-        const { report, excluded, warnings, doubt, written, news } = rendered;
-        const byRoute = changesByRoute(written);
-        return {
-          report,
-          excluded,
-          absent: register.absent,
-          warnings,
-          changes: sumOf(byRoute.values()),
-          news,
-          sequence,
-          byRoute: Object.fromEntries(byRoute),
-          implausible: doubt ?? null,
-          examples: examplesOf(written),
-        };
-      } finally {
-        await opened.threads.close();
-      }
+      const rendered = await render(await atOneState(work), stageSpec(work, EXAMPLES));
+      if ('refused' in rendered) return { published: false, report: rendered.refused };
+      const { report, excluded, warnings, doubt, written, news } = rendered;
+      const byRoute = changesByRoute(written);
+      return {
+        report,
+        excluded,
+        absent: register.absent,
+        warnings,
+        changes: sumOf(byRoute.values()),
+        news,
+        sequence,
+        byRoute: Object.fromEntries(byRoute),
+        implausible: doubt ?? null,
+        examples: examplesOf(written),
+      };
     });
   } finally {
     tree.removeIfEmpty();
@@ -259,16 +251,24 @@ async function withRegister<T>(
 ): Promise<T> {
   const { progress, generator } = effects;
   const now = effects.now();
-  const found = await progress.blocking(
-    () => readKnown(tree, damaged !== undefined),
-    'reading the lists of what is published',
-  );
-  const known = damaged === 'all' ? { ...found, lists: null } : found;
+  const source = { file: config.register, notMeasured: config.notMeasured };
   const watcher = new Watcher(config.register);
-  const register = Register.open(config.register, config.notMeasured);
+  const bytes = new RegisterBytes(config.register);
+  let register: Register | undefined;
+  let threads: Threads | undefined;
   try {
+    register = Register.open(source.file, source.notMeasured);
+    threads = effects.startThreads(source);
+    const found = await progress.blocking(
+      () => readKnown(tree, damaged !== undefined),
+      'reading the lists of what is published',
+    );
+    const known = damaged === 'all' ? { ...found, lists: null } : found;
     await watcher.openAll([register], now);
-    const hashed = await registerHash(config.register);
+    const hashed = await progress.blocking(
+      () => bytes.hash(),
+      'reading the register, to see if it is the last one',
+    );
     const inputs = {
       // A commit in between may be in these bytes, and is not in what this connection reads.
       register: watcher.isCurrent() ? hashed : null,
@@ -278,10 +278,23 @@ async function withRegister<T>(
     warnOfExample(config, register, effects.warn);
     warnOfUnknown(known, effects.warn);
     const files = damaged === 'all' ? [] : (damaged ?? []);
-    return await use({ tree, config, effects, known, register, watcher, now, inputs, damaged: files });
+    return await use({
+      tree,
+      config,
+      effects,
+      known,
+      register,
+      threads,
+      watcher,
+      now,
+      inputs,
+      damaged: files,
+    });
   } finally {
-    register.close();
+    await threads?.close();
+    register?.close();
     watcher.close();
+    bytes.close();
   }
 }
 
@@ -377,34 +390,26 @@ interface Rendered extends Omit<Reported, 'changes'> {
   readonly doubt: string | undefined;
 }
 
-/** Starts the threads at the state that this connection reads; if there was a commit since, at a newer one. */
-async function startThreads(work: Work): Promise<Opened> {
-  const { config, effects, register, watcher, now, inputs } = work;
-  const threads = effects.startThreads({ file: config.register, notMeasured: config.notMeasured });
-  try {
-    const isHashed = await watcher.openAll([register, ...threads.connections], now);
-    return { ...work, threads, inputs: isHashed ? inputs : { ...inputs, register: null } };
-  } catch (error) {
-    await threads.close();
-    throw error;
-  }
+/** Has the threads read the state that this connection reads; if there was a commit since, both a newer one. */
+async function atOneState(work: Work): Promise<Work> {
+  const { register, threads, watcher, now, inputs } = work;
+  const isHashed = await watcher.openAll([register, ...threads.connections], now);
+  return { ...work, inputs: isHashed ? inputs : { ...inputs, register: null } };
 }
 
-/** Starts threads and an empty stage; whatever happens, both are gone in the end. */
-async function withStage<T>(work: Work, use: (opened: Opened, stage: StageSpec) => Promise<T>): Promise<T> {
-  const { tree } = work;
+/** Makes an empty stage, which is gone in the end, whatever happens. */
+async function withStage<T>(work: Work, use: (work: Work, stage: StageSpec) => Promise<T>): Promise<T> {
+  const { tree, threads } = work;
   newStage(tree.stage);
-  let opened: Opened | undefined;
   let isWaitedFor = false;
   try {
-    opened = await startThreads(work);
-    return await use(opened, stageSpec(work, null));
+    return await use(await atOneState(work), stageSpec(work, null));
   } catch (error) {
     isWaitedFor = isInterrupt(error);
     throw error;
   } finally {
     // The threads write to the stage, so they must end before it is removed.
-    await opened?.threads.close();
+    await threads.close();
     discardStage(tree.stage, isWaitedFor);
   }
 }
@@ -455,7 +460,7 @@ function linesFor(routes: readonly ListedRoute[]): StageSpec['downloaded'] {
 }
 
 /** Checks the register, renders all documents, and compares them with what is published. */
-async function render(work: Opened, spec: StageSpec): Promise<Rendered | { readonly refused: CheckReport }> {
+async function render(work: Work, spec: StageSpec): Promise<Rendered | { readonly refused: CheckReport }> {
   const { config, effects, known, register, now, threads } = work;
   const { progress } = effects;
 
@@ -611,7 +616,7 @@ function changesByRoute(written: readonly Written[]): ReadonlyMap<string, Change
 // Publishing
 
 /** Stages what follows from the documents, and commits. */
-async function publish(work: Opened, rendered: Rendered): Promise<Published> {
+async function publish(work: Work, rendered: Rendered): Promise<Published> {
   const { tree, config, effects, known, register, now, damaged, threads } = work;
   const { progress, generator } = effects;
   const { stage, overview, table, sources, samples, counts, withheld, isTakedown, isKept } = rendered;

@@ -1,12 +1,10 @@
 /** What a snapshot is made from, as hashes: where they are those of the last one, nothing needs to be rendered. */
-import { execFile } from 'node:child_process';
 import { createHash, hash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { ASSETS_FOLDER } from '../base/assets.js';
+import { chunksIn, chunksOf } from '../base/files.js';
 import { sqliteVersion } from '../base/sqlite/sqlite.js';
 import type { BuildConfig } from '../config/config.js';
 import { contentOf } from '../config/site-files.js';
@@ -63,32 +61,49 @@ export function programHash(code: string, config: BuildConfig): string {
   );
 }
 
-/** Hashes the files that are named, as far as they exist. */
-const HASH_FILES = `
-  const digest = require('node:crypto').createHash('sha256');
-  const { openSync, readSync } = require('node:fs');
-  const chunk = Buffer.alloc(1 << 20);
-  for (const file of process.argv.slice(1)) {
-    let descriptor;
-    try { descriptor = openSync(file); } catch (error) { if (error.code !== 'ENOENT') throw error; continue; }
-    let bytes = 0;
-    for (let read; (read = readSync(descriptor, chunk)) > 0; bytes += read) digest.update(chunk.subarray(0, read));
-    digest.update('\\n' + bytes + '\\n');
-  }
-  process.stdout.write(digest.digest('hex'));
-`;
-
 /**
- * SHA-256, in hex, of a register's bytes, with its -wal. Another process reads them: POSIX drops all locks
- * of a process when it closes any descriptor of a file (fcntl(2)), and a writer could then change what an
- * open read transaction of this one reads.
- * @returns null if they can't be read
+ * The bytes of a register. POSIX drops all locks of a process when it closes any descriptor of a file
+ * (fcntl(2)), and a writer could then change what an open read transaction reads: this one is opened before
+ * the first connection to the register, and closed after the last.
  */
-export async function registerHash(file: string): Promise<string | null> {
-  try {
-    const { stdout } = await promisify(execFile)(execPath, ['-e', HASH_FILES, file, `${file}-wal`]);
-    return stdout;
-  } catch {
-    return null;
+export class RegisterBytes {
+  readonly #file: string;
+  readonly #descriptor: number | undefined;
+
+  /** Of a file that can't be opened, there is no hash: the connection says what is wrong with it. */
+  constructor(file: string) {
+    this.#file = file;
+    try {
+      this.#descriptor = openSync(file, 'r');
+    } catch {
+      this.#descriptor = undefined;
+    }
+  }
+
+  /** SHA-256, in hex, with the -wal, which no locks are on. @returns null if they can't be read */
+  hash(): string | null {
+    if (this.#descriptor === undefined) return null;
+    const digest = createHash('sha256');
+    const add = (chunks: Iterable<Buffer>): void => {
+      let bytes = 0;
+      for (const chunk of chunks) {
+        digest.update(chunk);
+        bytes += chunk.length;
+      }
+      digest.update(`\n${bytes}\n`);
+    };
+    try {
+      add(chunksIn(this.#descriptor));
+      // Next to the file itself, whatever leads to it.
+      const wal = `${realpathSync(this.#file)}-wal`;
+      if (existsSync(wal)) add(chunksOf(wal));
+      return digest.digest('hex');
+    } catch {
+      return null;
+    }
+  }
+
+  close(): void {
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
   }
 }

@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { Failure, asFailure, codeOf, type FailureParts } from '../base/errors.js';
 import type { Context } from '../register/context.js';
+import { Register } from '../register/database.js';
 import type { Connection } from '../register/snapshot.js';
 
 /** The modules whose functions threads call, relative to this one. A thread loads those that it needs. */
@@ -96,8 +97,6 @@ export interface Threads {
 /** Threads at most: fewer leave the disk idle during computation. */
 const MOST = 4;
 const FEWEST = 2;
-/** A register below 1 MiB, some thousand records, has one: a second would start for longer than it works. */
-const SMALL_BYTES = 1024 * 1024;
 
 /** The size of V8's young generation. Its default of 48 MB takes more memory and is no faster. */
 const YOUNG_MB = 8;
@@ -105,15 +104,27 @@ const YOUNG_MB = 8;
 /** How long a call may go on when its thread is to end, and how long that may take: 250 ms. */
 const GRACE_MS = 250;
 
+/**
+ * A register below this size, 1 MiB or some thousand records, has no threads: it is published before one has
+ * loaded its modules.
+ */
+const SMALL_BYTES = 1024 * 1024;
+
+/**
+ * Starts as many threads as pay. The register is open already, so that no file of it is opened besides
+ * SQLite after that (see `RegisterBytes`).
+ * @param module the threads' module (worker.js)
+ */
+export const startThreads = (module: URL, source: RegisterSource): Threads =>
+  statSync(source.file).size < SMALL_BYTES ? new InlineThreads(source) : new WorkerThreads(module, source);
+
 export class WorkerThreads implements Threads {
   readonly connections: readonly WorkerThread[];
   readonly #free: WorkerThread[];
   readonly #waiting: ((thread: WorkerThread) => Promise<unknown>)[] = [];
 
-  /** Starts the threads, which open the register. @param module the threads' module (worker.js) */
   constructor(module: URL, source: RegisterSource) {
-    const isSmall = statSync(source.file).size < SMALL_BYTES;
-    const threads = isSmall ? 1 : Math.min(Math.max(availableParallelism(), FEWEST), MOST);
+    const threads = Math.min(Math.max(availableParallelism(), FEWEST), MOST);
     this.connections = Array.from({ length: threads }, () => new WorkerThread(module, source));
     this.#free = [...this.connections];
   }
@@ -230,4 +241,53 @@ class WorkerThread implements Connection {
 function asThreadFailure(error: unknown): unknown {
   if (codeOf(error) !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
   return Failure.environment('a thread has run out of memory (see --max-old-space-size of node)');
+}
+
+/** Calls functions in this thread, one after the other. */
+export class InlineThreads implements Threads {
+  readonly connections: readonly Connection[];
+  readonly #register: Register;
+  #last: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+
+  constructor({ file, notMeasured }: RegisterSource) {
+    this.#register = Register.join(file, notMeasured);
+    this.connections = [this.#register];
+  }
+
+  run<M extends ModuleName, F extends TaskName<M>>(
+    module: M,
+    name: F,
+    input: TaskInput<M, F>,
+    { onStart, onProgress }: TaskOptions = {},
+  ): Promise<TaskOutput<M, F>> {
+    const call = async (): Promise<TaskOutput<M, F>> => {
+      onStart?.();
+      const context = { register: this.#register, advance: (steps: number) => onProgress?.(steps) };
+      // What can't be cloned could not be sent to a thread either.
+      const output = await perform<TaskOutput<M, F>>(context, {
+        module,
+        name,
+        input: structuredClone(input),
+      });
+      return structuredClone(output);
+    };
+    return new Promise((resolve, reject) => {
+      this.#last = this.#last.then(() => (this.#isClosed ? undefined : call().then(resolve, reject)));
+    });
+  }
+
+  async all<M extends ModuleName, F extends TaskName<M>>(
+    module: M,
+    name: F,
+    input: TaskInput<M, F>,
+  ): Promise<void> {
+    await this.run(module, name, input);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#last;
+    this.#register.close();
+  }
 }

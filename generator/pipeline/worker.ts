@@ -5,6 +5,8 @@ import { z } from 'zod';
 import { Failure } from '../base/errors.js';
 import { Register } from '../register/database.js';
 import { perform, type Call, type Reply } from './threads.js';
+// What every build calls, loaded before it is asked for.
+import './sections.js';
 
 /** How much is added to the niceness of threads, up to the maximum. */
 const NICER = 5;

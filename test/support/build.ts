@@ -5,8 +5,12 @@ import { writeSample } from '../../data/sample.js';
 import { build, type Effects, type Published, type Refused } from '../../generator/pipeline/build.js';
 import { buildConfig } from '../../generator/config/config.js';
 import { progressFor } from '../../generator/base/progress.js';
-import { WorkerThreads, type RegisterSource, type Threads } from '../../generator/pipeline/threads.js';
-import { InlineThreads } from './inline-threads.js';
+import {
+  InlineThreads,
+  WorkerThreads,
+  type RegisterSource,
+  type Threads,
+} from '../../generator/pipeline/threads.js';
 import { PROJECT } from './project.js';
 
 export const OPERATOR = join(PROJECT, 'test/system/golden/operator.json');

@@ -6,7 +6,7 @@ import type { Terminal } from '../../generator/commands/terminal.js';
 import { EXIT, Failure } from '../../generator/base/errors.js';
 import { effectsAt, quiet } from './build.js';
 import type { Run } from './cli.js';
-import { InlineThreads } from './inline-threads.js';
+import { InlineThreads } from '../../generator/pipeline/threads.js';
 
 /** What its clock says. */
 export const CLOCK = '2026-12-24T00:00:00Z';

@@ -1,16 +1,23 @@
 /** When a build says that nothing changed: it is never wrong, whatever a writer does meanwhile. */
-import childProcess from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import fs, {
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import type { Effects } from '../../../generator/pipeline/build.js';
-import type { Threads } from '../../../generator/pipeline/threads.js';
+import { InlineThreads, type Threads } from '../../../generator/pipeline/threads.js';
+import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { OPERATOR, effectsAt } from '../../support/build.js';
 import { PROJECT, temporary } from '../../support/folder.js';
-import { InlineThreads } from '../../support/inline-threads.js';
 import { writeOperator } from '../../support/operator.js';
 import { stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
@@ -31,16 +38,17 @@ const path = temporary();
 const DAY = '2026-12-01T00:00:00Z';
 type Options = Parameters<typeof buildWith>[0];
 
-/** Builds, and tells whether documents were rendered, for which threads are started. */
+/** Builds, and tells whether documents were rendered, for which functions are called in threads. */
 async function build(options: Options, effects: Partial<Effects> = {}) {
-  let isRendered = false;
+  let calls: readonly unknown[] = [];
   const startThreads: Effects['startThreads'] = (source) => {
-    isRendered = true;
-    return effects.startThreads?.(source) ?? new InlineThreads(source);
+    const threads = effects.startThreads?.(source) ?? new InlineThreads(source);
+    ({ calls } = vi.spyOn(threads, 'run').mock);
+    return threads;
   };
   const result = await buildWith(options, { ...effects, startThreads });
   if (!result.published) throw new Error('refused');
-  return { ...result, isRendered };
+  return { ...result, isRendered: calls.length > 0 };
 }
 
 it('a second build of an unchanged register touches nothing but the time in snapshot.json', async () => {
@@ -170,31 +178,30 @@ const WRITER = `
 
 function commit(file: string): void {
   const module = join(PROJECT, 'build/generator/base/sqlite/sqlite.js');
-  const { stderr } = childProcess.spawnSync(process.execPath, ['-e', WRITER, module, file], {
+  const { stderr } = spawnSync(process.execPath, ['-e', WRITER, module, file], {
     encoding: 'utf8',
   });
   expect(stderr).toBe('');
 }
 
-function put(execFile: unknown): void {
-  Reflect.set(childProcess, 'execFile', execFile);
+function replaceReads(read: unknown): void {
+  Reflect.set(fs, 'readSync', read);
   syncBuiltinESMExports();
 }
 
-/** Does something before and after each process that the build runs and waits for. */
-function aroundProcesses(act: () => void): void {
-  const original = childProcess.execFile;
-  const run = promisify(original);
-  const around = Object.assign(() => undefined, {
-    [promisify.custom]: async (...args: Parameters<typeof run>) => {
-      act();
-      const ended = await run(...args);
-      act();
-      return ended;
-    },
+/** Does something before the first reads of a file by this process, other than SQLite's, and at its end. */
+function whileReading(file: string, act: () => void): void {
+  const { ino } = statSync(file);
+  const original = fs.readSync;
+  let reads = 0;
+  replaceReads((...args: Parameters<typeof original>): number => {
+    const isMeant = fs.fstatSync(args[0]).ino === ino;
+    if (isMeant && (reads += 1) <= 3) act();
+    const bytes = original(...args);
+    if (isMeant && bytes === 0) act();
+    return bytes;
   });
-  put(around);
-  onTestFinished(() => put(original));
+  onTestFinished(() => replaceReads(original));
 }
 
 always.each(some(['DELETE', 'WAL'], 1))(
@@ -219,7 +226,7 @@ always.each(some(['DELETE', 'WAL'], 1))(
       act();
       return new Date(DAY);
     };
-    aroundProcesses(act);
+    whileReading(register, act);
     const startThreads: Effects['startThreads'] = (source) => {
       act();
       return new Interrupted(source);
@@ -235,6 +242,19 @@ always.each(some(['DELETE', 'WAL'], 1))(
     expect(Number([...values][0])).toBeGreaterThan(0);
   },
 );
+
+it('a register in WAL mode that a link leads to is not the same after a commit', async () => {
+  const { register, out } = await site(path);
+  changeRegister(register, 'PRAGMA journal_mode = WAL');
+  const link = path('link.sqlite');
+  symlinkSync(register, link);
+  await build({ register: link, out });
+  const writer = openDatabase(register);
+  onTestFinished(() => void writer.close());
+  writer.exec('UPDATE games SET visits = 7 WHERE id = 1');
+  expect(await build({ register: link, out })).toMatchObject({ isRendered: true });
+  expect(json(readTree(out), 'api/v1/game/1.json')).toMatchObject({ visits: 7 });
+});
 
 it('a commit before the threads begin is published, and the state before is not taken for it', async () => {
   const { register, out } = await site(path);
