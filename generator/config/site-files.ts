@@ -1,7 +1,6 @@
 /** The operator's own files (imprint, site verification): each has a route of the class `page`. */
 import { existsSync, lstatSync, readFileSync, readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { contentType } from 'mime-types';
 import { Failure, reading } from '../base/errors.js';
 import { ROUTES } from '../routes/routes.js';
 import { SIBLING_SUFFIXES, type Route } from '../routes/route.js';
@@ -23,8 +22,49 @@ const MOST_BYTES = 10 * 1024 * 1024;
 const LONGEST_PATH = 80;
 const SHOWN_PROBLEMS = 20;
 
-/** Browsers save a file of such a type instead of displaying it. */
+/** What websites have, by media type (iana.org/assignments/media-types): the ends of the names of its files. */
+const TYPES = Object.entries({
+  'application/gzip': 'gz',
+  'application/json; charset=utf-8': 'json map',
+  'application/manifest+json; charset=utf-8': 'webmanifest',
+  'application/pdf': 'pdf',
+  'application/pgp-keys': 'asc',
+  'application/wasm': 'wasm',
+  'application/xml': 'xml xsl',
+  'application/zip': 'zip',
+  'audio/mpeg': 'mp3',
+  'audio/ogg': 'ogg opus',
+  'font/otf': 'otf',
+  'font/ttf': 'ttf',
+  'font/woff': 'woff',
+  'font/woff2': 'woff2',
+  'image/avif': 'avif',
+  'image/gif': 'gif',
+  'image/jpeg': 'jpg jpeg',
+  'image/png': 'png',
+  'image/svg+xml': 'svg',
+  'image/vnd.microsoft.icon': 'ico',
+  'image/webp': 'webp',
+  'text/calendar; charset=utf-8': 'ics',
+  'text/css; charset=utf-8': 'css',
+  'text/csv; charset=utf-8': 'csv',
+  'text/html; charset=utf-8': 'html htm',
+  'text/javascript; charset=utf-8': 'js mjs',
+  'text/markdown; charset=utf-8': 'md',
+  'text/plain; charset=utf-8': 'txt',
+  'text/vtt; charset=utf-8': 'vtt',
+  'text/x-vcard; charset=utf-8': 'vcf',
+  'video/mp4': 'mp4',
+  'video/webm': 'webm',
+});
+
+/** Browsers save a file of any other type instead of displaying it. */
 const UNKNOWN_TYPE = 'application/octet-stream';
+
+function typeOf(path: string): string {
+  const end = extname(path).slice(1).toLowerCase();
+  return TYPES.find(([, ends]) => ends.split(' ').includes(end))?.[0] ?? UNKNOWN_TYPE;
+}
 
 /** The only hidden folder, whose name is fixed (RFC 8615). */
 const WELL_KNOWN = '.well-known';
@@ -45,7 +85,7 @@ const routeOf = (path: string, description = 'File of the operator'): Route => (
   file: path,
   class: 'page',
   bucket: 'page',
-  type: contentType(extname(path)) || UNKNOWN_TYPE,
+  type: typeOf(path),
   description,
 });
 
