@@ -3,7 +3,6 @@ import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { z } from 'zod';
 import { Failure, asFailure, codeOf, type FailureParts } from '../base/errors.js';
 import type { Context } from '../register/context.js';
 import { Register } from '../register/database.js';
@@ -49,14 +48,16 @@ export type Reply =
   | { readonly is: 'done'; readonly output: unknown }
   | { readonly is: 'failed'; readonly failure: FailureParts };
 
+type TaskFunction<Output> = (context: Context, input: unknown) => Output | Promise<Output>;
+
+/** The types of `Threads.run` say what a function takes and returns. */
+const isFunction = <Output>(found: unknown): found is TaskFunction<Output> => typeof found === 'function';
+
 /** Calls a function of a module. @throws Failure environment: the disk is full or fails */
 export async function perform<Output>(context: Context, { module, name, input }: Call): Promise<Output> {
   const loaded: unknown = await import(module);
-  const task = z
-    .custom<(context: Context, input: unknown) => Output | Promise<Output>>(
-      (found) => typeof found === 'function',
-    )
-    .parse(Reflect.get(Object(loaded), name));
+  const task: unknown = Reflect.get(Object(loaded), name);
+  if (!isFunction<Output>(task)) throw new TypeError(`${module} has no function ${name}`);
   try {
     return await task(context, input);
   } catch (error) {
