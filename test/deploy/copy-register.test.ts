@@ -19,7 +19,7 @@ import { inProcess } from '../support/in-process.js';
 import { has } from '../support/programs.js';
 import { SCHEMA, changeRegister } from '../support/register.js';
 import { containing, matching } from '../support/values.js';
-import { DEPLOY, holding, run } from './run.js';
+import { DEPLOY, DONE, holding, run } from './run.js';
 
 const path = temporary();
 const hasTools = has('deploy/copy-register.sh', 'sqlite3');
@@ -71,8 +71,6 @@ const filesOf = (register: string): string[] =>
     .toSorted();
 
 const withheldIn = (register: string): unknown[] => rowsOf(register, 'SELECT kind, id FROM withheld');
-
-const DONE = { code: 0, output: '' };
 
 /** The statements that get the ids back from a tree, as the documentation has them. */
 function gettingBack(out: string): string {

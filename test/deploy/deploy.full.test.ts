@@ -19,12 +19,11 @@ import { has } from '../support/programs.js';
 import { startProxy } from '../support/proxy.js';
 import { writeRegister } from '../support/register.js';
 import { serve, temporariesIn } from '../system/contract/servers.js';
-import { DEPLOY, run } from './run.js';
+import { DEPLOY, DONE, run } from './run.js';
 import { freePort } from '../support/ports.js';
 import { matching } from '../support/values.js';
 
 const path = temporary();
-const DONE = { code: 0, output: '' };
 const read = (file: string): string => readFileSync(join(DEPLOY, file), 'utf8');
 
 const out = path('dist');
@@ -98,13 +97,8 @@ describe.skipIf(!HAS_PROMTOOL)('the alerts', () => {
   });
 });
 
-interface Reply {
-  readonly status: number;
-  readonly headers: string;
-}
-
 /** By curl, which takes any certificate. */
-async function get(url: string, ...options: string[]): Promise<Reply> {
+async function get(url: string, ...options: string[]) {
   const silent = ['-ksS', '--http2', '-o', '/dev/null', '-D', '-'];
   const { output } = await run(['curl', ...silent, '-H', 'Host: register.example', ...options, url]);
   return { status: Number(/^HTTP\/\S+ (\d+)/.exec(output)?.[1]), headers: output.toLowerCase() };

@@ -15,6 +15,8 @@ export interface Ended {
   readonly output: string;
 }
 
+export const DONE: Ended = { code: 0, output: '' };
+
 /** Runs a program to its end, with no environment but PATH and what is given. */
 export function run(
   command: readonly [string, ...string[]],

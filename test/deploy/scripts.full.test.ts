@@ -11,15 +11,11 @@ import { writeFiles } from '../support/operator.js';
 import { has } from '../support/programs.js';
 import { changeRegister, writeRegister } from '../support/register.js';
 import { containing } from '../support/values.js';
-import { DEPLOY, holding, record, run, type Received } from './run.js';
+import { DEPLOY, DONE, holding, record, run, type Received } from './run.js';
 
 const path = temporary();
 const HAS_TOOLS = has('the scripts of deploy/', 'curl', 'jq', 'rclone');
 const BASE = 'https://register.example';
-
-it.each(readdirSync(DEPLOY).filter((name) => name.endsWith('.sh')))('%s is a script of sh', async (name) => {
-  expect(await run(['sh', '-n', join(DEPLOY, name)])).toEqual({ code: 0, output: '' });
-});
 
 /** What the script reads of snapshot.json. */
 const SNAPSHOT = JSON.stringify({
@@ -85,7 +81,6 @@ const groups = (count: number): string[] =>
 const urlsOf = (paths: readonly string[]): string[] => paths.map((each) => BASE + each);
 const bodies = (received: readonly Received[]): unknown[] =>
   received.map(({ body }): unknown => JSON.parse(body));
-const DONE = { code: 0, output: '' };
 
 /** What the API receives of a purge that ends well. */
 async function purged(...of: Parameters<typeof purge>): Promise<readonly Received[]> {
@@ -101,40 +96,31 @@ const tagged = (...tags: readonly string[]) => ({ files: [], tags });
 describe.skipIf(!HAS_TOOLS)('purge.sh', () => {
   const ZONE = 'POST /zones/zone/purge_cache';
   const few = ['/group', '/group/7', '/api/v1/group/7'];
-  const others = '/group/7/history.json /api/v1/largest?limit=10 /feeds/groups.atom /assets/old-ffffff.css';
+  const old = '/assets/old-ffffff.css';
+  const many = [
+    ...groups(200),
+    '/group/7/history.json',
+    '/api/v1/largest?limit=10',
+    '/feeds/groups.atom',
+    old,
+  ];
+  const csvs = ['/downloads/groups.csv', '/downloads/users.csv'];
+  const hundreds = (count: number): object[] =>
+    [0, 100, 200].flatMap((at) => (at < count ? [files(...groups(count).slice(at, at + 100))] : []));
   it.each<[what: string, paths: readonly string[], headers: Record<string, string>, bodies: object[]]>([
+    ['up to 150 URLs, 100 at a time', groups(150), TAGS, hundreds(150)],
     [
-      'up to 150 URLs, 100 at a time',
-      groups(150),
+      'the tags of more, and URLs without a route',
+      many,
       TAGS,
-      [files(...groups(100)), files(...groups(150).slice(100))],
+      [files(old), tagged('feed', 'group', 'summary')],
     ],
-    [
-      'the tags of more, and as URLs those that no route has any more',
-      [...groups(200), ...others.split(' ')],
-      TAGS,
-      [files('/assets/old-ffffff.css'), tagged('feed', 'group', 'summary')],
-    ],
-    [
-      'the tag of a changed page of records along with few URLs',
-      few,
-      TAGS,
-      [files(...few), tagged('group-page')],
-    ],
-    [
-      'the tag of changed downloads, which caches also have with ?snapshot=N',
-      ['/downloads/groups.csv', '/downloads/users.csv'],
-      TAGS,
-      [files('/downloads/groups.csv', '/downloads/users.csv'), tagged('download')],
-    ],
-    ['no such tag if the page is not among them', few.slice(1), TAGS, [files(...few.slice(1))]],
+    ['few URLs, and the tag of a page of records', few, TAGS, [files(...few), tagged('group-page')]],
+    ['no such tag without the page', few.slice(1), TAGS, [files(...few.slice(1))]],
+    // Caches have them with ?snapshot=N as well.
+    ['downloads, and their tag', csvs, TAGS, [files(...csvs), tagged('download')]],
     ['no tags where the origin, such as a bucket, sends none', few, {}, [files(...few)]],
-    [
-      'all URLs there',
-      groups(250),
-      {},
-      [0, 100, 200].map((start) => files(...groups(250).slice(start, start + 100))),
-    ],
+    ['all URLs there', groups(250), {}, hundreds(250)],
   ])('sends Cloudflare %s', async (_, paths, headers, expected) => {
     const received = await purged('cloudflare', paths, { headers });
     const found = bodies(received).map((body) => purgeSchema.parse(body));

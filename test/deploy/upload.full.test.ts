@@ -14,10 +14,9 @@ import { hashesOf, sha256 } from '../support/published.js';
 import { changeRegister } from '../support/register.js';
 import { STEP, buildWith, site } from '../support/site.js';
 import { differing, isSibling } from '../support/tree.js';
-import { DEPLOY, run, type Ended } from './run.js';
+import { DEPLOY, DONE, run, type Ended } from './run.js';
 
 const path = temporary();
-const DONE = { code: 0, output: '' };
 const PROGRAM = join(PROJECT, 'node_modules/s3rver/bin/s3rver.js');
 const BUCKET = 'bucket';
 const OBJECT = '._S3rver_object';
