@@ -105,6 +105,7 @@ describe('changes of a real tree', () => {
   });
 });
 
+const longer = (content: Buffer): Buffer => Buffer.concat([content, Buffer.alloc(1)]);
 const zipped = (lines: readonly object[]): Buffer =>
   gzipSync(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 
@@ -134,10 +135,8 @@ describe('a bundle', () => {
   /** Has the index say something else of the bundle. */
   const indexed = (bundle: ReturnType<typeof indexOf>['changes'][number]['bundle']): void => {
     const { changes, ...rest } = indexOf(out);
-    files.set(
-      INDEX,
-      Buffer.from(JSON.stringify({ ...rest, changes: changes.with(0, { ...changes[0]!, bundle }) })),
-    );
+    const spoilt = changes.with(0, { ...changes[0]!, bundle });
+    files.set(INDEX, Buffer.from(JSON.stringify({ ...rest, changes: spoilt })));
   };
   /** Has the bundle be another. */
   const put = (content: Buffer): Buffer => {
@@ -177,13 +176,9 @@ describe('a bundle', () => {
     [
       'half a line',
       () => put(gzipSync(gunzipSync(bundled([LAST])).subarray(0, -1))),
-      /3\.ndjson\.gz: expected a line break/,
+      /expected a line break/,
     ],
-    [
-      'more bytes than the list says',
-      () => files.set(BUNDLE, Buffer.concat([bundled([LAST]), Buffer.alloc(1)])),
-      /3\.ndjson\.gz: expected \d+ bytes, got more/,
-    ],
+    ['a byte too much', () => files.set(BUNDLE, longer(bundled([LAST]))), /expected \d+ bytes, got more/],
     ['a line without an end', () => put(gzipSync(Buffer.alloc(65 * 1024 * 1024, ' '))), /expected lines of/],
     ['a cut', () => put(bundled([LAST]).subarray(0, -9)), /expected a whole gzip file/],
     ['no path', () => bundled([{ sha256: OTHER }]), /expected a path/],

@@ -1,7 +1,7 @@
 /** The script that keeps a copy of the database current, against real trees through the real proxy. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -20,6 +20,7 @@ import {
   WITHHOLD,
   before,
   following,
+  instead,
   nginxBefore,
   nth,
   run,
@@ -29,6 +30,7 @@ import {
 
 const path = temporary();
 const SCRIPT = scriptOf('follow.py');
+const HAS_PYTHON = has('the script in Python', 'python3');
 
 const rowsOf = z.array(z.array(z.union([z.string(), z.number(), z.null()])));
 
@@ -68,10 +70,25 @@ async function followed() {
   return { ...site, follow };
 }
 
-describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
+/** A site that goes on, and a copy of its first snapshot. */
+async function copied() {
+  const site = await followed();
+  const copy = path('copy.sqlite');
+  await site.follow(copy);
+  /** Has two snapshots follow, to which no bundle leads. */
+  const breakOff = async (): Promise<void> => {
+    await site.build(`DELETE FROM items WHERE id = ${nth('items', 1)}`);
+    await site.build(WITHHOLD('group', 7, nth('groups', 6)));
+  };
+  return { ...site, copy, breakOff };
+}
+
+describe.skipIf(!HAS_PYTHON)('follow.py', () => {
   it('over eight snapshots makes a copy what the download is, by the changes alone', async () => {
     const { out, build, follow } = await followed();
     const [copy, late] = [path('copy.sqlite'), path('late.sqlite')];
+    // An empty file is as good as none.
+    writeFileSync(late, '');
     expect(await follow(copy)).toBe('');
     let withheld = 0;
     for (const [index, { sql, keeps, isFollowed = true, startsOver = false }] of STEPS.entries()) {
@@ -99,9 +116,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
   }, 300_000);
 
   it('leaves the copy as it was if a bundle is not what the index says', async () => {
-    const { out, build, follow } = await followed();
-    const copy = path('copy.sqlite');
-    await follow(copy);
+    const { out, build, follow, copy } = await copied();
     const before = tablesIn(copy);
     await build(`UPDATE items SET name = 'other' WHERE id = ${nth('items', 1)}`);
     const bundle = join(out, 'changes/2.ndjson.gz');
@@ -131,10 +146,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
   });
 
   it('starts over within the same database, before readers in WAL mode, and keeps what was added', async () => {
-    const { out, build, follow } = await followed();
-    const copy = path('copy.sqlite');
-    writeFileSync(copy, '');
-    await follow(copy);
+    const { out, follow, copy, breakOff } = await copied();
     sql(
       copy,
       `PRAGMA journal_mode = WAL; CREATE TABLE diary (day, weather); INSERT INTO diary VALUES (1, 'sunny');
@@ -146,8 +158,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
     const rows = reader.prepare<[], number>('SELECT count(*) FROM items').pluck();
     const before = rows.iterate();
     before.next();
-    await build(`DELETE FROM items WHERE id = ${nth('items', 1)}`);
-    await build(WITHHOLD('group', 7, nth('groups', 6)));
+    await breakOff();
     expect(await follow(copy)).toMatch(/^nothing leads on from snapshot 1: beginning again/);
     before.return?.();
     expect(reader.pragma('integrity_check', { simple: true })).toBe('ok');
@@ -161,9 +172,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
   });
 
   it('refuses a download that has a table of the name of one that was added', async () => {
-    const { proxy, follow } = await followed();
-    const copy = path('copy.sqlite');
-    await follow(copy);
+    const { proxy, copy } = await copied();
     // As if the service had begun to measure items just now.
     sql(copy, `UPDATE copied SET sequence = 0, tables = json_remove(tables, '$.items')`);
     const before = tablesIn(copy);
@@ -172,12 +181,9 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
   });
 
   it('killed while it starts over leaves the old copy, which the next run replaces', async () => {
-    const { out, proxy, build, follow } = await followed();
-    const copy = path('copy.sqlite');
-    await follow(copy);
+    const { out, proxy, follow, copy, breakOff } = await copied();
     const old = tablesIn(copy);
-    await build(`DELETE FROM items WHERE id = ${nth('items', 1)}`);
-    await build(WITHHOLD('group', 7, nth('groups', 6)));
+    await breakOff();
     // In a rollback journal, a reader holds up the commit.
     const reader = openDatabase(copy);
     reader.exec('BEGIN');
@@ -193,39 +199,18 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
     expect(tablesIn(copy)).toEqual(tablesIn(join(out, 'downloads/register.sqlite')));
   });
 
-  it('names a contact, and waits as long as Retry-After says, in seconds or as a date', async () => {
-    const { proxy } = await followed();
-    const agents = new Set<string>();
-    const refusals = ['1', () => new Date(Date.now() + 1500).toUTCString()];
-    const base = await before(proxy, (request, response) => {
-      agents.add(request.headers['user-agent'] ?? '');
-      const after = refusals.shift();
-      if (after !== undefined)
-        response.writeHead(429, { 'Retry-After': typeof after === 'string' ? after : after() }).end();
-      return after !== undefined;
-    });
-    const copy = path('copy.sqlite');
-    expect(await run(SCRIPT, base, copy, '--contact', 'me@example.org')).toBe('');
-    expect([...agents]).toEqual(['register-api-follow/1 (me@example.org)']);
-    expect(tablesIn(copy)).toHaveProperty('groups');
-  });
-
   it('says in a line why a first run failed, and leaves nothing', async () => {
     const { proxy } = await followed();
     const copy = join(path('folder'), 'copy.sqlite');
     mkdirSync(dirname(copy));
-    const sorts: readonly (readonly [string, RequestListener])[] = [
-      ['HTTP Error 403: Forbidden', (_, response) => response.writeHead(403).end()],
-      ['HTTP Error 429: ', (_, response) => response.writeHead(429, { 'Retry-After': '7200' }).end()],
-      ['Expecting value: line 1 column 1 (char 0)', (_, response) => response.end('<html>')],
-      [`is not as expected: KeyError('sequence')`, (_, response) => response.end('{"tree":"a"}')],
+    const sorts: readonly (readonly [string, (response: ServerResponse) => unknown])[] = [
+      ['HTTP Error 403: Forbidden', (response) => response.writeHead(403).end()],
+      ['HTTP Error 429: ', (response) => response.writeHead(429, { 'Retry-After': '7200' }).end()],
+      ['Expecting value: line 1 column 1 (char 0)', (response) => response.end('<html>')],
+      [`is not as expected: KeyError('sequence')`, (response) => response.end('{"tree":"a"}')],
     ];
     for (const [why, answer] of sorts) {
-      const base = await before(proxy, (request, response) => {
-        if (!`${request.url}`.startsWith('/changes')) return false;
-        answer(request, response);
-        return true;
-      });
+      const base = await instead(proxy, { '/changes/index.json': answer });
       const said = await run(SCRIPT, base, copy).catch(String);
       expect(said).toContain(`${base}/changes/index.json`);
       expect(said).toContain(why);
@@ -236,9 +221,7 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
   });
 
   it('says so if the copy stays locked', async () => {
-    const { proxy, build, follow } = await followed();
-    const copy = path('copy.sqlite');
-    await follow(copy);
+    const { proxy, build, copy } = await copied();
     await build(`UPDATE items SET name = 'other' WHERE id = ${nth('items', 1)}`);
     const writer = openDatabase(copy);
     onTestFinished(() => void writer.close());
@@ -258,23 +241,19 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
   ])('gives up on a server that sends next to nothing (%s)', async (constants, why, dribble) => {
     const { proxy } = await followed();
     const copy = path('copy.sqlite');
-    const base = await before(proxy, (request, response) => {
-      if (!`${request.url}`.startsWith('/downloads/register.sqlite')) return false;
+    const begin = (response: ServerResponse): void => {
       response.writeHead(200).write('a');
       dribble(() => void response.write('a'));
-      return true;
-    });
+    };
+    const base = await instead(proxy, { '/downloads/register.sqlite.gz': begin });
     await expect(run(scriptWith(path, 'follow.py', constants), base, copy)).rejects.toThrow(why);
     expect(existsSync(copy)).toBe(false);
   });
 
   it('takes no download that unpacks to more than snapshot.json says, and none that is longer', async () => {
-    const { out, proxy, build, follow } = await followed();
-    const copy = path('copy.sqlite');
-    await follow(copy);
+    const { out, proxy, copy, breakOff } = await copied();
     const bytes = readFileSync(copy);
-    await build(`DELETE FROM items WHERE id = ${nth('items', 1)}`);
-    await build(WITHHOLD('group', 7, nth('groups', 6)));
+    await breakOff();
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
     const manifest = JSON.stringify(manifestOf(out)).replace(
       /"file":"\/downloads\/register.sqlite.gz","bytes":\d+,"sha256":"\w+"/,
@@ -291,21 +270,43 @@ describe.skipIf(!has('the script in Python', 'python3'))('follow.py', () => {
       ],
     ];
     for (const [why, answer] of answers) {
-      const base = await before(proxy, (request, response) => {
-        if (request.url === '/snapshot.json') response.end(manifest);
-        else if (`${request.url}`.startsWith('/downloads/register.sqlite.gz')) answer(response);
-        else return false;
-        return true;
+      const base = await instead(proxy, {
+        '/snapshot.json': (response) => response.end(manifest),
+        '/downloads/register.sqlite.gz': answer,
       });
       await expect(run(SCRIPT, base, copy)).rejects.toThrow(why);
     }
     expect(readFileSync(copy)).toEqual(bytes);
   });
-
-  it('says how it is used', async () => {
-    expect(await run(SCRIPT, '--help')).toMatch(/^usage: follow.py/);
-  });
 });
+
+it.skipIf(!HAS_PYTHON).each(['follow', 'mirror'])(
+  '%s.py says how it is used, names a contact, and waits as long as Retry-After says, in seconds or as a date',
+  async (name) => {
+    const script = scriptOf(`${name}.py`);
+    expect(await run(script, '--help')).toContain(`usage: ${name}.py`);
+    const { proxy } = await following(path);
+    const agents = new Set<string>();
+    const refusals = ['in seconds', 'as a date'];
+    let [earliestMs, isEarly] = [0, false];
+    const base = await before(proxy, (request, response) => {
+      agents.add(request.headers['user-agent'] ?? '');
+      isEarly ||= Date.now() < earliestMs;
+      const form = refusals.shift();
+      if (form === undefined) return false;
+      // Longer than a script waits by itself.
+      const date = new Date(Date.now() + 3500).toUTCString();
+      earliestMs = form === 'as a date' ? Date.parse(date) : Date.now() + 3000;
+      response.writeHead(429, { 'Retry-After': form === 'as a date' ? date : '3' }).end();
+      return true;
+    });
+    const copy = path('copy');
+    expect(await run(script, base, copy, '--contact', 'me@example.org')).toBe('');
+    expect([...agents]).toEqual([`register-api-${name}/1 (me@example.org)`]);
+    expect([refusals, isEarly]).toEqual([[], false]);
+    expect(existsSync(copy)).toBe(true);
+  },
+);
 
 /** A site whose downloads are in a cache when the next snapshot is published. */
 async function cached(start: (proxy: RunningProxy) => Promise<EdgeServer>) {

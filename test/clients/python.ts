@@ -1,7 +1,7 @@
 /** What tests of the scripts in Python share: a site that goes on, servers in between, other constants. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished } from 'vitest';
@@ -141,6 +141,17 @@ export async function before(
   });
   return `http://127.0.0.1:${await listenOn(server)}`;
 }
+
+/** A server before another that answers some paths by itself. */
+export const instead = (
+  proxy: RunningProxy,
+  answers: Readonly<Record<string, (response: ServerResponse) => unknown>>,
+): Promise<string> =>
+  before(proxy, ({ url = '' }, response) => {
+    const answer = answers[url.replace(/\?.*/, '')];
+    answer?.(response);
+    return answer !== undefined;
+  });
 
 /** nginx as a cache before a proxy. */
 export async function nginxBefore(

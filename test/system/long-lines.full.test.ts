@@ -9,8 +9,7 @@ import { promisify } from 'node:util';
 import { createGzip } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { temporary } from '../support/folder.js';
-import { PROJECT } from '../support/project.js';
+import { PROJECT, temporary } from '../support/folder.js';
 import { sha256 } from '../support/published.js';
 
 const path = temporary();
@@ -22,67 +21,39 @@ const MOST_BYTES = 1_000_000_000;
 /** Linear in the length, it takes some seconds; joined again and again, many minutes: 60000 ms (= 1 minute). */
 const MOST_MS = 60_000;
 const PIECE = 'a text of a record, not all of it ASCII: ß. '.repeat(50_000);
+const PIECES = Array.from({ length: Math.ceil(LINE_BYTES / Buffer.byteLength(PIECE)) }, () => PIECE);
 
-const PIECES = Math.ceil(LINE_BYTES / Buffer.byteLength(PIECE));
-const TEXT_BYTES = PIECES * Buffer.byteLength(PIECE);
-
-/** Something, the long text in pieces, and something else. */
-function* around(before: string, after: string): Generator<string, void, undefined> {
-  yield before;
-  for (let piece = 0; piece < PIECES; piece += 1) yield PIECE;
-  yield after;
-}
-
-const module = (file: string): string => JSON.stringify(pathToFileURL(join(PROJECT, 'build', file)).href);
-
-const resultShape = z.object({ found: z.unknown(), peak: z.number() });
-
-/** Runs a script that sets `found`. @returns that, once it took no more time and memory than it may */
-async function foundBy(script: string): Promise<unknown> {
-  const code = `${script}
-    console.log(JSON.stringify({ found, peak: 1024 * process.resourceUsage().maxRSS }));`;
-  const args = ['--input-type=module', '--eval', code];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: MOST_MS });
-  const { found, peak } = resultShape.parse(JSON.parse(stdout));
-  expect(peak).toBeLessThan(MOST_BYTES);
-  return found;
-}
+const module = join(PROJECT, 'build/clients/typescript/changes.js');
+const printed = z.object({ found: z.unknown(), peak: z.number() });
 
 it('the typed client reads the lines of a bundle, one of them of 64 MB', async () => {
   const file = path('bundle.ndjson.gz');
   const digest = createHash('sha256');
-  for (const piece of around('', '')) digest.update(piece);
+  for (const piece of PIECES) digest.update(piece);
   const step = { tree: 'a', from: 1, to: 2, from_digest: 'b', to_digest: 'c' };
   const start = `${JSON.stringify(step)}\n{"path":"/long","sha256":"${digest.digest('hex')}","body":"`;
-  const lines = around(start, '"}\n{"path":"/gone","deleted":true}\n');
-  await pipeline(lines, createGzip({ level: 1 }), createWriteStream(file));
-  const index = {
-    tree: 'a',
-    sequence: 2,
-    digest: 'c',
-    oldest: 1,
-    changes: [
-      {
-        sequence: 2,
-        digest: 'c',
-        from: 1,
-        from_digest: 'b',
-        bundle: { file: '/2.gz', bytes: statSync(file).size, sha256: sha256(readFileSync(file)) },
-      },
-    ],
-  };
-  const found = await foundBy(`
+  const end = '"}\n{"path":"/gone","deleted":true}\n';
+  await pipeline([start, ...PIECES, end], createGzip({ level: 1 }), createWriteStream(file));
+  const bundle = { file: '/2.gz', bytes: statSync(file).size, sha256: sha256(readFileSync(file)) };
+  const changes = [{ sequence: 2, digest: 'c', from: 1, from_digest: 'b', bundle }];
+  const index = { tree: 'a', sequence: 2, digest: 'c', oldest: 1, changes };
+  const script = `
     import { readFileSync } from 'node:fs';
-    import { changesSince } from ${module('clients/typescript/changes.js')};
+    import { changesSince } from ${JSON.stringify(pathToFileURL(module).href)};
     const client = {
       get: async () => (${JSON.stringify(index)}),
       fetch: async () => new Response(readFileSync(${JSON.stringify(file)})),
     };
     const found = [];
     for await (const { kind, path, body } of changesSince(client, { tree: 'a', sequence: 1, digest: 'b' }))
-      found.push([kind, path ?? '', Buffer.byteLength(body ?? '')]);`);
+      found.push([kind, path ?? '', Buffer.byteLength(body ?? '')]);
+    console.log(JSON.stringify({ found, peak: 1024 * process.resourceUsage().maxRSS }));`;
+  const args = ['--input-type=module', '--eval', script];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: MOST_MS });
+  const { found, peak } = printed.parse(JSON.parse(stdout));
+  expect(peak).toBeLessThan(MOST_BYTES);
   expect(found).toEqual([
-    ['put', '/long', TEXT_BYTES],
+    ['put', '/long', PIECES.length * Buffer.byteLength(PIECE)],
     ['deleted', '/gone', 0],
     ['reached', '', 0],
   ]);
