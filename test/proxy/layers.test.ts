@@ -2,28 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { circles, sourcesIn } from '../support/sources.js';
 
-const ORDER = [
-  'main',
-  'settings',
-  'http/server',
-  'http/app',
-  'http/send',
-  'http/answer',
-  'http/negotiation',
-  'http/conditions',
-  'http/request',
-  'operations',
-  'tree/snapshot',
-  'tree/files',
-  'tree/router',
-  'tree/target',
-  'tree/schema',
-  'limiter/redis',
-  'limiter/buckets',
-  'limiter/clients',
-  'limiter/gcra',
-  'log',
-].map((name) => `proxy/${name}.ts`);
+const NAMES =
+  'main settings http/server http/app http/send http/answer http/negotiation http/conditions http/request operations ' +
+  'tree/snapshot tree/files tree/router tree/target tree/schema limiter/redis limiter/buckets limiter/clients ' +
+  'limiter/gcra log';
+const ORDER = NAMES.split(' ').map((name) => `proxy/${name}.ts`);
 
 const sources = sourcesIn('proxy');
 const depthOf = (path: string): number => ORDER.indexOf(path.replace(/\.js$/, '.ts'));

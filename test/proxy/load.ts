@@ -1,16 +1,15 @@
-import { request, type Agent } from 'node:http';
+import type { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { errorCode } from '../../proxy/log.js';
+import { ask, type AskOptions } from '../support/ask.js';
 
 /** How often each status or error code. */
 export type Tally = Record<string, number>;
 
-interface LoadOptions {
+interface LoadOptions extends Pick<AskOptions, 'from'> {
   /** False for a new connection for each request. */
   readonly agent: Agent | false;
-  /** The client's address. */
-  readonly from?: string;
   /** Between two requests. */
   readonly gapMs?: number;
 }
@@ -20,18 +19,13 @@ export async function load(
   port: number,
   tally: Tally,
   over: AbortSignal,
-  { agent, from = '127.0.0.1', gapMs = 0 }: LoadOptions,
+  { agent, from, gapMs = 0 }: LoadOptions,
 ): Promise<void> {
-  const place = { port, host: '127.0.0.1', localAddress: from, path: '/api/v1/group/7' };
   while (!over.aborted) {
-    const outcome = await new Promise<string>((settle) => {
-      const fail = (error: Error): void => settle(errorCode(error) ?? error.message);
-      const outgoing = request({ ...place, agent }, (response) => {
-        response.resume().once('error', fail);
-        response.once('end', () => settle(String(response.statusCode)));
-      });
-      outgoing.once('error', fail).end();
-    });
+    const outcome = await ask(port, '/api/v1/group/7', { agent, ...(from !== undefined && { from }) }).then(
+      ({ status }) => String(status),
+      (error: Error) => errorCode(error) ?? error.message,
+    );
     tally[outcome] = (tally[outcome] ?? 0) + 1;
     if (gapMs > 0) await pause(gapMs);
   }

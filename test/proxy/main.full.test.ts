@@ -10,6 +10,7 @@ import { PROJECT } from '../support/project.js';
 import { MAIN, adminOf } from '../support/proxy.js';
 import { has } from '../support/programs.js';
 import { LIMITS } from '../support/snapshot.js';
+import { containing, matching } from '../support/values.js';
 import {
   GET,
   ask,
@@ -25,7 +26,6 @@ import {
   tree,
 } from './support.js';
 
-/** A proxy with a port for operations. */
 async function withAdmin(...args: readonly string[]) {
   const started = await listening(['--admin-port', '0', ...args]);
   return { ...started, admin: Number(new URL(adminOf(started)).port) };
@@ -59,55 +59,52 @@ async function treeWithDownload(): Promise<string> {
 }
 
 const DOWNLOAD_BYTES = 20_000_000;
-/** Starts proxies that must end, and returns what those write that end with another code or message. */
-async function otherEnds(
-  cases: readonly (readonly [code: number, message: RegExp, args: readonly string[], env?: object])[],
-): Promise<string[]> {
-  const ends = cases.map(async ([code, message, args, env = {}]) => {
-    const { ended, output } = start(args, { ...env });
-    const isExpected = (await ended) === code && output.stdout === '' && message.test(output.stderr);
-    return isExpected ? [] : [output.stderr];
-  });
-  return (await Promise.all(ends)).flat();
+
+/** Starts a proxy that must end, and say nothing but why. @returns its exit code and that */
+async function endOf(args: readonly string[], env: Record<string, string> = {}) {
+  const { ended, output } = start(args, env);
+  const code = await ended;
+  expect(output.stdout).toBe('');
+  return [code, output.stderr];
 }
 
-const guess = (text: string): RegExp =>
-  new RegExp(`^error: .*\n\\(Did you mean ${text}\\?\\)\nRun with --help for usage.\n$`);
-const ofTree = (text: string): RegExp => new RegExp(`^register-api proxy: --out ".+"${text}\n$`);
+const guess = (text: string): unknown =>
+  matching(new RegExp(`^error: .*\n\\(Did you mean ${text}\\?\\)\nRun with --help for usage.\n$`));
+const ofTree = (text: string): unknown => matching(new RegExp(`^register-api proxy: --out ".+"${text}\n$`));
 
 describe('main: misuse', () => {
   it('ends with 2 and says why if it can not read its command line or environment', async () => {
-    const ends = await otherEnds([
-      [2, guess('--port'), ['--prot', '80']],
-      [2, guess('--out site'), ['site']],
-      [2, /^register-api proxy: PROXY_API_TOKENS: no such setting; .*\n$/, [], { PROXY_API_TOKENS: '60' }],
-    ]);
-    expect(ends).toEqual([]);
+    expect(await endOf(['--prot', '80'])).toEqual([2, guess('--port')]);
+    expect(await endOf(['site'])).toEqual([2, guess('--out site')]);
+    const unknown = matching(/^register-api proxy: PROXY_API_TOKENS: no such setting; .*\n$/);
+    expect(await endOf([], { PROXY_API_TOKENS: '60' })).toEqual([2, unknown]);
   });
 
   it('ends with 3 and one line if the tree is of a newer format, broken, or no folder', async () => {
     const [newer, broken] = [await emptyFolder(), await emptyFolder()];
     await publishSnapshot(newer, { format: 99 });
     await publish(broken, 'snapshot.json', '{"format":1');
-    const ends = await otherEnds([
-      [3, ofTree(': the tree is of format 99, .+'), ['--dist', newer]],
-      [3, ofTree(String.raw`: snapshot\.json is not JSON \(see verify --repair\)`), ['--dist', broken]],
-      [3, ofTree(' does not exist: build it first, .+'), ['--dist', '/nowhere']],
-      [3, ofTree(': expected a folder'), ['--dist', join(newer, 'snapshot.json')]],
-    ]);
-    expect(ends).toEqual([]);
+    for (const [dist, said] of [
+      [newer, ': the tree is of format 99, .+'],
+      [broken, String.raw`: snapshot\.json is not JSON \(see verify --repair\)`],
+      ['/nowhere', ' does not exist: build it first, .+'],
+      [join(newer, 'snapshot.json'), ': expected a folder'],
+    ] as const)
+      expect(await endOf(['--dist', dist])).toEqual([3, ofTree(said)]);
   });
 
   it('ends with 3 if a port is taken, and names the setting; or if the address is not ours', async () => {
     const [dist, port] = [`--dist=${await tree()}`, await listenOn(createServer())];
-    const taken = (setting: string): RegExp =>
-      new RegExp(`127.0.0.1 port ${port} .EADDRINUSE.: the port is taken, choose another with ${setting}\n$`);
-    const ends = await otherEnds([
-      [3, taken('--port or PROXY_PORT'), [dist, `--port=${port}`]],
-      [3, taken('--admin-port or PROXY_ADMIN_PORT'), [dist, '--port=0', `--admin-port=${port}`]],
-      [3, /can't listen on 192\.0\.2\.1 port 0 \(EADDRNOTAVAIL\)/, [dist, '--host=192.0.2.1', '--port=0']],
-    ]);
-    expect(ends).toEqual([]);
+    const place = `127.0.0.1 port ${port} (EADDRINUSE)`;
+    for (const [args, said] of [
+      [[`--port=${port}`], `${place}: the port is taken, choose another with --port or PROXY_PORT\n`],
+      [
+        ['--port=0', `--admin-port=${port}`],
+        `${place}: the port is taken, choose another with --admin-port or PROXY_ADMIN_PORT\n`,
+      ],
+      [['--host=192.0.2.1', '--port=0'], "can't listen on 192.0.2.1 port 0 (EADDRNOTAVAIL)"],
+    ] as const)
+      expect(await endOf([dist, ...args])).toEqual([3, containing(said)]);
   });
 });
 

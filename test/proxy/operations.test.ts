@@ -9,24 +9,18 @@ import { emptyFolder, listenOn, startProxy, tree } from './support.js';
 
 const BUILT_MS = Date.UTC(2026, 10, 20, 9, 0, 0);
 const FACTS = { sequence: 3, as_of: '2026-11-20T08:00:00Z', built_at: '2026-11-20T09:00:00Z' };
-const READY = {
-  snapshot: FACTS,
-  isCurrent: true,
-  isStopping: false,
-  nowMs: BUILT_MS,
-  maxAgeMs: undefined,
-};
+const READY = { snapshot: FACTS, isCurrent: true, isStopping: false, nowMs: BUILT_MS };
 
 const listen = async (server: Server): Promise<string> => `http://127.0.0.1:${await listenOn(server)}`;
 
 describe('createAdminServer', () => {
+  const stopping = { ready: false, reason: 'stopping' };
   const metrics = {
     contentType: 'text/plain; charset=utf-8',
     read: async () => 'register_proxy_connections 0\n',
   };
 
   it('has pages for liveness, readiness and metrics, also for HEAD, and nothing else', async () => {
-    const stopping = { ready: false, reason: 'stopping' };
     const base = await listen(createAdminServer(metrics, () => stopping));
     const health = await fetch(`${base}/healthz`);
     expect([health.status, await health.text()]).toEqual([200, '{"status":"ok"}\n']);
@@ -46,35 +40,26 @@ describe('createAdminServer', () => {
     const logged = vi.spyOn(console, 'error').mockReturnValue();
     onTestFinished(() => logged.mockRestore());
     const failing = { ...metrics, read: () => Promise.reject(new Error('no metrics')) };
-    const failed = await fetch(
-      `${await listen(createAdminServer(failing, () => describeReadiness(READY)))}/metrics`,
-    );
+    const base = await listen(createAdminServer(failing, () => stopping));
+    const failed = await fetch(`${base}/metrics`);
     expect([failed.status, (await failed.text()).includes('no metrics')]).toEqual([500, false]);
     await expect.poll(() => String(logged.mock.calls)).toContain('no metrics');
   });
 });
 
 describe('describeReadiness', () => {
-  const unreadable = 'snapshot.json is missing or was refused; the log says why';
+  const refused = 'snapshot.json is missing or was refused; the log says why';
   const old = 'the snapshot was built more than 60 s ago';
-  it.each<[string, Partial<Parameters<typeof describeReadiness>[0]>, object]>([
-    [
-      'while snapshot.json is refused',
-      { isCurrent: false },
-      { reason: unreadable, ...FACTS, age_seconds: 0 },
-    ],
-    [
-      'of a snapshot older than allowed',
-      { nowMs: BUILT_MS + 60_001, maxAgeMs: 60_000 },
-      { reason: old, ...FACTS, age_seconds: 60 },
-    ],
-    ['while stopping without a snapshot', { isStopping: true, snapshot: undefined }, { reason: 'stopping' }],
-    ['up to that age', { nowMs: BUILT_MS + 60_000, maxAgeMs: 60_000 }, { ...FACTS, age_seconds: 60 }],
-    ['at any age if none is set', { nowMs: BUILT_MS + 86_400_000 }, { ...FACTS, age_seconds: 86_400 }],
-    ['if our clock is behind', { nowMs: BUILT_MS - 5_000, maxAgeMs: 60_000 }, { ...FACTS, age_seconds: 0 }],
-  ])('%s', (_, facts, body) => {
-    const ready = !('reason' in body);
-    expect(describeReadiness({ ...READY, ...facts })).toEqual({ ready, ...body });
+  const maxAgeMs = 60_000;
+  it.each<[string, Partial<typeof READY> & { maxAgeMs?: number }, age: number, reason?: string]>([
+    ['while snapshot.json is refused', { isCurrent: false }, 0, refused],
+    ['of a snapshot older than allowed', { nowMs: BUILT_MS + 60_001, maxAgeMs }, 60, old],
+    ['up to that age', { nowMs: BUILT_MS + 60_000, maxAgeMs }, 60],
+    ['at any age if none is set', { nowMs: BUILT_MS + 86_400_000 }, 86_400],
+    ['if our clock is behind', { nowMs: BUILT_MS - 5_000, maxAgeMs }, 0],
+  ])('%s', (_, facts, age_seconds, reason) => {
+    const found = describeReadiness({ maxAgeMs: undefined, ...READY, ...facts });
+    expect(found).toEqual({ ready: reason === undefined, reason, ...FACTS, age_seconds });
   });
 });
 
@@ -107,19 +92,13 @@ describe('Metrics', () => {
 
   it('says NaN where there is no value, and of Redis only if there is one', async () => {
     const none = await scrape(new Metrics(), await sources(await emptyFolder()));
-    expect(none).toMatchObject({
-      snapshot_sequence: 'Nan',
-      snapshot_built_timestamp_seconds: 'Nan',
-      snapshot_readable: '0',
-    });
+    const nan = { snapshot_sequence: 'Nan', snapshot_built_timestamp_seconds: 'Nan' };
+    expect(none).toMatchObject({ ...nan, snapshot_readable: '0' });
     expect(none).not.toHaveProperty('redis_up');
     const empty = await tree({ as_of: null });
     const samples = await scrape(new Metrics(), await sources(empty, REDIS));
-    expect(samples).toMatchObject({
-      snapshot_as_of_timestamp_seconds: 'Nan',
-      redis_up: '0',
-      redis_fallbacks_total: '12',
-    });
+    const redis = { redis_up: '0', redis_fallbacks_total: '12' };
+    expect(samples).toMatchObject({ ...redis, snapshot_as_of_timestamp_seconds: 'Nan' });
   });
 });
 

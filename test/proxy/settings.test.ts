@@ -3,52 +3,37 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { OPTIONS, readSettings, type Settings } from '../../proxy/settings.js';
 
-/** The settings that flags (by the name that commander gives them) and variables make. */
-function resolve(flags: Record<string, string | true>, variables: Record<string, string> = {}): Settings {
+/** The settings that a command line and variables make. */
+function resolve(args: readonly string[], variables: Readonly<Record<string, string>> = {}): Settings {
   const command = new Command().exitOverride().configureOutput({ writeErr: () => undefined });
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
-  const options = new Map(OPTIONS.map((option) => [option.attributeName(), option.long ?? '']));
-  const parts = Object.entries(flags).flatMap(([key, value]) => [
-    options.get(key) ?? key,
-    ...(value === true ? [] : [value]),
-  ]);
-  return readSettings(command, parts, process.env);
+  return readSettings(command, args, process.env);
 }
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** A value for each setting, as text. */
-const VALUES: Readonly<Record<string, string>> = {
-  dist: 'tree',
-  port: '1',
-  host: '::1',
-  trustProxy: '10.0.0.0/8',
-  redis: 'redis://r',
-  maxConnections: '7',
-  maxConnectionsPerClient: '8',
-  adminPort: '9',
-  adminHost: '0.0.0.0',
-  readyMaxAge: '10',
-  accessLog: 'true',
-};
+/** A value for each setting. */
+const ALL =
+  '--dist=tree --port=1 --host=::1 --trust-proxy=10.0.0.0/8 --redis=redis://r --max-connections=7 ' +
+  '--max-connections-per-client=8 --admin-port=9 --admin-host=0.0.0.0 --ready-max-age=10 --access-log=true';
 
 describe('readSettings', () => {
   it.each([
-    ['port', '--port', '65536|-1|80.5|http|| 80|1e3|0x50'],
-    ['dist', '--dist', ''],
-    ['maxConnections', '--max-connections', '0|-1|many|1000001'],
-    ['adminHost', '--admin-host', ''],
-    ['readyMaxAge', '--ready-max-age', '0|1h|1.5'],
-    ['accessLog', '--access-log', 'yes|'],
-  ])('names a %s that it can not use, and what it expected', (key, flag, values) => {
+    ['--port', '65536|-1|80.5|http|| 80|1e3|0x50'],
+    ['--dist', ''],
+    ['--max-connections', '0|-1|many|1000001'],
+    ['--admin-host', ''],
+    ['--ready-max-age', '0|1h|1.5'],
+    ['--access-log', 'yes'],
+  ])('names a value of %s that it can not use, and what it expected', (flag, values) => {
     for (const value of values.split('|'))
-      expect(() => resolve({ [key]: value })).toThrow(
+      expect(() => resolve([`${flag}=${value}`])).toThrow(
         new RegExp(`^error: option '.*${flag} .*' argument '.*' is invalid. Expected `),
       );
   });
 
   it('names the variable if the value came from there', () => {
-    expect(() => resolve({}, { PROXY_PORT: 'http' })).toThrow(
+    expect(() => resolve([], { PROXY_PORT: 'http' })).toThrow(
       "value 'http' from env 'PROXY_PORT' is invalid. Expected a whole number from 0 to 65535.",
     );
   });
@@ -62,7 +47,7 @@ describe('readSettings', () => {
     'unix:/run/redis.sock?password=pa55word#1 /run/redis.sock?password=pa55word';
   it('refuses what is no URL of Redis without repeating it: it can hold a password', () => {
     for (const url of redisUrls.split(' '))
-      for (const attempt of [() => resolve({ redis: url }), () => resolve({}, { PROXY_REDIS: url })]) {
+      for (const attempt of [() => resolve([`--redis=${url}`]), () => resolve([], { PROXY_REDIS: url })]) {
         expect(attempt, url).toThrow(/^--redis or PROXY_REDIS: expected a URL such as /);
         expect(attempt).toThrow(expect.not.stringContaining('pa55word'));
       }
@@ -76,12 +61,11 @@ describe('readSettings', () => {
     ['unix:///run/redis.sock', '/run/redis.sock'],
     ['unix:/r.sock?db=1&username=u&password=p%26%23', '/r.sock?db=1&username=u&password=p%26%23'],
   ])('takes "%s" as the URL of Redis', (url, expected) => {
-    expect(resolve({ redis: url }).redis).toBe(expected);
+    expect(resolve([`--redis=${url}`]).redis).toBe(expected);
   });
 
   it('has the defaults of the contract', () => {
-    const config = resolve({});
-    expect(config).toEqual({
+    expect(resolve([])).toEqual({
       dist: 'dist',
       port: 8080,
       host: '127.0.0.1',
@@ -93,54 +77,43 @@ describe('readSettings', () => {
 
   it('prefers flags to the environment, and takes an empty variable for none', () => {
     const environment = { PROXY_PORT: '9000', PROXY_HOST: '', PATH: '/bin' };
-    const config = resolve({ port: '9001' }, environment);
-    expect(config).toMatchObject({ port: 9001, host: '127.0.0.1' });
+    expect(resolve(['--port=9001'], environment)).toMatchObject({ port: 9001, host: '127.0.0.1' });
   });
 
   it('reads every setting from its flag and from its variable', () => {
-    expect(OPTIONS.map((option) => option.attributeName())).toEqual(Object.keys(VALUES));
-    const expected = {
-      dist: 'tree',
-      port: 1,
-      host: '::1',
-      redis: 'redis://r',
-      maxConnections: 7,
-      maxConnectionsPerClient: 8,
-      adminPort: 9,
-      adminHost: '0.0.0.0',
-      readyMaxAge: 10,
-      accessLog: true,
-    };
-    expect(resolve(VALUES)).toMatchObject(expected);
-    expect(['10.0.0.1', '11.0.0.1'].map((each) => resolve(VALUES).trustProxy?.(each))).toEqual([true, false]);
-    const variables = OPTIONS.map(({ long = '', envVar = '' }, index): [string, string] => {
-      expect(envVar).toBe(`PROXY_${long.slice(2).replaceAll('-', '_').toUpperCase()}`);
-      return [envVar, Object.values(VALUES)[index] ?? ''];
-    });
-    const environment: Record<string, string> = Object.fromEntries(variables);
-    expect(resolve({}, environment)).toMatchObject(expected);
+    const flags = ALL.split(' ');
+    expect(flags.map((flag) => flag.replace(/=.*/, ''))).toEqual(OPTIONS.map(({ long }) => long));
+    const variables: Record<string, string> = {};
+    for (const flag of flags) {
+      const [name = '', value = ''] = flag.slice(2).split('=');
+      variables[`PROXY_${name.replaceAll('-', '_').toUpperCase()}`] = value;
+    }
+    const numbers = { port: 1, maxConnections: 7, maxConnectionsPerClient: 8, adminPort: 9, readyMaxAge: 10 };
+    const others = { dist: 'tree', host: '::1', redis: 'redis://r', adminHost: '0.0.0.0', accessLog: true };
+    for (const { trustProxy, ...settings } of [resolve(flags), resolve([], variables)]) {
+      expect(settings).toEqual({ ...numbers, ...others });
+      expect(['10.0.0.1', '11.0.0.1'].map((each) => trustProxy?.(each))).toEqual([true, false]);
+    }
   });
 
   it('takes flags without a value, and words for them from the environment', () => {
-    expect(resolve({ accessLog: true }).accessLog).toBe(true);
-    for (const word of ['false', '0']) expect(resolve({}, { PROXY_ACCESS_LOG: word }).accessLog).toBe(false);
+    expect(resolve(['--access-log']).accessLog).toBe(true);
+    for (const word of ['false', '0']) expect(resolve([], { PROXY_ACCESS_LOG: word }).accessLog).toBe(false);
   });
 
-  it.each<[string, string, Record<string, string | true>]>([
-    ['--ready-max-age', '--admin-port', { readyMaxAge: '60' }],
-    ['--admin-host', '--admin-port', { adminHost: '0.0.0.0' }],
-  ])('refuses %s without %s', (flag, required, flags) => {
-    expect(() => resolve(flags)).toThrow(`${flag}: expected ${required} with it`);
+  it('refuses what is of the port for operations without that', () => {
+    expect(() => resolve(['--ready-max-age=60'])).toThrow('--ready-max-age: expected --admin-port with it');
+    expect(() => resolve(['--admin-host=::'])).toThrow('--admin-host: expected --admin-port with it');
   });
 
   it('refuses unknown variables of its own, and leaves others alone', () => {
     for (const name of ['PROXY_PRT', 'PROXY_API_TOKENS', 'PROXY_']) {
-      expect(() => resolve({}, { [name]: '1' })).toThrow(
+      expect(() => resolve([], { [name]: '1' })).toThrow(
         `${name}: no such setting; --help lists the variables`,
       );
-      expect(() => resolve({}, { [name]: '' })).not.toThrow();
+      expect(() => resolve([], { [name]: '' })).not.toThrow();
     }
     const environment = { HTTP_PROXY: 'http://x', npm_config_proxy: 'x', PROXYPORT: '1', proxy_port: 'x' };
-    expect(resolve({}, environment).port).toBe(8080);
+    expect(resolve([], environment).port).toBe(8080);
   });
 });

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import fs, { readdirSync, readlinkSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,15 +11,17 @@ import { z } from 'zod';
 import { createApp, type AppOptions } from '../../proxy/http/app.js';
 import { createHttpServer, type ServerOptions } from '../../proxy/http/server.js';
 import { Metrics } from '../../proxy/operations.js';
-import { Snapshots, type ActiveSnapshot } from '../../proxy/tree/snapshot.js';
+import { Snapshots } from '../../proxy/tree/snapshot.js';
+import { ask, type AskOptions } from '../support/ask.js';
 import { listenOn } from '../support/ports.js';
 import { portOf, spawnProxy, type ProxyProcess } from '../support/proxy.js';
 import { snapshotJson } from '../support/snapshot.js';
 
 /** Hand-made trees, and the proxy on a port of its own with a clock that only moves when told to. */
 
+export { ask, type Answer, type AskOptions } from '../support/ask.js';
 export { listenOn } from '../support/ports.js';
-export { ERRORS, HEADERS, LINK, ROUTES, SERVICE, snapshotJson } from '../support/snapshot.js';
+export { ERRORS, HEADERS, LINK, ROUTES, SERVICE, route, snapshotJson } from '../support/snapshot.js';
 
 export const FILES: Readonly<Record<string, string>> = {
   'api/v1.json': '{"name":"The Example Register"}',
@@ -80,28 +81,18 @@ export async function tree(changes: Record<string, unknown> = {}, folder?: strin
   return root;
 }
 
-/** Limits that differ from those of the tree. */
-export type TestQuotas = Readonly<
-  Partial<
-    Record<'api' | 'download' | 'page', { readonly burst?: number; readonly emissionIntervalMs?: number }>
-  >
->;
-
-export interface TestOptions extends Partial<Pick<AppOptions, 'isTrusted' | 'shared'>> {
-  readonly quotas?: TestQuotas;
+export interface TestOptions extends Partial<Pick<AppOptions, 'isTrusted'>> {
+  /** By bucket, where they differ from those of the tree. */
+  readonly tokens?: Readonly<Record<string, number>>;
   readonly server?: Partial<ServerOptions>;
 }
 
-/** Gives a published tree other limits. */
-async function limit(root: string, quotas: TestQuotas): Promise<void> {
+async function limit(root: string, tokens: Readonly<Record<string, number>>): Promise<void> {
   const snapshot = z
     .looseObject({ limits: z.record(z.string(), z.looseObject({})) })
     .parse(JSON.parse(await readFile(join(root, 'snapshot.json'), 'utf8')));
-  for (const [bucket, { burst, emissionIntervalMs: ms }] of Object.entries(quotas))
-    Object.assign(snapshot.limits[bucket] ?? {}, {
-      ...(burst && { tokens: burst }),
-      ...(ms && { refill_seconds: ms / 1000 }),
-    });
+  for (const [bucket, count] of Object.entries(tokens))
+    snapshot.limits[bucket] = { ...snapshot.limits[bucket], tokens: count };
   await publish(root, 'snapshot.json', JSON.stringify(snapshot));
 }
 
@@ -146,42 +137,20 @@ export function fail(root: string, path: string, code = 'EIO'): void {
   });
 }
 
-/** The snapshot in service. */
-export function inService({ current }: Pick<Snapshots, 'current'>): ActiveSnapshot {
-  if (current === undefined) throw new Error('expected a snapshot in service');
-  return current;
-}
-
-/** A limit that no test reaches. */
-const ample = { burst: 1_000_000 };
-export const UNLIMITED = { api: ample, download: ample, page: ample };
-
-export interface AskOptions {
-  readonly method?: string;
-  readonly headers?: OutgoingHttpHeaders;
-  readonly from?: string;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  /** Names as sent, in order, but for Node's own. */
-  readonly names: readonly string[];
-  readonly body: Buffer;
-  readonly text: string;
-}
+/** Limits that no test reaches. */
+export const UNLIMITED = { api: 1_000_000, download: 1_000_000, page: 1_000_000 };
 
 /** The whole proxy except for the process around it, on a free port, stopped after the test. */
 export async function startProxy(root: string, options: TestOptions = {}) {
   let nowMs = Date.UTC(2100, 0, 1);
   const log: string[] = [];
   const dependencies = { clock: () => nowMs, log: (line: string) => void log.push(line) };
-  const { quotas, isTrusted = () => false, shared } = options;
-  if (quotas !== undefined) await limit(root, quotas);
+  const { tokens, isTrusted = () => false } = options;
+  if (tokens !== undefined) await limit(root, tokens);
   const snapshots = new Snapshots(root, dependencies.log);
   snapshots.start();
   const metrics = new Metrics();
-  const app = createApp({ ...dependencies, snapshots, metrics, isTrusted, shared });
+  const app = createApp({ ...dependencies, snapshots, metrics, isTrusted });
   const { server, connections, stop } = createHttpServer(app, {
     maxConnections: 10_000,
     maxConnectionsPerClient: 10_000,
@@ -202,7 +171,6 @@ export async function startProxy(root: string, options: TestOptions = {}) {
     files: app.files,
     limits: app.limits,
     metrics,
-    /** Moves the proxy's clock. */
     advance: (ms: number) => void (nowMs += ms),
     /** Has the proxy look for a new snapshot, as it does by itself each second. */
     look: () => snapshots.look(),
@@ -226,37 +194,6 @@ export async function serving(
   const root = await tree();
   for (const [file, bytes] of Object.entries(content)) await publish(root, file, bytes);
   return startProxy(root, options);
-}
-
-const NODES_OWN = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding']);
-
-/**
- * One request on a connection of its own, its target sent as it is. `from` is the client's address: all of
- * 127.0.0.0/8 is this machine.
- */
-export async function ask(port: number, target: string, options: AskOptions = {}): Promise<Answer> {
-  const { method = 'GET', headers = {}, from = '127.0.0.1' } = options;
-  return new Promise((settle, reject) => {
-    const place = { port, host: '127.0.0.1', path: target, localAddress: from };
-    const outgoing = request({ ...place, method, headers, agent: false });
-    outgoing.on('error', reject).on('response', (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () => {
-        const names = response.rawHeaders.filter((_, index) => index % 2 === 0);
-        const body = Buffer.concat(chunks);
-        settle({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          names: names.filter((name) => !NODES_OWN.has(name.toLowerCase())),
-          body,
-          text: body.toString('utf8'),
-        });
-      });
-    });
-    outgoing.end();
-  });
 }
 
 /** A request as it is sent. */
@@ -310,7 +247,6 @@ export async function listening(
   return { ...started, port: await portOf(started) };
 }
 
-/** The body of an error. */
 export function problemOf({ text }: { readonly text: string }): Record<string, unknown> {
   return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
 }

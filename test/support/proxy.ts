@@ -35,13 +35,8 @@ export interface ProxyProcess {
   readonly ended: Promise<number | string | null>;
 }
 
-/** Starts it. @param node options of Node itself */
-export function spawnProxy(
-  args: readonly string[],
-  environment: NodeJS.ProcessEnv = {},
-  node: readonly string[] = [],
-): ProxyProcess {
-  const child = spawn(process.execPath, [...node, MAIN, ...args], {
+export function spawnProxy(args: readonly string[], environment: NodeJS.ProcessEnv = {}): ProxyProcess {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     env: { PATH: '/bin', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -81,14 +76,13 @@ export interface RunningProxy extends ProxyProcess {
  * Starts the proxy on a free port.
  *
  * @param limits other ones than those that no test reaches; none for those of the tree
- * @param node options of Node itself
  */
 export async function startProxy(
   dist: string,
   options: readonly string[] = [],
-  { limits = UNLIMITED, node = [] }: { readonly limits?: Limits; readonly node?: readonly string[] } = {},
+  { limits = UNLIMITED }: { readonly limits?: Limits } = {},
 ): Promise<RunningProxy> {
-  const started = spawnProxy(['--dist', dist, '--port', '0', ...options], limitedTo(limits), node);
+  const started = spawnProxy(['--dist', dist, '--port', '0', ...options], limitedTo(limits));
   const port = await portOf(started);
   const base = `http://127.0.0.1:${port}`;
   return {

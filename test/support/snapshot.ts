@@ -78,7 +78,14 @@ const CLASSES = {
   asset: { bucket: 'page', type: 'text/css' },
 };
 
-const route = (name: string, path: string, file: string, of: keyof typeof CLASSES, more: object = {}) => ({
+/** A route of a class, with that class's bucket and type. */
+export const route = (
+  name: string,
+  path: string,
+  file: string,
+  of: keyof typeof CLASSES,
+  more: object = {},
+) => ({
   name,
   path,
   file,

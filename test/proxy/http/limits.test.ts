@@ -5,7 +5,6 @@ import { createRangeMatcher } from '../../../proxy/limiter/clients.js';
 import { LIMITS } from '../../support/snapshot.js';
 import {
   askRaw,
-  inService,
   opened,
   problemOf,
   publish,
@@ -25,11 +24,10 @@ const WHOLE = { ...LIMITS, download: { ...LIMITS.download, token_bytes: 1 } };
 async function withDownload(download = 2, api = 1_000): Promise<TestProxy> {
   const root = await tree({ limits: WHOLE });
   await publish(root, 'downloads/groups.csv', 'x'.repeat(SIZE));
-  return startProxy(root, { quotas: { api: { burst: api }, download: { burst: download } } });
+  return startProxy(root, { tokens: { api, download } });
 }
 
 const range = (value: string) => ({ headers: { Range: value } });
-/** Several downloads of all of it. */
 const CSVS = `${CSV} ${CSV} ${CSV}`;
 
 describe('what a download takes from its bucket', () => {
@@ -74,12 +72,12 @@ describe('what a download takes from its bucket', () => {
 
   it('is nothing for what is not there, and what the response costs when a snapshot is published while it is computed', async () => {
     const routes = ROUTES.map((route) => (route.path === CSV ? { ...route, file: 'gone' } : route));
-    const proxy = await startProxy(await tree({ routes }), { quotas: { download: { burst: 1 } } });
+    const proxy = await startProxy(await tree({ routes }), { tokens: { download: 1 } });
     expect(await proxy.statuses(CSVS)).toBe('404 404 404');
     const limits = { ...WHOLE, download: { ...WHOLE.download, tokens: 1 } };
     await publishSnapshot(proxy.root, { sequence: 4, limits });
     expect(await proxy.statuses(CSV, { method: 'HEAD' })).toBe('200');
-    expect(inService(proxy.snapshots).snapshot.sequence).toBe(4);
+    expect(proxy.snapshots.current?.snapshot.sequence).toBe(4);
     expect(await proxy.statuses(CSVS)).toBe('200 429 429');
   });
 });
@@ -119,8 +117,8 @@ describe('a refusal', () => {
   });
 
   it('by the bucket of the API names that, looks at no file, and takes nothing of a download', async () => {
-    const quotas = { api: { burst: 1 }, download: { burst: 1 } };
-    const { ask, statuses, advance, root } = await startProxy(await tree({ limits: WHOLE }), { quotas });
+    const tokens = { api: 1, download: 1 };
+    const { ask, statuses, advance, root } = await startProxy(await tree({ limits: WHOLE }), { tokens });
     const reads = opened(root);
     await ask('/api/v1');
     const before = reads.length;
@@ -135,8 +133,8 @@ describe('a refusal', () => {
   });
 
   it('is that of the bucket of its target', async () => {
-    const quotas = { api: { burst: 1 }, page: { burst: 1 }, download: { burst: 1 } };
-    const { ask, statuses } = await startProxy(await tree(), { quotas });
+    const tokens = { api: 1, page: 1, download: 1 };
+    const { ask, statuses } = await startProxy(await tree(), { tokens });
     const api = '/api/v1 /feeds/all.atom /downloads/SHA256SUMS /snapshot.json /nothing /%61 //a@[#';
     for (const [index, target] of `/ /assets/style-1a2b3c4d5e.css ${api}`.split(' ').entries()) {
       const from = `127.0.1.${index}`;
@@ -147,7 +145,7 @@ describe('a refusal', () => {
   });
 
   it('is that of 14 of 20 requests that come at once, and of HEAD', async () => {
-    const { ask } = await startProxy(await tree(), { quotas: { api: { burst: 6 } } });
+    const { ask } = await startProxy(await tree(), { tokens: { api: 6 } });
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask('/api/v1')));
     const refused = answers.filter(({ status }) => status === 429);
     expect([answers.filter(({ status }) => status === 200).length, refused.length]).toEqual([6, 14]);
@@ -170,7 +168,7 @@ describe('a refusal', () => {
   });
 
   it('counts every GET and HEAD, whatever the status, but neither OPTIONS nor 405', async () => {
-    const { ask, statuses } = await startProxy(await tree(), { quotas: { api: { burst: 7 } } });
+    const { ask, statuses } = await startProxy(await tree(), { tokens: { api: 7 } });
     const unchanged = { 'If-None-Match': String((await ask('/api/v1/group/7')).headers.etag) };
     expect(await statuses('/api/v1 /api/v1', { method: 'OPTIONS' })).toBe('204 204');
     expect(await statuses('/api/v1 /api/v1', { method: 'POST' })).toBe('405 405');
@@ -184,14 +182,14 @@ describe('a refusal', () => {
 
 it('a client is its address, or what a trusted proxy says', async () => {
   const root = await tree();
-  const quotas = { api: { burst: 1 } };
-  const alone = await startProxy(root, { quotas });
+  const tokens = { api: 1 };
+  const alone = await startProxy(root, { tokens });
   const forged = { from: '127.0.0.2', headers: { 'X-Forwarded-For': '192.0.2.1' } };
   expect(await alone.statuses('/api/v1 /api/v1', { from: '127.0.0.2' })).toBe('200 429');
   expect(await alone.statuses('/api/v1', forged)).toBe('429');
   expect(await alone.statuses('/api/v1', { from: '127.0.0.3' })).toBe('200');
 
-  const behind = await startProxy(root, { quotas, isTrusted: createRangeMatcher('127.0.0.2') });
+  const behind = await startProxy(root, { tokens, isTrusted: createRangeMatcher('127.0.0.2') });
   const as = (client: string | string[]) =>
     behind.statuses('/api/v1', { from: '127.0.0.2', headers: { 'X-Forwarded-For': client } });
   for (const client of ['192.0.2.1', '192.0.2.2', '2001:db8::1']) expect(await as(client)).toBe('200');

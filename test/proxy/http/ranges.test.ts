@@ -83,7 +83,7 @@ const CSV = '/downloads/groups.csv';
 
 describe('Range on a file that is streamed', () => {
   it('gets 206 with exactly that part, and 416 with the size if there is nothing', async () => {
-    const { ask, root } = await serving({ 'downloads/groups.csv': LARGE }, { quotas: UNLIMITED });
+    const { ask, root } = await serving({ 'downloads/groups.csv': LARGE }, { tokens: UNLIMITED });
     for (const [range, first, last] of [
       ['bytes=3-6', 3, 6],
       ['bytes=5-', 5, length - 1],
@@ -110,7 +110,7 @@ describe('Range on a file that is streamed', () => {
         'downloads/groups.csv': content,
         'snapshot.json': JSON.stringify(snapshotJson({ downloads: { files: [file] } })),
       },
-      { quotas: UNLIMITED },
+      { tokens: UNLIMITED },
     );
     const begun = await ask(CSV, { headers: { Range: 'bytes=0-99999' } });
     const rest = { headers: { Range: 'bytes=100000-', 'If-Range': String(begun.headers.etag) } };

@@ -8,29 +8,22 @@ import {
   problemOf,
   publish,
   publishSnapshot,
+  route,
   startProxy,
   tree,
   type TestOptions,
   type TestProxy,
 } from '../support.js';
 
-const SHELL = {
-  name: 'shell',
-  path: '/group',
-  file: 'group.html',
-  class: 'page',
-  bucket: 'page',
-  type: 'text/html',
-};
-const RECORD_PAGE = {
-  ...SHELL,
-  name: 'group-page',
-  path: '/group/{id}',
-  requires: 'group',
-  parameters: [{ name: 'id', in: 'path', type: 'id' }],
-  absent: 'no group {id} in this register',
-};
-const TABLE = { routes: [...ROUTES, SHELL, RECORD_PAGE] };
+const PAGES = [
+  route('shell', '/group', 'group.html', 'page'),
+  route('group-page', '/group/{id}', 'group.html', 'page', {
+    requires: 'group',
+    parameters: [{ name: 'id', in: 'path', type: 'id' }],
+    absent: 'no group {id} in this register',
+  }),
+];
+const TABLE = { routes: [...ROUTES, ...PAGES] };
 
 async function pages(options: TestOptions = {}, snapshot: object = {}): Promise<TestProxy> {
   const root = await tree({ ...TABLE, ...snapshot });
@@ -40,7 +33,7 @@ async function pages(options: TestOptions = {}, snapshot: object = {}): Promise<
 
 describe('the page of a record', () => {
   it('takes from the limit of pages, whether the record is there or not', async () => {
-    const { statuses } = await pages({ quotas: { page: { burst: 2 } } });
+    const { statuses } = await pages({ tokens: { page: 2 } });
     expect(await statuses('/group/7 /group/9 /group/7 /api/v1/group/7')).toBe('200 404 429 200');
   });
 
@@ -67,7 +60,7 @@ describe('the page of a record', () => {
 
 it('a redirect leads on at no cost', async () => {
   const redirects = [{ path: '/docs', to: '/developers' }];
-  const { statuses } = await pages({ quotas: { api: { burst: 1 } } }, { redirects });
+  const { statuses } = await pages({ tokens: { api: 1 } }, { redirects });
   // The token is still there after all of them; a trailing slash takes it.
   expect(await statuses('/docs /docs /docs /docs/ /api/v1')).toBe('308 308 308 308 429');
 });

@@ -1,14 +1,4 @@
-import {
-  array,
-  assert as check,
-  constantFrom,
-  double,
-  integer,
-  nat,
-  property,
-  record,
-  tuple,
-} from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { decide, refund, type Quota } from '../../../proxy/limiter/gcra.js';
@@ -44,21 +34,21 @@ const STEPS = 50_000;
 
 const API: Quota = { burst: 60, emissionIntervalMs: 1000 };
 
-const anyQuota = record({
-  burst: integer({ min: 1, max: 100 }),
-  emissionIntervalMs: integer({ min: 1, max: 90_000 }),
+const anyQuota = fc.record({
+  burst: fc.integer({ min: 1, max: 100 }),
+  emissionIntervalMs: fc.integer({ min: 1, max: 90_000 }),
 });
-const anyCost = constantFrom(1, 1, 1, 0.5, 0.25, 0.1, 1 / 3, 0.01);
+const anyCost = fc.constantFrom(1, 1, 1, 0.5, 0.25, 0.1, 1 / 3, 0.01);
 
 describe('decide', () => {
   it(`agrees with a token bucket on decision, tokens and waiting time, over ${STEPS} random steps`, () => {
     const counts = { allowed: 0, refused: 0, full: 0 };
-    const steps = array(tuple(double({ min: 0, max: 1, noNaN: true }), anyCost), {
+    const steps = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), anyCost), {
       minLength: 1000,
       maxLength: 1000,
     });
-    check(
-      property(anyQuota, steps, double({ min: 0.1, max: 3, noNaN: true }), (quota, steps, pace) => {
+    fc.assert(
+      fc.property(anyQuota, steps, fc.double({ min: 0.1, max: 3, noNaN: true }), (quota, steps, pace) => {
         let nowMs = 1_800_000_000_000;
         let tat: number | undefined;
         const bucket = new TokenBucket(quota, nowMs);
@@ -89,11 +79,11 @@ describe('decide', () => {
 });
 
 describe('refund', () => {
-  const debt = double({ min: 0, max: 1, noNaN: true });
+  const debt = fc.double({ min: 0, max: 1, noNaN: true });
 
   it('gives back exactly what was taken', () => {
-    check(
-      property(anyQuota, debt, anyCost, nat(100_000), (quota, share, cost, pause) => {
+    fc.assert(
+      fc.property(anyQuota, debt, anyCost, fc.nat(100_000), (quota, share, cost, pause) => {
         const before = 1_000_000 + Math.floor(share * quota.burst * quota.emissionIntervalMs);
         const taken = decide(before, 1_000_000, quota, cost);
         if (!taken.allowed) return;

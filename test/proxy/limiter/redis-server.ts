@@ -1,10 +1,8 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, type NetConnectOpts } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { leaveOut } from '../../support/programs.js';
 import { freePort } from '../../support/ports.js';
 
@@ -39,12 +37,12 @@ export async function startRedis(settings: readonly string[] = [], on: 'port' | 
   /** Starts it again after kill, on the same port, empty. */
   const restart = async (): Promise<void> => {
     const common = ['--port', String(port), ...place, '--dir', folder, '--save', '', '--appendonly', 'no'];
-    child = spawn(REDIS_PROGRAM, [...common, ...settings], { stdio: 'ignore' });
-    const address: NetConnectOpts = on === 'socket' ? { path: socket } : { host: '127.0.0.1', port };
-    for (let attempt = 0; !(await accepts(address)); attempt += 1) {
-      if (attempt === 200) throw new Error('redis-server does not listen');
-      await pause(25);
-    }
+    const started = spawn(REDIS_PROGRAM, [...common, ...settings], { stdio: ['ignore', 'pipe', 'ignore'] });
+    child = started;
+    await new Promise<void>((settle, reject) => {
+      started.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`)));
+      started.stdout.on('data', (said) => /ready to accept connections/i.test(String(said)) && settle());
+    });
   };
   /** SIGKILL: the connections break, the data is gone. */
   const kill = async (): Promise<void> => {
@@ -70,15 +68,4 @@ export async function startRedis(settings: readonly string[] = [], on: 'port' | 
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function accepts(place: NetConnectOpts): Promise<boolean> {
-  return new Promise((settle) => {
-    const socket = connect(place);
-    socket.once('connect', () => {
-      socket.destroy();
-      settle(true);
-    });
-    socket.once('error', () => settle(false));
-  });
 }

@@ -1,13 +1,4 @@
-import {
-  assert as check,
-  asyncProperty,
-  array,
-  boolean,
-  constantFrom,
-  integer,
-  record,
-  tuple,
-} from 'fast-check';
+import * as fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -60,34 +51,42 @@ describe.skipIf(!HAS_REDIS)('GCRA_SCRIPT in a real Redis', () => {
   it('agrees with decide() and refund() over 20,000 random steps', async () => {
     const counts = { allowed: 0, refused: 0, full: 0, refunded: 0 };
     // Intervals so long that no key expires while the test, on its faster clock, still needs it.
-    const anyQuota = record({
-      burst: integer({ min: 1, max: 30 }),
-      emissionIntervalMs: integer({ min: 20_000, max: 90_000 }),
+    const anyQuota = fc.record({
+      burst: fc.integer({ min: 1, max: 30 }),
+      emissionIntervalMs: fc.integer({ min: 20_000, max: 90_000 }),
     });
-    const anyStep = tuple(integer({ min: 0, max: 99 }), constantFrom(1, 1, 0.5, 1 / 3, 0.1), boolean());
+    const anyStep = fc.tuple(
+      fc.integer({ min: 0, max: 99 }),
+      fc.constantFrom(1, 1, 0.5, 1 / 3, 0.1),
+      fc.boolean(),
+    );
     let client = 0;
-    await check(
-      asyncProperty(anyQuota, array(anyStep, { minLength: 200, maxLength: 200 }), async (quota, steps) => {
-        client += 1;
-        const key = redisKey('steps', quota, String(client));
-        let nowMs = NOW_MS + client;
-        let expected: number | undefined;
-        for (const [percent, cost, isRefunded] of steps) {
-          nowMs += percent === 99 ? 10_000_000 : Math.floor((percent * quota.emissionIntervalMs) / 100);
-          const { tat } = await runAt(nowMs, key, quota, emissionMs(quota, cost));
-          const decision = decide(expected, nowMs, quota, cost);
-          expect(decide(tat, nowMs, quota, cost)).toEqual(decision);
-          expected = decision.tat;
-          if (!decision.allowed) counts.refused += 1;
-          else if (decision.used === 1) counts.full += 1;
-          else counts.allowed += 1;
-          if (decision.allowed && isRefunded && percent % 4 === 0) {
-            counts.refunded += 1;
-            await runAt(nowMs, key, quota, -emissionMs(quota, cost));
-            expected = refund(expected, nowMs, quota, cost);
+    await fc.assert(
+      fc.asyncProperty(
+        anyQuota,
+        fc.array(anyStep, { minLength: 200, maxLength: 200 }),
+        async (quota, steps) => {
+          client += 1;
+          const key = redisKey('steps', quota, String(client));
+          let nowMs = NOW_MS + client;
+          let expected: number | undefined;
+          for (const [percent, cost, isRefunded] of steps) {
+            nowMs += percent === 99 ? 10_000_000 : Math.floor((percent * quota.emissionIntervalMs) / 100);
+            const { tat } = await runAt(nowMs, key, quota, emissionMs(quota, cost));
+            const decision = decide(expected, nowMs, quota, cost);
+            expect(decide(tat, nowMs, quota, cost)).toEqual(decision);
+            expected = decision.tat;
+            if (!decision.allowed) counts.refused += 1;
+            else if (decision.used === 1) counts.full += 1;
+            else counts.allowed += 1;
+            if (decision.allowed && isRefunded && percent % 4 === 0) {
+              counts.refunded += 1;
+              await runAt(nowMs, key, quota, -emissionMs(quota, cost));
+              expected = refund(expected, nowMs, quota, cost);
+            }
           }
-        }
-      }),
+        },
+      ),
       { numRuns: 100, endOnFailure: true },
     );
     // All states were met.
@@ -141,7 +140,6 @@ async function twentyMs(take: (client: string) => Promise<unknown>): Promise<num
   return performance.now() - startedMs;
 }
 
-/** A client to ask a server by. */
 function adminOf(url: string): Redis {
   const admin = new Redis(url);
   onTestFinished(() => admin.disconnect());

@@ -49,23 +49,6 @@ describe('Files', () => {
     expect([text('a'), reads(), text('a'), reads()]).toEqual(['text', 'a', 'text', '']);
   });
 
-  it('are read again for another state of the documents, and not if only built_at is another', async () => {
-    const { files, tree, reads } = await filesOf({ a: 'text' });
-    for (const version of ['1', '1', '1', '2', '2']) files.get('a', { ...tree, version });
-    expect(reads()).toBe('a a a');
-  });
-
-  it('evict nothing when a client walks over all of them once', async () => {
-    const paths = Array.from({ length: 300 }, (_, index) => `f/${index}`);
-    const content = Object.fromEntries(paths.map((path) => [path, 'x'.repeat(900)]));
-    const { files, tree, reads } = await filesOf({ ...content, a: 'text' }, 20_000);
-    for (const path of ['a', 'a', ...paths]) files.get(path, tree);
-    reads();
-    expect(files.get('a', tree)?.size).toBe(4);
-    expect(reads()).toBe('');
-    expect(files.bytes).toBeLessThan(2_000);
-  });
-
   it('take no more memory than they may', async () => {
     const paths = Array.from({ length: 50 }, (_, index) => String(index));
     const content = Object.fromEntries(paths.map((path) => [path, 'x'.repeat(1_000)]));
@@ -96,12 +79,6 @@ describe('Files', () => {
 const hashes = (bytes: number) => new Map([['a', { bytes, sha256: sha256(LARGE) }]]);
 
 describe('A file that is streamed', () => {
-  it('has no bytes, and the ETag that snapshot.json states for its size', async () => {
-    const { files, tree } = await filesOf({ a: LARGE });
-    const { etag, bytes, size } = files.get('a', { ...tree, hashes: hashes(LARGE.length) }) ?? {};
-    expect([etag, bytes, size]).toEqual([etagOf(LARGE), undefined, LARGE.length]);
-  });
-
   it('has a weak one if its size is another, it is newer than snapshot.json, or it is not named', async () => {
     const { files, tree, root } = await filesOf({ a: LARGE });
     expect(files.get('a', { ...tree, hashes: hashes(7) })?.etag).toMatch(/^W\/"/);

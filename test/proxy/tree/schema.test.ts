@@ -2,13 +2,12 @@ import { describe, expect, it } from 'vitest';
 
 import { describeSnapshot, parseSnapshot, SnapshotError } from '../../../proxy/tree/schema.js';
 import { LIMITS } from '../../support/snapshot.js';
-import { ERRORS, HEADERS, ROUTES, SERVICE, snapshotJson } from '../support.js';
+import { ERRORS, HEADERS, ROUTES, SERVICE, route, snapshotJson } from '../support.js';
 
 const parse = (changes: Record<string, unknown>) => parseSnapshot(JSON.stringify(snapshotJson(changes)));
 
-const ODD = { name: 'odd', path: '/odd', file: 'odd.json', class: 'record', bucket: 'api', type: 'x/y' };
-const withRoute = (changes: object): Record<string, unknown> => ({
-  routes: [...ROUTES, { ...ODD, ...changes }],
+const withRoute = (changes: object) => ({
+  routes: [...ROUTES, route('odd', '/odd', 'odd.json', 'record', changes)],
 });
 /** Those of some routes with which a table is not refused because of this key. */
 const accepted = (routes: readonly object[], key: string): object[] =>
@@ -38,12 +37,8 @@ describe('parseSnapshot', () => {
     const files =
       '../odd.json api/../../odd.json /etc/passwd api\\..\\odd.json odd.json\0.json api//odd.json ./odd.json  ' +
       '.snapshot/ledger.json api/.env api/.well-known/x {ID}.json {id:all}.json {id}{id}.json';
-    expect(
-      accepted(
-        files.split(' ').map((file) => ({ file })),
-        'file',
-      ),
-    ).toEqual([]);
+    const routes = files.split(' ').map((file) => ({ file }));
+    expect(accepted(routes, 'file')).toEqual([]);
   });
 
   it('refuses what would split a header, or lead to another host', () => {
@@ -64,16 +59,8 @@ describe('parseSnapshot', () => {
   it('refuses a route of a class, bucket or parameter that it does not know', () => {
     expect(accepted([{ class: 'secret' }], 'class')).toEqual([]);
     expect(accepted([{ bucket: 'secret' }, { bucket: undefined }], 'bucket')).toEqual([]);
-    const others = [
-      { name: 'id', in: 'path', type: 'uuid' },
-      { name: 'id', in: 'header' },
-    ];
-    expect(
-      accepted(
-        others.map((each) => ({ parameters: [each] })),
-        'parameters.0',
-      ),
-    ).toEqual([]);
+    for (const parameter of [{ in: 'path', type: 'uuid' }, { in: 'header' }])
+      expect(accepted([{ parameters: [{ name: 'id', ...parameter }] }], 'parameters.0')).toEqual([]);
   });
 
   it('refuses headers that are none or could not be sent, in every table', () => {
@@ -98,9 +85,8 @@ describe('parseSnapshot', () => {
     const limits = { ...LIMITS, api: { ...LIMITS.api, ...colour }, feeds: {} };
     const errors = { ...ERRORS, teapot: { status: 418, title: 'x', ...colour } };
     const headers = { ...HEADERS, content: { ...HEADERS.content, video: {} }, future: {} };
-    expect(parse({ future: { x: 1 }, routes, limits, errors, headers }).limits.api).toMatchObject({
-      burst: 60,
-    });
+    const { api } = parse({ future: { x: 1 }, routes, limits, errors, headers }).limits;
+    expect(api.burst).toBe(60);
   });
 
   it('takes a base URL with a slash at its end for the same without', () => {

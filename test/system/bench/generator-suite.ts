@@ -24,7 +24,7 @@ const CHANGED = [
 
 export const generatorSuite: Suite = {
   name: 'generator',
-  description: 'builds against tar and the sqlite3 shell (--register, --register-next)',
+  description: 'builds against tar and the sqlite3 shell (--register)',
   figures: [
     figure(
       'first build, against extracting a tar of that tree',
@@ -108,11 +108,11 @@ const TOOLS = [
 ].join('\n');
 
 async function prepare(context: Context): Promise<Prepared> {
-  const { folder, register, registerNext, say } = context;
+  const { folder, register, say } = context;
   const path = (name: string): string => join(folder, name);
   const [kept, nightly, archive] = [path('kept'), path('nightly'), path('tree.tar')] as const;
   const a = await registerOf(context, RECORDS);
-  const b = registerNext ?? measuredCopy(a, path('next.sqlite'), 'id % 100 = 7');
+  const b = measuredCopy(a, path('next.sqlite'), 'id % 100 = 7');
   const c = measuredCopy(a, path('everything.sqlite'), 'true');
   say('building two trees, and an archive');
   await build(a, kept);

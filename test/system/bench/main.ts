@@ -17,7 +17,6 @@ interface Options {
   readonly out?: string;
   readonly folder: string;
   readonly register?: string;
-  readonly registerNext?: string;
   readonly tree?: string;
 }
 
@@ -45,7 +44,6 @@ const program = new Command('bench')
   .option('--out <file.md>', 'the results as a page, too')
   .option('--folder <folder>', 'where to work: a folder for each suite is made in it and removed', tmpdir())
   .option('--register <file>', 'a register to measure with instead of a fictional one')
-  .option('--register-next <file>', 'the same register with some changes')
   .option('--tree <folder>', 'a published tree to measure with instead of one made for it')
   .addHelpText('after', HELP);
 
@@ -55,8 +53,8 @@ async function run(suite: Suite, options: Options): Promise<[readonly Result[], 
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.on('exit', remove);
   say(`suite ${suite.name}: ${suite.description}`);
-  const { register, registerNext, tree } = options;
-  const { contenders, notes } = await suite.prepare({ folder, register, registerNext, tree, say });
+  const { register, tree } = options;
+  const { contenders, notes } = await suite.prepare({ folder, register, tree, say });
   const values = await interleave(contenders, options.runs, say);
   remove();
   const results = suite.figures.map((figure) => resultOf(figure, values));

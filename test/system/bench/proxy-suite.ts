@@ -4,11 +4,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { Dice } from '../../../data/sample/dice.js';
+import { ask } from '../../support/ask.js';
 import { startEdge, startNginx } from './nginx.js';
 import { recordPaths, treeOf } from './registers.js';
 import {
   cpuSecondsOf,
-  get,
   memoryOf,
   startExpress,
   startOurs,
@@ -28,6 +28,18 @@ const contender = (
   start: () => Promise<Server>,
   measure: (server: Server) => ReturnType<Contender['run']>,
 ): Contender => ({ name, run: () => withServer(start, measure) });
+
+/** The proxy and nginx on a tree. @param prepared what is done before each start */
+function withNginx(
+  { folder }: Context,
+  dist: string,
+  measure: Parameters<typeof contender>[2],
+  prepared = (start: () => Promise<Server>) => start,
+): Contender[] {
+  const ours = prepared(() => startOurs(dist));
+  const nginx = prepared(() => startNginx(dist, join(folder, 'nginx')));
+  return [contender('proxy', ours, measure), contender('nginx', nginx, measure)];
+}
 
 const CONNECTIONS = 64;
 /** Whose addresses a trusted proxy forwards. */
@@ -201,18 +213,7 @@ async function prepareCold(context: Context): Promise<Prepared> {
     return { rps: requests / seconds, p99, peak: memoryOf(pid).peak };
   };
   return {
-    contenders: [
-      contender(
-        'proxy',
-        prepared(() => startOurs(dist)),
-        measure,
-      ),
-      contender(
-        'nginx',
-        prepared(() => startNginx(dist, join(folder, 'nginx'))),
-        measure,
-      ),
-    ],
+    contenders: withNginx(context, dist, measure, prepared),
     notes: [
       `${paths.length.toLocaleString('en-US')} records and histories; ${COLD_SECONDS} s for each run on ${CONNECTIONS} connections, after ${COLD_WARM_UP_SECONDS} s with other URLs.`,
       'The files are in the page cache of the system, and unknown to the server: without that, both wait for the disk alone.',
@@ -263,7 +264,7 @@ async function prepareDownload(context: Context): Promise<Prepared> {
   const targets = join(folder, 'download.txt');
   writeTargets(targets, [{ path: DOWNLOAD }]);
   const measure = async ({ port, pid }: Server) => {
-    await get(port, DOWNLOAD, { Range: 'bytes=0-0' });
+    await ask(port, DOWNLOAD, { headers: { Range: 'bytes=0-0' } });
     const [before, cpuBefore] = [memoryOf(pid).now, cpuSecondsOf(pid)];
     const load = { port, targets, seconds: DOWNLOAD_SECONDS, connections: DOWNLOADERS };
     const { bytes, seconds } = await wrk(load);
@@ -274,10 +275,7 @@ async function prepareDownload(context: Context): Promise<Prepared> {
     };
   };
   return {
-    contenders: [
-      contender('proxy', () => startOurs(dist), measure),
-      contender('nginx', () => startNginx(dist, join(folder, 'nginx')), measure),
-    ],
+    contenders: withNginx(context, dist, measure),
     notes: [
       `${DOWNLOAD_SECONDS} s for each run; the clients read as fast as they can, and wrk has one core for all of them.`,
     ],

@@ -5,11 +5,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
+import { ask } from '../../support/ask.js';
 import { freePort } from '../../support/ports.js';
 import { limitedTo } from '../../support/proxy.js';
 import { ENVIRONMENT } from './machine.js';
@@ -46,7 +46,7 @@ export async function startServer(
   const kill = (): void => void child.kill('SIGTERM');
   process.on('exit', kill);
   const untilMs = performance.now() + START_TIMEOUT_MS;
-  while ((await get(port, '/').catch(() => undefined)) === undefined) {
+  while ((await ask(port, '/').catch(() => undefined)) === undefined) {
     if (child.exitCode !== null || performance.now() > untilMs)
       throw new Error(`${command.join(' ')} did not start: ${messages}`);
     await pause(20);
@@ -114,36 +114,18 @@ export const takenAnswers = z.array(
 );
 type Taken = z.infer<typeof takenAnswers>;
 
-/** Of the connection and of the moment, and made by any server itself. */
-const OWN = /^(date|connection|keep-alive)$/i;
-
 /** Asks for each path, and again with the entity tag that was the answer. */
 export async function takeDown(port: number, paths: readonly string[]): Promise<Taken> {
   const taken: Taken = [];
   for (const path of paths) {
-    const { status, headers, body } = await get(port, path);
-    const tag = headers[headers.indexOf('ETag') + 1] ?? '';
-    const again = await get(port, path, { 'If-None-Match': tag });
+    const { status, headers, fields: ok, body } = await ask(port, path);
+    const { etag: tag = '' } = headers;
+    const again = await ask(port, path, { headers: { 'If-None-Match': tag } });
     if (status !== 200 || again.status !== 304)
       throw new Error(`${path} was answered ${status}, ${again.status}`);
-    taken.push({ path, tag, ok: headers, notModified: again.headers, body: body.toString('base64') });
+    taken.push({ path, tag, ok: [...ok], notModified: [...again.fields], body: body.toString('base64') });
   }
   return taken;
-}
-
-export function get(port: number, path: string, headers: Record<string, string> = {}) {
-  return new Promise<{ status: number; headers: string[]; body: Buffer }>((settle, reject) => {
-    const outgoing = request({ host: '127.0.0.1', port, path, headers }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject).on('end', () => {
-        const { statusCode = 0, rawHeaders } = response;
-        const own = rawHeaders.filter((_, index) => !OWN.test(rawHeaders[index - (index % 2)] ?? ''));
-        settle({ status: statusCode, headers: own, body: Buffer.concat(chunks) });
-      });
-    });
-    outgoing.on('error', reject).end();
-  });
 }
 
 /** A process and those it started: nginx works in a child. */

@@ -52,9 +52,8 @@ export interface Prepared {
 export interface Context {
   /** An empty folder of this suite's own, removed afterwards. */
   readonly folder: string;
-  /** A register to measure with, and the same with some changes; undefined for a fictional one. */
+  /** A register to measure with; undefined for a fictional one. */
   readonly register: string | undefined;
-  readonly registerNext: string | undefined;
   /** A published tree to measure with. */
   readonly tree: string | undefined;
   /** One line of progress. */

@@ -18,8 +18,6 @@ const LEAVING_A_ROUND = 20;
 /** Longer than an idle connection is kept. */
 const IDLE_MS = 80_000;
 const HONEST = '/api/v1 /api/v1/group/8 /api/v1/largest /group/7/history.json /'.split(' ');
-/** Collects garbage when told to, so that what is measured is what is held. */
-const COLLECTOR = ['--expose-gc', '--import', `data:text/javascript,process.on('SIGUSR2',()=>gc())`];
 
 /** @param args minutes, seed @returns what went wrong */
 export async function hostile(
@@ -28,22 +26,17 @@ export async function hostile(
 ): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'hostile-'));
   const tree = makeTree(folder);
-  const proxy = await startProxy(tree.dist, ['--admin-port', '0'], { node: COLLECTOR });
+  const proxy = await startProxy(tree.dist, ['--admin-port', '0']);
   const { child, port } = proxy;
   const faults: string[] = [];
 
   /** What the process holds when nobody asks. */
   const held = async () => {
     await pause(IDLE_MS);
-    child.kill('SIGUSR2');
-    await pause(2_000);
     const metrics = await (await fetch(`${adminOf(proxy)}/metrics`)).text();
-    const read = (name: string): number => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(metrics)?.[1]);
-    const descriptors = readdirSync(`/proc/${child.pid}/fd`).length;
-    const found = { descriptors, connections: read('register_proxy_connections') };
-    const mebibytes = (name: string): string => `${(read(name) / 1024 ** 2).toFixed(1)} MiB`;
-    const memory = ['nodejs_heap_size_used_bytes', 'process_resident_memory_bytes'].map(mebibytes);
-    say(`heap and resident ${memory.join(', ')}; ${JSON.stringify(found)}`);
+    const connections = Number(/^register_proxy_connections (\S+)/m.exec(metrics)?.[1]);
+    const found = { descriptors: readdirSync(`/proc/${child.pid}/fd`).length, connections };
+    say(JSON.stringify(found));
     return found;
   };
   const attack = async (requests: number, requestAt: Parameters<typeof volley>[3]): Promise<void> =>

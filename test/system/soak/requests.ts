@@ -46,12 +46,10 @@ type Make = (dice: Dice) => string | readonly string[];
 const request = (method: string, target: string, ...fields: string[]): string =>
   [`${method} ${target} HTTP/1.1`, 'Host: x', ...fields, '', ''].join('\r\n');
 
-/** Any bytes. */
 function bytes(dice: Dice, length: number): string {
   return Array.from({ length }, () => String.fromCharCode(dice.below(256))).join('');
 }
 
-/** Some of something. */
 function repeat(dice: Dice, most: number, part: () => string): string {
   return Array.from({ length: 1 + dice.below(most) }, part).join('');
 }
@@ -243,7 +241,6 @@ const RECIPES: Readonly<Record<string, Make>> = {
 
 const KINDS: Choices<string> = ['traversal', 'traversal', ...Object.keys(RECIPES)];
 
-/** The request of this number. */
 export function hostileRequest(seed: number, index: number): HostileRequest {
   const dice = new Dice(seed, 'hostile', index);
   const kind = dice.pick(KINDS);
