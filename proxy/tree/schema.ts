@@ -40,7 +40,13 @@ export class SnapshotError extends Error {
 
 /** Values end up in headers, where other characters would break or split the response. */
 const printable = z.string().regex(/^[ -~]+$/, 'expected printable ASCII');
-const fieldName = z.string().regex(/^[A-Za-z][A-Za-z-]*$/, 'expected a field name');
+/** The server sets these itself: a second one would contradict the body or the connection. */
+const FRAMING =
+  /^(?:connection|content-(?:encoding|length|range)|date|keep-alive|trailer|transfer-encoding|upgrade)$/i;
+const fieldName = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z-]*$/)
+  .refine((name) => !FRAMING.test(name));
 const fields = z.record(fieldName, printable);
 /** Of routes; each has its headers of 200, 206 and 304. */
 const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset'] as const;
@@ -54,7 +60,10 @@ const urlPath = z
 /** A segment that is plain and not hidden, with one parameter at most, as in `{id}` and `{id}.json`. */
 const SEGMENT = String.raw`(?![./]|$)[\w~.-]*(?:\{[a-z][a-z_]*\}[\w~.-]*)?`;
 const SEGMENTS = String.raw`(?:\.well-known\/)?${SEGMENT}(?:\/${SEGMENT})*`;
-const routePath = z.string().regex(new RegExp(String.raw`^\/(?:${SEGMENTS})?$`), 'expected plain segments');
+const routePath = z
+  .string()
+  .regex(new RegExp(String.raw`^\/(?:${SEGMENTS})?$`), 'expected plain segments')
+  .regex(/^(?!.*(\{\w+\}).*\1)/, 'expected each parameter once');
 /**
  * The values of parameters are plain segments as well, so this determines which files can be read:
  * relative, no "..", no dotfile except /.well-known.
@@ -62,11 +71,14 @@ const routePath = z.string().regex(new RegExp(String.raw`^\/(?:${SEGMENTS})?$`),
 const treeFile = z
   .string()
   .regex(new RegExp(`^${SEGMENTS}$`), 'expected a relative path of plain segments, none of them hidden');
-/** A download of at least `token_bytes` costs a token, a smaller one its share. */
+/**
+ * A download of at least `token_bytes` costs a token, a smaller one its share. With these bounds, the
+ * milliseconds that refill all tokens are exact, even when added to the time of day.
+ */
 const limit = z
   .object({
-    tokens: z.int().positive(),
-    refill_seconds: z.number().min(0.001),
+    tokens: z.int().min(1).max(1_000_000),
+    refill_seconds: z.number().min(0.001).max(86_400),
     token_bytes: z
       .int()
       .positive()
@@ -83,7 +95,7 @@ const parameter = z.discriminatedUnion('in', [
   // hexadecimal digits. `platform_id`: a plain text. `asset`: a name that ends in 10 such digits.
   z.object({
     in: z.literal('path'),
-    name: z.string(),
+    name: z.string().regex(/^[a-z][a-z_]*$/),
     type: z.enum(['id', 'prefix', 'platform_id', 'asset']),
   }),
   // A plain decimal integer, bounds inclusive. The error of any other is of `limit` alone.
@@ -116,7 +128,7 @@ const route = z.object({
 });
 
 const error = z.object({
-  status: z.int(),
+  status: z.int().min(400).max(599),
   title: z.string(),
   /** Where no more is known about the request. */
   detail: z.string().optional(),
@@ -131,8 +143,8 @@ const schema = z.object({
   sequence: z.int(),
   digest: z.string().default(''),
   /** Time of the newest measurement; null for an empty register. */
-  as_of: z.string().nullable(),
-  built_at: z.string(),
+  as_of: z.iso.datetime().nullable(),
+  built_at: z.iso.datetime(),
   service: z.object({
     // With or without a trailing slash; paths are appended to it.
     base_url: z.string().transform((url) => url.replace(/\/$/, '')),
@@ -188,7 +200,12 @@ export function parseSnapshot(text: string): Snapshot {
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const [{ path, message } = { path: [], message: '' }] = parsed.error.issues;
-  throw new SnapshotError(`${SNAPSHOT_FILE} is malformed at ${path.join('.')}: ${message}${REMEDY}`);
+  // A key may be any text, and the message goes to a terminal.
+  const place = path
+    .join('.')
+    .slice(0, 100)
+    .replaceAll(/[^ -~]/g, '?');
+  throw new SnapshotError(`${SNAPSHOT_FILE} is malformed at ${place}: ${message}${REMEDY}`);
 }
 
 /** "snapshot 3, as of 2026-11-20T08:00:00Z". */

@@ -79,6 +79,67 @@ describe('parseSnapshot', () => {
     expect(() => parse({ headers: { ...HEADERS, not_found: undefined } })).toThrow('headers.not_found');
   });
 
+  it('refuses headers that the server sets itself, in any case', () => {
+    const framing =
+      'content-length transfer-encoding connection content-range content-encoding date keep-alive upgrade trailer';
+    for (const name of framing.split(' ').flatMap((each) => [each, each.toUpperCase()])) {
+      const field = { [name]: '1' };
+      const content = { ...HEADERS.content, record: field };
+      for (const headers of [
+        { ...HEADERS, all: field },
+        { ...HEADERS, content },
+      ])
+        expect(() => parse({ headers }), name).toThrow(SnapshotError);
+      expect(() => parse(withRoute({ headers: field })), name).toThrow(SnapshotError);
+    }
+    expect(accepted([{ headers: { 'Content-Language': 'en', Dated: 'x' } }], 'headers')).toHaveLength(1);
+  });
+
+  it('refuses an error whose status is none of an error', () => {
+    for (const status of [99, 200, 304, 399, 600, 404.5, '404'])
+      expect(() => parse({ errors: { ...ERRORS, not_found: { status, title: 'x' } } })).toThrow(
+        'snapshot.json is malformed at errors.not_found.status',
+      );
+  });
+
+  it('refuses a path that names one parameter twice', () => {
+    const paths = ['/odd/{id}/{id}', '/{id}/x/{id}.json', '/{a}/{id}/{a}'];
+    expect(
+      accepted(
+        paths.map((path) => ({ path })),
+        'path',
+      ),
+    ).toEqual([]);
+    expect(accepted([{ path: '/odd/{id}/{idx}' }], 'path')).toHaveLength(1);
+  });
+
+  it('refuses times that are none, whose snapshot would never be too old', () => {
+    for (const time of ['', 'yesterday', '2026-11-20', '2026-02-30T00:00:00Z', '\u001b[31m'])
+      for (const key of ['built_at', 'as_of'])
+        expect(() => parse({ [key]: time }), time).toThrow(`snapshot.json is malformed at ${key}`);
+  });
+
+  it('refuses limits with which times would not be exact', () => {
+    for (const wrong of [
+      { tokens: 1_000_001 },
+      { tokens: 0 },
+      { refill_seconds: 86_401 },
+      { refill_seconds: 0 },
+    ])
+      expect(() => parse({ limits: { ...LIMITS, page: { ...LIMITS.page, ...wrong } } })).toThrow(
+        'limits.page',
+      );
+    const { burst, emissionIntervalMs } = parse({
+      limits: { ...LIMITS, page: { tokens: 1_000_000, refill_seconds: 86_400 } },
+    }).limits.page;
+    expect(Number.isSafeInteger(Date.UTC(9999, 0) + burst * emissionIntervalMs)).toBe(true);
+  });
+
+  it('names a malformed key in printable characters', () => {
+    const headers = { ...HEADERS, all: { '\u001b[2J\n': '1' } };
+    expect(() => parse({ headers })).toThrow(/^snapshot\.json is malformed at headers\.all\.\?\[2J\?: /);
+  });
+
   it('ignores keys it does not know, everywhere', () => {
     const colour = { colour: 'red' };
     const routes = ROUTES.map((route) => ({ ...route, ...colour }));
