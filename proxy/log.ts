@@ -1,6 +1,6 @@
 /** What the proxy writes: lines for the operator, and the access log. */
 
-/** For the operator. */
+/** Writes a line for the operator. */
 export type Log = (line: string) => void;
 
 /** Whole milliseconds that never go backwards. */
@@ -11,7 +11,7 @@ export interface Dependencies {
   readonly log: Log;
 }
 
-/** A log for lines caused by requests: at most one per interval. The next has the number of omitted ones. */
+/** A log for lines caused by requests: one per interval, with the number of lines omitted before it. */
 export function rateLimitedLog({ clock, log }: Dependencies, intervalMs: number): Log {
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   let omitted = 0;
@@ -38,7 +38,7 @@ export type AccessLog = (entry: AccessEntry) => void;
 
 /** Longer paths are cut. */
 const PATH_MAX_LENGTH = 256;
-/** What may wait for a reader that is slow; further lines are lost. 8 MiB. */
+/** What may wait for a slow reader of stdout; further lines are lost. 8 MiB. */
 const WAITING_MAX_BYTES = 8 * 1024 * 1024;
 
 /** Writes each entry as a line of JSON. If the reader falls behind, says once that lines are lost. */

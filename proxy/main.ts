@@ -25,7 +25,7 @@ class EnvironmentError extends Error {
   override name = 'EnvironmentError';
 }
 
-/** @param name what starts this program */
+/** @param name the command that starts this program */
 const describeUse = (name: string): string => `
 Examples:
   ${name} --out dist --port 8080
@@ -36,28 +36,29 @@ Flags win over the environment. The limits are those of the snapshot: set them i
 Exit codes: 0 stopped by SIGTERM, SIGINT or SIGHUP, 2 usage, 70 a defect, 3 the environment: port taken,
 no such folder, a tree this proxy can't read.`;
 
-/** They stop the server; a second one ends the process. */
+/** The signals that stop the server; a second one ends the process. */
 const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 /** Under npm, Ctrl-C arrives twice, from terminal and npm. A second signal is later than this. */
 const SECOND_SIGNAL_MS = 500;
 /** How long requests in flight have to finish: Kubernetes kills after 30 s. 25 s. */
 const STOP_TIMEOUT_MS = 25_000;
-/** How long the last lines of the access log have, since their reader may have stopped reading. 1 s. */
+/** How long the end waits until the last lines of the access log are read. 1 s. */
 const FLUSH_MS = 1_000;
 
 function log(line: string): void {
   process.stderr.write(`register-api proxy: ${line}\n`);
 }
 
-/** Its getter is slow. */
+/** Kept, since the getter is slow. */
 const ORIGIN_MS = performance.timeOrigin;
-/** Monotonic: adjusting the system clock neither locks clients out nor lets them through. */
+/** Monotonic, so adjusting the system clock neither locks clients out nor lets them through. */
 function clock(): number {
   return Math.floor(ORIGIN_MS + performance.now());
 }
 
-/** @param isCommand whether the generator's program hands over, as `serve` */
-function readCommandLine(isCommand: boolean): Settings {
+function readCommandLine(): Settings {
+  // The generator's program hands over its command `serve` with all arguments.
+  const isCommand = process.argv[2] === 'serve';
   // Under npm, generator/run.mjs says what the user typed.
   const { REGISTER_API_CALL: call } = process.env;
   const name = isCommand ? `${call ?? 'register-api'} serve` : (call ?? 'register-api-proxy');
@@ -66,7 +67,7 @@ function readCommandLine(isCommand: boolean): Settings {
     .exitOverride()
     .showHelpAfterError('Run with --help for usage.')
     .allowExcessArguments()
-    // An earlier spelling, which still works.
+    // --dist is an earlier spelling, which still works.
     .configureHelp({ optionTerm: ({ flags }) => flags.replace(', --dist', '') })
     .description('Serves a published register tree over HTTP, with a limit for each client.')
     .addHelpText('after', describeUse(name));
@@ -76,19 +77,23 @@ function readCommandLine(isCommand: boolean): Settings {
 
 async function serve(settings: Settings): Promise<void> {
   const { dist, host, port, adminPort, adminHost, readyMaxAge } = settings;
-  const { trustProxy: isTrusted = () => false } = settings;
+  const { trustProxy: isTrusted = () => false, maxConnections, maxConnectionsPerClient } = settings;
   const snapshots = openTree(dist);
-  // The library of Redis is loaded only where it is used.
+  // The client of Redis is loaded only where it is used.
   const redis =
     settings.redis === undefined
       ? undefined
       : new (await import('./limiter/redis.js')).RedisBuckets(settings.redis, log);
   const metrics = adminPort === undefined ? undefined : new Metrics();
   const app = createApp({ snapshots, metrics, isTrusted, shared: redis, clock, log });
-  const { maxConnections, maxConnectionsPerClient } = settings;
   const accessLog = settings.accessLog ? createAccessLog(process.stdout, log) : undefined;
-  const limits = { maxConnections, maxConnectionsPerClient, isTrusted };
-  const { server, connections, stop } = createHttpServer(app, { ...limits, metrics, accessLog });
+  const { server, connections, stop } = createHttpServer(app, {
+    maxConnections,
+    maxConnectionsPerClient,
+    isTrusted,
+    metrics,
+    accessLog,
+  });
 
   let isStopping = false;
   const readiness = () =>
@@ -119,7 +124,7 @@ async function serve(settings: Settings): Promise<void> {
   stream.write(`register-api proxy on ${baseUrl(server)} serving ${dist} (${state})\n`);
 }
 
-/** @throws EnvironmentError if it is no folder, or has a snapshot.json that can't be used */
+/** @throws EnvironmentError if `dist` is no folder, or has a snapshot.json that can't be used */
 function openTree(dist: string): Snapshots {
   const stats = statSync(dist, { throwIfNoEntry: false });
   if (stats === undefined)
@@ -135,7 +140,7 @@ function openTree(dist: string): Snapshots {
   return snapshots;
 }
 
-/** Settles when the server listens. @param setting changes the port @throws EnvironmentError if it can't */
+/** Settles when the server listens. @param setting names the port @throws EnvironmentError if it can't */
 async function listen(server: Server, host: string, port: number, setting: string): Promise<void> {
   await new Promise<void>((settle, reject) => {
     server.once('error', (error) => {
@@ -183,7 +188,7 @@ function stopOnSignal(stop: () => Promise<void>): void {
   }
 }
 
-// A reader of our output that exits, such as head, must not stop the server.
+// A program that reads our output and exits, such as head, must not stop the server.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 // HAZARD: a defect in what is done for one connection ends all of them. AsyncLocalStorage could tell
@@ -196,7 +201,7 @@ process.on('uncaughtException', (error) => {
 });
 
 try {
-  await serve(readCommandLine(process.argv[2] === 'serve'));
+  await serve(readCommandLine());
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? EXIT.done : EXIT.usage);
   const isEnvironment = error instanceof EnvironmentError;

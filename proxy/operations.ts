@@ -11,7 +11,7 @@ import type { Snapshots } from './tree/snapshot.js';
 
 /** The operations port: liveness, readiness, and metrics for Prometheus. */
 
-/** What others count; read on each scrape. */
+/** What other parts of the proxy count; read on each scrape. */
 export interface MetricSources {
   readonly snapshots: Pick<Snapshots, 'current' | 'isCurrent'>;
   readonly files: Pick<Files, 'bytes'>;
@@ -22,7 +22,7 @@ export interface MetricSources {
   readonly build: { readonly version: string; readonly node: string };
 }
 
-/** A value with its labels; undefined for none, which is NaN. */
+/** A value with its labels; undefined is exposed as NaN. */
 type Sample = readonly [labels: Record<string, string>, value: number | undefined];
 
 /** Upper bounds of the duration histogram: from memory, from disk, downloads. */
@@ -63,27 +63,27 @@ export class Metrics {
     for (const reason of ['total', 'client']) this.drops.inc({ reason }, 0);
   }
 
-  /** Of a response: the class of its route; null for a client that left before; content that was sent. */
+  /** Counts a response. @param status null if the client left before @param bytes content that was sent */
   responded(routeClass: string, status: number | null, seconds: number, bytes: number): void {
     this.#requests.inc({ class: routeClass, status: status ?? 'none' });
     if (bytes > 0) this.#bytes.inc({ class: routeClass }, bytes);
     this.#durations.observe(seconds);
   }
 
-  /** Adds what Node and others count. */
+  /** Adds metrics of Node and of other parts of the proxy. */
   watch({ snapshots, files, limits: { local }, connections, redis, build }: MetricSources): void {
     // CPU, memory, descriptors, garbage collection, event-loop delay (nodejs_eventloop_lag_…).
     collectDefaultMetrics({ register: this.#registry });
     const add = (name: string, help: string, read: () => number | undefined): void =>
       this.#add(name, help, () => [[{}, read()]]);
-    const addOfLimits = (name: string, help: string, read: (name: BucketName) => number): void =>
+    const addByBucket = (name: string, help: string, read: (name: BucketName) => number): void =>
       this.#add(name, help, () => BUCKETS.map((limiter) => [{ limiter }, read(limiter)]));
     const snapshot = () => snapshots.current?.snapshot;
 
     add('cache_bytes', 'Memory that the file cache takes', () => files.bytes);
-    addOfLimits('limiter_entries', 'Clients in the local store of a limit', (name) => local[name].size);
+    addByBucket('limiter_entries', 'Clients in the local store of a limit', (name) => local[name].size);
     const evicted = 'Clients evicted although their bucket was not full';
-    addOfLimits('limiter_evictions_total', evicted, (name) => local[name].evictions);
+    addByBucket('limiter_evictions_total', evicted, (name) => local[name].evictions);
     add('connections', 'Open connections', connections);
     add('snapshot_sequence', 'Sequence of the snapshot in service', () => snapshot()?.sequence);
     const asOf = 'Time of the newest measurement in the snapshot in service';
@@ -163,9 +163,9 @@ export function createAdminServer(
 
 /** Whether this process should receive requests, and why not. */
 export function describeReadiness(facts: {
-  /** That in service. */
+  /** The one in service. */
   readonly snapshot: Pick<Snapshot, 'sequence' | 'as_of' | 'built_at'> | undefined;
-  /** Whether the last look found the same. */
+  /** Whether snapshot.json, at the last look, was that one. */
   readonly isCurrent: boolean;
   readonly isStopping: boolean;
   readonly nowMs: number;
@@ -177,13 +177,10 @@ export function describeReadiness(facts: {
   const { sequence, as_of, built_at } = snapshot;
   // Not below 0 if the builder's clock is ahead.
   const ageMs = Math.max(0, nowMs - Date.parse(built_at));
-  const reason = isStopping
-    ? 'stopping'
-    : !isCurrent
-      ? 'snapshot.json is missing or was refused; the log says why'
-      : ageMs > maxAgeMs
-        ? `the snapshot was built more than ${maxAgeMs / 1000} s ago`
-        : undefined;
+  let reason: string | undefined;
+  if (isStopping) reason = 'stopping';
+  else if (!isCurrent) reason = 'snapshot.json is missing or was refused; the log says why';
+  else if (ageMs > maxAgeMs) reason = `the snapshot was built more than ${maxAgeMs / 1000} s ago`;
   const about = { sequence, as_of, built_at, age_seconds: Math.floor(ageMs / 1000) };
   return { ready: reason === undefined, reason, ...about };
 }

@@ -4,14 +4,13 @@ import { createRangeMatcher, type RangeMatcher } from './limiter/clients.js';
 
 /** What the operator can set, by flags and environment variables. */
 
-/** An invalid combination, variable or URL. The message names it and what was expected. */
+/** An invalid option, variable or combination. The message names it and what was expected. */
 export class SettingsError extends Error {
   override name = 'SettingsError';
 }
 
 /** The settings, checked. Their names are those that commander makes of the options below. */
 export interface Settings {
-  /** As given. */
   readonly dist: string;
   /** 0 lets the system choose, as for `adminPort`. */
   readonly port: number;
@@ -156,12 +155,12 @@ export function redisUrl(text: string): string {
     const { href, protocol, username, password, hostname, port, pathname } = new URL(text);
     const isServer = /^(?:redis|valkey)s?:$/.test(protocol) && hostname !== '' && port !== '0';
     const isDatabase = /^\/?\d{0,4}$/.test(pathname) && !/[?#]/.test(text);
-    // As ioredis will.
+    // ioredis will decode both, and must not throw.
     decodeURIComponent(username + password);
-    // Not the text itself: ioredis would not use TLS for "REDISS://".
+    // The normalized URL, since ioredis would not use TLS for "REDISS://".
     if (isServer && isDatabase) return href.replace(/^valkey/, 'redis');
   } catch {
-    // It is no URL.
+    // Not a URL.
   }
   throw new SettingsError(
     '--redis or PROXY_REDIS: expected a URL such as redis://user:password@host:6379/0, rediss:// for TLS, ' +

@@ -11,7 +11,7 @@ import type { RequestContext } from './request.js';
 
 /** Computes responses as values: of a request, the snapshot in service, and the files of its tree. */
 
-/** A file too large for memory, and the part of it that is a body. */
+/** A body that is a part of a file too large for memory. */
 export interface Stream extends ByteRange {
   readonly root: string;
   readonly file: PublishedFile;
@@ -24,14 +24,14 @@ export interface Answer {
   readonly body?: Buffer | undefined;
   /** Instead of a body. */
   readonly stream?: Stream | undefined;
-  /** What a download with content costs, in tokens: up to 1. */
+  /** The cost if this is the content of a download, in tokens: up to 1. */
   readonly downloadCost?: number;
 }
 
 const NO_HEADERS: HeaderList = [];
 
 /**
- * The response with a file: 200, 206, 304, 412 or 416. Sets what the context says of memory.
+ * The response with a file: 200, 206, 304, 412 or 416. Sets `context.cache`.
  *
  * @returns undefined if the document of a page, or the file itself, does not exist
  * @throws errors of the file system
@@ -47,7 +47,7 @@ export function content(
   if (match.required !== undefined && files.get(match.required.file, active) === undefined) return undefined;
   const whole = match.file === SNAPSHOT_FILE ? active.document : files.get(match.file, active);
   if (whole === undefined) return undefined;
-  // Downloads have compressed variants of their own.
+  // Downloads are published compressed as well, at URLs of their own.
   const { compressed_from: compressedFrom = Number.POSITIVE_INFINITY } = active.snapshot;
   const varies = whole.size >= compressedFrom && context.class !== 'download';
   let file = whole;
@@ -57,6 +57,7 @@ export function content(
       if (file !== whole) break;
     }
   }
+  // No file that the response needs was read from the disk.
   context.cache = files.reads === reads && file.bytes !== undefined ? 'hit' : 'miss';
 
   const outcome = evaluatePreconditions(headers, file);
@@ -147,19 +148,19 @@ export function problem(
     });
   const isStorable = status === 404;
   const headers = [...active.headers[bucket][isStorable ? 'notFound' : 'error'], ...extra];
-  // Not if the response is storable: a cache would repeat one client's state to others.
+  // A storable response has no RateLimit: caches would repeat one client's state to others.
   if (!isStorable && allowance !== undefined)
     headers.push(
       'RateLimit',
       `"${allowance.bucket}";r=${allowance.remaining};t=${allowance.nextTokenSeconds}`,
     );
-  // On both forms.
+  // The page and the problem document are two forms of one response.
   if (page !== undefined) headers.push('Vary', 'Accept');
   headers.push(...(form?.headers ?? PROBLEM_HEADERS), 'Content-Length', String(body.length));
   return { status, headers, body };
 }
 
-/** At most 256 characters of a path. A split escape is removed, so that it stays a URI reference. */
+/** At most 256 characters of a path, as a URI reference: without an escape that was cut. */
 const instanceOf = (path: string): string => uriReference(path.slice(0, 256).replace(/%.?$/, ''));
 
 const jsonBody = (problem: object): Buffer => Buffer.from(JSON.stringify(problem));
@@ -175,10 +176,10 @@ const UNPUBLISHED_HEADERS: HeaderList = Object.entries({
   'Cache-Control': 'no-store',
 }).flat();
 
-/** The header of a 405, and of the 204 before the first snapshot. */
+/** On 405, and on 204 before the first snapshot. */
 export const ALLOW: HeaderList = ['Allow', 'GET, HEAD, OPTIONS'];
 
-/** What responds to every request before the first snapshot: 204 to OPTIONS, otherwise 503. */
+/** The response to any request before the first snapshot: 204 to OPTIONS, otherwise 503. */
 export function unpublished({ method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>): Answer {
   if (method === 'OPTIONS') return { status: 204, headers: [...UNPUBLISHED_HEADERS, ...ALLOW] };
   const body = jsonBody({

@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import type { RequestListener } from 'node:http';
 
-import { contextOf, createLimits, type SharedBuckets } from '../limiter/buckets.js';
+import { contextOf, createLimits, type Allowance, type SharedBuckets } from '../limiter/buckets.js';
 import { createClientAddress, type RangeMatcher } from '../limiter/clients.js';
 import { errorCode, rateLimitedLog, type Dependencies } from '../log.js';
 import type { Metrics } from '../operations.js';
@@ -20,7 +20,7 @@ export interface AppOptions extends Dependencies {
   readonly metrics: Metrics | undefined;
   /** Proxies whose X-Forwarded-For is trusted. */
   readonly isTrusted: RangeMatcher;
-  /** Of several proxies. */
+  /** Buckets that several proxies share. */
   readonly shared?: SharedBuckets | undefined;
 }
 
@@ -30,7 +30,7 @@ const FAILURE_LOG_MS = 1_000;
 /** Creates the proxy as a request listener. What happens to a request is told in order of time. */
 export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }: AppOptions) {
   const app = express();
-  const clientAddress = createClientAddress(app, isTrusted, { clock, log });
+  const clientAddress = createClientAddress(isTrusted, { clock, log });
   const logFailure = rateLimitedLog({ clock, log }, FAILURE_LOG_MS);
   const files = new Files({ clock, log });
   const limits = createLimits(clock, shared);
@@ -56,16 +56,18 @@ export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }:
   const serve: RequestHandler = async (request, response) => {
     const free = answerWithoutToken(contextOf(request), request.method);
     if (free !== undefined) return write(request, response, free);
-    if (await limits.take(request, response)) return write(request, response, refuse(request));
+    // The API's token comes before the cost of a download, so that what it refuses looks at no file.
+    const refused = await limits.take(request, response);
+    if (refused !== undefined) return write(request, response, refuse(request, refused));
     let answer = respond(request);
     // The context is a new one if a snapshot was published meanwhile.
     const context = contextOf(request);
-    // The cost of a download depends on its response: HEAD, 304 and errors take nothing. The API's
-    // token comes first, so that what it refuses looks at no file.
+    // HEAD, 304 and errors cost no download.
     const isCounted = context.bucket === 'download' && request.method === 'GET';
     if (isCounted && answer.downloadCost !== undefined) {
       context.downloadCost = answer.downloadCost;
-      if (await limits.takeDownload(request, response)) return write(request, response, refuse(request));
+      const refusedDownload = await limits.takeDownload(request, response);
+      if (refusedDownload !== undefined) return write(request, response, refuse(request, refusedDownload));
     }
     // A file that is streamed may have been replaced since it was described.
     while (answer.stream !== undefined && request.method !== 'HEAD') {
@@ -75,13 +77,10 @@ export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }:
     write(request, response, answer);
   };
 
-  const refuse = (request: express.Request): Answer => {
-    const context = contextOf(request);
-    const { bucket = context.bucket, nextTokenSeconds = 1 } = context.allowance ?? {};
+  const refuse = (request: express.Request, { bucket, nextTokenSeconds }: Allowance): Answer => {
     metrics?.refusals.inc({ limiter: bucket });
-    const seconds = String(nextTokenSeconds);
-    const detail = `rate limit "${bucket}" exceeded: the next request is allowed in ${seconds} s`;
-    return problem(context, 'rate_limited', detail, ['Retry-After', seconds]);
+    const detail = `rate limit "${bucket}" exceeded: the next request is allowed in ${nextTokenSeconds} s`;
+    return problem(contextOf(request), 'rate_limited', detail, ['Retry-After', String(nextTokenSeconds)]);
   };
 
   /** The response to a GET or HEAD that may be answered, with the status and headers of a GET. */
@@ -98,8 +97,9 @@ export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }:
       return problem(context, 'no_snapshot', 'the published tree is not there at present', RETRY);
     if (snapshots.current === undefined || snapshots.current === active) {
       const { required, absent } = match;
-      const isPageLost = required !== undefined && files.get(required.file, active) !== undefined;
-      return problem(context, 'not_found', isPageLost ? NOTHING_HERE : absent);
+      // The page of a record that does exist.
+      const isPageMissing = required !== undefined && files.get(required.file, active) !== undefined;
+      return problem(context, 'not_found', isPageMissing ? NOTHING_HERE : absent);
     }
     // A snapshot was just published.
     request.context = createContext(snapshots.current, request);
@@ -113,7 +113,7 @@ export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }:
     const { match } = context;
     const reason = errorCode(error) ?? String(error);
     logFailure(`can't serve ${match.kind === 'file' ? match.file : match.path}: ${reason}`);
-    // It is too late for another response, so this one must look incomplete.
+    // Too late for another response: this one must look incomplete.
     if (response.headersSent) response.destroy();
     else write(request, response, problem(context, 'internal'));
   };
@@ -129,7 +129,7 @@ export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }:
   return { listener, messages, files, limits };
 }
 
-/** What takes no token: OPTIONS, refused methods and redirects of single known paths. */
+/** The response that takes no token: to OPTIONS, to refused methods, and from single known paths to others. */
 function answerWithoutToken(context: RequestContext, method: string): Answer | undefined {
   const { match, violation } = context;
   if (violation !== undefined) return undefined;

@@ -13,12 +13,12 @@ const WEIGHT = /;[ \t]*q=([^; \t]*)/i;
 const VALID_WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
 /**
- * A function for the weight of the first of some names (in lower case) that a client gives one; 0 if of
- * none. Of several weights of a name, the highest counts.
+ * Parses the weights of a field. Of several weights of a name, the highest counts.
  *
- * @param isStrict whether no weight counts if any member is malformed, instead of the others
+ * @param malformed whether a malformed member makes the whole field count for nothing, or just itself
+ * @returns the weight of the first of some names (in lower case) that the field has; 0 if it has none
  */
-function parseWeights(field: string, isStrict: boolean): (...names: readonly string[]) => number {
+function parseWeights(field: string, malformed: 'refuse' | 'skip'): (...names: readonly string[]) => number {
   const weights = new Map<string, number>();
   // Members may be empty (RFC 9110 §5.6.1.2).
   for (const member of field.split(',').filter((text) => text.trim() !== '')) {
@@ -27,7 +27,7 @@ function parseWeights(field: string, isStrict: boolean): (...names: readonly str
     const key = name.toLowerCase();
     if (key !== '' && VALID_WEIGHT.test(weight))
       weights.set(key, Math.max(weights.get(key) ?? 0, Number(weight)));
-    else if (isStrict) return () => 0;
+    else if (malformed === 'refuse') return () => 0;
   }
   return (...names) => weights.get(names.find((name) => weights.has(name)) ?? '') ?? 0;
 }
@@ -41,7 +41,7 @@ function parseWeights(field: string, isStrict: boolean): (...names: readonly str
  */
 export function acceptedCodings(field = ''): readonly Coding[] {
   // x-gzip means gzip (RFC 9110 §8.4.1.3).
-  const weigh = parseWeights(field.replace(/\bx-gzip\b/i, 'gzip'), false);
+  const weigh = parseWeights(field.replace(/\bx-gzip\b/i, 'gzip'), 'skip');
   const none = weigh('identity', '*');
   return CODINGS.filter((coding) => weigh(coding, '*') > 0 && weigh(coding, '*') >= none).toSorted(
     (a, b) => weigh(b, '*') - weigh(a, '*'),
@@ -55,7 +55,7 @@ export function acceptedCodings(field = ''): readonly Coding[] {
  * @param field the value of Accept. If any member is malformed, nobody prefers HTML
  */
 export function prefersHtml(field = ''): boolean {
-  const weigh = parseWeights(field, true);
+  const weigh = parseWeights(field, 'refuse');
   return ['application/problem+json', 'application/json'].every(
     (type) => weigh('text/html') > weigh(type, 'application/*', '*/*'),
   );

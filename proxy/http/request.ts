@@ -5,10 +5,10 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import type { LimitedRequest } from '../limiter/buckets.js';
 import { clientKey } from '../limiter/clients.js';
 import type { RouteMatch } from '../tree/router.js';
-import type { CacheClass, ErrorCode } from '../tree/schema.js';
+import type { CacheClass, RequestError } from '../tree/schema.js';
 import type { ActiveSnapshot } from '../tree/snapshot.js';
 
-/** What is known of a request and its response, and the rules that every request must meet. */
+/** The state of a request, and the rules that every request must meet. */
 
 declare module 'http' {
   interface IncomingMessage {
@@ -35,8 +35,8 @@ export interface RequestContext extends LimitedRequest {
   readonly active: ActiveSnapshot;
   readonly match: RouteMatch;
   /** The protocol violation of the request, if any. */
-  readonly violation: Violation | undefined;
-  /** The class of the route, by which responses are counted; a request that matched none is `unrouted`. */
+  readonly violation: RequestError | undefined;
+  /** The class of the route, by which responses are counted; `unrouted` if no route matched. */
   readonly class: CacheClass | 'unrouted';
   readonly accept: string | undefined;
   /** Whether the file was in memory; undefined if no file was looked up. */
@@ -47,7 +47,7 @@ export interface RequestContext extends LimitedRequest {
 export function createContext(
   active: ActiveSnapshot,
   { clientAddress, headers, originalUrl: target }: IncomingMessage,
-  violation?: Violation,
+  violation?: RequestError,
 ): RequestContext {
   const match: RouteMatch =
     violation === undefined
@@ -97,7 +97,7 @@ export function createMessageClasses(app: Express): {
   class Response extends ServerResponse {
     override sentStatus: number | undefined = undefined;
     override sentBytes = 0;
-    /** Not used; Express would create one for each response. */
+    /** Never used; Express would create an object for each response. */
     locals = app.locals;
   }
   Object.setPrototypeOf(Request.prototype, app.request);
@@ -110,13 +110,8 @@ export function createMessageClasses(app: Express): {
 const HOST =
   /^(?:(?:[a-z0-9._~!$&'()*+,;=-]|%[0-9a-f]{2})*|\[[0-9a-f:.]+\]|\[v[0-9a-f]+\.[a-z0-9._~!$&'()*+,;=:-]+\])(?::\d*)?$/i;
 
-interface Violation {
-  readonly code: ErrorCode;
-  readonly detail: string;
-}
-
 /** A protocol violation that Node's parser accepts; undefined if there is none. */
-export function findViolation(request: IncomingMessage): Violation | undefined {
+export function findViolation(request: IncomingMessage): RequestError | undefined {
   const { httpVersionMajor, httpVersion, headers } = request;
   if (httpVersionMajor !== 1)
     return { code: 'version_not_supported', detail: `HTTP/${httpVersion}: expected HTTP/1.1` };
@@ -124,8 +119,8 @@ export function findViolation(request: IncomingMessage): Violation | undefined {
     const detail = 'Host header: expected exactly one, with a host and an optional port';
     return { code: 'invalid_request', detail };
   }
-  // If chunked is not the last coding, the end of the body is unknown (RFC 9112 §6.3), and no other
-  // one is understood here (§6.1).
+  // If chunked is not the last coding, the end of the body is unknown (RFC 9112 §6.3). No other coding
+  // is supported (§6.1).
   const coding = headers['transfer-encoding'];
   return coding === undefined || /^chunked\s*$/i.test(coding)
     ? undefined

@@ -17,9 +17,9 @@ let pending: { readonly response: ServerResponse; readonly body: Buffer | undefi
 
 /** Longer bodies are not joined with the headers. 8 KiB. */
 const JOINED_MAX_BYTES = 8 * 1024;
-/** The memory cost of a client that does not read, once or twice. 64 KiB. */
+/** What is read ahead of a client: one or two chunks stay in memory if it does not read. 64 KiB. */
 const CHUNK_BYTES = 64 * 1024;
-/** A client has this long for its response, 30 s, and the time in which its length is read at 50 kB/s. */
+/** A client has 30 s for its response, and the time in which it would be read at 50 kB/s. */
 const DEADLINE_MS = 30_000;
 const LEAST_BYTES_PER_MS = 50;
 
@@ -60,7 +60,7 @@ function flush(): void {
       socket.uncork();
       response.end();
     } else response.end(body);
-    // The system has not taken all of it.
+    // The rest waits until the client reads.
     if (socket !== null && socket.writableLength > 0) setDeadline(response, response.sentBytes);
   }
 }

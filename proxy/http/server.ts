@@ -5,6 +5,7 @@ import {
   type IncomingMessage,
   type RequestListener,
   type Server,
+  type ServerResponse,
 } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -20,7 +21,7 @@ import { endsConnection } from './request.js';
 /** Longer than load balancers and CDNs wait (60 s), so that they close first and no request is lost. 75 s. */
 export const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 const BOUNDS = {
-  // Request line and header fields together; beyond, a 431. 16 KiB.
+  // Request line and header fields together; longer ones get a 431. 16 KiB.
   maxHeaderSize: 16 * 1024,
   // From a request's first byte to the end of its headers, 10 s, and of its body, which is never read, 30 s.
   headersTimeout: 10_000,
@@ -52,15 +53,24 @@ interface Connection {
   readonly socket: Socket;
   /** Requests without a complete response. */
   unanswered: number;
-  /** The last one. */
+  /** The last request that was answered, or is being answered. */
   request: IncomingMessage | undefined;
-  /** It ends with the last of its responses: what follows is dropped. */
+  /** Whether the connection ends with the last of its responses, and what follows is dropped. */
   isEnding: boolean;
 }
 
 /** The server, not listening yet. */
 export function createHttpServer(app: Pick<App, 'listener' | 'messages'>, options: ServerOptions) {
-  const { maxConnections, metrics, accessLog } = options;
+  const { metrics, accessLog } = options;
+  const server = createServer({ ...app.messages, ...BOUNDS });
+  // A client may half-close its side after its last request (nc -N); by default Node would then
+  // drop the response. The property is in lib/_http_server.js of every Node, but in no type.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  // By default Node drops fields beyond 1,000; their size bounds their number.
+  server.maxHeadersCount = 0;
+  server.maxConnections = options.maxConnections;
+  server.on('drop', () => metrics?.drops.inc({ reason: 'total' }));
+  const connections = trackConnections(server, options);
   let isStopping = false;
 
   /** Nothing is done for a request before its turn, so a connection has one response in memory. */
@@ -69,50 +79,52 @@ export function createHttpServer(app: Pick<App, 'listener' | 'messages'>, option
     if (connection === undefined) return;
     connection.unanswered += 1;
     if (connection.unanswered > MAX_UNANSWERED) cut(connection.socket);
-    // After what ends the connection, the parser may have had more.
+    // The parser may pass on more requests after the one that ends the connection.
     if (connection.isEnding || connection.socket.destroyed) return;
     connection.request = request;
     if (response.socket === null) response.once('socket', () => answer(connection, request, response));
     else answer(connection, request, response);
   };
 
-  const answer = (connection: Connection, ...[request, response]: Parameters<RequestListener>): void => {
+  const answer = (connection: Connection, request: IncomingMessage, response: ServerResponse): void => {
     const startedMs = performance.now();
     const peer = request.socket.remoteAddress;
     response.once('close', () => {
       connection.unanswered -= 1;
       if (connection.isEnding && connection.unanswered === 0) connection.socket.destroySoon();
-      const durationMs = performance.now() - startedMs;
-      const { sentStatus: status = null, sentBytes: bytes = 0 } = response;
-      const { context, method = null, clientAddress = peer } = request;
-      const { class: routeClass = 'unrouted', cache = null } = context ?? {};
-      metrics?.responded(routeClass, status, durationMs / 1000, bytes);
-      accessLog?.({
-        method,
-        path: context?.match.path ?? request.url?.replace(/\?.*/s, '') ?? null,
-        status,
-        bytes,
-        duration_ms: Math.round(durationMs * 1000) / 1000,
-        class: routeClass,
-        cache,
-        address: clientAddress === undefined ? null : anonymize(clientAddress),
-        aborted: !response.writableFinished,
-      });
+      report(request, response, peer, performance.now() - startedMs);
     });
-    // While stopping, the last one of those that arrived ends the connection.
+    // While stopping, the last of the requests that have arrived ends the connection.
     const isLast = isStopping && connection.unanswered === 1;
     if (isLast || endsConnection(request)) response.shouldKeepAlive = false;
     app.listener(request, response);
   };
 
-  const server = createServer({ ...app.messages, ...BOUNDS }, onRequest);
-  // A client may half-close its side after its last request (nc -N); by default Node would then
-  // drop the response. The property is in lib/_http_server.js of every Node, but in no type.
-  Object.assign(server, { httpAllowHalfOpen: true });
-  // By default Node drops fields beyond 1,000; their size bounds their number.
-  server.maxHeadersCount = 0;
-  server.maxConnections = maxConnections;
-  server.on('drop', () => metrics?.drops.inc({ reason: 'total' }));
+  /** Counts and logs a response. */
+  const report = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    peer: string | undefined,
+    durationMs: number,
+  ): void => {
+    const { sentStatus: status = null, sentBytes: bytes = 0 } = response;
+    const { context, method = null, clientAddress = peer } = request;
+    const { class: routeClass = 'unrouted', cache = null } = context ?? {};
+    metrics?.responded(routeClass, status, durationMs / 1000, bytes);
+    accessLog?.({
+      method,
+      path: context?.match.path ?? request.url?.replace(/\?.*/s, '') ?? null,
+      status,
+      bytes,
+      duration_ms: Math.round(durationMs * 1000) / 1000,
+      class: routeClass,
+      cache,
+      address: clientAddress === undefined ? null : anonymize(clientAddress),
+      aborted: !response.writableFinished,
+    });
+  };
+
+  server.on('request', onRequest);
   // A server may ignore unknown expectations (RFC 9110 §10.1.1); Node would respond with 417.
   server.on('checkExpectation', onRequest);
   // The body is not wanted: the response is sent at once, without a 100 (Continue).
@@ -130,14 +142,13 @@ export function createHttpServer(app: Pick<App, 'listener' | 'messages'>, option
     if (connection.unanswered > 0) return;
     const status = PARSER_STATUS.get(errorCode(error) ?? '') ?? 400;
     metrics?.responded('unrouted', status, 0, 0);
-    const { remoteAddress: address } = connection.socket;
-    const client = address === undefined ? null : anonymize(address);
-    accessLog?.({ ...NO_REQUEST, status, address: client, aborted: false });
+    const { remoteAddress } = connection.socket;
+    const address = remoteAddress === undefined ? null : anonymize(remoteAddress);
+    accessLog?.({ ...UNPARSED, status, address, aborted: false });
     const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`;
     stream.end(text, () => stream.destroy());
   });
 
-  const connections = trackConnections(server, options);
   return {
     server,
     /** The number of open connections. */
@@ -151,8 +162,8 @@ export function createHttpServer(app: Pick<App, 'listener' | 'messages'>, option
 }
 
 /**
- * Closes a connection, and has its parser stop. Otherwise it would make objects of all requests of the
- * chunk that it has, up to 1,800, and so would those of all other connections before any is freed.
+ * Closes a connection, and has its parser stop. Otherwise the parser would make objects of all requests in
+ * the chunk that it has, up to 1,800, and parsers of other connections of theirs, before any is freed.
  */
 function cut(socket: Socket): void {
   const parser: unknown = Reflect.get(socket, 'parser');
@@ -162,8 +173,8 @@ function cut(socket: Socket): void {
   socket.destroy();
 }
 
-/** What the access log says of what is no request. */
-const NO_REQUEST = { method: null, path: null, bytes: 0, duration_ms: null, class: 'unrouted', cache: null };
+/** What the access log says of bytes that the parser refuses. */
+const UNPARSED = { method: null, path: null, bytes: 0, duration_ms: null, class: 'unrouted', cache: null };
 
 /** Statuses other than 400 for errors of Node's parser and timers, as in lib/_http_server.js. */
 const PARSER_STATUS = new Map([

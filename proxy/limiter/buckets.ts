@@ -97,7 +97,7 @@ export interface Allowance {
 export interface LimitedRequest {
   /** See clientKey(). */
   readonly clientKey: string;
-  /** The bucket that the request takes from. */
+  /** The bucket of the route. */
   readonly bucket: BucketName;
   /** In tokens of the download bucket, 0 to 1; known when `takeDownload` is called. */
   downloadCost: number;
@@ -109,21 +109,22 @@ export type Limits = ReturnType<typeof createLimits>;
 
 /**
  * Creates limits per client. Pages and assets take from the page bucket, everything else from the
- * API bucket. A download then takes its cost from the download bucket, or nothing from either: the
- * API comes first, so that what it refuses costs no look at the file.
+ * API bucket. A download then takes its cost from the download bucket, or nothing from either.
+ *
+ * @param shared undefined if this is the only proxy
  */
-export function createLimits(clock: Clock, shared?: SharedBuckets) {
+export function createLimits(clock: Clock, shared: SharedBuckets | undefined) {
   let quotas = DEFAULT_QUOTAS;
-  const localBuckets = (bucket: BucketName) => new LocalBuckets(quotas[bucket], clock);
+  const createBuckets = (name: BucketName) => new LocalBuckets(quotas[name], clock);
   const local = {
-    api: localBuckets('api'),
-    download: localBuckets('download'),
-    page: localBuckets('page'),
+    api: createBuckets('api'),
+    download: createBuckets('download'),
+    page: createBuckets('page'),
   };
 
   /**
-   * express-rate-limit's store. It gets nothing but a key: `CLIENT`, or `CLIENT@COST` of a download. It
-   * refuses a request if `totalHits` exceeds the limit. `resetTime` is in whole seconds, for Retry-After.
+   * The store that express-rate-limit asks. It gets nothing but a key, `CLIENT@COST`, and refuses a request
+   * if `totalHits` exceeds the limit. `resetTime` is in whole seconds, for Retry-After.
    */
   const storeOf = (bucket: BucketName): Store => {
     const own = local[bucket];
@@ -134,7 +135,7 @@ export function createLimits(clock: Clock, shared?: SharedBuckets) {
     });
     return {
       increment: (key) => {
-        const [client = '', cost = 1] = bucket === 'download' ? key.split('@') : [key];
+        const [client = '', cost] = key.split('@');
         const takeLocally = () => own.take(client, Number(cost));
         if (shared === undefined) return infoOf(takeLocally());
         const decided = shared.take(bucket, own.quota, client, Number(cost));
@@ -146,12 +147,14 @@ export function createLimits(clock: Clock, shared?: SharedBuckets) {
     };
   };
 
-  /** Takes what the key says, and returns whether that is refused. */
-  const takeFrom = (bucket: BucketName, keyOf: (context: LimitedRequest) => string) => {
+  const limiterOf = (bucket: BucketName) => {
     const handler = rateLimit({
       store: storeOf(bucket),
       limit: () => local[bucket].quota.burst,
-      keyGenerator: (request) => keyOf(contextOf(request)),
+      keyGenerator: (request) => {
+        const { clientKey, downloadCost } = contextOf(request);
+        return `${clientKey}@${bucket === 'download' ? downloadCost : 1}`;
+      },
       requestPropertyName: 'rateLimit',
       // The proxy sets the headers: in a cacheable response, RateLimit would reach other clients.
       standardHeaders: false,
@@ -161,25 +164,22 @@ export function createLimits(clock: Clock, shared?: SharedBuckets) {
       // It would respond to a refused request.
       handler: () => undefined,
     });
-    return async (request: Request, response: Response): Promise<boolean> => {
-      let refused = true;
+    return async (request: Request, response: Response): Promise<Allowance | undefined> => {
+      let isRefused = true;
       await handler(request, response, (error?: unknown) => {
         if (error !== undefined) throw error;
-        refused = false;
+        isRefused = false;
       });
       const { remaining = 0, resetTime } = request.rateLimit ?? {};
       const seconds = Math.ceil(((resetTime?.getTime() ?? 0) - clock()) / 1000);
       const allowance = { bucket, remaining, nextTokenSeconds: Math.max(1, seconds) };
       const context = contextOf(request);
-      if (refused || context.allowance === undefined || remaining <= context.allowance.remaining)
+      if (isRefused || context.allowance === undefined || remaining <= context.allowance.remaining)
         context.allowance = allowance;
-      return refused;
+      return isRefused ? allowance : undefined;
     };
   };
-
-  const takePage = takeFrom('page', ({ clientKey }) => clientKey);
-  const takeApi = takeFrom('api', ({ clientKey }) => clientKey);
-  const takeCost = takeFrom('download', ({ clientKey, downloadCost }) => `${clientKey}@${downloadCost}`);
+  const limiters = { api: limiterOf('api'), download: limiterOf('download'), page: limiterOf('page') };
 
   /** If Redis failed or recovered since the token was taken, the refund goes to the wrong bucket. */
   const refundApi = async (client: string): Promise<void> => {
@@ -196,18 +196,15 @@ export function createLimits(clock: Clock, shared?: SharedBuckets) {
       quotas = next;
       for (const bucket of BUCKETS) local[bucket].quota = next[bucket];
     },
-    /**
-     * Takes a token of the API or of pages, and returns whether that is refused. `skip` would do, but
-     * costs three awaits per limiter.
-     */
-    take: (request: Request, response: Response): Promise<boolean> =>
-      (contextOf(request).bucket === 'page' ? takePage : takeApi)(request, response),
-    /** Takes the cost of a download, after `take`; a refusal gives the token of the API back. */
-    takeDownload: async (request: Request, response: Response): Promise<boolean> => {
-      const refused = await takeCost(request, response);
+    /** Takes a token of the API or of pages. @returns the empty bucket if that is refused */
+    take: (request: Request, response: Response): Promise<Allowance | undefined> =>
+      limiters[contextOf(request).bucket === 'page' ? 'page' : 'api'](request, response),
+    /** Takes the cost of a download, after `take`; a refusal, as above, gives the token of the API back. */
+    takeDownload: async (request: Request, response: Response): Promise<Allowance | undefined> => {
+      const refusal = await limiters.download(request, response);
       // The refund is not awaited. Redis runs one process's commands in order.
-      if (refused) void refundApi(contextOf(request).clientKey);
-      return refused;
+      if (refusal !== undefined) void refundApi(contextOf(request).clientKey);
+      return refusal;
     },
   };
 }

@@ -1,4 +1,3 @@
-import type { Express } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
 import { LRUCache } from 'lru-cache';
 import type { IncomingMessage } from 'node:http';
@@ -18,16 +17,19 @@ const NAMED_RANGES = new Map([
 /** Of 10.0.0.0/8 and fc00::/7. Wider ranges are no network of proxies: two make the whole Internet. */
 const WIDEST_PREFIX = { ipv4: 8, ipv6: 7 } as const;
 
-/** Peers and proxies of which is remembered whether they are trusted. */
+/** For so many addresses, the matcher remembers whether they are inside. */
 const REMEMBERED = 1_000;
 
 /**
  * IPv4 in IPv6, as WHATWG's URL writes it: mapped (RFC 4291 §2.5.5.2), or translated by NAT64 (RFC
- * 6052 §2.1). Of other prefixes of NAT64, only their operators know where the IPv4 address is.
+ * 6052 §2.1). Where other prefixes of NAT64 have the IPv4 address, only their operators know.
  */
 const IPV4_WITHIN = /^\[(?:::ffff:(?=[^\]]*:)|64:ff9b::)(?:([0-9a-f]+):)?([0-9a-f]*)\]$/;
 
-/** An address as IPv4 if it is within IPv6, otherwise as in RFC 5952 without a zone; undefined if it is none. */
+/**
+ * The one spelling of an address: IPv4 for IPv4 within IPv6, otherwise as in RFC 5952, without a zone;
+ * undefined if the text is no address.
+ */
 export function canonicalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   if (!isIPv6(text)) return undefined;
@@ -64,7 +66,7 @@ export function anonymize(text: string): string {
   return ipKeyGenerator(address, address.startsWith('2002:') ? 40 : 48);
 }
 
-/** Whether an address, in any notation and with a port or not, is that of a trusted proxy. */
+/** Whether an address, in any notation and with a port or not, is in one of some ranges. */
 export type RangeMatcher = (address: string) => boolean;
 
 /**
@@ -140,32 +142,31 @@ export function forwardedAddress(element: string): string | undefined {
 const WARNING_INTERVAL_MS = 60_000;
 
 /**
- * Has Express read X-Forwarded-For (its setting `trust proxy`): from the right, for as long as
- * trusted proxies vouch for it. The client is the first address that is not trusted; anything further
- * left may be forged. If that is no address, the client is the peer. The log warns, at most once a
- * minute, of a header from an untrusted peer.
+ * Finds the client of a request by X-Forwarded-For, read from the right for as long as trusted proxies
+ * vouch for it. The client is the first address that is not trusted, since anything further left may be
+ * forged; or the peer, if there is no address in that place. The log warns, at most once a minute, of a
+ * header from an untrusted peer.
  *
  * @returns a function for the address of a request's client; undefined if the connection is closed
  */
 export function createClientAddress(
-  app: Express,
   isTrusted: RangeMatcher,
   dependencies: Dependencies,
 ): (request: IncomingMessage) => string | undefined {
-  app.set('trust proxy', isTrusted);
-  const { request: getters } = app;
   const warn = rateLimitedLog(dependencies, WARNING_INTERVAL_MS);
-  return (request) => {
-    const { remoteAddress } = request.socket;
+  return ({ socket: { remoteAddress }, headers }) => {
     if (remoteAddress === undefined) return undefined;
     const peer = canonicalAddress(remoteAddress) ?? remoteAddress;
-    const header = String(request.headers['x-forwarded-for'] ?? '');
-    if (header === '') return peer;
+    const header = headers['x-forwarded-for'];
+    if (header === undefined) return peer;
+    const elements = String(header)
+      .split(',')
+      .map((element) => element.trim());
     if (isTrusted(peer)) {
-      const ip: unknown = Reflect.get(getters, 'ip', request);
-      return (typeof ip === 'string' ? forwardedAddress(ip) : undefined) ?? peer;
+      const named = elements.filter((element) => element !== '');
+      return forwardedAddress(named.findLast((element) => !isTrusted(element)) ?? named[0] ?? '') ?? peer;
     }
-    const claimed = forwardedAddress(header.slice(header.lastIndexOf(',') + 1).trim());
+    const claimed = forwardedAddress(elements.at(-1) ?? '');
     if (claimed !== undefined && claimed !== peer) {
       warn(
         `X-Forwarded-For comes from ${anonymize(peer)}, which --trust-proxy does not cover, and is ignored: ` +

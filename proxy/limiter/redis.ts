@@ -45,10 +45,10 @@ export function redisKey(bucket: string, { burst, emissionIntervalMs }: Quota, c
   return `register-api:${bucket}:${burst}x${emissionIntervalMs}:${client}`;
 }
 
-/** What is asked at the start, which also tests whether Redis is writable. Expires at once. */
+/** The first question, at the start, tests whether Redis is writable. Its key expires at once. */
 const START_QUOTA: Quota = { burst: 1_000_000, emissionIntervalMs: 1 };
 
-/** Replies of a server that another connection may do without: a replica, or with a new password. */
+/** Errors that a new connection may not have: of a replica, or after a change of password. */
 const UNUSABLE = /^(?:READONLY|NOAUTH|NOPERM|WRONGPASS)/;
 
 /**
@@ -75,7 +75,7 @@ export class RedisBuckets implements SharedBuckets {
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,
-      // What is asked at the start tests more than INFO, and needs no permission for it.
+      // The first question tests more than INFO, and needs no permission for INFO.
       enableReadyCheck: false,
       connectTimeout: SILENCE_MS,
       socketTimeout: SILENCE_MS,
@@ -88,7 +88,7 @@ export class RedisBuckets implements SharedBuckets {
     this.#redis.on('close', () => this.#skip('the connection was closed'));
   }
 
-  /** Whether the last reply was one, and in time. */
+  /** Whether the last question was answered in time. */
   get isUp(): boolean {
     return this.#isUp === true;
   }
@@ -107,7 +107,7 @@ export class RedisBuckets implements SharedBuckets {
     this.#redis.disconnect();
   }
 
-  /** With a late reply, tokens are taken here and locally. */
+  /** If the reply is late, tokens are taken in Redis and locally. */
   async take(bucket: BucketName, quota: Quota, client: string, cost: number): Promise<Decision | undefined> {
     const reply = await this.#ask(redisKey(bucket, quota, client), quota, emissionMs(quota, cost));
     if (reply === undefined) this.fallbacks += 1;
@@ -126,18 +126,18 @@ export class RedisBuckets implements SharedBuckets {
   ): Promise<ReturnType<typeof parseReply> | undefined> {
     const askedMs = performance.now();
     if (askedMs < this.#skipUntilMs) return undefined;
-    // Of the requests that come after a failure, one asks again; the others don't wait for it.
+    // After a failure, one request asks again; those that come meanwhile don't wait.
     if (!this.isUp) this.#skipUntilMs = askedMs + SKIP_MS;
     let timer: NodeJS.Timeout | undefined;
-    // Not by ioredis' commandTimeout: after a pause of this process, a reply may be there already, and
-    // timers come first. So one more turn of the event loop is waited for.
+    // Not by ioredis' commandTimeout: after a pause of this process, timers come before a reply that has
+    // arrived already. So this waits for one more turn of the event loop.
     const late = new Promise<string>((settle) => {
       timer = setTimeout(() => setImmediate(settle, `no answer within ${BUDGET_MS} ms`), BUDGET_MS);
     });
     try {
       const asked = this.#redis.gcra(key, emission, quota.burst * quota.emissionIntervalMs);
       const reply = parseReply(await Promise.race([asked, late]));
-      // A reply to what was asked before the failure of another request says nothing of later.
+      // A reply to a question that was asked before another request failed says nothing of the time since.
       if (this.#isUp !== false || askedMs > this.#failedMs) this.#use();
       return reply;
     } catch (error) {
@@ -157,7 +157,7 @@ export class RedisBuckets implements SharedBuckets {
     this.#log(`${this.#name} ${news}`);
   }
 
-  /** @param why an error, of which the code is said or the message, or a reason */
+  /** @param why an error, or a reason in words */
   #skip(why: unknown): void {
     this.#failedMs = performance.now();
     this.#skipUntilMs = this.#failedMs + SKIP_MS;
@@ -169,7 +169,7 @@ export class RedisBuckets implements SharedBuckets {
   }
 }
 
-/** @param reply of the script, two integers; or why there is none @throws Error if it is another */
+/** @param reply two integers, or a text that says why there are none @throws Error for anything but integers */
 export function parseReply(reply: unknown): { readonly nowMs: number; readonly tat: number } {
   const numbers: unknown[] = Array.isArray(reply) ? reply : [];
   const [nowMs, tat] = numbers.map((value) => (Number.isSafeInteger(value) ? Number(value) : undefined));

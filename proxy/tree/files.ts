@@ -15,7 +15,7 @@ import { errorCode, type Dependencies } from '../log.js';
 export const CODINGS = ['br', 'gzip'] as const;
 export type Coding = (typeof CODINGS)[number];
 
-/** Ends the name of a compressed sibling; its entity tag ends in the same, with a hyphen for the dot. */
+/** The end of a compressed sibling's name, and with a hyphen for the dot, that of its entity tag. */
 const SUFFIX: Readonly<Record<Coding, string>> = { br: '.br', gzip: '.gz' };
 
 /** Larger files are streamed. 1 MiB. */
@@ -25,15 +25,15 @@ const KEPT_MAX_BYTES = 64 * 1024 * 1024;
 const ENTRY_COST_BYTES = 1_024;
 /** A copy of a tree may get a file after its snapshot.json, so what is kept is read again. 30 s. */
 const KEPT_MS = 30_000;
-/** A file is kept from its second read, if no more others were between: who walks over all evicts nothing. */
+/** A file is kept from its second read among so many, so that a client that reads all evicts nothing. */
 const REMEMBERED_NAMES = 16_384;
-/** If none of so many siblings has the time of its file, that is no commit under way. */
-const MANY_COPIED = 10;
+/** So many siblings with another time than their file are no commit under way, but a copy without times. */
+const MANY_MISMATCHES = 10;
 
 /** Non-blocking: a pipe in place of a file would wait for a writer. Undefined (0) on Windows. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** The errors of open for a path without a file. The last is that of names too long to exist. */
+/** The errors of open for a path without a file; ENAMETOOLONG is that of names too long to exist. */
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']);
 
 /** Half of SHA-256: 128 bits avoid collisions, and keep ETags short. */
@@ -61,11 +61,11 @@ export interface PublishedFile {
 export interface Tree {
   /** The folder, with all links resolved. */
   readonly root: string;
-  /** The root and the state of the documents: what was kept in another one's time is read again. */
+  /** Differs between roots and snapshots: what was kept under another version is read again. */
   readonly version: string;
   /** The files whose SHA-256 snapshot.json has, by path. */
   readonly hashes: ReadonlyMap<string, { readonly bytes: number; readonly sha256: string }>;
-  /** When snapshot.json was renamed. What changed later is not what it describes. */
+  /** When snapshot.json was renamed. A file that changed later is not the one that it describes. */
   readonly changedMs: number;
 }
 
@@ -74,10 +74,11 @@ export class Files {
   /** How often the disk was asked for a file. */
   reads = 0;
   readonly #dependencies: Dependencies;
-  /** Without a file for a compressed sibling that there is not. */
+  /** By path. `file` is undefined for a compressed sibling that does not exist. */
   readonly #kept: LRUCache<string, { file: PublishedFile | undefined; version: string; readAtMs: number }>;
-  readonly #names = new LRUCache<string, true>({ max: REMEMBERED_NAMES });
-  #copied = 0;
+  /** Paths that were read once. */
+  readonly #seen = new LRUCache<string, true>({ max: REMEMBERED_NAMES });
+  #mismatches = 0;
 
   constructor(dependencies: Dependencies, maxBytes = KEPT_MAX_BYTES) {
     this.#dependencies = dependencies;
@@ -92,34 +93,34 @@ export class Files {
   }
 
   /**
-   * The file; undefined if there is none, which is not remembered.
+   * The file; undefined if there is none.
    *
    * @param path relative to the root, from a route, never from a client
    * @throws errors of the file system; Error if the file is written in place
    */
   get(path: string, tree: Tree): PublishedFile | undefined {
-    return this.#get(path, tree, false);
+    return this.#get(path, tree, 'forget');
   }
 
   /**
-   * A compressed form of a file, or the file itself if it has none with its time: the files of a
-   * commit are renamed one after the other, so a sibling may be that of another version.
+   * A compressed form of a file, or the file itself if it has none with the same time: the files of a
+   * commit are renamed one after the other, so a sibling may belong to another version.
    *
    * @throws as `get`
    */
   getSibling(file: PublishedFile, coding: Coding, tree: Tree): PublishedFile {
-    const sibling = this.#get(file.path + SUFFIX[coding], tree, true);
+    const sibling = this.#get(file.path + SUFFIX[coding], tree, 'keep');
     if (sibling === undefined) return file;
     if (sibling.modifiedMs !== file.modifiedMs) {
-      this.#copied += 1;
-      if (this.#copied === MANY_COPIED)
+      this.#mismatches += 1;
+      if (this.#mismatches === MANY_MISMATCHES)
         this.#dependencies.log(
           'compressed files are not used: the tree was copied without times, use rsync -a',
         );
       return file;
     }
-    this.#copied = Number.NEGATIVE_INFINITY;
-    // The same state of the same resource, but for the tag.
+    this.#mismatches = Number.NEGATIVE_INFINITY;
+    // As those of the file, but for the tag: both are the same resource.
     const { etag, lastModified } = file;
     return {
       ...sibling,
@@ -129,25 +130,26 @@ export class Files {
     };
   }
 
-  #get(path: string, tree: Tree, keepsAbsence: boolean): PublishedFile | undefined {
+  /** @param absence whether to remember that there is no file: clients may ask for any number of records */
+  #get(path: string, tree: Tree, absence: 'keep' | 'forget'): PublishedFile | undefined {
     const kept = this.#kept.get(path);
     const nowMs = this.#dependencies.clock();
     if (kept?.version === tree.version && nowMs - kept.readAtMs < KEPT_MS) return kept.file;
     this.reads += 1;
     const read = readWhole(tree.root, path, READ_MAX_BYTES);
     const file = read && describeFile(path, read, tree);
-    // What is streamed is opened again for that, and must be described as it is then: a commit replaces
-    // downloads before snapshot.json.
-    const isKept = file === undefined ? keepsAbsence : file.bytes !== undefined;
+    // A file that is streamed is opened again for that, and must be described as it is then: a commit
+    // replaces downloads before snapshot.json.
+    const isKept = file === undefined ? absence === 'keep' : file.bytes !== undefined;
     if (!isKept) this.#kept.delete(path);
-    else if (kept !== undefined || this.#names.has(path))
+    else if (kept !== undefined || this.#seen.has(path))
       this.#kept.set(path, { file, version: tree.version, readAtMs: nowMs });
-    else this.#names.set(path, true);
+    else this.#seen.set(path, true);
     return file;
   }
 }
 
-/** A file's state, and its content unless that is too large. */
+/** A file's metadata, and its content unless that is too large. */
 interface Read {
   readonly stats: Stats;
   readonly bytes: Buffer | undefined;
@@ -180,7 +182,7 @@ export function describeFile(
   };
 }
 
-/** What a file is told from another one of the same name by. */
+/** Differs between two files that had the same name one after the other. */
 export function identityOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${ino}-${size}-${mtimeMs}-${ctimeMs}`;
 }
@@ -206,7 +208,7 @@ export function openFile(root: string, path: string): { descriptor: number; stat
   }
 }
 
-/** Folders without links in their paths. Each is looked at once a second, and not for each file. */
+/** Folders without links in their paths, each of which is checked once a second instead of for each file. */
 const realFolders = new LRUCache<string, true>({ max: 1_000, ttl: 1_000, ttlResolution: 50 });
 
 function isRealFolder(folder: string): boolean {

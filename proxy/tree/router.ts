@@ -1,7 +1,14 @@
 import { LRUCache } from 'lru-cache';
 
-import type { ErrorCode, PathParameter, QueryParameter, RouteDeclaration, Snapshot } from './schema.js';
-import { NOTHING_HERE, parseTarget } from './target.js';
+import type {
+  ErrorCode,
+  PathParameter,
+  QueryParameter,
+  RequestError,
+  RouteDeclaration,
+  Snapshot,
+} from './schema.js';
+import { NOTHING_HERE, parseTarget, type Refusal } from './target.js';
 
 /**
  * Resolves a request target to a file, by the route table of a snapshot. Pure: no file is accessed,
@@ -33,39 +40,37 @@ export interface FileMatch {
   readonly absent: string;
 }
 
-/** The route is that whose parameter was invalid, if one matched. */
-interface Refusal extends ParameterError {
-  readonly kind: 'refusal';
-  readonly path: string;
+interface RouteRefusal extends Refusal {
+  /** The route that matched, but for a parameter. */
   readonly route?: Route;
 }
 
-/** A path that leads to another one, with what that takes of the query. */
 interface Redirect {
   readonly kind: 'redirect';
   readonly path: string;
+  /** The other path, with those parameters of the query that it takes. */
   readonly location: string;
   readonly takesToken: boolean;
 }
 
 /** The result for a request target. `path` is the path as received, for the error's `instance`. */
-export type RouteMatch = FileMatch | Refusal | Redirect;
+export type RouteMatch = FileMatch | RouteRefusal | Redirect;
 
 const MAX_MATCHES = 4_000;
 const KEPT_TARGET_MAX_LENGTH = 256;
 
 const PLACEHOLDER = /\{([a-z_]+)\}/g;
-/** How much of a path is no parameter. */
+/** The length of a path without its parameters. */
 const literalLength = ({ path }: RouteDeclaration): number => path.replaceAll(PLACEHOLDER, '').length;
 
 /** The routes of a snapshot. */
 export class Router {
   readonly #literals = new Map<string, Route>();
-  /** In the order in which they are tried: those with the most literal text first. */
+  /** In the order in which they are tried: the most literal text first. */
   readonly #patterns: { readonly pattern: RegExp; readonly route: Route }[] = [];
   /** Paths that lead to others, at no cost. */
   readonly #redirects: ReadonlyMap<string, string>;
-  /** Recent ones, since parsing costs a tenth of a request; no errors, of which clients have any number. */
+  /** Recent matches, since parsing costs a tenth of a request; no errors, since clients can make any number. */
   readonly #matches = new LRUCache<string, FileMatch>({ max: MAX_MATCHES });
 
   /** @param headersFor the headers of a route's content */
@@ -121,7 +126,7 @@ export class Router {
     return { kind: 'refusal', path, code: 'not_found', detail: NOTHING_HERE };
   }
 
-  /** Caches keep a redirect for everybody, so of one visitor's query it has only what its path takes. */
+  /** The parameters of a query that a path takes. Caches keep a redirect for everybody, so it has no others. */
   #keptQuery(location: string, query: string): string {
     const match = this.#resolve(location);
     const kept = new URLSearchParams();
@@ -132,13 +137,13 @@ export class Router {
   }
 }
 
-/** The file of a route for the values of its parameters, or what is wrong with these. */
+/** The file of a route for the values of its parameters, or what is wrong with one of them. */
 function resolveParameters(
   route: Route,
   path: string,
   groups: Readonly<Record<string, string>>,
   query: string,
-): FileMatch | Refusal {
+): FileMatch | RouteRefusal {
   const { declaration, required } = route;
   const values = new Map<string, string>();
   for (const parameter of declaration.parameters) {
@@ -162,20 +167,16 @@ function resolveParameters(
   };
 }
 
-interface ParameterError {
-  readonly code: ErrorCode;
-  readonly detail: string;
-}
 /** A parameter's value, or what is wrong with it. */
-type Value = string | ParameterError;
+type Value = string | RequestError;
 
 const DECIMAL = /^(?:0|[1-9][0-9]*)$/;
 const PREFIX = /^[0-9a-f]{1,16}$/;
-/** A part of a file's name as it is, so no text that hosts would take for another file. */
+/** A part of a file's name as it is, so it has no ending that static hosts would take for another file. */
 const PLATFORM_ID = /^(?!\.)(?!.*\.(?:json|gz|br|html)$)[\w.-]{1,100}$/;
 const ASSET = /^[a-z][a-z0-9-]*-[0-9a-f]{10}$/;
 
-/** What is not plainly one of these values can name no file. */
+/** Reads a value that becomes part of a file's name: only these forms can lead to a file. */
 function readPath({ name, type }: PathParameter, groups: Readonly<Record<string, string>>): Value {
   const value = groups[name] ?? '';
   const refuse = (code: ErrorCode, expected: string): Value => ({
@@ -216,6 +217,6 @@ export const QUOTED_MAX_LENGTH = 100;
 
 function quote(value: string): string {
   if (value.length <= QUOTED_MAX_LENGTH) return `"${value}"`;
-  // Removes half a surrogate pair.
+  // Without half a surrogate pair.
   return `"${value.slice(0, QUOTED_MAX_LENGTH).replace(/[\ud800-\udbff]$/, '')}…"`;
 }

@@ -33,6 +33,13 @@ export const ERROR_CODES = [
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
+/** Why a request is answered with an error. */
+export interface RequestError {
+  readonly code: ErrorCode;
+  /** What was requested and what was expected. */
+  readonly detail: string;
+}
+
 /** An unusable snapshot.json. */
 export class SnapshotError extends Error {
   override name = 'SnapshotError';
@@ -48,7 +55,7 @@ const fieldName = z
   .regex(/^[A-Za-z][A-Za-z-]*$/)
   .refine((name) => !FRAMING.test(name));
 const fields = z.record(fieldName, printable);
-/** Of routes; each has its headers of 200, 206 and 304. */
+/** The classes of routes, each of which has its headers of 200, 206 and 304. */
 const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset'] as const;
 export type CacheClass = (typeof CACHE_CLASSES)[number];
 
@@ -98,7 +105,7 @@ const parameter = z.discriminatedUnion('in', [
     name: z.string().regex(/^[a-z][a-z_]*$/),
     type: z.enum(['id', 'prefix', 'platform_id', 'asset']),
   }),
-  // A plain decimal integer, bounds inclusive. The error of any other is of `limit` alone.
+  // A plain decimal integer, bounds inclusive. Only `limit` has an error code for other values.
   z.object({
     in: z.literal('query'),
     name: z.literal('limit'),
@@ -130,7 +137,7 @@ const route = z.object({
 const error = z.object({
   status: z.int().min(400).max(599),
   title: z.string(),
-  /** Where no more is known about the request. */
+  /** The detail by default. */
   detail: z.string().optional(),
   /** Path of the page that browsers get instead of the problem document. */
   page: z.string().optional(),

@@ -15,14 +15,14 @@ import {
   type Snapshot,
 } from './schema.js';
 
-/** The snapshot in service: which it is, and all that is computed once for it. */
+/** The snapshot in service, and all that is computed once for it. */
 
 export interface ActiveSnapshot extends Tree {
   readonly snapshot: Snapshot;
   /** snapshot.json as accepted; a broken one does not replace it. */
   readonly document: PublishedFile;
   readonly router: Router;
-  /** By the bucket of the request: those of 204 to OPTIONS; of 404 and 308; and of all other errors. */
+  /** By the bucket of the request: headers of 204 to OPTIONS, of 404 and 308, and of all other errors. */
   readonly headers: Readonly<
     Record<BucketName, Readonly<Record<'options' | 'notFound' | 'error', HeaderList>>>
   >;
@@ -49,9 +49,9 @@ export class Snapshots {
   current: ActiveSnapshot | undefined;
   readonly #dist: string;
   readonly #log: Log;
-  /** The root and state of the snapshot.json that was read last, valid or not. */
+  /** Root and identity of the snapshot.json that was read last, valid or not. */
   #lastRead = '';
-  /** What the last look complained of: logged once, and not every second. */
+  /** What was wrong at the last look; logged once, and not every second. */
   #problem: string | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -72,7 +72,7 @@ export class Snapshots {
    * @throws SnapshotError if it is invalid, and errors of the file system
    */
   start(): void {
-    this.#look();
+    this.#update();
     this.#timer = setInterval(() => this.look(), LOOK_MS).unref();
   }
 
@@ -83,22 +83,24 @@ export class Snapshots {
   /**
    * Looks for a new snapshot.json. Problems are logged, and the last good snapshot stays in service.
    *
-   * @returns whether there is one. If not, a missing file proves nothing
+   * @returns whether there is a snapshot.json. If not, that a file is missing proves nothing
    */
   look(): boolean {
     try {
-      return this.#look();
+      return this.#update();
     } catch (error) {
-      const isRead = error instanceof SnapshotError;
-      if (!isRead) this.#lastRead = '';
+      const isInvalid = error instanceof SnapshotError;
+      // What could not be read is read again at the next look.
+      if (!isInvalid) this.#lastRead = '';
       this.#complain(
-        isRead ? error.message : `${SNAPSHOT_FILE} can't be read (${errorCode(error) ?? String(error)})`,
+        isInvalid ? error.message : `${SNAPSHOT_FILE} can't be read (${errorCode(error) ?? String(error)})`,
       );
-      return isRead;
+      return isInvalid;
     }
   }
 
-  #look(): boolean {
+  /** Takes a new snapshot.json into service. @returns and throws as `look` and `start` do */
+  #update(): boolean {
     const root = findRoot(this.#dist);
     const opened = root === undefined ? undefined : openFile(root, SNAPSHOT_FILE);
     if (root === undefined || opened === undefined) {
@@ -110,7 +112,7 @@ export class Snapshots {
     if (this.#lastRead === `${root} ${identityOf(opened.stats)}`) return true;
     const { stats = opened.stats, bytes } = readWhole(root, SNAPSHOT_FILE, SNAPSHOT_MAX_BYTES) ?? {};
     const wasCurrent = this.isCurrent;
-    // A new file's problem is logged on a line of its own.
+    // Should the new file be invalid, that is logged even if the one before was as well.
     this.#problem = undefined;
     this.#lastRead = `${root} ${identityOf(stats)}`;
     if (bytes === undefined)
@@ -118,7 +120,7 @@ export class Snapshots {
         `${SNAPSHOT_FILE} can't be read whole: expected at most ${SNAPSHOT_MAX_BYTES} bytes`,
       );
     const next = activate(parseSnapshot(bytes.toString('utf8')), root, stats, bytes);
-    // A build without changes writes only its time, of which the operator need not hear.
+    // A build without changes renews only built_at, of which the operator need not hear.
     const isKnown = wasCurrent && this.current?.version === next.version;
     this.current = next;
     if (!isKnown) this.#log(`serving ${describeSnapshot(next.snapshot)}`);
@@ -135,7 +137,7 @@ export class Snapshots {
   }
 }
 
-/** The folder without links in its path; undefined if there is none. */
+/** The real path of the tree; undefined if there is none. */
 function findRoot(dist: string): string | undefined {
   try {
     return realpathSync.native(dist);
@@ -145,7 +147,7 @@ function findRoot(dist: string): string | undefined {
   }
 }
 
-/** Computes what a snapshot needs in service, of its document as read. */
+/** Computes, once for a snapshot, what requests need of it. */
 function activate(snapshot: Snapshot, root: string, stats: Stats, bytes: Buffer): ActiveSnapshot {
   const { headers: declared, limits, service, sequence, digest, downloads, files } = snapshot;
   const headersWith = (fields: Readonly<Record<string, string>>, bucket: BucketName): HeaderList =>
@@ -209,7 +211,7 @@ function readErrorPages({ errors, routes, headers }: Snapshot, root: string): Ac
       const body = readWhole(root, route.file, PAGE_MAX_BYTES)?.bytes;
       if (body !== undefined) pages.set(code, { body, headers: [...protection, 'Content-Type', route.type] });
     } catch {
-      // As if there were none.
+      // The error has no page.
     }
   }
   return pages;

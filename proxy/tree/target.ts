@@ -1,4 +1,4 @@
-import type { ErrorCode } from './schema.js';
+import type { ErrorCode, RequestError } from './schema.js';
 
 /** Parses request targets (RFC 9112 §3.2) strictly, without repairing them. Pure. */
 
@@ -8,16 +8,14 @@ export const MAX_PATH_BYTES = 2_048;
 /** The detail of a 404 if no route matched. */
 export const NOTHING_HERE = 'nothing is published at this path';
 
-/** A target whose response is an error. The path is as received, without scheme, authority and query. */
-interface RefusedTarget {
+/** A target whose response is an error. */
+export interface Refusal extends RequestError {
   readonly kind: 'refusal';
+  /** As received, without scheme, authority and query. */
   readonly path: string;
-  readonly code: ErrorCode;
-  /** What was requested and what was expected. */
-  readonly detail: string;
 }
 
-/** Of an absolute-form target. Empty hosts (RFC 9110 §4.2.1) and user information (§4.2.4) are invalid. */
+/** Scheme and authority. Empty hosts (RFC 9110 §4.2.1) and user information (§4.2.4) are invalid. */
 const ABSOLUTE_FORM = /^https?:\/\/(?:[a-z0-9._~-]+|\[[0-9a-f:.]+\])(?::\d*)?(?=[/?#]|$)/i;
 
 /** Printable ASCII without space and backslash; other characters are invalid in a path. */
@@ -30,11 +28,11 @@ const HIDDEN = /[\u0000-\u001f\u007f-\u009f/\\]/;
 /** Escapes of unreserved characters, which are equivalent to them (RFC 3986 §6.2.2.2). */
 const NEEDLESS_ESCAPE = /%(?:2[de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/gi;
 
-/** An empty segment but the last, or a hidden one but the only public dotfile (RFC 8615). */
-const UNNAMED = /\/\/|\/\.(?!well-known(?:\/|$))|.\/\.well-known/;
+/** An empty segment except the last, or a hidden one except the only public dotfile (RFC 8615). */
+const UNPUBLISHED = /\/\/|\/\.(?!well-known(?:\/|$))|.\/\.well-known/;
 
 /**
- * Parses request.url to a canonical path, which may not exist, or to one that is to be redirected there.
+ * Parses request.url to a canonical path, which may not exist, or to a redirect to that.
  * Scheme and authority of an absolute-form target are dropped: RFC 9112 §3.2.2 requires servers to accept
  * it, and this one has a single host.
  */
@@ -42,8 +40,8 @@ export function parseTarget(target: string) {
   const authority = target.startsWith('/') ? '' : ABSOLUTE_FORM.exec(target)?.[0];
   if (authority === undefined)
     return invalid(target, 'the request target is not a path: expected one that starts with "/"');
-  const rest = target.slice(authority.length);
-  const origin = rest.startsWith('/') ? rest : `/${rest}`;
+  const given = target.slice(authority.length);
+  const origin = given.startsWith('/') ? given : `/${given}`;
   const [path = ''] = origin.split('?', 1);
   const query = origin.slice(path.length + 1);
   if (path.length > MAX_PATH_BYTES) {
@@ -62,12 +60,12 @@ export function parseTarget(target: string) {
     segments.push(segment);
   }
   const decoded = segments.join('/');
-  if (UNNAMED.test(decoded)) return refuse(path, 'not_found', NOTHING_HERE);
+  if (UNPUBLISHED.test(decoded)) return refuse(path, 'not_found', NOTHING_HERE);
   // One URL per file: a CDN purge only reaches the copy under that URL.
   const withoutSlash = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
   const canonical = withoutSlash.replaceAll(NEEDLESS_ESCAPE, decodeURIComponent);
   if (canonical === path) return { kind: 'target', path, decoded, query } as const;
-  // It starts with a single slash: same host.
+  // With one slash at its start, it stays on this host.
   return { kind: 'redirect', path, location: uriReference(canonical), query } as const;
 }
 
@@ -80,7 +78,7 @@ function decodeSegment(raw: string): string | undefined {
   }
 }
 
-function refuse(path: string, code: ErrorCode, detail: string): RefusedTarget {
+function refuse(path: string, code: ErrorCode, detail: string): Refusal {
   return { kind: 'refusal', path, code, detail };
 }
 

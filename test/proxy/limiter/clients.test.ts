@@ -1,4 +1,3 @@
-import express from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
 import * as fc from 'fast-check';
 import { IncomingMessage } from 'node:http';
@@ -154,8 +153,7 @@ function reader(ranges?: string) {
   let nowMs = 0;
   const isTrusted = ranges === undefined ? () => false : createRangeMatcher(ranges);
   const dependencies = { clock: () => nowMs, log: (line: string) => void log.push(line) };
-  const app = express();
-  const clientAddress = createClientAddress(app, isTrusted, dependencies);
+  const clientAddress = createClientAddress(isTrusted, dependencies);
   return {
     log,
     advance: (ms: number) => void (nowMs += ms),
@@ -163,8 +161,6 @@ function reader(ranges?: string) {
       const socket = new Socket();
       Object.defineProperty(socket, 'remoteAddress', { value: peer });
       const request = new IncomingMessage(socket);
-      // As Express does with each.
-      Object.setPrototypeOf(request, app.request);
       if (header !== undefined) request.headers['x-forwarded-for'] = header;
       return clientAddress(request);
     },
