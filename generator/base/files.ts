@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { codeOf } from './errors.js';
+import { Failure, codeOf } from './errors.js';
 import { parseJson } from './portable.js';
 
 /** What an action on a path returns; undefined if nothing is there. */
@@ -36,12 +36,12 @@ export const readText = (file: string): string | undefined => ifExists(() => rea
 /** The value in a JSON file; undefined if the file does not exist, or is not JSON. */
 export const readJson = (file: string): unknown => parseJson(readText(file) ?? '');
 
-/** The errors of systems that flush no folders, or nothing that is open for reading alone. */
+/** The errors of systems that can't flush a folder, or a file that is open only for reading. */
 const CANT_FLUSH = new Set(['EACCES', 'EBADF', 'EINVAL', 'EISDIR', 'EPERM']);
 
 /**
- * Waits until a file or folder is on the disk. Some systems (Windows, some network file systems) can't
- * flush a folder: they decide themselves when it is there.
+ * Waits until a file or folder is on the disk. Where a system can't flush folders (Windows, some network
+ * file systems), that is left to the system.
  */
 export function flushOne(path: string): void {
   try {
@@ -62,8 +62,8 @@ function flushOpened(path: string, flags: 'r' | 'r+'): void {
 }
 
 /**
- * Replaces a file atomically: whoever opens it reads all of the old content or all of the new, also
- * after a power failure. Which of both that is then, only `replaceFileDurably` decides.
+ * Replaces a file atomically: whoever opens it reads all of the old content or all of the new. After a
+ * power failure, it may be either, unless `replaceFileDurably` has returned.
  * @param content or a function that writes it to a file
  * @param partial where the content is written first, on the same file system
  */
@@ -72,7 +72,7 @@ export function replaceFile(
   content: string | Uint8Array | ((partial: string) => void),
   partial = `${file}.partial`,
 ): void {
-  // What somebody else left there may be a link to another file, or a pipe that nobody reads.
+  // Something left at that path may be a link to another file, or a pipe that nobody reads.
   if (lstatSync(partial, { throwIfNoEntry: false }) !== undefined) unlinkSync(partial);
   closeSync(openSync(partial, 'wx'));
   if (typeof content === 'function') {
@@ -82,10 +82,10 @@ export function replaceFile(
   renameSync(partial, file);
 }
 
-/** Replaces a file atomically and durably: once it returns, a power failure brings no old content back. */
-export function replaceFileDurably(...[file, content, partial]: Parameters<typeof replaceFile>): void {
-  replaceFile(file, content, partial);
-  // The name is in the folder, and the folder, which may be new, in the one above.
+/** Replaces a file like `replaceFile`, and durably: afterwards, no power failure brings old content back. */
+export function replaceFileDurably(file: string, write: (partial: string) => void): void {
+  replaceFile(file, write);
+  // The file's name is in its folder, and that of the folder, which may be new, in the one above.
   flushOne(dirname(file));
   flushOne(dirname(dirname(file)));
 }
@@ -148,6 +148,15 @@ export function realPath(path: string): string {
   }
 }
 
+/** @throws Failure environment: there is a symbolic link at a path in a tree or its state */
+export function requireNoLink(path: string): void {
+  if (ifExists(() => lstatSync(path))?.isSymbolicLink() !== true) return;
+  throw Failure.environment(
+    `"${path}" is a symbolic link, and nothing in a tree or its state is read or written through one: ` +
+      'put what it leads to in its place, or remove it and run "verify --repair"',
+  );
+}
+
 /** The names in a folder, none if it does not exist. */
 export function* namesIn(path: string): Generator<string, void, undefined> {
   const folder = ifExists(() => opendirSync(path));
@@ -186,7 +195,7 @@ export class LineWriter {
     this.#length = 0;
   }
 
-  /** Ends the last line, if there is any. */
+  /** Ends the last line, if there is one. */
   endLines(): void {
     if (this.#descriptor !== undefined || this.#lines.length > 0) this.end();
   }

@@ -1,10 +1,10 @@
-/** Modes of files: what is private is closed to others. What is published is not: program.ts sets the umask. */
+/** Modes of files: private files are closed to other users. Published ones are not: program.ts sets the umask. */
 import { randomUUID } from 'node:crypto';
 import { chmodSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from './errors.js';
 
-/** Closes a folder, or a file in it, to others, unless its file system keeps no modes (FAT, Windows, some network ones). */
+/** Closes a folder, or a file in it, to other users, unless the file system keeps no modes (FAT, some of networks). */
 export function makePrivate(folder: string, file?: string): void {
   try {
     if (file === undefined) chmodSync(folder, 0o700);
@@ -14,11 +14,8 @@ export function makePrivate(folder: string, file?: string): void {
   }
 }
 
-/**
- * Whether a new file in a folder can be closed to others, and opened to them. A folder in which none
- * can be made is said to keep modes.
- */
-export function keepsModes(folder: string): boolean {
+/** Whether the file system of a folder keeps modes. True also if no file can be made there to try it with. */
+function keepsModes(folder: string): boolean {
   const probe = join(folder, `.mode-${randomUUID()}`);
   try {
     writeFileSync(probe, '', { mode: 0o600, flag: 'wx' });
@@ -36,5 +33,5 @@ export function keepsModes(folder: string): boolean {
   }
 }
 
-/** Whether its mode lets others read, write or enter it. */
+/** Whether the mode of a file lets other users read, write or run it. */
 const isOpen = (path: string): boolean => (statSync(path).mode & 0o077) !== 0;

@@ -1,4 +1,4 @@
-/** Accent colours that can be read. */
+/** Accent colours, which must stand out from the page. */
 import { z } from 'zod';
 
 /** The background of all pages: `--paper` in style.css. */
@@ -19,7 +19,7 @@ function luminance(colour: string): number {
 }
 
 /** WCAG 2.2, contrast ratio of two colours: 1 to 21. */
-export function contrast(one: string, other: string): number {
+function contrast(one: string, other: string): number {
   const [dark = 0, light = 0] = [one, other].map(luminance).toSorted((a, b) => a - b);
   return (light + 0.05) / (dark + 0.05);
 }

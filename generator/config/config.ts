@@ -40,7 +40,7 @@ const buildFlags = z.object({
   /** The private state of the tree; next to it by default. */
   state: text.optional(),
   operator: text.default(DEFAULTS.operator),
-  /** Whether nobody said who publishes, so that this is the example of an operator file. */
+  /** Whether no operator file was named, so that `operator` is the example of one. */
   isExample: z.boolean().default(false),
   baseUrl: baseUrl.optional(),
   skipInvalid: z.boolean().default(false),
@@ -65,19 +65,7 @@ type BuildFlags = Readonly<z.infer<typeof buildFlags>>;
 export type Lists = Pick<BuildFlags, 'purgeList' | 'filesFrom' | 'deleteFrom'>;
 
 export interface BuildConfig
-  extends
-    SiteConfig,
-    Pick<
-      BuildFlags,
-      | 'register'
-      | 'out'
-      | 'state'
-      | 'skipInvalid'
-      | 'acceptRemovals'
-      | 'acceptRepublished'
-      | 'acceptRenumbered'
-      | 'keepDownloads'
-    > {
+  extends SiteConfig, Omit<BuildFlags, 'operator' | 'isExample' | 'baseUrl' | keyof Lists> {
   /** The operator file, if it is an example of one. */
   readonly example: string | undefined;
   /** What doesn't count as measured, even if the register has it (see `MEASURABLE`). */
@@ -90,41 +78,31 @@ export interface BuildConfig
  * @throws Failure usage: a flag or operator.json is invalid; environment: operator.json is
  * unreadable
  */
-export function buildConfig(flags: unknown): BuildConfig {
-  const given = readFlags(flags);
-  const { register, out, state, operator: file, purgeList, filesFrom, deleteFrom } = given;
-  const { isExample, skipInvalid, acceptRemovals, acceptRepublished, acceptRenumbered } = given;
-  const { keepDownloads } = given;
+export function buildConfig(input: unknown): BuildConfig {
+  const flags = readFlags(input);
+  const { operator: file, isExample, baseUrl, purgeList, filesFrom, deleteFrom, ...others } = flags;
   const { content, refuse } = readOperator(file);
-  const { operator, limits, files, accent, not_measured } = content;
-  const folder = files === undefined ? undefined : relativeToOperator(file, files);
-  const style = accent && accentStyle(accent);
-  const generated = style === undefined ? [] : [style];
-  requireApart(given, folder);
-  const own = folder === undefined ? [] : siteFiles(folder, generated);
+  const { operator, limits, accent, not_measured } = content;
+  const folder = content.files === undefined ? undefined : relativeToOperator(file, content.files);
+  requireApart(flags, folder);
+  const generated = accent === undefined ? [] : [accentStyle(accent)];
+  const given = folder === undefined ? [] : siteFiles(folder, generated);
   const mistakes: Mistake[] = [];
-  const brand = brandOf(content, own, style, mistakes);
+  const brand = brandOf(content, given, generated[0], mistakes);
   refuse(mistakes);
   return Object.freeze({
-    register,
-    out,
-    state,
+    ...others,
     example: isExample ? file : undefined,
-    skipInvalid,
-    acceptRemovals,
-    acceptRepublished,
-    acceptRenumbered,
-    keepDownloads,
-    operator: { ...operator, baseUrl: given.baseUrl ?? operator.baseUrl },
+    operator: { ...operator, baseUrl: baseUrl ?? operator.baseUrl },
     notMeasured: withHistories(not_measured),
     limits,
-    files: [...own, ...generated],
+    files: [...given, ...generated],
     brand,
     lists: { purgeList, filesFrom, deleteFrom },
   });
 }
 
-/** What doesn't count as measured, for a command that renders nothing. */
+/** What an operator file says is not measured, for a command that renders nothing. */
 export const notMeasuredBy = (operator: string): readonly string[] =>
   withHistories(readOperator(operator).content.not_measured);
 

@@ -23,8 +23,8 @@ export interface Limit {
 const TEXT = 'expected text that is not empty';
 export const text = z.string(TEXT).min(1, TEXT);
 /**
- * A URL as `new URL()` spells it, so that it is ASCII and the same everywhere in a tree; without the
- * slash that it adds where there is no path.
+ * A URL as `new URL()` spells it, so that it is ASCII and the same everywhere in a tree; but without the
+ * slash that URL adds to a host without a path.
  */
 const spelled = (url: string): string => {
   const { href } = new URL(url);
@@ -124,11 +124,11 @@ const operatorFile = object({
   /** A folder of files to publish, relative to the operator file. */
   files: text.exactOptional(),
   accent: object({ light: accentColour('light'), dark: accentColour('dark') }).exactOptional(),
-  /** Paths of files among them; the last two may also be https URLs. */
+  /** Paths of files in that folder; the last two may also be https URLs. */
   logo: path.exactOptional(),
   imprint: link.exactOptional(),
   privacy: link.exactOptional(),
-  /** What the front page says first, instead of our words. */
+  /** The first texts of the front page, instead of those of this program. */
   headline: text.exactOptional(),
   introduction: text.exactOptional(),
   /** Where the source of this program is, as it runs here. */
@@ -146,26 +146,21 @@ const operatorFile = object({
   not_measured: z.array(measurable).default([]),
 }).transform(
   ({
-    base_url,
-    tag_authority,
-    source_url,
-    price_unit,
     limits,
     files,
     accent,
     logo,
     imprint,
     privacy,
-    ...others
+    not_measured,
+    base_url: baseUrl,
+    tag_authority: tagAuthority,
+    source_url: sourceUrl,
+    price_unit: priceUnit,
+    ...texts
   }) => {
-    const { not_measured, ...said } = others;
-    const operator = {
-      ...said,
-      baseUrl: base_url,
-      tagAuthority: tag_authority,
-      sourceUrl: source_url,
-      ...(price_unit !== undefined && { priceUnit: price_unit }),
-    };
+    const units = priceUnit === undefined ? {} : { priceUnit };
+    const operator = { ...texts, baseUrl, tagAuthority, sourceUrl, ...units };
     return { operator, limits, files, accent, logo, imprint, privacy, not_measured };
   },
 );
@@ -192,40 +187,41 @@ export function readOperator(file: string): {
       `operator file "${file}" is not JSON: expected ${expected} at line ${line}, column ${column}`,
     );
   }
+  const unusable = (problems: readonly Problem[]): Failure =>
+    refusal(
+      file,
+      problems.map(({ path, message }) => ({ ...places.positionOf(path), message })),
+    );
   const result = operatorFile.safeParse(JSON.parse(json), { reportInput: true });
-  if (result.success) {
-    const refuse = (mistakes: readonly Mistake[]): void => {
+  if (!result.success) throw unusable(result.error.issues.flatMap(problemsOf));
+  return {
+    content: result.data,
+    refuse: (mistakes) => {
       if (mistakes.length === 0) return;
-      throw unusable(
-        file,
-        mistakes.map(({ key, message }) => ({
-          place: places.positionOf([key]),
-          message: `${key}: ${message}`,
-        })),
-      );
-    };
-    return { content: result.data, refuse };
-  }
-  const problems = result.error.issues.flatMap((issue) => {
-    const keys = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [key]) : [[]];
-    return describe(issue).map((message, index) => ({
-      place: places.positionOf([...issue.path, ...(keys[index] ?? [])]),
-      message,
-    }));
-  });
-  throw unusable(file, problems);
+      throw unusable(mistakes.map(({ key, message }) => ({ path: [key], message: `${key}: ${message}` })));
+    },
+  };
 }
 
-interface LocatedMistake {
-  readonly place: Position;
+interface Problem {
+  readonly path: readonly PropertyKey[];
   readonly message: string;
 }
 
+/** The problems of an issue: one for each key that is unknown. */
+function problemsOf(issue: z.core.$ZodIssue): readonly Problem[] {
+  const keys = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [key]) : [];
+  return describe(issue).map((message, index) => ({
+    path: [...issue.path, ...(keys[index] ?? [])],
+    message,
+  }));
+}
+
 /** All problems of the operator file, in the order of the file. */
-function unusable(file: string, problems: readonly LocatedMistake[]): Failure {
+function refusal(file: string, problems: readonly (Position & { readonly message: string })[]): Failure {
   const lines = problems
-    .toSorted((a, b) => a.place.line - b.place.line || a.place.column - b.place.column)
-    .map(({ place: { line, column }, message }) => `line ${line}, column ${column}: ${message}`);
+    .toSorted((a, b) => a.line - b.line || a.column - b.column)
+    .map(({ line, column, message }) => `line ${line}, column ${column}: ${message}`);
   const name = `operator file "${file}"`;
   return Failure.usage(
     lines.length === 1

@@ -70,7 +70,7 @@ import { isMeasured, tableFor } from '../routes/routes.js';
 import type { Route } from '../routes/route.js';
 import { RESOURCES, resourceOf, tablesOf } from '../schema/schema.js';
 import { timeAt } from '../schema/time.js';
-import { aliasOf, hasDocuments, isInDigest, isOwn, pagesOf } from '../tree/published-routes.js';
+import { aliasOf, hasDocuments, isInDigest, isOfCommit, pagesOf } from '../tree/published-routes.js';
 import { manifestHash, withBuiltAt } from '../tree/manifest.js';
 import { Tree, newTreeId } from '../tree/tree.js';
 import { DownloadTasks, keptSummary, readDownloads, type PublishedDownloads } from './downloads.js';
@@ -421,7 +421,7 @@ function stageSpec(
 ): StageSpec {
   const table = tableFor(routesOf(config.files), register.measured);
   const routes = table
-    .filter((route) => (hasDocuments(route) || isOwn(route)) && isMeasured(route, register.measured))
+    .filter((route) => (hasDocuments(route) || isOfCommit(route)) && isMeasured(route, register.measured))
     .map((route): ListedRoute => {
       const { name, path, file, class: cacheClass, parameters } = route;
       const alias = aliasOf(route, table);

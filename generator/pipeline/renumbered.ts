@@ -17,7 +17,7 @@ import { ROUTES, routeNamed } from '../routes/routes.js';
 import type { Resource } from '../schema/field.js';
 import { RESOURCES } from '../schema/schema.js';
 import { locator } from '../tree/locate.js';
-import { filesBelow } from '../tree/scan.js';
+import { filesBelow } from '../tree/tree.js';
 
 /** The published pairs of a kind, while they are compared: in a file, since there may be millions. */
 const PUBLISHED = 'temp._published';

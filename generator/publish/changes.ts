@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { chunksOf } from '../base/files.js';
 import type { Progress } from '../base/progress.js';
 import { GzipFile } from '../base/gzip.js';
-import { bundleFile, readChangeIndex, type Change, type Bundle, type ChangeIndex } from '../tree/changes.js';
+import { bundleFile, readChangeIndex, type Change, type ChangeIndex } from '../tree/changes.js';
 import { BUNDLE } from '../routes/publishing.js';
 import { halves } from '../routes/route.js';
 import type { SnapshotId } from './commit.js';
@@ -35,7 +35,7 @@ export async function writeBundle(
   routes: readonly string[],
   treeBytes: number,
   progress: Progress,
-): Promise<Bundle | null> {
+): Promise<Change['bundle']> {
   const { bundle, gone, scratch } = stagePaths(stage);
   const path = join(scratch, `${to.sequence}.ndjson.gz`);
   const file = new GzipFile(path);

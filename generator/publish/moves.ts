@@ -14,8 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../base/errors.js';
-import { ifExists, renameFolder } from '../base/files.js';
-import { requireNoLink } from '../base/links.js';
+import { ifExists, renameFolder, requireNoLink } from '../base/files.js';
 
 /**
  * Whether a call that is for files may have failed since there is a folder, or the other way round:

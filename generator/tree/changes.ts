@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { readJson } from '../base/files.js';
 import { PATHS } from '../routes/paths.js';
-import { count, described, publishedFile, sha256, time, treeId, type PublishedFile } from './values.js';
+import { count, described, publishedFile, sha256, time, treeId } from './values.js';
 
 const number = z.int().min(1);
 
@@ -11,9 +11,8 @@ const number = z.int().min(1);
 const counts = z.record(z.string(), z.object({ added: count, changed: count, removed: count }));
 
 const bundle = publishedFile('bundle', '/changes/118.ndjson.gz', 901_120);
-export type Bundle = PublishedFile;
 
-/** One snapshot. If it changed everything, as the first of a tree does, or too much, it has no bundle. */
+/** One snapshot. If everything changed, as in the first of a tree, or too much, there is no bundle. */
 const change = z.object({
   sequence: described(number, 'Number of the snapshot.', 118),
   from: described(
@@ -61,7 +60,7 @@ export const changeIndexSchema = described(
 );
 export type ChangeIndex = z.infer<typeof changeIndexSchema>;
 
-/** Named after the snapshot that it leads to. */
+/** The file of the bundle that leads to a snapshot. */
 export const bundleFile = (sequence: number): string => `changes/${sequence}.ndjson.gz`;
 
 export const INDEX_FILE = PATHS.changes.slice(1);

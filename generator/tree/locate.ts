@@ -20,13 +20,13 @@ export function folderPatterns(routes: readonly PublishedRoute[]): readonly RegE
 }
 
 /** Where a file belongs: a route, a key of it, and the suffix of a compressed sibling. */
-export interface Located<R extends PublishedRoute = PublishedRoute> {
+interface Located<R extends PublishedRoute = PublishedRoute> {
   readonly route: R;
   readonly suffix: string;
   readonly key: number;
 }
 
-/** The names of files that are further names of documents, and of their siblings. */
+/** Tells whether a file is a further name of a document, or the sibling of one. */
 export function aliasPatterns(routes: readonly PublishedRoute[]): (name: string) => boolean {
   const patterns = routes
     .filter(isAlias)

@@ -28,7 +28,7 @@ export function readManifest(file: string): Manifest | undefined {
   );
 }
 
-/** The first in the file. A time has no quotes or escapes, so no other text can stand in its place. */
+/** The first match is the member itself: within a text before it, quotes would be escaped. */
 const BUILT_AT = /"built_at":"[0-9TZ:.+-]*"/;
 
 /** A snapshot.json with another time of the build. */

@@ -6,8 +6,7 @@
 import { z } from 'zod';
 import { Failure } from '../base/errors.js';
 import { PATHS } from '../routes/paths.js';
-import { areRoutable } from './routable.js';
-import { locatedRoute, routeSchema } from './snapshot-route.js';
+import { areRoutable, locatedRoute, routeSchema } from './snapshot-route.js';
 import { ERROR_CODES, contentHeaders, downloadLimit, error, limit, service } from './snapshot-service.js';
 import {
   LIST_MOST,
@@ -26,7 +25,7 @@ import {
 /** The version of the tree's layout and of snapshot.json. */
 export const FORMAT = 5;
 
-/** The table of this version has some 130 routes, and an operator 200 files. */
+/** This version has some 130 routes, and an operator at most 200 files. */
 const ROUTES_MOST = 1000;
 /** 4 TiB, more than any tree has. */
 const TREE_BYTES = 2 ** 42;
@@ -164,9 +163,9 @@ export const manifestSchema = snapshotMembers
     compressed_from: true,
   })
   .extend({
-    // What an earlier version published is known by its number alone: every file is written again.
+    // After format 4, every file is written again, so no more than this is read of it.
     format: z.union([z.literal(FORMAT), z.literal(4)]),
-    // Without parameters of types that this version doesn't know.
+    // Parameters of a type that this version doesn't know are left out.
     routes: z.array(locatedRoute.extend({ parameters: locatedRoute.shape.parameters.catch([]) })),
   });
 export type Manifest = z.infer<typeof manifestSchema>;
@@ -185,7 +184,7 @@ export function parseSnapshot(json: unknown, what: string): Snapshot {
   throw Failure.invalid(`${what} is not as this version writes it${placeOf(problem)}: build the tree again`);
 }
 
-/** ` (see "headers.all.X-Y")`, without anything that would not be printed as it is. */
+/** ` (see "headers.all.X-Y")`, in printable characters. */
 export function placeOf(problem: z.ZodError): string {
   const place = (problem.issues[0]?.path ?? []).join('.').slice(0, 100);
   return place === '' ? '' : ` (see ${JSON.stringify(place).replaceAll(/[^ -~]/g, '?')})`;

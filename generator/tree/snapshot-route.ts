@@ -96,3 +96,53 @@ export const locatedRoute = routeSchema
   .pick({ name: true, path: true, file: true, class: true, parameters: true, requires: true, aliases: true })
   .loose();
 export type LocatedRoute = z.infer<typeof locatedRoute>;
+
+/** The name of a parameter, in braces in templates. */
+const PARAMETER = /\{([a-z][a-z_]{0,30})\}/g;
+const parametersIn = (template: string): readonly string[] =>
+  [...template.matchAll(PARAMETER)].map(([, name = '']) => name);
+
+/** A segment of a path or of a file's name, with its parameters replaced. */
+const SEGMENT = /^(?!\.)[\w.~-]+$/;
+const isPlain = (template: string): boolean =>
+  template
+    .replaceAll(PARAMETER, '0')
+    .split('/')
+    .every((part, index) => SEGMENT.test(part) || (index === 0 && part === '.well-known'));
+
+/** Whether a path is plain and has the declared parameters, once each, and one at most in a segment. */
+function hasRoutablePath({ path, parameters = [] }: LocatedRoute): boolean {
+  const declared = parameters.flatMap((each) => (each.in === 'path' ? each.name : []));
+  return (
+    (path === '/' || isPlain(path.slice(1))) &&
+    path.split('/').every((segment) => parametersIn(segment).length <= 1) &&
+    parametersIn(path).toSorted().join() === declared.toSorted().join()
+  );
+}
+
+/** Whether the name of a file is plain, and all parameters in it are among these. */
+const isRoutableFile = (file: string, { parameters = [] }: LocatedRoute): boolean =>
+  isPlain(file) && parametersIn(file).every((name) => parameters.some((each) => each.name === name));
+
+const areUnique = (texts: readonly string[]): boolean => new Set(texts).size === texts.length;
+
+/** Whether requests lead to one route each, and each route to plain files. */
+export function areRoutable(routes: readonly LocatedRoute[]): boolean {
+  const byName = new Map(routes.map((each) => [each.name, each]));
+  return (
+    routes.length > 0 &&
+    byName.size === routes.length &&
+    // No request could tell two paths of one shape apart.
+    areUnique(routes.map(({ path }) => path.replaceAll(PARAMETER, '{}'))) &&
+    routes.every((route) => {
+      const required = route.requires === undefined ? undefined : byName.get(route.requires);
+      return (
+        hasRoutablePath(route) &&
+        isRoutableFile(route.file, route) &&
+        areUnique((route.parameters ?? []).map(({ name }) => name)) &&
+        (route.requires === undefined ||
+          (required !== undefined && required.requires === undefined && isRoutableFile(required.file, route)))
+      );
+    })
+  );
+}

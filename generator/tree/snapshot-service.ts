@@ -4,7 +4,7 @@ import { CACHE_CLASSES, DOWNLOAD_TOKEN_BYTES } from '../routes/route.js';
 import { PATHS } from '../routes/paths.js';
 import { PATH_LENGTH, described, headers, servicePath, text } from './values.js';
 
-/** What responses have, by the class of their route. */
+/** The headers of responses with content, by the class of their route. */
 export const contentHeaders = described(
   z
     .record(
@@ -15,7 +15,7 @@ export const contentHeaders = described(
   'On 200, 206 and 304, by the class of the route.',
 );
 
-/** A token bucket. @param tokens with `seconds` the example */
+/** A token bucket. @param tokens and `seconds` are the example in the description */
 export const limit = (tokens: number, seconds: number) =>
   z.object({
     tokens: described(z.int().min(1).max(1_000_000), 'Requests allowed at once.', tokens, {

@@ -1,20 +1,27 @@
 /** A published tree: the folder that is served, and its private state next to it. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  opendirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Failure, asFailure, codeOf, writing } from '../base/errors.js';
 import { readChangeIndex } from './changes.js';
-import { ifExists, liesIn, makeFolder, namesIn, readText, realPath } from '../base/files.js';
+import { ifExists, liesIn, makeFolder, namesIn, readText, realPath, requireNoLink } from '../base/files.js';
 import { makePrivate } from '../base/modes.js';
-import { requireNoLink } from '../base/links.js';
 import { readManifest } from './manifest.js';
 
 /** Renamed from the state into the tree, to check that both are on one file system. */
 const PROBE = '.probe';
 /** Names an empty output folder may contain: a clone keeps its dist with a .gitignore. */
-export const HARMLESS: ReadonlySet<string> = new Set(['.gitignore', PROBE]);
+const HARMLESS: ReadonlySet<string> = new Set(['.gitignore', PROBE]);
 
-/** What the state had in earlier versions: it names what is withheld. */
+/** What earlier versions kept in the state, which names what is withheld. */
 const OF_EARLIER = /^(previous|index|changed|unreported-\d+|uploads|mirror|state\.sqlite(-\w+)?)$/;
 
 /** The state's record of its tree: a path relative to the state. */
@@ -27,11 +34,11 @@ export const newTreeId = (): string => randomBytes(8).toString('hex');
 export class Tree {
   /** Without symbolic links: however a tree is named, it has one lock and one state. */
   readonly out: string;
-  /** Private: it names what is withheld. On the tree's file system, for atomic renames. */
+  /** A private folder, since it names what is withheld; on the tree's file system, for atomic renames. */
   readonly state: string;
   /** snapshot.json, which a commit writes last: if it exists, there is a snapshot. */
   readonly manifest: string;
-  /** Always next to the tree, wherever the state is, so that each tree has exactly one. */
+  /** Always next to the tree, wherever the state is, so that a tree has exactly one lock. */
   readonly lock: string;
   /** What is published (see publish/lists.ts). */
   readonly lists: string;
@@ -40,7 +47,7 @@ export class Tree {
   /** Where a build prepares a commit, and the commit once it is complete. */
   readonly stage: string;
   readonly commit: string;
-  /** What was changed since a build last told operators. */
+  /** The changes since a build last wrote lists for operators. */
   readonly unreported: string;
   /** Whether `prepare` created the folders. */
   #isNew = false;
@@ -100,8 +107,8 @@ export class Tree {
   }
 
   /**
-   * Whether the output folder is a tree, perhaps one that lost its snapshot.json. That there is a
-   * state says nothing: the tree may have been deleted, and the folder be somebody else's.
+   * Whether the output folder is a tree, perhaps one that lost its snapshot.json. A state proves nothing:
+   * the tree may have been deleted since, and its path be another folder's.
    */
   #isOurs(found: readonly string[]): boolean {
     return found.includes('snapshot.json') || readChangeIndex(this) !== undefined;
@@ -138,7 +145,7 @@ export class Tree {
     try {
       renameSync(probe, join(out, PROBE));
     } catch (error) {
-      // Another process that begins at the same time has just renamed it.
+      // Another process that begins at the same time has just renamed the probe.
       if (codeOf(error) === 'ENOENT' && existsSync(out)) return;
       if (codeOf(error) !== 'EXDEV') throw error;
       if (this.#isStateNew) rmSync(state, { recursive: true });
@@ -165,7 +172,7 @@ export class Tree {
       for (const name of namesIn(folder)) requireNoLink(join(folder, name));
   }
 
-  /** What the state says whose it is; undefined if it is new, also while another process writes that. */
+  /** The path of its tree that the state has; undefined in a new one, or while another process writes the path. */
   #treeName(): string | undefined {
     return readText(join(this.state, TREE_NAME)) || undefined;
   }
@@ -213,3 +220,18 @@ export class Tree {
 
 /** `/a/dist` -> `/a/.dist-state`. */
 const nextTo = (path: string, what: string): string => join(dirname(path), `.${basename(path)}-${what}`);
+
+/** The files below a folder of a tree, by their names below the tree. */
+export function* filesBelow(root: string, folder: string): Generator<string, void, undefined> {
+  const directory = opendirSync(join(root, folder));
+  try {
+    for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      if (folder === '' && HARMLESS.has(entry.name)) continue;
+      if (entry.isDirectory()) yield* filesBelow(root, path);
+      else yield path;
+    }
+  } finally {
+    directory.closeSync();
+  }
+}

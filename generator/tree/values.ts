@@ -9,16 +9,16 @@ export interface MemberMeaning {
   readonly description?: string;
   readonly example?: string | number;
   readonly unit?: string;
-  /** Of a text that has a form. */
+  /** For a text that has a form. */
   readonly type?: 'text' | 'path' | 'url' | 'time' | 'sha256';
-  /** Of what a list or map has: `{header}`. */
+  /** Stands for the names of a list's or map's members: `{header}`. */
   readonly name?: string;
 }
 
 const MEANINGS = z.registry<MemberMeaning>();
 export const meaningOf = (schema: z.core.$ZodType): MemberMeaning => MEANINGS.get(schema) ?? {};
 
-/** The same schema with a meaning, besides what it has. */
+/** A copy of a schema with this meaning, which adds to the one that it may have. */
 export function described<T extends z.ZodType>(
   schema: T,
   description: string | undefined,
@@ -35,14 +35,14 @@ export function described<T extends z.ZodType>(
   return copy;
 }
 
-/** Of a header's value, as of any text that reaches a header. */
+/** The longest value of a header, and any text that becomes part of one. */
 const VALUE_LENGTH = 4096;
-/** Of texts for people. */
+/** The longest text for people. */
 const TEXT_LENGTH = 10_000;
 export const PATH_LENGTH = 255;
 export const LIST_MOST = 100;
 
-/** Headers that are about the connection, the client or one response, and so never of a snapshot. */
+/** Headers about a connection, a client or a single response, which no snapshot may set. */
 const REFUSED_HEADERS = new RegExp(
   `^(${[
     'alt-svc|clear-site-data|connection|content-(encoding|length|location|range|type)|cookie2?|date|expect|forwarded|host',
@@ -94,7 +94,6 @@ export const publishedFile = (what: string, example: string, bytes: number) =>
     bytes: described(count, `Size of the ${what}.`, bytes, { unit: 'bytes' }),
     sha256: described(sha256, `SHA-256 of the ${what}.`),
   });
-export type PublishedFile = z.infer<ReturnType<typeof publishedFile>>;
 
 export const treeId = described(z.string().regex(/^[0-9a-f]{16}$/), undefined, '9f86d081884c7d65');
 

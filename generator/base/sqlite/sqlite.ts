@@ -53,25 +53,12 @@ export function openDatabase(file: string, options?: BetterSqlite3.Options): Dat
   return database;
 }
 
-/**
- * Prepares statements once for each database, since preparing one takes longer than running it on a few
- * rows. Not for `iterate`: until it ends, the statement can't be run again.
- */
-export function prepared<T>(prepare: (database: Database) => T): (database: Database) => T {
-  const known = new WeakMap<Database, T>();
-  return (database) => {
-    const statements = known.get(database) ?? prepare(database);
-    known.set(database, statements);
-    return statements;
-  };
-}
-
-/** Whether SQLite threw it; `code` is its extended result code, such as SQLITE_BUSY_RECOVERY. */
+/** Whether SQLite threw an error; `code` is the extended result code, such as SQLITE_BUSY_RECOVERY. */
 export function isSqliteError(error: unknown): error is Error & { readonly code: string } {
   return driver !== undefined && error instanceof driver.SqliteError;
 }
 
-/** What codes of SQLite mean (sqlite.org/rescode.html) if no statement is at fault; its own words are short. */
+/** What result codes mean (sqlite.org/rescode.html) if no statement is at fault; SQLite's own words are terse. */
 const REASONS: Readonly<Record<string, string>> = {
   SQLITE_BUSY: 'another process has locked it',
   SQLITE_LOCKED: 'another process has locked it',
@@ -89,7 +76,7 @@ const REASONS: Readonly<Record<string, string>> = {
   SQLITE_TOOBIG: 'a text or row is longer than 512 MiB',
 };
 
-/** The name of a code without what extends it. */
+/** The primary result code of an extended one. */
 export const primaryCode = (code: string): string => /^SQLITE_[A-Z]+/.exec(code)?.[0] ?? code;
 
 /** Why SQLite failed, in words, with its code. */

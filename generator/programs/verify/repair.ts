@@ -1,8 +1,7 @@
 /** Repairs a tree: a build writes what is damaged again; what is served without being published is deleted. */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../../base/files.js';
-import { requireNoLink } from '../../base/links.js';
+import { makeFolder, requireNoLink } from '../../base/files.js';
 import { Lock } from '../../base/lock.js';
 import type { Progress } from '../../base/progress.js';
 import { completeCommit } from '../../publish/commit.js';

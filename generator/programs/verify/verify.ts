@@ -13,9 +13,8 @@ import { CODINGS, namesOf, siblingsFrom, type Coding } from '../../tree/codings.
 import { aliasPatterns, folderPatterns, locator, namesOfDocuments } from '../../tree/locate.js';
 import { readManifest } from '../../tree/manifest.js';
 import { isAlias, type PublishedRoute } from '../../tree/published-routes.js';
-import { filesBelow } from '../../tree/scan.js';
 import type { Manifest } from '../../tree/snapshot-json.js';
-import type { Tree } from '../../tree/tree.js';
+import { filesBelow, type Tree } from '../../tree/tree.js';
 
 export interface Damage {
   readonly file: string;

@@ -65,6 +65,10 @@ describe('the schema of snapshot.json', () => {
     ['a path of another route', number],
     ['a name of another route', { name: 'group' }],
     ['an undeclared parameter in its path', { path: '/x/{id}' }],
+    [
+      'one parameter twice in its path, and another declared',
+      { path: '/x/{id}/{id}', file: 'x/{id}', parameters: [id, { ...id, name: 'other' }] },
+    ],
     ['two parameters in a segment', { path: '/x/{id}-{id}', file: 'x/{id}', parameters: [id] }],
     ['a hidden file', { file: '.x' }],
     ['a file outside the tree', { file: '../x' }],
