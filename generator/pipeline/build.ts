@@ -55,12 +55,12 @@ import { Register } from '../register/database.js';
 import { explainer } from '../register/explain.js';
 import { isPublishable, type CheckReport, type Warning } from '../register/findings.js';
 import {
-  entriesOf,
+  countEntries,
   invalidRecords,
   markClashing,
   markWithheld,
   overviewOf,
-  recordsOf,
+  measureRecords,
   type Overview,
 } from '../register/overview.js';
 import { Watcher } from '../register/snapshot.js';
@@ -507,7 +507,7 @@ async function render(work: Work, spec: StageSpec): Promise<Rendered | { readonl
   };
   for (const section of RECORD_SECTIONS) start(section, { asOf: null, entries: 0 });
   const overview = await progress.blocking(
-    () => overviewOf(recordsOf(register), entriesOf(register), register.measured),
+    () => overviewOf(measureRecords(register), countEntries(register), register.measured),
     'adding up the register, for statistics',
   );
   for (const section of SECTIONS.filter((each) => !RECORD_SECTIONS.includes(each)))

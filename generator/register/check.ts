@@ -20,7 +20,7 @@ import { explainer } from './explain.js';
 
 /** A query for all rows that break the contract in one way. */
 interface CheckQuery {
-  /** What it compares, as `groups (the values of its columns)`. */
+  /** What the step checks, as `groups (the values of its columns)`. */
   readonly what: string;
   readonly table: Table;
   /** The offending rows `t`, as a FROM clause. */
@@ -31,19 +31,19 @@ interface CheckQuery {
 /** The steps of the check: the values of every table, then the rules between rows and tables. */
 const STEPS: readonly CheckQuery[] = [...TABLES.map(valuesStep), ...ROW_RULES.map(rowsStep)];
 
-/** Runs a step, by its index; it may wait before it starts. */
-export type TakeStep = (step: number, onStart: () => void) => Promise<CheckReport>;
+/** Runs a step, by its index; the step may wait before it starts. */
+export type StepRunner = (step: number, onStart: () => void) => Promise<CheckReport>;
 
 /**
  * Checks every table, column, value and history of the register against the contract.
  * @param skipInvalid also excludes the affected records, so that the rest can be published
- * @param take runs steps in other threads; by default they run here, without progress
+ * @param run runs steps in other threads; by default they run here, without progress
  */
 export async function check(
   register: Register,
   progress: Progress,
   skipInvalid: boolean,
-  take: TakeStep = async (step) => takeStep({ register }, step),
+  run: StepRunner = async (step) => takeStep({ register }, step),
 ): Promise<CheckReport> {
   const found = new Findings();
   checkShape(register, found);
@@ -55,7 +55,7 @@ export async function check(
   const explained = explainer(register, progress);
   let done = 0;
   const taking = STEPS.map(async ({ what, table }, step) => {
-    const report = await explained(`checking ${what}`, readWith(table), (onStart) => take(step, onStart));
+    const report = await explained(`checking ${what}`, readWith(table), (onStart) => run(step, onStart));
     done += 1;
     return report;
   });
@@ -90,7 +90,7 @@ function reportOf(register: Register, { table, run }: CheckQuery): CheckReport {
   return found.report();
 }
 
-/** Reads a table, or finds it to be a view that can't be read, which may show only with its rows. */
+/** Reads a table. Adds a finding if it is a view that can't be read, which may show only with its rows. */
 function reading({ name: table }: Table, found: Findings, read: () => void): void {
   try {
     read();
@@ -108,14 +108,14 @@ function reading({ name: table }: Table, found: Findings, read: () => void): voi
 const SAMPLED = 100;
 /** A longer key, in bytes, breaks the contract, and would be a long query. */
 const LONGEST_KEY = 100;
-/** A slow view gives as many as it has read by then, and one at least: 1000 ms (= 1 second). */
+/** A slow view is read for this long, and by one row at least: 1000 ms (= 1 second). */
 const SAMPLED_MS = 1000;
 
 /**
- * Reads some rows of each view twice, to find values that are others at each reading: the documents
- * of one snapshot would contradict each other. The order of the rows may differ.
+ * Reads some rows of each view twice, to find values that differ: the documents of one snapshot would
+ * contradict each other. The order of the rows may differ.
  */
-export function readTwice(register: Register): CheckReport {
+function readTwice(register: Register): CheckReport {
   const found = new Findings();
   const views = register.rows<[string]>(`SELECT lower(name) FROM main.sqlite_schema WHERE type = 'view'`);
   const known = new Set([...views].flat());

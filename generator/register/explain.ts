@@ -1,4 +1,4 @@
-/** Says what a step that takes long reads, and which tables its views scan for each of their rows. */
+/** Says what a slow step reads, and which tables its views scan for each of their rows. */
 import { Failure } from '../base/errors.js';
 import type { Progress } from '../base/progress.js';
 import type { Table } from '../schema/schema.js';
@@ -10,7 +10,7 @@ const SLOW_MS = 10_000;
 
 const ADVICE = 'docs/your-register.md#views-that-stay-fast';
 
-/** What has been said of a register. */
+/** The lines that were written about a register, each of them once. */
 const SAID = new WeakMap<Register, Set<string>>();
 
 /**
@@ -42,7 +42,7 @@ export function explainer(
   };
 }
 
-/** A step of a query plan (sqlite.org/eqp.html): its id, that of the step above it, and what it does. */
+/** A step of a query plan (sqlite.org/eqp.html): its id, the id of the step above, and what it does. */
 type PlanStep = readonly [id: number, parent: number, unused: number, detail: string];
 
 /** What reading a table scans again for each row, by the names that its view gives to tables. */

@@ -19,12 +19,12 @@ const DATE = /^'\d{4}-\d\d-\d\d'$/;
 /** Words for true and false. */
 const WORDS = ['true false', 'yes no', 't f', 'y n', 'on off'].map((pair) => pair.split(' '));
 
-/** How a value can be what it has to be. */
+/** How to turn a value into what the contract expects. */
 export interface Conversion {
   /** What the value is. */
   readonly is: string;
   readonly sql: string;
-  /** What has to be so. */
+  /** The condition under which it is right. */
   readonly if?: string;
 }
 

@@ -19,7 +19,7 @@ export class ListedEntries implements Entries {
   }
 }
 
-/** Of a record without any, or whose history is not measured. */
+/** The entries of a record without any, or of a history that is not measured. */
 export const NO_ENTRIES = new ListedEntries(0, '[]');
 
 /** The values of each member, in a list of objects. */

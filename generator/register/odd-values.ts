@@ -9,9 +9,9 @@ import { warningOf, type Warning } from './findings.js';
 
 /** A table with fewer rows says little of what is usual. */
 const FEW_ROWS = 10;
-/** A value so many times as large as the next one stands out. */
+/** A value that is so many times the next largest one stands out. */
 const STANDS_OUT = 1000n;
-/** Of two names, how many letters differ at most for one to be meant by the other. */
+/** The share of letters in which a misspelled name may differ. */
 const SLIP = 1 / 3;
 
 /**

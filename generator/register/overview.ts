@@ -34,7 +34,7 @@ export function markClashing(register: Register): void {
   }
 }
 
-/** Records that are excluded as invalid and not as withheld, per kind (its plural). */
+/** The number of records that are excluded as invalid and not as withheld, by the plural of their kind. */
 export const invalidRecords = (register: Register): Readonly<Record<string, number>> =>
   Object.fromEntries(
     RESOURCES.map(({ kind, plural }) => {
@@ -92,7 +92,7 @@ export interface RowCounts {
   readonly records: number;
 }
 
-/** By table. */
+/** The rows of histories, by table. */
 export type Counted = ReadonlyMap<string, RowCounts>;
 
 /** A kind without the counts of its histories. */
@@ -131,11 +131,11 @@ export function overviewOf(
  * Measures the published records.
  * @throws Failure invalid: a total exceeds 2^53-1, which JSON readers would round
  */
-export const recordsOf = (register: Register): readonly MeasuredRecords[] =>
-  RESOURCES.map((resource) => population(register, resource));
+export const measureRecords = (register: Register): readonly MeasuredRecords[] =>
+  RESOURCES.map((resource) => measure(register, resource));
 
 /** Counts the published entries of all histories. */
-export const entriesOf = (register: Register): Counted =>
+export const countEntries = (register: Register): Counted =>
   new Map(
     RESOURCES.flatMap(({ kind, histories }) =>
       histories.map(({ table, key }) => {
@@ -155,7 +155,7 @@ const HALF = 2n ** 32n;
 const halvesSum = (column: string): string =>
   `sum(${name(column)} >> 32), sum(${name(column)} & ${HALF - 1n}), count(${name(column)})`;
 
-function population(register: Register, resource: Resource): MeasuredRecords {
+function measure(register: Register, resource: Resource): MeasuredRecords {
   const table = resource.plural;
   const [first, firsts, last, records, ...sums] = register.integers(
     `SELECT min(first_measured_at), count(first_measured_at), max(measured_at), count(*), ` +

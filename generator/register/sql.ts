@@ -70,7 +70,7 @@ export const isPublished = (kind: Kind, column = 'id'): string =>
   `(${name(column)} IS NOT NULL AND +${name(column)} NOT IN ${exclusion('excluded', kind)})`;
 
 /** Condition that a reference points to a withheld record, by id or, without an id, by name. */
-export function isWithheld({ id, name: nameColumn, kind }: Reference): string {
+function isWithheld({ id, name: nameColumn, kind }: Reference): string {
   const points = (to: Kind): string =>
     `(${name(id)} IN ${exclusion('withheld', to)}` +
     // An exact comparison, whatever the column's collation is.
@@ -125,7 +125,7 @@ function pathOf(route: string, id: string): string {
   return `${literal(before)} || ${id} || ${literal(after)}`;
 }
 
-/** The kinds of records that others refer to. */
+/** The kinds of records that other records refer to. */
 export const REFERRED = ['user', 'group'] as const;
 
 /** The path of the record that a row refers to; null if its id or kind is not published. */

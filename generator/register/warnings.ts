@@ -6,9 +6,9 @@ import { oddValues } from './odd-values.js';
 import { literal, name } from './sql.js';
 import { warningOf, type Warning } from './findings.js';
 
-/** A smaller share of records that don't fit their histories is what failed readings leave. */
+/** A smaller share of records that don't fit their histories comes from failed readings. */
 const MANY = 0.1;
-/** So many records with a time that can't be are the platform's, or a clock's. */
+/** Up to so many records with an impossible time are mistakes of the platform or of a clock. */
 const FEW = 3;
 
 /** The rows of each table that is measured. */
@@ -22,7 +22,7 @@ export const countRows = (register: Register): RowsByTable =>
     }),
   );
 
-/** What `warningsOf` does, and why. */
+/** The title of the search for odd values. */
 export const ODD_VALUES = 'looking for odd values, to warn of mistakes';
 
 /** Finds what doesn't fit the records. @param counts see `countRows` */
@@ -53,7 +53,7 @@ const unfitHistories = (counts: RowsByTable, register: Register): readonly Warni
     }),
   );
 
-/** Of withheld records, the kind is in the message. */
+/** The withheld list with a key of ids alone, since the message names the kind. */
 const ID_OF_WITHHELD = { name: WITHHELD.name, key: WITHHELD.key.filter((column) => column.name === 'id') };
 
 /** Finds ids in the list of withheld records that have no record. They may be mistyped. */

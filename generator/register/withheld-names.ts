@@ -21,16 +21,16 @@ export function markNames(register: Register, resources: readonly Resource[]): v
       .filter((place) => place.kind === kind)
       .map(
         ({ table, id, column, isOfKind, isReference }) =>
-          `SELECT ${name(column)} COLLATE BINARY AS spelling, ${name(id)} AS whose FROM ${name(table)}` +
-          // NULL is not listed either, and what is too long is never published.
+          `SELECT ${name(column)} COLLATE BINARY AS spelling, ${name(id)} AS record FROM ${name(table)}` +
+          // This leaves out NULL, too. A name that is too long is never published.
           ` WHERE ${isOfKind} AND NOT ${isTooLong(name(column))}` +
           ` AND (${name(id)} IN ${withheld}${isReference ? ` OR ${name(id)} IS NULL` : ''})`,
       );
     register.execute(
       `INSERT OR IGNORE INTO ${exclusion('withheld_name', kind)}` +
         ` WITH named AS MATERIALIZED (${named.join(' UNION ')})` +
-        ` SELECT spelling FROM named WHERE whose IS NOT NULL OR withheld_as(spelling) IN` +
-        ` (SELECT withheld_as(spelling) FROM named WHERE whose IS NOT NULL)`,
+        ` SELECT spelling FROM named WHERE record IS NOT NULL OR withheld_as(spelling) IN` +
+        ` (SELECT withheld_as(spelling) FROM named WHERE record IS NOT NULL)`,
     );
   }
 }
@@ -43,7 +43,7 @@ interface NamePlace {
   readonly column: string;
   /** Condition that a row's id may be of that kind. */
   readonly isOfKind: string;
-  /** Whether the row is another record's, which may have the name without the id. */
+  /** Whether the row belongs to another record, and may have the name without the id. */
   readonly isReference: boolean;
 }
 

@@ -1,12 +1,12 @@
 /** The endpoints of the specification. */
 import { KINDS, type Kind } from '../schema/field.js';
 import { capitalized } from '../schema/words.js';
-import type { Endpoint, IdParameter } from './route.js';
+import type { Endpoint, PathParameter } from './route.js';
 import { PATHS } from './paths.js';
 
 export const LARGEST_LIMIT = { minimum: 1, maximum: 200, default: 100 } as const;
 
-const byId = (description: string): readonly [IdParameter] => [
+const byId = (description: string): readonly [PathParameter] => [
   { name: 'id', in: 'path', type: 'id', description },
 ];
 

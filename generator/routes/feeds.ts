@@ -3,13 +3,13 @@ import type { Measured } from '../schema/measured.js';
 import type { InWords } from '../schema/words.js';
 import type { UnlistedRoute } from './route.js';
 
-/** The formats of each document, by the ending of its file. */
+/** The formats of a feed, by the ending of its file. */
 const FORMATS = {
   atom: { type: 'application/atom+xml; charset=utf-8', suffix: '' },
   json: { type: 'application/feed+json; charset=utf-8', suffix: '-json' },
 } as const;
 
-export type FeedFormat = keyof typeof FORMATS;
+type FeedFormat = keyof typeof FORMATS;
 export const FEED_FORMATS = ['atom', 'json'] as const satisfies readonly FeedFormat[];
 
 /** A feed, published as Atom and as JSON Feed 1.1. */
@@ -23,7 +23,7 @@ export interface FeedDeclaration {
   readonly contents?: Readonly<Record<string, string>>;
 }
 
-/** What is news in a register, by its table, or by the column that says when a record was new. */
+/** What is news, by the table of a history, or by the column that says when a record was new. */
 const CHANGES = {
   group_names: 'new names of groups',
   group_owners: 'new owners of groups',
@@ -40,7 +40,7 @@ const NEW_CREATIONS = {
   'items.first_measured_at': 'items measured for the first time',
 } as const;
 
-/** What the list of the newest has. */
+/** What /api/v1/recent lists. */
 export const RECENT = { ...CHANGES, ...NEW_CREATIONS } as const;
 
 const ALL_NEWS = { ...CHANGES, ...NEW_ACCOUNTS, ...NEW_CREATIONS } as const;
@@ -125,7 +125,7 @@ export const routeNames = (feed: FeedDeclaration): readonly string[] =>
   FEED_FORMATS.map((format) => feedRoute(feed, format));
 
 /** A `<link>` for autodiscovery of a feed, in the head of a page. */
-export interface FeedLink {
+interface FeedLink {
   readonly rel: 'alternate';
   readonly type: string;
   readonly title: string;

@@ -40,16 +40,16 @@ const FORMS: Readonly<Record<string, KeyForm>> = {
   prefix: { pattern: PREFIX_PATTERN, textOf: prefixText, keyOf: prefixKey },
 };
 
-/** The texts of parameters that are no keys: the index has none of the files. */
+/** The texts of parameters that are no keys. */
 const TEXTS: Readonly<Record<string, string>> = {
   asset: '[a-z][a-z0-9-]*-[0-9a-f]{10}',
   platform_id: '[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}',
 };
 
-/** What an id of the platform with a path doesn't end in: static hosts would take it for the name of a file. */
+/** An id of the platform with such an end has no path: static hosts would take it for the name of a file. */
 export const UNPLAIN_ENDS = ['.json', '.gz', '.br', '.html'] as const;
 
-/** What such an id is. */
+/** Describes an id of the platform that has a path. */
 export const PLATFORM_ID_TEXT = `1 to 100 letters, digits, ".", "_" and "-", not beginning with "." or ending in ${enumerated(UNPLAIN_ENDS, 'or')}`;
 
 const PLAIN = new RegExp(`^${TEXTS['platform_id']}$`);

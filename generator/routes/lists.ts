@@ -9,8 +9,8 @@ export const LIST_ENTRIES = 200;
 
 export const moversRoute = (window: Window): string => `movers-${window}`;
 
-/** What their operations are called. */
-const MOVERS: Readonly<Record<Window, string>> = {
+/** The names of operations, by window. */
+const MOVERS_OPERATIONS: Readonly<Record<Window, string>> = {
   h24: 'listMoversOfDay',
   d7: 'listMoversOfWeek',
   d30: 'listMoversOf30Days',
@@ -36,7 +36,7 @@ export const LISTS: readonly Endpoint[] = [
   ...WINDOW_NAMES.map((window): Endpoint => ({
     name: moversRoute(window),
     path: `/api/v1/movers/${window}`,
-    operation: MOVERS[window],
+    operation: MOVERS_OPERATIONS[window],
     class: 'summary',
     description: `The groups that gained and lost the most members in ${WINDOWS[window].words}`,
     measures: ['group_member_readings'],
@@ -68,7 +68,7 @@ export const LISTS: readonly Endpoint[] = [
   },
 ];
 
-/** What the reference explains together: the routes of each section. */
+/** The routes of each section of the page of the reference. */
 export const LISTS_REFERENCE: readonly (readonly string[])[] = [
   ['largest'],
   ['largest-games'],

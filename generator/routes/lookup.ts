@@ -11,9 +11,9 @@ export type OwnerKind = Extract<Kind, 'user' | 'group'>;
 export const OWNERS: readonly OwnerKind[] = ['user', 'group'];
 
 interface Named {
-  /** What the names of a kind are called, in paths and names of routes. */
+  /** The word for the names of a kind in paths and names of routes. */
   readonly called: string;
-  /** The sources of its names, and of its past ones, and what each adds. */
+  /** The tables and columns of present and past names, and what each adds to a list. */
   readonly sources: Readonly<Record<string, string>>;
 }
 
@@ -54,31 +54,27 @@ const idsOf = (kind: Kind): Endpoint => ({
   measures: [`${kind}s`],
 });
 
-const sharded = (
-  name: string,
-  operation: string,
-  path: string,
-  description: string,
-  what: string,
-  measures: readonly string[],
-  contents?: Readonly<Record<string, string>>,
-): Endpoint => ({
-  name,
-  operation,
+interface Sharded extends Pick<
+  Endpoint,
+  'name' | 'operation' | 'path' | 'description' | 'measures' | 'contents'
+> {
+  /** What is hashed. */
+  readonly hashed: string;
+}
+
+const sharded = ({ path, hashed, ...endpoint }: Sharded): Endpoint => ({
+  ...endpoint,
   path: `${path}/{prefix}`,
   class: CLASS,
-  description,
   parameters: [
     {
       name: 'prefix',
       in: 'path',
       type: 'prefix',
-      description: `first hexadecimal digits of the SHA-256 of the ${what}, as many as /api/v1/lookup says`,
+      description: `first hexadecimal digits of the SHA-256 of the ${hashed}, as many as /api/v1/lookup says`,
     },
   ],
   absent: 'nothing is published for the prefix {prefix}; /api/v1/lookup says how many digits it has today',
-  measures,
-  ...(contents && { contents }),
 });
 
 const OWNED = {
@@ -105,15 +101,15 @@ export const LOOKUP: readonly Endpoint[] = [
   ...NAMED.map((kind) => {
     const { called, sources } = NAMES[kind];
     const measures = Object.keys(sources);
-    return sharded(
-      lookupRoute(kind),
-      `find${capitalized(kind)}sByName`,
-      `/api/v1/lookup/${called}`,
-      `The ${kind}s with some ${measures.length > 1 ? 'present and past ' : ''}names`,
-      'name in lower case',
+    return sharded({
+      name: lookupRoute(kind),
+      operation: `find${capitalized(kind)}sByName`,
+      path: `/api/v1/lookup/${called}`,
+      description: `The ${kind}s with some ${measures.length > 1 ? 'present and past ' : ''}names`,
+      hashed: 'name in lower case',
       measures,
-      sources,
-    );
+      contents: sources,
+    });
   }),
   {
     name: NAMES_ROUTE,
@@ -141,25 +137,29 @@ export const LOOKUP: readonly Endpoint[] = [
     measures: NAME_SOURCES,
   },
   ...OWNERS.map((kind) =>
-    sharded(
-      ownersRoute(kind),
-      `findOwnedBy${capitalized(kind)}`,
-      `/api/v1/owners/${kind}`,
-      `${kind === 'user' ? 'The groups that some users own, and the games they' : 'The games that some groups'} created`,
-      `${kind} id`,
-      kind === 'user' ? Object.keys(OWNED) : ['games'],
-      kind === 'user' ? OWNED : undefined,
-    ),
+    sharded({
+      name: ownersRoute(kind),
+      operation: `findOwnedBy${capitalized(kind)}`,
+      path: `/api/v1/owners/${kind}`,
+      hashed: `${kind} id`,
+      ...(kind === 'user'
+        ? {
+            description: 'The groups that some users own, and the games they created',
+            measures: Object.keys(OWNED),
+            contents: OWNED,
+          }
+        : { description: 'The games that some groups created', measures: ['games'] }),
+    }),
   ),
   ...KINDS.map((kind) =>
-    sharded(
-      platformIdRoute(kind),
-      `find${capitalized(kind)}sByPlatformId`,
-      `/api/v1/lookup/platform-id/${kind}`,
-      `The ${kind}s with some ids of the platform`,
-      'id on the platform',
-      [`${kind}s.platform_id`],
-    ),
+    sharded({
+      name: platformIdRoute(kind),
+      operation: `find${capitalized(kind)}sByPlatformId`,
+      path: `/api/v1/lookup/platform-id/${kind}`,
+      description: `The ${kind}s with some ids of the platform`,
+      hashed: 'id on the platform',
+      measures: [`${kind}s.platform_id`],
+    }),
   ),
 ];
 

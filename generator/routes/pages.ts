@@ -14,7 +14,7 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 const TEXT = 'text/plain; charset=utf-8';
 /** Not registered; what registries of modules send, and Deno takes for TypeScript. */
 const TYPESCRIPT = 'application/typescript; charset=utf-8';
-/** Not registered, either. */
+/** Not registered either. */
 const PYTHON = 'text/x-python; charset=utf-8';
 const SVG = 'image/svg+xml';
 const ICON = 'image/vnd.microsoft.icon';
@@ -41,9 +41,9 @@ export const page = (name: string, path: string, description: string): UnlistedR
 });
 
 /** The folder of all assets. */
-export const ASSETS = 'assets';
+const ASSETS = 'assets';
 
-/** Begins the names of routes outside the digest, which the format of the tree fixes. */
+/** The start of the names of routes of former assets, which the format of the tree fixes. */
 export const FORMER = 'former-';
 
 /** The assets that only earlier snapshots had: one route for each type, since a route has one. */

@@ -1,9 +1,9 @@
-/** Paths that people guess, and the path of what they look for. */
+/** Paths that people guess, and those that they are looking for. */
 import { DOCUMENTATION } from './documentation.js';
 import { PATHS } from './paths.js';
 
 /** A path that responds with 308, at no cost for the client. */
-export interface Redirect {
+interface Redirect {
   readonly path: string;
   readonly to: string;
 }

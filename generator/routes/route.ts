@@ -6,7 +6,7 @@ import { keyForm } from './keys.js';
 export const CACHE_CLASSES = ['record', 'summary', 'download', 'feed', 'page', 'asset'] as const;
 export type CacheClass = (typeof CACHE_CLASSES)[number];
 
-/** What the names of compressed siblings have after that of their document. */
+/** The ends of the names of compressed siblings, after the name of their document. */
 export const SIBLING_SUFFIXES = ['.gz', '.br'] as const;
 
 /** Whether larger files of a class have compressed siblings. */
@@ -33,38 +33,15 @@ export const downloadCost = (bytes: number, size = bytes, tokenBytes = DOWNLOAD_
 export const isDated = ({ bucket, parameters }: Pick<Route, 'bucket' | 'parameters'>): boolean =>
   bucket === 'download' && parameters === undefined;
 
-export interface IdParameter {
+/** A parameter in a path (see keys.ts). In every template, the name of any but an id is its type. */
+export interface PathParameter {
   readonly name: string;
   readonly in: 'path';
-  readonly type: 'id';
+  readonly type: 'id' | 'prefix' | 'platform_id' | 'asset';
   readonly description: string;
 }
 
-/** A prefix of a hash (see keys.ts). In every template its name is `prefix`. */
-export interface PrefixParameter {
-  readonly name: 'prefix';
-  readonly in: 'path';
-  readonly type: 'prefix';
-  readonly description: string;
-}
-
-/** An id of the platform that is plain (see keys.ts). In every template its name is `platform_id`. */
-export interface PlatformIdParameter {
-  readonly name: 'platform_id';
-  readonly in: 'path';
-  readonly type: 'platform_id';
-  readonly description: string;
-}
-
-/** The name of an asset without its extension. In every template its name is `asset`. */
-export interface AssetParameter {
-  readonly name: 'asset';
-  readonly in: 'path';
-  readonly type: 'asset';
-  readonly description: string;
-}
-
-export interface IntegerParameter {
+interface QueryParameter {
   readonly name: string;
   readonly in: 'query';
   readonly type: 'integer';
@@ -74,8 +51,7 @@ export interface IntegerParameter {
   readonly description: string;
 }
 
-export type Parameter =
-  IdParameter | PrefixParameter | PlatformIdParameter | AssetParameter | IntegerParameter;
+export type Parameter = PathParameter | QueryParameter;
 
 /** A URL template and the template of the files it serves; both use `{parameter}`. */
 export interface Route {
@@ -86,7 +62,7 @@ export interface Route {
   /** The limit that a request counts against; a download counts against `api` as well. */
   readonly bucket: Bucket;
   readonly type: string;
-  /** What a CDN can purge it by, together with others; its class by default. */
+  /** The tag by which a CDN can purge it together with others; its class by default. */
   readonly tag?: string;
   readonly description: string;
   /** What the OpenAPI description calls its operation; `get` and its name by default. */
@@ -97,11 +73,11 @@ export interface Route {
   /** The detail of a 404 for a valid URL without a file, with parameters in braces. */
   readonly absent?: string;
   /**
-   * The tables and columns of the register that it publishes. If a register measures none of them,
-   * the route keeps its URL and has no files. Missing if it depends on none.
+   * The tables and columns of the register that the route publishes. If a register measures none of
+   * them, the route keeps its URL and has no files. Missing if it depends on none.
    */
   readonly measures?: readonly string[];
-  /** What each of them adds, for a register that measures only some. */
+  /** What each of `measures` adds, for a register that measures only some. */
   readonly contents?: Readonly<Record<string, string>>;
   readonly without?: Without;
   /**
