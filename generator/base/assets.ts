@@ -4,13 +4,13 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { PROJECT_FOLDER } from './package.js';
 
-export interface Asset {
+interface Asset {
   /** URL path. */
   readonly path: string;
   readonly body: string | Buffer;
 }
 
-/** As `bundle.ts` leaves them. */
+/** Where `bundle.ts` writes the assets. */
 export const ASSETS_FOLDER = join(PROJECT_FOLDER, 'build/assets');
 /** URL paths by route name. */
 export const MANIFEST = join(ASSETS_FOLDER, 'manifest.json');
@@ -39,14 +39,14 @@ function readAssets(): ReadonlyMap<string, Asset> {
   }
 }
 
-/** These keep fixed names, where browsers and other sites look for them. */
+/** Assets with fixed names, by which browsers and other sites look for them. */
 export const FIXED = ['favicon.svg', 'favicon.ico', 'preview.png'] as const;
 export const favicon = (): Buffer => read('favicon.svg');
 export const faviconForOldBrowsers = (): Buffer => read('favicon.ico');
-/** Shown where somebody links to a page; 1200 by 630 pixels. */
+/** The picture in previews of links to a page; 1200 by 630 pixels. */
 export const preview = (): Buffer => read('preview.png');
 
-/** By route: the typed client and the scripts that keep a copy, for those who know no more than the URL of the service. */
+/** By route: the typed client and the scripts that keep a copy, for those who know only the URL of the service. */
 export const CLIENT_FILES = {
   client: 'client.ts',
   'client-changes': 'changes.ts',
@@ -56,6 +56,6 @@ export const CLIENT_FILES = {
 export const clientFiles = (): readonly { readonly route: string; readonly body: Buffer }[] =>
   Object.entries(CLIENT_FILES).map(([route, name]) => ({ route, body: read(name) }));
 
-/** The chart in pages of others: a script that makes an object of this name, to which it is told the register. */
+/** The chart for pages of other sites: the script, and the global object that it defines. */
 export const EMBED = { file: 'embed.js', object: 'registerChart' } as const;
 export const embedScript = (): Buffer => read(EMBED.file);

@@ -1,6 +1,6 @@
-/** What somebody may have meant by a word that is unknown. */
+/** Finds the word that was probably meant by an unknown one. */
 
-/** Of two words, how many letters differ at most for one to be a misspelling of the other. */
+/** The share of letters in which a misspelling may differ from a word. */
 const MOST_DIFFERENT = 0.5;
 
 /**

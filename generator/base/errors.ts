@@ -83,14 +83,14 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** These break lines, control a terminal, or turn the direction of what follows. */
+/** Characters that break lines, control a terminal, or turn the direction of the text after them. */
 const STEERING = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
 
 /** Escapes what would break a line or control a terminal. */
 export const onOneLine = (text: string): string =>
   text.replaceAll(STEERING, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** Whether a user asked to stop, and waits. */
+/** Whether an error says that a user asked to stop. */
 export const isInterrupt = (error: unknown): boolean =>
   error instanceof Failure && error.exitCode === EXIT.interrupted;
 

@@ -24,7 +24,7 @@ const INSTANT_MS = 100;
 /** The cause of a Failure if another process has the lock. */
 const heldLock = z.object({
   file: z.string(),
-  /** Its pid, as far as it is known. */
+  /** The pid of that process, or `unknown`. */
   process: z.string(),
 });
 type HeldLock = z.infer<typeof heldLock>;
@@ -126,8 +126,8 @@ const isBusy = (error: unknown): error is Failure => error instanceof Failure &&
 /**
  * Creates the file, or closes it to others: whoever can read a file can keep it locked.
  *
- * HAZARD: whoever may write in its folder can put a link there afterwards; nothing is written to what
- * that leads to.
+ * HAZARD: whoever may write in its folder can put a link there afterwards; nothing is written through
+ * that link.
  */
 function requirePrivate(file: string): void {
   const found = lstatSync(file, { throwIfNoEntry: false });
@@ -141,7 +141,7 @@ function requirePrivate(file: string): void {
     }
   } else if (!found.isFile())
     throw Failure.environment(`lock "${file}" is not a regular file: remove it, and run this again`);
-  // Closing a descriptor of it would drop a lock that this process has.
+  // By its path: closing a descriptor of the file would drop a lock that this process has.
   else if ((found.mode & 0o077) !== 0) makePrivate(dirname(file), file);
 }
 

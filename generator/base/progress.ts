@@ -28,14 +28,14 @@ const LINE_MS = 5000;
 const LONG_MS = 2000;
 
 /** How a process handles the request to stop. */
-export interface Stop {
+interface Stop {
   /** Its reason becomes the error. */
   readonly signal: AbortSignal;
   /** Does work during which signals have their default effect: to end the process. */
   readonly unheard?: <T>(work: () => T | Promise<T>) => Promise<T>;
 }
 
-/** Yields to the event loop at intervals, and then updates the display, of which there is none here. */
+/** Yields to the event loop at intervals, and then updates the display, which subclasses have. */
 class Paced implements Progress {
   readonly #stop: Stop;
   protected readonly write: (line: string) => void;
@@ -100,8 +100,8 @@ const CLEAR_TO_END = '\u001b[K';
 const BAR_LENGTH = 40;
 
 /** A terminal, as process.stderr is. */
-export interface Screen {
-  /** 0 where it does not say how wide it is. */
+interface Screen {
+  /** 0 if the width is not known. */
   readonly columns: number;
   write(text: string): unknown;
 }
@@ -166,7 +166,7 @@ class Bar extends Paced {
 
 class PlainLines extends Paced {
   #lineAt = 0;
-  /** What was done at the last line. */
+  /** The steps that were done at the last line. */
   #shown = 0;
 
   override note(line: string): void {

@@ -1,10 +1,10 @@
-/** How pages show whose they are: accent colours, logo, links to the imprint and the privacy notice. */
+/** The operator's brand on pages: accent colours, logo, links to the imprint and the privacy notice. */
 import { closest } from '../base/closest.js';
 import { PAPER, channels } from './accent.js';
 import type { Mistake, OperatorFile } from './operator-file.js';
 import { contentOf, generatedFile, type SiteFile } from './site-files.js';
 
-/** How much of the accent is in the background of what is marked. */
+/** The share of the accent in the background of marked elements. */
 const SOFT = 0.12;
 
 const softened = (accent: string, paper: string): string => {
@@ -32,7 +32,7 @@ export interface Brand {
   /** The path of a style sheet. */
   readonly style: string | undefined;
   readonly logo: Logo | undefined;
-  /** What every page links to, with the text of the link. */
+  /** The links on every page. */
   readonly legal: readonly (readonly [url: string, name: string])[];
 }
 

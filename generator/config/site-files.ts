@@ -101,16 +101,16 @@ export const routesOf = (files: readonly SiteFile[]): readonly Route[] => [
   ...files.flatMap(({ route }) => (ROUTES.includes(route) ? [] : route)),
 ];
 
-/** Routes that keep their name, URL and headers where a file of the operator takes the place of ours. */
+/** Routes that a file of the operator may replace. They keep their name, URL and headers. */
 const REPLACEABLE: ReadonlySet<string> = new Set(['front-page', 'robots']);
 
-/** The routes in whose place the operator has a file, by their name. */
+/** The names of the routes that files of the operator replace. */
 export const replacedBy = (files: readonly SiteFile[]): ReadonlySet<string> =>
   new Set(files.flatMap(({ route: { name } }) => (REPLACEABLE.has(name) ? name : [])));
 
 /**
  * The files below a folder, sorted by path, with their routes.
- * @param others what is published with them
+ * @param others files that are published as well
  * @throws Failure usage: some can't be published (all are named); environment: the folder is
  * unreadable
  */
@@ -175,19 +175,19 @@ function* entriesBelow(
   }
 }
 
-/** What is wrong with a text; the header of the response says that it is UTF-8, or we read it as that. */
+/** What is wrong with a file that is served or read as UTF-8. */
 const problemOfText = (path: string, file: string): string | undefined =>
   /charset=utf-8|^image\/svg/.test(routeOf(path).type)
     ? notUtf8(readable(file, (name) => readFileSync(name)))
     : undefined;
 
-/** Where files come from that an operator may expect to write. */
+/** How files are made that operators may expect to write themselves. */
 const ORIGINS: ReadonlyMap<string, string> = new Map([
   ['security-contact', 'made from "contact" of the operator file'],
   ['api-catalog', 'made from "base_url" and "licence" of the operator file'],
 ]);
 
-/** What a file can't be published next to; undefined if there is nothing. */
+/** What a file collides with; undefined if nothing. */
 function collisionOf(path: string, others: ReadonlySet<string>, table: readonly Route[]): string | undefined {
   const suffix = SIBLING_SUFFIXES.find((each) => path.endsWith(each));
   const document = suffix && path.slice(0, -suffix.length);

@@ -1,6 +1,6 @@
 /**
- * Covers the tables of a register for all queries of a connection: what the contract lets it lack is
- * supplied, and texts are read as SQLite stores them.
+ * Covers the tables of a register for all queries of a connection: what the contract lets a register
+ * lack is supplied, and texts are read as SQLite stores them.
  */
 import { TABLES, type Table } from '../schema/schema.js';
 import { withHistories } from '../schema/measured.js';
@@ -9,7 +9,7 @@ import { isSqliteError, type Database } from '../base/sqlite/sqlite.js';
 import { name } from './sql.js';
 
 /** The type of a column in a STRICT table. */
-export const sqlType = ({ type }: Column): 'INTEGER' | 'TEXT' =>
+const sqlType = ({ type }: Column): 'INTEGER' | 'TEXT' =>
   ['text', 'time', 'date', 'enum'].includes(type) ? 'TEXT' : 'INTEGER';
 
 /**
@@ -47,7 +47,7 @@ function coverTable(
   found: readonly string[] | undefined,
   columnsAbsent: readonly string[],
 ): readonly string[] {
-  // What can't be read, or must not be absent, is for the check to report.
+  // The check reports what can't be read, or must not be absent.
   if (found === undefined) return [];
   const present = new Set(
     found

@@ -32,7 +32,7 @@ interface CheckQuery {
 const STEPS: readonly CheckQuery[] = [...TABLES.map(valuesStep), ...ROW_RULES.map(rowsStep)];
 
 /** Runs a step, by its index; the step may wait before it starts. */
-export type StepRunner = (step: number, onStart: () => void) => Promise<CheckReport>;
+type StepRunner = (step: number, onStart: () => void) => Promise<CheckReport>;
 
 /**
  * Checks every table, column, value and history of the register against the contract.

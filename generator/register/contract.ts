@@ -118,7 +118,7 @@ export function columnRules(table: Table): ColumnRule[] {
         expected: `not later than ${column.notAfter}`,
       });
     }
-    // Such as `last_measured_at`, and not a time that the platform says.
+    // Times such as `last_measured_at`, as opposed to those that the platform states.
     if (column.type === 'time' && column.name.endsWith('measured_at')) {
       rules.push({
         column: column.name,
@@ -140,7 +140,7 @@ export function columnRules(table: Table): ColumnRule[] {
   });
 }
 
-/** Of a history, what was not read is no row. */
+/** The hint for NULL in a history, where a value that was not read is no row. */
 const unread = ({ key }: Table, { name: column, type }: Column): string | undefined =>
   key.length > 1 && !['id', 'ordinal', 'time'].includes(type)
     ? `what was not read is no row: leave it out, by WHERE ${column} IS NOT NULL`
@@ -155,8 +155,8 @@ export const isUtf8 = (sql: string): string => `is_utf8(CAST(coalesce(${sql}, ''
 
 /**
  * A value as a single line of text for `shorten` in findings.ts: texts as JSON, which escapes
- * control characters and does not stop at a NUL; invalid UTF-8 as a blob. Of one that is longer than
- * any may be, only the beginning: the whole may be more than JavaScript can hold.
+ * control characters and does not stop at a NUL; invalid UTF-8 as a blob. A text that is too long is
+ * cut, since the whole may be more than JavaScript can hold.
  */
 export const asText = (sql: string): string =>
   `CASE WHEN ${isTooLong(sql)} THEN ${inFull(`substr(${sql}, 1, ${SHOWN_OF_LONG})`)} ELSE ${inFull(sql)} END`;

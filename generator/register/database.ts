@@ -21,7 +21,7 @@ export const SAMPLE_ID = 0x53414d50;
 const BUSY_TIMEOUT_MS = 5000;
 
 const SQLITE_MAGIC = 'SQLite format 3\0';
-/** The last byte of an SQLite file's header that is read here: 2 if the file is in WAL mode. */
+/** The place of the read version in an SQLite file's header, which is 2 in WAL mode. */
 const READ_VERSION_AT = 19;
 const WAL = 2;
 
@@ -48,7 +48,7 @@ export class Register {
     this.#measured = new Measured(this.#absent);
   }
 
-  /** What the register doesn't measure, and all queries find empty (see absent.ts). */
+  /** What the register doesn't measure, which all queries find empty (see absent.ts). */
   get absent(): readonly string[] {
     return this.#absent;
   }
@@ -67,7 +67,7 @@ export class Register {
     return timeAt(this.#clock.getTime());
   }
 
-  /** The last time that can have been measured by then. */
+  /** The last time that can have been measured when the state was read. */
   get latestTime(): string {
     return latestAt(this.#clock);
   }
@@ -150,7 +150,7 @@ export class Register {
     return (...asked) => translated(this.file, () => statement.get(...asked));
   }
 
-  /** Starts a new read transaction, which sees the register's current state. @param clock what it says now */
+  /** Starts a new read transaction, which sees the register's current state. @param clock the time now */
   restartRead(clock: Date): void {
     this.#clock = clock;
     translated(this.file, () => {
@@ -179,7 +179,7 @@ export class Register {
     );
   }
 
-  /** Replaces lists of this connection, as by those of another one at the same state. */
+  /** Replaces exclusions of this connection by those of another one at the same state. */
   exclude(exclusions: Exclusions): void {
     translated(this.file, () => {
       for (const [list, values] of Object.entries(exclusions)) {
@@ -213,7 +213,7 @@ export type Exclusions = Readonly<Record<string, readonly unknown[]>>;
 
 /**
  * Prepares read transactions. The state of one is that of its first read, of the contract version.
- * @returns begins one, and returns what the register lacks; it is supplied until the end
+ * @returns a function that begins one, and returns what the register lacks and is supplied until its end
  */
 function transactions(
   database: Database,
@@ -284,7 +284,7 @@ export function translated<T>(file: string, action: () => T): T {
   }
 }
 
-/** What to do about a register that can't be read, by the primary code of SQLite. */
+/** What to do about a register that can't be read, by SQLite's primary result code. */
 const REMEDIES: Readonly<Record<string, string>> = {
   SQLITE_PROTOCOL: 'try again',
   SQLITE_FULL:
@@ -298,7 +298,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
 function failureOf(file: string, error: unknown): unknown {
   if (!isSqliteError(error)) return error;
   const { code } = error;
-  // It may quote a name, which may have anything in it.
+  // The message may quote a name, which may have any character in it.
   const message = onOneLine(error.message);
   const primary = primaryCode(code);
   const register = `register "${file}"`;

@@ -14,7 +14,7 @@ export interface BrokenRow {
   readonly record?: string;
 }
 
-/** What is wrong with a table or column; rows of a table and column that break the same rule. */
+/** What is wrong with a table or column: all its rows that break one rule. */
 export interface Finding {
   readonly table: string;
   /** The column, or several with commas; null if the table itself is meant. */
@@ -23,7 +23,7 @@ export interface Finding {
   readonly expected: string;
   /** What to do about it; null if the cause is not known. */
   readonly hint: string | null;
-  /** How many places: rows, or keys that several rows have. */
+  /** The number of places: rows, or keys that several rows share. */
   readonly count: number;
   /** At most `SHOWN_EXAMPLES` of them. */
   readonly examples: readonly BrokenRow[];
@@ -50,12 +50,12 @@ export const SHOWN_EXAMPLES = 3;
 export const isPublishable = ({ total, skippable }: CheckReport, skipInvalid: boolean): boolean =>
   total === 0 || (skipInvalid && skippable);
 
-/** Collects findings. Its memory depends on the number of rules, not on that of broken rows. */
+/** Collects findings, in memory that depends on the number of rules and not of broken rows. */
 export class Findings {
   readonly #findings = new Map<string, Finding>();
   #skippable = true;
 
-  /** Adds a place. @param skippable whether the rest can be published without its record */
+  /** Adds a place where a rule is broken. @param skippable whether the rest can be published without its record */
   add(
     { table, column, expected, what = 'broken', hintFor }: Broken,
     skippable: boolean,
@@ -134,7 +134,7 @@ export interface Warning {
   readonly examples: readonly string[];
 }
 
-/** Warns of the rows that a FROM clause has, if there are any. It yields the columns of the key. */
+/** Warns of the rows that a FROM clause yields, with the columns of the key, if there are any. */
 export function warningOf(
   register: Register,
   { name: table, key }: Pick<Table, 'name' | 'key'>,

@@ -81,16 +81,16 @@ export interface View {
   readonly guesses: ReadonlyMap<string, readonly Guess[]>;
   /** The time by which the rows of a history are in order. */
   readonly time: Guess | undefined;
-  /** The index that it needs. */
+  /** Statements for the index that the view needs. */
   readonly after: readonly string[];
 }
 
-/** The maintainer's own tables or views, by that of the contract, where they are not to be guessed. */
+/** The tables or views that the maintainer names, instead of a guess, by the table of the contract. */
 export type Named = Readonly<Record<string, string>>;
 
 export class Guesses {
   readonly #database: Database;
-  /** All of them; and those that may be guessed. */
+  /** All sources, and those that may be guessed. */
   readonly #all: readonly Source[];
   readonly #sources: readonly Source[];
   readonly #named: Named;
@@ -163,11 +163,11 @@ export class Guesses {
     const taken = new Set(source === records && refers.length > 1 ? [] : [...sole, ...refers]);
     const [key, order] = table.key;
     const number = key === undefined ? undefined : this.#fit(key, source, one);
-    // What has only a part of a key may belong to several records.
+    // A row with only a part of a key may belong to several records.
     const isWhole = refers.length === keyOf(records).length;
     const own = ids === undefined ? (number?.sql ?? k[0] ?? 'NULL') : `${ids}.id`;
     const id = { sql: isWhole ? own : 'NULL', own: one };
-    // What is required takes its column first: the last reading is not the first as well.
+    // Required columns choose first, so that the time of the last reading is not that of the first as well.
     for (const column of table.columns.toSorted((a, b) => Number(a.nullable) - Number(b.nullable))) {
       const found = column === key ? [{ ...id, isSure: true }] : this.#guesses(table, column, source, taken);
       guesses.set(column.name, found);
@@ -250,7 +250,7 @@ export class Guesses {
     ].toSorted((a, b) => Number(b.isSure) - Number(a.isSure));
   }
 
-  /** What follows from keys: the id of the platform, and who an owner is. */
+  /** Values that follow from keys: the id of the platform, and the id and name of an owner. */
   #lookedUp(column: Column, source: Source): readonly Guess[] {
     const users = this.#records.get('user');
     const [key, ...others] = source.key;
@@ -267,7 +267,7 @@ export class Guesses {
     return owner === undefined ? [] : this.#value(recordTable(user), wanted, source, owner);
   }
 
-  /** What the newest row of a series of readings says of its record. */
+  /** The value in the newest row of a series of readings of the record. */
   #latest(table: Table, { name: column }: Column, source: Source): readonly Guess[] {
     const resource = RESOURCES.find(({ plural }) => plural === table.name);
     const history = resource?.histories.find(({ order }) => order.type === 'time');
@@ -276,7 +276,7 @@ export class Guesses {
     return this.#value(historyTable(resource, history), column, source, key);
   }
 
-  /** A value of the view of another table, of its newest row with the key that is in a column of this one. */
+  /** A value from the view of another table: of the newest row whose key is in a column of this table. */
   #value(table: Table, column: string | undefined, source: Source, own: string): readonly Guess[] {
     const view = table.columns.some((each) => each.name === column) ? this.viewOf(table) : undefined;
     const [value] = view?.guesses.get(column ?? '') ?? [];
@@ -374,7 +374,7 @@ export class Guesses {
     return values === 0 ? undefined : first;
   }
 
-  /** A column that has the name, but not the values; those of a list of words are there to be replaced. */
+  /** A column whose name fits, but not its values. A list of words is written out, to be replaced. */
   #unfit({ type }: Column, source: Source, own: string): readonly Guess[] {
     const [values, cases] = this.#row(
       `SELECT count(*), CASE WHEN max(octet_length(v)) <= ${LONGEST_WORD} THEN group_concat(' WHEN ' || quote(v) || ' THEN NULL', '') END` +
@@ -403,18 +403,18 @@ export class Guesses {
     return `${/^(?:id|k\d*)$/i.test(own) ? `${this.#identifier(source.name)}.` : ''}${this.#identifier(own)}`;
   }
 
-  /** A time that sorts: as it is kept, if that does. */
+  /** An expression that sorts by a time: the column itself, unless its values don't sort. */
   #sortable({ sql, own }: Guess): string {
     return sql.includes('substr(') ? sql : this.#identifier(own);
   }
 
-  /** A number, and maybe a text. */
+  /** The first row of a query for a number, and perhaps a text. */
   #row(sql: string): readonly [number, (string | null)?] {
     return this.#database.prepare<[], [number, string | null]>(sql).raw(true).get() ?? [0];
   }
 }
 
-/** The table of the contract itself, if it has what it must. */
+/** The table of the contract itself, if it has all required columns. */
 const keptBy = ({ name: table, columns }: Table, sources: readonly Source[]): Source | undefined =>
   sources.find(
     (source) =>
@@ -423,7 +423,7 @@ const keptBy = ({ name: table, columns }: Table, sources: readonly Source[]): So
       columns.every((column) => column.nullable || source.columns.includes(column.name)),
   );
 
-/** The table that is called like the records of a kind, and has a key. */
+/** The table that is named like the records of a kind, and has a key. */
 const recordsLike = (plural: string, sources: readonly Source[]): Source | undefined =>
   ranked(
     // A key of several columns without an id is that of a relation.
@@ -431,7 +431,7 @@ const recordsLike = (plural: string, sources: readonly Source[]): Source | undef
     (own) => rankOfTable(plural, own.name),
   )[0];
 
-/** Of a record, a reading is a measurement as well: the later one of both times. */
+/** A reading measures its record as well, which was therefore measured at the later of both times. */
 function laterOf(called: readonly Guess[], [latest]: readonly Guess[]): readonly Guess[] {
   const own = called.find(({ isSure }) => isSure);
   if (own === undefined || latest === undefined) return [];

@@ -20,7 +20,7 @@ const DATE = /^'\d{4}-\d\d-\d\d'$/;
 const WORDS = ['true false', 'yes no', 't f', 'y n', 'on off'].map((pair) => pair.split(' '));
 
 /** How to turn a value into what the contract expects. */
-export interface Conversion {
+interface Conversion {
   /** What the value is. */
   readonly is: string;
   readonly sql: string;

@@ -71,7 +71,7 @@ export interface Population {
 }
 
 /** Totals of a history. */
-export interface HistoryCounts {
+interface HistoryCounts {
   readonly history: History;
   readonly entries: number;
   /** Entries beyond the first of each record; undefined for readings, which are not changes. */
@@ -87,16 +87,16 @@ export interface Overview {
 }
 
 /** The rows of a table, and the records they belong to. */
-export interface RowCounts {
+interface RowCounts {
   readonly rows: number;
   readonly records: number;
 }
 
 /** The rows of histories, by table. */
-export type Counted = ReadonlyMap<string, RowCounts>;
+type Counted = ReadonlyMap<string, RowCounts>;
 
 /** A kind without the counts of its histories. */
-export type MeasuredRecords = Omit<Population, 'histories'>;
+type MeasuredRecords = Omit<Population, 'histories'>;
 
 export function populationOf(
   populations: readonly Population[],

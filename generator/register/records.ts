@@ -13,7 +13,7 @@ import { HistoryCursor, NO_ENTRIES, type ListedEntries } from './history-cursor.
 import { exclusion, historyQuery, name, objectOf, recordsQuery, type PlainField, type Scope } from './sql.js';
 
 /** A document of a record. */
-export interface RecordDocument {
+interface RecordDocument {
   readonly route: string;
   /** The record's id. */
   readonly key: number;

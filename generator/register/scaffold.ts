@@ -29,7 +29,7 @@ export function scaffold(file: string, named: Named = {}): readonly string[] {
   return translated(file, () => {
     const database = openDatabase(file, { readonly: true, fileMustExist: true });
     try {
-      // Whether a time is one to come is for `check` to say.
+      // Whether a time is in the future is for `check` to say.
       addFunctions(database, () => '9999-12-31T23:59:59Z');
       const columnsIn = columnReader(database);
       const all = sourcesIn(database, columnsIn);
@@ -91,7 +91,7 @@ function sourcesIn(database: Database, columnsIn: ColumnReader): readonly Source
 
 const isContract = (name: string): boolean => TABLES.some((table) => table.name === name.toLowerCase());
 
-/** What of a source can be written; nothing if its own name can't. */
+/** The columns of a source whose names can be written; nothing if its own name can't be. */
 function plainOf(source: Source): readonly Source[] {
   const { name, columns, key } = source;
   return isPlain(name)
@@ -142,7 +142,7 @@ function staffLines(source: Source): readonly string[] {
     : [`${source.name} looks like accounts of staff (${secrets.join(', ')}): nothing is drafted from it.`];
 }
 
-/** What to do about a table that has the name of one of the contract, and is another. */
+/** What to do about a table that has the name of a table of the contract, but holds something else. */
 const renaming = ({ name }: Table, first: string): readonly string[] =>
   [
     `${first} publish a copy`,
@@ -188,10 +188,10 @@ function lineOf(column: Column, guesses: readonly Guess[], comma: string): strin
   return `  ${line.padEnd(WIDTH)} ${comment(`${meaning(column)}${isInUtc ? ' Taken as UTC.' : ''}${remark}`)}`;
 }
 
-/** Where comments begin, if a line is no longer. */
+/** The column in which comments begin, unless a line is longer. */
 const WIDTH = 38;
 
-/** The columns that a table or view lacks. It is left alone, so its maintainer adds them. */
+/** The columns that a table or view lacks, for its maintainer to add: the table itself is left alone. */
 function columnsOf(table: Table, found: readonly string[], isTable: boolean): readonly string[] {
   const present = new Set(found.map((column) => column.toLowerCase()));
   const columns = found.length === 0 ? [] : table.columns.filter(({ name }) => !present.has(name));
@@ -228,7 +228,7 @@ const typeOf = ({ type, values = [] }: Column): string =>
 
 const DECLARED = `PRAGMA user_version = ${CONTRACT_VERSION};`;
 
-/** Declares the database to be a register, unless somebody may need its number. */
+/** Declares the database to be a register, unless other software may need its user_version. */
 const footer = (version: number): readonly string[] =>
   version === 0 || version === CONTRACT_VERSION
     ? [DECLARED]

@@ -12,7 +12,7 @@ const MANY = 0.1;
 const FEW = 3;
 
 /** The rows of each table that is measured. */
-export type RowsByTable = Readonly<Record<string, number>>;
+type RowsByTable = Readonly<Record<string, number>>;
 
 export const countRows = (register: Register): RowsByTable =>
   Object.fromEntries(
@@ -57,7 +57,7 @@ const unfitHistories = (counts: RowsByTable, register: Register): readonly Warni
 const ID_OF_WITHHELD = { name: WITHHELD.name, key: WITHHELD.key.filter((column) => column.name === 'id') };
 
 /** Finds ids in the list of withheld records that have no record. They may be mistyped. */
-export const unknownWithheld = (register: Register): readonly Warning[] =>
+const unknownWithheld = (register: Register): readonly Warning[] =>
   RESOURCES.filter(({ plural }) => register.measured.has(plural)).flatMap(({ kind, plural }) => {
     const ids = `SELECT id FROM ${name(WITHHELD.name)} WHERE kind = ${literal(kind)}`;
     // A view may be slow to search, so it is read once.

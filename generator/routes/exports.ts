@@ -47,7 +47,7 @@ const documentsFile = (route: string, description: string, measures?: readonly s
   ...(measures && { measures }),
 });
 
-/** The documents of each route by record id, in a file each; by the name of that route. */
+/** The files with all documents of a route by record id, by the name of that route. */
 export const DOCUMENTS: ReadonlyMap<string, BulkFile> = new Map(
   RESOURCES.flatMap((resource) =>
     documentsOf(resource).map(({ route }) => [
@@ -68,7 +68,7 @@ export function documentsFileOf(route: string): BulkFile {
   return file;
 }
 
-/** All other documents, of which these files and their descriptions are none. */
+/** All other documents, apart from the downloads and their descriptions. */
 export const OTHER_DOCUMENTS = documentsFile(
   'other',
   'Every other document of the API, the feeds, and the files of the operator: a line has path, sha256,' +
@@ -93,7 +93,7 @@ export const DATABASE: BulkFile = {
   description: 'Every table as one SQLite database, with keys, and with the meaning of each column',
 };
 
-/** The same before compression, of which programs read parts by Range. */
+/** The same database uncompressed, for programs that read parts of it by Range. */
 export const PLAIN_DATABASE: BulkFile = {
   name: 'register.sqlite',
   route: 'download-register-sqlite-plain',

@@ -69,7 +69,7 @@ const LIFETIMES: Readonly<Record<CacheClass, Headers>> = {
   asset: kept('max-age=31536000, immutable', 'public, max-age=31536000, immutable'),
 };
 
-/** What a CDN purges by, for those that read one header and those that read the other. */
+/** The headers with the tag by which a CDN purges: each CDN reads one of them. */
 export const TAG_HEADERS = ['Cache-Tag', 'Surrogate-Key'] as const;
 
 /** The headers of a route's content that others of its class don't have. */

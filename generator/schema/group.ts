@@ -29,7 +29,7 @@ const ownerState = oneOf(
 );
 
 /** A value of `owner_state`, and what it means along with each kind of `owner`. */
-export interface OwnerCase {
+interface OwnerCase {
   readonly state: 'owned' | 'none' | null;
   /** Along with an object; null if the register may not hold it. */
   readonly object: string | null;

@@ -45,7 +45,7 @@ export class Measured {
 export const measuredKinds = (measured: Measured): readonly Resource[] =>
   RESOURCES.filter(({ plural }) => measured.has(plural));
 
-/** What a field of a resource is made of; undefined for one that every register has. */
+/** The sources of a field of a resource; undefined for a field that every register has. */
 function sourcesOf(field: Field, { plural, histories }: Resource): readonly string[] | undefined {
   switch (field.is) {
     case 'column':
@@ -86,13 +86,13 @@ export function absenceOf(sources: readonly string[], measured: Measured): strin
   return `${enumerated(things)} ${isColumn ? 'is' : 'are'} not measured by this register`;
 }
 
-/** The description without some of these sources. */
+/** The description of something for a register that lacks one of some sources. */
 export interface Without {
   readonly some: readonly string[];
   readonly description: string;
 }
 
-/** What is described as a whole, and otherwise if some of what it describes is not measured. */
+/** A description, and what becomes of it if some of its sources are not measured. */
 export interface Description {
   readonly description: string;
   readonly measures?: readonly string[];

@@ -10,13 +10,13 @@ export interface Word {
 /** By kind. A kind without an entry keeps its own name. */
 export type Words = Readonly<Partial<Record<Kind, Word>>>;
 
-/** What an operator says in other words than ours. */
-export interface Wording {
+/** The words of an operator, where they differ from those of this program. */
+interface Wording {
   readonly words?: Words;
   readonly priceUnit?: string;
 }
 
-/** Names the kinds in a sentence of ours as the operator does. */
+/** Puts the words of the operator into a sentence of this program. */
 export type InWords = (sentence: string) => string;
 
 const OURS: Readonly<Record<Kind, Word>> = {
