@@ -69,7 +69,8 @@ export function createApp({ snapshots, metrics, isTrusted, shared, clock, log }:
       const refusedDownload = await limits.takeDownload(request, response);
       if (refusedDownload !== undefined) return write(request, response, refuse(request, refusedDownload));
     }
-    // A file that is streamed may have been replaced since it was described.
+    // A file that is streamed may have been replaced since it was described. HAZARD: its cost stays
+    // taken, even if the new file has another size, or the response is now a 304, 412 or 416.
     while (answer.stream !== undefined && request.method !== 'HEAD') {
       if (await writeStream(response, answer, answer.stream)) return;
       answer = respond(request);
