@@ -119,47 +119,51 @@ function readTwice(register: Register): CheckReport {
   const found = new Findings();
   const views = register.rows<[string]>(`SELECT lower(name) FROM main.sqlite_schema WHERE type = 'view'`);
   const known = new Set([...views].flat());
-  for (const table of TABLES.filter((each) => known.has(each.name) && !register.absent.includes(each.name))) {
-    const [key, columns] = [namesOf(table.key), namesOf(table.columns)];
-    const [first = ''] = key;
-    const read = (which: string, most: number): string[][] => {
-      const rows: string[][] = [];
-      const startedAt = performance.now();
-      const sql =
-        `SELECT ${[...key, ...columns].map((each) => asText(name(each))).join(', ')}, quote(${name(first)})` +
-        ` FROM ${name(table.name)} ${which}`;
-      for (const row of register.rows<string[]>(sql)) {
-        rows.push(row);
-        if (performance.now() - startedAt > most) break;
-      }
-      return rows;
-    };
-    reading(table, found, () => {
-      const once = read(`WHERE octet_length(${name(first)}) <= ${LONGEST_KEY} LIMIT ${SAMPLED}`, SAMPLED_MS);
-      const ids = once.map((row) => row.at(-1));
-      const again = new Map<string, string[]>();
-      const shared = new Set<string>();
-      for (const row of read(`WHERE ${name(first)} IN (${ids.join(', ')})`, Infinity)) {
-        const example = keyText(key, row);
-        if (again.has(example)) shared.add(example);
-        again.set(example, row);
-      }
-      for (const row of once) {
-        const example = keyText(key, row);
-        // Rows of one key may differ; that they share it is for the rule on keys to say.
-        if (shared.has(example)) continue;
-        const other = again.get(example);
-        const add = (column: string, value: string): void =>
-          found.add({ table: table.name, column, ...DIFFERS }, false, { key: example, value });
-        if (other === undefined) add(first, `${shorten(row[0])}, then nothing`);
-        for (const [index, column] of columns.entries()) {
-          const [value, then] = [row[key.length + index], other?.[key.length + index]];
-          if (other !== undefined && value !== then) add(column, `${shorten(value)}, then ${shorten(then)}`);
-        }
-      }
-    });
-  }
+  for (const table of TABLES.filter((each) => known.has(each.name) && !register.absent.includes(each.name)))
+    reading(table, found, () => compareReadings(register, table, found));
   return found.report();
+}
+
+function compareReadings(register: Register, table: Table, found: Findings): void {
+  const [key, columns] = [namesOf(table.key), namesOf(table.columns)];
+  const [first = ''] = key;
+  const read = (which: string, mostMs: number): string[][] => {
+    const rows: string[][] = [];
+    const startedAt = performance.now();
+    const sql =
+      `SELECT ${[...key, ...columns].map((each) => asText(name(each))).join(', ')}, quote(${name(first)})` +
+      ` FROM ${name(table.name)} ${which}`;
+    for (const row of register.rows<string[]>(sql)) {
+      rows.push(row);
+      if (performance.now() - startedAt > mostMs) break;
+    }
+    return rows;
+  };
+  const once = read(`WHERE octet_length(${name(first)}) <= ${LONGEST_KEY} LIMIT ${SAMPLED}`, SAMPLED_MS);
+  const ids = once.map((row) => row.at(-1));
+  const again = new Map<string, string[]>();
+  const shared = new Set<string>();
+  for (const row of read(`WHERE ${name(first)} IN (${ids.join(', ')})`, Infinity)) {
+    const example = keyText(key, row);
+    if (again.has(example)) shared.add(example);
+    again.set(example, row);
+  }
+  for (const row of once) {
+    const example = keyText(key, row);
+    // Rows that share a key may differ; the rule on keys reports them.
+    if (shared.has(example)) continue;
+    const other = again.get(example);
+    const add = (column: string, value: string): void =>
+      found.add({ table: table.name, column, ...DIFFERS }, false, { key: example, value });
+    if (other === undefined) {
+      add(first, `${shorten(row[0])}, then nothing`);
+      continue;
+    }
+    for (const [index, column] of columns.entries()) {
+      const [value, then] = [row[key.length + index], other[key.length + index]];
+      if (value !== then) add(column, `${shorten(value)}, then ${shorten(then)}`);
+    }
+  }
 }
 
 const namesOf = (columns: Table['columns']): readonly string[] => columns.map((column) => column.name);

@@ -180,25 +180,16 @@ export class Guesses {
       guesses.set(order.name, [{ ...time, sql }]);
     }
     const isText = guesses.get('platform_id')?.[0]?.sql.startsWith('CAST') !== true;
-    const numbered = k.map((_, index) => (k.length === 1 ? 'k' : `k${index + 1}`));
-    const keys =
-      k.length === 1
-        ? `k ${isText ? 'TEXT' : 'INTEGER'} UNIQUE NOT NULL`
-        : `${numbered.map((each) => `${each} NOT NULL`).join(', ')}, UNIQUE (${numbered.join(', ')})`;
-    const numbers = [
-      `CREATE TABLE IF NOT EXISTS ${ids} (id INTEGER PRIMARY KEY, ${keys});`,
-      `INSERT OR IGNORE INTO ${ids} (${numbered.join(', ')}) SELECT ${k.join(', ')} FROM ${as} ORDER BY ${k.join(', ')};`,
-    ];
+    const numbers = ids === undefined ? undefined : numbersOf(ids, as, k, isText ? 'TEXT' : 'INTEGER');
     const isHistory = source !== records;
     const required = table.columns.filter(({ nullable, name: column }) => !nullable && column !== key?.name);
     const measured = required.flatMap((column) => guesses.get(column.name)?.[0] ?? []);
-    const joined = k.map((own, index) => `${ids}.${numbered[index]} = ${as}.${own}`).join(' AND ');
     return {
       source,
       guesses,
       time: isHistory ? time : undefined,
-      before: ids === undefined || isHistory ? [] : numbers,
-      from: ids === undefined || !isWhole ? as : `${as} JOIN ${ids} ON ${joined}`,
+      before: numbers === undefined || isHistory ? [] : numbers.statements,
+      from: numbers === undefined || !isWhole ? as : `${as} JOIN ${ids} ON ${numbers.joined}`,
       notNull: [
         ...new Set(
           measured
@@ -412,6 +403,26 @@ export class Guesses {
   #row(sql: string): readonly [number, (string | null)?] {
     return this.#database.prepare<[], [number, string | null]>(sql).raw(true).get() ?? [0];
   }
+}
+
+/**
+ * The table that numbers keys: the statements that fill it, and the condition that joins it to a source.
+ * @param type of a key of one column
+ */
+function numbersOf(ids: string, source: string, key: readonly string[], type: 'TEXT' | 'INTEGER') {
+  const columns = key.map((_, index) => (key.length === 1 ? 'k' : `k${index + 1}`));
+  const declared =
+    key.length === 1
+      ? `k ${type} UNIQUE NOT NULL`
+      : `${columns.map((each) => `${each} NOT NULL`).join(', ')}, UNIQUE (${columns.join(', ')})`;
+  const own = key.join(', ');
+  return {
+    statements: [
+      `CREATE TABLE IF NOT EXISTS ${ids} (id INTEGER PRIMARY KEY, ${declared});`,
+      `INSERT OR IGNORE INTO ${ids} (${columns.join(', ')}) SELECT ${own} FROM ${source} ORDER BY ${own};`,
+    ],
+    joined: key.map((each, index) => `${ids}.${columns[index]} = ${source}.${each}`).join(' AND '),
+  };
 }
 
 /** The table of the contract itself, if it has all required columns. */
