@@ -4,19 +4,17 @@ import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } fr
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { changesSince, type Change, type Position } from '../../clients/typescript/changes.js';
 import { RegisterClient } from '../../clients/typescript/client.js';
-import { sumOfAll } from '../../generator/publish/lists.js';
 import { published } from '../support/build.js';
 import { inputs, snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
 import { has } from '../support/programs.js';
 import { startProxy } from '../support/proxy.js';
-import { changedBy, hashesOf, indexOf, manifestOf, sha256, stateOf } from '../support/published.js';
+import { changedBy, hashesOf, indexOf, manifestOf } from '../support/published.js';
 import { changeRegister, writeRegister, type Rows } from '../support/register.js';
-import { changeState, loseState } from '../support/state.js';
+import { loseState } from '../support/state.js';
 import { inState, pathsBelow, readTree } from '../support/tree.js';
 import { fields } from '../support/values.js';
 import { filesOf, run, scriptOf } from '../clients/python.js';
@@ -56,34 +54,42 @@ const aliasesIn = (out: string, kind = 'group'): string[] =>
   pathsBelow(join(out, 'api/v1', kind, 'platform'), (entry) => entry.isFile());
 const fileOf = (id: string): string => `api/v1/group/platform/${id}.json`;
 
+const inodeIn = (out: string, file: string): number => statSync(join(out, file)).ino;
+
 const REFUSED = ['a%20b', 'x.json', 'x.gz', 'x.br', 'x.html', `${LONG}x`];
 /** What begins with a dot is hidden, as everywhere. */
 const MISSING = ['Baker', 'baker', 'SECRET', 'nobody', '.hidden'];
+
+/** What is the same each time. */
+const lasting = ({ headers, body }: Answer): object => ({
+  body,
+  headers: { ...headers, date: '', ratelimit: '' },
+});
 
 /** What a server answers at paths with ids of the platform. */
 async function answersOf(base: string) {
   const send = sender(base);
   const get = (id: string): Promise<Answer> =>
-    send(`/api/v1/group/platform/${id}`, { headers: { 'accept-encoding': 'br' } });
+    send(`/api/v1/group/${id}`, { headers: { 'accept-encoding': 'br' } });
   const statuses: Record<string, number> = {};
-  for (const id of [...PLAIN, ...MISSING, ...REFUSED]) statuses[id] = (await get(id)).status;
-  const [record, alias] = [
-    await send('/api/v1/group/45', { headers: { 'accept-encoding': 'br' } }),
-    await get('long'),
-  ];
-  const { date: _, ...headers } = record.headers;
-  const { date: __, ...same } = alias.headers;
-  const problem = async (id: string) => fields(JSON.parse((await get(id)).body.toString()));
+  for (const id of [...PLAIN, ...MISSING, ...REFUSED]) statuses[id] = (await get(`platform/${id}`)).status;
+  const [record, alias] = [await get('45'), await get('platform/long')];
+  const detailOf = async (id: string) =>
+    fields(JSON.parse(String((await get(`platform/${id}`)).body))).detail;
   return {
     statuses,
-    isSame:
-      isDeepStrictEqual({ ...headers, ratelimit: '' }, { ...same, ratelimit: '' }) &&
-      alias.body.equals(record.body),
+    isSame: isDeepStrictEqual(lasting(alias), lasting(record)),
     coding: alias.headers['content-encoding'],
-    missing: (await problem('nobody')).detail,
-    refused: String((await problem('x.json')).detail).replace(/^platform_id "x.json": /, ''),
+    missing: await detailOf('nobody'),
+    refused: String(await detailOf('x.json')).replace(/^platform_id "x.json": /, ''),
   };
 }
+
+/** The files that say something of ids of the platform, but for the typed client, which all registers have. */
+const namedIn = (tree: string): string[] =>
+  [...readTree(tree)].flatMap(([file, { text }]) =>
+    file !== 'clients/client.ts' && /platform-id\b|\/platform\//.test(file + text) ? [file] : [],
+  );
 
 const ANSWERS = {
   statuses: Object.fromEntries<number>([
@@ -110,99 +116,44 @@ describe('a record by the id of the platform', () => {
     const plain = [...PLAIN, 'secret', 'long'].map((id) => `${id}.json`);
     expect(aliasesIn(out)).toEqual([...plain, 'long.json.br', 'long.json.gz'].toSorted());
     expect(aliasesIn(out, 'user')).toEqual(['1000069713101223618.json']);
-    for (const [index, id] of PLAIN.entries()) {
-      const [own, record] = [fileOf(id), `api/v1/group/${index + 1}.json`].map((file) =>
-        statSync(join(out, file)),
-      );
-      expect([own?.ino, own?.nlink]).toEqual([record?.ino, 2]);
-    }
+    for (const [index, id] of PLAIN.entries())
+      expect(inodeIn(out, fileOf(id))).toBe(inodeIn(out, `api/v1/group/${index + 1}.json`));
     for (const suffix of ['', '.gz', '.br'])
-      expect(statSync(join(out, `${fileOf('long')}${suffix}`)).ino).toBe(
-        statSync(join(out, `api/v1/group/45.json${suffix}`)).ino,
-      );
+      expect(inodeIn(out, fileOf('long') + suffix)).toBe(inodeIn(out, `api/v1/group/45.json${suffix}`));
     expect(readFileSync(join(out, fileOf('long')), 'utf8')).toContain('"self":"/api/v1/group/45"');
   });
 
-  it('follows its record in the list, which sha256sum reads, and counts once', () => {
-    const lists = inState(out, 'lists');
-    const lines = readFileSync(join(lists, 'group/0000000000000000.sha256'), 'utf8').split('\n');
-    const at = lines.findIndex((line) => line.endsWith('  api/v1/group/45.json'));
-    expect(lines[at + 1]).toBe(`${lines[at]?.slice(0, 64)}  ${fileOf('long')}`);
-    execFileSync('sh', ['-c', `cat "${lists}"/*/* | sha256sum -c --quiet`], { cwd: out });
-    const all = gunzipSync(readFileSync(join(out, 'downloads/documents.sha256.gz'))).toString();
-    expect(all).toContain(`${lines[at] ?? ''}\n${lines[at + 1] ?? ''}\n`);
-    const { files, bytes } = manifestOf(out).tree;
-    const names = pathsBelow(lists, (entry) => entry.name.endsWith('.sha256'))
-      .filter((name) => !/^(snapshot|change|feed-snapshots|former)/.test(name))
-      .flatMap((name) => readFileSync(join(lists, name), 'utf8').trimEnd().split('\n'))
-      .map((line) => line.slice(66))
-      .filter((file) => !file.includes('/platform/'));
-    expect([files, bytes]).toEqual([
-      names.length,
-      names.reduce((sum, file) => sum + statSync(join(out, file)).size, 0),
-    ]);
-  });
-
-  it('is in the index, OpenAPI and the documentation, with an example that works', () => {
-    const tree = readTree(out);
-    const textOf = (file: string): string => tree.get(file)?.text ?? '';
-    for (const file of [
-      'api/v1.json',
-      'api/v1/openapi.json',
-      'developers.html',
-      'developers/reference/groups.html',
-    ])
-      expect([file, textOf(file)]).toEqual([
-        file,
-        expect.stringContaining('/api/v1/group/platform/{platform_id}'),
-      ]);
+  it('is named in the index, OpenAPI and the documentation, unless a register has no ids of the platform', async () => {
+    const [bare, without] = [path('bare.sqlite'), path('without')];
+    writeRegister(bare, { groups: [{ id: 1 }] });
+    for (const table of ['groups', 'users', 'games', 'items'])
+      changeRegister(bare, `ALTER TABLE ${table} DROP COLUMN platform_id`);
+    await published({ register: bare, out: without });
+    // The description has the shape of /api/v1/lookup, with example values.
+    expect(namedIn(without)).toEqual(['api/v1/openapi.json', 'snapshot.json']);
+    expect(namedIn(out)).toEqual(
+      expect.arrayContaining(['api/v1.json', 'developers.html', 'developers/reference/groups.html']),
+    );
     // No game has such an id, but games might.
-    expect(textOf('api/v1.json')).toContain('/api/v1/game/platform/{platform_id}');
-    const routes = z.array(z.looseObject({ name: z.string() })).parse(manifestOf(out).routes);
-    expect(routes.find(({ name }) => name === 'group-by-platform-id')).toMatchObject({
+    expect(readFileSync(join(out, 'api/v1.json'), 'utf8')).toContain('/api/v1/game/platform/{platform_id}');
+    expect(manifestOf(out).routes.find(({ name }) => name === 'group-by-platform-id')).toMatchObject({
       example: `/api/v1/group/platform/${PLAIN[0]}`,
-      aliases: 'group',
     });
-    expect(textOf('developers/explorer.html')).toContain(`"example":"${PLAIN[0]}"`);
-    expect(textOf('developers/reference/groups.html')).toContain('not beginning with');
-  });
-
-  it('is named nowhere where a register has no ids of the platform', async () => {
-    const without = path('without');
-    const bare = writeRegister(path('bare.sqlite'), { groups: [{ id: 1 }] });
-    changeRegister(bare, 'ALTER TABLE groups DROP COLUMN platform_id');
-    expect(await snapshot(['build', '--quiet', ...inputs(bare, without)])).toMatchObject({ code: 0 });
-    const tree = readTree(without);
-    for (const file of [
-      'api/v1.json',
-      'api/v1/openapi.json',
-      'developers.html',
-      'developers/reference/groups.html',
-    ])
-      expect([file, tree.get(file)?.text.includes('/api/v1/group/platform')]).toEqual([file, false]);
   });
 
   it('is answered by the proxy', async () => {
-    const proxy = await startProxy(out);
-    try {
-      expect(await answersOf(proxy.base)).toEqual(ANSWERS);
-      const client = new RegisterClient(proxy.base);
-      const found = await client.get('/api/v1/group/platform/{platform_id}', {
-        platform_id: 'the-Midnight_bakery.1',
-      });
-      expect(found).toMatchObject({ id: 2, links: { self: '/api/v1/group/2' } });
-    } finally {
-      await proxy.stop();
-    }
+    const { base, stop } = await startProxy(out);
+    onTestFinished(async () => void (await stop()));
+    expect(await answersOf(base)).toEqual(ANSWERS);
+    const id = { platform_id: 'the-Midnight_bakery.1' };
+    const found = await new RegisterClient(base).get('/api/v1/group/platform/{platform_id}', id);
+    expect(found).toMatchObject({ id: 2, links: { self: '/api/v1/group/2' } });
   });
 
   it.skipIf(!has('nginx over records by ids of the platform', 'nginx'))('is answered by nginx', async () => {
     const nginx = await startNginx(out, path('nginx'));
-    try {
-      expect(await answersOf(nginx.base)).toEqual(ANSWERS);
-    } finally {
-      await nginx.stop();
-    }
+    onTestFinished(nginx.stop);
+    expect(await answersOf(nginx.base)).toEqual(ANSWERS);
   });
 
   it('is found by static hosts', async () => {
@@ -252,34 +203,24 @@ const expectedIn = (there: readonly string[]): string[] =>
     )
     .toSorted();
 
-/** Builds each step at a served tree. @param check looks at the tree, by the number of the step */
-async function following(check: (out: string, base: string, step: number) => Promise<void>, lists = {}) {
-  const [register, out] = [small(), path('following')];
-  for (const [step, { sql }] of STEPS.entries()) {
-    changeRegister(register, sql);
-    const at = `2026-12-01T00:00:0${step}Z`;
-    await published({ register, out, acceptRemovals: true, acceptRenumbered: true, at, ...lists });
-    const proxy = await startProxy(out);
-    try {
-      await check(out, proxy.base, step);
-    } finally {
-      await proxy.stop();
-    }
-  }
-}
-
 const linesOf = (file: string): string[] =>
   readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line !== '');
 
-it('of a record follows what changes, in the tree, the lists for operators and the changes', async () => {
+const hasPython = has('mirror.py over records by ids of the platform', 'python3');
+
+it('of a record follows what changes: in the tree, the lists for operators, the changes and a copy', async () => {
+  const [register, out, copy] = [small(), path('following'), path('copy')];
   const lists = { filesFrom: path('files'), deleteFrom: path('delete'), purgeList: path('purge') };
   const remote = new Map<string, string>();
   const bodies = new Map<string, string>();
-  const positions: Position[] = [];
-  await following(async (out, base, step) => {
-    expect(aliasesIn(out)).toEqual(expectedIn(STEPS[step]?.there ?? []));
+  let position: Position | undefined;
+  for (const [step, { sql, there }] of STEPS.entries()) {
+    changeRegister(register, sql);
+    const at = `2026-12-01T00:00:0${step}Z`;
+    await published({ register, out, acceptRemovals: true, acceptRenumbered: true, at, ...lists });
+    expect(aliasesIn(out)).toEqual(expectedIn(there));
     execFileSync('sh', ['-c', `cat "${inState(out, 'lists')}"/*/* | sha256sum -c --quiet`], { cwd: out });
     expect(await snapshot(['verify', '--out', out])).toMatchObject({ code: 0 });
     const hashes = hashesOf(out);
@@ -287,37 +228,25 @@ it('of a record follows what changes, in the tree, the lists for operators and t
     for (const file of linesOf(lists.deleteFrom)) remote.delete(file);
     expect(Object.fromEntries(remote)).toEqual(hashes);
 
+    const { base, stop } = await startProxy(out);
+    onTestFinished(async () => void (await stop()));
     const expected = [...readTree(out)].flatMap(([file, { text }]) =>
       file.startsWith('api/v1/group/') ? [[`/${file.replace(/\.json$/, '')}`, text] as const] : [],
     );
-    const position = positions.at(-1);
     if (position === undefined) for (const [name, text] of expected) bodies.set(name, text);
     else for await (const change of changesSince(new RegisterClient(base), position)) apply(bodies, change);
     const { tree, sequence, digest } = manifestOf(out);
-    positions.push({ tree: tree.id, sequence, digest });
+    position = { tree: tree.id, sequence, digest };
     const found = [...bodies].filter(([name]) => name.startsWith('/api/v1/group/'));
     expect([step, Object.fromEntries(found)]).toEqual([step, Object.fromEntries(expected)]);
-  }, lists);
+    if (!hasPython) continue;
+    expect(await run(scriptOf('mirror.py'), base, copy)).toBe('');
+    expect(filesOf(copy)).toEqual(filesOf(out));
+    expect(aliasesIn(copy)).toEqual(aliasesIn(out).filter((file) => file.endsWith('.json')));
+    expect(inodeIn(copy, fileOf('abc'))).toBe(inodeIn(copy, `api/v1/group/${step === 0 ? 1 : 3}.json`));
+  }
   expect(readFileSync(lists.purgeList, 'utf8')).toContain('/api/v1/group/platform/ghi\n');
 });
-
-it.skipIf(!has('mirror.py over records by ids of the platform', 'python3'))(
-  'of a record is one more name of its file in a copy by mirror.py',
-  async () => {
-    const copy = path('copy');
-    await following(async (out, base, step) => {
-      expect(await run(scriptOf('mirror.py'), base, copy)).toBe('');
-      expect(filesOf(copy)).toEqual(filesOf(out));
-      expect(aliasesIn(copy)).toEqual(
-        (STEPS[step]?.there ?? []).flatMap((id) => (id.endsWith('+') ? [] : [`${id}.json`])),
-      );
-      const [own, record] = [fileOf('abc'), `api/v1/group/${step === 0 ? 1 : 3}.json`].map((file) =>
-        statSync(join(copy, file)),
-      );
-      expect(own?.ino).toBe(record?.ino);
-    });
-  },
-);
 
 function apply(bodies: Map<string, string>, change: Change): void {
   if (change.kind === 'put') bodies.set(change.path, change.body);
@@ -383,7 +312,7 @@ it('of a record is checked and repaired by verify', async () => {
   ).toMatchObject({ code: 0 });
   expect(await verify()).toMatchObject({ code: 0 });
   expect(aliasesIn(out)).toEqual(['abc.json', 'def.json', 'def.json.br', 'def.json.gz', 'other.json']);
-  expect(statSync(join(out, fileOf('abc'))).ino).toBe(statSync(join(out, 'api/v1/group/1.json')).ino);
+  expect(inodeIn(out, fileOf('abc'))).toBe(inodeIn(out, 'api/v1/group/1.json'));
 });
 
 it('of a record is a file of its own where the file system has no links', async () => {
@@ -431,45 +360,3 @@ it('of a record that lost it goes even where the state was lost', async () => {
   await published({ register, out, acceptRemovals: true, acceptRenumbered: true });
   expect(aliasesIn(out)).toEqual(['a-b.json', 'other.json']);
 });
-
-it('of a record is one more name of its file after an upgrade, and no document is written again', async () => {
-  const [register, out] = [small(), path('upgraded')];
-  changeRegister(register, `UPDATE groups SET description = '${TEXT}' WHERE id = 2`);
-  const build = (): Promise<unknown> => published({ register, out });
-  await build();
-  const [before, documents] = [stateOf(out), join(out, 'api/v1/group')];
-  // As an earlier version left it.
-  rmSync(join(documents, 'platform'), { recursive: true });
-  const folder = inState(out, 'lists/group');
-  const list = join(folder, '0000000000000000.sha256');
-  const lines = readFileSync(list, 'utf8').split('\n');
-  writeFileSync(list, lines.filter((line) => !line.includes('/platform/')).join('\n'));
-  const route = z.looseObject({}).parse(JSON.parse(readFileSync(join(folder, '.route.json'), 'utf8')));
-  delete route['alias'];
-  writeFileSync(join(folder, '.route.json'), JSON.stringify(route));
-  changeState(out, (state) => ({
-    ...state,
-    lists: sumOfAll(inState(out, 'lists')),
-    inputs: { register: null, program: '0'.repeat(64), month: '2026-12' },
-  }));
-  await build();
-  expect(aliasesIn(out)).toEqual(['abc.json', 'def.json', 'def.json.br', 'def.json.gz', 'other.json']);
-  const after = stateOf(out);
-  const records = Object.keys(before).filter(
-    (file) => file.startsWith('api/v1/group/') && !file.includes('platform'),
-  );
-  for (const file of records) expect(after[file]).toBe(before[file]);
-  expect(changedBy(out, 2).put.filter(({ file }) => file.startsWith('api/v1/group/'))).toEqual(
-    ['abc', 'def', 'other'].map((id, index) => ({
-      path: `/api/v1/group/platform/${id}`,
-      file: fileOf(id),
-      ...contentOf(join(documents, `${index + 1}.json`)),
-      same_as: `/api/v1/group/${index + 1}`,
-    })),
-  );
-});
-
-const contentOf = (file: string) => {
-  const bytes = readFileSync(file);
-  return { sha256: sha256(bytes), bytes: bytes.length };
-};

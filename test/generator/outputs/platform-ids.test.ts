@@ -1,24 +1,22 @@
-/** Ids of the platform that are no numbers: published with their records, found by their bytes, shared by none. */
+/** Ids of the platform that are no numbers: named with their records alone, and shared by none. */
 import { gunzipSync } from 'node:zlib';
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { published, run } from '../../support/build.js';
 import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
-import { contentOf, sha256 } from '../../support/published.js';
-import { readDescription } from './openapi/support.js';
+import { contentOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
-import { json, pathsBelow, readTree, type Tree } from '../../support/tree.js';
+import { json, pathsBelow, readTree } from '../../support/tree.js';
 
 const path = temporary();
 
 const T = '2026-11-20T08:00:00Z';
-const SNOWFLAKE = '81384788765712384';
 
-/** Forty groups with slugs, a user with a snowflake, a group and a user that are withheld. */
-const clubs = (sql = ''): string => {
-  const file = writeRegister(path('register.sqlite'), {
+/** Forty groups with slugs; a group and a user that are withheld. */
+const clubs = (): string =>
+  writeRegister(path('register.sqlite'), {
     groups: [
       ...Array.from({ length: 40 }, (_, index) => ({ id: index + 1, platform_id: `club-${index + 1}` })),
       { id: 50, platform_id: 'hidden-club', name: 'Hidden' },
@@ -26,7 +24,6 @@ const clubs = (sql = ''): string => {
       { id: 52, owner_state: 'owned', owner_name: 'known-user' },
     ],
     users: [
-      { id: 7, username: 'ann', platform_id: SNOWFLAKE },
       { id: 8, username: 'bob', platform_id: 'hidden-user' },
       { id: 9, platform_id: 'known-user' },
     ],
@@ -35,62 +32,18 @@ const clubs = (sql = ''): string => {
       { kind: 'user', id: 8, since: T },
     ],
   });
-  changeRegister(file, sql);
-  return file;
-};
 
-const shardOf = (tree: Tree, kind: string, id: string): unknown =>
-  json(tree, `api/v1/lookup/platform-id/${kind}/${sha256(id).slice(0, 1)}.json`);
-
-describe('an id of the platform', () => {
+it('an id of a withheld record is nowhere, not even as the name of an owner without an id', async () => {
   const out = path('dist');
-  let tree: Tree;
-  beforeAll(async () => {
-    await published({ register: clubs(), out });
-    tree = readTree(out);
+  await published({ register: clubs(), out });
+  const holding = pathsBelow(out, (entry) => entry.isFile()).filter((file) => {
+    const bytes = readFileSync(`${out}/${file}`);
+    return /hidden-(club|user)/.test((file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('latin1'));
   });
-
-  it('is the last field but the links, the last column, and in the document of its prefix', () => {
-    expect(tree.get('api/v1/user/7.json')?.text).toContain(`,"platform_id":"${SNOWFLAKE}","links":{"self"`);
-    expect(tree.get('downloads/users.csv')?.text).toMatch(
-      new RegExp(`,platform_id\r\n7,.*,${SNOWFLAKE}\r\n9`),
-    );
-    expect(shardOf(tree, 'user', SNOWFLAKE)).toEqual({
-      prefix: sha256(SNOWFLAKE).slice(0, 1),
-      platform_ids: [{ platform_id: SNOWFLAKE, id: 7 }],
-    });
-    expect(json(tree, 'api/v1/lookup.json')).toMatchObject({
-      platform_ids: { user: { path: '/api/v1/lookup/platform-id/user/{prefix}', digits: 1 } },
-    });
-    expect(tree.get('index.html')?.text).toContain('the platform’s own id');
-  });
-
-  it('of a withheld record is nowhere, not even as the name of an owner without an id', () => {
-    const holding = pathsBelow(out, (entry) => entry.isFile()).filter((file) => {
-      const bytes = readFileSync(`${out}/${file}`);
-      return /hidden-(club|user)/.test((file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('latin1'));
-    });
-    expect(holding).toEqual([]);
-    const [hidden, known] = [51, 52].map((id) => json(tree, `api/v1/group/${id}.json`));
-    expect([hidden, known]).toMatchObject([{ owner: null }, { owner: { name: 'known-user' } }]);
-  });
-
-  it('is not looked for where a register has none: no route is named, and the field doesn’t ask for it', async () => {
-    const without = path('without');
-    const drop = ['groups', 'users', 'games', 'items'].map(
-      (table) => `ALTER TABLE ${table} DROP COLUMN platform_id;`,
-    );
-    await published({ register: clubs(drop.join(' ')), out: without });
-    const tree = readTree(without);
-    const named = [...tree]
-      .filter(([file, { text }]) => /platform-id/.test(file + text))
-      .map(([file]) => file);
-    // The description has the shape of /api/v1/lookup, with example values; the typed client is that of all registers.
-    expect(named.filter((file) => !/\.[jt]s$|openapi/.test(file))).toEqual(['snapshot.json']);
-    expect(Object.keys(readDescription(without).paths).join()).not.toContain('platform-id');
-    expect(tree.get('index.html')?.text).not.toContain('the platform’s own id');
-    expect(json(tree, 'api/v1/lookup.json')).toMatchObject({ platform_ids: { group: null, item: null } });
-  });
+  expect(holding).toEqual([]);
+  const tree = readTree(out);
+  const [hidden, known] = [51, 52].map((id) => json(tree, `api/v1/group/${id}.json`));
+  expect([hidden, known]).toMatchObject([{ owner: null }, { owner: { name: 'known-user' } }]);
 });
 
 it('an id of the platform that records share is refused, or left out with all of them, and for no longer', async () => {

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { Page, Route } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
-import { temporary } from '../../support/folder.js';
 import { csvObjects } from '../../support/csv.js';
+import { temporary } from '../../support/folder.js';
 import { startProxy, type RunningProxy } from '../../support/proxy.js';
 import { matching } from '../../support/values.js';
 import {
@@ -510,17 +510,18 @@ inChromium('the field that finds records', () => {
 });
 
 inChromium('the history of a record', () => {
-  it('is saved as CSV, made in the browser', async () => {
-    const { page, complaints, outside } = await openRecord('/user/10');
+  it.each([
+    ['/user/10', 'usernames', [{ user_id: '10', position: '1', username: 'slow_hill' }, {}]],
+    ['/group/8', 'names', [{ name: '' }, { name: 'a "quoted"\r\nname' }, {}]],
+    // Of an object, columns.
+    ['/group/7', 'owners', [{ owner_id: null }, { owner_id: '10', owner_name: 'quick_hill' }]],
+  ])('is saved as CSV, made in the browser: %s, %s', async (url, list, rows) => {
+    const { page, complaints, outside } = await openRecord(url);
     const saved = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'usernames' }).click();
+    await page.getByRole('button', { name: list }).click();
     const download = await saved;
-    expect(download.suggestedFilename()).toBe('user-10-usernames.csv');
-    const rows = csvObjects(readFileSync(await download.path(), 'utf8'));
-    expect(rows).toMatchObject([
-      { user_id: '10', position: '1', username: 'slow_hill' },
-      { user_id: '10', position: '2', username: 'quick_hill' },
-    ]);
+    expect(download.suggestedFilename()).toBe(`${url.slice(1).replace('/', '-')}-${list}.csv`);
+    expect(csvObjects(readFileSync(await download.path(), 'utf8'))).toMatchObject(rows);
     expect([...complaints, ...outside]).toEqual([]);
   });
 });

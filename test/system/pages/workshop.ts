@@ -60,6 +60,9 @@ export const WORKSHOP: Rows = {
     { group_id: 1, position: 1, name: HOSTILE, ...between(0, 100) },
     { group_id: 1, position: 2, name: 'Snowy River Workshop', ...between(104, LAST) },
     { group_id: 7, position: 1, name: 'Read before', ...between(1, 17) },
+    { group_id: 8, position: 1, name: '', ...between(9, 9) },
+    { group_id: 8, position: 2, name: 'a "quoted"\r\nname', ...between(10, 10) },
+    { group_id: 8, position: 3, name: 'Read once before', ...between(11, 11) },
   ],
   group_owners: [
     { group_id: 1, position: 1, owner_state: 'none', ...between(0, 50) },

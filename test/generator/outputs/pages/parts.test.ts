@@ -3,14 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { gapsBefore } from '../../../../generator/outputs/pages/gaps.js';
 import { levelsOf, lineChart, ticksOf } from '../../../../generator/outputs/pages/line-chart.js';
 import { sparkline } from '../../../../generator/outputs/pages/sparkline.js';
-import {
-  amount,
-  integer,
-  interval,
-  moment,
-  signed,
-  size,
-} from '../../../../generator/outputs/pages/words.js';
+import { integer, interval, size } from '../../../../generator/outputs/pages/words.js';
 
 describe('gapsBefore', () => {
   it('finds readings that came later than one and a half usual intervals', () => {
@@ -60,21 +53,6 @@ describe('sparkline', () => {
   });
 });
 
-it('words write numbers, sizes and times as people read them', () => {
-  expect(integer(1_044_842_325)).toBe('1,044,842,325');
-  expect(integer(999)).toBe('999');
-  expect(integer(-1234)).toBe('−1,234');
-  expect([signed(5), signed(-5), signed(0)]).toEqual(['+5', '−5', '0']);
-  expect([amount(1, 'reading'), amount(2000, 'reading')]).toEqual(['1 reading', '2,000 readings']);
-  expect(moment('2026-11-02T08:05:00Z')).toBe('2 November 2026, 08:05 UTC');
-  expect([999, 1000, 12_345, 999_999, 34_900_000_000].map(size).join(' | ')).toBe(
-    '999 bytes | 1.00 kB | 12.3 kB | 1.00 MB | 34.9 GB',
-  );
-  expect([1, 5, 60, 90, 3600, 86_400].map(interval).join(' | ')).toBe(
-    'second | 5 seconds | minute | 90 seconds | hour | day',
-  );
-});
-
 describe('a line chart', () => {
   it('has a dot for each reading, a line between neighbours alone, and an area for each gap', () => {
     // Days 1, 2, 3, 8, 9, 11: ten days are 1000 units; the usual interval is one day.
@@ -82,27 +60,29 @@ describe('a line chart', () => {
     // The levels are 10, 20, 30 and 40, so 10 is at the bottom and 40 at the top.
     expect(chart?.dots).toBe('M0 1000h0M100 1000h0M200 1000h0M700 0h0M800 1000h0M1000 1000h0');
     expect(chart?.line).toBe('M0 1000L100 1000L200 1000M700 0L800 1000M1000 1000h0');
-    expect(chart?.gaps).toEqual([
-      { x: 20, width: 50 },
-      { x: 80, width: 20 },
+    expect(chart).toMatchObject({
+      gaps: [
+        { x: 20, width: 50 },
+        { x: 80, width: 20 },
+      ],
+      peak: { x: 70, y: 0, anchor: 'middle', index: 3 },
+      base: 10,
+    });
+    expect(chart?.levels.map(({ y, value }) => `${value} at ${y}`)).toEqual([
+      '10 at 100',
+      '20 at 66.67',
+      '30 at 33.33',
+      '40 at 0',
     ]);
-    expect(chart?.peak).toEqual({ x: 70, y: 0, anchor: 'middle', index: 3 });
-    expect(chart?.levels).toEqual([
-      { y: 100, value: '10' },
-      { y: 66.67, value: '20' },
-      { y: 33.33, value: '30' },
-      { y: 0, value: '40' },
-    ]);
-    expect(chart?.base).toBe(10);
   });
 
-  it('marks the first of equal peaks, with its text inside the picture, and none where all are equal', () => {
-    expect(lineChart([reading(1, 9), reading(2, 5), reading(3, 9)])?.peak).toMatchObject({
-      index: 0,
-      anchor: 'start',
-    });
-    expect(lineChart([reading(1, 5), reading(2, 9)])?.peak?.anchor).toBe('end');
-    expect(lineChart([reading(1, 9), reading(2, 9)])?.peak).toBeUndefined();
+  it.each([
+    [[9, 5, 9], { index: 0, anchor: 'start' }],
+    [[5, 9], { index: 1, anchor: 'end' }],
+    [[9, 9], undefined],
+  ])('of %j marks the first of equal peaks, with its text inside the picture', (counts, peak) => {
+    const chart = lineChart(counts.map((count, index) => reading(index + 1, count)));
+    expect(chart?.peak).toEqual(peak && (expect.objectContaining(peak) as unknown));
   });
 
   it('draws a bounded number of dots, the last reading of each place', () => {
@@ -114,39 +94,34 @@ describe('a line chart', () => {
   });
 });
 
-it('levels are round, three to five, and hold all values', () => {
-  expect(levelsOf(91_737_206, 280_114_906)).toEqual([0, 100_000_000, 200_000_000, 300_000_000]);
-  expect(levelsOf(271_964_653, 282_944_583)).toEqual([270_000_000, 275_000_000, 280_000_000, 285_000_000]);
-  expect(levelsOf(3, 4)).toEqual([3, 4, 5]);
-  expect(levelsOf(0, 0)).toEqual([0, 1, 2]);
-  expect(levelsOf(7, 7)).toEqual([7, 8, 9]);
-  expect(levelsOf(0, 9_007_199_254_740_991)).toHaveLength(3);
+it.each([
+  [91_737_206, 280_114_906, [0, 100_000_000, 200_000_000, 300_000_000]],
+  [271_964_653, 282_944_583, [270_000_000, 275_000_000, 280_000_000, 285_000_000]],
+  [3, 4, [3, 4, 5]],
+  [7, 7, [7, 8, 9]],
+])('levels of %i to %i are round, and hold all values', (low, high, levels) => {
+  expect(levelsOf(low, high)).toEqual(levels);
 });
 
-const ticks = (from: string, to: string) => ticksOf(Date.parse(from), Date.parse(to));
-const labels = (from: string, to: string) => ticks(from, to).flatMap(({ label }) => label ?? []);
+it.each([
+  ['2026-11-01T08:00:00Z', '2026-11-05T07:00:00Z', 4, '3 Nov 2026 | 5 Nov 2026'],
+  ['2024-12-22T08:00:00Z', '2026-11-20T07:06:27Z', 23, 'Jan 2025 | Jul 2025 | Jan 2026 | Jul 2026'],
+  // A reading at the very start of a month is at a tick.
+  ['2026-01-01T00:00:00Z', '2026-04-01T00:00:00Z', 4, 'Jan 2026 | Feb 2026 | Mar 2026 | Apr 2026'],
+])('ticks from %s to %s are %i days or months, of which a few are named', (from, to, count, names) => {
+  const ticks = ticksOf(Date.parse(from), Date.parse(to));
+  expect(ticks).toHaveLength(count);
+  expect(ticks.flatMap(({ label }) => label ?? []).join(' | ')).toBe(names);
+});
 
-describe('ticks', () => {
-  it('are the days of a few weeks, of which three at most are named', () => {
-    const days = ticks('2026-11-01T08:00:00Z', '2026-11-05T07:00:00Z');
-    expect(days.map(({ time }) => new Date(time).toISOString().slice(0, 16)).join(' | ')).toBe(
-      '2026-11-02T00:00 | 2026-11-03T00:00 | 2026-11-04T00:00 | 2026-11-05T00:00',
-    );
-    expect(days.flatMap(({ label }) => label ?? [])).toEqual(['3 Nov 2026', '5 Nov 2026']);
-    for (let last = 2; last <= 28; last += 1)
-      expect(
-        labels('2024-01-01T00:00:00Z', `2024-02-${String(last).padStart(2, '0')}T00:00:00Z`).length,
-      ).toBeLessThan(4);
-  });
-
-  it('are the months of a few years, of which four at most are named', () => {
-    expect(ticks('2024-12-22T08:00:00Z', '2026-11-20T07:06:27Z')).toHaveLength(23);
-    expect(labels('2024-12-22T08:00:00Z', '2026-11-20T07:06:27Z').join(' | ')).toBe(
-      'Jan 2025 | Jul 2025 | Jan 2026 | Jul 2026',
-    );
-    // A reading at the very start of a month is at a tick.
-    expect(labels('2026-01-01T00:00:00Z', '2026-04-01T00:00:00Z').join(' | ')).toBe(
-      'Jan 2026 | Feb 2026 | Mar 2026 | Apr 2026',
-    );
-  });
+it('numbers, sizes and intervals are written as people read them', () => {
+  expect([1_044_842_325, 999, -1234].map(integer)).toEqual(['1,044,842,325', '999', '−1,234']);
+  expect([999, 1000, 12_345, 999_999, 34_900_000_000].map(size)).toEqual([
+    '999 bytes',
+    '1.00 kB',
+    '12.3 kB',
+    '1.00 MB',
+    '34.9 GB',
+  ]);
+  expect([1, 60, 90, 86_400].map(interval)).toEqual(['second', 'minute', '90 seconds', 'day']);
 });
