@@ -156,11 +156,12 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of an empty register', () => {
 
 const NEWEST = '2026-11-20T08:00:00Z';
 
+const text = (id: number): string => NASTY[id - 1]!.text;
+
 describe.skipIf(!HAS_CHECKERS)('the feeds of a register of nasty texts', () => {
   it('carry each where it is measured, or what is shown for it', async () => {
     const ids = NASTY.map((_, index) => index + 1);
     const seen = { first_measured_at: NEWEST, last_measured_at: NEWEST };
-    const text = (id: number): string => NASTY[id - 1]!.text;
     const register = writeRegister(path('register.sqlite'), {
       groups: ids.map((id) => ({
         id,

@@ -1,12 +1,9 @@
 /** The documents for finding records, against a script in another language that knows the documentation alone. */
 import { execFileSync } from 'node:child_process';
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { it, thorough } from '../../../support/thorough.js';
 import { writeSample } from '../../../../data/sample.js';
-import { digitsFor } from '../../../../generator/outputs/lookup/digits.js';
-import { beginsChunk } from '../../../../generator/base/chunks.js';
 import { inProcess } from '../../publish/support.js';
 import { buildArgs } from '../../../support/cli.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
@@ -153,45 +150,4 @@ describe.runIf(hasPython)('the documents for finding records are what Python exp
     expect(after).toEqual(expected(register));
     expect(after).not.toEqual(before);
   });
-});
-
-const pagesIn = (out: string) =>
-  Object.entries(found(out)).filter(([url]) => url.startsWith('/api/v1/lookup/names/'));
-
-it('the pages of names change where a name is new and where it is gone, and are kept if names do not change', async () => {
-  // A page begins at one of 1024 ids.
-  const ids = Array.from({ length: 8000 }, (_, index) => index + 1).filter(
-    (id) => id % 16 === 1 || beginsChunk(id, 1024),
-  );
-  const register = writeRegister(path('register.sqlite'), {
-    users: ids.map((id, index) => ({
-      id,
-      username: index === 300 ? 'anna' : `user ${String((index * 7919) % 6000).padStart(4, '0')}`,
-    })),
-  });
-  const out = await built(register);
-  const first = pagesIn(out);
-  expect(first.length).toBeGreaterThan(4);
-  expect(JSON.stringify(first)).toContain('anna');
-  const inode = () => statSync(join(out, 'api/v1/lookup/names.json')).ino;
-  const before = inode();
-  changeRegister(register, `UPDATE users SET state = 'banned', measurements = 3 WHERE id < 300`);
-  await built(register, out);
-  expect([inode(), pagesIn(out)]).toEqual([before, first]);
-
-  changeRegister(register, `UPDATE users SET username = 'user 3000 a' WHERE username = 'anna'`);
-  await built(register, out);
-  const second = new Map(pagesIn(out));
-  expect(first.filter(([url, body]) => second.get(url) !== body).length).toBeLessThanOrEqual(2);
-  expect(JSON.stringify([...second])).toContain('user 3000 a');
-
-  changeRegister(register, `UPDATE users SET state = 'deleted' WHERE username = 'user 3000 a'`);
-  await built(register, out);
-  expect(JSON.stringify(pagesIn(out))).not.toContain('user 3000 a');
-  expect(await inProcess('verify', '--out', out)).toMatchObject({ code: 0 });
-});
-
-it('digitsFor gives prefixes of as few digits as shards of 512 entries need', () => {
-  const entries = [0, 8_192, 8_193, 131_072, 131_073, 1_000_000, 2_097_152, 10_000_000, 2 ** 53 - 1];
-  expect(entries.map(digitsFor)).toEqual([1, 1, 2, 2, 3, 3, 3, 4, 11]);
 });

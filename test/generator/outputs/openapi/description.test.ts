@@ -9,7 +9,7 @@ import { ROUTES } from '../../../../generator/routes/routes.js';
 import { RESOURCES } from '../../../../generator/schema/schema.js';
 import { published } from '../../../support/build.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
-import { WITH_PLATFORM_IDS, changeRegister, writeRegister } from '../../../support/register.js';
+import { WITH_PLATFORM_IDS, changeRegister } from '../../../support/register.js';
 import { json, readTree, type Tree } from '../../../support/tree.js';
 import { fields } from '../../../support/values.js';
 import {
@@ -105,23 +105,6 @@ describe('the description', () => {
       new Set(description.tags.map(({ name }) => name)),
     );
   });
-});
-
-it('the index has the endpoints of the specification first, then lists, ids of the platform, look-up, ids, changes and the snapshot', async () => {
-  const games = path('games');
-  const register = writeRegister(path('register.sqlite'), { games: [{ id: 7, name: 'seven' }] });
-  for (const table of ['groups', 'users', 'items']) changeRegister(register, `DROP TABLE ${table}`);
-  await published({ register, out: games });
-  // Nothing of what a register of games alone does not have.
-  const paths =
-    '/api/v1 /api/v1/game/{id} /api/v1/stats /api/v1/largest/games /api/v1/recent /api/v1/newest ' +
-    '/api/v1/game/platform/{platform_id} /api/v1/lookup /api/v1/lookup/game/{prefix} /api/v1/lookup/names /api/v1/lookup/names/{page} ' +
-    '/api/v1/lookup/platform-id/game/{prefix} ' +
-    '/api/v1/owners/user/{prefix} /api/v1/owners/group/{prefix} ' +
-    '/api/v1/ids /api/v1/ids/game/{first_id} /changes/index.json ' +
-    '/snapshot.json /api/v1/openapi.json /downloads/datapackage.json';
-  const { endpoints } = index.parse(json(readTree(games), 'api/v1.json'));
-  expect(endpoints.map((endpoint) => endpoint.path)).toEqual(paths.split(' '));
 });
 
 it('parts are described for bundles alone, with what asks for them', () => {

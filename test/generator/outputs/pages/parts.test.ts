@@ -76,15 +76,6 @@ describe('a line chart', () => {
     ]);
   });
 
-  it.each([
-    [[9, 5, 9], { index: 0, anchor: 'start' }],
-    [[5, 9], { index: 1, anchor: 'end' }],
-    [[9, 9], undefined],
-  ])('of %j marks the first of equal peaks, with its text inside the picture', (counts, peak) => {
-    const chart = lineChart(counts.map((count, index) => reading(index + 1, count)));
-    expect(chart?.peak).toEqual(peak && (expect.objectContaining(peak) as unknown));
-  });
-
   it('draws a bounded number of dots, the last reading of each place', () => {
     const dots = lineChart(MANY)?.dots.split('M').slice(1) ?? [];
     expect(dots).toHaveLength(501);

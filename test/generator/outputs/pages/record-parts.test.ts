@@ -81,10 +81,11 @@ it.each([
   expect(ticks.map(({ words }) => words).join(' | ')).toBe(dates);
 });
 
+const record = (id: string, more: object = {}) => ({ is: 'record', id, ...more });
+const name = (text: string) => ({ is: 'name', name: text });
+
 describe('what somebody typed', () => {
   const club = [{ kind: 'group', one: 'club', many: 'clubs' }] as const;
-  const record = (id: string, more: object = {}) => ({ is: 'record', id, ...more });
-  const name = (text: string) => ({ is: 'name', name: text });
 
   it.each<[string, object]>([
     ['http://127.0.0.1:8080/api/v1/user/1042', record('1042', { kind: 'user' })],
