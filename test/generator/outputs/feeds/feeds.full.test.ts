@@ -1,65 +1,54 @@
-/** The feeds as clients meet them: built by the command line, served by the proxy. */
+/** The feeds as their readers see them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { FEEDS } from '../../../../generator/routes/feeds.js';
-import { buildArgs, snapshot } from '../../../support/cli.js';
+import { published } from '../../../support/build.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
-import { startProxy, type RunningProxy } from '../../../support/proxy.js';
 import { writeRegister } from '../../../support/register.js';
-import { readTree } from '../../../support/tree.js';
 import { NASTY } from './nasty.js';
-import { BASE, HAS_CHECKERS, Subscriber, validate, type Fetched, type JsonFeed } from './subscriber.js';
+import { HAS_READERS, readBy, validate, type Read } from './readers.js';
 
 const path = temporary();
 
-async function build(register: string, out: string): Promise<void> {
-  const { code, stderr } = await snapshot(buildArgs(register, out));
-  if (code !== 0) throw new Error(`the build ended with ${code}: ${stderr}`);
-}
-
-const feedFiles = (out: string, ending: string): string[] =>
-  [...readTree(out).keys()]
-    .filter((file) => file.startsWith('feeds/') && file.endsWith(ending))
-    .map((file) => join(out, file));
-
-/** Text that is JSON. */
-const json = z.string().transform((text): unknown => JSON.parse(text));
+/** Where the register says that it is reached. */
+const BASE = 'https://api.golden.example';
 
 const NAMES = Object.values(FEEDS).map(({ name }) => name);
-const running: RunningProxy[] = [];
-afterAll(() => Promise.all(running.map((proxy) => proxy.stop())));
 
-/** Builds a register and serves it. */
-async function served(
-  register: string,
-): Promise<{ out: string; proxy: RunningProxy; subscriber: Subscriber }> {
+/** The feeds of a register. */
+async function feedsOf(content: Parameters<typeof writeRegister>[1]) {
   const out = path('dist');
-  await build(register, out);
-  const proxy = await startProxy(out);
-  running.push(proxy);
-  return { out, proxy, subscriber: new Subscriber(proxy, path) };
+  await published({ register: writeRegister(path('register.sqlite'), content), out });
+  const file = (name: string): string => join(out, 'feeds', name);
+  return {
+    validate: () => validate(NAMES.map((name) => file(`${name}.atom`))),
+    read: (names: readonly string[]) => readBy(names.map((name) => file(`${name}.atom`))),
+    text: (name: string) => readFileSync(file(name), 'utf8'),
+  };
 }
 
 const golden = (name: string): string =>
-  writeRegister(
-    path('register.sqlite'),
-    readFileSync(join(PROJECT, 'test/system/golden', name, 'register.sql'), 'utf8'),
-  );
+  readFileSync(join(PROJECT, 'test/system/golden', name, 'register.sql'), 'utf8');
 
-const briefly = ({ entries }: Fetched) =>
+const jsonFeed = z.object({
+  version: z.literal('https://jsonfeed.org/version/1.1'),
+  feed_url: z.string(),
+  items: z.array(z.object({ id: z.string(), title: z.string(), url: z.string(), date_modified: z.string() })),
+});
+
+const briefly = ({ entries }: Read) =>
   entries.map(({ id, title, updated }) => [id.replace('tag:golden.example,2026:', ''), updated, title]);
 
-describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', () => {
-  const register = golden('histories');
-  let site: Awaited<ReturnType<typeof served>>;
+describe.skipIf(!HAS_READERS)('the feeds of the golden register "histories"', () => {
+  let feeds: Awaited<ReturnType<typeof feedsOf>>;
   beforeAll(async () => {
-    site = await served(register);
+    feeds = await feedsOf(golden('histories'));
   });
 
-  it('tell of groups: renamed, and with a new owner', async () => {
-    const [current] = await site.subscriber.atoms(['/feeds/groups.atom']);
+  it('tell of groups: renamed, and with a new owner', () => {
+    const [current] = feeds.read(['groups']);
     expect(current).toMatchObject({
       title: 'The Golden Register: groups',
       author: 'The Golden Register',
@@ -75,8 +64,8 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
     ]);
   });
 
-  it('say field, from, to, and between which readings, with links to the page, the record and its history', async () => {
-    const [{ entries } = { entries: [] }] = await site.subscriber.atoms(['/feeds/groups.atom']);
+  it('say field, from, to, and between which readings, with links to the page, the record and its history', () => {
+    const [{ entries } = { entries: [] }] = feeds.read(['groups']);
     const facts = entries.map((entry) => entry.facts);
     expect(facts[1]).toEqual({
       Changed: 'group name',
@@ -106,8 +95,8 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
     expect(entries[1]?.related).toEqual([`${BASE}/api/v1/group/1`, `${BASE}/group/1/history.json`]);
   });
 
-  it('say who publishes them, under which terms, and in which language', async () => {
-    const [{ text } = { text: '' }] = await site.subscriber.atoms(['/feeds/groups.atom']);
+  it('say who publishes them, under which terms, and in which language', () => {
+    const text = feeds.text('groups.atom');
     for (const part of [
       'xml:lang="en"',
       '<link rel="license" href="https://creativecommons.org/publicdomain/zero/1.0/"/>',
@@ -118,8 +107,7 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
     ])
       expect(text).toContain(part);
     expect(text.match(/<rights>/g)).toHaveLength(1);
-    const feed = await (await site.proxy.get('/feeds/groups.json')).json();
-    expect(feed).toMatchObject({
+    expect(JSON.parse(feeds.text('groups.json'))).toMatchObject({
       home_page_url: `${BASE}/feeds`,
       description:
         'Groups with a new name or a new owner: the newest 200, or all of the last 48 hours up to 2,000.' +
@@ -129,40 +117,36 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of the golden register "histories"', (
     });
   });
 
-  it('say the same as JSON Feed 1.1', async () => {
-    for (const name of NAMES) {
-      const twin = await site.subscriber.json(`/feeds/${name}.json`);
-      const [document] = await site.subscriber.atoms([`/feeds/${name}.atom`]);
-      expect(twin).toEqual(inJson(document!));
-    }
+  it('say the same as JSON Feed 1.1', () => {
+    for (const [index, document] of feeds.read(NAMES).entries())
+      expect(jsonFeed.parse(JSON.parse(feeds.text(`${NAMES[index]}.json`)))).toEqual(inJson(document));
   });
 
   it('are well-formed and keep the schema, all of them', () => {
-    expect(feedFiles(site.out, '.atom')).toHaveLength(NAMES.length);
-    expect(() => validate(feedFiles(site.out, '.atom'))).not.toThrow();
+    expect(feeds.validate).not.toThrow();
   });
 });
 
-describe.skipIf(!HAS_CHECKERS)('the feeds of an empty register', () => {
-  it('are valid, without entries, and never updated', async () => {
-    const { out, subscriber } = await served(golden('empty'));
-    expect(() => validate(feedFiles(out, '.atom'))).not.toThrow();
-    const names = NAMES.filter((name) => name !== 'snapshots');
-    for (const { entries, updated } of await subscriber.atoms(names.map((name) => `/feeds/${name}.atom`))) {
+it.skipIf(!HAS_READERS)(
+  'the feeds of an empty register are valid, without entries, and never updated',
+  async () => {
+    const feeds = await feedsOf(golden('empty'));
+    expect(feeds.validate).not.toThrow();
+    for (const { entries, updated } of feeds.read(NAMES.filter((name) => name !== 'snapshots')))
       expect({ entries, updated }).toEqual({ entries: [], updated: '1970-01-01T00:00:00Z' });
-    }
-  });
-});
+  },
+);
 
 const NEWEST = '2026-11-20T08:00:00Z';
 
 const text = (id: number): string => NASTY[id - 1]!.text;
 
-describe.skipIf(!HAS_CHECKERS)('the feeds of a register of nasty texts', () => {
-  it('carry each where it is measured, or what is shown for it', async () => {
+it.skipIf(!HAS_READERS)(
+  'the feeds carry each nasty text where it is measured, or what is shown for it',
+  async () => {
     const ids = NASTY.map((_, index) => index + 1);
     const seen = { first_measured_at: NEWEST, last_measured_at: NEWEST };
-    const register = writeRegister(path('register.sqlite'), {
+    const feeds = await feedsOf({
       groups: ids.map((id) => ({
         id,
         name: text(id),
@@ -186,12 +170,9 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of a register of nasty texts', () => {
       games: ids.map((id) => ({ id, name: text(id) })),
       items: ids.map((id) => ({ id, name: text(id) })),
     });
-    const { out, subscriber } = await served(register);
-    expect(() => validate(feedFiles(out, '.atom'))).not.toThrow();
+    expect(feeds.validate).not.toThrow();
     const found = new Map<string, Readonly<Record<string, string>>>();
-    for (const { entries } of await subscriber.atoms(
-      ['groups', 'users', 'new-groups', 'new-users', 'games', 'items'].map((name) => `/feeds/${name}.atom`),
-    )) {
+    for (const { entries } of feeds.read(NAMES.filter((name) => !/all|snapshots/.test(name)))) {
       for (const { id, facts, title } of entries) {
         found.set(id.replace('tag:golden.example,2026:', ''), facts);
         // Whatever the text, it stays between its marks.
@@ -210,13 +191,12 @@ describe.skipIf(!HAS_CHECKERS)('the feeds of a register of nasty texts', () => {
       for (const kind of ['group', 'user', 'game', 'item'])
         expect(found.get(`${kind}/${id}/first_measured_at/1`), what).toMatchObject({ Name: shown });
     }
-    for (const file of feedFiles(out, '.json'))
-      expect(json.safeParse(readFileSync(file, 'utf8')).success, file).toBe(true);
-  });
-});
+    for (const name of NAMES) expect(() => JSON.parse(feeds.text(`${name}.json`)), name).not.toThrow();
+  },
+);
 
 /** What the twin of a document in Atom must say. */
-const inJson = ({ entries, links: { self } }: Fetched): JsonFeed => ({
+const inJson = ({ entries, links: { self } }: Read): z.infer<typeof jsonFeed> => ({
   version: 'https://jsonfeed.org/version/1.1',
   feed_url: self?.replace(/atom$/, 'json') ?? '',
   items: entries.map(({ id, title, updated, links }) => ({

@@ -8,6 +8,7 @@ import { digestOf, inProcess, manifestOf, mirrorOf } from '../../publish/support
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { writeOperator, type Files } from '../../../support/operator.js';
 import { writeRegister } from '../../../support/register.js';
+import { containing } from '../../../support/values.js';
 
 const path = temporary();
 const PAGES = ['index.html', 'developers.html', 'downloads.html', 'feeds.html'];
@@ -31,7 +32,7 @@ async function built(keys: object, files: Files = {}, out = path('dist')) {
   const operator = writeOperator(path('root'), { files: 'site', ...keys }, files);
   const args = ['--register', register, '--out', out, '--operator', operator];
   const { code, stderr } = await inProcess('build', '--quiet', ...args);
-  return { out, operator, code, stderr, page: (name: string) => readFileSync(join(out, name), 'utf8') };
+  return { out, code, stderr, page: (name: string) => readFileSync(join(out, name), 'utf8') };
 }
 
 const links = (page: string): string[] =>
@@ -110,46 +111,25 @@ it.each([
 describe('an operator file', () => {
   const COLOUR = 'expected a colour such as "#00616b"';
   const LINK = 'expected an https URL, or the path of a file of your own';
-  const FILE = 'expected the path of a file of your own, such as "/logo.svg"';
+  const OWN = 'expected the path of a file of your own';
   const PICTURE = 'expected a PNG, or an SVG with a viewBox or a width and a height';
-  const dark = '#ffffff';
+  const [light, dark] = ['#000000', '#ffffff'];
   // Contrasts by the definition in WCAG 2.2: 4.29:1 to #fbfaf7, and 1.155:1 to #12161a.
   const CONTRAST = 'expected a contrast of at least 4.5:1 to the';
   it.each([
-    [{ accent: { light: '#000000' } }, 'accent', `accent.dark is missing, ${COLOUR}`],
-    [{ accent: { light: 'teal', dark } }, 'light', `accent.light: ${COLOUR}, got "teal"`],
-    [
-      { accent: { light: '#000000', dark, drak: 1 } },
-      'drak',
-      'accent: unknown key "drak" (did you mean "dark"?)',
-    ],
-    [
-      { accent: { light: '#777777', dark } },
-      'light',
-      `accent.light: ${CONTRAST} light page (#fbfaf7), which is 4.29:1, got "#777777"`,
-    ],
-    [
-      { accent: { light: '#000000', dark: '#000000' } },
-      'dark',
-      `accent.dark: ${CONTRAST} dark page (#12161a), which is 1.15:1, got "#000000"`,
-    ],
-    [{ logo: '//host/logo.svg' }, 'logo', `logo: ${FILE}, got "//host/logo.svg"`],
-    [
-      { logo: '/logo.sgv' },
-      'logo',
-      'logo: expected the path of a file of your own, got "/logo.sgv" (did you mean "/logo.svg"?)',
-    ],
-    [{ logo: '/note.txt' }, 'logo', `logo: ${PICTURE}, got "/note.txt"`],
-    [{ logo: '/cut.png' }, 'logo', `logo: ${PICTURE}, got "/cut.png"`],
-    [{ imprint: 'javascript:alert(1)' }, 'imprint', `imprint: ${LINK}, got "javascript:alert(1)"`],
-    [{ privacy: '/p' }, 'privacy', 'privacy: expected the path of a file of your own, got "/p"'],
-  ])('is refused with %j, and the place of "%s" is named', async (keys, key, message) => {
+    [{ accent: { light } }, `accent.dark is missing, ${COLOUR}`],
+    [{ accent: { light: 'teal', dark } }, `accent.light: ${COLOUR}, got "teal"`],
+    [{ accent: { light, dark, drak: 1 } }, 'accent: unknown key "drak" (did you mean "dark"?)'],
+    [{ accent: { light: '#777777', dark } }, `${CONTRAST} light page (#fbfaf7), which is 4.29:1`],
+    [{ accent: { light, dark: light } }, `${CONTRAST} dark page (#12161a), which is 1.15:1`],
+    [{ logo: '//host/logo.svg' }, `logo: ${OWN}, such as "/logo.svg", got "//host/logo.svg"`],
+    [{ logo: '/logo.sgv' }, `logo: ${OWN}, got "/logo.sgv" (did you mean "/logo.svg"?)`],
+    [{ logo: '/note.txt' }, `logo: ${PICTURE}, got "/note.txt"`],
+    [{ logo: '/cut.png' }, `logo: ${PICTURE}, got "/cut.png"`],
+    [{ imprint: 'javascript:alert(1)' }, `imprint: ${LINK}, got "javascript:alert(1)"`],
+    [{ privacy: '/p' }, `privacy: ${OWN}, got "/p"`],
+  ])('is refused with %j', async (keys, message) => {
     const files = { 'logo.svg': svg('viewBox="0 0 1 1"'), 'note.txt': 'x', 'cut.png': PNG.subarray(0, 20) };
-    const { code, stderr, operator } = await built(keys, files);
-    const lines = readFileSync(operator, 'utf8').split('\n');
-    const line = 1 + lines.findIndex((each) => each.includes(`"${key}"`));
-    expect(code).toBe(2);
-    expect(stderr).toMatch(new RegExp(`^error: operator file "${operator}", line ${line}, column \\d+: `));
-    expect(stderr).toContain(`: ${message}\n`);
+    expect(await built(keys, files)).toMatchObject({ code: 2, stderr: containing(message) });
   });
 });

@@ -2,12 +2,11 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { openDatabase } from '../../../../generator/base/sqlite/sqlite.js';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
 import { writeOperator } from '../../../support/operator.js';
-import { fields, matching } from '../../../support/values.js';
+import { containing, matching } from '../../../support/values.js';
 import { textOf } from './site.js';
 import { CLUBS, MEASURED, READ, writeClubs } from '../../../system/pages/clubs.js';
 
@@ -87,16 +86,16 @@ describe('a register of clubs, players and islands', () => {
   });
 
   it('calls them so in feeds, and by their own names in addresses and fields', () => {
-    const feed = fields(JSON.parse(site.page('feeds/games.json')));
-    expect(feed).toMatchObject({
+    expect(JSON.parse(site.page('feeds/games.json'))).toMatchObject({
       title: 'Golden: islands',
       description: matching(/^Islands measured for the first time: the newest 200/),
-    });
-    const [entry] = z.array(z.unknown()).parse(feed['items']);
-    expect(entry).toMatchObject({
-      title: 'Island measured for the first time: “Lagoon”',
-      content_html: expect.stringContaining('/game/9">Island 9</a>') as unknown,
-      _register: { kind: 'game', id: 9 },
+      items: [
+        {
+          title: 'Island measured for the first time: “Lagoon”',
+          content_html: containing('/game/9">Island 9</a>'),
+          _register: { kind: 'game', id: 9 },
+        },
+      ],
     });
     const snapshots = site.page('feeds/snapshots.atom');
     expect(snapshots).toContain('<dt>clubs</dt><dd>3 added, 0 changed, 0 removed</dd>');

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { gapsBefore } from '../../../../generator/outputs/pages/gaps.js';
 import { levelsOf, lineChart, ticksOf } from '../../../../generator/outputs/pages/line-chart.js';
 import { sparkline } from '../../../../generator/outputs/pages/sparkline.js';
-import { integer, interval, size } from '../../../../generator/outputs/pages/words.js';
+import { amount, integer, interval, size } from '../../../../generator/outputs/pages/words.js';
 
 describe('gapsBefore', () => {
   it('finds readings that came later than one and a half usual intervals', () => {
@@ -105,7 +105,7 @@ it.each([
   expect(ticks.flatMap(({ label }) => label ?? []).join(' | ')).toBe(names);
 });
 
-it('numbers, sizes and intervals are written as people read them', () => {
+it('numbers, amounts, sizes and intervals are written as people read them', () => {
   expect([1_044_842_325, 999, -1234].map(integer)).toEqual(['1,044,842,325', '999', '−1,234']);
   expect([999, 1000, 12_345, 999_999, 34_900_000_000].map(size)).toEqual([
     '999 bytes',
@@ -114,5 +114,6 @@ it('numbers, sizes and intervals are written as people read them', () => {
     '1.00 MB',
     '34.9 GB',
   ]);
+  expect([amount(1, 'reading'), amount(2000, 'reading')]).toEqual(['1 reading', '2,000 readings']);
   expect([1, 60, 90, 86_400].map(interval)).toEqual(['second', 'minute', '90 seconds', 'day']);
 });
