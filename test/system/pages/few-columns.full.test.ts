@@ -29,11 +29,15 @@ const open = async (url: string, wanted: string) => {
 
 const main = (page: Page): Promise<string> => page.locator('main').innerText();
 
-/** Looks up some words, and waits until the field says this of them. */
-const seek = async (page: Page, kind: string, words: string, said: string): Promise<void> => {
+const ask = async (page: Page, kind: string, words: string): Promise<void> => {
   await page.locator('select').selectOption(kind);
   await page.locator('input[name=q]').fill(words);
   await page.getByRole('button', { name: 'Look up' }).click();
+};
+
+/** Looks up some words, and waits until the field says this of them. */
+const seek = async (page: Page, kind: string, words: string, said: string): Promise<void> => {
+  await ask(page, kind, words);
   await expect.poll(() => page.locator('.status').innerText()).toBe(said);
 };
 
@@ -41,9 +45,7 @@ const seek = async (page: Page, kind: string, words: string, said: string): Prom
 const lead = async (page: Page, kind: string, words: string, path: string): Promise<void> => {
   await page.goto(new URL('/', page.url()).href);
   await page.locator('.hint').waitFor({ state: 'attached' });
-  await page.locator('select').selectOption(kind);
-  await page.locator('input[name=q]').fill(words);
-  await page.getByRole('button', { name: 'Look up' }).click();
+  await ask(page, kind, words);
   await page.waitForURL(`**${path}`);
 };
 

@@ -226,13 +226,8 @@ describe('what is found by its well-known name', () => {
     );
     const all = [...(await answer.text()).matchAll(/"(?:anchor|href)":"([^"]*)"/g)];
     const hrefs = all.map(([, href = '']) => href).filter((href) => href.startsWith(site.base));
-    expect(new Set(hrefs)).toEqual(
-      new Set(
-        ['/.well-known/api-catalog', '/api/v1', '/api/v1/openapi.json', '/developers'].map(
-          (each) => site.base + each,
-        ),
-      ),
-    );
+    const paths = ['/.well-known/api-catalog', '/api/v1', '/api/v1/openapi.json', '/developers'];
+    expect(new Set(hrefs)).toEqual(new Set(paths.map((each) => site.base + each)));
     for (const href of hrefs) expect((await fetch(here(href))).status, href).toBe(200);
     const head = await site.proxy.get('/.well-known/api-catalog', { method: 'HEAD' });
     expect(head.headers.get('link')).toContain('</.well-known/api-catalog>; rel="api-catalog"');
@@ -243,12 +238,8 @@ describe('what is found by its well-known name', () => {
       .split('\n')
       .flatMap((line) => /^Disallow: (.+)$/.exec(line)?.[1] ?? []);
     for (const page of PAGES) expect(rules.filter((rule) => page.startsWith(rule))).toEqual([]);
-    for (const file of ['/api/v1/group/7', '/group/7/history.json', '/downloads/groups.csv']) {
-      expect(
-        rules.some((rule) => file.startsWith(rule)),
-        file,
-      ).toBe(true);
-    }
+    for (const file of ['/api/v1/group/7', '/group/7/history.json', '/downloads/groups.csv'])
+      expect([file, rules.some((rule) => file.startsWith(rule))]).toEqual([file, true]);
   });
 });
 

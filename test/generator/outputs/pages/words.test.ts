@@ -1,7 +1,7 @@
 /** The words of an operator in sentences, and the terms by the licence. */
 import { describe, expect, it } from 'vitest';
 import { asksForCredit } from '../../../../generator/outputs/licence.js';
-import { allWords, withArticle, wordsIn } from '../../../../generator/schema/words.js';
+import { withArticle, wordsIn } from '../../../../generator/schema/words.js';
 
 describe('the words of an operator', () => {
   const inWords = wordsIn({
@@ -30,14 +30,10 @@ describe('the words of an operator', () => {
   });
 
   it('leave every sentence as it is where there are none', () => {
-    expect(wordsIn({})('An item of a group, in currency units')).toBe(
-      'An item of a group, in currency units',
-    );
-    expect(wordsIn({ words: {} })('An item of a group')).toBe('An item of a group');
-    expect(allWords({ user: { one: 'player', many: 'players' } })).toMatchObject({
-      user: { one: 'player' },
-      item: { one: 'item', many: 'items' },
-    });
+    for (const none of [{}, { words: {} }])
+      expect(wordsIn(none)('An item of a group, in currency units')).toBe(
+        'An item of a group, in currency units',
+      );
   });
 
   it.each(['an item', 'a group', 'a user', 'a game', 'an island', 'a universe', 'an Uplink'])(
