@@ -25,18 +25,18 @@ const ENTRIES: Readonly<Record<string, string>> = {
   'docs-style': 'docs.css',
   'record-style': 'record.css',
   'chart-style': 'chart.css',
-  'copy-script': 'copy.js',
-  'tabs-script': 'tabs.js',
-  'chart-script': 'chart.js',
-  'lookup-script': 'lookup.js',
-  'cite-script': 'cite.js',
-  'record-script': 'record.js',
-  'docs-script': 'docs.js',
-  'explorer-script': 'explorer.js',
+  'copy-script': 'copy.ts',
+  'tabs-script': 'tabs.ts',
+  'chart-script': 'chart.ts',
+  'lookup-script': 'lookup.ts',
+  'cite-script': 'cite.ts',
+  'record-script': 'record.ts',
+  'docs-script': 'docs.ts',
+  'explorer-script': 'explorer.ts',
 };
 
 /** Libraries in a script, whose licences require their notice in it. */
-const LIBRARIES: Readonly<Record<string, string>> = { 'chart.js': 'uplot', [EMBED.file]: 'uplot' };
+const LIBRARIES: Readonly<Record<string, string>> = { 'chart.ts': 'uplot', 'embed.ts': 'uplot' };
 
 /** Digits of the content's SHA-256 in an asset's name, as its route expects them. */
 const HASH_DIGITS = 10;
@@ -53,12 +53,16 @@ export async function bundled(): Promise<ReadonlyMap<string, { path: string; bod
     const suffix = extname(source);
     const body = suffix === '.woff2' ? readFileSync(join(SOURCES, source)) : await one(source, paths);
     const digits = hash('sha256', body, 'hex').slice(0, HASH_DIGITS);
-    const path = `/assets/${basename(source, suffix)}-${digits}${suffix}`;
-    paths.set(join(SOURCES, source), path);
+    const name = basename(imported(source));
+    const path = `/assets/${name.replace('.', `-${digits}.`)}`;
+    paths.set(join(SOURCES, imported(source)), path);
     made.set(route, { path, body });
   }
   return made;
 }
+
+/** The name under which other assets import one. */
+const imported = (source: string): string => source.replace(/\.ts$/, '.js');
 
 /** A script or style sheet, with what it imports. The paths are those of the assets before it. */
 async function one(
@@ -119,7 +123,7 @@ const sheetsAsText = (paths: ReadonlyMap<string, string>): Plugin => ({
 
 /** The chart in pages of others, with nothing left to import: there are no paths of assets that it could name. */
 const embedded = (): Promise<Uint8Array> =>
-  one(EMBED.file, new Map(), { format: 'iife', globalName: EMBED.object });
+  one('embed.ts', new Map(), { format: 'iife', globalName: EMBED.object });
 
 const sourceOf = (path: string): string => readFileSync(join(PROJECT_FOLDER, path), 'utf8');
 

@@ -1,4 +1,4 @@
-/** /embed.js: an element for pages of others, `<register-chart group="45">`, which `assets/embed.js` draws. */
+/** /embed.js: an element for pages of others, `<register-chart group="45">`, which `assets/embed.ts` draws. */
 import { EMBED, embedScript } from '../../base/assets.js';
 import type { Operator } from '../../config/operator-file.js';
 import type { Route } from '../../routes/route.js';
@@ -8,6 +8,7 @@ import { shapeOf, type Resource } from '../../schema/field.js';
 import { measuredFields, measuredKinds, type Measured } from '../../schema/measured.js';
 import type { ValueShape } from '../../schema/shape.js';
 import { allWords, wordsIn } from '../../schema/words.js';
+import type { EmbeddedKind, EmbeddedRegister } from './page-data.js';
 
 /** The script, which ends by being told what this register is. */
 export function embed(operator: Operator, table: readonly Route[], measured: Measured): string {
@@ -15,12 +16,18 @@ export function embed(operator: Operator, table: readonly Route[], measured: Mea
   const kinds = Object.fromEntries(
     measuredKinds(measured).map((resource) => [resource.kind, kindOf(resource, operator, table, measured)]),
   );
+  const register: EmbeddedRegister = { name, licence, kinds };
   // The script is a module: `import.meta` has its URL, wherever the tree is served.
-  return `${embedScript().toString()}${EMBED.object}.define(${JSON.stringify({ name, licence, kinds })}, import.meta.url);\n`;
+  return `${embedScript().toString()}${EMBED.object}.define(${JSON.stringify(register)}, import.meta.url);\n`;
 }
 
 /** What the element can show of a kind, and where that is. */
-function kindOf(resource: Resource, operator: Operator, table: readonly Route[], measured: Measured) {
+function kindOf(
+  resource: Resource,
+  operator: Operator,
+  table: readonly Route[],
+  measured: Measured,
+): EmbeddedKind {
   const { kind, record } = resource;
   const pathOf = (route: string): string => routeNamed(table, route).path;
   const inWords = wordsIn(operator);
@@ -38,7 +45,7 @@ function kindOf(resource: Resource, operator: Operator, table: readonly Route[],
   };
 }
 
-/** The lists of a kind's history, of which the first is shown unless another value is asked for. */
+/** The lists of a kind's history. */
 function listsOf(resource: Resource, measured: Measured): readonly string[] {
   if (resource.history === undefined) return [];
   return measuredFields(resource, measured, resource.history).flatMap((field) =>

@@ -2,7 +2,7 @@
 import type { Limits } from '../../config/config.js';
 import { PATHS } from '../../routes/paths.js';
 import { pageLimitText } from '../api-index.js';
-import type { LookupField } from './lookup-field.js';
+import type { LookupField } from './page-data.js';
 import { span } from './words.js';
 
 /** The data for the template of an error. */

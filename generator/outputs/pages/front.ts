@@ -19,7 +19,7 @@ import {
 } from './documents.js';
 import { at, linker, pageOf, renamed, type Linker } from './linked.js';
 import { SIDE, lineChart } from './line-chart.js';
-import type { LookupField } from './lookup-field.js';
+import type { LookupField } from './page-data.js';
 import { arrivalsIn, changesIn } from './feeds.js';
 import { questions } from './questions.js';
 import { sample } from './sample.js';

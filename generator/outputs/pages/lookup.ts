@@ -8,7 +8,7 @@ import type { Kind } from '../../schema/field.js';
 import { enumerated, measuredKinds } from '../../schema/measured.js';
 import { allWords, withArticle, type Words } from '../../schema/words.js';
 import { hasFormer, namedOf } from './finders.js';
-import type { LookupField } from './lookup-field.js';
+import type { LookupField } from './page-data.js';
 
 /**
  * @param firstKey the first key of a route's documents

@@ -25,7 +25,7 @@ import { notFoundPage, tooManyPage } from './errors.js';
 import { feedsPage, feedsSummary } from './feeds.js';
 import { frontPage } from './front.js';
 import { lookupField } from './lookup.js';
-import type { LookupField } from './lookup-field.js';
+import type { LookupField } from './page-data.js';
 import { recordPageContent } from './record.js';
 import { dataBlock, render } from './render.js';
 import type { Shown } from './shown.js';

@@ -10,7 +10,7 @@ import { shapeOf, type Kind, type Resource } from '../../schema/field.js';
 import { measuredFields } from '../../schema/measured.js';
 import type { Shape } from '../../schema/shape.js';
 import { allWords, wordsIn, type InWords } from '../../schema/words.js';
-import type { LookupField } from './lookup-field.js';
+import type { LookupField, PageField, RecordPage } from './page-data.js';
 import { dataBlock } from './render.js';
 
 const FEED_OF = { group: 'groups', user: 'users', game: 'games', item: 'items' } as const satisfies Readonly<
@@ -78,12 +78,12 @@ export function recordPageContent(
       paths,
       fields,
       standing,
-    }),
+    } satisfies RecordPage),
   };
 }
 
 /** What the script says of a field. */
-function factOf(shape: Shape, inWords: InWords) {
+function factOf(shape: Shape, inWords: InWords): PageField {
   const { name } = shape;
   const description = inWords(shape.description);
   if (shape.is !== 'value') return { name, type: shape.is, description };

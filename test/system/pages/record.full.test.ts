@@ -495,7 +495,10 @@ inChromium('the field that finds records', () => {
   it('says no longer that it opens a record, back from there', async () => {
     const { page } = await opened('/group');
     await page.route('**/group/1', (route) => route.fulfill({ status: 204 }));
+    // It may say so earlier, while it looks for a name of these digits.
+    const leaving = page.waitForRequest('**/group/1');
     await seek(page, '1');
+    await leaving;
     await expect.poll(() => status(page)).toBe('Opening …');
     // As a browser does that kept the page; tests run without such a memory.
     await page.evaluate('dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))');

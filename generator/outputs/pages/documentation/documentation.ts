@@ -21,6 +21,7 @@ import { asksForCredit } from '../../licence.js';
 import { HEADERS, policyText } from '../../openapi/headers.js';
 import { PROBLEMS, PROBLEM_SHAPE, problemExample, problemOf } from '../../openapi/problems.js';
 import { TYPES, fieldRows } from '../fields.js';
+import type { SearchIndex } from '../page-data.js';
 import { embeddedValues } from '../embed.js';
 import { findersIn, namedOf, ownedIn } from '../finders.js';
 import { arrivalsIn, changesIn } from '../feeds.js';
@@ -93,14 +94,14 @@ export function documentationPages(documented: Documented): readonly RenderedPag
 }
 
 /** What the search field finds: pages with their headings and terms, in order, and the words below each. */
-export const searchIndex = (pages: readonly RenderedPage[]): string =>
-  JSON.stringify({
-    pages: pages.map(({ path, title, places }) => ({
-      path,
-      title,
-      places: places.map(({ id, text, is, words }) => [is === 'heading' ? 1 : 0, id, text, words]),
-    })),
-  });
+export function searchIndex(rendered: readonly RenderedPage[]): string {
+  const pages = rendered.map(({ path, title, places }) => ({
+    path,
+    title,
+    places: places.map(({ id, text, is, words }) => [is === 'heading' ? 1 : 0, id, text, words] as const),
+  }));
+  return JSON.stringify({ pages } satisfies SearchIndex);
+}
 
 /** The kind of the first record to ask for; undefined if there is none. */
 const firstResource = ({ shown }: Documented): Resource | undefined =>

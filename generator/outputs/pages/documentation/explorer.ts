@@ -2,22 +2,9 @@
 import { REFERENCE } from '../../../routes/documentation.js';
 import { routeNamed } from '../../../routes/routes.js';
 import { RESOURCES, documentsOf } from '../../../schema/schema.js';
+import type { Explorable } from '../page-data.js';
 import { dataBlock } from '../render.js';
 import { exampleUrl, type Documented } from './reference.js';
-
-/** A document to try. */
-interface Explorable {
-  readonly name: string;
-  readonly path: string;
-  readonly description: string;
-  /** The title of its page in the reference. */
-  readonly part: string;
-  readonly parameter?: object;
-  /** The path template of the member history that it contains or links to. */
-  readonly history?: string;
-  /** The path template of the page about its record. */
-  readonly page?: string;
-}
 
 /** The value of a path or query parameter in a URL of its route. */
 function valueIn(url: string, path: string): string {

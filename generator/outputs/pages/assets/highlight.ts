@@ -5,39 +5,26 @@ const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b
 
 /**
  * Replaces the content of an element by coloured JSON.
- * @param {Element} element
- * @param {string} text JSON, or a part of it
+ * @param text JSON, or a part of it
  */
-export function highlight(element, text) {
+export function highlight(code: Element, text: string) {
   const pieces = document.createDocumentFragment();
   let end = 0;
   for (const match of text.matchAll(TOKEN)) {
     const [token, string, colon] = match;
     pieces.append(text.slice(end, match.index));
     end = match.index + token.length;
-    pieces.append(span(className(token, colon), string ?? token), colon ?? '');
+    const span = document.createElement('span');
+    span.className = className(token, colon);
+    span.textContent = string ?? token;
+    pieces.append(span, colon ?? '');
   }
   pieces.append(text.slice(end));
-  element.replaceChildren(pieces);
+  code.replaceChildren(pieces);
 }
 
-/**
- * @param {string} token
- * @param {string | undefined} colon
- */
-function className(token, colon) {
+function className(token: string, colon: string | undefined) {
   if (token.startsWith('"')) return colon === undefined ? 'json-string' : 'json-name';
   if (token.startsWith('…')) return 'json-cut';
   return /^[tfn]/.test(token) ? 'json-word' : 'json-number';
-}
-
-/**
- * @param {string} name
- * @param {string} text
- */
-function span(name, text) {
-  const element = document.createElement('span');
-  element.className = name;
-  element.textContent = text;
-  return element;
 }

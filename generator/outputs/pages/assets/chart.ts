@@ -1,6 +1,6 @@
 /** A member history as a chart. What was not read is not drawn: a gap stays a gap, and is hatched. */
 import uPlot from 'uplot';
-import { axisRange, lineOf, readingAt } from '../series.js';
+import { axisRange, lineOf, readingAt, type Line } from '../series.js';
 import { countLabels, integer } from '../words.js';
 
 export { lineOf };
@@ -14,28 +14,28 @@ const MARKED_READINGS = 160;
 /** Up to so many, the marks are large. */
 const FEW_MARKS = 60;
 
-/**
- * @typedef {import('../series.js').Reading} Reading
- * @typedef {import('../series.js').Line} Line
- *
- * @typedef {object} Options
- * @property {number} [peak] index of the reading to mark as the highest
- * @property {(reading: number) => void} [onReading] called with the reading under the pointer
- * @property {(from: number, to: number, low: number) => void} [onRange] called with the times shown, and where the axis starts
- *
- * @typedef {object} Chart
- * @property {(reading: number) => void} show moves the cursor to a reading
- * @property {(from: number, to: number) => void} zoom shows the times from one to another, in seconds
- * @property {(readings: readonly number[]) => void} mark rings some readings
- */
+interface Options {
+  /** Index of the reading to mark as the highest. */
+  readonly peak?: number;
+  /** Called with the reading under the pointer. */
+  readonly onReading?: (reading: number) => void;
+  /** Called with the times shown, and where the axis starts. */
+  readonly onRange?: (from: number, to: number, low: number) => void;
+}
 
-/**
- * The readings to mark: all of a few, else those that no line leads to, which would not be seen.
- * @param {Line} line
- */
-function marked({ counts }) {
+export interface Chart {
+  /** Moves the cursor to a reading. */
+  readonly show: (reading: number) => void;
+  /** Shows the times from one to another, in seconds. */
+  readonly zoom: (from: number, to: number) => void;
+  /** Rings some readings. */
+  readonly mark: (readings: readonly number[]) => void;
+}
+
+/** The readings to mark: all of a few, else those that no line leads to, which would not be seen. */
+function marked({ counts }: Line) {
   const few = counts.length <= MARKED_READINGS;
-  const isNone = (/** @type {number} */ index) => (counts[index] ?? null) === null;
+  const isNone = (index: number) => (counts[index] ?? null) === null;
   return [...counts.keys()].filter((at) => !isNone(at) && (few || (isNone(at - 1) && isNone(at + 1))));
 }
 
@@ -48,29 +48,23 @@ const TIMES = [
 ];
 
 /** The steps of counts, which are whole numbers: 1, 2, 5, 10 … */
-const COUNT_STEPS = Array.from(
-  { length: 48 },
-  (_, index) => [1, 2, 5][index % 3] * 10 ** Math.floor(index / 3),
-);
+const COUNT_STEPS = Array.from({ length: 16 }, (_, digits) =>
+  [1, 2, 5].map((step) => step * 10 ** digits),
+).flat();
 
-/** Room for the labels in the axis' font. @param {readonly string[] | null} labels */
-const roomFor = (labels) => 18 + 7.2 * Math.max(3, ...(labels ?? []).map(({ length }) => length));
+/** Room for the labels in the axis' font. */
+const roomFor = (labels: readonly string[] | null) =>
+  18 + 7.2 * Math.max(3, ...(labels ?? []).map(({ length }) => length));
 
-/**
- * A pattern of slanted lines, as `--hatching` of the style sheet.
- * @param {CanvasRenderingContext2D} context
- * @param {string} colour
- */
-function hatching(context, colour) {
+/** A pattern of slanted lines, as `--hatching` of the style sheet. */
+function hatching(context: CanvasRenderingContext2D, colour: string) {
   const size = Math.round(10 * devicePixelRatio);
   const tile = document.createElement('canvas');
-  tile.width = size;
-  tile.height = size;
+  tile.width = tile.height = size;
   const pen = tile.getContext('2d');
   if (pen === null) return colour;
   pen.strokeStyle = colour;
   pen.lineWidth = devicePixelRatio;
-  pen.beginPath();
   for (const shift of [-size, 0, size]) {
     pen.moveTo(shift, size);
     pen.lineTo(shift + size, 0);
@@ -79,12 +73,7 @@ function hatching(context, colour) {
   return context.createPattern(tile, 'repeat') ?? colour;
 }
 
-/**
- * @param {uPlot} plot
- * @param {Line} line
- * @param {string} colour
- */
-function hatchGaps(plot, { open }, colour) {
+function hatchGaps(plot: uPlot, { open }: Line, colour: string) {
   const { ctx, bbox } = plot;
   ctx.save();
   ctx.beginPath();
@@ -98,18 +87,16 @@ function hatchGaps(plot, { open }, colour) {
   ctx.restore();
 }
 
-/**
- * A ring around a reading, and perhaps a word above it.
- * @param {uPlot} plot
- * @param {number} place
- * @param {{ ring: string, paper: string, ink: string, font: string }} look
- * @param {string} [word]
- */
-function ringAt(plot, place, look, word) {
+type Look = Readonly<
+  Record<'accent' | 'paper' | 'ink' | 'muted' | 'rule' | 'strongRule' | 'hatch' | 'font', string>
+>;
+
+/** A ring around a reading, and perhaps a word above it. */
+function ringAt(plot: uPlot, place: number | undefined, look: Look, word?: string) {
   const { ctx, bbox, data } = plot;
-  const count = data[1][place];
-  if (count === null || count === undefined) return;
-  const x = plot.valToPos(data[0][place], 'x', true);
+  const [time, count] = [data[0][place ?? -1], data[1]?.[place ?? -1]];
+  if (time === undefined || typeof count !== 'number') return;
+  const x = plot.valToPos(time, 'x', true);
   const y = plot.valToPos(count, 'y', true);
   if (x < bbox.left - 1 || x > bbox.left + bbox.width + 1) return;
   const unit = devicePixelRatio;
@@ -119,10 +106,10 @@ function ringAt(plot, place, look, word) {
   ctx.fillStyle = look.paper;
   ctx.fill();
   ctx.lineWidth = 2 * unit;
-  ctx.strokeStyle = look.ring;
+  ctx.strokeStyle = look.accent;
   ctx.stroke();
   if (word !== undefined) {
-    ctx.font = look.font;
+    ctx.font = `600 ${12 * unit}px ${look.font}`;
     ctx.fillStyle = look.ink;
     const half = ctx.measureText(word).width / 2;
     ctx.textAlign = 'center';
@@ -132,90 +119,66 @@ function ringAt(plot, place, look, word) {
   ctx.restore();
 }
 
-/**
- * What the axis shows: the readings in sight, and those next to them, to which the line leads.
- * @param {uPlot} plot
- * @param {number | null} low of the readings in sight
- * @param {number | null} high
- * @returns {[number, number]}
- */
-function rangeOf({ data, series }, low, high) {
-  const [first = 0, last = 0] = series[0].idxs ?? [];
-  const all = [low, high, data[1][first - 1], data[1][last + 1]].filter((value) => typeof value === 'number');
+/** What the axis shows: the readings in sight, and those next to them, to which the line leads. */
+function rangeOf({ data, series }: uPlot, low: number | null, high: number | null): [number, number] {
+  const [first, last] = series[0]?.idxs ?? [0, 0];
+  const all = [low, high, data[1]?.[first - 1], data[1]?.[last + 1]].filter(
+    (value) => typeof value === 'number',
+  );
   return all.length === 0 ? [0, 1] : axisRange(Math.min(...all), Math.max(...all));
 }
 
 /** What changes the colours: dark or light, forced colours, paper. */
 const LOOKS = ['(prefers-color-scheme: dark)', '(forced-colors: active)', 'print'];
 
-/** What ends the chart that an element has. @type {WeakMap<HTMLElement, () => void>} */
-const endings = new WeakMap();
+/** What ends the chart that an element has. */
+const endings = new WeakMap<HTMLElement, () => void>();
 
-/** Ends the chart that an element has, which leaves the page. @param {HTMLElement} host */
-export const end = (host) => endings.get(host)?.();
+/** Ends the chart that an element has, which leaves the page. */
+export const end = (host: HTMLElement) => endings.get(host)?.();
 
-/**
- * Colours as a canvas takes them, by the properties of the style sheet: those may be made of the colour of the text.
- * @param {HTMLElement} host
- */
-function coloursOf(host) {
+/** Colours as a canvas takes them, by the properties of the style sheet: those may be made of the colour of the text. */
+function lookOf(host: HTMLElement): Look {
   const probe = host.appendChild(document.createElement('span'));
-  const colour = (/** @type {string} */ name) => {
-    probe.style.color = `var(${name})`;
+  const colour = (name: string) => {
+    probe.style.color = `var(--${name})`;
     return getComputedStyle(probe).color;
   };
-  const [accent, paper, ink, muted, rule, strongRule, hatch] = [
-    '--accent',
-    '--paper',
-    '--ink',
-    '--muted',
-    '--rule',
-    '--strong-rule',
-    '--hatch',
-  ].map(colour);
+  const look = {
+    accent: colour('accent'),
+    paper: colour('paper'),
+    ink: colour('ink'),
+    muted: colour('muted'),
+    rule: colour('rule'),
+    strongRule: colour('strong-rule'),
+    hatch: colour('hatch'),
+    font: getComputedStyle(host).fontFamily,
+  };
   probe.remove();
-  return { accent, paper, ink, muted, rule, strongRule, hatch };
+  return look;
 }
 
 /**
  * Draws into an element, in place of what was drawn there.
- * @param {HTMLElement} host
- * @param {Line} line of at least one reading
- * @param {Options} options
- * @returns {Chart}
+ * @param line of at least one reading
  */
-export function draw(host, line, { peak, onReading, onRange } = {}) {
+export function draw(host: HTMLElement, line: Line, { peak, onReading, onRange }: Options = {}): Chart {
   end(host);
   const ending = new AbortController();
   const { signal } = ending;
-  /** @type {uPlot | undefined} */
-  let plot;
-  /** @type {readonly number[]} */
-  let rings = [];
+  let plot: uPlot | undefined;
+  let rings: readonly number[] = [];
   let width = 0;
-  /** @type {{ min: number, max: number } | undefined} */
-  let range;
+  let range: { min: number; max: number } | undefined;
   const marks = marked(line);
-
-  /** The nearest place in time that holds a reading. @param {uPlot} self @param {number} at @param {number} time */
-  const placeNear = (self, at, time) => {
-    const { times, counts } = line;
-    let best = at;
-    for (const place of [at - 2, at - 1, at, at + 1, at + 2]) {
-      if ((counts[place] ?? null) === null) continue;
-      if (counts[best] === null || Math.abs(times[place] - time) < Math.abs(times[best] - time)) best = place;
-    }
-    return best;
-  };
 
   const redraw = () => {
     width = host.clientWidth;
-    const { fontFamily } = getComputedStyle(host);
-    const { accent, paper, ink, muted, rule, strongRule, hatch } = coloursOf(host);
-    const look = { ring: accent, paper, ink, font: `600 ${12 * devicePixelRatio}px ${fontFamily}` };
+    const look = lookOf(host);
+    const { accent, paper, muted, rule, strongRule, hatch } = look;
     const axis = {
       stroke: muted,
-      font: `12px ${fontFamily}`,
+      font: `12px ${look.font}`,
       grid: { stroke: rule, width: 1 },
       border: { show: false, stroke: strongRule, width: 1 },
     };
@@ -230,12 +193,13 @@ export function draw(host, line, { peak, onReading, onRange } = {}) {
         // A caller that follows the pointer shows the reading itself.
         legend: { show: onReading === undefined },
         cursor: {
-          dataIdx: (self, series, at, value) => (series === 0 ? at : placeNear(self, at, value)),
+          // In a gap, the reading that is nearer.
+          hover: { skip: [null], prox: Number.MAX_VALUE },
           drag: { x: true, y: false, setScale: true },
-          points: { size: 9, fill: look.ring, stroke: look.paper, width: 2 },
+          points: { size: 9, fill: accent, stroke: paper, width: 2 },
           y: false,
         },
-        scales: { y: { range: (self, low, high) => rangeOf(self, low, high) } },
+        scales: { y: { range: rangeOf } },
         axes: [
           {
             ...axis,
@@ -285,10 +249,10 @@ export function draw(host, line, { peak, onReading, onRange } = {}) {
           ],
           setScale: [
             (self, key) => {
-              const { min, max } = self.scales.x;
+              const { min, max } = self.scales['x'] ?? {};
               if (key !== 'x' || typeof min !== 'number' || typeof max !== 'number') return;
               range = { min, max };
-              queueMicrotask(() => onRange?.(min, max, self.scales.y.min ?? 0));
+              queueMicrotask(() => onRange?.(min, max, self.scales['y']?.min ?? 0));
             },
           ],
         },
@@ -307,7 +271,14 @@ export function draw(host, line, { peak, onReading, onRange } = {}) {
     if (host.clientWidth !== width && host.clientWidth > 0) redraw();
   });
   observer.observe(host);
-  followTouch(host, () => plot, signal);
+  // A finger moves the cursor sideways, as the mouse does.
+  const follow = ({ pointerType, clientX, clientY }: PointerEvent) => {
+    if (pointerType !== 'touch' || plot === undefined) return;
+    const { left, top } = plot.over.getBoundingClientRect();
+    plot.setCursor({ left: clientX - left, top: clientY - top });
+  };
+  host.addEventListener('pointerdown', follow, { signal });
+  host.addEventListener('pointermove', follow, { signal });
   endings.set(host, () => {
     ending.abort();
     observer.disconnect();
@@ -316,22 +287,18 @@ export function draw(host, line, { peak, onReading, onRange } = {}) {
 
   return {
     show: (reading) => {
-      const place = line.places[reading];
-      const seconds = line.times[place];
-      if (plot === undefined) return;
-      const { min = seconds, max = seconds } = plot.scales.x;
+      const place = line.places[reading] ?? 0;
+      const seconds = line.times[place] ?? 0;
+      const { min = seconds, max = seconds } = plot?.scales['x'] ?? {};
       const point = () => {
         const [left, top] = [plot?.valToPos(seconds, 'x'), plot?.valToPos(line.counts[place] ?? 0, 'y')];
         if (left !== undefined && top !== undefined) plot?.setCursor({ left, top }, false);
       };
-      if (seconds >= min && seconds <= max) {
-        point();
-        return;
-      }
+      if (seconds >= min && seconds <= max) return point();
       // As wide as before, and nothing that is not between the first reading and the last.
       const [first, last] = [line.times[0] ?? min, line.times.at(-1) ?? max];
       const from = Math.max(first, Math.min(seconds - (max - min) / 2, last - (max - min)));
-      plot.setScale('x', { min: from, max: from + (max - min) });
+      plot?.setScale('x', { min: from, max: from + (max - min) });
       // The scale changes in a microtask.
       queueMicrotask(point);
     },
@@ -341,21 +308,4 @@ export function draw(host, line, { peak, onReading, onRange } = {}) {
       plot?.redraw(false);
     },
   };
-}
-
-/**
- * A finger moves the cursor sideways, as the mouse does.
- * @param {HTMLElement} host
- * @param {() => uPlot | undefined} current
- * @param {AbortSignal} signal ends it
- */
-function followTouch(host, current, signal) {
-  const follow = (/** @type {PointerEvent} */ event) => {
-    const plot = current();
-    if (event.pointerType !== 'touch' || plot === undefined) return;
-    const { left, top } = plot.over.getBoundingClientRect();
-    plot.setCursor({ left: event.clientX - left, top: event.clientY - top });
-  };
-  host.addEventListener('pointerdown', follow, { signal });
-  host.addEventListener('pointermove', follow, { signal });
 }

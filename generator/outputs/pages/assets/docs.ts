@@ -1,4 +1,5 @@
 /** The documentation: contents that follow the reader, search, and addresses of old. */
+import type { SearchIndex } from '../page-data.js';
 import { isComposing } from './dom.js';
 import { highlight } from './highlight.js';
 
@@ -6,15 +7,15 @@ import { highlight } from './highlight.js';
 function followHeadings() {
   const links = [...document.querySelectorAll('.headings a')];
   const headings = links.flatMap(
-    (link) => document.getElementById(link.getAttribute('href')?.slice(1) ?? '') ?? [],
+    (each) => document.getElementById(each.getAttribute('href')?.slice(1) ?? '') ?? [],
   );
   const mark = () => {
     const end = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
     const passed = headings.findLastIndex((heading) => heading.getBoundingClientRect().top < innerHeight / 3);
     const present = end ? headings.length - 1 : passed;
-    for (const [index, link] of links.entries()) {
-      if (index === present) link.setAttribute('aria-current', 'location');
-      else link.removeAttribute('aria-current');
+    for (const [index, each] of links.entries()) {
+      if (index === present) each.setAttribute('aria-current', 'location');
+      else each.removeAttribute('aria-current');
     }
   };
   const observer = new IntersectionObserver(mark, { rootMargin: '0px 0px -66% 0px' });
@@ -39,30 +40,29 @@ function reveal() {
   return target !== null;
 }
 
-/**
- * @typedef {readonly [isHeading: 0 | 1, id: string, text: string, words: string]} Place
- * @typedef {{ path: string, title: string, places: readonly Place[] }} Page
- * @typedef {{ path: string, text: string, about: string, words: string, isHeading: boolean }} Hit
- */
+interface Hit {
+  readonly path: string;
+  readonly text: string;
+  readonly about: string;
+  readonly words: string;
+  readonly isHeading: boolean;
+}
 
-/** @type {Promise<readonly Hit[]> | undefined} */
-let known;
+let known: Promise<readonly Hit[]> | undefined;
 
-/** All that can be found, fetched when it is first needed. @param {HTMLElement} search */
-const hitsOf = (search) =>
-  (known ??= readHits(search.dataset['index'] ?? '').catch((/** @type {unknown} */ error) => {
-    // The next search asks again.
+/** All that can be found, fetched when it is first needed; after a failure, once more. */
+const hitsOf = (search: HTMLElement) =>
+  (known ??= readHits(search.dataset['index'] ?? '').catch((error: unknown) => {
     known = undefined;
     throw error;
   }));
 
-/** @param {string} path */
-async function readHits(path) {
+async function readHits(path: string): Promise<readonly Hit[]> {
   const response = await fetch(path);
   if (!response.ok) throw new Error(response.statusText);
   // The generator wrote it.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const { pages } = /** @type {{ pages: readonly Page[] }} */ (await response.json());
+  const { pages } = (await response.json()) as SearchIndex;
   return pages.flatMap(({ path: page, title, places }) => {
     let heading = title;
     const top = { path: page, text: title, about: 'Documentation', words: '', isHeading: true };
@@ -78,19 +78,17 @@ async function readHits(path) {
 /**
  * The places that have every word, the best first: in their own text, at its start, in a heading; then
  * in what they are about, or in the words below them.
- * @param {readonly Hit[]} hits
- * @param {string} query
  */
-function find(hits, query) {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+function find(hits: readonly Hit[], query: string) {
+  const words = query.split(/\s+/);
   return hits
     .flatMap((hit) => {
       const text = hit.text.toLowerCase();
       const around = `${text} ${hit.about.toLowerCase()}`;
-      const isIn = (/** @type {string} */ place) => words.every((word) => place.includes(word));
+      const isIn = (place: string) => words.every((word) => place.includes(word));
       if (!isIn(`${around} ${hit.words}`)) return [];
-      const rank =
-        text === query ? 0 : isIn(text) ? (text.startsWith(words[0]) ? 1 : 2) : isIn(around) ? 3 : 4;
+      const isFirst = text.startsWith(words[0] ?? '');
+      const rank = text === query ? 0 : isIn(text) ? (isFirst ? 1 : 2) : isIn(around) ? 3 : 4;
       return [{ hit, rank: 2 * rank + (hit.isHeading ? 0 : 1) }];
     })
     .toSorted((one, other) => one.rank - other.rank)
@@ -99,44 +97,37 @@ function find(hits, query) {
 
 const SHOWN_HITS = 12;
 
-/** @param {Hit} hit */
-function itemOf({ path, text, about }) {
-  const item = document.createElement('li');
-  const link = document.createElement('a');
-  const note = document.createElement('span');
-  link.href = path;
-  link.textContent = text;
-  note.textContent = about;
+function itemOf({ path, text, about }: Hit) {
+  const note = Object.assign(document.createElement('span'), { textContent: about });
+  const link = Object.assign(document.createElement('a'), { href: path, textContent: text });
   link.append(note);
+  const item = document.createElement('li');
   item.append(link);
   return item;
 }
 
-/** @param {HTMLElement} search */
-function makeSearch(search) {
+function makeSearch(search: HTMLElement) {
   const input = search.querySelector('input');
   const [found, results, pages] = ['found', 'results', 'pages'].map((id) => document.getElementById(id));
-  const toggle = document.querySelector('details.toggle');
   if (!input || !found || !results || !pages) return;
+  const queryOf = () => input.value.trim().toLowerCase();
   const show = async () => {
-    const query = input.value.trim().toLowerCase();
-    /** @type {readonly Hit[]} */
-    let hits = [];
-    let summary = '';
-    if (query !== '') {
-      try {
-        hits = find(await hitsOf(search), query);
-        summary = hits.length === 0 ? 'No results.' : `${hits.length} found`;
-      } catch {
-        summary = 'The search could not be loaded.';
-      }
-    }
+    const query = queryOf();
+    const hits =
+      query === ''
+        ? []
+        : await hitsOf(search).then(
+            (all) => find(all, query),
+            () => undefined,
+          );
     // Another letter may have come meanwhile.
-    if (query !== input.value.trim().toLowerCase()) return;
-    results.replaceChildren(...hits.slice(0, SHOWN_HITS).map(itemOf));
-    results.hidden = hits.length === 0;
+    if (query !== queryOf()) return;
+    const items = (hits ?? []).slice(0, SHOWN_HITS).map(itemOf);
+    results.replaceChildren(...items);
+    results.hidden = items.length === 0;
     pages.hidden = query !== '';
-    found.textContent = summary;
+    if (hits === undefined) found.textContent = 'The search could not be loaded.';
+    else found.textContent = query === '' ? '' : hits.length === 0 ? 'No results.' : `${hits.length} found`;
   };
   input.addEventListener('input', () => void show());
   input.addEventListener('keydown', (event) => {
@@ -147,16 +138,13 @@ function makeSearch(search) {
     input.value = '';
     void show();
   });
-  results.addEventListener('click', () => {
-    if (toggle instanceof HTMLDetailsElement) toggle.open = false;
-  });
 }
 
 /** All was on one page once: an address of then leads to where its anchor, or its page, is now. */
 async function followOldAddress() {
   const id = idOfHash();
-  const search = document.querySelector('[data-index]');
-  if (id === '' || !(search instanceof HTMLElement)) return;
+  const search = document.querySelector<HTMLElement>('[data-index]');
+  if (id === '' || search === null) return;
   // Where they can't be loaded, the address leads to the top of the page.
   const hits = await hitsOf(search).catch(() => []);
   const hit =
@@ -165,10 +153,13 @@ async function followOldAddress() {
 }
 
 for (const code of document.querySelectorAll('code.json')) highlight(code, code.textContent ?? '');
-for (const search of document.querySelectorAll('[data-index]'))
-  if (search instanceof HTMLElement) makeSearch(search);
+for (const search of document.querySelectorAll<HTMLElement>('[data-index]')) makeSearch(search);
 followHeadings();
 addEventListener('hashchange', reveal);
-for (const link of document.querySelectorAll('.headings a'))
-  link.addEventListener('click', () => document.querySelector('details.toggle')?.removeAttribute('open'));
+// On phones, the contents are folded away once they have led on.
+for (const place of document.querySelectorAll('.headings, #results'))
+  place.addEventListener('click', ({ target }) => {
+    if (target instanceof Element && target.closest('a'))
+      document.querySelector('details.toggle')?.removeAttribute('open');
+  });
 if (location.hash !== '' && !reveal()) void followOldAddress();
