@@ -1,5 +1,5 @@
 /** The rooms of the generator, each of which imports only from those below it, and who else may import whom. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROJECT } from '../support/folder.js';
@@ -25,36 +25,24 @@ const isIn =
     folders.some((folder) => path.startsWith(folder));
 
 /** From the top; the rooms of one row do not know each other. What is in no other room is in the first. */
-const ROWS = [
-  ['commands'],
-  ['programs/edge', 'programs/verify'],
-  ['pipeline'],
-  ['outputs'],
-  ['exports'],
-  ['publish'],
-  ['tree'],
-  ['register'],
-  ['config'],
-  ['routes'],
-  ['schema'],
-  ['base'],
-] as const;
-type Room = (typeof ROWS)[number][number];
+const ROWS = (
+  'commands, programs/edge programs/verify, pipeline, outputs, exports, publish, tree, register, config, routes, ' +
+  'schema, base'
+)
+  .split(', ')
+  .map((row) => row.split(' '));
 
 /** `generator/publish/lists.js` -> `publish`. */
-const roomOf = (path: string): Room =>
+const roomOf = (path: string): string =>
   ROWS.flat().find((room) => path.startsWith(`generator/${room}/`)) ?? 'commands';
 
-const rowOf = (room: Room): number => ROWS.findIndex((row) => row.some((each) => each === room));
+const rowOf = (room: string): number => ROWS.findIndex((row) => row.includes(room));
 
 const arrows = generator.flatMap(({ file, imports: imported }) =>
   imported
     .filter((path) => path.startsWith('generator/'))
     .map((path) => ({ file, from: roomOf(file), to: roomOf(path) })),
 );
-
-const isUpwards = ({ from, to }: { readonly from: Room; readonly to: Room }): boolean =>
-  from !== to && rowOf(to) <= rowOf(from);
 
 describe('imports between rooms', () => {
   it('are those of all folders', () => {
@@ -65,8 +53,7 @@ describe('imports between rooms', () => {
   });
 
   it('lead downwards', () => {
-    const upwards = arrows.filter(isUpwards).map(({ file, to }) => `${file} -> ${to}`);
-    expect(upwards).toEqual([]);
+    expect(arrows.filter(({ from, to }) => from !== to && rowOf(to) <= rowOf(from))).toEqual([]);
   });
 
   it('between files never lead in a circle, types included', () => {
@@ -136,11 +123,8 @@ it('the bundler is a program of its own, so that no other one needs what is inst
 describe('every source file', () => {
   it('leaves the process to the command lines', () => {
     const touching = [...generator, ...proxy].filter(({ code }) => /\bprocess\s*[.[]/.test(code));
-    expect(touching.map(({ file }) => file)).toEqual(
-      ['generator/cli.ts', BUNDLER, 'generator/program.ts', 'generator/start.ts', 'proxy/main.ts'].filter(
-        (file) => existsSync(join(PROJECT, file)),
-      ),
-    );
+    const own = ['cli', 'outputs/pages/bundle', 'program', 'start'].map((name) => `generator/${name}.ts`);
+    expect(touching.map(({ file }) => file)).toEqual([...own, 'proxy/main.ts']);
     const imported = [...generator, ...proxy].filter(({ code }) => /from '(node:)?process'/.test(code));
     // For the pid, which tells who holds a tree, and for the version of Node.
     expect(imported.map(({ file }) => file)).toEqual([

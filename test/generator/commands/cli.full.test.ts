@@ -1,16 +1,7 @@
 /** The command line as those who script it meet it: exit codes, one line a mistake, and a tree that stays. */
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SAMPLE_ID } from '../../../generator/register/database.js';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { OPERATOR, published } from '../../support/build.js';
@@ -24,19 +15,11 @@ import { matching } from '../../support/values.js';
 
 const path = temporary();
 
-const AT = `'2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z'`;
 const SEVEN = ['groups', 'users', 'games', 'items']
-  .map(
-    (table) =>
-      `INSERT INTO ${table} (id, first_measured_at, measured_at, measurements) VALUES (7, ${AT}, 1);`,
-  )
+  .map((table) => `INSERT INTO ${table} (id, measured_at) VALUES (7, '2026-01-01T00:00:00Z');`)
   .join('\n');
 
-const good = (sql = ''): string => {
-  const file = writeRegister(path('register.sqlite'), SEVEN);
-  if (sql !== '') changeRegister(file, sql);
-  return file;
-};
+const good = (sql = ''): string => writeRegister(path('register.sqlite'), `${SEVEN} ${sql}`);
 
 /** A new file with this content. */
 function fileWith(content: string | Uint8Array, name = 'file'): string {
@@ -60,18 +43,18 @@ function database(sql: string, name = 'register.sqlite'): string {
   return file;
 }
 
+/** A register that is cut in half. */
+function halfOf(): string {
+  const whole = readFileSync(good());
+  return fileWith(whole.subarray(0, whole.length / 2));
+}
+
 /** Another user if this process is root's, who may write anywhere; `nobody` on most systems. */
 const OTHER_USER = process.getuid?.() === 0 ? 65_534 : undefined;
 const mayBeOther = await snapshot(['--version'], '/', OTHER_USER).then(
   ({ code }) => code === 0,
   () => false,
 );
-
-/** What a file or a folder holds, if it is there. */
-function contentAt(place: string): unknown {
-  if (!existsSync(place)) return undefined;
-  return statSync(place).isDirectory() ? stateOf(place) : readFileSync(place, 'utf8');
-}
 
 /** Exactly one line on stderr, which starts with `error: ` and has no period at the end. */
 function expectOneLine({ stderr, stdout }: Run): string {
@@ -91,18 +74,7 @@ const REGISTERS: readonly Refusal[] = [
   ['no file at all', () => '/dev/null', 3, '"/dev/null" is not a regular file'],
   ['text', () => fileWith('id,name\n7,seven\n'), 1, UNREADABLE],
   ['empty', () => fileWith(''), 1, UNREADABLE],
-  [
-    'cut in half',
-    () => {
-      const file = good(`WITH RECURSIVE n(i) AS (VALUES (8) UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
-        INSERT INTO items (id, name, first_measured_at, measured_at, measurements)
-        SELECT i, 'item ' || i, ${AT}, 1 FROM n`);
-      truncateSync(file, Math.floor(statSync(file).size / 2));
-      return file;
-    },
-    1,
-    '"$" is damaged or truncated',
-  ],
+  ['cut in half', halfOf, 1, '"$" is damaged or truncated'],
   [
     `of another version of the contract`,
     () => good('PRAGMA user_version = -1'),
@@ -130,59 +102,44 @@ const REGISTERS: readonly Refusal[] = [
   ],
 ];
 
-const FOREIGN = '"$/snapshot.json"';
+/** A folder with a snapshot.json of others, and what is said of that. */
+const foreign = (what: string, content: string, message: string): Refusal => {
+  const said = `"$/snapshot.json" ${message}`;
+  return [`with a snapshot.json ${what}`, () => folderWith('snapshot.json', content), 3, said];
+};
+const NOT_EMPTY = 'output folder "$" is not empty and holds no snapshot.json (found "thesis.tex")';
 const OUTPUTS: readonly Refusal[] = [
-  [
-    'not ours',
-    () => folderWith('thesis.tex', 'years of work'),
-    3,
-    'output folder "$" is not empty and holds no snapshot.json (found "thesis.tex")',
-  ],
-  [
-    'with a snapshot.json of somebody else',
-    () => folderWith('snapshot.json', '{"snapshot":[1,2]}'),
-    3,
-    `${FOREIGN} was not written by this program (see "sequence"): if`,
-  ],
-  [
-    'with a snapshot.json that is no JSON',
-    () => folderWith('snapshot.json', 'const snapshot = 1;'),
-    3,
-    `${FOREIGN} is not JSON: if its folder is a published tree, "verify`,
-  ],
-  [
+  ['not ours', () => folderWith('thesis.tex', 'years of work'), 3, NOT_EMPTY],
+  foreign('of others', '{"snapshot":[1,2]}', 'was not written by this program (see "sequence"): if'),
+  foreign('that is no JSON', 'const a = 1;', 'is not JSON: if its folder is a published tree, "verify'),
+  foreign(
     'of a newer format',
-    () => folderWith('snapshot.json', '{"format":99,"sequence":1}'),
-    3,
-    `${FOREIGN} is of format 99, expected 5: use the newer version`,
-  ],
-  [
+    '{"format":99,"sequence":1}',
+    'is of format 99, expected 5: use the newer version',
+  ),
+  foreign(
     'of an earlier format',
-    () => folderWith('snapshot.json', '{"format":3,"sequence":1}'),
-    3,
-    `${FOREIGN} is of format 3, expected 5: delete its folder and its state, and build again`,
-  ],
+    '{"format":3,"sequence":1}',
+    'is of format 3, expected 5: delete its folder and its state, and build again',
+  ),
   ['below a file', () => join(fileWith('x'), 'dist'), 3, 'output folder "$"'],
 ];
 
+const out = path('dist');
+await published({ register: good(), out });
+const before = stateOf(out);
+
+/** Builds into the published tree, which must stay what it was. @returns the one line of the message */
+async function refused(code: number, options: Readonly<Record<string, string>>): Promise<string> {
+  const given = { register: options['register'] ?? good(), out, operator: OPERATOR, ...options };
+  const args = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]);
+  const result = await inProcess('build', ...args);
+  expect(result).toMatchObject({ code });
+  expect(stateOf(out)).toEqual(before);
+  return expectOneLine(result);
+}
+
 describe('a build that can’t be done', () => {
-  const out = path('dist');
-  let before: Record<string, string>;
-  beforeAll(async () => {
-    await published({ register: good(), out });
-    before = stateOf(out);
-  });
-
-  /** Builds into the published tree, which must stay what it was. @returns the one line of the message */
-  async function refused(code: number, options: Readonly<Record<string, string>>): Promise<string> {
-    const given = { register: options['register'] ?? good(), out, operator: OPERATOR, ...options };
-    const args = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]);
-    const result = await inProcess('build', ...args);
-    expect([result.code, result.stderr]).toEqual([code, result.stderr]);
-    expect(stateOf(out)).toEqual(before);
-    return expectOneLine(result);
-  }
-
   it.each(REGISTERS)('for its register, which is %s', async (_, make, code, message) => {
     const register = make();
     // A quote in a name is quoted as shells want it.
@@ -192,9 +149,9 @@ describe('a build that can’t be done', () => {
 
   it.each(OUTPUTS)('for its output folder, which is %s', async (_, make, code, message) => {
     const folder = make();
-    const content = contentAt(folder);
+    const content = stateOf(folder);
     expect(await refused(code, { out: folder })).toContain(message.replaceAll('$', folder));
-    expect(contentAt(folder)).toEqual(content);
+    expect(stateOf(folder)).toEqual(content);
   });
 
   it('for its output folder, which is the register or holds it, be it by way of a link', async () => {
@@ -209,7 +166,7 @@ describe('a build that can’t be done', () => {
   });
 
   it.skipIf(!mayBeOther)(
-    'for its register, which is in WAL mode in a folder that it can’t write to: what to do about it',
+    'for its register, which is in WAL mode in a folder that it can’t write to',
     async () => {
       const folder = path('folder');
       mkdirSync(folder);
@@ -249,17 +206,17 @@ it.each<[string, readonly string[], string]>([
     `unknown option '--registre'\n(Did you mean --register?)`,
   ],
   [
-    'which command may be meant, whatever follows',
+    'which command may be meant',
     ['verfy', '--help'],
-    `error: unknown command 'verfy'\n(Did you mean verify?)\nRun with --help for usage.\n`,
+    `error: unknown command 'verfy'\n(Did you mean verify?)\n`,
   ],
   ['that a value is missing', ['build', '--out'], '--out'],
   ['how it is used', [], 'Usage: register-api'],
   ['that -1 is no number of records', ['sample', '--records', '-1'], '--records'],
   [
-    'for which option an argument may be meant',
+    'what an argument may be meant for',
     ['verify', 'public'],
-    `error: unexpected argument 'public'\n(Did you mean --out public?)\nRun with --help for usage.\n`,
+    `(Did you mean --out public?)\nRun with --help for usage.\n`,
   ],
 ])('a mistake in the command line ends with 2, and says %s', async (_, args, message) => {
   const { code, stdout, stderr } = await snapshot(args);

@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { published } from '../../support/build.js';
 import { inputs, snapshot } from '../../support/cli.js';
 import { PROJECT, temporary } from '../../support/folder.js';
@@ -40,15 +40,6 @@ it.each([
   expect(await ended).toBe(0);
 });
 
-it('--help has one way to serve, with one name for the tree', async () => {
-  const helps = [
-    [CLI, '--help'],
-    [join(PROJECT, 'build/proxy/main.js'), '--help'],
-  ].map((args) => spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout);
-  expect(helps.join('')).toMatch(/ {2}status .* {2}--out <folder> /s);
-  expect(helps.join('')).not.toMatch(/\bserve\b|--dist/);
-});
-
 it('a process prints results to standard output, messages to standard error, and ends with their code', async () => {
   const [register, out] = [writeRegister(path('process.sqlite'), ROWS), path('process')];
   const build = (...more: string[]) => snapshot(['build', ...inputs(register, out), ...more]);
@@ -75,47 +66,42 @@ it('a build of a register without measurements says so, and makes the folders th
 
 const status = (out: string, ...more: string[]) => inProcess('status', '--out', out, ...more);
 
-describe('status', () => {
-  it('says what is published, in one line or as JSON', async () => {
-    const [register, out] = [writeRegister(path('status.sqlite'), ROWS), path('status')];
-    changeRegister(register, 'DROP TABLE items; DROP TABLE group_names;');
-    await published({ register, out });
-    expect(await status(out)).toEqual({
-      code: 0,
-      stderr: '',
-      stdout:
-        `${out} has snapshot 1, built 2026-12-01T00:00:00Z (register as of 2026-11-20T08:00:00Z); ` +
-        '2 groups, 1 user, 0 games; not measured: group_names, items\n',
-    });
-    expect(JSON.parse((await status(out, '--json')).stdout)).toMatchObject({
-      tree: out,
-      sequence: 1,
-      as_of: '2026-11-20T08:00:00Z',
-      built_at: '2026-12-01T00:00:00Z',
-      records: { groups: 2, users: 1, games: 0, items: null },
-      not_measured: ['group_names', 'items'],
-    });
+it('status says what is published, in one line or as JSON', async () => {
+  const [register, out] = [writeRegister(path('status.sqlite'), ROWS), path('status')];
+  changeRegister(register, 'DROP TABLE items; DROP TABLE group_names;');
+  await published({ register, out });
+  const stdout =
+    `${out} has snapshot 1, built 2026-12-01T00:00:00Z (register as of 2026-11-20T08:00:00Z); ` +
+    '2 groups, 1 user, 0 games; not measured: group_names, items\n';
+  expect(await status(out)).toEqual({ code: 0, stderr: '', stdout });
+  expect(JSON.parse((await status(out, '--json')).stdout)).toMatchObject({
+    tree: out,
+    sequence: 1,
+    as_of: '2026-11-20T08:00:00Z',
+    built_at: '2026-12-01T00:00:00Z',
+    records: { groups: 2, users: 1, games: 0, items: null },
+    not_measured: ['group_names', 'items'],
   });
+});
 
-  it('says that there is no tree, and of a commit that was interrupted what completes it', async () => {
-    const { register, out } = await site();
-    const first = path('first');
-    expect(JSON.parse((await status(out, '--json')).stdout)).toMatchObject({ committing: false });
-    changeRegister(register, `UPDATE groups SET name = 'changed'`);
-    await interruptCommit({ register, out });
-    const said = 'a commit is under way or was interrupted: the next build completes it';
-    expect(await status(out)).toMatchObject({ code: 0, stdout: containing(`; ${said}\n`) });
-    expect(JSON.parse((await status(out, '--json')).stdout)).toMatchObject({ committing: true });
-    mkdirSync(first);
-    const none = `error: "${first}" holds no published tree (no snapshot.json)`;
-    expect(await status(first)).toEqual({ code: 3, stdout: '', stderr: `${none}\n` });
-    await interruptCommit({ register, out: first }, 1);
-    expect(await status(first)).toEqual({ code: 3, stdout: '', stderr: `${none}; ${said}\n` });
-    for (const tree of [out, first]) {
-      await published({ register, out: tree });
-      expect((await status(tree)).stdout).toMatch(/; 2 groups, [^;]*\n$/);
-    }
-  });
+it('status says that there is no tree, and of a commit that was interrupted what completes it', async () => {
+  const { register, out } = await site();
+  const first = path('first');
+  expect(JSON.parse((await status(out, '--json')).stdout)).toMatchObject({ committing: false });
+  changeRegister(register, `UPDATE groups SET name = 'changed'`);
+  await interruptCommit({ register, out });
+  const said = 'a commit is under way or was interrupted: the next build completes it';
+  expect(await status(out)).toMatchObject({ code: 0, stdout: containing(`; ${said}\n`) });
+  expect(JSON.parse((await status(out, '--json')).stdout)).toMatchObject({ committing: true });
+  mkdirSync(first);
+  const none = `error: "${first}" holds no published tree (no snapshot.json)`;
+  expect(await status(first)).toEqual({ code: 3, stdout: '', stderr: `${none}\n` });
+  await interruptCommit({ register, out: first }, 1);
+  expect(await status(first)).toEqual({ code: 3, stdout: '', stderr: `${none}; ${said}\n` });
+  for (const tree of [out, first]) {
+    await published({ register, out: tree });
+    expect((await status(tree)).stdout).toMatch(/; 2 groups, [^;]*\n$/);
+  }
 });
 
 it.each([
@@ -130,23 +116,8 @@ it.each([
   expect(stdout).not.toContain('register-api');
 });
 
-it('help names the program itself without npm', async () => {
-  expect((await snapshot(['status', '--help'])).stdout).toContain('Usage: register-api status [options]');
-  expect((await snapshot(['serve', '--help'])).stdout).toContain('Usage: register-api serve [options]');
-});
-
-it('-v and --version print the version', async () => {
-  const runs = await Promise.all(
-    [['-v'], ['--version'], ['serve', '--version']].map((args) => snapshot(args)),
-  );
-  expect(new Set(runs.map(({ stdout }) => stdout)).size).toBe(1);
-  expect(runs[0]?.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-});
-
-it('a value that is none is quoted with what was expected, in our words', async () => {
-  const { stderr, code } = await snapshot(['sample', '--records', 'many']);
-  expect(code).toBe(2);
-  expect(stderr).toMatch(/^error: --records "many": expected a whole number from 0 to \d+\n/);
+it.each(['status', 'serve'])('help names the program itself without npm: %s', async (command) => {
+  expect((await snapshot([command, '--help'])).stdout).toContain(`Usage: register-api ${command} [options]`);
 });
 
 it('diff shows removed records first, and values around their difference', async () => {

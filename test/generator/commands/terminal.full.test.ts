@@ -1,7 +1,7 @@
 /** On a terminal the bar is drawn by a timer, which must not outlive the work. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { published } from '../../support/build.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { leaveOut } from '../../support/programs.js';
@@ -22,8 +22,9 @@ function onTerminal(...args: readonly string[]): { code: number | null; shown: s
   return { code: status, shown: stdout };
 }
 
-describe('on a terminal', () => {
-  it.runIf(hasScript)('a build that is refused while the bar is shown says so, and ends', async () => {
+it.runIf(hasScript)(
+  'a build that is refused while the bar is shown on a terminal says so, and ends',
+  async () => {
     const out = path('dist');
     await published({ register: writeRegister(path('full.sqlite'), { items: [{ id: 1 }, { id: 2 }] }), out });
     // Refused after rendering.
@@ -33,17 +34,17 @@ describe('on a terminal', () => {
     expect(shown).toContain('2 of 2 rows of items would be gone');
     // The bar doesn't hide the cursor, since a signal may end the process at any moment.
     expect(shown).not.toContain('\u001b[?25l');
-  });
+  },
+);
 
-  it.runIf(hasScript)('a build draws a bar and leaves only its summary', () => {
-    const register = writeRegister(path('some.sqlite'), { items: [{ id: 1 }] });
-    const { code, shown } = onTerminal('build', '--register', register, '--out', path('dist'));
-    expect(code).toBe(0);
-    expect(shown).toContain('rendering [');
-    const [last = ''] = shown.match(/committing \[[^\]]*\] [\d,]+\/[\d,]+ files/g)?.slice(-1) ?? [];
-    const [, done, total] = /([\d,]+)\/([\d,]+)/.exec(last) ?? [];
-    expect(Number(total?.replace(',', ''))).toBeGreaterThan(1);
-    expect(done).toBe(total);
-    expect(shown).toContain('Published snapshot 1');
-  });
+it.runIf(hasScript)('a build on a terminal draws a bar and leaves only its summary', () => {
+  const register = writeRegister(path('some.sqlite'), { items: [{ id: 1 }] });
+  const { code, shown } = onTerminal('build', '--register', register, '--out', path('dist'));
+  expect(code).toBe(0);
+  expect(shown).toContain('rendering [');
+  const [last = ''] = shown.match(/committing \[[^\]]*\] [\d,]+\/[\d,]+ files/g)?.slice(-1) ?? [];
+  const [, done, total] = /([\d,]+)\/([\d,]+)/.exec(last) ?? [];
+  expect(Number(total?.replace(',', ''))).toBeGreaterThan(1);
+  expect(done).toBe(total);
+  expect(shown).toContain('Published snapshot 1');
 });

@@ -13,24 +13,21 @@ const warningOf = (operator: string): string =>
   'warning: without --operator this register is published as "The Example Register" under CC BY 4.0:' +
   ` copy ${operator}, say in the copy who you are, and name it with --operator\n`;
 
-it.each(['build', 'diff'])(
-  '%s without --operator warns of a register that sample did not write',
-  async (command) => {
-    const said = async (register: string, ...options: readonly string[]): Promise<string> => {
-      const tree = ['--register', register, '--out', path('dist')];
-      const { code, stderr } = await inProcess(command, '--quiet', ...tree, ...options);
-      expect(code).toBe(0);
-      return stderr;
-    };
-    const own = writeRegister(path('own.sqlite'), { items: [{ id: 1 }] });
-    expect(await said(own)).toBe(warningOf('data/operator.json'));
-    expect(await said(own, '--operator', 'data/operator.json')).toBe('');
-    const sample = path('sample.sqlite');
-    await writeSample({ file: sample, records: 50, seed: 1 });
-    changeRegister(sample, `UPDATE groups SET description = 'Changed.'`);
-    expect(await said(sample, '--out', path('other'))).toBe('');
-  },
-);
+it.each(['build', 'diff'])('%s without --operator warns of any register but a sample', async (command) => {
+  const said = async (register: string, ...options: readonly string[]): Promise<string> => {
+    const tree = ['--register', register, '--out', path('dist')];
+    const { code, stderr } = await inProcess(command, '--quiet', ...tree, ...options);
+    expect(code).toBe(0);
+    return stderr;
+  };
+  const own = writeRegister(path('own.sqlite'), { items: [{ id: 1 }] });
+  expect(await said(own)).toBe(warningOf('data/operator.json'));
+  expect(await said(own, '--operator', 'data/operator.json')).toBe('');
+  const sample = path('sample.sqlite');
+  await writeSample({ file: sample, records: 50, seed: 1 });
+  changeRegister(sample, `UPDATE groups SET description = 'Changed.'`);
+  expect(await said(sample, '--out', path('other'))).toBe('');
+});
 
 it('where the folder has no data/operator.json, builds take the example of the program, and the warning names it', async () => {
   const folder = path('elsewhere');

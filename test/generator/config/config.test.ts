@@ -20,16 +20,11 @@ function failure(action: () => unknown): Failure {
     action();
   } catch (error) {
     if (error instanceof Failure) return error;
-    throw error;
   }
   throw new Error('expected a failure');
 }
 
 describe('buildConfig', () => {
-  it('is frozen', () => {
-    expect(Object.isFrozen(buildConfig({}))).toBe(true);
-  });
-
   it.each([
     ['https://bücher.example', 'https://xn--bcher-kva.example'],
     ['HTTPS://Register.Example:443//', 'https://register.example'],
@@ -59,12 +54,6 @@ describe('buildConfig', () => {
       .map((url) => url.replaceAll('%3A', ':').replaceAll('%2F', '/'));
     expect(urls.length).toBeGreaterThan(100);
     expect(urls.filter((url) => /[^!-~]|[A-Z].*example|:443/.test(url))).toEqual([]);
-    const { operator: read, brand } = buildConfig({ operator });
-    expect([read.url, read.licence.url]).toEqual([
-      'https://xn--bcher-kva.example',
-      'https://xn--bcher-kva.example/licence',
-    ]);
-    expect(brand.legal).toEqual([['https://xn--bcher-kva.example/imprint', 'Imprint']]);
   });
 
   const HOST = 'https://api.example';
@@ -77,8 +66,11 @@ describe('buildConfig', () => {
     `${HOST}/#a`,
     `${HOST}/api`,
   ])('takes no "%s" for a base URL', (baseUrl) => {
-    const { exitCode, message } = failure(() => buildConfig({ operator: OPERATOR, baseUrl }));
-    expect([exitCode, message]).toEqual([2, containing(JSON.stringify(baseUrl))]);
+    const message = containing(JSON.stringify(baseUrl));
+    expect(failure(() => buildConfig({ operator: OPERATOR, baseUrl }))).toMatchObject({
+      exitCode: 2,
+      message,
+    });
   });
 });
 
@@ -121,8 +113,8 @@ describe('an operator file', () => {
     ],
     ['a surrogate', Buffer.from('22eda0bd22', 'hex'), 'line 1, column 2 (byte 0xed)'],
   ])('must be UTF-8, not %s', (_, content, place) => {
-    const { exitCode, message } = fails(content);
-    expect([exitCode, message]).toEqual([2, containing(`is not UTF-8 at ${place}, expected a text`)]);
+    const message = containing(`is not UTF-8 at ${place}, expected a text`);
+    expect(fails(content)).toMatchObject({ exitCode: 2, message });
   });
 
   it('has all its problems named at once, in its order, each with its place', () => {
@@ -161,9 +153,7 @@ describe('an operator file', () => {
     ['limits', { page: { tokens: 1, refill_seconds: 0.0015 } }],
     ['limits', { page: { tokens: 1, refill_seconds: 86_400.001 } }],
   ])('takes no %s of %j', (key, value) => {
-    const { exitCode, message } = fails(changed({ [key]: value }));
-    expect(exitCode).toBe(2);
-    expect(message).toContain(key);
+    expect(fails(changed({ [key]: value }))).toMatchObject({ exitCode: 2, message: containing(key) });
   });
 });
 
@@ -175,36 +165,34 @@ const configOf = (changes: Record<string, unknown>) => {
 
 const operatorOf = (changes: Record<string, unknown>) => configOf(changes).operator;
 
-describe('what an operator file says on pages', () => {
-  it('is taken as it is', () => {
-    const said = {
-      headline: 'How big is your club?',
-      introduction: 'We count every evening.',
-      words: { group: { one: 'club', many: 'clubs' } },
-    };
-    expect(operatorOf(said)).toMatchObject(said);
-    expect(operatorOf({ price_unit: 'US cents' })).toMatchObject({ priceUnit: 'US cents' });
-    for (const key of ['words', 'priceUnit']) expect(operatorOf({})).not.toHaveProperty(key);
-  });
+it('what an operator file says on pages is taken as it is', () => {
+  const said = {
+    headline: 'How big is your club?',
+    introduction: 'We count every evening.',
+    words: { group: { one: 'club', many: 'clubs' } },
+  };
+  expect(operatorOf(said)).toMatchObject(said);
+  expect(operatorOf({ price_unit: 'US cents' })).toMatchObject({ priceUnit: 'US cents' });
+  for (const key of ['words', 'priceUnit']) expect(operatorOf({})).not.toHaveProperty(key);
+});
 
-  const WORD = 'expected text of 1 to 40 characters without spaces around it';
-  it.each([
-    [
-      { source_url: 'git@git.example:register-api' },
-      'source_url: expected an http or https URL, got "git@git.example:register-api"',
-    ],
-    [
-      { words: { groups: { one: 'club', many: 'clubs' } } },
-      'words: unknown key "groups" (did you mean "group"?)',
-    ],
-    [{ price_unit: '' }, `price_unit: ${WORD}, got ""`],
-    [{ words: { group: { one: 'club' } } }, `words.group.many is missing, ${WORD}`],
-    [{ words: { item: { one: 'pet', many: ' pets' } } }, `words.item.many: ${WORD}, got " pets"`],
-    [
-      { words: { game: { one: 'x'.repeat(41), many: 'xs' } } },
-      `words.game.one: ${WORD}, got "${'x'.repeat(41)}"`,
-    ],
-  ])('is refused: %j', (changes, message) => {
-    expect(fails(changed(changes))).toMatchObject({ exitCode: 2, message: containing(message) });
-  });
+const WORD = 'expected text of 1 to 40 characters without spaces around it';
+it.each([
+  [
+    { source_url: 'git@git.example:register-api' },
+    'source_url: expected an http or https URL, got "git@git.example:register-api"',
+  ],
+  [
+    { words: { groups: { one: 'club', many: 'clubs' } } },
+    'words: unknown key "groups" (did you mean "group"?)',
+  ],
+  [{ price_unit: '' }, `price_unit: ${WORD}, got ""`],
+  [{ words: { group: { one: 'club' } } }, `words.group.many is missing, ${WORD}`],
+  [{ words: { item: { one: 'pet', many: ' pets' } } }, `words.item.many: ${WORD}, got " pets"`],
+  [
+    { words: { game: { one: 'x'.repeat(41), many: 'xs' } } },
+    `words.game.one: ${WORD}, got "${'x'.repeat(41)}"`,
+  ],
+])('what an operator file says on pages is refused: %j', (changes, message) => {
+  expect(fails(changed(changes))).toMatchObject({ exitCode: 2, message: containing(message) });
 });

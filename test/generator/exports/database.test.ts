@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { writeDatabase } from '../../../generator/exports/database.js';
@@ -31,10 +31,7 @@ const ABOUT = {
   digest: 'd'.repeat(64),
 };
 
-beforeAll(() => {
-  const withheld = [{ kind: 'user', id: 7, since: TIME }];
-  writeRegister(file, { ...NASTY_REGISTER, withheld });
-});
+writeRegister(file, { ...NASTY_REGISTER, withheld: [{ kind: 'user', id: 7, since: TIME }] });
 
 type Stored = string | number | null;
 const rowsShape = z.array(z.array(z.union([z.string(), z.number(), z.null()])));
@@ -87,9 +84,8 @@ it('has the rows and values of the CSV files, and the size and hash that are sai
 it('has strict tables with keys, and the meaning and unit of each column in its schema', () => {
   expect(found(`SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict`)).toHaveLength(9);
   const [[groups] = []] = found(`SELECT sql FROM sqlite_schema WHERE name = 'groups'`);
-  expect(groups).toContain(
-    '"member_count" INTEGER, -- Number of members in the group. Unit: members. Null: not measured.\n',
-  );
+  const said = 'Number of members in the group. Unit: members. Null: not measured.';
+  expect(groups).toContain(`"member_count" INTEGER, -- ${said}\n`);
   expect(groups).toContain('"id" INTEGER NOT NULL PRIMARY KEY, -- Stable numeric id of the group.\n');
   const references = found(
     `SELECT name, "from", "table", "to" FROM sqlite_schema, pragma_foreign_key_list(name) ORDER BY name`,

@@ -1,5 +1,5 @@
 /** What the files of tables hold: the same as the register, exactly, in every format. */
-import { copyFileSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { stringify } from 'csv-stringify/sync';
@@ -20,7 +20,7 @@ import { csvObjects } from '../../support/csv.js';
 import { temporary } from '../../support/folder.js';
 import { NASTY, NASTY_REGISTER, TIME } from '../../support/nasty.js';
 import { sha256 } from '../../support/published.js';
-import { changeRegister, writeRegister } from '../../support/register.js';
+import { writeRegister } from '../../support/register.js';
 import { contextOf } from './support.js';
 
 const path = temporary();
@@ -82,33 +82,6 @@ it('a table is the same in every format, whatever its values are, and each file 
   const [last, , hundred] = (await parquetRows(fileOf('groups.parquet'))).toReversed();
   expect(hundred).toMatchObject({ id: 100n, ...typed, peak_member_count: 9_007_199_254_740_991n });
   expect(last).toMatchObject({ id: 9_007_199_254_740_991n, peak_member_count: null });
-});
-
-it('rows are in the order of the key, all of them, from a table or a view, and none of what is withheld', () => {
-  const file = writeRegister(
-    path('ordered.sqlite'),
-    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
-       INSERT INTO group_member_readings
-       SELECT 1 + (i * 7919 % 5003) / 7, strftime('%Y-%m-%dT%H:%M:%SZ', (i * 7919 % 5003) * 3600, 'unixepoch'),
-         i * 7919 % 5003 FROM n;
-     INSERT INTO groups (id, measured_at)
-       SELECT group_id, '${TIME}' FROM group_member_readings GROUP BY group_id;
-     INSERT INTO withheld VALUES ('group', 2, '${TIME}')`,
-  );
-  const views = path('views.sqlite');
-  copyFileSync(file, views);
-  const ofTables = written(contextOf(file));
-  const readings = csvObjects(ofTables.get('group_member_readings') ?? '');
-  const counts = readings.map(({ member_count }) => Number(member_count));
-  expect(counts).toEqual(counts.toSorted((a, b) => a - b));
-  expect(counts).toHaveLength(5000 - 7);
-  expect(readings.map(({ group_id }) => group_id)).not.toContain('2');
-  for (const table of ['groups', 'group_member_readings'])
-    changeRegister(
-      views,
-      `ALTER TABLE ${table} RENAME TO raw_${table}; CREATE VIEW ${table} AS SELECT * FROM raw_${table}`,
-    );
-  expect(written(contextOf(views))).toEqual(ofTables);
 });
 
 it('what a register does not measure is null, or no table at all', () => {
@@ -190,12 +163,9 @@ const TYPES: readonly (readonly [ValueType, fc.Arbitrary<Cell>])[] = [
   ['text', text],
   ['enum', fc.constantFrom('present', 'deleted')],
 ];
-const value = (name: string, type: ValueType, nullable: boolean): Value => ({
-  name,
-  type,
-  nullable,
-  description: '',
-});
+const value = (name: string, type: ValueType, nullable: boolean): Value => {
+  return { name, type, nullable, description: '' };
+};
 /** Each type, as required and as nullable. */
 const VALUES = TYPES.flatMap(([type]) => [value(`${type}_needed`, type, false), value(type, type, true)]);
 
@@ -255,24 +225,11 @@ it('hyparquet reads the very rows that were written, and bounds that hold', asyn
 it.each([
   ['100,000 rows', 20, [100_000, 100_000, 50_000]],
   ['4 MiB of CSV', 100, [50_000, 50_000, 50_000, 50_000, 50_000]],
-])(
-  'a row group is full at %s, from the first row on, and has the bounds of its texts',
-  async (_, size, expected) => {
-    const file = new ParquetFile(parquet, [value('name', 'text', false)]);
-    const names = Array.from({ length: 250_000 }, (__, row) => `name ${String(row).padStart(6, '0')}`);
-    for (let at = 0; at < names.length; at += 10_000)
-      file.add(
-        names.slice(at, at + 10_000).map((name) => [name]),
-        size * 10_000,
-      );
-    file.finish();
-    const { row_groups } = await parquetMetadataAsync(await asyncBufferFromFile(parquet));
-    expect(row_groups.map(({ num_rows }) => Number(num_rows))).toEqual(expected);
-    let first = 0;
-    for (const { columns, num_rows } of row_groups) {
-      const { min_value, max_value } = columns[0]?.meta_data?.statistics ?? {};
-      expect([min_value, max_value]).toEqual([names[first], names[first + Number(num_rows) - 1]]);
-      first += Number(num_rows);
-    }
-  },
-);
+])('a row group is full at %s, from the first row on', async (_, size, expected) => {
+  const file = new ParquetFile(parquet, [value('name', 'text', false)]);
+  const rows = Array.from({ length: 10_000 }, () => ['name']);
+  for (let batch = 0; batch < 25; batch += 1) file.add(rows, size * rows.length);
+  file.finish();
+  const { row_groups } = await parquetMetadataAsync(await asyncBufferFromFile(parquet));
+  expect(row_groups.map(({ num_rows }) => Number(num_rows))).toEqual(expected);
+});

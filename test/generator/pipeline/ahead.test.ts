@@ -1,8 +1,6 @@
 /** Times that were measured in the future, by the clock of the machine that builds. */
 import { describe, expect, it } from 'vitest';
-import { build } from '../../../generator/pipeline/build.js';
-import { buildConfig } from '../../../generator/config/config.js';
-import { OPERATOR, effectsAt, published, run, startThreads } from '../../support/build.js';
+import { OPERATOR, published, run } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { CLOCK, inProcess } from '../../support/in-process.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
@@ -25,11 +23,12 @@ function registerOf(ahead: string): string {
   });
 }
 
-const correct = (register: string): void =>
+/** Has it be of another time. */
+const measure = (register: string, at: string): void =>
   changeRegister(
     register,
-    `UPDATE groups SET measured_at = '2026-11-21T08:00:00Z' WHERE id = 7;
-     UPDATE group_member_readings SET measured_at = '2026-11-21T08:00:00Z' WHERE group_id = 7`,
+    `UPDATE groups SET measured_at = '${at}' WHERE id = 7;
+     UPDATE group_member_readings SET measured_at = '${at}' WHERE group_id = 7`,
   );
 
 const finding = (column: string, key: string): string =>
@@ -62,26 +61,6 @@ describe('a time more than 24 hours after the clock', () => {
     for (const column of Object.keys(times))
       expect(stdout).toContain(`usernames.${column}: 1 place, expected at most 24 hours`);
   });
-
-  it('leaves the record out with --skip-invalid, until it is no longer ahead', async () => {
-    const register = registerOf('2026-12-05T00:00:00Z');
-    const skipped = await published({ register, out, skipInvalid: true, at: '2026-12-03T00:00:00Z' });
-    expect(skipped).toMatchObject({ excluded: { groups: 1 }, records: { groups: 19 } });
-    const again = await published({ register, out, skipInvalid: true, at: '2026-12-03T12:00:00Z' });
-    expect(again).toMatchObject({ excluded: { groups: 1 }, changes: { added: 0, removed: 0 } });
-    const later = await published({ register, out, at: '2026-12-04T00:00:00Z' });
-    expect(later).toMatchObject({ excluded: {}, records: { groups: 20 }, asOf: '2026-12-05T00:00:00Z' });
-  });
-
-  it('is the same in all threads, since the clock is read once', async () => {
-    const [register, out] = [registerOf('2026-12-05T00:00:00Z'), path('dist')];
-    let reads = 0;
-    const effects = { ...effectsAt('2026-12-03T00:00:00Z'), startThreads };
-    const now = (): Date => new Date(Date.parse('2026-12-03T00:00:00Z') + 86_400_000 * reads++);
-    const result = await build(buildConfig({ register, out, operator: OPERATOR }), { ...effects, now });
-    expect(result).toMatchObject({ published: false, report: { total: 2 } });
-    expect(reads).toBe(1);
-  });
 });
 
 describe('a tree that was published with a time that was ahead of the clock', () => {
@@ -93,14 +72,10 @@ describe('a tree that was published with a time that was ahead of the clock', ()
   ])('by %s is corrected by the next build, without a flag', async (_, ahead, then) => {
     const register = registerOf(ahead);
     await published({ register, out, at: then });
-    correct(register);
+    measure(register, '2026-11-21T08:00:00Z');
     expect(await published({ register, out, at })).toMatchObject({ asOf: '2026-11-21T08:00:00Z' });
     expect(json(readTree(out), 'api/v1/stats.json')).toMatchObject({ as_of: '2026-11-21T08:00:00Z' });
-    changeRegister(
-      register,
-      `UPDATE groups SET measured_at = '2026-11-20T08:00:00Z' WHERE id = 7;
-      UPDATE group_member_readings SET measured_at = '2026-11-20T08:00:00Z' WHERE group_id = 7`,
-    );
+    measure(register, '2026-11-20T08:00:00Z');
     await expect(run({ register, out, at })).rejects.toThrow('expected none before 2026-11-21T08:00:00Z');
   });
 

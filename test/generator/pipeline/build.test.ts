@@ -6,36 +6,13 @@ import { expect } from 'vitest';
 import { published, run } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { writeRegister, type Rows } from '../../support/register.js';
-import { contentOf, changedBy, manifestOf, stateOf } from '../../support/published.js';
-import { fresh, sites } from '../../support/site.js';
+import { changedBy, manifestOf, stateOf } from '../../support/published.js';
 import { always, isThorough, it } from '../../support/thorough.js';
-import {
-  isEndpoint,
-  isOfTheBuild,
-  isOfTheMonth,
-  isSibling,
-  json,
-  namesThatDiffer,
-  readTree,
-} from '../../support/tree.js';
+import { json, namesThatDiffer, readTree } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
 import { damageOf } from '../publish/support.js';
 
 const path = temporary();
-const site = sites(path, {
-  groups: [
-    { id: 7, name: 'seven', member_count: 70 },
-    { id: 100, name: 'hundred', member_count: 100 },
-    { id: 1100, name: 'eleven hundred' },
-  ],
-  group_member_readings: [{ group_id: 7, measured_at: '2026-11-20T08:00:00Z', member_count: 70 }],
-  users: [{ id: 7, username: 'u' }, { id: 8 }],
-  games: [{ id: 7, visits: 5, playing: 1 }, { id: 8 }],
-  items: [{ id: 7, price: 5 }, { id: 8 }, { id: 9_007_199_254_740_991 }],
-});
-
-const LISTS = Array.from({ length: 200 }, (_, index) => `api/v1/largest/${index + 1}.json`);
-
 it('security.txt says where to report a problem, and changes once a month', async () => {
   const file = '.well-known/security.txt';
   const measured_at = '2024-11-20T08:00:00Z';
@@ -58,37 +35,6 @@ it('security.txt says where to report a problem, and changes once a month', asyn
   // It is a document like all others, so the digest is another one.
   expect(manifestOf(out).digest).not.toBe(before.digest);
   expect(await damageOf(out)).toEqual([]);
-});
-
-it('a change touches what shows it, and nothing else', async () => {
-  const made = await site();
-  const [before, content] = [stateOf(made.out), contentOf(made.out)];
-  const { changes } = await made.build(
-    `UPDATE groups SET name = 'x' WHERE id = 7; DELETE FROM groups WHERE id = 1100`,
-  );
-  const now = await fresh(made.register, path('fresh'));
-  const differing = namesThatDiffer(now, content);
-  // It is the second largest.
-  const changed = ['api/v1/group/7.json', ...LISTS.slice(1), 'api/v1/stats.json', 'group/7/history.json'];
-  const removed = ['api/v1/group/1100.json', 'group/1100/history.json'];
-  expect(differing.filter(isEndpoint).toSorted()).toEqual([...changed, ...removed].toSorted());
-  // And what names the snapshot.
-  const touched = namesThatDiffer(stateOf(made.out), before).filter((file) => !isSibling(file));
-  const naming = touched.filter((file) => isOfTheBuild(file) || isOfTheMonth(file));
-  const documents = differing.filter((file) => !isSibling(file));
-  expect(touched.toSorted()).toEqual([...new Set([...documents, ...naming])].toSorted());
-  const ofCommit = naming.filter((file) => !file.startsWith('downloads'));
-  expect(ofCommit.toSorted()).toEqual([
-    'changes/2.ndjson.gz',
-    'changes/index.json',
-    'feeds/snapshots.atom',
-    'feeds/snapshots.json',
-    'snapshot.json',
-  ]);
-  const touchedFiles = touched.filter((file) => !ofCommit.includes(file));
-  const added = touchedFiles.filter((file) => before[file] === undefined).length;
-  const gone = touchedFiles.filter((file) => !existsSync(join(made.out, file))).length;
-  expect(changes).toMatchObject({ added, removed: gone, changed: touchedFiles.length - added - gone });
 });
 
 const LIMIT = Number.MAX_SAFE_INTEGER;

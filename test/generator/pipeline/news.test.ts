@@ -1,6 +1,6 @@
 /** What is new, in one sentence, at the end of a build and of a diff. */
 import { rmSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
@@ -9,41 +9,18 @@ import { inState } from '../../support/tree.js';
 const path = temporary();
 
 const [T1, T2] = ['2026-11-19T08:00:00Z', '2026-11-20T08:00:00Z'];
-const name = (group_id: number, position: number, called: string, at: string) => ({
-  group_id,
-  position,
-  name: called,
-  first_measured_at: at,
-  last_measured_at: at,
-});
-const reading = (group_id: number, measured_at: string, member_count: number) => ({
-  group_id,
-  measured_at,
-  member_count,
-});
-
 /** Two groups with readings, one that will be gone, and a user. */
 const register = (): string =>
-  writeRegister(path('register.sqlite'), {
-    groups: [
-      { id: 1, name: 'The Midnight Bakery', measured_at: T1 },
-      { id: 2, name: 'Mill', measured_at: T1, owner_state: 'owned', owner_id: 9 },
-      { id: 3, measured_at: T1 },
-    ],
-    users: [{ id: 9, username: 'ann', measured_at: T1 }],
-    group_member_readings: [reading(1, T1, 100), reading(2, T1, 100)],
-    group_names: [name(1, 1, 'The Midnight Bakery', T1), name(2, 1, 'Mill', T1)],
-    group_owners: [
-      {
-        group_id: 2,
-        position: 1,
-        owner_state: 'owned',
-        owner_id: 9,
-        first_measured_at: T1,
-        last_measured_at: T1,
-      },
-    ],
-  });
+  writeRegister(
+    path('register.sqlite'),
+    `INSERT INTO groups (id, name, measured_at, owner_state, owner_id) VALUES (3, NULL, '${T1}', NULL, NULL),
+       (1, 'The Midnight Bakery', '${T1}', NULL, NULL), (2, 'Mill', '${T1}', 'owned', 9);
+     INSERT INTO users (id, username, measured_at) VALUES (9, 'ann', '${T1}');
+     INSERT INTO group_member_readings VALUES (1, '${T1}', 100), (2, '${T1}', 100);
+     INSERT INTO group_names VALUES (1, 1, 'The Midnight Bakery', NULL, '${T1}', '${T1}'),
+       (2, 1, 'Mill', NULL, '${T1}', '${T1}');
+     INSERT INTO group_owners VALUES (2, 1, 'owned', 9, NULL, '${T1}', '${T1}');`,
+  );
 
 /** A night: a group gained, one was renamed and lost its owner, one came with a former name, one is withheld. */
 const NIGHT = `
@@ -63,32 +40,30 @@ const SENTENCE =
 const lastLine = ({ stdout }: { readonly stdout: string }): string | undefined =>
   stdout.trim().split('\n').at(-1);
 
-describe('a build', () => {
-  it('ends with what is new, as a diff before it, and says of a first snapshot that it is one', async () => {
-    const args = ['--register', register(), '--out', path('dist')];
-    const first = 'The first snapshot: 3 groups, 1 user';
-    expect(lastLine(await inProcess('diff', ...args))).toBe(first);
-    expect(lastLine(await inProcess('build', ...args))).toBe(first);
-    changeRegister(args[1] ?? '', NIGHT);
-    expect(lastLine(await inProcess('diff', ...args))).toBe(SENTENCE);
-    expect(lastLine(await inProcess('build', '--dry-run', ...args))).toBe(SENTENCE);
-    const built = await inProcess('build', '--json', ...args);
-    expect(JSON.parse(built.stdout)).toMatchObject({ published: true, news: SENTENCE });
-    const again = await inProcess('build', '--json', ...args);
-    expect(JSON.parse(again.stdout)).toMatchObject({ published: false, news: null });
-    // No record made room in the lists of changes for what is no news.
-    changeRegister(args[1] ?? '', `UPDATE groups SET description = 'changed' WHERE id = 1`);
-    expect(lastLine(await inProcess('build', ...args))).toBe('Since snapshot 2: 1 record changed');
-  });
+it('a build ends with what is new, as a diff before it, and says of a first snapshot that it is one', async () => {
+  const args = ['--register', register(), '--out', path('dist')];
+  const first = 'The first snapshot: 3 groups, 1 user';
+  expect(lastLine(await inProcess('diff', ...args))).toBe(first);
+  expect(lastLine(await inProcess('build', ...args))).toBe(first);
+  changeRegister(args[1] ?? '', NIGHT);
+  expect(lastLine(await inProcess('diff', ...args))).toBe(SENTENCE);
+  expect(lastLine(await inProcess('build', '--dry-run', ...args))).toBe(SENTENCE);
+  const built = await inProcess('build', '--json', ...args);
+  expect(JSON.parse(built.stdout)).toMatchObject({ published: true, news: SENTENCE });
+  const again = await inProcess('build', '--json', ...args);
+  expect(JSON.parse(again.stdout)).toMatchObject({ published: false, news: null });
+  // No record made room in the lists of changes for what is no news.
+  changeRegister(args[1] ?? '', `UPDATE groups SET description = 'changed' WHERE id = 1`);
+  expect(lastLine(await inProcess('build', ...args))).toBe('Since snapshot 2: 1 record changed');
+});
 
-  it('says that it can’t be told what is new after the lists were lost', async () => {
-    const out = path('dist');
-    const args = ['--register', register(), '--out', out];
-    await inProcess('build', ...args);
-    changeRegister(args[1] ?? '', NIGHT);
-    rmSync(inState(out, 'lists'), { recursive: true });
-    expect(lastLine(await inProcess('build', ...args))).toBe(
-      "What is new since snapshot 1 can't be told: its lists are lost",
-    );
-  });
+it('a build says that it can’t be told what is new after the lists were lost', async () => {
+  const out = path('dist');
+  const args = ['--register', register(), '--out', out];
+  await inProcess('build', ...args);
+  changeRegister(args[1] ?? '', NIGHT);
+  rmSync(inState(out, 'lists'), { recursive: true });
+  expect(lastLine(await inProcess('build', ...args))).toBe(
+    "What is new since snapshot 1 can't be told: its lists are lost",
+  );
 });

@@ -57,12 +57,10 @@ const TIMED = {
   measured_at: ['groups', 'group_member_readings', 'users', 'games', 'items'],
   last_measured_at: ['group_names', 'group_owners', 'usernames'],
 };
+const anHourEarlier = (table: string, time: string): string =>
+  `UPDATE ${table} SET ${time} = strftime('%Y-%m-%dT%H:%M:%SZ', ${time}, '-1 hour');`;
 const AN_HOUR_EARLIER = Object.entries(TIMED)
-  .flatMap(([time, tables]) =>
-    tables.map(
-      (table) => `UPDATE ${table} SET ${time} = strftime('%Y-%m-%dT%H:%M:%SZ', ${time}, '-1 hour');`,
-    ),
-  )
+  .flatMap(([time, tables]) => tables.map((table) => anHourEarlier(table, time)))
   .join(' ');
 const HALVE = `DELETE FROM group_member_readings WHERE group_id <= 50`;
 
@@ -132,33 +130,19 @@ const CASES: Readonly<Record<string, Case>> = {
   'items, with the newest, not measured': { notMeasured: ['items'] },
 };
 
-interface TableRow {
-  readonly what: string;
-  readonly outcome: string;
-  readonly message: string;
-}
-
-const ALL: readonly TableRow[] = Object.entries(CASES).map(([what, { refused }]) => ({
-  what,
-  outcome: refused === undefined ? 'published' : 'refused',
-  message: refused ?? '',
-}));
+const ALL = Object.entries(CASES).map(([what, { refused }]) => {
+  return { what, outcome: refused === undefined ? 'published' : 'refused', message: refused ?? '' };
+});
 
 /** The rows of the table, in which `…` stands for any text. */
-function tableRows(): readonly TableRow[] {
+function tableRows() {
   const text = readFileSync(join(PROJECT, 'docs/publishing.md'), 'utf8');
-  const [section = ''] = text.split('\n## The removal guard\n').slice(1);
-  const lines = section.split('\n## ')[0]?.split('\n') ?? [];
-  return lines
-    .filter((line) => line.startsWith('| '))
-    .slice(2)
-    .map((line) => {
-      const [what = '', outcome = '', message = ''] = line
-        .split('|')
-        .slice(1, -1)
-        .map((cell) => cell.trim());
-      return { what, outcome, message: message.replaceAll(/[`…]/g, '').trim() };
-    });
+  const [, section = ''] = /\n## The removal guard\n(.*?)\n## /s.exec(text) ?? [];
+  const [, , ...rows] = section.match(/^\| .*(?= \|$)/gm) ?? [];
+  return rows.map((row) => {
+    const [, what = '', outcome = '', message = ''] = row.split('|').map((cell) => cell.trim());
+    return { what, outcome, message: message.replaceAll(/[`…]/g, '').trim() };
+  });
 }
 
 const register = path('register.sqlite');

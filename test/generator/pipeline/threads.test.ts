@@ -1,176 +1,95 @@
-/** The queue of calls, and the threads that make them. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+/** The threads of a build: what reaches them, and what becomes of a build whose thread fails or dies. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it, vi } from 'vitest';
-import { Failure } from '../../../generator/base/errors.js';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { WorkerThreads } from '../../../generator/pipeline/threads.js';
 import { EXPORT_FORMATS } from '../../../generator/routes/exports.js';
 import { WORKER } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
+import { failureOf } from '../../support/site.js';
 import { containing } from '../../support/values.js';
 
 const path = temporary();
 
 /**
- * A thread whose jobs wait until a file of the job's name is there; `all` needs none. It notes the jobs that are done,
- * and `all` by its number. Jobs of some names end in another way.
+ * A thread whose jobs wait until a file of the job's name is next to the register; `all` needs none. It notes the jobs
+ * that are done, and `all` by its number. Jobs of some names end in another way.
  */
 const PATIENT = `
 import { appendFileSync, existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 parentPort.on('message', async ({ input: { named: [input] } }) => {
   if (input === 'ends') process.exit(0);
   if (input === 'throws') throw new Error('broken thread');
   if (input === 'fills its heap') throw Object.assign(new Error('heap'), { code: 'ERR_WORKER_OUT_OF_MEMORY' });
-  while (input !== 'all' && !existsSync(join(workerData.file, input))) await setTimeout(2);
-  appendFileSync(join(workerData.file, 'done'), (input === 'all' ? threadId : input) + '\\n');
+  while (input !== 'all' && !existsSync(workerData.file + input)) await setTimeout(2);
+  appendFileSync(workerData.file + 'done', (input === 'all' ? threadId : input) + '\\n');
   for (const steps of [1, 2, 3]) parentPort.postMessage({ is: 'progress', steps });
   parentPort.postMessage({ is: 'done' });
 });`;
 
 const module = path('patient.mjs');
 writeFileSync(module, PATIENT);
+const MODULE = './sections.js';
 
 /** The input of a job of such a thread. */
 const named = (job: string) => ({ named: [job] });
 
-/** A pool of such threads. */
-class Patient {
-  readonly folder = path('jobs');
-  readonly pool: WorkerThreads;
-  /** The jobs that threads have taken, in this order. */
-  readonly begun: string[] = [];
-  readonly #running = new Map<string, Promise<void>>();
-
-  constructor() {
-    mkdirSync(this.folder);
-    this.pool = new WorkerThreads(pathToFileURL(module), { file: this.folder, notMeasured: [] });
-  }
-
-  /** Asks for a job by its name. */
-  run(job: string): Promise<void> {
-    const onStart = (): void => void this.begun.push(job);
-    const running = this.pool.run('./sections.js', 'exclude', named(job), { onStart });
-    this.#running.set(job, running);
-    return running;
-  }
-
-  /** Keeps all threads but the first busy, and the first with this job. */
-  fill(first: string): Promise<void>[] {
-    return [this.run(first), ...this.pool.connections.slice(1).map((_, index) => this.run(`busy ${index}`))];
-  }
-
-  /** Lets jobs end, and waits until the threads have taken others. @returns those that came after the first ones */
-  async end(...jobs: readonly string[]): Promise<readonly string[]> {
-    for (const job of jobs) writeFileSync(join(this.folder, job), '');
-    await Promise.all(jobs.flatMap((job) => this.#running.get(job) ?? []));
-    await setImmediate();
-    return this.begun.slice(this.pool.connections.length);
-  }
-
-  /** What the threads have done. */
-  get done(): readonly string[] {
-    const file = join(this.folder, 'done');
-    return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
-  }
+/** Such threads, more than one, for a register that is large enough. */
+function poolOf() {
+  const file = path('register');
+  writeFileSync(file, Buffer.alloc(2_000_000));
+  const pool = new WorkerThreads(pathToFileURL(module), { file, notMeasured: [] });
+  onTestFinished(() => pool.close());
+  expect(pool.connections.length).toBeGreaterThan(1);
+  return { file, pool, threads: pool.connections.length };
 }
 
-async function withThreads(test: (patient: Patient, threads: number) => Promise<void>): Promise<void> {
-  const patient = new Patient();
-  try {
-    await test(patient, patient.pool.connections.length);
-  } finally {
-    await patient.pool.close();
-  }
-}
-
-describe('the jobs of a build', () => {
-  it('are begun in the order in which they were asked for, as threads become free', () =>
-    withThreads(async (patient, threads) => {
-      const running = [...patient.fill('first'), ...['a', 'b', 'c'].map((job) => patient.run(job))];
-      expect([patient.begun.length, patient.begun.includes('first')]).toEqual([threads, true]);
-      expect(await patient.end('first')).toEqual(['a']);
-      expect(await patient.end('a')).toEqual(['a', 'b']);
-      expect(await patient.end('b')).toEqual(['a', 'b', 'c']);
-      await patient.end('c', ...patient.begun.slice(1, threads));
-      await Promise.all(running);
-    }));
-
-  it('for all threads are done once by each, after what it is at', () =>
-    withThreads(async (patient, threads) => {
-      const first = patient.run('first');
-      const all = patient.pool.all('./sections.js', 'exclude', named('all'));
-      await vi.waitFor(() => expect(patient.done).toHaveLength(threads - 1));
-      await patient.end('first');
-      await Promise.all([first, all]);
-      expect(patient.done[threads - 1]).toBe('first');
-      expect(new Set(patient.done).size).toBe(threads + 1);
-    }));
+it('a job for all threads is done once by each, after what it is at', async () => {
+  const { file, pool, threads } = poolOf();
+  const done = (): string[] => readFileSync(`${file}done`, 'utf8').trimEnd().split('\n');
+  const first = pool.run(MODULE, 'exclude', named('first'));
+  const all = pool.all(MODULE, 'exclude', named('all'));
+  await vi.waitFor(() => expect(done()).toHaveLength(threads - 1));
+  writeFileSync(`${file}first`, '');
+  await Promise.all([first, all]);
+  expect(done()[threads - 1]).toBe('first');
+  expect(new Set(done()).size).toBe(threads + 1);
 });
 
 it('a job that fails rejects with its failure, and the thread goes on', async () => {
   const register = writeRegister(path('register.sqlite'), { items: [{ id: 1 }] });
   changeRegister(register, 'DROP TABLE games; CREATE VIEW games AS SELECT * FROM nowhere');
   const pool = new WorkerThreads(WORKER, { file: register, notMeasured: [] });
-  try {
-    const noFolder = path('file');
-    writeFileSync(noFolder, '');
-    for (let times = 0; times < 2 * pool.connections.length; times += 1) {
-      for (const [input, failure] of [
-        [
-          { table: 'items', folder: noFolder },
-          { exitCode: 3, message: containing(`the downloads can't`) },
-        ],
-        [
-          { table: 'games', folder: path('export') },
-          { exitCode: 1, cause: 'SQLITE_ERROR' },
-        ],
-      ] as const) {
-        const failing = pool.run('../exports/write-table.js', 'writeTable', input);
-        await expect(failing).rejects.toBeInstanceOf(Failure);
-        await expect(failing).rejects.toMatchObject(failure);
-      }
-      const written = await pool.run('../exports/write-table.js', 'writeTable', {
-        table: 'items',
-        folder: path('export'),
-      });
-      expect(Object.values(written)).toMatchObject(EXPORT_FORMATS.map(() => ({ rows: 1 })));
-    }
-    await expect(
-      pool.all('../exports/write-table.js', 'writeTable', { table: 'items', folder: noFolder }),
-    ).rejects.toBeInstanceOf(Failure);
-  } finally {
-    await pool.close();
+  onTestFinished(() => pool.close());
+  const write = (table: string, folder: string) =>
+    pool.run('../exports/write-table.js', 'writeTable', { table, folder });
+  const [noFolder, folder] = [path('file'), path('export')];
+  writeFileSync(noFolder, '');
+  for (let times = 0; times < 2 * pool.connections.length; times += 1) {
+    const unwritten = await failureOf(write('items', noFolder));
+    expect(unwritten).toMatchObject({ exitCode: 3, message: containing(`the downloads can't`) });
+    expect(await failureOf(write('games', folder))).toMatchObject({ exitCode: 1, cause: 'SQLITE_ERROR' });
+    expect(Object.values(await write('items', folder))).toMatchObject(
+      EXPORT_FORMATS.map(() => ({ rows: 1 })),
+    );
   }
 });
 
-describe('a thread that dies', () => {
-  it.each([
-    ['ends', { message: 'a thread ended' }],
-    ['throws', { message: 'broken thread' }],
-    ['fills its heap', { exitCode: 3, message: containing('--max-old-space-size') }],
-  ])('and %s rejects what it was at, and what it is given', (how, error) =>
-    withThreads(async (patient, threads) => {
-      await expect(patient.run(how)).rejects.toMatchObject(error);
-      // One of as many jobs as there are threads is for that one.
-      const settling = Promise.allSettled(patient.fill('lost'));
-      await patient.end(...patient.begun.filter((job) => job.startsWith('busy')));
-      const settled = await settling;
-      expect(settled.filter(({ status }) => status === 'rejected')).toMatchObject([{ reason: error }]);
-      expect(settled).toHaveLength(threads);
-      await expect(patient.pool.all('./sections.js', 'exclude', named('all'))).rejects.toMatchObject(error);
-    }),
+it.each([
+  ['ends', { message: 'a thread ended' }],
+  ['throws', { message: 'broken thread' }],
+  ['fills its heap', { exitCode: 3, message: containing('--max-old-space-size') }],
+])('a thread that dies because it %s rejects what it was at, and what it is given', async (how, error) => {
+  const { file, pool } = poolOf();
+  await expect(pool.run(MODULE, 'exclude', named(how))).rejects.toMatchObject(error);
+  // One of as many jobs as there are threads is for that one.
+  writeFileSync(`${file}job`, '');
+  const settled = await Promise.allSettled(
+    pool.connections.map(() => pool.run(MODULE, 'exclude', named('job'))),
   );
-
-  it('because the pool is closed rejects what it was at', () =>
-    withThreads(async (patient) => {
-      const settling = Promise.allSettled(patient.fill('first'));
-      await patient.pool.close();
-      for (const { status } of await settling) expect(status).toBe('rejected');
-    }));
+  expect(settled.filter(({ status }) => status === 'rejected')).toMatchObject([{ reason: error }]);
+  await expect(pool.all(MODULE, 'exclude', named('all'))).rejects.toMatchObject(error);
 });

@@ -7,7 +7,9 @@ import { startProxy } from '../../support/proxy.js';
 import { site } from '../../support/site.js';
 import { changeState, loseState } from '../../support/state.js';
 import { inState } from '../../support/tree.js';
-import { contentOf, expectAtRest, hashesOf, indexOf, sha256, temporary } from './support.js';
+import { temporary } from '../../support/folder.js';
+import { contentOf, hashesOf, indexOf, sha256 } from '../../support/published.js';
+import { expectAtRest } from './support.js';
 
 const path = temporary();
 

@@ -1,44 +1,31 @@
 /** One builder for each tree, while many read it: nobody else touches it, and a dead builder hinders nobody. */
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { beforeAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
 import { Lock } from '../../../generator/base/lock.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { OPERATOR } from '../../support/build.js';
 import { buildArgs, errorsOf, snapshot, start, startBuild, until } from '../../support/cli.js';
-import { pair, type Pair } from '../../support/site.js';
+import { pair, buildWith, failureOf } from '../../support/site.js';
 import { always, isThorough, thorough } from '../../support/thorough.js';
 import { differing, inState } from '../../support/tree.js';
-import {
-  buildWith,
-  contentOf,
-  damageOf,
-  expectAtRest,
-  failureOf,
-  indexOf,
-  isCommitting,
-  manifestOf,
-  sha256,
-  stateOf,
-  temporary,
-} from './support.js';
+import { matching } from '../../support/values.js';
+import { temporary } from '../../support/folder.js';
+import { contentOf, indexOf, manifestOf, sha256, stateOf } from '../../support/published.js';
+import { damageOf, expectAtRest, isCommitting } from './support.js';
 
 const path = temporary();
 
 // Enough to render for a while.
 const big = path('big.sqlite');
-let both: Pair;
-beforeAll(async () => {
-  await writeSample({ file: big, records: 3000, seed: 2 });
-  both = await pair(path);
-});
+await writeSample({ file: big, records: 3000, seed: 2 });
+const both = await pair(path);
 
 always(
-  'a tree that is being built is refused to every other command with 75 and the process that has it, and is free when that was killed',
+  'a tree that is being built is refused to every other command, and free when the builder was killed',
   async () => {
     const out = both.tree();
     const running = startBuild(big, out);
@@ -48,10 +35,8 @@ always(
     const from = ['--register', both.registers[1], '--operator', OPERATOR];
     for (const args of [['build', ...from], ['verify'], ['verify', '--repair', ...from]]) {
       const { code, stderr } = await snapshot([...args, '--quiet', '--out', out]);
-      const message: unknown = expect.stringMatching(
-        new RegExp(`another process is at work .*process ${running.pid}\\)`),
-      );
-      expect([args, code, errorsOf({ stderr })]).toEqual([args, 75, [message]]);
+      const message = new RegExp(`another process is at work .*process ${running.pid}\\)`);
+      expect([args, code, errorsOf({ stderr })]).toEqual([args, 75, [matching(message)]]);
       expect(differing(stateOf(out), before)).toEqual([]);
     }
     running.child.kill('SIGKILL');
@@ -123,51 +108,42 @@ function served(out: string, file: string, suffix: '' | '.br' | '.gz'): string |
 function listed(out: string): ReadonlyMap<string, string> | undefined {
   const { sequence, digest } = manifestOf(out);
   const text = gunzipSync(readFileSync(join(out, 'downloads/documents.sha256.gz'))).toString();
-  const sum = createHash('sha256').update(text).digest('hex');
-  if (manifestOf(out).sequence !== sequence || sum !== digest) return undefined;
-  return new Map(
-    text
-      .trimEnd()
-      .split('\n')
-      .map((line) => [line.slice(66), line.slice(0, 64)]),
-  );
+  if (manifestOf(out).sequence !== sequence || sha256(text) !== digest) return undefined;
+  const lines = text.trimEnd().split('\n');
+  return new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]));
 }
 
-always(
-  'who reads while builds run gets each document whole, of the snapshot before or after, and at rest all of one',
-  async () => {
-    const out = both.tree();
-    const known = new Map<string, Set<string>>();
-    for (const tree of both.trees)
-      for (const [file, sum] of Object.entries(tree))
-        known.set(file, (known.get(file) ?? new Set()).add(sum));
-    let reads = 0;
-    let whole = 0;
-    for (let build = 1; build <= (isThorough ? 8 : 2); build += 1) {
-      const running = startBuild(both.registers[build % 2] ?? '', out);
-      while (running.child.exitCode === null) {
-        const { sequence } = manifestOf(out);
-        const wrong: string[] = [];
-        for (const [file, sum] of listed(out) ?? []) {
-          const all = (['', '.br', '.gz'] as const).map((suffix) => served(out, file, suffix));
-          if (all[0] !== sum) wrong.push(file);
-          // Of one or the other, and never half of each.
-          const isKnown = (each: string | undefined): boolean =>
-            each === undefined || (known.get(file)?.has(each) ?? true);
-          expect([file, all.filter((each) => !isKnown(each))]).toEqual([file, []]);
-          reads += 1;
-        }
-        // Nothing was moved meanwhile.
-        if (!isCommitting(out) && manifestOf(out).sequence === sequence) {
-          expect(wrong).toEqual([]);
-          whole += 1;
-        }
-        await sleep(1);
+always('who reads while builds run gets each document whole, and at rest all of one snapshot', async () => {
+  const out = both.tree();
+  const known = new Map<string, Set<string>>();
+  for (const tree of both.trees)
+    for (const [file, sum] of Object.entries(tree)) known.set(file, (known.get(file) ?? new Set()).add(sum));
+  let reads = 0;
+  let whole = 0;
+  for (let build = 1; build <= (isThorough ? 8 : 2); build += 1) {
+    const running = startBuild(both.registers[build % 2] ?? '', out);
+    while (running.child.exitCode === null) {
+      const { sequence } = manifestOf(out);
+      const wrong: string[] = [];
+      for (const [file, sum] of listed(out) ?? []) {
+        const all = (['', '.br', '.gz'] as const).map((suffix) => served(out, file, suffix));
+        if (all[0] !== sum) wrong.push(file);
+        // Of one or the other, and never half of each.
+        const isKnown = (each: string | undefined): boolean =>
+          each === undefined || (known.get(file)?.has(each) ?? true);
+        expect([file, all.filter((each) => !isKnown(each))]).toEqual([file, []]);
+        reads += 1;
       }
-      expect((await running.done).code).toBe(0);
+      // Nothing was moved meanwhile.
+      if (!isCommitting(out) && manifestOf(out).sequence === sequence) {
+        expect(wrong).toEqual([]);
+        whole += 1;
+      }
+      await sleep(1);
     }
-    expect(reads).toBeGreaterThan(1000);
-    expect(whole).toBeGreaterThan(1);
-    await expectAtRest(out);
-  },
-);
+    expect((await running.done).code).toBe(0);
+  }
+  expect(reads).toBeGreaterThan(1000);
+  expect(whole).toBeGreaterThan(1);
+  await expectAtRest(out);
+});

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { indexOf as indexFor, writeBundle } from '../../../generator/publish/changes.js';
 import { stagePaths } from '../../../generator/publish/stage.js';
 import type { Change } from '../../../generator/tree/changes.js';
@@ -11,18 +11,18 @@ import { writeRegister } from '../../support/register.js';
 import { Site, copyOf, site } from '../../support/site.js';
 import { always, it, some, thorough } from '../../support/thorough.js';
 import { differing, readTree } from '../../support/tree.js';
+import { temporary } from '../../support/folder.js';
 import {
   bundleOf,
   changedBy,
   digestOf,
-  expectAtRest,
   indexOf,
   manifestOf,
   mirrorOf,
   sha256,
-  temporary,
   urlsOf,
-} from './support.js';
+} from '../../support/published.js';
+import { expectAtRest } from './support.js';
 
 const path = temporary();
 
@@ -53,13 +53,8 @@ const isOutside = (url: string): boolean =>
 function expectChange(out: string, before: Mirror, now: Mirror): void {
   const { sequence, as_of, tree } = manifestOf(out);
   const [from_digest, to_digest] = [before, now].map((mirror) => digestOf(mirror, manifestOf(out).routes));
-  expect(bundleOf(out, sequence)[0]).toEqual({
-    tree: tree.id,
-    from: sequence - 1,
-    to: sequence,
-    from_digest,
-    to_digest,
-  });
+  const step = { tree: tree.id, from: sequence - 1, to: sequence, from_digest, to_digest };
+  expect(bundleOf(out, sequence)[0]).toEqual(step);
   const urlOf = urlsOf(out);
   const sizes = new Map([...readTree(out)].map(([file, { bytes }]) => [urlOf(file), [file, bytes]]));
   const { put, delete: gone } = changedBy(out, sequence);
@@ -79,12 +74,8 @@ function expectChange(out: string, before: Mirror, now: Mirror): void {
     const changed = all.filter((each) => before.has(each.path)).length;
     return [kind, { added: all.length - changed, changed, removed: gone.filter(isOf).length }];
   });
-  expect(indexOf(out).changes[0]).toMatchObject({
-    sequence,
-    from: sequence - 1,
-    as_of,
-    counts: Object.fromEntries(counts) as unknown,
-  });
+  const said = { sequence, from: sequence - 1, as_of, counts: Object.fromEntries(counts) as unknown };
+  expect(indexOf(out).changes[0]).toMatchObject(said);
 }
 
 const TIMES = `'2026-11-01T08:00:00Z', '2026-11-20T08:00:00Z', 2`;
@@ -192,47 +183,36 @@ describe('bundles of changes', () => {
   });
 });
 
-describe('an index of changes that is', () => {
-  let first: Site;
-  beforeAll(async () => {
-    first = await site(path);
-    await first.build(`UPDATE users SET display_name = 'Marlow' WHERE id = 1007`);
-    await first.build('DELETE FROM users WHERE id = 1007');
-  });
+const first = await site(path);
+await first.build(`UPDATE users SET display_name = 'Marlow' WHERE id = 1007`);
+await first.build('DELETE FROM users WHERE id = 1007');
 
-  const damages: readonly [string, (file: string) => void][] = [
-    ['missing', (file) => rmSync(file)],
-    ['cut short', (file) => truncateSync(file, 100)],
-    ['of another form', (file) => writeFileSync(file, '{"changes":[{"sequence":"1"}]}')],
-    [
-      'of another snapshot',
-      (file) =>
-        writeFileSync(
-          file,
-          readFileSync(file, 'utf8').replace(/"sequence":\d+,"digest"/, '"sequence":1,"digest"'),
-        ),
-    ],
-  ];
+const OTHER = [/"sequence":\d+,"digest"/, '"sequence":1,"digest"'] as const;
+const damages: readonly [string, (file: string) => void][] = [
+  ['missing', (file) => rmSync(file)],
+  ['cut short', (file) => truncateSync(file, 100)],
+  ['of another form', (file) => writeFileSync(file, '{"changes":[{"sequence":"1"}]}')],
+  ['of another snapshot', (file) => writeFileSync(file, readFileSync(file, 'utf8').replace(...OTHER))],
+];
 
-  always.each(some(damages, 2))(
-    '%s starts a new index, and what is withheld goes from bundles that it named',
-    async (_, damage) => {
-      const made = copyOf(first, path);
-      const { out } = made;
-      expect(JSON.stringify(bundleOf(out, 2))).toContain('Marlow');
-      const { tree } = indexOf(out);
-      for (const [sequence, sql] of [
-        [4, 'UPDATE items SET price = 52 WHERE id = 1'],
-        [5, withhold('user', 1007)],
-      ] as const) {
-        damage(join(out, 'changes/index.json'));
-        await made.build(sql);
-        expect(indexOf(out)).toMatchObject({ tree, sequence, oldest: sequence - 1, changes: [{ sequence }] });
-        // No bundle that no index names: nobody would ever delete it.
-        const files = [`${sequence}.ndjson.gz`, 'index.json'];
-        expect(readdirSync(join(out, 'changes')).toSorted()).toEqual(files);
-      }
-      await expectAtRest(out);
-    },
-  );
-});
+always.each(some(damages, 2))(
+  'an index of changes that is %s starts a new one, without bundles of what is withheld',
+  async (_, damage) => {
+    const made = copyOf(first, path);
+    const { out } = made;
+    expect(JSON.stringify(bundleOf(out, 2))).toContain('Marlow');
+    const { tree } = indexOf(out);
+    for (const [sequence, sql] of [
+      [4, 'UPDATE items SET price = 52 WHERE id = 1'],
+      [5, withhold('user', 1007)],
+    ] as const) {
+      damage(join(out, 'changes/index.json'));
+      await made.build(sql);
+      expect(indexOf(out)).toMatchObject({ tree, sequence, oldest: sequence - 1, changes: [{ sequence }] });
+      // No bundle that no index names: nobody would ever delete it.
+      const files = [`${sequence}.ndjson.gz`, 'index.json'];
+      expect(readdirSync(join(out, 'changes')).toSorted()).toEqual(files);
+    }
+    await expectAtRest(out);
+  },
+);

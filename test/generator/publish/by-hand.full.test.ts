@@ -7,8 +7,9 @@ import { buildArgs } from '../../support/cli.js';
 import { has } from '../../support/programs.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { standIn } from '../../support/stand-in.js';
-import { PROJECT } from '../../support/folder.js';
-import { ROWS, STEP, hashesOf, temporary } from './support.js';
+import { PROJECT, temporary } from '../../support/folder.js';
+import { hashesOf } from '../../support/published.js';
+import { ROWS, STEP } from '../../support/site.js';
 
 const path = temporary();
 

@@ -10,7 +10,7 @@ import { Tree } from '../../../generator/tree/tree.js';
 import { quiet } from '../../support/build.js';
 import { writeOperator } from '../../support/operator.js';
 import { changeRegister } from '../../support/register.js';
-import { pair } from '../../support/site.js';
+import { pair, buildWith } from '../../support/site.js';
 import { loseState } from '../../support/state.js';
 import { always, isThorough, some } from '../../support/thorough.js';
 import { differing, inState } from '../../support/tree.js';
@@ -26,16 +26,9 @@ import {
   type Call,
   type Fault,
 } from './faults.js';
-import {
-  buildWith,
-  contentOf,
-  errorOf,
-  expectAtRest,
-  hashesOf,
-  isCommitting,
-  stateOf,
-  temporary,
-} from './support.js';
+import { temporary } from '../../support/folder.js';
+import { contentOf, hashesOf, stateOf } from '../../support/published.js';
+import { expectTree, errorOf, isCommitting } from './support.js';
 
 const path = temporary();
 
@@ -191,8 +184,7 @@ describe.each(some(SCENARIOS, 2))('$title', ({ begin, faultOf = () => () => unde
         // What is published already needs no more than a look.
         if (!isPublished || at % 5 === 0) {
           await onward(again, next);
-          expect(differing(contentOf(again), content), where).toEqual([]);
-          await expectAtRest(again, where);
+          await expectTree(again, content, where);
         }
         for (const each of [image, again]) rmSync(join(each, '..'), { recursive: true });
       }
@@ -221,8 +213,7 @@ describe.each(some(SCENARIOS, 2))('$title', ({ begin, faultOf = () => () => unde
         if (!isCommitting(image)) expect(differing(stateOf(image), before), where).toEqual([]);
       }
       await onward(image, next);
-      expect(differing(contentOf(image), wanted), where).toEqual([]);
-      await expectAtRest(image, where);
+      await expectTree(image, wanted, where);
     }
     expect(refused).toBeGreaterThan(2);
   });

@@ -6,26 +6,22 @@ import { Failure } from '../../../generator/base/errors.js';
 import { startThreads } from '../../support/build.js';
 import { leaveOut } from '../../support/programs.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
-import { fresh, pair, site, type Pair } from '../../support/site.js';
+import { fresh, pair, site, ROWS, STEP, buildWith, failureOf } from '../../support/site.js';
 import { differing } from '../../support/tree.js';
 import { flushing } from '../../support/without-sync.js';
 import { SWEEP } from './faults.js';
 import { did, empty, fillUpTo, flush, mayMount, mountAt, mountExt4, unmountAfterwards } from './mount.js';
+import { temporary } from '../../support/folder.js';
+import { contentOf, stateOf } from '../../support/published.js';
 import {
-  ROWS,
-  STEP,
-  buildWith,
-  contentOf,
+  expectTree,
   damageOf,
   errorOf,
   expectAtRest,
-  failureOf,
   interruptCommit,
   isCommitting,
   leftovers,
   progressThat,
-  stateOf,
-  temporary,
 } from './support.js';
 
 const path = temporary();
@@ -34,10 +30,7 @@ flushing();
 const mountable = mayMount(path('mount'));
 if (!mountable) leaveOut('small disks', 'this process is not permitted to mount');
 
-let both: Pair;
-beforeAll(async () => {
-  both = await pair(path);
-});
+const both = await pair(path);
 
 const isFull = (error: unknown): boolean =>
   error instanceof Failure && error.exitCode === 3 && error.message.includes('the disk is full');
@@ -78,8 +71,7 @@ describe.skipIf(!mountable)('a small disk', () => {
         expect(error === undefined || isFull(error), where).toBe(true);
         expect(isRefused ? [...differing(stateOf(out), before), ...left] : [], where).toEqual([]);
         await buildWith({ register: second, out });
-        expect(differing(contentOf(out), trees[1]), where).toEqual([]);
-        await expectAtRest(out, where);
+        await expectTree(out, trees[1], where);
         await startOver();
         return error === undefined;
       };
@@ -109,8 +101,7 @@ describe.skipIf(!mountable)('a small disk', () => {
     const out = join(mountAt(path('disk'), '-o', 'loop', rest) ?? '', 'dist');
     expect(kept(out)).toBe(true);
     await buildWith({ register, out });
-    expect(differing(contentOf(out), both.trees[0])).toEqual([]);
-    await expectAtRest(out);
+    await expectTree(out, both.trees[0]);
   });
 });
 

@@ -9,7 +9,7 @@ import { changeRegister, writeRegister } from '../../support/register.js';
 import { ROWS, STEP } from '../../support/site.js';
 import { always, isThorough, some } from '../../support/thorough.js';
 import { inState } from '../../support/tree.js';
-import { temporary } from './support.js';
+import { temporary } from '../../support/folder.js';
 
 const path = temporary();
 
@@ -35,22 +35,19 @@ const odd = (folder: string): string[] =>
   });
 
 describe.each(some(['077', '000'], 1))('with the umask %s', (umask) => {
-  always(
-    'every file and folder of a tree is readable, whatever made it, and the state is closed',
-    async () => {
-      const [register, out] = [writeRegister(path('register.sqlite'), ROWS), path('dist')];
-      const run = async (...args: string[]): Promise<void> => {
-        expect(await withUmask(umask, ...args, ...inputs(register, out))).toBe(0);
-        expect(odd(out)).toEqual([]);
-        expect(statSync(inState(out)).mode & 0o777).toBe(0o700);
-      };
-      await run('build');
-      if (!isThorough) return;
-      changeRegister(register, STEP);
-      await run('build', '--accept-removals');
-      for (const part of ['api', 'downloads', 'feeds', 'changes/2.ndjson.gz'])
-        rmSync(join(out, part), { recursive: true });
-      await run('verify', '--repair');
-    },
-  );
+  always('all of a tree is readable, whatever made it, and its state is closed', async () => {
+    const [register, out] = [writeRegister(path('register.sqlite'), ROWS), path('dist')];
+    const run = async (...args: string[]): Promise<void> => {
+      expect(await withUmask(umask, ...args, ...inputs(register, out))).toBe(0);
+      expect(odd(out)).toEqual([]);
+      expect(statSync(inState(out)).mode & 0o777).toBe(0o700);
+    };
+    await run('build');
+    if (!isThorough) return;
+    changeRegister(register, STEP);
+    await run('build', '--accept-removals');
+    for (const part of ['api', 'downloads', 'feeds', 'changes/2.ndjson.gz'])
+      rmSync(join(out, part), { recursive: true });
+    await run('verify', '--repair');
+  });
 });

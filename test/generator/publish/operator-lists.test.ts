@@ -1,47 +1,36 @@
 /** --purge-list and --files-from: complete, so that a CDN and a copy elsewhere are exactly as new as the tree. */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { changedBy, filesByUrl, hashesOf, manifestOf, mirrorOf, urlsOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { loseState } from '../../support/state.js';
-import { buildWith, failureOf, pair, site, type Pair } from '../../support/site.js';
+import { buildWith, failureOf, pair, site } from '../../support/site.js';
 import { differing, isSibling } from '../../support/tree.js';
+import { matching } from '../../support/values.js';
 import { interruptCommit } from './support.js';
 
 const path = temporary();
 /** Of the operator file. */
 const BASE = 'https://api.golden.example';
-let both: Pair;
-beforeAll(async () => {
-  both = await pair(path);
-});
+const both = await pair(path);
 
 /** The lines of a list. */
 const lines = (file: string): string[] => {
-  const text = readFileSync(file, 'utf8');
   expect(existsSync(`${file}.partial`)).toBe(false);
   // Each ends with a newline.
-  const found = text.split('\n');
+  const found = readFileSync(file, 'utf8').split('\n');
   expect(found.pop()).toBe('');
   return found;
 };
 
 /** Builds, and reads the lists. */
 async function build(register: string, out: string) {
-  const lists = {
-    purgeList: path('purge.txt'),
-    filesFrom: path('files.txt'),
-    deleteFrom: path('delete.txt'),
-  };
+  const lists = { purgeList: path('purge'), filesFrom: path('files'), deleteFrom: path('delete') };
   await buildWith({ register, out, ...lists });
-  return {
-    purged: lines(lists.purgeList),
-    files: lines(lists.filesFrom),
-    deleted: lines(lists.deleteFrom),
-  };
+  return { purged: lines(lists.purgeList), files: lines(lists.filesFrom), deleted: lines(lists.deleteFrom) };
 }
 
 const ALWAYS = ['/changes/index.json', '/snapshot.json'];
@@ -125,11 +114,8 @@ describe('the lists of', () => {
     const { register, out } = await site(path);
     changeRegister(register, `UPDATE items SET price = 51 WHERE id = 1`);
     const purgeList = join(path('nowhere'), 'purge.txt');
-    const { exitCode, message } = await failureOf(buildWith({ register, out, purgeList }));
-    expect([exitCode, message]).toEqual([
-      3,
-      expect.stringMatching(/list ".*purge\.txt" can't be written.*; the snapshot itself is published$/),
-    ]);
+    const message = matching(/list ".*purge\.txt" can't be written.*; the snapshot itself is published$/);
+    expect(await failureOf(buildWith({ register, out, purgeList }))).toMatchObject({ exitCode: 3, message });
     changeRegister(register, `INSERT INTO withheld VALUES ('item', 2, '2026-12-01T00:00:00Z')`);
     await interruptCommit({ register, out });
     changeRegister(register, `UPDATE items SET price = 53 WHERE id = 3`);

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
 import { Dice } from '../../../data/sample/dice.js';
 import { Failure } from '../../../generator/base/errors.js';
@@ -13,28 +13,16 @@ import { progressFor } from '../../../generator/base/progress.js';
 import { OPERATOR } from '../../support/build.js';
 import { errorsOf, start, startBuild, until, type Ended } from '../../support/cli.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
-import { ROWS, fresh, pair, type Pair } from '../../support/site.js';
+import { ROWS, fresh, pair, buildWith, failureOf } from '../../support/site.js';
 import { always, isThorough, it, thorough } from '../../support/thorough.js';
 import { differing, inState } from '../../support/tree.js';
 import { SWEEP } from './faults.js';
-import {
-  buildWith,
-  contentOf,
-  damageOf,
-  expectAtRest,
-  failureOf,
-  isCommitting,
-  manifestOf,
-  progressThat,
-  stateOf,
-  temporary,
-} from './support.js';
+import { temporary } from '../../support/folder.js';
+import { contentOf, manifestOf, stateOf } from '../../support/published.js';
+import { expectTree, damageOf, expectAtRest, isCommitting, progressThat } from './support.js';
 
 const path = temporary();
-let both: Pair;
-beforeAll(async () => {
-  both = await pair(path);
-});
+const both = await pair(path);
 
 /** On a machine that does much else: 170000 ms, a little less than a test may take. */
 const PATIENCE_MS = 170_000;
@@ -45,42 +33,38 @@ const interrupted = (): Failure => Failure.interrupted('stopped by SIGINT');
 /** Builds the second register into a tree of the first one. */
 const begun = () => ({ out: both.tree(), register: both.registers[1] });
 
-describe('an interrupt', () => {
-  always('in whatever query of the main thread leaves the tree as it was', SWEEP, async () => {
-    const { register, out } = begun();
-    const before = stateOf(out);
-    let stopped = 0;
-    for (let isStopped = true; isStopped; stopped += isThorough ? 2 : 8) {
-      let calls = 0;
-      const stop = new AbortController();
-      const unheard = async <T>(work: () => T | Promise<T>): Promise<T> => {
-        const result = await work();
-        if ((calls += 1) > stopped) stop.abort(interrupted());
-        return result;
-      };
-      const progress = progressFor('quiet', { signal: stop.signal, unheard }, () => undefined);
-      const failure = await failureOf(buildWith({ register, out }, { progress })).catch(() => undefined);
-      isStopped = calls > stopped && manifestOf(out).sequence === 1;
-      const said = { exitCode: 130, message: `stopped by SIGINT; ${AS_IT_WAS}` };
-      expect(failure).toEqual(isStopped ? expect.objectContaining(said) : undefined);
-      expect(isStopped && isCommitting(out)).toBe(false);
-      expect(isStopped ? differing(stateOf(out), before) : []).toEqual([]);
-    }
-    expect(stopped).toBeGreaterThan(5);
-    expect(differing(contentOf(out), both.trees[1])).toEqual([]);
-    await expectAtRest(out);
-  });
+always('an interrupt in whatever query of the main thread leaves the tree as it was', SWEEP, async () => {
+  const { register, out } = begun();
+  const before = stateOf(out);
+  let stopped = 0;
+  for (let isStopped = true; isStopped; stopped += isThorough ? 2 : 8) {
+    let calls = 0;
+    const stop = new AbortController();
+    const unheard = async <T>(work: () => T | Promise<T>): Promise<T> => {
+      const result = await work();
+      if ((calls += 1) > stopped) stop.abort(interrupted());
+      return result;
+    };
+    const progress = progressFor('quiet', { signal: stop.signal, unheard }, () => undefined);
+    const failure = await failureOf(buildWith({ register, out }, { progress })).catch(() => undefined);
+    isStopped = calls > stopped && manifestOf(out).sequence === 1;
+    const said = { exitCode: 130, message: `stopped by SIGINT; ${AS_IT_WAS}` };
+    expect(failure).toEqual(isStopped ? expect.objectContaining(said) : undefined);
+    expect(isStopped && isCommitting(out)).toBe(false);
+    expect(isStopped ? differing(stateOf(out), before) : []).toEqual([]);
+  }
+  expect(stopped).toBeGreaterThan(5);
+  await expectTree(out, both.trees[1]);
+});
 
-  it('within the commit comes too late: the commit finishes', async () => {
-    const flags = begun();
-    const { progress, steps } = progressThat('committing', (step) => {
-      if (step === 5) throw interrupted();
-    });
-    expect(await buildWith(flags, { progress })).toMatchObject({ sequence: 2 });
-    expect(steps()).toBe(5);
-    expect(differing(contentOf(flags.out), both.trees[1])).toEqual([]);
-    await expectAtRest(flags.out);
+it('an interrupt within the commit comes too late: the commit finishes', async () => {
+  const flags = begun();
+  const { progress, steps } = progressThat('committing', (step) => {
+    if (step === 5) throw interrupted();
   });
+  expect(await buildWith(flags, { progress })).toMatchObject({ sequence: 2 });
+  expect(steps()).toBe(5);
+  await expectTree(flags.out, both.trees[1]);
 });
 
 thorough.each([
@@ -185,7 +169,6 @@ always(
     }
     expect(inCommits).toBeGreaterThan(0);
     await buildWith({ register: b, out });
-    expect(differing(contentOf(out), trees[1] ?? {})).toEqual([]);
-    await expectAtRest(out);
+    await expectTree(out, trees[1] ?? {});
   },
 );

@@ -1,111 +1,77 @@
 /** What a build does where its state is missing, damaged, of another tree or of an earlier version: it needs none. */
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { Dice } from '../../../data/sample/dice.js';
 import { Failure } from '../../../generator/base/errors.js';
-import { inputs } from '../../support/cli.js';
 import { writeFiles } from '../../support/operator.js';
 import { changeRegister } from '../../support/register.js';
-import { fresh, pair, site, type Site } from '../../support/site.js';
+import { fresh, pair, site, buildWith } from '../../support/site.js';
 import { loseState } from '../../support/state.js';
 import { always, isThorough, it, some } from '../../support/thorough.js';
 import { differing, inState, pathsBelow } from '../../support/tree.js';
 import { containing, matching } from '../../support/values.js';
 import { SWEEP } from './faults.js';
-import {
-  buildWith,
-  contentOf,
-  expectAtRest,
-  failureOf,
-  indexOf,
-  inProcess,
-  manifestOf,
-  temporary,
-} from './support.js';
+import { temporary } from '../../support/folder.js';
+import { inProcess } from '../../support/in-process.js';
+import { contentOf, indexOf, manifestOf } from '../../support/published.js';
+import { expectTree, interruptCommit, expectAtRest } from './support.js';
 
 const path = temporary();
 
 const GROUPS = 'lists/group/0000000000000000.sha256';
 const STATE = 'state.json';
 
-/** What is wrong with the state of a tree, given that of another. */
-type Spoil = (out: string, other: string) => void;
-const without =
-  (part: string): Spoil =>
-  (out) =>
-    rmSync(inState(out, part), { recursive: true });
-const cutOff =
-  (part: string): Spoil =>
-  (out) =>
-    truncateSync(inState(out, part), 100);
-const swapped =
-  (...parts: readonly string[]): Spoil =>
-  (out, other) => {
-    for (const part of parts) {
-      rmSync(inState(out, part), { recursive: true });
-      cpSync(inState(other, part), inState(out, part), { recursive: true });
-    }
-  };
-const replaced =
-  (part: string, from: RegExp, to: string): Spoil =>
-  (out) => {
-    const text = readFileSync(inState(out, part), 'utf8');
-    expect(text).toMatch(from);
-    writeFileSync(inState(out, part), text.replace(from, to));
-  };
+function replace(out: string, part: string, from: RegExp, to: string): void {
+  const text = readFileSync(inState(out, part), 'utf8');
+  expect(text).toMatch(from);
+  writeFileSync(inState(out, part), text.replace(from, to));
+}
+const remove = (out: string, part: string): void => rmSync(inState(out, part), { recursive: true });
+function swap(out: string, other: string, part: string): void {
+  remove(out, part);
+  cpSync(inState(other, part), inState(out, part), { recursive: true });
+}
 
-const SPOILT: Readonly<Record<string, Spoil>> = {
+/** What is wrong with the state of a tree, given that of another. */
+const SPOILT: Readonly<Record<string, (out: string, other: string) => void>> = {
   'without anything': loseState,
-  'without lists': without('lists'),
-  'without the lists of a route': without('lists/group'),
-  'without one list': without(GROUPS),
-  'without the description of a route': without('lists/group/.route.json'),
-  'without state.json': without(STATE),
-  'with a list that is cut off': cutOff(GROUPS),
-  'with a state.json that is cut off': cutOff(STATE),
-  'with lists of another tree': swapped('lists'),
-  'with the state.json of another tree': swapped(STATE),
-  'that is of another tree': swapped('lists', STATE),
-  'with a hash of another document': replaced(GROUPS, /^[0-9a-f]{4}/, '0000'),
-  'with a line too few': replaced(GROUPS, /^.*\n/, ''),
-  'with a state.json that says something else': replaced(STATE, /"rows":\d+/, '"rows":1'),
-  'with a line of no document': replaced(GROUPS, /$/, `${'0'.repeat(64)}  api/v1/group/999.json\n`),
-  'with another route': replaced('lists/group/.route.json', /group/g, 'guild'),
+  'without lists': (out) => remove(out, 'lists'),
+  'without the lists of a route': (out) => remove(out, 'lists/group'),
+  'without one list': (out) => remove(out, GROUPS),
+  'without the description of a route': (out) => remove(out, 'lists/group/.route.json'),
+  'without state.json': (out) => remove(out, STATE),
+  'with a list that is cut off': (out) => replace(out, GROUPS, /.{50}$/s, ''),
+  'with a state.json that is cut off': (out) => replace(out, STATE, /.{50}$/s, ''),
+  'with lists of another tree': (out, other) => swap(out, other, 'lists'),
+  'with the state.json of another tree': (out, other) => swap(out, other, STATE),
+  'that is of another tree': (out, other) => ['lists', STATE].forEach((part) => swap(out, other, part)),
+  'with a hash of another document': (out) => replace(out, GROUPS, /^[0-9a-f]{4}/, '0000'),
+  'with a line too few': (out) => replace(out, GROUPS, /^.*\n/, ''),
+  'with a state.json that says something else': (out) => replace(out, STATE, /"rows":\d+/, '"rows":1'),
+  'with a line of no document': (out) =>
+    replace(out, GROUPS, /$/, `${'0'.repeat(64)}  api/v1/group/999.json\n`),
+  'with another route': (out) => replace(out, 'lists/group/.route.json', /group/g, 'guild'),
   "with somebody's file among its lists": (out) => writeFileSync(inState(out, 'lists/notes.txt'), 'a note'),
   'with a file in the place of lists': (out) => {
-    rmSync(inState(out, 'lists'), { recursive: true });
+    remove(out, 'lists');
     writeFileSync(inState(out, 'lists'), 'a file');
   },
 };
 
-let other: Promise<string> | undefined;
+const both = await pair(path);
 /** A tree of another id, and of more snapshots. */
-const anotherTree = (): Promise<string> =>
-  (other ??= (async () => {
-    const out = path('other');
-    for (const register of (await pair(path)).registers) await buildWith({ register, out });
-    return out;
-  })());
+const another = path('other');
+for (const register of both.registers) await buildWith({ register, out: another });
 
 describe('a state', () => {
   always.each(some(Object.entries(SPOILT), 5))(
-    '%s is named by verify; the next build writes everything, and starts its changes over',
+    '%s is named by verify, and needed by no build',
     async (_, spoil) => {
-      const both = await pair(path);
       const out = both.tree();
-      spoil(out, await anotherTree());
-      const found = await inProcess('verify', '--quiet', '--out', out);
-      expect([found.code, found.stdout]).toEqual([1, matching(/^(missing|altered): \.\d+-dist-state\//)]);
+      spoil(out, another);
+      const stdout = matching(/^(missing|altered): \.\d+-dist-state\//);
+      expect(await inProcess('verify', '--quiet', '--out', out)).toMatchObject({ code: 1, stdout });
       await buildWith({ register: both.registers[1], out });
       expect(differing(contentOf(out), both.trees[1])).toEqual([]);
       const { sequence, oldest, changes } = indexOf(out);
@@ -119,17 +85,12 @@ describe('a state', () => {
     const made = await site(path);
     rmSync(inState(made.out, STATE));
     mkdirSync(inState(made.out, STATE));
-    for (const command of [
-      ['verify', '--out', made.out],
-      ['build', ...inputs(made.register, made.out)],
-    ]) {
-      const { code, stderr } = await inProcess(...command);
-      expect([code, stderr]).toEqual([3, containing(`error: state "${inState(made.out)}" can't be read`)]);
-    }
+    const stderr = containing(`error: state "${inState(made.out)}" can't be read`);
+    for (const command of ['verify', 'build'])
+      expect(await made.command(command)).toMatchObject({ code: 3, stderr });
   });
 
   always('with any bit flipped is noticed, or harmless', SWEEP, async () => {
-    const both = await pair(path);
     const out = both.tree();
     const dice = new Dice(1, 'flips', 0);
     for (let flip = 0; flip < (isThorough ? 300 : 20); flip += 1) {
@@ -161,37 +122,16 @@ it('a tree whose folder was emptied goes on with its number', async () => {
   expect(differing(contentOf(made.out), await fresh(made.register, path('fresh')))).toEqual([]);
 });
 
-const withhold = (id: number): string =>
-  `INSERT INTO withheld VALUES ('item', ${id}, '2026-12-01T00:00:00Z');`;
-
-/** A site that withholds an item, and has published something since, so that there are bundles. */
-async function withholding(): Promise<Site> {
+it('what is withheld counts as newly withheld where the state is lost: downloads are written, no bundle stays', async () => {
   const made = await site(path);
-  await made.build(withhold(3));
-  await made.build('UPDATE items SET price = 50 WHERE id = 1');
-  return made;
-}
-
-describe('what is withheld', () => {
-  it('is still known where only the lists are lost, and stays withheld', async () => {
-    const { register, out } = await withholding();
-    rmSync(inState(out, 'lists'), { recursive: true });
-    changeRegister(register, 'DELETE FROM withheld');
-    const refused = buildWith({ register, out, acceptRepublished: false });
-    const { exitCode, message } = await failureOf(refused);
-    expect([exitCode, message]).toEqual([1, matching(/^item 3 would be published again/)]);
-  });
-
-  it('counts as newly withheld where the state is lost: downloads are written, and no bundle stays', async () => {
-    const made = await withholding();
-    expect(existsSync(join(made.out, 'changes/3.ndjson.gz'))).toBe(true);
-    loseState(made.out);
-    await made.build('', { keepDownloads: true });
-    expect(indexOf(made.out)).toMatchObject({ sequence: 4, downloads: { sequence: 4 } });
-    expect(readdirSync(join(made.out, 'changes'))).toEqual(['index.json']);
-    expect(differing(contentOf(made.out), await fresh(made.register, path('fresh')))).toEqual([]);
-    await expectAtRest(made.out);
-  });
+  const withhold = `INSERT INTO withheld VALUES ('item', 3, '2026-12-01T00:00:00Z')`;
+  for (const sql of [withhold, 'UPDATE items SET price = 50 WHERE id = 1']) await made.build(sql);
+  expect(existsSync(join(made.out, 'changes/3.ndjson.gz'))).toBe(true);
+  loseState(made.out);
+  await made.build('', { keepDownloads: true });
+  expect(indexOf(made.out)).toMatchObject({ sequence: 4, downloads: { sequence: 4 } });
+  expect(readdirSync(join(made.out, 'changes'))).toEqual(['index.json']);
+  await expectTree(made.out, await fresh(made.register, path('fresh')));
 });
 
 it('where nothing is known, what routes lead to is deleted with its siblings, and files of others stay', async () => {
@@ -245,7 +185,6 @@ const FORMAT_4 = {
 };
 
 it('a tree of format 4 goes on with its id and number, and what its state had is gone', async () => {
-  const both = await pair(path);
   const [register, out] = [both.registers[1], path('dist')];
   const { sequence, digest, tree } = FORMAT_4;
   const index = { tree: tree.id, sequence, digest, oldest: sequence, changes: [] };
@@ -267,4 +206,22 @@ it('a tree of format 4 goes on with its id and number, and what its state had is
   expect(differing(content, both.trees[1])).toEqual([]);
   expect(manifestOf(out)).toMatchObject({ format: 5, sequence: 42, tree: { id: tree.id } });
   await expectAtRest(out);
+});
+
+it('a state folder of a backup publishes nothing again that was taken down since: its commit is deleted with a warning', async () => {
+  const made = await site(path);
+  const { register, out } = made;
+  changeRegister(register, `UPDATE groups SET name = 'Secret' WHERE id = 3`);
+  await interruptCommit({ register, out });
+  const backup = path('backup');
+  cpSync(inState(out), backup, { recursive: true });
+  await made.build(`INSERT INTO withheld VALUES ('group', 3, '2026-12-01T00:00:00Z')`);
+  rmSync(inState(out), { recursive: true });
+  cpSync(backup, inState(out), { recursive: true });
+  const warnings: string[] = [];
+  await buildWith({ register, out }, { warn: (line) => void warnings.push(line) });
+  expect(warnings[0]).toMatch(/^warning: the commit in ".*" follows another snapshot .*: it is deleted/);
+  expect(indexOf(out)).toMatchObject({ sequence: 4, oldest: 4 });
+  expect(existsSync(join(out, 'api/v1/group/3.json'))).toBe(false);
+  await expectTree(out, await fresh(register, path('fresh')));
 });

@@ -8,14 +8,9 @@ import { Tree } from '../../../generator/tree/tree.js';
 import { verify, type Damage } from '../../../generator/programs/verify/verify.js';
 import { quiet } from '../../support/build.js';
 import { buildWith } from '../../support/site.js';
-import { inState } from '../../support/tree.js';
+import { contentOf } from '../../support/published.js';
+import { differing, inState } from '../../support/tree.js';
 import { Killed } from './faults.js';
-
-export { start, until } from '../../support/cli.js';
-export { temporary } from '../../support/folder.js';
-export { inProcess } from '../../support/in-process.js';
-export * from '../../support/published.js';
-export { ROWS, STEP, buildWith, failureOf } from '../../support/site.js';
 
 /** Everything in a folder, empty folders too, with content, inode and times. */
 export function wholeOf(folder: string): Record<string, string> {
@@ -47,6 +42,12 @@ export async function damageOf(out: string): Promise<readonly Damage[]> {
 export async function expectAtRest(out: string, where = ''): Promise<void> {
   expect(leftovers(out), where).toEqual([]);
   expect(await damageOf(out), where).toEqual([]);
+}
+
+/** The tree is at rest, and holds this. */
+export async function expectTree(out: string, content: Record<string, string>, where = ''): Promise<void> {
+  expect(differing(contentOf(out), content), where).toEqual([]);
+  await expectAtRest(out, where);
 }
 
 /** Whether a commit has passed its point of no return, and is not over. */

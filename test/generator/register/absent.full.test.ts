@@ -1,7 +1,6 @@
 /** What a register may lack: nullable columns, which are then not measured, and the list of what is withheld. */
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { writeSample } from '../../../data/sample.js';
-import { Register } from '../../../generator/register/database.js';
 import { ROUTES } from '../../../generator/routes/routes.js';
 import { TABLES } from '../../../generator/schema/schema.js';
 import { published } from '../../support/build.js';
@@ -39,34 +38,11 @@ const NULLABLE = TABLES.flatMap(({ name, columns }) =>
 );
 const DROP_ALL = NULLABLE.map(({ table, column }) => `ALTER TABLE ${table} DROP COLUMN ${column};`).join(' ');
 
-describe('a register without its nullable columns and its withheld list', () => {
-  it('gives the documents of one in which they are NULL and empty, byte for byte', async () => {
-    const register = await sample();
-    changeRegister(register, 'DELETE FROM withheld');
-    for (const { table, column } of NULLABLE)
-      changeRegister(register, `UPDATE ${table} SET ${column} = NULL`);
-    const whole = await freshOf(register);
-    changeRegister(register, `${DROP_ALL} DROP TABLE withheld`);
-    expect(withoutPages(await freshOf(register))).toEqual(withoutPages(whole));
-  });
-
-  it('is seen as it is when a read transaction begins', async () => {
-    const file = await sample();
-    changeRegister(file, 'PRAGMA journal_mode = WAL');
-    const register = Register.open(file);
-    try {
-      expect(register.absent).toEqual([]);
-      changeRegister(file, 'DROP TABLE withheld; ALTER TABLE items DROP COLUMN price');
-      expect(register.absent).toEqual([]);
-      register.restartRead(new Date());
-      expect(register.absent).toEqual(['items.price', 'withheld']);
-      expect([...register.rows('SELECT count(price) FROM items')]).toEqual([[0]]);
-      changeRegister(file, 'ALTER TABLE items ADD COLUMN price INTEGER; UPDATE items SET price = 5');
-      register.restartRead(new Date());
-      expect(register.absent).toEqual(['withheld']);
-      expect([...register.rows('SELECT min(price) FROM items')]).toEqual([[5]]);
-    } finally {
-      register.close();
-    }
-  });
+it('without nullable columns and withheld list, a register gives the documents of one where they are NULL and empty', async () => {
+  const register = await sample();
+  changeRegister(register, 'DELETE FROM withheld');
+  for (const { table, column } of NULLABLE) changeRegister(register, `UPDATE ${table} SET ${column} = NULL`);
+  const whole = await freshOf(register);
+  changeRegister(register, `${DROP_ALL} DROP TABLE withheld`);
+  expect(withoutPages(await freshOf(register))).toEqual(withoutPages(whole));
 });

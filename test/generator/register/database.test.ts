@@ -34,29 +34,26 @@ async function leftByWriter(mode: string): Promise<string> {
 }
 
 describe('a register whose writer was killed within a transaction', () => {
-  it.each(['DELETE', 'TRUNCATE', 'PERSIST'])(
-    'is refused, and read once it is rolled back (%s)',
-    async (mode) => {
-      const file = await leftByWriter(mode);
-      expect(existsSync(`${file}-journal`)).toBe(true);
-      for (const command of ['check', 'scaffold', 'build']) {
-        const out = command === 'build' ? ['--out', path('dist')] : [];
-        const { code, stderr } = await inProcess(command, '--register', file, ...out);
-        expect([code, stderr]).toEqual([
-          EXIT.environment,
-          `error: register "${file}" was left within a transaction by a writer that was killed: only a program` +
-            ` that may write can undo it by "${file}-journal", such as sqlite3 '${file}' 'PRAGMA quick_check'` +
-            ` (SQLITE_READONLY_ROLLBACK)${command === 'build' ? '; the published tree is what it was' : ''}\n`,
-        ]);
-      }
-      const database = openDatabase(file);
-      database.pragma('quick_check');
-      database.close();
-      const register = Register.open(file);
-      expect([...register.rows('SELECT DISTINCT display_name FROM users')]).toEqual([['as it was']]);
-      register.close();
-    },
-  );
+  it.each(['DELETE', 'TRUNCATE', 'PERSIST'])('is read once it is rolled back (%s)', async (mode) => {
+    const file = await leftByWriter(mode);
+    expect(existsSync(`${file}-journal`)).toBe(true);
+    for (const command of ['check', 'scaffold', 'build']) {
+      const out = command === 'build' ? ['--out', path('dist')] : [];
+      const { code, stderr } = await inProcess(command, '--register', file, ...out);
+      expect([code, stderr]).toEqual([
+        EXIT.environment,
+        `error: register "${file}" was left within a transaction by a writer that was killed: only a program` +
+          ` that may write can undo it by "${file}-journal", such as sqlite3 '${file}' 'PRAGMA quick_check'` +
+          ` (SQLITE_READONLY_ROLLBACK)${command === 'build' ? '; the published tree is what it was' : ''}\n`,
+      ]);
+    }
+    const database = openDatabase(file);
+    database.pragma('quick_check');
+    database.close();
+    const register = Register.open(file);
+    expect([...register.rows('SELECT DISTINCT display_name FROM users')]).toEqual([['as it was']]);
+    register.close();
+  });
 
   it('is read as it was before the transaction, in WAL mode', async () => {
     const register = Register.open(await leftByWriter('WAL'));

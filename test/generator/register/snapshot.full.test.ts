@@ -1,6 +1,6 @@
 /** Several connections see one state of the register, whatever a writer does meanwhile. */
 import { renameSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Register } from '../../../generator/register/database.js';
 import { Watcher } from '../../../generator/register/snapshot.js';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
@@ -11,61 +11,51 @@ import { containing } from '../../support/values.js';
 const path = temporary();
 const price = (register: Register): unknown => [...register.rows('SELECT price FROM items')][0]?.[0];
 
-describe('two connections', () => {
-  it('see one state of the register, though a writer commits all the time', async () => {
-    const file = writeRegister(path('busy.sqlite'), { items: [{ id: 1, price: 0 }] });
-    const writer = openDatabase(file);
-    writer.pragma('journal_mode = WAL');
-    const one = Register.open(file);
-    const two = Register.join(file);
-    const watcher = new Watcher(file);
-    let commits = 0;
-    const commit = (): void => {
-      writer.exec('UPDATE items SET price = price + 1');
-      commits += 1;
-    };
-    try {
-      for (let round = 0; round < 40; round += 1) {
-        let restarts = 0;
-        const between = {
-          restartRead: () => {
-            // A commit between the two, in the first attempts.
-            restarts += 1;
-            if (restarts <= round % 4) commit();
-          },
-        };
-        await watcher.openAll([one, between, two], new Date());
-        expect(watcher.isCurrent()).toBe(true);
-        expect(restarts).toBe((round % 4) + 1);
-        const seen = price(one);
-        expect(price(two)).toBe(seen);
-        expect(seen).toBe(commits);
-        commit();
-        expect([price(one), price(two)]).toEqual([seen, seen]);
-        expect(watcher.isCurrent()).toBe(false);
-      }
-    } finally {
-      for (const each of [one, two, watcher, writer]) each.close();
+it('two connections see one state of the register, though a writer commits all the time', async () => {
+  const file = writeRegister(path('busy.sqlite'), { items: [{ id: 1, price: 0 }] });
+  const writer = openDatabase(file);
+  writer.pragma('journal_mode = WAL');
+  const one = Register.open(file);
+  const two = Register.join(file);
+  const watcher = new Watcher(file);
+  let commits = 0;
+  const commit = (): void => {
+    writer.exec('UPDATE items SET price = price + 1');
+    commits += 1;
+  };
+  try {
+    for (let round = 0; round < 40; round += 1) {
+      let restarts = 0;
+      const between = {
+        restartRead: () => {
+          // A commit between the two, in the first attempts.
+          restarts += 1;
+          if (restarts <= round % 4) commit();
+        },
+      };
+      await watcher.openAll([one, between, two], new Date());
+      expect(watcher.isCurrent()).toBe(true);
+      expect(restarts).toBe((round % 4) + 1);
+      const seen = price(one);
+      expect(price(two)).toBe(seen);
+      expect(seen).toBe(commits);
+      commit();
+      expect([price(one), price(two)]).toEqual([seen, seen]);
+      expect(watcher.isCurrent()).toBe(false);
     }
-  });
+  } finally {
+    for (const each of [one, two, watcher, writer]) each.close();
+  }
+});
 
-  it('of which one sees another file end with 3, as where a writer never pauses', async () => {
-    const file = writeRegister(path('one.sqlite'), { items: [{ id: 1, price: 0 }] });
-    const other = writeRegister(path('two.sqlite'), { items: [{ id: 2 }] });
-    const watcher = new Watcher(file);
-    const writer = openDatabase(file);
-    writer.pragma('journal_mode = WAL');
-    writer.pragma('synchronous = OFF');
-    const restartRead = () => void writer.exec('UPDATE items SET price = price + 1');
-    await expect(watcher.openAll([{ restartRead }], new Date())).rejects.toMatchObject({ exitCode: 3 });
-    writer.close();
-    const one = Register.open(file);
-    renameSync(other, file);
-    const two = Register.open(file);
-    await expect(watcher.openAll([one, two], new Date())).rejects.toMatchObject({
-      exitCode: 3,
-      message: containing('was replaced'),
-    });
-    for (const each of [one, two, watcher]) each.close();
-  });
+it('two connections of which one sees another file end with 3', async () => {
+  const [file = '', other = ''] = ['one', 'two'].map((name) =>
+    writeRegister(path(name), { items: [{ id: 1 }] }),
+  );
+  const [watcher, one] = [new Watcher(file), Register.open(file)];
+  renameSync(other, file);
+  const two = Register.open(file);
+  const refused = { exitCode: 3, message: containing('was replaced') };
+  await expect(watcher.openAll([one, two], new Date())).rejects.toMatchObject(refused);
+  for (const each of [one, two, watcher]) each.close();
 });

@@ -1,5 +1,5 @@
 /** The headers and errors of snapshot.json are those of the decisions, and each route has the class and limit it should. */
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { buildConfig } from '../../../generator/config/config.js';
 import { publishedHeaders } from '../../../generator/routes/headers.js';
 import { policyText } from '../../../generator/outputs/openapi/headers.js';
@@ -21,31 +21,29 @@ const POLICY = {
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
 };
 
-describe('the published headers', () => {
-  it('are those of the decisions', () => {
-    const { record, summary, download, page, asset, ...others } = HEADERS.content;
-    const cdn = 'max-age=300, stale-while-revalidate=3600, stale-if-error=86400';
-    expect(publishedHeaders('https://licence.example/by/4.0/')).toEqual({
-      ...HEADERS,
-      not_found: { ...HEADERS.not_found, ...LINK },
-      error: { ...HEADERS.error, ...LINK },
-      content: {
-        ...others,
-        record: { ...record, ...LINK },
-        summary: { ...summary, ...LINK },
-        // A file that is saved needs no description of the API, but its licence.
-        download: { ...download, Link: TERMS },
-        page: { ...page, 'CDN-Cache-Control': cdn, ...POLICY },
-        asset: { ...asset, ...POLICY },
-      },
-    });
+it('the published headers are those of the decisions', () => {
+  const { record, summary, download, page, asset, ...others } = HEADERS.content;
+  const cdn = 'max-age=300, stale-while-revalidate=3600, stale-if-error=86400';
+  expect(publishedHeaders('https://licence.example/by/4.0/')).toEqual({
+    ...HEADERS,
+    not_found: { ...HEADERS.not_found, ...LINK },
+    error: { ...HEADERS.error, ...LINK },
+    content: {
+      ...others,
+      record: { ...record, ...LINK },
+      summary: { ...summary, ...LINK },
+      // A file that is saved needs no description of the API, but its licence.
+      download: { ...download, Link: TERMS },
+      page: { ...page, 'CDN-Cache-Control': cdn, ...POLICY },
+      asset: { ...asset, ...POLICY },
+    },
   });
+});
 
-  it('are ASCII, whatever the licence is called', () => {
-    const values = JSON.stringify(publishedHeaders('https://liçence.example/">é'));
-    expect(values).toMatch(/^[ -~]+$/);
-    expect(values).toContain('%22%3E%C3%A9>; rel=');
-  });
+it('the published headers are ASCII, whatever the licence is called', () => {
+  const values = JSON.stringify(publishedHeaders('https://liçence.example/">é'));
+  expect(values).toMatch(/^[ -~]+$/);
+  expect(values).toContain('%22%3E%C3%A9>; rel=');
 });
 
 /** Routes of each class and limit. */
@@ -61,20 +59,21 @@ const ROUTES_OF: Readonly<Record<string, string>> = {
   'summary page': 'api-catalog',
 };
 
-describe('every route', () => {
-  it.each(Object.entries(ROUTES_OF))('has its class and its limit: %s, such as %s', (expected, names) => {
+it.each(Object.entries(ROUTES_OF))(
+  'every route has its class and its limit: %s, such as %s',
+  (expected, names) => {
     for (const name of names.split(' ')) {
       const { class: cacheClass, bucket } = routeNamed(ROUTES, name);
       expect([name, `${cacheClass} ${bucket}`]).toEqual([name, expected]);
     }
-  });
+  },
+);
 
-  it('that has a path parameter says what is absent by it, and no other does', () => {
-    for (const { path, absent, name } of ROUTES) {
-      const named = absent?.match(/\{\w+\}/g) ?? [];
-      expect(named.toSorted(), name).toEqual((path.match(/\{\w+\}/g) ?? []).toSorted());
-    }
-  });
+it('every route that has a path parameter says what is absent by it, and no other does', () => {
+  for (const { path, absent, name } of ROUTES) {
+    const named = absent?.match(/\{\w+\}/g) ?? [];
+    expect(named.toSorted(), name).toEqual((path.match(/\{\w+\}/g) ?? []).toSorted());
+  }
 });
 
 it('the errors have the codes and statuses of the decisions', () => {
@@ -90,16 +89,14 @@ it('the errors have the codes and statuses of the decisions', () => {
   );
 });
 
-describe('the limits', () => {
-  const { limits } = buildConfig({ operator: OPERATOR });
+const { limits } = buildConfig({ operator: OPERATOR });
 
-  it('are a policy for each limit that counts: how much at once, and whole seconds until all is back', () => {
-    expect(policyText('api', limits)).toBe('"api";q=60;w=60');
-    expect(policyText('download', limits)).toBe('"download";q=12;w=720, "api";q=60;w=60');
-    expect(policyText('page', limits)).toBe('"page";q=240;w=60');
-    // 70 * 0.1 is more than 7 in floating point.
-    const fractions = { ...limits, api: { tokens: 70, refillSeconds: 0.1 } };
-    expect(policyText('api', fractions)).toBe('"api";q=70;w=7');
-    expect(policyText('page', { ...limits, page: { tokens: 3, refillSeconds: 0.5 } })).toBe('"page";q=3;w=2');
-  });
+it('the limits are a policy for each limit that counts: how much at once, and whole seconds until all is back', () => {
+  expect(policyText('api', limits)).toBe('"api";q=60;w=60');
+  expect(policyText('download', limits)).toBe('"download";q=12;w=720, "api";q=60;w=60');
+  expect(policyText('page', limits)).toBe('"page";q=240;w=60');
+  // 70 * 0.1 is more than 7 in floating point.
+  const fractions = { ...limits, api: { tokens: 70, refillSeconds: 0.1 } };
+  expect(policyText('api', fractions)).toBe('"api";q=70;w=7');
+  expect(policyText('page', { ...limits, page: { tokens: 3, refillSeconds: 0.5 } })).toBe('"page";q=3;w=2');
 });

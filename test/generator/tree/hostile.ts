@@ -5,7 +5,7 @@ import { z } from 'zod';
 export const MARK = 'PWN';
 
 /** Ends of quotes, lines and blocks in nginx.conf, in `_headers`, in HTTP and on a terminal. */
-export const HOSTILE_TEXTS: readonly string[] = [
+const HOSTILE_TEXTS: readonly string[] = [
   `x"; ${MARK} on; #`,
   `x'; ${MARK} on; #`,
   `x;\n    location ^~ /${MARK}/ { alias /etc/; autoindex on; }\n    add_header X-Y`,

@@ -1,28 +1,20 @@
 /** What a snapshot.json may say: nothing that the proxy refuses, or that means something elsewhere. */
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { always, isThorough, it, oneIn } from '../../support/thorough.js';
 import { snapshotSchema } from '../../../generator/tree/snapshot-json.js';
 import { Router } from '../../../proxy/tree/router.js';
 import { parseSnapshot } from '../../../proxy/tree/schema.js';
-import { publishedSample } from '../../support/build.js';
-import { temporary } from '../../support/folder.js';
+import { sampleTree } from '../../system/contract/sample-tree.js';
 import { HOSTILE_NAMES, alterations, jsonObject, withFewRoutes, type Json } from './hostile.js';
 
-const path = temporary();
-let honest: Json;
-
-beforeAll(async () => {
-  const dist = path('dist');
-  await publishedSample(path('register.sqlite'), dist);
-  honest = jsonObject.parse(JSON.parse(readFileSync(`${dist}/snapshot.json`, 'utf8')));
-});
+const honest = jsonObject.parse(JSON.parse(readFileSync(`${await sampleTree()}/snapshot.json`, 'utf8')));
+const routes = jsonObject.array().parse(honest['routes']);
 
 const isAccepted = (snapshot: Json): boolean => snapshotSchema.safeParse(snapshot).success;
-const routes = (): readonly Json[] => jsonObject.array().parse(honest['routes']);
 /** A route that may be added. */
 const X = { name: 'x', path: '/x', file: 'x', parameters: [] };
-const withRoute = (more: Json): Json => ({ ...honest, routes: [...routes(), { ...routes()[0], ...more }] });
+const withRoute = (more: Json): Json => ({ ...honest, routes: [...routes, { ...routes[0], ...more }] });
 
 describe('the schema of snapshot.json', () => {
   it('accepts what a build writes', () => {
@@ -56,11 +48,8 @@ describe('the schema of snapshot.json', () => {
   });
 
   const id = { name: 'id', in: 'path', type: 'id', description: '' };
-  const number = {
-    path: '/api/v1/group/{number}',
-    file: 'x/{number}',
-    parameters: [{ ...id, name: 'number' }],
-  };
+  const parameters = [{ ...id, name: 'number' }];
+  const number = { path: '/api/v1/group/{number}', file: 'x/{number}', parameters };
   it.each<[string, Json]>([
     ['a path of another route', number],
     ['a name of another route', { name: 'group' }],
@@ -80,13 +69,9 @@ describe('the schema of snapshot.json', () => {
   });
 
   it('refuses a table that is too long', () => {
-    const [first] = routes();
-    const many = Array.from({ length: 50_000 }, (_, n) => ({
-      ...first,
-      name: `x${n}`,
-      path: `/x${n}/{id}`,
-      file: `x${n}/{id}`,
-    }));
+    const many = Array.from({ length: 50_000 }, (_, n) => {
+      return { ...routes[0], name: `x${n}`, path: `/x${n}/{id}`, file: `x${n}/{id}` };
+    });
     expect(isAccepted({ ...honest, routes: many })).toBe(false);
     expect(isAccepted({ ...honest, redirects: many.map(() => ({ path: '/y', to: '/z' })) })).toBe(false);
   });

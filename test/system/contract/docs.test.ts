@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { EXIT } from '../../../generator/base/errors.js';
 import { OPTIONS } from '../../../proxy/settings.js';
-import { inProcess } from '../../generator/publish/support.js';
+import { inProcess } from '../../support/in-process.js';
 import { DIFFERENCES } from './differences.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { changeRegister, writeRegister } from '../../support/register.js';

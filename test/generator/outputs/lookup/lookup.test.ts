@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { it, thorough } from '../../../support/thorough.js';
 import { writeSample } from '../../../../data/sample.js';
-import { inProcess } from '../../publish/support.js';
+import { inProcess } from '../../../support/in-process.js';
 import { buildArgs } from '../../../support/cli.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { has } from '../../../support/programs.js';
