@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SnapshotError } from '../../../proxy/tree/schema.js';
 import { Snapshots } from '../../../proxy/tree/snapshot.js';
 import { containing } from '../../support/values.js';
-import { emptyFolder, inService, opened, publish, publishSnapshot, ROUTES, tree } from '../support.js';
+import { emptyFolder, opened, publish, publishSnapshot, ROUTES, tree } from '../support.js';
 
 const SERVING = 'snapshot 3, as of 2026-11-20T08:00:00Z';
 
