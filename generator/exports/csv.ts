@@ -8,12 +8,12 @@ const LINE_END = '\r\n';
 /** RFC 4180, 2.5 f. Null is empty; a measured empty text is an empty pair of quotes. */
 const NEEDS_QUOTES = /^$|[",\r\n]/;
 
-/** The place of a text that gets quotes: two first halves of surrogate pairs, which no text from SQLite has. */
+/** Stands for a quoted text: two first halves of surrogate pairs, which no text from SQLite has. */
 const PLACE = '\ud800\ud800';
 
 /**
- * Encodes rows as lines that end with CRLF. csv-stringify is what adds the quotes; it gets the texts that
- * need them, all of some rows in one call, since it takes three times as long for all cells.
+ * Encodes rows as lines that end with CRLF. csv-stringify adds the quotes, but gets only the texts that need
+ * them, those of all rows in one call: to pass it every cell takes three times as long.
  */
 export class CsvEncoder {
   readonly #values: readonly Value[];

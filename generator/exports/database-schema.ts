@@ -37,7 +37,7 @@ export function aboutSql(facts: About): readonly string[] {
   const columns = about(facts);
   const values = columns.map(([, value]) => (typeof value === 'string' ? literal(value) : String(value)));
   return [
-    created(
+    createTable(
       'about',
       'About this database: one row.',
       columns.map(([column, value, meaning]) => [
@@ -56,7 +56,7 @@ export function tableSql({ name: table, description, key, columns, history, reso
   // An id is then the table's own key; a longer key is the order in which rows are stored.
   const isSingle = key.length === 1;
   const keys = key.map(name).join(', ');
-  return created(
+  return createTable(
     table,
     description,
     columns.map(({ value }) => [
@@ -76,7 +76,7 @@ export function tableSql({ name: table, description, key, columns, history, reso
 export const insertSql = ({ name: table, columns }: Export): string =>
   `INSERT INTO ${name(table)} VALUES (${columns.map(() => '?').join(', ')})`;
 
-function created(
+function createTable(
   table: string,
   description: string,
   columns: readonly (readonly [column: string, meaning: string])[],
@@ -93,7 +93,7 @@ function created(
 
 const INTEGERS: ReadonlySet<ValueType> = new Set(['id', 'ordinal', 'count', 'difference', 'boolean']);
 
-/** Booleans are 0 and 1; all that is no number is text. */
+/** Booleans are 0 and 1; whatever is not a number is text. */
 export const sqlTypeOf = (type: ValueType): 'INTEGER' | 'TEXT' => (INTEGERS.has(type) ? 'INTEGER' : 'TEXT');
 
 function typeOf({ name: column, type, nullable }: Value): string {
@@ -102,7 +102,7 @@ function typeOf({ name: column, type, nullable }: Value): string {
   return `${stored}${nullable ? '' : ' NOT NULL'}${check}`;
 }
 
-/** In which form a time is. */
+/** The form of a time, in sentences. */
 export const TIME_FORMS: Readonly<Partial<Record<ValueType, readonly string[]>>> = {
   time: ['RFC 3339, in UTC.'],
   date: ['RFC 3339, in UTC, or a day.'],

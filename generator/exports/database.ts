@@ -19,7 +19,7 @@ import { DATABASE, PLAIN_DATABASE } from '../routes/exports.js';
 import { aboutSql, insertSql, tableSql, type About } from './database-schema.js';
 import { batchesOf, type Row } from './rows.js';
 import { exportsOf, type Export } from './tables.js';
-import type { Written } from './downloads.js';
+import type { WrittenFile } from './downloads.js';
 
 /**
  * The bytes follow from the rows and the version of SQLite: pages have one size, are filled in the
@@ -41,7 +41,7 @@ const PRAGMAS = [
 ];
 
 /** Creates an empty database; an earlier file of that name is deleted. */
-function created(file: string): Database {
+function createDatabase(file: string): Database {
   mkdirSync(dirname(file), { recursive: true });
   rmSync(file, { force: true });
   const database = openDatabase(file);
@@ -50,9 +50,9 @@ function created(file: string): Database {
 }
 
 /** @throws Failure environment: the disk is full or fails */
-function writing<T>(action: () => T): T {
+function writeSql<T>(write: () => T): T {
   try {
-    return action();
+    return write();
   } catch (error) {
     if (!isSqliteError(error)) throw error;
     throw Failure.environment(`the exports can't be written: ${reasonOf(error)}`, error.code);
@@ -70,20 +70,20 @@ export class DatabasePart {
   readonly #insert: Statement<[Row]>;
 
   constructor(folder: string, table: Export) {
-    this.#database = created(partOf(folder, table));
+    this.#database = createDatabase(partOf(folder, table));
     this.#database.exec('BEGIN');
     this.#database.exec(tableSql(table));
     this.#insert = this.#database.prepare<[Row]>(insertSql(table));
   }
 
   add(rows: readonly Row[]): void {
-    writing(() => {
+    writeSql(() => {
       for (const row of rows) this.#insert.run(row);
     });
   }
 
   finish(): void {
-    writing(() => this.#database.exec('COMMIT'));
+    writeSql(() => this.#database.exec('COMMIT'));
     this.close();
   }
 
@@ -92,7 +92,7 @@ export class DatabasePart {
   }
 }
 
-/** Writes the part of a table that no other format was written of. */
+/** Writes the part of a table whose files are kept as they are published. */
 function writePart(register: Register, folder: string, table: Export): void {
   const part = new DatabasePart(folder, table);
   try {
@@ -104,24 +104,24 @@ function writePart(register: Register, folder: string, table: Export): void {
 }
 
 /**
- * Makes the database of its parts, and compresses it. Reports its progress in rows.
- * @param input `folder`: below which the files are written, under their paths in the tree
+ * Joins the parts of the database, compresses it, and reports its progress in rows.
+ * @param input `folder`: below it, each file has its path in the tree
  */
 export function writeDatabase(
   { register, advance }: Context,
   { about, folder }: { readonly about: About; readonly folder: string },
-): Readonly<Record<'sqlite' | 'sqlite.gz', Written>> {
+): Readonly<Record<'sqlite' | 'sqlite.gz', WrittenFile>> {
   const plain = join(folder, PLAIN_DATABASE.file);
   let rows = 0;
-  const database = created(plain);
+  const database = createDatabase(plain);
   try {
-    writing(() => {
+    writeSql(() => {
       for (const sql of aboutSql(about)) database.exec(sql);
     });
     for (const table of exportsOf(register.measured)) {
       const part = partOf(folder, table);
       if (!existsSync(part)) writePart(register, folder, table);
-      const { changes } = writing(() => {
+      const { changes } = writeSql(() => {
         database.exec(`ATTACH ${literal(part)} AS part`);
         database.exec(tableSql(table));
         const copied = database
@@ -137,11 +137,11 @@ export function writeDatabase(
   } finally {
     database.close();
   }
-  return compressed(plain, join(folder, DATABASE.file), rows);
+  return compress(plain, join(folder, DATABASE.file), rows);
 }
 
 /** Compresses the database, and hashes both files in the same pass. */
-function compressed(plain: string, file: string, rows: number): ReturnType<typeof writeDatabase> {
+function compress(plain: string, file: string, rows: number): ReturnType<typeof writeDatabase> {
   const gzip = new GzipFile(file);
   const digest = createHash('sha256');
   try {

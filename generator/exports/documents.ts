@@ -10,7 +10,7 @@ import type { Context } from '../register/context.js';
 import { DOCUMENTS } from '../routes/exports.js';
 import { isDocument } from '../routes/route.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
-import type { Written } from './downloads.js';
+import type { WrittenFile } from './downloads.js';
 
 /**
  * Whether the documents of a route are in the file of all others: those of the API and feeds that
@@ -29,13 +29,13 @@ const LINE_BREAK = 10;
 export function joinLines(
   { advance }: Context,
   { parts, file }: { readonly parts: readonly string[]; readonly file: string },
-): Written {
+): WrittenFile {
   const gzip = new GzipFile(file);
   let rows = 0;
   try {
     for (const part of parts) {
       for (const chunk of chunksOf(part)) {
-        const lines = linesIn(chunk);
+        const lines = linesEndedIn(chunk);
         gzip.write(chunk);
         rows += lines;
         advance(lines);
@@ -47,7 +47,7 @@ export function joinLines(
   }
 }
 
-function linesIn(chunk: Buffer): number {
+function linesEndedIn(chunk: Buffer): number {
   let lines = 0;
   for (let at = chunk.indexOf(LINE_BREAK); at >= 0; at = chunk.indexOf(LINE_BREAK, at + 1)) lines += 1;
   return lines;

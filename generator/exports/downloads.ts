@@ -3,35 +3,35 @@ import type { Content } from '../base/sink.js';
 import type { BulkFile, ExportFormat } from '../routes/exports.js';
 import type { Export } from './tables.js';
 
-/** A file that was written. */
-export interface Written extends Content {
+/** A file of the downloads, as it was written. */
+export interface WrittenFile extends Content {
   /** Lines, or rows of all tables. */
   readonly rows: number;
 }
 
-/** The snapshot whose content the downloads have. */
+/** The snapshot that downloads are of. */
 export interface OfSnapshot {
   readonly sequence: number;
   readonly digest: string;
 }
 
-/** `kept` files are older than the register; `unchanged` ones are the same as before. */
-type State = 'written' | 'unchanged' | 'kept';
+/** An `unchanged` file is up to date as it was published; a `kept` one may be older than the register. */
+export type DownloadState = 'written' | 'unchanged' | 'kept';
 
 /** The published files of a table. */
 export interface Exported {
   readonly table: Export;
   readonly rows: number;
   readonly files: Readonly<Record<ExportFormat, Content>>;
-  readonly state: State;
+  readonly state: DownloadState;
   /** The newest measurement in a table of records; null if it has none, or holds a history. */
   readonly asOf: string | null;
 }
 
 /** A published file that holds more than one table. */
-export interface BulkExported extends Written {
+export interface BulkExported extends WrittenFile {
   readonly file: BulkFile;
-  readonly state: State;
+  readonly state: DownloadState;
 }
 
 /** The published bulk downloads, all from one state of the register. */

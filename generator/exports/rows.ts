@@ -41,7 +41,7 @@ interface DerivedColumn {
   readonly place: readonly string[];
 }
 
-/** What is computed from a history of each record. */
+/** The derived fields that one history gives, with their columns. */
 interface Derived {
   readonly cursor: HistoryCursor;
   readonly fields: readonly (readonly [DerivedField, readonly DerivedColumn[]])[];

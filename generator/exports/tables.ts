@@ -1,6 +1,6 @@
 /**
- * The tables of the bulk downloads, derived from the declarations: one for each kind of record and
- * each history. CSV, Parquet and the Data Package use these.
+ * The tables of the bulk downloads, derived from the declarations of fields: one for each kind of record and
+ * each history. All formats and the Data Package use these.
  */
 import { publishedValue } from '../register/sql.js';
 import type { Column, Field, History, Resource, DerivedField } from '../schema/field.js';
@@ -70,8 +70,8 @@ function historyExport(resource: Resource, history: History): Export {
     history,
     key: [key.name, order.name],
     columns: [
-      published(key, 'id'),
-      ...[published(order), ...rest.flatMap(columnsOf)].map((column) => ({
+      columnOf(key, 'id'),
+      ...[columnOf(order), ...rest.flatMap(columnsOf)].map((column) => ({
         ...column,
         json: `${history.name}[].${column.json}`,
       })),
@@ -79,14 +79,14 @@ function historyExport(resource: Resource, history: History): Export {
   };
 }
 
-function published(column: Column, json = column.name): ExportColumn {
+function columnOf(column: Column, json = column.name): ExportColumn {
   return { value: column, json, from: { sql: publishedValue(column) } };
 }
 
 function columnsOf(field: Field): ExportColumn[] {
   switch (field.is) {
     case 'column':
-      return [published(field.column, field.name)];
+      return [columnOf(field.column, field.name)];
     case 'object':
       // If the object is null, all its members are.
       return field.fields.flatMap(columnsOf).map(({ value, json, from }) => ({
@@ -108,13 +108,11 @@ function columnsOf(field: Field): ExportColumn[] {
   }
 }
 
-interface Leaf {
-  readonly value: Value;
-  readonly place: readonly string[];
-}
-
 /** The leaf values of a shape, named by path: `peak` and `measured_at` give `peak_measured_at`. */
-function leaves(shape: Shape, way: readonly string[]): Leaf[] {
+function leaves(
+  shape: Shape,
+  way: readonly string[],
+): { readonly value: Value; readonly place: readonly string[] }[] {
   if (shape.is === 'list' || shape.is === 'values' || shape.is === 'map')
     throw new TypeError(`"${shape.name}" is a list or map, expected values to flatten`);
   const here = [...way, shape.name];

@@ -9,17 +9,16 @@ import { DatabasePart } from './database.js';
 import { ParquetFile } from './parquet.js';
 import { batchesOf } from './rows.js';
 import { EXPORTS } from './tables.js';
-import type { Written } from './downloads.js';
+import type { WrittenFile } from './downloads.js';
 
 /**
- * Reports its progress in rows.
- * @param input the name of the export, and the folder below which the files are written, under their
- * paths in the tree
+ * Writes the files of an export, and reports its progress in rows.
+ * @param input `folder`: below it, each file has its path in the tree
  */
 export function writeTable(
   { register, advance }: Context,
   { table: name, folder }: { readonly table: string; readonly folder: string },
-): Readonly<Record<ExportFormat, Written>> {
+): Readonly<Record<ExportFormat, WrittenFile>> {
   const table = EXPORTS.find((candidate) => candidate.name === name);
   if (table === undefined) throw new TypeError(`no export is named "${name}"`);
   const values = table.columns.map(({ value }) => value);

@@ -1,7 +1,7 @@
 /**
- * A build, told in order: what is known of the tree, whether anything can have changed, the check, the
- * documents, the guard, the downloads, what the snapshot says of itself, the commit. A dry run is the same up
- * to the guard, and stages nothing.
+ * A build, told in order: what is known of the tree, whether anything can have changed, the check of the
+ * register, the documents, the removal guard, the downloads, snapshot.json, the commit. A dry run does the same
+ * up to the guard, and stages nothing.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,6 +37,7 @@ import {
   sumOf,
   type Changes,
   type StageSpec,
+  touchedIn,
   type Written,
 } from '../publish/stage.js';
 import {
@@ -61,31 +62,29 @@ import {
   markWithheld,
   overviewOf,
   measureRecords,
-  type Overview,
 } from '../register/overview.js';
 import { Watcher } from '../register/snapshot.js';
 import { countRows, warningsOf } from '../register/warnings.js';
 import { DOCUMENTS } from '../routes/exports.js';
-import { isMeasured, tableFor } from '../routes/routes.js';
-import type { Route } from '../routes/route.js';
+import { isMeasured, routeNamed, tableFor } from '../routes/routes.js';
 import { RESOURCES, resourceOf, tablesOf } from '../schema/schema.js';
 import { timeAt } from '../schema/time.js';
 import { aliasOf, hasDocuments, isInDigest, isOfCommit, pagesOf } from '../tree/published-routes.js';
 import { manifestHash, withBuiltAt } from '../tree/manifest.js';
 import { Tree, newTreeId } from '../tree/tree.js';
 import { DownloadTasks, keptSummary, readDownloads, type PublishedDownloads } from './downloads.js';
-import { EXAMPLES, examplesOf, type ExampleChange } from './examples.js';
+import { examplesOf, type ExampleChange } from './examples.js';
 import { doubtsOf } from './guard.js';
-import { TOLD, newsOf } from './news.js';
+import { NEWS_ROUTES, newsOf } from './news.js';
 import { renumbered } from './renumbered.js';
 import { RegisterBytes, programHash } from './inputs.js';
 import { rangesOf } from './sections.js';
 import { withheldOf, withholdsMore } from './takedown.js';
 import type { RegisterSource, Threads } from './threads.js';
 
-/** The side effects of a build besides its files; passed in. */
+/** What a build is given besides its configuration: the display, the clock, the program, threads. */
 export interface Effects {
-  /** Also handles the request to stop: its pauses then reject. */
+  /** Its promises reject once a signal asked the program to stop. */
   readonly progress: Progress;
   readonly warn: (line: string) => void;
   /** The time of the build, read once. */
@@ -144,21 +143,22 @@ interface Work {
   readonly tree: Tree;
   readonly config: BuildConfig;
   readonly effects: Effects;
+  /** Published files that are written again, with their siblings. */
+  readonly damaged: readonly string[];
   readonly known: Known;
   readonly register: Register;
   /** Started at once, since loading their modules takes longer than what comes before their work. */
   readonly threads: Threads;
   readonly watcher: Watcher;
   readonly now: Date;
-  /** What the snapshot is made from; no hash of the register if it is of another state than this one. */
+  /** What the snapshot is made from; without the hash of the register if that was hashed at another state. */
   readonly inputs: Inputs;
-  readonly damaged: readonly string[];
 }
 
 /**
  * Publishes what changed. If the register is refused, or on an error or abort before the commit, the published
  * tree stays as it was.
- * @param damaged published files that are written again with their siblings, for a repair
+ * @param damaged published files that a repair has written again; `all` if it is not known which are damaged
  * @throws Failure with a one-line message and an exit code
  */
 export async function build(
@@ -167,19 +167,21 @@ export async function build(
   damaged?: readonly string[] | 'all',
 ): Promise<Refused | Published> {
   const tree = new Tree(config.out, config.state);
+  const isRepair = damaged !== undefined;
   // Lock, and complete what an interrupted build left.
   tree.requireNoLinks();
-  tree.prepare(damaged !== undefined);
+  tree.prepare(isRepair);
   const lock = Lock.take(tree.lock);
   try {
     await completeCommit(tree, effects.progress, effects.warn);
     rmSync(tree.stage, { recursive: true, force: true });
     const result = await addUnchangedNote(
-      withRegister(tree, config, effects, damaged, async (work): Promise<Refused | Published> => {
-        // Nothing changed: nothing that documents are made from, and the tree is what it made.
-        if (damaged === undefined && isUnchanged(work)) return renew(work);
-        return withStage(work, async (current, stage): Promise<Refused | Published> => {
-          const rendered = await render(current, stage);
+      withRegister({ tree, config, effects, damaged }, async (work): Promise<Refused | Published> => {
+        // Nothing changed: neither what documents are made from, nor the tree since it was made from that.
+        if (!isRepair && isUnchanged(work)) return renew(work);
+        return withStage(work, async (): Promise<Refused | Published> => {
+          const current = await atOneState(work);
+          const rendered = await render(current, stageSpec(current, false));
           if ('refused' in rendered) return { published: false, report: rendered.refused };
           if (rendered.doubt !== undefined) throw Failure.invalid(rendered.doubt);
           return publish(current, rendered);
@@ -211,15 +213,14 @@ export async function dryRun(config: BuildConfig, effects: Effects): Promise<Dif
   try {
     if (existsSync(tree.commit))
       throw Failure.invalid(`a commit to "${tree.out}" was interrupted: the next build completes it`);
-    return await withRegister(tree, config, effects, undefined, async (work) => {
+    return await withRegister({ tree, config, effects }, async (work): Promise<Difference | Refused> => {
       const { known, register } = work;
       const sequence = known.published?.sequence ?? null;
       if (isUnchanged(work))
         return { ...nothingNew(work), sequence, byRoute: {}, implausible: null, examples: [] };
-      const rendered = await render(await atOneState(work), stageSpec(work, EXAMPLES));
+      const rendered = await render(await atOneState(work), stageSpec(work, true));
       if ('refused' in rendered) return { published: false, report: rendered.refused };
-      const { report, excluded, warnings, doubt, written, news } = rendered;
-      const byRoute = changesByRoute(written);
+      const { report, excluded, warnings, byRoute, news, doubt, written } = rendered;
       return {
         report,
         excluded,
@@ -243,13 +244,16 @@ export async function dryRun(config: BuildConfig, effects: Effects): Promise<Dif
 
 /** Opens the register at one state, and hashes what a snapshot is made from. */
 async function withRegister<T>(
-  tree: Tree,
-  config: BuildConfig,
-  effects: Effects,
-  damaged: readonly string[] | 'all' | undefined,
+  {
+    damaged,
+    ...given
+  }: Pick<Work, 'tree' | 'config' | 'effects'> & {
+    readonly damaged?: readonly string[] | 'all' | undefined;
+  },
   use: (work: Work) => Promise<T>,
 ): Promise<T> {
-  const { progress, generator } = effects;
+  const { tree, config, effects } = given;
+  const { progress, generator, warn } = effects;
   const now = effects.now();
   const source = { file: config.register, notMeasured: config.notMeasured };
   const watcher = new Watcher(config.register);
@@ -270,26 +274,15 @@ async function withRegister<T>(
       'reading the register, to see if it is the last one',
     );
     const inputs = {
-      // A commit in between may be in these bytes, and is not in what this connection reads.
+      // A commit while it was hashed may be in these bytes, and is not in what this connection reads.
       register: watcher.isCurrent() ? hashed : null,
       program: programHash(generator.code, config),
       month: now.toISOString().slice(0, 'YYYY-MM'.length),
     };
-    warnOfExample(config, register, effects.warn);
-    warnOfUnknown(known, effects.warn);
+    warnOfExample(config, register, warn);
+    warnOfUnknown(known, warn);
     const files = damaged === 'all' ? [] : (damaged ?? []);
-    return await use({
-      tree,
-      config,
-      effects,
-      known,
-      register,
-      threads,
-      watcher,
-      now,
-      inputs,
-      damaged: files,
-    });
+    return await use({ ...given, damaged: files, known, register, threads, watcher, now, inputs });
   } finally {
     await threads?.close();
     register?.close();
@@ -298,7 +291,7 @@ async function withRegister<T>(
   }
 }
 
-/** Whether documents would be the same as those of the last snapshot, and its downloads are of it. */
+/** Whether the documents would be those of the last snapshot, and its downloads are of that snapshot. */
 function isUnchanged({ known, inputs, config }: Work): boolean {
   const { published, state, lists } = known;
   return (
@@ -313,9 +306,9 @@ function isUnchanged({ known, inputs, config }: Work): boolean {
 /** Publishes nothing but the time of the build, by which a proxy tells that builds go on. */
 function renew(work: Work): Published {
   const { tree, known, register, now } = work;
+  if (known.published === undefined) throw new TypeError('nothing is published');
   const text = readText(tree.manifest) ?? '';
   replaceFile(tree.manifest, withBuiltAt(text, timeAt(now.getTime())), join(tree.state, 'snapshot.json'));
-  if (known.published === undefined) throw new TypeError('nothing is published');
   const { sequence, as_of: asOf, counts, tree: size } = known.published;
   const records = Object.fromEntries(
     Object.entries(counts).flatMap(([kind, count]) => (count === null ? [] : [[kind, count] as const])),
@@ -323,7 +316,7 @@ function renew(work: Work): Published {
   return {
     published: true,
     ...nothingNew(work),
-    ...keptSummary(tree, known, register.measured),
+    ...keptSummary(tree.out, known, register.measured),
     sequence,
     asOf,
     records,
@@ -371,21 +364,19 @@ function warnOfUnknown({ published, state, lists }: Known, warn: Effects['warn']
 // Rendering
 
 /** What is known of the next snapshot before the downloads. */
-interface Rendered extends Omit<Reported, 'changes'> {
-  readonly stage: StageSpec;
-  /** All routes, as they are for this register. */
-  readonly table: readonly Route[];
-  readonly overview: Overview;
+interface Rendered extends Omit<Reported, 'absent' | 'changes'> {
+  readonly spec: StageSpec;
+  readonly sources: Sources;
+  readonly samples: Samples;
   readonly written: readonly Written[];
+  readonly byRoute: ReadonlyMap<string, Changes>;
   readonly counts: Counts;
   readonly withheld: State['withheld'];
   /** Whether anything is newly withheld. */
   readonly isTakedown: boolean;
-  /** What is published, if it can be kept; and whether all of it is. */
-  readonly downloads: PublishedDownloads | undefined;
+  readonly published: PublishedDownloads | undefined;
+  /** Whether all published downloads are kept, whatever changed. */
   readonly isKept: boolean;
-  readonly sources: Sources;
-  readonly samples: Samples;
   /** Why a build would be refused. */
   readonly doubt: string | undefined;
 }
@@ -397,28 +388,23 @@ async function atOneState(work: Work): Promise<Work> {
   return { ...work, inputs: isHashed ? inputs : { ...inputs, register: null } };
 }
 
-/** Makes an empty stage, which is gone in the end, whatever happens. */
-async function withStage<T>(work: Work, use: (work: Work, stage: StageSpec) => Promise<T>): Promise<T> {
-  const { tree, threads } = work;
+/** Makes an empty stage, and deletes what is left of it in the end, whatever happens. */
+async function withStage<T>({ tree, threads }: Work, use: () => Promise<T>): Promise<T> {
   newStage(tree.stage);
-  let isWaitedFor = false;
+  let isStopped = false;
   try {
-    return await use(await atOneState(work), stageSpec(work, null));
+    return await use();
   } catch (error) {
-    isWaitedFor = isInterrupt(error);
+    isStopped = isInterrupt(error);
     throw error;
   } finally {
     // The threads write to the stage, so they must end before it is removed.
     await threads.close();
-    discardStage(tree.stage, isWaitedFor);
+    discardStage(tree.stage, isStopped);
   }
 }
 
-/** @param examples how many documents of each kind of change are shown; null if the stage is to be published */
-function stageSpec(
-  { tree, config, known, register, damaged, now }: Work,
-  examples: number | null,
-): StageSpec {
+function stageSpec({ tree, config, known, register, damaged, now }: Work, isDryRun: boolean): StageSpec {
   const table = tableFor(routesOf(config.files), register.measured);
   const routes = table
     .filter((route) => (hasDocuments(route) || isOfCommit(route)) && isMeasured(route, register.measured))
@@ -443,14 +429,14 @@ function stageSpec(
     routes,
     compared: comparedIn(known.lists, routes),
     time: now.getTime(),
-    isBundled: examples === null && known.lists !== null,
-    downloaded: examples === null ? linesFor(routes) : {},
-    examples,
-    told: TOLD,
+    isBundled: !isDryRun && known.lists !== null,
+    downloaded: isDryRun ? {} : linesFor(routes),
+    isDryRun,
+    exemplified: NEWS_ROUTES,
   };
 }
 
-/** Which lines the downloads have of the documents of each route. */
+/** The lines that downloads of documents need, by route. */
 function linesFor(routes: readonly ListedRoute[]): StageSpec['downloaded'] {
   const lines: Record<string, 'body' | 'entry'> = {};
   for (const route of routes)
@@ -460,7 +446,10 @@ function linesFor(routes: readonly ListedRoute[]): StageSpec['downloaded'] {
 }
 
 /** Checks the register, renders all documents, and compares them with what is published. */
-async function render(work: Work, spec: StageSpec): Promise<Rendered | { readonly refused: CheckReport }> {
+async function render(
+  work: Work,
+  fullSpec: StageSpec,
+): Promise<Rendered | { readonly refused: CheckReport }> {
   const { config, effects, known, register, now, threads } = work;
   const { progress } = effects;
 
@@ -477,20 +466,20 @@ async function render(work: Work, spec: StageSpec): Promise<Rendered | { readonl
   const excluded = report.total > 0 ? invalidRecords(register) : {};
   await threads.all('./sections.js', 'exclude', register.exclusions());
 
-  // Whether the downloads are kept: then the documents leave no lines for them.
+  // Whether the downloads are kept: then no lines for them are staged.
   const withheld = withheldOf(register.exclusions());
   const isTakedown = withholdsMore(known.state?.withheld, withheld);
-  const downloads = readDownloads(spec, known);
-  const isKept = config.keepDownloads && downloads !== undefined && !isTakedown;
-  const stage = isKept ? { ...spec, downloaded: {} } : spec;
+  const published = readDownloads(fullSpec, known);
+  const isKept = config.keepDownloads && published !== undefined && !isTakedown;
+  const spec = isKept ? { ...fullSpec, downloaded: {} } : fullSpec;
 
-  // Records, then what draws on many of them, while this thread adds up the register.
+  // Sections of records, then those that draw on many records, while this thread adds up the register.
   const explained = explainer(register, progress);
   const tasks: Promise<readonly Written[]>[] = [];
   let done = 0;
   const start = (section: Section, inputs: { asOf: string | null; entries: number }): void => {
     // What is not measured has no documents.
-    if (!stage.routes.some((route) => section.routes.includes(route.name))) return;
+    if (!spec.routes.some((route) => section.routes.includes(route.name))) return;
     for (const range of rangesOf(register, section)) {
       const what = `rendering ${section.name}`;
       const tables = section.split === undefined ? [] : tablesOf(resourceOf(section.split));
@@ -498,7 +487,7 @@ async function render(work: Work, spec: StageSpec): Promise<Rendered | { readonl
         threads.run(
           './sections.js',
           'renderSection',
-          { section: section.name, range, stage, operator: config.operator, ...inputs },
+          { section: section.name, range, spec, operator: config.operator, ...inputs },
           { onStart },
         ),
       ).finally(() => (done += 1));
@@ -516,11 +505,13 @@ async function render(work: Work, spec: StageSpec): Promise<Rendered | { readonl
   const table = tableFor(routesOf(config.files), overview.measured);
   const sources = { register, config, overview, table, now };
   const samples = await progress.blocking(() => new Samples(sources), 'choosing examples for documentation');
-  const main = new MainWriter(stage);
-  await progress.blocking(() => {
-    for (const output of samples.watch(summaries(sources))) main.put(output);
-    for (const file of config.files) main.put({ route: file.route.name, key: 0, body: contentOf(file) });
-  });
+  const ofWhole = await progress.blocking(() => [
+    ...stageOutputs(spec, samples.watch(summaries(sources))),
+    ...stageOutputs(
+      spec,
+      config.files.map((file) => ({ route: file.route.name, key: 0, body: contentOf(file) })),
+    ),
+  ]);
   const warnings = await progress.blocking(
     () => warningsOf(register, countRows(register)),
     'looking for odd values, to warn of mistakes',
@@ -530,8 +521,8 @@ async function render(work: Work, spec: StageSpec): Promise<Rendered | { readonl
   progress.finish();
   const written = [
     ...rendered.flat(),
-    ...main.finish(),
-    ...formerRoutes(stage).map((route) => passOver(stage, route)),
+    ...ofWhole,
+    ...formerRoutes(spec).map((route) => passOver(spec, route)),
   ];
 
   // The guard: what would be lost, published again or renumbered.
@@ -539,61 +530,43 @@ async function render(work: Work, spec: StageSpec): Promise<Rendered | { readonl
   const asOf = known.published?.as_of ?? null;
   const compared = { register, counts, declared: config.notMeasured, withheld, last: known.state, asOf };
   const byRoute = changesByRoute(written);
-  const isTouched = (route: string): boolean => isAny(byRoute.get(route) ?? NO_CHANGES);
-  const doubts = [
-    ...doubtsOf(compared, config),
-    config.acceptRenumbered
-      ? undefined
-      : await progress.blocking(
-          () => renumbered(register, stage.out, isTouched, effects.warn),
-          'comparing ids with those that are published',
-        ),
-  ].filter((each) => each !== undefined);
-  const doubt = doubts.length === 0 ? undefined : doubts.join('; ');
+  const isTouched = (route: string): boolean => touchedIn(byRoute.get(route) ?? NO_CHANGES) > 0;
+  const doubts = doubtsOf(compared, config);
+  if (!config.acceptRenumbered) {
+    const doubt = await progress.blocking(
+      () => renumbered(register, spec.out, isTouched, effects.warn),
+      'comparing ids with those that are published',
+    );
+    if (doubt !== undefined) doubts.push(doubt);
+  }
   return {
-    stage,
+    spec,
     report,
     excluded,
-    absent: register.absent,
     warnings,
-    table,
-    overview,
+    sources,
+    samples,
     written,
+    byRoute,
+    news: newsOf(known.published?.sequence ?? null, spec, byRoute, written),
     counts,
     withheld,
     isTakedown,
-    downloads,
+    published,
     isKept,
-    sources,
-    samples,
-    doubt,
-    news: newsOf(known.published?.sequence ?? null, stage, byRoute, written),
+    doubt: doubts.length === 0 ? undefined : doubts.join('; '),
   };
 }
 
-/** Takes the documents that this thread renders, in any order of their routes. */
-class MainWriter {
-  readonly #stage: StageSpec;
-  readonly #writers = new Map<string, RouteWriter>();
-
-  constructor(stage: StageSpec) {
-    this.#stage = stage;
-  }
-
-  put({ route: name, key, body }: FileOutput): void {
-    let writer = this.#writers.get(name);
-    if (writer === undefined) {
-      const route = this.#stage.routes.find((each) => each.name === name);
-      if (route === undefined) throw new TypeError(`no route is named "${name}"`);
-      writer = new RouteWriter(this.#stage, route);
-      this.#writers.set(name, writer);
-    }
+/** Compares documents that this thread renders with what is published, and stages those that differ. */
+function stageOutputs(spec: StageSpec, outputs: Iterable<FileOutput>): readonly Written[] {
+  const writers = new Map<string, RouteWriter>();
+  for (const { route, key, body } of outputs) {
+    const writer = writers.get(route) ?? new RouteWriter(spec, routeNamed(spec.routes, route));
+    writers.set(route, writer);
     writer.put(key, body);
   }
-
-  finish(): readonly Written[] {
-    return [...this.#writers.values()].map((writer) => writer.finish());
-  }
+  return [...writers.values()].map((writer) => writer.finish());
 }
 
 /** Counts the tables of all kinds in the threads. */
@@ -619,27 +592,31 @@ function changesByRoute(written: readonly Written[]): ReadonlyMap<string, Change
 async function publish(work: Work, rendered: Rendered): Promise<Published> {
   const { tree, config, effects, known, register, now, damaged, threads } = work;
   const { progress, generator } = effects;
-  const { stage, overview, table, sources, samples, counts, withheld, isTakedown, isKept } = rendered;
-  const { report, excluded, warnings, news, downloads: found } = rendered;
+  const { spec, sources, samples, report, excluded, warnings, news } = rendered;
+  const { counts, withheld, isTakedown, isKept } = rendered;
+  const { overview, table } = sources;
   const { published, state, lists } = known;
   const written = [...rendered.written];
 
   // The downloads, in threads, but for what names the snapshot.
-  const changed = new Set(
-    [...changesByRoute(written)].flatMap(([route, each]) => (isAny(each) ? [route] : [])),
+  const changedRoutes = [...rendered.byRoute].flatMap(([route, each]) =>
+    touchedIn(each) > 0 ? [route] : [],
   );
   const isSameProgram = state?.inputs.program === work.inputs.program;
-  const isCurrent = found !== undefined && isSameProgram && found.snapshot.sequence === published?.sequence;
+  const areDownloadsCurrent =
+    isSameProgram &&
+    rendered.published !== undefined &&
+    rendered.published.snapshot.sequence === published?.sequence;
   let rows = 0;
   const downloads = await progress.blocking(
     () =>
       new DownloadTasks({
         threads,
-        stage,
+        spec,
         overview,
-        published: found,
+        published: rendered.published,
         isKept,
-        changed: isCurrent ? changed : undefined,
+        changed: areDownloadsCurrent ? new Set(changedRoutes) : undefined,
         onProgress: (steps) => void (rows += steps),
       }),
     'checking the downloads that are published',
@@ -647,41 +624,42 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
 
   // Pages and the description of the API, while the downloads are written.
   const firstKeys = firstKeysOf(written);
-  const firstKey = (route: string): number | undefined => firstKeys.get(route);
   const aliases = aliasesOf(written);
-  const pages = new MainWriter(stage);
-  await progress.blocking(() => {
-    for (const output of descriptions(
-      sources,
-      samples,
-      (route, key) => readNext(stage, route, key),
-      firstKey,
-      (route) => aliases.get(route),
-    ))
-      pages.put(output);
-  });
-  written.push(...pages.finish());
+  const pages = await progress.blocking(() =>
+    stageOutputs(
+      spec,
+      descriptions(
+        sources,
+        samples,
+        (route, key) => readNext(spec, route, key),
+        (route) => firstKeys.get(route),
+        (route) => aliases.get(route),
+      ),
+    ),
+  );
+  written.push(...pages);
 
-  // The number of the snapshot, and its digest; if it is the last one, only the time of the build is new.
+  // The digest of the snapshot, and its number; if nothing differs from the last one, only the time of the build does.
   const paths = stagePaths(tree.stage);
   const documents = table.filter(isInDigest).map(({ name }) => name);
   const digest = sumOfLists(paths.lists, documents);
   const last = lastOf(tree, known);
-  const isLast =
+  const isSameSnapshot =
     lists !== null &&
     digest === published?.digest &&
-    (isCurrent || (isKept && isSameProgram)) &&
+    isSameProgram &&
+    (areDownloadsCurrent || isKept) &&
     !isTakedown &&
     damaged.length === 0;
-  const facts = {
+  const remembered = {
     // A record that is left out may be valid later, though no byte of the register changes.
     inputs: report.total > 0 ? { ...work.inputs, register: null } : work.inputs,
     counts,
     absent: [...register.absent],
     withheld,
   };
-  if (isLast && state !== undefined) {
-    replaceState(tree, { ...state, ...facts });
+  if (isSameSnapshot && state !== undefined) {
+    replaceState(tree, { ...state, ...remembered });
     return { ...renew(work), report, excluded, warnings };
   }
   const id: SnapshotId = { tree: last.id ?? newTreeId(), sequence: last.sequence + 1, digest };
@@ -693,9 +671,7 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
   const ended = await follow(downloads.end(id), () => rows, progress);
   progress.finish();
   written.push(...ended.written);
-  const described = new MainWriter(stage);
-  for (const output of downloadDescriptions(sources, ended.downloads)) described.put(output);
-  written.push(...described.finish());
+  written.push(...stageOutputs(spec, downloadDescriptions(sources, ended.downloads)));
 
   // What the snapshot says of itself.
   const byRoute = changesByRoute(written);
@@ -705,7 +681,7 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
   const builtAt = timeAt(now.getTime());
   const from = lists === null || published === undefined ? null : idOf(published);
   const announced = await stageChanges(
-    stage,
+    spec,
     {
       from,
       ends: { ...id, downloads: ended.downloads.snapshot },
@@ -716,8 +692,8 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
         built_at: builtAt,
         counts: Object.fromEntries(
           RESOURCES.map(({ plural, record }) => {
-            const { added = 0, changed: altered = 0, removed = 0 } = byRoute.get(record.route) ?? {};
-            return [plural, { added, changed: altered, removed }];
+            const { added, changed, removed } = byRoute.get(record.route) ?? NO_CHANGES;
+            return [plural, { added, changed, removed }];
           }),
         ),
       },
@@ -726,10 +702,9 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
     },
     progress,
   );
-  const feeds = new MainWriter(stage);
   const measured = RESOURCES.map(({ plural }) => plural).filter((plural) => overview.measured.has(plural));
-  for (const output of snapshotFeed(config.operator, measured, announced.changes)) feeds.put(output);
-  const own = [...announced.written, ...feeds.finish()];
+  const feed = stageOutputs(spec, snapshotFeed(config.operator, measured, announced.changes));
+  const all = [...written, ...announced.written, ...feed];
   const text = manifest({
     config,
     overview,
@@ -741,14 +716,14 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
       bytes,
       firstKeys: firstKeysOf(written),
       aliases,
-      named: Object.fromEntries([...written, ...own].flatMap(({ named }) => Object.entries(named))),
+      named: Object.fromEntries(all.flatMap(({ named }) => Object.entries(named))),
     },
     builtAt,
     generator,
   });
   writeFileSync(paths.manifest, text);
 
-  // Former assets, what the last snapshot had and this one has not, and the state.
+  // The assets of earlier snapshots, the files to delete, and the state.
   const assets = new Set(table.flatMap((route) => (route.class === 'asset' ? [route.file] : [])));
   const former = formerAssets(tree.out, state?.assets ?? {}, lists, assets, now);
   if (former.kept.length > 0)
@@ -759,7 +734,7 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
       former.kept.map(({ sum, file }) => lineOf(sum, file)),
     );
   const gone =
-    lists === null ? unwritten(tree, stage, [...(published?.routes ?? []), ...table], former.kept) : [];
+    lists === null ? unwritten(tree, spec, [...(published?.routes ?? []), ...table], former.kept) : [];
   finishStage(tree.stage, [...former.deleted, ...gone]);
   const next: State = {
     version: 1,
@@ -767,7 +742,7 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
     sequence: id.sequence,
     snapshot: manifestHash(text),
     lists: sumOfAll(paths.lists),
-    ...facts,
+    ...remembered,
     assets: former.notes,
   };
   writeFileSync(paths.state, stateText(next));
@@ -803,8 +778,6 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
   };
 }
 
-const isAny = ({ added, changed, removed }: Changes): boolean => added + changed + removed > 0;
-
 /** The lowest key of each route that has documents. */
 function firstKeysOf(written: readonly Written[]): ReadonlyMap<string, number> {
   const keys = new Map<string, number>();
@@ -813,7 +786,7 @@ function firstKeysOf(written: readonly Written[]): ReadonlyMap<string, number> {
   return keys;
 }
 
-/** The URL path of the first further name of each route that has any. */
+/** The URL path of the first alias of each route that has any. */
 const aliasesOf = (written: readonly Written[]): ReadonlyMap<string, string> =>
   new Map(
     written.toReversed().flatMap(({ route, alias }) => (alias === null ? [] : [[route, alias] as const])),

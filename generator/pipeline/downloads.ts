@@ -4,19 +4,20 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { z } from 'zod';
 import { hasSum, readJson } from '../base/files.js';
-import type { Content } from '../base/sink.js';
+import { deferRejection } from '../base/progress.js';
 import type { About } from '../exports/database-schema.js';
 import type {
+  DownloadState,
   Downloads,
   DownloadsSummary,
   Exported,
   OfSnapshot,
-  Written as WrittenDownload,
+  WrittenFile,
 } from '../exports/downloads.js';
 import { isOther } from '../exports/documents.js';
 import { exportsOf } from '../exports/tables.js';
 import type { Known } from '../publish/state.js';
-import { linesOf, listPaths } from '../publish/lists.js';
+import { listPaths, listedFiles, type ListedRoute } from '../publish/lists.js';
 import { RouteWriter, partsOf, stagePaths, type StageSpec, type Written } from '../publish/stage.js';
 import { populationOf, type Overview } from '../register/overview.js';
 import {
@@ -29,27 +30,31 @@ import {
   documentsFileOf,
   exportFile,
   isDownload,
-  pathInFolder,
   type BulkFile,
+  type ExportFormat,
 } from '../routes/exports.js';
 import { isMeasured } from '../routes/routes.js';
 import type { Resource } from '../schema/field.js';
 import type { Measured } from '../schema/measured.js';
 import { RESOURCES, documentsOf } from '../schema/schema.js';
-import type { Threads } from './threads.js';
+import type { TaskOptions, Threads } from './threads.js';
 
-/** A file of the downloads as datapackage.json describes it. */
-interface Described extends WrittenDownload {
-  /** The newest measurement in a table of records. */
+/** A published file, as datapackage.json describes it. */
+interface Described extends WrittenFile {
+  /** The newest measurement in a table of records; null for other files. */
   readonly asOf: string | null;
 }
 
-/** The published downloads, if all of them are there as snapshot.json and datapackage.json describe them. */
-export interface PublishedDownloads {
+/** What datapackage.json says. */
+interface DataPackage {
   readonly asOf: string | null;
-  readonly snapshot: OfSnapshot;
   /** By path in the tree. */
   readonly files: ReadonlyMap<string, Described>;
+}
+
+/** The published downloads, if each of them is as datapackage.json and the lists say. */
+export interface PublishedDownloads extends DataPackage {
+  readonly snapshot: OfSnapshot;
 }
 
 const packageSchema = z.object({
@@ -65,77 +70,83 @@ const packageSchema = z.object({
   ),
 });
 
-const DESCRIPTION = 'downloads/datapackage.json';
+/** Reads the datapackage.json of a tree. @returns undefined if it is missing or damaged */
+function readDataPackage(out: string): DataPackage | undefined {
+  const { data } = packageSchema.safeParse(readJson(join(out, 'downloads/datapackage.json')));
+  if (data === undefined) return undefined;
+  const files = data.resources.map(
+    ({ path, bytes, hash, rows, as_of }) =>
+      [
+        `downloads/${path}`,
+        { bytes, sha256: hash.slice('sha256:'.length), rows, asOf: as_of ?? null },
+      ] as const,
+  );
+  return { asOf: data.as_of ?? null, files: new Map(files) };
+}
 
-const describedIn = (out: string) =>
-  packageSchema.safeParse(readJson(join(out, DESCRIPTION))).data?.resources ?? [];
-
-/** Reads what is published. @returns undefined if a file is missing, or is not the one that is described */
+/** @returns undefined if a file is missing or damaged, or is not the one that is described */
 export function readDownloads(
   { out, damaged, routes }: StageSpec,
   { published, lists }: Known,
 ): PublishedDownloads | undefined {
   if (published === undefined || lists === null) return undefined;
-  const { data } = packageSchema.safeParse(readJson(join(out, DESCRIPTION)));
-  if (data === undefined) return undefined;
-  const files = new Map(
-    data.resources.map(({ path, bytes, hash, rows, as_of }) => [
-      `downloads/${path}`,
-      { bytes, sha256: hash.slice('sha256:'.length), rows, asOf: as_of ?? null },
-    ]),
-  );
-  const isThere = (file: string, bytes: number): boolean =>
-    statSync(join(out, file), { throwIfNoEntry: false })?.size === bytes && !damaged.includes(file);
-  for (const route of routes.filter(isDownload)) {
-    const described = files.get(route.file);
-    const [line] = linesOf(lists, route);
-    if (described === undefined || described.sha256 !== line?.sum || !isThere(route.file, described.bytes))
-      return undefined;
-  }
+  const described = readDataPackage(out);
+  const isAsDescribed = (route: ListedRoute): boolean => {
+    const file = described?.files.get(route.file);
+    const [listed] = listedFiles(lists, route);
+    return (
+      file !== undefined &&
+      file.sha256 === listed?.sum &&
+      file.bytes === statSync(join(out, route.file), { throwIfNoEntry: false })?.size &&
+      !damaged.includes(route.file)
+    );
+  };
+  if (described === undefined || !routes.filter(isDownload).every(isAsDescribed)) return undefined;
   const { sequence, digest } = published.downloads;
-  return { asOf: data.as_of ?? null, snapshot: { sequence, digest }, files };
+  return { ...described, snapshot: { sequence, digest } };
 }
 
 /** What the downloads are made from. */
-export interface DownloadsWork {
+interface DownloadsWork {
   readonly threads: Threads;
-  readonly stage: StageSpec;
+  readonly spec: StageSpec;
   readonly overview: Overview;
-  /** What is published, if it can be kept. */
   readonly published: PublishedDownloads | undefined;
-  /** Whether all of it is kept, whatever changed. */
+  /** Whether all published files are kept, whatever changed. */
   readonly isKept: boolean;
-  /** Names of the routes of which a document changed; undefined if everything is written. */
+  /** Names of the routes of which a document changed; undefined if every file is written. */
   readonly changed: ReadonlySet<string> | undefined;
   readonly onProgress: (steps: number) => void;
 }
 
-type State = Exported['state'];
-
-interface Outcome extends WrittenDownload {
-  readonly state: State;
+interface Outcome extends WrittenFile {
+  readonly state: DownloadState;
 }
 
-/** Starts to write the downloads of kinds that changed, while the rest of the documents is rendered. */
+/** Writes the downloads in threads: those of kinds that changed while pages are rendered, then the others. */
 export class DownloadTasks {
   readonly #work: DownloadsWork;
+  /** Below it, each file has its path in the tree. */
+  readonly #folder: string;
   /** By path in the tree. */
   readonly #files = new Map<string, Promise<Outcome>>();
 
+  /** Starts to write the files of kinds, and that of the other documents. */
   constructor(work: DownloadsWork) {
     this.#work = work;
-    const { overview, stage } = work;
+    const { overview, spec } = work;
+    this.#folder = stagePaths(spec.stage).scratch;
     // From here on, heaps double at most between two collections, instead of up to fourfold: row groups of Parquet
     // would take 100 MB more, for 3 % less time.
     if (!work.isKept) setFlagsFromString('--heap-growing-percent=100');
     for (const resource of RESOURCES.filter(({ plural }) => overview.measured.has(plural)))
       this.#startKind(resource);
-    const others = stage.routes.filter(isOther).map(({ name }) => name);
-    this.#startDocuments(OTHER_DOCUMENTS, others, this.#stateOf(others, [OTHER_DOCUMENTS.file]));
+    const others = spec.routes.filter(isOther).map(({ name }) => name);
+    this.#startDocuments(OTHER_DOCUMENTS, others, this.#stateOf([OTHER_DOCUMENTS.file], others));
   }
 
-  /** @param routes those of the documents that the files are of */
-  #stateOf(routes: readonly string[], files: readonly string[]): State {
+  /** What becomes of files. @param routes names of the routes whose documents have what the files have */
+  #stateOf(files: readonly string[], routes: readonly string[]): DownloadState {
     const { isKept, changed } = this.#work;
     if (isKept) return 'kept';
     if (changed === undefined || routes.some((route) => changed.has(route))) return 'written';
@@ -143,175 +154,160 @@ export class DownloadTasks {
   }
 
   #isWhole(file: string): boolean {
-    const { stage, published } = this.#work;
+    const { spec, published } = this.#work;
     const described = published?.files.get(file);
-    return described !== undefined && hasSum(join(stage.out, file), described.sha256);
+    return described !== undefined && hasSum(join(spec.out, file), described.sha256);
   }
 
+  /** The tables of a kind and the files of its documents: all of them are written, or none. */
   #startKind(resource: Resource): void {
-    const { threads, stage, overview, onProgress } = this.#work;
-    const documents = documentsOf(resource).filter(({ route }) =>
-      isMeasured(documentsFileOf(route), overview.measured),
-    );
-    const tables = exportsOf(overview.measured).filter((each) => each.resource === resource);
+    const { threads, overview, onProgress } = this.#work;
+    const tables = exportsOf(overview.measured)
+      .filter((each) => each.resource === resource)
+      .map(({ name }) => ({
+        name,
+        files: EXPORT_FORMATS.map(({ format }) => [format, exportFile(name, format)] as const),
+      }));
+    const documents = documentsOf(resource)
+      .map(({ route }) => ({ route, file: documentsFileOf(route) }))
+      .filter(({ file }) => isMeasured(file, overview.measured));
     const state = this.#stateOf(
-      documents.map(({ route }) => route),
       [
-        ...tables.flatMap(({ name }) => EXPORT_FORMATS.map(({ format }) => exportFile(name, format))),
-        ...documents.map(({ route }) => documentsFileOf(route).file),
+        ...tables.flatMap(({ files }) => files.map(([, file]) => file)),
+        ...documents.map(({ file }) => file.file),
       ],
+      documents.map(({ route }) => route),
     );
-    const { scratch: folder } = stagePaths(stage.stage);
-    for (const table of tables) {
-      const written =
-        state === 'written'
-          ? threads.run(
-              '../exports/write-table.js',
-              'writeTable',
-              { table: table.name, folder },
-              { onProgress },
-            )
-          : undefined;
-      for (const { format } of EXPORT_FORMATS)
-        this.#note(
-          exportFile(table.name, format),
-          state,
-          written?.then((files) => files[format]),
-        );
-    }
-    for (const { route } of documents) this.#startDocuments(documentsFileOf(route), [route], state);
+    for (const { name: table, files } of tables)
+      this.#start(state, files, () =>
+        threads.run(
+          '../exports/write-table.js',
+          'writeTable',
+          { table, folder: this.#folder },
+          { onProgress },
+        ),
+      );
+    for (const { route, file } of documents) this.#startDocuments(file, [route], state);
   }
 
-  #startDocuments({ file }: BulkFile, routes: readonly string[], state: State): void {
-    const { threads, stage, onProgress } = this.#work;
-    const { documents, scratch } = stagePaths(stage.stage);
+  #startDocuments({ file }: BulkFile, routes: readonly string[], state: DownloadState): void {
+    const { spec, onProgress } = this.#work;
+    const { documents } = stagePaths(spec.stage);
     const parts = routes.flatMap((route) => partsOf(documents, route));
-    const written =
-      state === 'written'
-        ? threads.run(
-            '../exports/documents.js',
-            'joinLines',
-            { parts, file: join(scratch, file) },
-            { onProgress },
-          )
-        : undefined;
-    this.#note(file, state, written);
+    this.#startJoining(state, file, parts, { onProgress });
   }
 
-  #note(file: string, state: State, written: Promise<WrittenDownload> | undefined): void {
-    const outcome =
-      written?.then((each) => ({ ...each, state })) ?? Promise.resolve(this.#published(file, state));
-    // Avoids an unhandled rejection; the error surfaces where the promise is awaited.
-    outcome.catch(() => undefined);
-    this.#files.set(file, outcome);
+  /** Joins files of lines into a download. */
+  #startJoining(
+    state: DownloadState,
+    file: string,
+    parts: readonly string[],
+    options: TaskOptions = {},
+  ): void {
+    const input = { parts, file: join(this.#folder, file) };
+    this.#start(state, [['joined', file]], async () => ({
+      joined: await this.#work.threads.run('../exports/documents.js', 'joinLines', input, options),
+    }));
   }
 
-  #published(file: string, state: State): Outcome {
+  /** Starts to write files, unless they stay as they are. @param files the path of each by its name in the result */
+  #start<Name extends string>(
+    state: DownloadState,
+    files: readonly (readonly [name: Name, file: string])[],
+    write: () => Promise<Readonly<Record<Name, WrittenFile>>>,
+  ): void {
+    const written = state === 'written' ? write() : undefined;
+    for (const [name, file] of files) {
+      const outcome =
+        written?.then(({ [name]: each }) => ({ ...each, state })) ??
+        Promise.resolve({ ...this.#published(file), state });
+      this.#files.set(file, deferRejection(outcome));
+    }
+  }
+
+  #published(file: string): WrittenFile {
     const described = this.#work.published?.files.get(file);
     if (described === undefined) throw new TypeError(`"${file}" is neither published nor written`);
-    return { ...described, state };
+    return described;
   }
 
-  /** Writes what names the snapshot: the database, and the list of documents. @param routes those of documents */
+  /** Starts to write what names the snapshot: the database, and the list of documents. @param routes those of documents */
   finish(about: About, routes: readonly string[]): void {
-    const { threads, stage, isKept, onProgress } = this.#work;
-    const { scratch: folder, lists } = stagePaths(stage.stage);
-    const database = isKept
-      ? undefined
-      : // Tables write the parts of which it is made.
-        Promise.all(this.#files.values()).then(() =>
-          threads.run('../exports/database.js', 'writeDatabase', { about, folder }, { onProgress }),
-        );
+    const { threads, spec, isKept, onProgress } = this.#work;
     const state = isKept ? 'kept' : 'written';
-    this.#note(
-      PLAIN_DATABASE.file,
-      state,
-      database?.then((files) => files.sqlite),
-    );
-    this.#note(
-      DATABASE.file,
-      state,
-      database?.then((files) => files['sqlite.gz']),
-    );
-    const list = isKept
-      ? undefined
-      : threads.run('../exports/documents.js', 'joinLines', {
-          parts: [...listPaths(lists, routes)],
-          file: join(folder, LIST_OF_DOCUMENTS.file),
-        });
-    this.#note(LIST_OF_DOCUMENTS.file, state, list);
+    // Tables write the parts that the database is made of.
+    const tables = [...this.#files.values()];
+    const databases = [
+      ['sqlite', PLAIN_DATABASE.file],
+      ['sqlite.gz', DATABASE.file],
+    ] as const;
+    this.#start(state, databases, async () => {
+      await Promise.all(tables);
+      const input = { about, folder: this.#folder };
+      return threads.run('../exports/database.js', 'writeDatabase', input, { onProgress });
+    });
+    this.#startJoining(state, LIST_OF_DOCUMENTS.file, [...listPaths(stagePaths(spec.stage).lists, routes)]);
   }
 
-  /** Waits for the files, and stages them. @param snapshot the one that is built */
+  /** Waits for the files, and stages them. The snapshot is the one that is built. */
   async end({
     sequence,
     digest,
   }: OfSnapshot): Promise<{ readonly downloads: Downloads; readonly written: readonly Written[] }> {
-    const { stage, overview, published, isKept } = this.#work;
-    const { scratch } = stagePaths(stage.stage);
+    const { spec, overview, isKept } = this.#work;
     const outcomes = new Map<string, Outcome>();
     for (const [file, outcome] of this.#files) outcomes.set(file, await outcome);
-    const written = stage.routes.filter(isDownload).map((route) => {
-      const { bytes, sha256, state } = outcomeOf(outcomes, route.file);
-      const writer = new RouteWriter(stage, route);
-      if (state === 'written') writer.putFile(0, { bytes, sha256 }, join(scratch, route.file));
+    const outcomeOf = (file: string): Outcome => {
+      const outcome = outcomes.get(file);
+      if (outcome === undefined) throw new TypeError(`nothing is known of "${file}"`);
+      return outcome;
+    };
+    const written = spec.routes.filter(isDownload).map((route) => {
+      const { bytes, sha256, state } = outcomeOf(route.file);
+      const writer = new RouteWriter(spec, route);
+      if (state === 'written') writer.putFile(0, { bytes, sha256 }, join(this.#folder, route.file));
       else writer.keep(0, bytes);
       return writer.finish();
     });
-    const newest = (resource: Resource): string | null =>
-      populationOf(overview.populations, resource).measuredAt;
+    const kept = isKept ? this.#work.published : undefined;
     const tables = exportsOf(overview.measured).map((table): Exported => {
-      const of = (format: (typeof EXPORT_FORMATS)[number]['format']): Outcome =>
-        outcomeOf(outcomes, exportFile(table.name, format));
-      const { rows, state } = of('csv');
-      const asOf =
-        table.history !== undefined
-          ? null
-          : isKept
-            ? (published?.files.get(exportFile(table.name, 'csv'))?.asOf ?? null)
-            : newest(table.resource);
-      const files = {
-        csv: contentOf(of('csv')),
-        'csv.gz': contentOf(of('csv.gz')),
-        parquet: contentOf(of('parquet')),
+      const fileOf = (format: ExportFormat): Outcome => outcomeOf(exportFile(table.name, format));
+      const csv = fileOf('csv');
+      const files = { csv, 'csv.gz': fileOf('csv.gz'), parquet: fileOf('parquet') };
+      const { measuredAt } = populationOf(overview.populations, table.resource);
+      const asOf = kept === undefined ? measuredAt : kept.files.get(exportFile(table.name, 'csv'))?.asOf;
+      return {
+        table,
+        rows: csv.rows,
+        files,
+        state: csv.state,
+        asOf: table.history === undefined ? (asOf ?? null) : null,
       };
-      return { table, rows, files, state, asOf };
     });
     const bulk = BULK_FILES.filter((file) => isMeasured(file, overview.measured)).map((file) => ({
       file,
-      ...outcomeOf(outcomes, file.file),
+      ...outcomeOf(file.file),
     }));
-    const asOf = isKept ? (published?.asOf ?? null) : overview.asOf;
-    const snapshot = (isKept ? published?.snapshot : undefined) ?? { sequence, digest };
+    const { asOf, snapshot } = kept ?? { asOf: overview.asOf, snapshot: { sequence, digest } };
     return { downloads: { asOf, snapshot, tables, bulk }, written };
   }
 }
 
-const contentOf = ({ bytes, sha256 }: Outcome): Content => ({ bytes, sha256 });
-
-function outcomeOf(outcomes: ReadonlyMap<string, Outcome>, file: string): Outcome {
-  const outcome = outcomes.get(file);
-  if (outcome === undefined) throw new TypeError(`nothing is known of "${file}"`);
-  return outcome;
-}
-
 /** What a build says of the downloads if it keeps all that is published. */
-export function keptSummary(
-  { out }: { readonly out: string },
-  { published }: Known,
-  measured: Measured,
-): DownloadsSummary {
-  const resources = new Map(describedIn(out).map((each) => [each.path, each]));
-  const rowsOf = (file: string): number => resources.get(pathInFolder(file))?.rows ?? 0;
-  const names = [
-    ...exportsOf(measured).map(({ name }) => [name, exportFile(name, 'csv')] as const),
-    ...BULK_FILES.filter((file) => isMeasured(file, measured)).map(({ name, file }) => [name, file] as const),
+export function keptSummary(out: string, { published }: Known, measured: Measured): DownloadsSummary {
+  const described = readDataPackage(out);
+  const files = [
+    ...exportsOf(measured).map(({ name }) => ({ name, file: exportFile(name, 'csv') })),
+    ...BULK_FILES.filter((file) => isMeasured(file, measured)),
   ];
+  const isCurrent = published?.downloads.sequence === published?.sequence;
   return {
-    exports: Object.fromEntries(names.map(([name, file]) => [name, { rows: rowsOf(file), written: false }])),
+    exports: Object.fromEntries(
+      files.map(({ name, file }) => [name, { rows: described?.files.get(file)?.rows ?? 0, written: false }]),
+    ),
     downloads: {
       asOf: published?.downloads.as_of ?? null,
-      kept: published?.downloads.sequence === published?.sequence ? [] : names.map(([name]) => name),
+      kept: isCurrent ? [] : files.map(({ name }) => name),
     },
   };
 }

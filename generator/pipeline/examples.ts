@@ -1,6 +1,6 @@
 /** Examples of what a build would change: a few documents of each route, with the members that differ. */
 import { parseJson } from '../base/portable.js';
-import type { Example, Written } from '../publish/stage.js';
+import { EXAMPLES, type Example, type Written } from '../publish/stage.js';
 
 export interface ExampleChange {
   readonly what: Example['what'];
@@ -15,10 +15,7 @@ export type FieldChange =
   /** For a list: the entries that only one of the documents has. */
   | { readonly field: string; readonly removed: readonly unknown[]; readonly added: readonly unknown[] };
 
-/** Of each route, how many documents of each kind of change are shown. */
-export const EXAMPLES = 3;
-
-/** @param written the parts of all routes, those of each in the order of their keys */
+/** @param written of all routes, in the order of the keys of each */
 export function examplesOf(written: readonly Written[]): readonly ExampleChange[] {
   const byRoute = new Map<string, Example[]>();
   for (const { route, examples } of written) byRoute.set(route, [...(byRoute.get(route) ?? []), ...examples]);

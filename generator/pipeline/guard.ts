@@ -9,7 +9,7 @@ import type { Register } from '../register/database.js';
 import { REFERRED } from '../register/sql.js';
 import { RESOURCES, TABLES } from '../schema/schema.js';
 
-/** Plausible is at most this share, or this number. */
+/** A loss of at most this share, or of at most this number, is plausible. */
 const PLAUSIBLE_SHARE = 0.1;
 const PLAUSIBLE_NUMBER = 10;
 const EXPECTED = `expected to keep ${100 * (1 - PLAUSIBLE_SHARE)} % (--accept-removals publishes anyway)`;
@@ -30,62 +30,49 @@ export interface Compared {
   readonly asOf: string | null;
 }
 
-/** Why what the register has needs confirmation, unless that is given. */
+/** Why a build needs to be confirmed, unless it is. */
 export function doubtsOf(
   compared: Compared,
   { acceptRepublished, acceptRemovals }: Pick<BuildConfig, 'acceptRepublished' | 'acceptRemovals'>,
-): readonly (string | undefined)[] {
+): string[] {
   return [
     acceptRepublished ? undefined : republished(compared.last?.withheld, compared.withheld),
-    acceptRemovals ? undefined : implausible(compared),
-  ];
+    acceptRemovals ? undefined : (implausibleAbsence(compared) ?? implausibleCounts(compared)),
+  ].filter((doubt) => doubt !== undefined);
 }
 
-const implausible = (compared: Compared): string | undefined =>
-  implausibleAbsence(
-    compared.last?.absent,
-    compared.register.absent,
-    compared.declared,
-    compared.last?.counts,
-  ) ?? implausibleCounts(compared);
+/** `a, b and 3 more`. @param all how many there are with those that are not shown */
+export const andMore = (shown: readonly string[], all: number): string =>
+  `${shown.join(', ')}${all > shown.length ? ` and ${all - shown.length} more` : ''}`;
 
 /**
- * Which records would be published again; undefined if there are none. One without a row counts, too:
- * others may name it, and once it is off the list nothing holds back its row.
+ * Which records would be published again; undefined if there are none. A record without a row counts, too:
+ * other records may name it, and nothing would hold back a row that it gets later.
  * @param before what the last snapshot withheld, as far as that is known
  */
 export function republished(before: WithheldMarks | undefined, now: WithheldMarks): string | undefined {
   const still = new Set(now.records);
   const gone = (before?.records ?? []).filter((mark) => !still.has(mark));
-  const rest = gone.length - SHOWN_RECORDS;
-  const more = rest > 0 ? ` and ${rest} more` : '';
   const them = gone.length === 1 ? 'it' : 'them';
   return gone.length === 0
     ? undefined
-    : `${gone.slice(0, SHOWN_RECORDS).join(', ')}${more} would be published again, though the last snapshot` +
+    : `${andMore(gone.slice(0, SHOWN_RECORDS), gone.length)} would be published again, though the last snapshot` +
         ` withheld ${them}: put ${them} back into withheld (by other ids, if ids were lost), or publish ${them} by build --accept-republished`;
 }
 
 /**
  * Why publishing without columns or the withheld list needs confirmation: a view that lost them by
  * mistake would publish what is withheld. Undefined if the last snapshot had none of them either.
- * @param before what the last snapshot's register lacked; undefined if there is no snapshot
- * @param declared what the operator says is not measured
- * @param counts of the last snapshot: a column of which it has none is new in the contract
  */
-function implausibleAbsence(
-  before: readonly string[] | undefined,
-  now: readonly string[],
-  declared: readonly string[] = [],
-  counts: Counts = {},
-): string | undefined {
+function implausibleAbsence({ last, register, declared }: Compared): string | undefined {
+  if (last === undefined) return undefined;
+  const known = new Set([...last.absent, ...declared]);
+  // What the counts of the last snapshot don't have is new in the contract.
   const isNew = ([table = '', column = '']: readonly string[]): boolean => {
-    const values = column === '' ? undefined : counts[table]?.values;
+    const values = column === '' ? undefined : last.counts[table]?.values;
     return values !== undefined && values[column] === undefined;
   };
-  const known = before && [...before, ...declared];
-  const lost =
-    known === undefined ? [] : now.filter((what) => !known.includes(what) && !isNew(what.split('.')));
+  const lost = register.absent.filter((what) => !known.has(what) && !isNew(what.split('.')));
   if (lost.length === 0) return undefined;
   return (
     `the register lacks ${lost.join(', ')}, which that of the last snapshot had: check --register,` +
@@ -97,14 +84,12 @@ function implausibleAbsence(
 function implausibleCounts(compared: Compared): string | undefined {
   const isCounted = countedIn(compared);
   const losses = lossesOf(compared, isCounted);
-  const rest = losses.length - SHOWN_LOSSES;
-  const more = rest > 0 ? ` and ${rest} more` : '';
   return losses.length === 0
     ? goingBack(compared, isCounted)
-    : `${losses.slice(0, SHOWN_LOSSES).join(', ')}${more} would be gone, ${EXPECTED}`;
+    : `${andMore(losses.slice(0, SHOWN_LOSSES), losses.length)} would be gone, ${EXPECTED}`;
 }
 
-/** Whether losses of a table count, or of a column in it. */
+/** Whether losses of a table, or of a column in it, are counted. */
 type IsCounted = (table: string, column?: string) => boolean;
 
 /**
@@ -112,7 +97,7 @@ type IsCounted = (table: string, column?: string) => boolean;
  * withheld, with its histories, nor what refers to users or groups if one of those is.
  */
 function countedIn({ register: { measured }, last, withheld }: Compared): IsCounted {
-  const known = new Set(last?.withheld?.records);
+  const known = new Set(last?.withheld.records);
   const kinds = new Set(
     withheld.records.flatMap((mark) => (known.has(mark) ? [] : [mark.slice(0, mark.indexOf(' '))])),
   );
@@ -152,10 +137,10 @@ function goingBack({ last, asOf, register, counts }: Compared, isCounted: IsCoun
   const tables = Object.keys(counts).filter((table) => isCounted(table));
   const newest = (all: Counts): string | null => newestOf(tables.map((table) => all[table]?.newest));
   const isWhole = RESOURCES.every(({ plural }) => !register.measured.has(plural) || isCounted(plural));
-  // The state was lost, so only the newest of all kinds is known.
-  const before = last?.counts !== undefined ? newest(last.counts) : isWhole ? asOf : null;
+  // Where the state was lost, only the newest measurement of all kinds is known, by snapshot.json.
+  const before = last === undefined ? (isWhole ? asOf : null) : newest(last.counts);
   const now = newest(counts);
-  // What is in the future was never measured, and would hold up its correction.
+  // A time in the future is a mistake, and must not hold up its correction.
   if (before === null || before > register.clock || (now !== null && now >= before)) return undefined;
   return (
     `the newest measurement would be ${now === null ? 'none' : `of ${now}`}, expected none before ${before}:` +

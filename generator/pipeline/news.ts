@@ -1,6 +1,6 @@
 /**
- * What a build does, in one sentence: from the numbers of documents of records, and from two published
- * lists that it replaces, which are read as they were.
+ * What is new in a snapshot, in one sentence: from the numbers of documents of records, and from two documents
+ * of lists as they were and as they are now.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,8 +18,8 @@ import { WINDOWS } from '../schema/members.js';
 
 const MOVERS = moversRoute('h24');
 
-/** The routes of the lists, of whose documents a build keeps both texts. */
-export const TOLD: readonly string[] = ['recent', MOVERS];
+/** The routes of those lists. */
+export const NEWS_ROUTES: readonly string[] = ['recent', MOVERS];
 
 const entries = z
   .array(z.object({ id: z.int(), measured_at: z.string(), changed_at: z.string().nullable() }))
@@ -30,7 +30,7 @@ const moversBody = z.object({
 });
 type Entry = NonNullable<z.infer<typeof entries>>[number];
 
-/** What is said of the changes in a list. */
+/** The lists in the document `recent`, and what is said of a record that has a new entry in one. */
 const CHANGES = [
   { list: 'group_names', resource: resourceOf('group'), words: 'renamed' },
   { list: 'group_owners', resource: resourceOf('group'), words: 'with a new owner' },
@@ -71,8 +71,8 @@ export function newsOf(
   return `Since snapshot ${since}: ${parts.length === 0 ? 'no record changed' : parts.join('; ')}`;
 }
 
-/** A list as it was, and as it is now; undefined if it is the same, or one of them is not there. */
-function told<Body>(written: readonly Written[], route: string, body: z.ZodType<Body>) {
+/** A document as it was and as it is now; undefined if it is the same, or is new, gone or altered. */
+function bothOf<Body>(written: readonly Written[], route: string, body: z.ZodType<Body>) {
   const [before, after] = written
     .filter((each) => each.route === route)
     .flatMap(({ examples }) => examples.flatMap(({ texts }) => texts ?? []))
@@ -80,9 +80,9 @@ function told<Body>(written: readonly Written[], route: string, body: z.ZodType<
   return before === undefined || after === undefined ? undefined : { before, after };
 }
 
-/** The records that were published before and have an entry in a list that it had not. */
+/** How many records that were published before have an entry in a list that it didn't have before. */
 function renamed(spec: StageSpec, written: readonly Written[]): readonly string[] {
-  const lists = told(written, 'recent', recentBody);
+  const lists = bothOf(written, 'recent', recentBody);
   if (lists === undefined) return [];
   return CHANGES.flatMap(({ list, resource, words }) => {
     const [before, after] = [lists.before[list], lists.after[list]];
@@ -96,9 +96,9 @@ function renamed(spec: StageSpec, written: readonly Written[]): readonly string[
   });
 }
 
-/** The entries above the last one that both lists have: below are those for which a removed one made room. */
+/** The new entries above the last one that both lists have. Those below are older: removed entries made room for them. */
 function freshIn(before: readonly Entry[], after: readonly Entry[]): readonly Entry[] {
-  // Not by values, which may be withheld since.
+  // Without the names, which may be withheld since.
   const keyOf = ({ id, measured_at, changed_at }: Entry): string => `${id} ${measured_at} ${changed_at}`;
   const known = new Set(before.map(keyOf));
   const last = after.findLastIndex((entry) => known.has(keyOf(entry)));
@@ -111,7 +111,7 @@ function isPublished({ routes, out }: StageSpec, { record }: Resource, id: numbe
 }
 
 function largestGain(written: readonly Written[]): string {
-  const lists = told(written, MOVERS, moversBody);
+  const lists = bothOf(written, MOVERS, moversBody);
   const [[old], [gain]] = [lists?.before.gains ?? [], lists?.after.gains ?? []];
   if (gain === undefined || (gain.id === old?.id && gain.to_at === old.to_at)) return '';
   const name = cut(onOneLine(gain.name ?? ''), 60).trim();

@@ -1,7 +1,7 @@
 /**
  * Refuses a build in which an id would mean another record than it was published for, as where the
- * table that numbers the platform's texts was lost. What an id means is read in the published look-up
- * by platform id: no state is needed, and no record is read unless it seems to be another.
+ * table that numbers the platform's ids was lost. The published look-up by platform id says what an id means,
+ * so that no state is needed, and no document of a record is read unless its id seems to mean another.
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,10 +16,11 @@ import { filler } from '../routes/route.js';
 import { ROUTES, routeNamed } from '../routes/routes.js';
 import type { Resource } from '../schema/field.js';
 import { RESOURCES } from '../schema/schema.js';
+import { andMore } from './guard.js';
 import { locator } from '../tree/locate.js';
 import { filesBelow } from '../tree/tree.js';
 
-/** The published pairs of a kind, while they are compared: in a file, since there may be millions. */
+/** A table of the published pairs of a kind, while they are compared. It is in a file, since there may be millions. */
 const PUBLISHED = 'temp._published';
 
 const shardSchema = z.object({
@@ -27,7 +28,7 @@ const shardSchema = z.object({
 });
 const recordSchema = z.object({ platform_id: z.string().nullable() });
 
-/** How many there are, and a few of them. */
+/** How many there are, maybe millions, and a few of them. */
 class Examples {
   total = 0;
   readonly #shown: string[] = [];
@@ -37,18 +38,17 @@ class Examples {
     if (this.#shown.length < SHOWN_EXAMPLES) this.#shown.push(example);
   }
 
-  toString(): string {
-    const rest = this.total - this.#shown.length;
-    return `${this.#shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  get text(): string {
+    return andMore(this.#shown, this.total);
   }
 }
 
 /**
- * Which ids would mean another record; undefined if none would. A platform id that became known makes
- * no other record, and neither does one that is not known any more: the removal guard counts those.
+ * Which ids would mean another record; undefined if none would. A record stays the same if its platform id
+ * becomes known, or is no longer known: the removal guard counts the latter.
  * @param out the published tree
- * @param isTouched whether any document of a route would change: otherwise its ids mean what they did
- * @param warn of damage to the look-up, for which nothing is refused
+ * @param isTouched whether any document of a route would change: if none of the look-up does, ids mean what they meant
+ * @param warn is called if the look-up is damaged, for which nothing is refused
  */
 export function renumbered(
   register: Register,
@@ -62,31 +62,31 @@ export function renumbered(
     if (!isTouched(platformIdRoute(kind)) || !register.measured.has(`${plural}.platform_id`)) continue;
     const fileOf = filler(routeNamed(ROUTES, record.route).file);
     for (const [id, before, now] of differing(register, resource, pairsOf(resource, out, damaged))) {
-      // A look-up that can be read may be damaged all the same.
-      const { data } = recordSchema.safeParse(published(out, fileOf(id)));
+      // Even a look-up that can be read may be damaged: the record itself tells.
+      const { data } = recordSchema.safeParse(readPublished(out, fileOf(id)));
       if (data !== undefined && data.platform_id !== before) damaged.add(`${kind} ${id}`);
       else others.add(`${kind} ${id} ${quoted(now)} instead of ${quoted(before)}`);
     }
   }
   if (damaged.total > 0)
     warn(
-      `warning: the published look-up by platform id is damaged (${String(damaged)}; see verify), so nobody can` +
+      `warning: the published look-up by platform id is damaged (${damaged.text}; see verify), so nobody can` +
         ' tell of all ids whether they mean the same records as before',
     );
   return others.total === 0
     ? undefined
     : `${others.total === 1 ? '1 id' : `${others.total} ids`} would mean another record than published:` +
-        ` ${String(others)}, expected those that are published: restore what numbers the records` +
+        ` ${others.text}, expected those that are published: restore what numbers the records` +
         ' (docs/your-register.md#text-ids), or publish other ids by build --accept-renumbered';
 }
 
 const quoted = (platformId: string): string => shorten(JSON.stringify(platformId));
 
-/** What a published document says; undefined if it can't be read. */
-const published = (out: string, file: string): unknown =>
+/** The value in a published document; undefined if it can't be read. */
+const readPublished = (out: string, file: string): unknown =>
   unlessFailure(() => reading(`"${file}"`, () => readJson(join(out, file))));
 
-/** The published pairs of a kind, shard by shard. @param damaged is added what can't be read */
+/** The published pairs of a kind, shard by shard. @param damaged the shards that can't be read are added to it */
 function* pairsOf(
   { kind }: Resource,
   out: string,
@@ -98,7 +98,7 @@ function* pairsOf(
   if (!existsSync(join(out, folder))) return;
   for (const file of filesBelow(out, folder)) {
     if (locate(file)?.suffix !== '') continue;
-    const { data } = shardSchema.safeParse(published(out, file));
+    const { data } = shardSchema.safeParse(readPublished(out, file));
     if (data === undefined) damaged.add(`"${file}"`);
     for (const { id, platform_id } of data?.platform_ids ?? []) yield [id, platform_id];
   }
@@ -114,7 +114,7 @@ function differing(
     `DROP TABLE IF EXISTS ${PUBLISHED}; CREATE TABLE ${PUBLISHED} (record INTEGER, called TEXT)`,
   );
   register.insert(PUBLISHED, pairs);
-  // Sorting them all is quicker than adding each in its place, and a view is never searched.
+  // An index made after the rows is quicker. The query searches this table, since a view may have no index.
   register.execute(`CREATE INDEX temp._published_record ON _published (record, called)`);
   return register.rows<[id: number, before: string, now: string]>(
     `SELECT id, _published.called, platform_id FROM ${name(plural)}` +

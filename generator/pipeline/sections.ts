@@ -1,4 +1,4 @@
-/** What threads do with sections: render the documents of a range, compare and stage them. */
+/** The sections in threads: the ranges of keys in which they are rendered, and what a thread does with one. */
 import { sectionNamed } from '../outputs/sections.js';
 import type { Section, SectionInputs } from '../outputs/section.js';
 import { RouteWriter, type StageSpec, type Written } from '../publish/stage.js';
@@ -10,21 +10,16 @@ import type { KeyRange } from '../routes/keys.js';
 import { isReadByRange } from '../register/ranges.js';
 import { resourceOf, tablesOf } from '../schema/schema.js';
 
-export interface SectionTask extends SectionInputs {
-  readonly section: string;
-  readonly stage: StageSpec;
-}
-
-/** Renders a section in a range of keys. @returns what became of each route's documents in it */
+/** Renders a section in a range of keys, and stages what differs. */
 export function renderSection(
   { register, advance }: Context,
-  { section, stage, ...inputs }: SectionTask,
+  { section, spec, ...inputs }: SectionInputs & { readonly section: string; readonly spec: StageSpec },
 ): readonly Written[] {
   const { routes, render } = sectionNamed(section);
   const writers = new Map(
-    stage.routes
+    spec.routes
       .filter(({ name: route }) => routes.includes(route))
-      .map((route) => [route.name, new RouteWriter(stage, route, inputs.range)]),
+      .map((route) => [route.name, new RouteWriter(spec, route, inputs.range)]),
   );
   for (const { route, key, body, alias } of render(register, inputs)) {
     const writer = writers.get(route);
@@ -35,10 +30,10 @@ export function renderSection(
   return [...writers.values()].map((writer) => writer.finish());
 }
 
-/** Starts a new read transaction at this time. */
+/** Has the connection of a thread start a new read transaction. @param clock the time of the build */
 export const restartRead = ({ register }: Context, clock: Date): void => register.restartRead(clock);
 
-/** Takes over the main thread's exclusions. */
+/** Gives the connection of a thread the exclusions that the main thread's has. */
 export const exclude = ({ register }: Context, exclusions: Exclusions): void => register.exclude(exclusions);
 
 /** About how many records a thread renders at once. */

@@ -1,6 +1,6 @@
 /**
- * Takedowns: what is withheld leaves the tree with the next build, whatever else that does. If any of it is new,
- * all downloads are written, and no bundle of earlier snapshots stays.
+ * Takedowns: what is withheld leaves the tree with the next build, whatever that build's options are. If anything
+ * is newly withheld, all downloads are written, and no bundle of earlier snapshots stays.
  */
 import { hash } from 'node:crypto';
 import type { Exclusions } from '../register/database.js';
@@ -23,16 +23,16 @@ export function withheldOf(lists: Exclusions): WithheldMarks {
 }
 
 /**
- * How the state remembers an entry. A record is marked by its kind and id, so that a build can name
- * one that it would publish again. A name is marked by a hash, which only shows whether it is new: one
- * for all spellings, since another one in the register takes nothing more down.
+ * How the state remembers an entry. The mark of a record is its kind and id, so that a build can name a record
+ * that it would publish again. The mark of a name is a hash, which only shows whether it is new: the same for
+ * all spellings, since a second spelling takes nothing more down.
  */
 const markOf = (list: 'withheld' | 'withheld_name', kind: Kind, value: unknown): string =>
   list === 'withheld'
     ? `${kind} ${Number(value)}`
     : hash('sha256', `${kind}\u0000${withheldAs(String(value))}`).slice(0, MARK_DIGITS);
 
-/** Whether anything is newly withheld. @param before undefined if that is not known: then all of it counts as new */
+/** Whether anything is newly withheld. @param before undefined if it is not known, so that all marks count as new */
 export function withholdsMore(before: WithheldMarks | undefined, now: WithheldMarks): boolean {
   const known = new Set([...(before?.records ?? []), ...(before?.names ?? [])]);
   return [...now.records, ...now.names].some((mark) => !known.has(mark));

@@ -7,14 +7,14 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ifExists } from '../base/files.js';
 import { namesOf } from '../tree/codings.js';
-import { linesOf, listedRoutes, type Listed, type ListedRoute } from './lists.js';
+import { listedFiles, listedRoutes, type Listed, type ListedRoute } from './lists.js';
 import type { Gone } from './unwritten.js';
 import type { State } from './state.js';
 
 const DAY_MS = 86_400_000;
 const STAYS_MS = 7 * DAY_MS;
 
-/** Whose list has the former assets. No route of a table has the name. */
+/** The list of former assets is that of a route of its own, which is in no table. */
 export const FORMER_LIST: ListedRoute = {
   name: 'former-assets',
   path: '/assets',
@@ -34,7 +34,7 @@ export interface FormerAssets {
 
 /**
  * @param before the notes of the last snapshot
- * @param lists the published lists; null if they are not known: then what is in the folder counts
+ * @param lists the published lists; null if they are not known: then every file in the folder counts
  * @param current the files of this snapshot's assets
  */
 export function formerAssets(
@@ -66,7 +66,7 @@ export function formerAssets(
 
 function listedAssets(lists: string): readonly Listed[] {
   const routes = listedRoutes(lists).filter((route) => route.class === 'asset');
-  const all = routes.flatMap((route) => [...linesOf(lists, route)]);
+  const all = routes.flatMap((route) => [...listedFiles(lists, route)]);
   return [...new Map(all.map((each) => [each.file, each])).values()].toSorted((a, b) =>
     a.file < b.file ? -1 : 1,
   );

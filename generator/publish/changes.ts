@@ -6,6 +6,7 @@ import { GzipFile } from '../base/gzip.js';
 import { bundleFile, readChangeIndex, type Change, type ChangeIndex } from '../tree/changes.js';
 import { BUNDLE } from '../routes/publishing.js';
 import { halves } from '../routes/route.js';
+import { routeNamed } from '../routes/routes.js';
 import type { SnapshotId } from './commit.js';
 import { listedRoutes } from './lists.js';
 import { linesIn } from './operator-lists.js';
@@ -142,19 +143,15 @@ export async function stageChanges(
     ],
     treeBytes,
   );
-  const routeOf = (name: string): RouteWriter => {
-    const route = spec.routes.find((each) => each.name === name);
-    if (route === undefined) throw new TypeError(`no route is named "${name}"`);
-    return new RouteWriter(spec, route);
-  };
-  const bundles = routeOf(BUNDLE.name);
+  const writerOf = (name: string): RouteWriter => new RouteWriter(spec, routeNamed(spec.routes, name));
+  const bundles = writerOf(BUNDLE.name);
   for (const { sequence, bundle: kept } of index.changes.toReversed()) {
     if (kept === null) continue;
     if (sequence === to.sequence)
       bundles.putFile(sequence, kept, join(stagePaths(spec.stage).scratch, `${sequence}.ndjson.gz`));
     else bundles.keep(sequence, kept.bytes);
   }
-  const file = routeOf('changes');
+  const file = writerOf('changes');
   file.put(0, JSON.stringify(index));
   return { changes: index.changes, written: [bundles.finish(), file.finish()] };
 }

@@ -4,16 +4,7 @@
  * of it can be repeated, and needs no room but that of folders that grow.
  */
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, readdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure, asFailure, codeOf, isInterrupt, unlessFailure } from '../base/errors.js';
@@ -31,11 +22,14 @@ const snapshotId = z.object({ tree: treeId, sequence: z.int(), digest: sha256 })
 /** What identifies a snapshot. */
 export type SnapshotId = z.infer<typeof snapshotId>;
 
-/** What a commit is of: a state folder from a backup must not publish again what was taken down since. */
+/**
+ * The snapshots that a commit is between: it follows no other, since a state folder from a backup must not publish
+ * again what was taken down since.
+ */
 const commitSchema = z.object({
   before: snapshotId.nullable(),
   after: snapshotId,
-  /** How many files it moves and deletes: a folder that moves as a whole is fewer steps. */
+  /** How many files it moves and deletes. It may take fewer steps, since a folder can move as a whole. */
   steps: z.int(),
 });
 type Commit = z.infer<typeof commitSchema>;
@@ -73,7 +67,7 @@ function flushEach(folder: string): void {
   flushOne(folder);
 }
 
-/** Says in a stage, whose lists are complete, what the commit is of. */
+/** Writes to a complete stage which snapshots its commit is between. */
 export function writeCommit(stage: string, ids: Pick<Commit, 'before' | 'after'>): void {
   const { put, delete: deleted, commit } = stagePaths(stage);
   // The manifest has no line.
@@ -124,7 +118,7 @@ export async function completeCommit(
     progress.start('committing', commit.steps, 'files');
     // A request to stop is too late; once it is noticed, there are no more pauses.
     let isStopped = false;
-    for (const _ of steps(tree)) {
+    for (const _ of steps(tree, commit)) {
       const pause = isStopped ? undefined : progress.advance(1);
       if (pause !== undefined) isStopped = await isStop(pause);
     }
@@ -157,47 +151,42 @@ async function isStop(pause: Promise<void>): Promise<boolean> {
 }
 
 /** Carries out a commit; yields after each file. */
-function* steps(tree: Tree): Generator<void, void, undefined> {
-  const { out, state, commit } = tree;
-  const paths = stagePaths(commit);
+function* steps(tree: Tree, { after }: Commit): Generator<void, void, undefined> {
+  const { out, state } = tree;
+  const paths = stagePaths(tree.commit);
   yield* move(paths.tree, out);
   for (const file of linesIn([paths.delete])) {
     deleteFile(out, file);
     yield;
   }
   yield* move(paths.manifest, tree.manifest);
-  // Otherwise a power failure could undo moves of a commit that is noted as done: POSIX orders neither.
+  // Otherwise a power failure could undo moves after the commit is deleted: POSIX keeps no order.
   // HAZARD: without the program `sync` it is left to the file system; ext4 and XFS keep the order.
   flushFileSystem(out);
 
-  // The lists as a whole: one of a route that is gone would stay.
+  // The folder as a whole: moved one by one, lists of routes that are gone would stay.
   if (existsSync(paths.lists)) {
     rmSync(tree.lists, { recursive: true, force: true });
     if (!renameFolder(paths.lists, tree.lists)) cpSync(paths.lists, tree.lists, { recursive: true });
   }
-  keepForOperators(tree);
+  keepForOperators(tree, after);
   if (existsSync(paths.state)) renameSync(paths.state, tree.stateFile);
   flushOne(state);
 
-  // What is left of a stage, or of a commit without commit.json, is no commit, whatever ends its deletion.
+  // First it ceases to be a commit: what an interrupted deletion leaves must not be completed again.
   rmSync(tree.stage, { recursive: true, force: true });
-  if (renameFolder(commit, tree.stage)) deleteFolder(tree.stage);
+  if (renameFolder(tree.commit, tree.stage)) deleteFolder(tree.stage);
   else {
     unlinkSync(paths.commit);
-    deleteFolder(commit);
+    deleteFolder(tree.commit);
   }
 }
 
-/** Keeps what a commit changed until a build has told operators. */
-function keepForOperators(tree: Tree): void {
-  const { put, delete: deleted, purge, commit } = stagePaths(tree.commit);
-  const { after } = commitSchema.parse(JSON.parse(readFileSync(commit, 'utf8')));
-  const folder = join(tree.unreported, String(after.sequence).padStart(16, '0'));
+/** Keeps the lists of what a commit changed until a build has written them for operators. */
+function keepForOperators(tree: Tree, { sequence }: SnapshotId): void {
+  const { put, delete: deleted, purge } = stagePaths(tree.commit);
+  const folder = join(tree.unreported, String(sequence).padStart(16, '0'));
   makeFolder(folder);
-  for (const [name, source] of [
-    ['put', put],
-    ['delete', deleted],
-    ['purge', purge],
-  ] as const)
+  for (const [name, source] of Object.entries({ put, delete: deleted, purge }))
     for (const _ of move(source, join(folder, name)));
 }

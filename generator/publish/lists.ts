@@ -16,15 +16,15 @@ import type { PublishedRoute } from '../tree/published-routes.js';
 /** The range of all keys. */
 export const ALL_KEYS: KeyRange = { low: 0, high: Number.MAX_SAFE_INTEGER };
 
-/** Where the further names of some documents are, by a text that only the lists have. */
+/** The templates of aliases. The texts that fill them are in the lists alone. */
 export interface AliasPlace {
   readonly path: string;
   readonly file: string;
 }
 
 /**
- * A route, the paths of the pages that are there only along with one of its documents, and the place of
- * further names of its documents. Such a name has a line after that of its document.
+ * A route as its lists were written: with the paths of pages that exist only along with a document of the route,
+ * and the place of aliases. An alias has a line after that of its document.
  */
 export type ListedRoute = PublishedRoute & {
   readonly pages: readonly string[];
@@ -73,7 +73,7 @@ export const isSamePlace = (now: ListedRoute, before: ListedRoute): boolean =>
   now.path === before.path &&
   now.file === before.file &&
   now.class === before.class &&
-  // A list from before there were further names has none.
+  // A list from before there were aliases has no place for them.
   (before.alias === undefined || before.alias.file === now.alias?.file);
 
 /** A file in a list. */
@@ -82,7 +82,7 @@ export interface Listed {
   /** SHA-256 in hex. */
   readonly sum: string;
   readonly file: string;
-  /** Its further name, if it has one. */
+  /** The file of its alias, if it has one. */
   readonly alias?: string;
 }
 
@@ -94,8 +94,8 @@ export function keyIn({ file: template }: PublishedRoute): (file: string) => num
   return (file) => keyOf(file.slice(before.length, file.length - after.length));
 }
 
-/** The lines of a route in a range of keys, ascending. */
-export function* linesOf(
+/** The files of a route in a range of keys, ascending. */
+export function* listedFiles(
   lists: string,
   route: PublishedRoute & Pick<ListedRoute, 'alias'>,
   { low, high }: KeyRange = ALL_KEYS,
@@ -132,11 +132,11 @@ export function* listPaths(lists: string, routes: Iterable<string>): Generator<s
   for (const name of routes) for (const list of listsIn(join(lists, name))) yield join(lists, name, list);
 }
 
-/** The SHA-256 of some routes' lists, one after the other, in hex: however they are cut, it is the same. */
+/** The SHA-256 of some routes' lists, one after the other, in hex. Where a list ends and the next begins doesn't matter. */
 export const sumOfLists = (lists: string, routes: Iterable<string>): string =>
   sumOfFiles(listPaths(lists, routes));
 
-/** The SHA-256 of all that a folder of lists has, in hex. */
+/** The SHA-256 of all files in a folder of lists, in hex. */
 export const sumOfAll = (lists: string): string =>
   sumOfFiles(
     [...namesIn(lists)]

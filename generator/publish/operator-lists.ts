@@ -10,7 +10,7 @@ import type { Tree } from '../tree/tree.js';
 /** Every commit changes these. */
 const ALWAYS_FILES = [INDEX_FILE, 'snapshot.json'];
 
-/** The lines of files, or of all files in folders, in order of their names. */
+/** The lines of files, in order. Of a folder, those of all files in it, by their names. */
 export function* linesIn(paths: readonly string[]): Generator<string, void, undefined> {
   for (const path of paths) {
     const found = statSync(path, { throwIfNoEntry: false });
@@ -21,8 +21,8 @@ export function* linesIn(paths: readonly string[]): Generator<string, void, unde
 }
 
 /**
- * Writes the lists of all commits since the last build that wrote them, an interrupted one that this
- * build completed included.
+ * Writes the lists of all commits since a build last wrote them: an earlier build may have been interrupted after
+ * its commit.
  * @throws Failure environment: a list can't be written
  */
 export function writeOperatorLists(tree: Tree, baseUrl: string, lists: Lists): void {
@@ -47,8 +47,8 @@ export function writeOperatorLists(tree: Tree, baseUrl: string, lists: Lists): v
 }
 
 /**
- * Writes a file, if it is asked for, atomically, since a script may wait for it, and durably, since the
- * next build doesn't list these lines again.
+ * Writes a list that was asked for: atomically, since a script may wait for the file, and durably, since the next
+ * build doesn't list these lines again.
  */
 function write(file: string | undefined, lines: () => Iterable<string>): void {
   if (file === undefined) return;

@@ -7,8 +7,8 @@ import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { asFailure } from '../base/errors.js';
-import type { KeyRange } from '../routes/keys.js';
 import { LineWriter, hasSum, makeFolder, namesIn, readText } from '../base/files.js';
+import type { KeyRange } from '../routes/keys.js';
 import { SIBLING_SUFFIXES, filler, urlsOf } from '../routes/route.js';
 import { CODINGS, siblingsFrom } from '../tree/codings.js';
 import { isInDigest } from '../tree/published-routes.js';
@@ -17,14 +17,14 @@ import {
   ALL_KEYS,
   isSamePlace,
   lineOf,
-  linesOf,
   listName,
+  listedFiles,
   listedRoutes,
   writeList,
   type Listed,
   type ListedRoute,
 } from './lists.js';
-import { aliasNames, isFreeFor, linkNames } from './aliases.js';
+import { aliasNames, linkNames } from './aliases.js';
 import { deleteFolder } from './moves.js';
 
 /** What threads need to compare and to stage: values that the structured clone algorithm accepts. */
@@ -39,18 +39,18 @@ export interface StageSpec {
   readonly damaged: readonly string[];
   /** The routes of the next snapshot. */
   readonly routes: readonly ListedRoute[];
-  /** Names of the routes whose files are the same as those that the published lists name. */
+  /** Names of the routes whose documents have the paths that they had, so that the published lists have their hashes. */
   readonly compared: readonly string[];
-  /** The time of files that have siblings, and of those: whole milliseconds since 1970. */
+  /** The modification time of compressed siblings and of their documents: whole milliseconds since 1970. */
   readonly time: number;
   /** Whether lines for a bundle of changes are staged. */
   readonly isBundled: boolean;
-  /** By route: whether lines for the downloads of documents are staged, and which. */
+  /** Which lines for the downloads of documents are staged, by route; none for a route without. */
   readonly downloaded: Readonly<Record<string, 'body' | 'entry'>>;
-  /** Of each route and part, how many documents of each kind of change are returned; null but in a dry run, which stages nothing. */
-  readonly examples: number | null;
-  /** Names of the routes of one document each of which both texts are returned, whatever else is. */
-  readonly told: readonly string[];
+  /** A dry run compares, and stages nothing. */
+  readonly isDryRun: boolean;
+  /** Names of the routes whose changed documents are returned as examples by a build, too, not just by a dry run. */
+  readonly exemplified: readonly string[];
 }
 
 /** The folders and files of a stage, and of a commit, which is a stage that is complete. */
@@ -84,7 +84,7 @@ export function newStage(stage: string): void {
     mkdirSync(folder, { recursive: true });
 }
 
-/** Numbers of documents. */
+/** How many documents a snapshot adds, changes, removes and leaves as they are. */
 export interface Changes {
   readonly added: number;
   readonly changed: number;
@@ -93,6 +93,9 @@ export interface Changes {
 }
 
 export const NO_CHANGES = { added: 0, changed: 0, removed: 0, unchanged: 0 } satisfies Changes;
+
+/** How many documents differ from those of the last snapshot. */
+export const touchedIn = ({ added, changed, removed }: Changes): number => added + changed + removed;
 
 export const sumOf = (all: Iterable<Changes>): Changes => {
   const sum = { ...NO_CHANGES };
@@ -105,7 +108,10 @@ export const sumOf = (all: Iterable<Changes>): Changes => {
   return sum;
 };
 
-/** A document that differs, for a dry run to show. */
+/** Of each route and range of keys, how many documents of each kind of change are returned. */
+export const EXAMPLES = 3;
+
+/** A document that differs. */
 export interface Example {
   readonly what: 'added' | 'changed' | 'removed';
   readonly url: string;
@@ -121,20 +127,23 @@ export interface Written {
   readonly bytes: number;
   /** The lowest key; null if there are no documents. */
   readonly first: number | null;
-  /** The URL path of the first further name; null if no document has one. */
+  /** The URL path of the first alias; null if no document has one. */
   readonly alias: string | null;
   readonly examples: readonly Example[];
-  /** Its files that snapshot.json names, by path: all that the digest leaves out, and all above 1 MiB. */
+  /** The files that snapshot.json names, by path: all that the digest leaves out, and all above 1 MiB. */
   readonly named: Readonly<Record<string, Content>>;
 }
 
-/** Files above this size, 1 MiB, are named in snapshot.json with their hashes, whatever they are. */
+/** snapshot.json names every file above this size, 1 MiB, with its hash. */
 const LARGE_BYTES = 1024 * 1024;
 
-/** A part of what is staged, by route and lowest key; a space sorts before all that is in names of routes. */
+/**
+ * The name of a file of lines about the documents of a route, from a key on. A space sorts before all characters
+ * in names of routes.
+ */
 const partName = (route: string, low: number): string => `${route} ${listName(low)}`;
 
-/** The parts of a route in a folder of the stage, in the order of their keys. */
+/** The files of lines about a route in a folder of the stage, in the order of their keys. */
 export const partsOf = (folder: string, route: string): readonly string[] =>
   [...namesIn(folder)]
     .filter((name) => name.startsWith(`${route} `))
@@ -171,7 +180,7 @@ export class RouteWriter {
   #first: number | null = null;
   #firstAlias: string | null = null;
 
-  /** @param part names what this writer stages */
+  /** @param part the name of the files of lines */
   constructor(
     spec: StageSpec,
     route: ListedRoute,
@@ -187,56 +196,54 @@ export class RouteWriter {
     this.#alias = route.alias && aliasNames(route.alias);
     this.#isInDigest = isInDigest(route);
     const isKnown = spec.lists !== null && spec.compared.includes(route.name);
-    this.#published = isKnown ? linesOf(spec.lists, route, range) : [].values();
+    this.#published = isKnown ? listedFiles(spec.lists, route, range) : [].values();
     this.#next = this.#published.next().value ?? undefined;
     this.#damaged = new Set(spec.damaged);
     this.#siblingsFrom = siblingsFrom(route);
-    // Half a microsecond more, since Node cuts the quotient, which may be a little less, to microseconds.
+    // Node cuts to microseconds, and the quotient may be a little too small: half a microsecond more keeps the millisecond.
     this.#seconds = (spec.time + 0.0005) / 1000;
     const paths = stagePaths(spec.stage);
     const lines = (folder: string): LineWriter => new LineWriter(join(folder, part));
-    [this.#put, this.#deleted, this.#purge, this.#gone] = [
-      lines(paths.put),
-      lines(paths.deleteParts),
-      lines(paths.purge),
-      lines(paths.gone),
-    ];
+    this.#put = lines(paths.put);
+    this.#deleted = lines(paths.deleteParts);
+    this.#purge = lines(paths.purge);
+    this.#gone = lines(paths.gone);
     this.#bundle = spec.isBundled ? lines(paths.bundle) : undefined;
     this.#documents = spec.downloaded[route.name] === undefined ? undefined : lines(paths.documents);
   }
 
   /**
-   * Takes a document. Keys must ascend.
-   * @param alias the text of its further name
+   * Compares a document, and stages it if it differs. Keys must ascend.
+   * @param aliasText what the document's alias has in the place of the key
    */
-  put(key: number, body: string | Uint8Array, alias?: string): void {
+  put(key: number, body: string | Uint8Array, aliasText?: string): void {
     const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     const content = { bytes, sha256: hash('sha256', body) };
     const file = this.#fileOf(key);
-    const name = alias === undefined ? undefined : this.#alias?.fileOf(alias);
+    const alias = aliasText === undefined ? undefined : this.#alias?.fileOf(aliasText);
     try {
-      const old = this.#note(key, file, content, name);
+      const old = this.#note(key, file, content, alias);
       this.#download(key, file, content, body);
       const isSame = old?.sum === content.sha256;
-      if (isSame && old.alias === name) return;
-      if (!isSame && (this.#spec.examples !== null || this.#spec.told.includes(this.#route.name)))
+      if (isSame && old.alias === alias) return;
+      if (!isSame && (this.#spec.isDryRun || this.#spec.exemplified.includes(this.#route.name)))
         this.#example(old === undefined ? 'added' : 'changed', key, body);
-      if (this.#spec.examples !== null) return;
+      if (this.#spec.isDryRun) return;
       if (!isSame) this.#stage(key, file, content, body, old !== undefined);
-      if (old?.alias !== undefined && old.alias !== name) this.#deleteAlias(old.alias);
-      if (name === undefined) return;
-      this.#stageAlias(key, name, content, body, isSame);
-      if (old?.alias === name && content.bytes < this.#siblingsFrom) this.#deleteSiblings(name);
+      if (old?.alias !== undefined && old.alias !== alias) this.#deleteAlias(old.alias);
+      if (alias === undefined) return;
+      this.#stageAlias(key, alias, content, body, isSame);
+      if (old?.alias === alias && content.bytes < this.#siblingsFrom) this.#deleteSiblings(alias);
     } catch (error) {
       throw asFailure(error, `"${file}"`);
     }
   }
 
-  /** Takes a file of the scratch folder, which is moved. */
+  /** Compares a file of the scratch folder, and moves it to the stage if it differs. */
   putFile(key: number, content: Content, source: string): void {
     const file = this.#fileOf(key);
     const old = this.#note(key, file, content);
-    // One that is missing or damaged is put again.
+    // The published file may be missing or damaged.
     if (old?.sum === content.sha256 && hasSum(join(this.#spec.out, file), old.sum)) {
       rmSync(source);
       return;
@@ -261,14 +268,13 @@ export class RouteWriter {
   /** Writes the list. Documents of the range that were not put are deleted. */
   finish(): Written {
     this.#passUpTo(Number.POSITIVE_INFINITY);
-    const { stage, examples } = this.#spec;
-    if (examples === null && this.#lines.length > 0)
+    const { stage, isDryRun } = this.#spec;
+    if (!isDryRun && this.#lines.length > 0)
       writeList(stagePaths(stage).lists, this.#route, this.#low, this.#lines);
     for (const each of [this.#put, this.#deleted, this.#purge, this.#gone, this.#bundle, this.#documents])
       each?.endLines();
-    const { name } = this.#route;
     return {
-      route: name,
+      route: this.#route.name,
       changes: this.#changes,
       bytes: this.#bytes,
       first: this.#first,
@@ -278,7 +284,10 @@ export class RouteWriter {
     };
   }
 
-  /** Notes a document for the list. @returns what is published in its place, without a SHA-256 if that is damaged */
+  /**
+   * Adds a document to the list and to the counts.
+   * @returns the published document with that key; its SHA-256 is empty if it is damaged
+   */
   #note(
     key: number,
     file: string,
@@ -306,7 +315,7 @@ export class RouteWriter {
     for (let old = this.#next; old !== undefined && old.key < key; old = this.#next) {
       this.#next = this.#published.next().value ?? undefined;
       this.#changes.removed += 1;
-      if (this.#spec.examples !== null) {
+      if (this.#spec.isDryRun) {
         this.#example('removed', old.key);
         continue;
       }
@@ -352,7 +361,7 @@ export class RouteWriter {
     for (const { suffix, encode } of CODINGS) this.#write(file + suffix, encode(whole), true);
   }
 
-  /** @param body undefined of a download */
+  /** Adds a file to the lines for operators and for the bundle. @param body undefined for a download */
   #announce(
     key: number,
     file: string,
@@ -374,7 +383,7 @@ export class RouteWriter {
     this.#put.write(file);
   }
 
-  /** The path of a file in the stage, whose folder is there. */
+  /** The path of a file in the stage. Creates its folder. */
   #pathTo(file: string): string {
     const path = `${this.#spec.stage}/tree/${file}`;
     const folder = path.slice(0, path.lastIndexOf('/'));
@@ -387,8 +396,8 @@ export class RouteWriter {
   }
 
   /**
-   * Stages the further name of a document.
-   * @param isPublished whether the document stays as it is
+   * Stages the alias of a document.
+   * @param isPublished whether the document itself is not staged, since it stays as it is
    */
   #stageAlias(
     key: number,
@@ -399,8 +408,9 @@ export class RouteWriter {
   ): void {
     const suffixes = ['', ...(bytes >= this.#siblingsFrom ? SIBLING_SUFFIXES : [])];
     const from = `${isPublished ? this.#spec.out : stagePaths(this.#spec.stage).tree}/${this.#fileOf(key)}`;
-    const isFree = !isPublished || isFreeFor(`${this.#spec.out}/${name}`, suffixes);
-    if (isFree && linkNames(from, this.#pathTo(name), suffixes))
+    // To rename one link of a file to another link of it does nothing, and a commit would never end.
+    const isInPlace = (suffix: string): boolean => existsSync(`${this.#spec.out}/${name}${suffix}`);
+    if (!(isPublished && suffixes.some(isInPlace)) && linkNames(from, this.#pathTo(name), suffixes))
       for (const suffix of suffixes) this.#put.write(name + suffix);
     else this.#writeNames(name, body, suffixes.length > 1);
     const [record] = this.#urlsOf(key);
@@ -409,14 +419,14 @@ export class RouteWriter {
     this.#bundle?.write(JSON.stringify({ path, file: name, sha256, bytes, same_as: record }));
   }
 
-  /** The line of a document in a download, as its body, or with path and hash. */
+  /** Adds a document to the lines for a download: its body alone, or with path and hash. */
   #download(key: number, file: string, content: Content, body: string | Uint8Array): void {
     if (this.#documents === undefined) return;
     const isBare = this.#spec.downloaded[this.#route.name] === 'body';
     this.#documents.write(isBare ? textOf(body) : this.#entry(key, file, content, body));
   }
 
-  /** A document with path and hash; clients fetch what is not text from its path. */
+  /** The JSON of a document with path and hash. Clients fetch what is not text from its path. */
   #entry(
     key: number,
     file: string,
@@ -429,7 +439,7 @@ export class RouteWriter {
   }
 
   #example(what: Example['what'], key: number, body: string | Uint8Array = ''): void {
-    if (this.#examples.filter((each) => each.what === what).length >= (this.#spec.examples ?? 1)) return;
+    if (this.#examples.filter((each) => each.what === what).length >= EXAMPLES) return;
     const before = what === 'changed' ? readText(join(this.#spec.out, this.#fileOf(key))) : undefined;
     const texts = [before ?? '', textOf(body)] as const;
     const [url] = this.#urlsOf(key);
@@ -444,10 +454,7 @@ const textOf = (body: string | Uint8Array): string =>
 /** How many created folders a writer remembers. */
 const FOLDERS_KNOWN = 1024;
 
-/**
- * Has all files deleted of a route that is there no more, or has other files now.
- * @returns what became of them, under the name of the route
- */
+/** Deletes all files of a route that the next snapshot doesn't have, or has in another place. */
 export const passOver = (spec: StageSpec, former: ListedRoute): Written =>
   new RouteWriter(
     { ...spec, compared: [former.name], isBundled: false, downloaded: {} },
@@ -456,28 +463,28 @@ export const passOver = (spec: StageSpec, former: ListedRoute): Written =>
     `former ${former.name}`,
   ).finish();
 
-/** The published routes whose files a snapshot no longer has in their place, but for assets, which stay for a while. */
+/** The published routes that the next snapshot doesn't have, or has in another place; without assets, which stay for a while. */
 export const formerRoutes = ({ lists, compared }: StageSpec): readonly ListedRoute[] =>
   lists === null
     ? []
     : listedRoutes(lists).filter((route) => !compared.includes(route.name) && route.class !== 'asset');
 
-/** Names of the routes that are where they were published. */
+/** Names of the routes that are in the place in which they were published. */
 export const comparedIn = (lists: string | null, routes: readonly ListedRoute[]): readonly string[] => {
   const before = lists === null ? [] : listedRoutes(lists);
   return routes.filter((route) => before.some((other) => isSamePlace(route, other))).map(({ name }) => name);
 };
 
-/** The time for cleaning up while somebody waits: 400 ms. */
+/** How long a stopped build may clean up: 400 ms. */
 const BUDGET_MS = 400;
 
-/** Deletes a stage. If somebody waits, the time is limited, and the next build deletes the rest. */
-export function discardStage(stage: string, isWaitedFor: boolean): void {
-  if (isWaitedFor) deleteFolder(stage, BUDGET_MS);
+/** Deletes a stage. A build that was stopped takes limited time for that, and the next one deletes the rest. */
+export function discardStage(stage: string, isStopped: boolean): void {
+  if (isStopped) deleteFolder(stage, BUDGET_MS);
   else rmSync(stage, { recursive: true, force: true });
 }
 
-/** Reads a document of the next snapshot, of a route that is finished, staged or published. */
+/** Reads a document of the next snapshot, whose route is finished: it is staged, or stays as published. */
 export function readNext({ stage, out, routes }: StageSpec, route: string, key: number): string | undefined {
   const found = routes.find(({ name }) => name === route);
   if (found === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The files that a commit deletes, also where it is not known what earlier snapshots published. */
+/** The list of files that a commit deletes, also where it is not known what earlier snapshots published. */
 import { existsSync, rmSync } from 'node:fs';
 import { LineWriter } from '../base/files.js';
 import { join } from 'node:path';
@@ -18,8 +18,8 @@ export interface Gone {
 }
 
 /**
- * The published files to which a route leads, as itself or as a compressed sibling, and which are not staged:
- * everything else was written. Files of others are left alone.
+ * The files of a tree to which a route leads, compressed siblings included, and which are not staged: where
+ * nothing is known, every document is. Files to which no route leads are somebody else's.
  * @param routes those of the last snapshot and of the next
  * @param kept former assets
  */
@@ -30,7 +30,7 @@ export function* unwritten(
   kept: readonly Listed[],
 ): Generator<Gone> {
   const locate = locator(routes);
-  const earlier = routes.filter(isOfEarlier).map((route) => {
+  const earlier = routes.filter(isOfFormat4).map((route) => {
     return new RegExp(`^${templatePattern(route.file, () => '.+')}$`);
   });
   const isAlias = aliasPatterns(routes);
@@ -55,13 +55,13 @@ export function* unwritten(
   }
 }
 
-/** Whether a route has parameters that only an earlier version knew, such as months. */
-const isOfEarlier = ({ file, parameters = [] }: PublishedRoute): boolean =>
+/** Whether a route has a parameter of a type that only format 4 had, such as months. */
+const isOfFormat4 = ({ file, parameters = [] }: PublishedRoute): boolean =>
   file.includes('{') && parameters.length === 0;
 
 /**
- * Completes the list of files to delete: a path may move from one route to another, so that what is staged
- * is struck from it; and removes what the commit doesn't need.
+ * Completes the list of files to delete, without those that are staged, since a path may move from one route to
+ * another. Removes from the stage what the commit doesn't need.
  * @param others further files to delete
  */
 export function finishStage(stage: string, others: Iterable<Gone>): void {

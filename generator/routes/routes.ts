@@ -80,7 +80,7 @@ export const tableFor = (table: readonly Route[], measured: Measured): readonly 
     ...(isMeasured(route, measured) ? {} : { absent: absenceOf(route.measures ?? [], measured) }),
   }));
 
-export function routeNamed(table: readonly Route[], name: string): Route {
+export function routeNamed<R extends Pick<Route, 'name'>>(table: readonly R[], name: string): R {
   const route = table.find((candidate) => candidate.name === name);
   if (route === undefined) throw new TypeError(`no route is named "${name}"`);
   return route;

@@ -7,7 +7,7 @@ import { hasSum, ifExists } from '../../base/files.js';
 import { Lock } from '../../base/lock.js';
 import type { Progress } from '../../base/progress.js';
 import { FORMER_LIST } from '../../publish/assets.js';
-import { linesOf, listedRoutes, type Listed, type ListedRoute } from '../../publish/lists.js';
+import { listedFiles, listedRoutes, type Listed, type ListedRoute } from '../../publish/lists.js';
 import { isManifestOf, readKnown } from '../../publish/state.js';
 import { CODINGS, namesOf, siblingsFrom, type Coding } from '../../tree/codings.js';
 import { aliasPatterns, folderPatterns, locator, namesOfDocuments } from '../../tree/locate.js';
@@ -144,7 +144,7 @@ async function checkFiles(
   progress: Progress,
 ): Promise<void> {
   const routes = listedRoutes(lists).filter(({ name }) => name !== FORMER_LIST.name);
-  const former = [...linesOf(lists, FORMER_LIST)];
+  const former = [...listedFiles(lists, FORMER_LIST)];
   const assets = former.map(({ file }): ListedRoute => ({
     name: file,
     path: `/${file}`,
@@ -163,7 +163,7 @@ async function checkFiles(
   for (const route of all) {
     const lines = assets.includes(route)
       ? former.filter(({ file }) => file === route.file)
-      : linesOf(lists, route);
+      : listedFiles(lists, route);
     for (const _ of checkRoute(tree.out, route, lines, known, found)) {
       found.files += 1;
       const pause = progress.advance(1);

@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { linesOf, sumOfAll, writeList, type ListedRoute } from '../../../generator/publish/lists.js';
+import { listedFiles, sumOfAll, writeList, type ListedRoute } from '../../../generator/publish/lists.js';
 import { pair, buildWith } from '../../support/site.js';
 import { changeState } from '../../support/state.js';
 import { inState, isDownload, isSibling } from '../../support/tree.js';
@@ -62,7 +62,7 @@ it('the lists are read by key, wherever they are cut', () => {
     }
     for (const low of [0, 1, 3, 10, 12, 6000])
       for (const high of [0, 9, 11, 4999, Number.MAX_SAFE_INTEGER])
-        expect([...linesOf(lists, route, { low, high })].map(({ key }) => key)).toEqual(within(low, high));
+        expect([...listedFiles(lists, route, { low, high })].map(({ key }) => key)).toEqual(within(low, high));
   }
 });
 
