@@ -1,4 +1,4 @@
-/** The command line: every command. With cli.ts the only file here that uses process.*. */
+/** The command line: it gives commands what they use of this process. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -13,15 +13,15 @@ import { readPackage } from './base/package.js';
 import { progressFor, type Progress } from './base/progress.js';
 import { startThreads } from './pipeline/threads.js';
 
-// V8 optimizes a function after 15 times as much work in it as by default (67,584). A build of some thousand records,
-// whose threads compile each for itself, is over before that pays. Newer versions of Node wait longer by themselves.
+// Has V8 optimize a function after 15 times as much work in it as by default (67,584). Each thread compiles for itself,
+// and a build of some thousand records is over before that pays. Newer versions of Node wait longer by themselves.
 if (process.versions.node.startsWith('20.')) setFlagsFromString('--interrupt-budget=1000000');
 
 const self = readPackage();
-// Under npm, what run.mjs says: where default paths start, and how this program is called.
+// Set by run.mjs, under npm: where default paths start, and how this program is called.
 const { REGISTER_API_DEFAULTS: defaultsFolder = '', REGISTER_API_CALL: call = self.name } = process.env;
 
-// What is published is for everyone: files of 0644 in folders of 0755. What is private says so itself.
+// Published files are for everyone: 0644, in folders of 0755. Private files get modes of their own.
 process.umask(0o022);
 
 const stop = new AbortController();
@@ -31,43 +31,43 @@ let stoppedBy: NodeJS.Signals | undefined;
 /** Only for the first signal: a second one ends the process immediately. */
 function onSignal(signal: NodeJS.Signals): void {
   stoppedBy = signal;
-  listen(false);
+  restoreSignals();
   stop.abort(Failure.interrupted(`stopped by ${signal}`));
 }
 
-/** Without a listener the system ends the process, even while this thread is blocked. */
-function listen(isOn: boolean): void {
-  for (const signal of SIGNALS) {
-    if (isOn) process.on(signal, onSignal);
-    else process.off(signal, onSignal);
-  }
+function listenToSignals(): void {
+  for (const signal of SIGNALS) process.on(signal, onSignal);
 }
 
-async function unheard<T>(work: () => T | Promise<T>): Promise<T> {
-  listen(false);
+/** Restores the default effect: the system ends the process, even while this thread is blocked. */
+function restoreSignals(): void {
+  for (const signal of SIGNALS) process.off(signal, onSignal);
+}
+
+async function withDefaultSignals<T>(work: () => T | Promise<T>): Promise<T> {
+  restoreSignals();
   try {
     return await work();
   } finally {
-    if (stoppedBy === undefined) listen(true);
+    if (stoppedBy === undefined) listenToSignals();
   }
 }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const warn = (line: string): void => void process.stderr.write(`${line}\n`);
 
-const shown = new Set<Progress>();
+const displays = new Set<Progress>();
 
 function progress(quiet = false): Progress {
   const display = quiet ? 'quiet' : process.stderr.isTTY ? process.stderr : 'plain';
-  const made = progressFor(display, { signal: stop.signal, unheard }, warn);
-  shown.add(made);
-  return made;
+  const added = progressFor(display, { signal: stop.signal, withDefaultSignals }, warn);
+  displays.add(added);
+  return added;
 }
 
 /**
- * The versions of what renders. That of Unicode decides under which text a name is looked up, that
- * of zlib and the processor how files are compressed. One version of Node has several where it uses
- * the libraries of the system.
+ * The versions of all that decides the bytes of files: Unicode the texts under which names are looked up, zlib and
+ * the processor the compressed files. Where Node uses the system's libraries, its own version doesn't tell theirs.
  */
 const code = (): string => {
   const { arch, version, versions } = process;
@@ -97,7 +97,7 @@ const terminal: Terminal = {
   },
 };
 
-/** What commander says of a value, in our words. */
+/** Says what commander says of an option's value, in our words. */
 const plainer = (text: string): string =>
   text.replace(/^error: option '(--[\w-]+).*?' argument '(.*?)' is invalid\. /s, 'error: $1 "$2": ');
 
@@ -136,7 +136,10 @@ Examples
 const [, , first = ''] = process.argv;
 await addCommands(program, terminal, first);
 
-/** Most commands take options only. @throws CommanderError naming the option that an argument may be meant for */
+/**
+ * Refuses arguments, since most commands take options only.
+ * @throws CommanderError that names the option which may have been meant
+ */
 function refuseArguments(command: Command): void {
   const argument = command.args[command.registeredArguments.length];
   if (argument === undefined) return;
@@ -152,14 +155,14 @@ program.hook('preAction', (_, command) => {
     if (command.getOptionValueSource(key) !== 'default') continue;
     command.setOptionValue(key, join(defaultsFolder, String(command.getOptionValue(key))));
   }
-  // An installed package is called in folders that have none: then it takes the example of its own.
+  // Without an operator file in the folder where it is called, the program takes its own example.
   const operator: unknown = command.getOptionValue('operator');
   if (command.getOptionValueSource('operator') !== 'cli' && !existsSync(String(operator)))
     command.setOptionValue('operator', join(self.root, DEFAULTS.operator));
 });
 
-/** Prints an error, in one line if it was expected, and returns the exit code. */
-function failed(error: unknown): number {
+/** Prints an error, in one line if it was expected. @returns the exit code */
+function reportError(error: unknown): number {
   // Commander has printed its own message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
   if (error instanceof Failure) {
@@ -171,8 +174,8 @@ function failed(error: unknown): number {
   return EXIT.defect;
 }
 
-listen(true);
-// Nobody reads the messages; the exit code remains.
+listenToSignals();
+// If nobody reads the messages, there still is the exit code.
 process.stderr.on('error', () => undefined);
 process.stdout.on('error', (error) => {
   // A closed pipe (`| head`) is no error, but a lost result is.
@@ -181,22 +184,22 @@ process.stdout.on('error', (error) => {
   process.exit(EXIT.environment);
 });
 
-/** The arguments; after an unknown command that one alone, since commander prints help for --help first. */
+/** The arguments, but of an unknown command only its name: with --help, commander would print help instead of an error. */
 function commandLine(): readonly string[] {
   const isKnown = first === 'help' || program.commands.some((command) => command.name() === first);
   return isKnown || first.startsWith('-') ? process.argv : process.argv.slice(0, 3);
 }
 
-/** How long a process that was stopped may take to end by itself: 1 s. */
+/** How long a stopped process may take to end by itself: 1000 ms (= 1 second). */
 const END_MS = 1_000;
 
 try {
   await program.parseAsync(commandLine());
-  // A signal that came too late to stop this command still stops whoever goes on after it.
+  // A signal that came too late to stop this command still stops the script that runs it.
   if (stoppedBy !== undefined) throw Failure.interrupted(`stopped by ${stoppedBy}, when all was done`);
 } catch (error) {
-  for (const bar of shown) bar.stop();
-  process.exitCode = failed(error);
+  for (const display of displays) display.stop();
+  process.exitCode = reportError(error);
   const signal = stoppedBy;
   // A thread inside SQLite can't be ended, and the process would wait for it.
   if (signal !== undefined) setTimeout(() => process.kill(process.pid, signal), END_MS).unref();

@@ -1,17 +1,17 @@
 /**
  * What `npm start` and `npm run proxy` run, on any platform: the sample register, if there is none,
  * its tree, and the proxy, whose host and port the tree names; or, as `start.js proxy`, the proxy
- * alone. The shell between npm and this process passes no signals on, so its end counts as one.
+ * alone. The shell between npm and this process passes no signals on, so when it ends, this process does.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** How often the shell is looked for: every 500 ms. */
+/** How often this process looks whether the shell has ended: every 500 ms. */
 const SHELL_INTERVAL_MS = 500;
 
-/** Where the proxy is found that gets these options. @returns a base URL */
+/** The base URL of a proxy with these options. */
 function baseOf(args: readonly string[]): string {
   const options = { host: { type: 'string' }, port: { type: 'string' } } as const;
   const { values } = parseArgs({ args: [...args], options, strict: false });
@@ -64,7 +64,7 @@ function run([file = '', ...args]: readonly string[]): Promise<number | NodeJS.S
 for (const step of steps) {
   const result = await run(step);
   if (result === 0) continue;
-  // Ended as its last program was.
+  // This process ends the way that program did.
   if (typeof result === 'string') process.kill(process.pid, result);
   else process.exitCode = result;
   break;

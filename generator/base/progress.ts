@@ -32,7 +32,7 @@ interface Stop {
   /** Its reason becomes the error. */
   readonly signal: AbortSignal;
   /** Does work during which signals have their default effect: to end the process. */
-  readonly unheard?: <T>(work: () => T | Promise<T>) => Promise<T>;
+  readonly withDefaultSignals?: <T>(work: () => T | Promise<T>) => Promise<T>;
 }
 
 /** Yields to the event loop at intervals, and then updates the display, which subclasses have. */
@@ -77,7 +77,7 @@ class Paced implements Progress {
     await this.#turn();
     if (title !== undefined) this.beginBlocking(title);
     const startedAt = performance.now();
-    const result = await (this.#stop.unheard?.(work) ?? work());
+    const result = await (this.#stop.withDefaultSignals?.(work) ?? work());
     if (title !== undefined) this.endBlocking(title, performance.now() - startedAt);
     await this.#turn();
     return result;

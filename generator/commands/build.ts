@@ -1,5 +1,6 @@
 /** `build`: publishes what changed in the register. */
 import { build, type Published } from '../pipeline/build.js';
+import { touchedIn } from '../publish/stage.js';
 import { buildConfig } from '../config/config.js';
 import { EXIT } from '../base/errors.js';
 import { amountOf, number } from '../base/progress.js';
@@ -7,14 +8,14 @@ import { placeOf } from '../register/findings.js';
 import { BULK_FILES, EXPORT_FORMATS } from '../routes/exports.js';
 import { RESOURCES, TABLES } from '../schema/schema.js';
 import { printDifference } from './diff.js';
-import { ACCEPTING, RENDERING, renderingFlags, waitOption, type OnTree, type Program } from './options.js';
+import { ACCEPTING, RENDERING, renderingFlags, waitOption, type TreeFlags, type Program } from './options.js';
 import {
   asOfText,
   brokenLine,
   costText,
+  countsText,
   findingLines,
   jsonLine,
-  list,
   notMeasured,
   recordsText,
   size,
@@ -39,14 +40,16 @@ export function addBuild(program: Program, terminal: Terminal): void {
     .option('--purge-list <file>', 'write the absolute URLs whose response changed, for a CDN')
     .option('--files-from <file>', 'write the files that changed, for rclone or rsync')
     .option('--delete-from <file>', 'write the files that are gone, which a copy must delete')
-    .action(async (flags: OnTree & { readonly dryRun?: true }, command: Program) => {
+    .action(async (flags: TreeFlags & { readonly dryRun?: true }, command: Program) => {
       if (flags.dryRun === true) return printDifference(terminal, flags, command);
       const { json, quiet } = flags;
       const config = buildConfig(renderingFlags(command));
       const effects = terminal.effects(quiet);
       const result = await onTree(terminal, flags, () => build(config, effects));
       for (const line of findingLines(result.report)) warn(line);
-      if (json === true) say(jsonLine({ ...result, published: result.published && isNews(result) }, cost()));
+      // For scripts, a build that changed nothing published nothing.
+      if (json === true)
+        say(jsonLine({ ...result, published: result.published && hasChanges(result) }, cost()));
       if (!result.published) {
         warn(`${brokenLine(config.register, result.report, cost())}; nothing was published`);
         exitWith(EXIT.invalid);
@@ -62,46 +65,49 @@ export function addBuild(program: Program, terminal: Terminal): void {
 
 const BULK_NAMES: ReadonlySet<string> = new Set(BULK_FILES.map(({ name }) => name));
 
-/** Whether a build had anything to publish. */
-const isNews = ({ changes: { added, changed, removed } }: Published): boolean =>
-  added + changed + removed > 0;
+const hasChanges = ({ changes }: Published): boolean => touchedIn(changes) > 0;
 
-/** As many absences as a summary names. */
-const FEW = 5;
+/** How many tables and columns that are not measured are named. */
+const SHOWN_ABSENCES = 5;
 
 function publishedLines(out: string, result: Published, cost: RunCost): string[] {
   const { sequence, asOf, records, absent, files, bytes, changes, news } = result;
   const missing = notMeasured(absent);
-  // Where little is measured they are many, and the same every night.
+  // If little is measured, the list is long, and the same every night.
   const names =
-    missing.length > FEW ? `${missing.length} tables and columns, which check names` : missing.join(', ');
+    missing.length > SHOWN_ABSENCES
+      ? `${missing.length} tables and columns, which check names`
+      : missing.join(', ');
   return [
-    `${isNews(result) ? 'Published' : 'Nothing changed since'} snapshot ${sequence} in ${out}` +
+    `${hasChanges(result) ? 'Published' : 'Nothing changed since'} snapshot ${sequence} in ${out}` +
       ` (${asOfText(asOf)})`,
     `  records    ${recordsText(records)}`,
     ...(missing.length === 0 ? [] : [`  absent     ${names} (not measured)`]),
     `  downloads  ${downloadsText(result)}`,
     `  files      ${number(files)}, ${size(bytes)}`,
-    `  changes    ${list({ ...changes })}`,
+    `  changes    ${countsText({ ...changes })}`,
     `  cost       ${costText(cost)}`,
     ...(news === null ? [] : [news]),
   ];
 }
 
-/** The files of downloads; a table has one for each format. */
-const filesOf = (names: readonly string[]): number =>
+/** How many files some downloads have: a table has one for each format. */
+const countFiles = (names: readonly string[]): number =>
   names.reduce((sum, each) => sum + (BULK_NAMES.has(each) ? 1 : EXPORT_FORMATS.length), 0);
 
 /** How many files of the downloads were written. */
 function downloadsText({ exports, downloads: { asOf, kept } }: Published): string {
-  const written = filesOf(Object.keys(exports).filter((each) => exports[each]?.written === true));
-  const counts = list({ written, unchanged: filesOf(Object.keys(exports)) - written - filesOf(kept) });
+  const written = countFiles(Object.keys(exports).filter((each) => exports[each]?.written === true));
+  const counts = countsText({
+    written,
+    unchanged: countFiles(Object.keys(exports)) - written - countFiles(kept),
+  });
   return kept.length === 0
     ? counts
-    : `${counts}, ${number(filesOf(kept))} kept ${asOf === null ? 'without measurements' : `as of ${asOf}`}`;
+    : `${counts}, ${number(countFiles(kept))} kept ${asOf === null ? 'without measurements' : `as of ${asOf}`}`;
 }
 
-/** How many records of each kind --skip-invalid left out, and because of what. */
+/** How many records of each kind --skip-invalid left out, and because of which findings. */
 const excludedLines = ({ report, excluded }: Published): string[] => [
   `left out (--skip-invalid): ${recordsText(excluded)}`,
   ...RESOURCES.flatMap(({ kind, plural }) => {

@@ -6,10 +6,11 @@ import { Watcher } from '../register/snapshot.js';
 import { markWithheld } from '../register/overview.js';
 import { ODD_VALUES, countRows, lateWarnings, warningsOf } from '../register/warnings.js';
 import { RESOURCES, WITHHELD } from '../schema/schema.js';
+import { EXIT } from '../base/errors.js';
 import { amountOf, number, type Progress } from '../base/progress.js';
 import { operatorOption, OUTPUT, registerOption, type Common, type Program } from './options.js';
 import { brokenLine, costText, findingLines, notMeasured, warningLines, type RunCost } from './report.js';
-import { print, type Terminal } from './terminal.js';
+import { print, withoutQuiet, type Terminal } from './terminal.js';
 
 interface Flags extends Common {
   readonly register: string;
@@ -25,17 +26,22 @@ export function addCheck(program: Program, terminal: Terminal): void {
     .action(async (flags: Flags) => {
       const { register: file, operator, quiet } = flags;
       const shown = terminal.progress(quiet);
-      const { report, sound } = await checkFile(file, notMeasuredBy(operator), terminal, shown);
+      const { report, summary } = await checkFile(file, notMeasuredBy(operator), terminal, shown);
       const { total, findings } = report;
-      const lines = (cost: RunCost): readonly string[] =>
-        sound === undefined
-          ? [...findingLines(report), brokenLine(file, report, cost)]
-          : soundLines(file, sound, cost);
-      print(terminal, flags, { register: file, total, findings, ...sound }, lines, total === 0);
+      const facts = { register: file, total, findings, ...summary };
+      if (summary !== undefined) {
+        print(terminal, flags, facts, (cost) => summaryLines(file, summary, cost));
+        return;
+      }
+      print(terminal, withoutQuiet(flags), facts, (cost) => [
+        ...findingLines(report),
+        brokenLine(file, report, cost),
+      ]);
+      terminal.exitWith(EXIT.invalid);
     });
 }
 
-/** Checks a register in threads, all of which read it at one state. */
+/** Checks a register in threads, all of which read it at one state, and sums up what keeps the contract. */
 async function checkFile(
   file: string,
   notMeasured: readonly string[],
@@ -50,8 +56,9 @@ async function checkFile(
     const report = await check(register, shown, false, (step, onStart) =>
       threads.run('../register/check.js', 'takeStep', step, { onStart }),
     );
-    const sound = report.total === 0 ? await shown.blocking(() => soundOf(register), ODD_VALUES) : undefined;
-    return { report, sound };
+    const summary =
+      report.total === 0 ? await shown.blocking(() => summaryOf(register), ODD_VALUES) : undefined;
+    return { report, summary };
   } finally {
     await threads.close();
     register.close();
@@ -59,8 +66,8 @@ async function checkFile(
   }
 }
 
-/** What a check says of a register that keeps the contract. */
-function soundOf(register: Register) {
+/** The rows of a register that keeps the contract, what is not measured, and what looks like a mistake. */
+function summaryOf(register: Register) {
   markWithheld(register);
   const counts = countRows(register);
   return {
@@ -70,9 +77,11 @@ function soundOf(register: Register) {
   };
 }
 
-/** The result of a check that found nothing: counts, what is not measured, and warnings. */
-function soundLines(register: string, sound: ReturnType<typeof soundOf>, cost: RunCost): string[] {
-  const { counts, absent, warnings } = sound;
+function summaryLines(
+  register: string,
+  { counts, absent, warnings }: ReturnType<typeof summaryOf>,
+  cost: RunCost,
+): string[] {
   const missing = notMeasured(absent);
   // `group_names` -> `1 group name`, `2 group names`
   const rows = (table: string): string => amountOf(counts[table] ?? 0, table.replaceAll('_', ' '));

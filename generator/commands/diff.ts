@@ -2,11 +2,12 @@
 import { buildConfig } from '../config/config.js';
 import { dryRun, type Difference } from '../pipeline/build.js';
 import type { FieldChange } from '../pipeline/examples.js';
+import { touchedIn } from '../publish/stage.js';
 import { Failure } from '../base/errors.js';
 import { amountOf, number } from '../base/progress.js';
-import { RENDERING, renderingFlags, waitOption, type OnTree, type Program } from './options.js';
-import { findingLines, list, warningLines } from './report.js';
-import { onTree, print, type Terminal } from './terminal.js';
+import { RENDERING, renderingFlags, waitOption, type TreeFlags, type Program } from './options.js';
+import { countsText, findingLines, warningLines } from './report.js';
+import { onTree, print, withoutQuiet, type Terminal } from './terminal.js';
 
 export function addDiff(program: Program, terminal: Terminal): void {
   program
@@ -19,9 +20,9 @@ export function addDiff(program: Program, terminal: Terminal): void {
     .action(async (flags: Flags, command: Program) => printDifference(terminal, flags, command));
 }
 
-type Flags = OnTree & { readonly details?: true };
+type Flags = TreeFlags & { readonly details?: true };
 
-/** Does what `diff` does, and what a build does with --dry-run. */
+/** What `diff` and `build --dry-run` do. */
 export async function printDifference(terminal: Terminal, flags: Flags, command: Program): Promise<void> {
   const config = buildConfig(renderingFlags(command));
   const difference = await onTree(terminal, flags, () => dryRun(config, terminal.effects(flags.quiet)));
@@ -31,12 +32,9 @@ export async function printDifference(terminal: Terminal, flags: Flags, command:
       `the register has ${difference.report.total} findings, so a build would publish nothing (see check)`,
     );
   // The difference is what was asked for, also with --quiet.
-  print(terminal, { ...flags, quiet: undefined }, difference, () =>
-    differenceLines(difference, flags.details === true),
-  );
+  print(terminal, withoutQuiet(flags), difference, () => differenceLines(difference, flags.details === true));
 }
 
-/** Why a build would be refused and what it would warn of, counts and examples if they are wanted, what is new. */
 function differenceLines(
   { sequence, changes, byRoute, implausible, warnings, examples, news }: Difference,
   hasDetails: boolean,
@@ -46,11 +44,11 @@ function differenceLines(
     ...warningLines(warnings),
   ];
   const against = sequence === null ? 'an empty tree' : `snapshot ${sequence}`;
-  const touched = changes.added + changes.changed + changes.removed;
+  const touched = touchedIn(changes);
   if (touched === 0) return [...doubts, `A build would change nothing in ${against}`];
   return [
     ...doubts,
-    `A build would change ${amountOf(touched, 'files')} of ${against}: ${list({ ...changes })}`,
+    `A build would change ${amountOf(touched, 'files')} of ${against}: ${countsText({ ...changes })}`,
     ...(hasDetails ? detailLines(byRoute, examples) : []),
     ...(news === null ? [] : [news]),
   ];
@@ -59,8 +57,8 @@ function differenceLines(
 /** Counts per route, then examples. */
 const detailLines = (byRoute: Difference['byRoute'], examples: Difference['examples']): readonly string[] => [
   ...Object.entries(byRoute)
-    .filter(([, { added, changed, removed }]) => added + changed + removed > 0)
-    .map(([route, counts]) => `  ${route}: ${list({ ...counts })}`),
+    .filter(([, counts]) => touchedIn(counts) > 0)
+    .map(([route, counts]) => `  ${route}: ${countsText({ ...counts })}`),
   'For example',
   ...ORDER.flatMap((what) => examples.filter((each) => each.what === what)).flatMap(
     ({ what, url, fields = [] }) => [`  ${what} ${url}`, ...fields.flatMap(fieldLines)],
@@ -100,7 +98,10 @@ const CONTEXT_CHARACTERS = 20;
 
 const jsonOf = (value: unknown): string => JSON.stringify(value) ?? 'nothing';
 
-/** Parts of texts, as long as it takes until no two look equal; if all of them do, with escapes. */
+/**
+ * Parts of texts, long enough that no two of them look equal. If two do at any length, characters that may look
+ * like others are escaped.
+ */
 function differing(
   texts: readonly string[],
   partOf: (text: string, most: number) => string,
@@ -116,7 +117,7 @@ function differing(
   }
 }
 
-/** What is seen of a text: some characters are not, or look like others. */
+/** What people see of a text: some characters are invisible, or look like others. */
 const looksOf = (text: string): string =>
   text
     .normalize('NFKC')
@@ -133,12 +134,12 @@ function differenceAt(one: string, other: string): number {
   return index;
 }
 
-/** A part of a long text. @param shown an index of what must be in it */
+/** A part of a long text, at most `most` characters. @param shown the index of a character that must be in it */
 function part(text: string, shown: number, most: number): string {
   if (text.length <= most) return text;
   const start = shown < most ? 0 : shown - CONTEXT_CHARACTERS;
   const end = start + most;
-  // Not between the halves of a character.
+  // Without half a character at either end.
   const cut = text.slice(start, end).replaceAll(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, '');
   return `${start > 0 ? '…' : ''}${cut}${end < text.length ? '…' : ''}`;
 }

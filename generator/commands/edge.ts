@@ -46,10 +46,9 @@ export function addEdge(program: Program, terminal: Terminal): void {
     .requiredOption('--write <file>', 'the file to write')
     .action((flags: NginxFlags) => {
       const { out, write, listen, trustProxy: trusted = [] } = flags;
-      writeFor(terminal, flags, (published) => {
-        const { text, notes } = nginxConfiguration(published, { out, file: resolve(write), listen, trusted });
-        return { files: { [write]: text }, notes };
-      });
+      const published = readPublished(new Tree(out));
+      const { text, notes } = nginxConfiguration(published, { out, file: resolve(write), listen, trusted });
+      writeFiles(terminal, flags, published, { [write]: text }, notes);
     });
   edge
     .command('headers')
@@ -59,42 +58,36 @@ export function addEdge(program: Program, terminal: Terminal): void {
     )
     .requiredOption('--write <folder>', 'the folder to write them into')
     .action((flags: Flags) => {
-      writeFor(terminal, flags, (published) => ({
-        files: {
-          [join(flags.write, HOST_FILES.headers)]: hostHeaders(published),
-          [join(flags.write, HOST_FILES.redirects)]: hostRedirects(published),
-          [join(flags.write, HOST_FILES.notFound)]: hostNotFound(published),
-        },
-        notes: [],
-      }));
+      const published = readPublished(new Tree(flags.out));
+      writeFiles(terminal, flags, published, {
+        [join(flags.write, HOST_FILES.headers)]: hostHeaders(published),
+        [join(flags.write, HOST_FILES.redirects)]: hostRedirects(published),
+        [join(flags.write, HOST_FILES.notFound)]: hostNotFound(published),
+      });
     });
 }
 
 /**
  * Writes the files that differ, and says which.
- * @param configure gives their content by name, and notes on how it differs from what the proxy does
+ * @param contents by name
+ * @param notes on how the configured server differs from the proxy
  */
-function writeFor(
+function writeFiles(
   terminal: Terminal,
   flags: Flags,
-  configure: (published: Snapshot) => {
-    readonly files: Readonly<Record<string, string>>;
-    readonly notes: readonly string[];
-  },
+  { sequence }: Snapshot,
+  contents: Readonly<Record<string, string>>,
+  notes: readonly string[] = [],
 ): void {
-  const published = readPublished(new Tree(flags.out));
-  const { files, notes } = configure(published);
-  const written = Object.entries(files).map(([file, text]) => {
+  const written = Object.entries(contents).map(([file, text]) => {
     if (liesIn(resolve(file), resolve(flags.out)))
       throw Failure.usage(`"${file}" lies in the tree "${flags.out}", expected a place outside`);
     return { file, changed: writing(`"${file}"`, () => writeIfChanged(file, text)) };
   });
   if (flags.json !== true && flags.quiet !== true) for (const note of notes) terminal.warn(`note: ${note}`);
-  print(terminal, flags, { snapshot: published.sequence, files: written, notes }, () =>
+  print(terminal, flags, { snapshot: sequence, files: written, notes }, () =>
     written.map(({ file, changed }) =>
-      changed
-        ? `Wrote "${file}" for the routes of snapshot ${published.sequence}`
-        : `"${file}" is up to date`,
+      changed ? `Wrote "${file}" for the routes of snapshot ${sequence}` : `"${file}" is up to date`,
     ),
   );
 }
@@ -109,7 +102,7 @@ function writeIfChanged(file: string, text: string): boolean {
 
 function addressAndPort(text: string): string {
   const [, ipv6, ipv4, port = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? [];
-  // nginx reads no zones, and IPv4 only as such.
+  // nginx reads no zones, and no IPv4 address within an IPv6 address.
   const isValid = ipv6 === undefined ? isIP(ipv4 ?? '') === 4 : isIP(ipv6) === 6 && !/[%.]/.test(ipv6);
   if (isValid && Number(port) >= 1 && Number(port) <= 65_535) return text;
   throw new InvalidArgumentError('expected an address and a port, such as 127.0.0.1:8081 or [::1]:8081');

@@ -8,15 +8,11 @@ export interface Common {
   readonly quiet?: true | undefined;
 }
 
-/** The option of the commands that need a tree for themselves. */
-export interface WaitOption {
-  readonly wait?: true | undefined;
-}
-
-/** The options of the commands that work on a tree. */
-export interface OnTree extends Common, WaitOption {
+/** Options of the commands that need a tree for themselves. */
+export interface TreeFlags extends Common {
   readonly out: string;
   readonly state?: string;
+  readonly wait?: true;
 }
 
 /** Reads an option that may be given several times. */
@@ -25,7 +21,7 @@ export const collect = (value: string, values: readonly string[] = []): readonly
   value,
 ];
 
-/** Reads an option that is a whole number. @param most a safe integer */
+/** Reads an option that is a whole number from `least` to `most`, a safe integer. */
 export const wholeFrom =
   (least: number, most: number) =>
   (value: string): number => {
@@ -54,7 +50,7 @@ export const waitOption = new Option(
   'if another process is at work on the tree, wait for it instead of ending with 75',
 );
 
-/** What every command that renders has. */
+/** The options of every command that renders. */
 export const RENDERING = [
   registerOption,
   outOption,
@@ -65,7 +61,7 @@ export const RENDERING = [
   ...OUTPUT,
 ];
 
-/** What a build refuses unless it is told to, for the commands that publish. */
+/** The options that have a command publish what it would refuse. */
 export const ACCEPTING = [
   new Option('--accept-removals', 'publish even if more would be lost than the removal guard lets pass'),
   new Option('--accept-republished', 'publish records again that the last snapshot withheld'),
@@ -78,7 +74,7 @@ export const renderingFlags = (command: Command): object => ({
   isExample: command.getOptionValueSource('operator') !== 'cli',
 });
 
-/** What starts this program, as whoever called it would type it: the name of the topmost command. */
+/** How this program is called: the name of the topmost command. */
 export const programName = (command: Command): string =>
   command.parent === null ? command.name() : programName(command.parent);
 
@@ -94,7 +90,7 @@ export class Program extends Command {
     return this;
   }
 
-  /** Ends the help text. @param lines commands, without what starts this program */
+  /** Ends the help text with examples. @param lines command lines, without the name of this program */
   examples(...lines: readonly string[]): this {
     const title = lines.length > 1 ? 'Examples' : 'Example';
     return this.addHelpText('after', () =>

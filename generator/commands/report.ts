@@ -16,8 +16,8 @@ export interface RunCost {
 }
 
 /**
- * The result of a command as one line of JSON, with its cost. Members are snake_case, as in all that
- * is published; what a result quotes of published documents is so already.
+ * The result of a command as one line of JSON, with its cost. Members are in snake_case, as those of published
+ * documents are.
  */
 export const jsonLine = (result: object, cost: RunCost): string =>
   JSON.stringify(snakeCased({ ...result, ...cost }));
@@ -46,22 +46,23 @@ export function size(bytes: number): string {
 }
 
 /** `{added: 3, removed: 1}` -> `3 added, 1 removed` */
-export const list = (counts: Readonly<Record<string, number>>): string =>
+export const countsText = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .map(([what, count]) => `${number(count)} ${what}`)
     .join(', ');
 
-/** `{groups: 1, items: 20}` -> `1 group, 20 items` */
-export const recordsText = (counts: Readonly<Record<string, number>>): string =>
-  RESOURCES.filter(({ plural }) => plural in counts)
-    .map(({ plural }) => amountOf(counts[plural] ?? 0, plural))
-    .join(', ');
+/** `{groups: 1, games: null, items: 20}` -> `1 group, 20 items` */
+export const recordsText = (counts: Readonly<Record<string, number | null>>): string =>
+  RESOURCES.flatMap(({ plural }) => {
+    const count = counts[plural] ?? null;
+    return count === null ? [] : [amountOf(count, plural)];
+  }).join(', ');
 
 /** `1.1 s, peak memory 152.7 MB` */
 export const costText = ({ seconds, peakMemoryBytes }: RunCost): string =>
   `${seconds.toFixed(1)} s, peak memory ${size(peakMemoryBytes)}`;
 
-/** For each finding what was expected, some examples, and a hint. */
+/** What each finding expected, with examples and a hint. */
 export const findingLines = ({ findings }: CheckReport): string[] =>
   findings.flatMap((finding) => {
     const { what, expected, count, hint, examples } = finding;
@@ -81,7 +82,7 @@ export const findingLines = ({ findings }: CheckReport): string[] =>
   });
 
 function exampleText({ column }: Finding, { key, value, record }: BrokenRow): string {
-  // A wrong id is its own key.
+  // The key of a row with a wrong id is that id.
   if (key === `${column} = ${value}`) return key;
   return `${key}: ${value}${record === undefined ? '' : `, the record has ${record}`}`;
 }

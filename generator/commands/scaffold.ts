@@ -31,7 +31,7 @@ Example
 
 const NAMES = TABLES.filter((table) => table !== WITHHELD).map(({ name }) => name);
 
-/** `games=experience`: what is in the register, and the maintainer's table. @throws Failure usage */
+/** `games=experience`: a table of the register, and that of the other database. @throws Failure usage */
 function pairOf(value: string): readonly [string, string] {
   const [, name = '', table = ''] = /^(\w+)=(.+)$/.exec(value) ?? [];
   if (!NAMES.includes(name))

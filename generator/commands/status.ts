@@ -16,7 +16,7 @@ interface Flags extends Common {
   readonly state?: string;
 }
 
-/** What is known without the lock: a build may be at work. */
+/** Status takes no lock, so a build may be at work. */
 const COMMITTING = 'a commit is under way or was interrupted: the next build completes it';
 
 export function addStatus(program: Program, terminal: Terminal): void {
@@ -60,7 +60,7 @@ function statusOf(tree: Tree) {
   };
 }
 
-/** The tables whose downloads the route table of a snapshot has as absent. */
+/** The tables that are not measured: snapshot.json has the routes of their downloads as absent. */
 function absentTables({ routes }: Snapshot): readonly string[] {
   const absent = new Set(routes.filter((route) => route.absent !== undefined).map(({ name }) => name));
   return TABLES.map(({ name }) => name).filter((name) => absent.has(exportRoute(name, 'csv')));
@@ -68,12 +68,9 @@ function absentTables({ routes }: Snapshot): readonly string[] {
 
 function statusLine(status: ReturnType<typeof statusOf>): string {
   const { tree, sequence, asOf, builtAt, records, notMeasured, committing } = status;
-  const measured = Object.entries(records).flatMap(([kind, count]) =>
-    count === null ? [] : [[kind, count] as const],
-  );
   return [
     `${tree} has snapshot ${sequence}, built ${builtAt} (${asOfText(asOf)})`,
-    recordsText(Object.fromEntries(measured)),
+    recordsText(records),
     ...(notMeasured.length === 0 ? [] : [`not measured: ${notMeasured.join(', ')}`]),
     ...(committing ? [COMMITTING] : []),
   ].join('; ');

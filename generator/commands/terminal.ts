@@ -1,9 +1,8 @@
 /** What a command may use of its process, passed in by program.ts. */
 import type { Effects } from '../pipeline/build.js';
-import { EXIT } from '../base/errors.js';
 import type { Progress } from '../base/progress.js';
 import { whenFree } from '../base/lock.js';
-import type { Common, WaitOption } from './options.js';
+import type { Common, TreeFlags } from './options.js';
 import { jsonLine, type RunCost } from './report.js';
 
 export interface Terminal {
@@ -22,26 +21,24 @@ export interface Terminal {
   readonly exitWith: (code: number) => void;
 }
 
-/**
- * Prints what came of a command: with --json the facts, otherwise lines, and with --quiet nothing.
- * @param isWell otherwise the lines are printed also with --quiet, and the exit code is 1
- */
+/** Prints the result of a command: with --json the facts, with --quiet nothing, otherwise lines. */
 export function print(
-  { say, cost, exitWith }: Pick<Terminal, 'say' | 'cost' | 'exitWith'>,
+  { say, cost }: Terminal,
   { json, quiet }: Common,
   facts: object,
   lines: (cost: RunCost) => readonly string[],
-  isWell = true,
 ): void {
   if (json === true) say(jsonLine(facts, cost()));
-  else if (quiet !== true || !isWell) for (const line of lines(cost())) say(line);
-  if (!isWell) exitWith(EXIT.invalid);
+  else if (quiet !== true) for (const line of lines(cost())) say(line);
 }
+
+/** The flags with which a result is printed that --quiet must not hide. */
+export const withoutQuiet = <Flags extends Common>(flags: Flags): Flags => ({ ...flags, quiet: undefined });
 
 /** Does the work of a command on a tree; with --wait, once no other process is at work on it. */
 export const onTree = <T>(
   { progress, warn }: Terminal,
-  { wait, quiet }: Pick<Common, 'quiet'> & WaitOption,
+  { wait, quiet }: TreeFlags,
   work: () => Promise<T>,
 ): Promise<T> =>
   wait === true ? whenFree(work, progress(true), quiet === true ? () => undefined : warn) : work();

@@ -1,15 +1,15 @@
 /** `verify`: checks a tree against its digest, and repairs it from the register. */
 import { build } from '../pipeline/build.js';
 import { buildConfig, type BuildConfig } from '../config/config.js';
-import { Failure } from '../base/errors.js';
+import { EXIT, Failure } from '../base/errors.js';
 import { amountOf, number } from '../base/progress.js';
 import { Tree } from '../tree/tree.js';
 import { repair, type Builder } from '../programs/verify/repair.js';
 import { verify, type VerifyReport } from '../programs/verify/verify.js';
-import { ACCEPTING, RENDERING, waitOption, type OnTree, type Program } from './options.js';
-import { onTree, print, type Terminal } from './terminal.js';
+import { ACCEPTING, RENDERING, waitOption, type TreeFlags, type Program } from './options.js';
+import { onTree, print, withoutQuiet, type Terminal } from './terminal.js';
 
-interface Flags extends OnTree {
+interface Flags extends TreeFlags {
   readonly repair?: true;
   readonly deleteUntracked?: boolean;
 }
@@ -36,17 +36,16 @@ export function addVerify(program: Program, terminal: Terminal): void {
       const { found, left, snapshot } = await onTree(terminal, flags, async () => {
         if (config !== undefined) {
           const builder = builderOf(config, terminal, quiet);
-          return repair(tree, builder, () => terminal.progress(quiet), deleteUntracked);
+          return repair(tree, builder, terminal.progress(quiet), deleteUntracked);
         }
         const { report } = await verify(tree, terminal.progress(quiet));
         return { found: report, left: report.total, snapshot: report.sequence };
       });
-      const repaired = config !== undefined && left === 0;
-      // Damage is shown also with --quiet.
-      const shown = found.total === 0 ? flags : { ...flags, quiet: undefined };
-      const result = config && (repaired ? snapshot : null);
-      const lines = () => damageLines(out, found, result, deleteUntracked);
-      print(terminal, shown, { ...found, repaired, ...(repaired && { snapshot }) }, lines, left === 0);
+      const isRepaired = config !== undefined && left === 0;
+      const facts = { ...found, repaired: isRepaired, ...(isRepaired && { snapshot }) };
+      const shown = found.total === 0 && left === 0 ? flags : withoutQuiet(flags);
+      print(terminal, shown, facts, () => resultLines(found, flags, isRepaired ? snapshot : null));
+      if (left > 0) terminal.exitWith(EXIT.invalid);
     });
 }
 
@@ -63,26 +62,23 @@ const builderOf = (config: BuildConfig, { effects, warn }: Terminal, quiet?: tru
 
 /**
  * The damage to a tree, and the files in it that no route leads to.
- * @param repairedAs the snapshot that repaired it; null if some is left, undefined without --repair
- * @param areDeleted whether those files are deleted by now
+ * @param repairedAs the snapshot that repaired the damage; null if some is left
  */
-function damageLines(
-  out: string,
+function resultLines(
   { sequence, files, damage, total, copied, untracked }: VerifyReport,
-  repairedAs: number | null | undefined,
-  areDeleted: boolean,
+  { out, repair: isRepair, deleteUntracked: areDeleted }: Flags,
+  repairedAs: number | null,
 ): string[] {
+  const remedy = (): string => {
+    if (repairedAs !== null) return `; repaired, now snapshot ${repairedAs}`;
+    if (damage.some(({ what }) => what === 'interrupted'))
+      return '; a commit was interrupted: the next build completes it';
+    return isRepair === true ? '' : ` (--repair renders ${total === 1 ? 'it' : 'them'} again)`;
+  };
   const verdict =
     total === 0
       ? `matches its lists (${amountOf(files, 'files')})`
-      : `has ${amountOf(total, 'damaged files')}`;
-  const isRepaired = typeof repairedAs === 'number';
-  const unasked = damage.some(({ what }) => what === 'interrupted')
-    ? '; a commit was interrupted: the next build completes it'
-    : repairedAs === undefined
-      ? ` (--repair renders ${total === 1 ? 'it' : 'them'} again)`
-      : '';
-  const outcome = isRepaired ? `; repaired, now snapshot ${repairedAs}` : unasked;
+      : `has ${amountOf(total, 'damaged files')}${remedy()}`;
   return [
     ...damage.map(({ file, what }) =>
       what === 'copied'
@@ -90,10 +86,10 @@ function damageLines(
         : `${what}: ${file}`,
     ),
     ...moreLines(total - damage.length - Math.max(copied - 1, 0)),
-    ...untracked.files.map((file) => `${areDeleted ? 'deleted' : 'untracked'}: ${file}`),
+    ...untracked.files.map((file) => `${areDeleted === true ? 'deleted' : 'untracked'}: ${file}`),
     ...moreLines(untracked.total - untracked.files.length),
-    `Snapshot ${sequence ?? 'none'} in ${out} ${verdict}${total > 0 ? outcome : ''}`,
-    ...(untracked.total > 0 && !areDeleted
+    `Snapshot ${sequence ?? 'none'} in ${out} ${verdict}`,
+    ...(untracked.total > 0 && areDeleted !== true
       ? [
           `No route leads to ${amountOf(untracked.total, 'untracked files')} (--repair --delete-untracked deletes them)`,
         ]

@@ -25,7 +25,7 @@ export const FORMER_LIST: ListedRoute = {
 
 /** What becomes of the assets of earlier snapshots. */
 export interface FormerAssets {
-  /** Those that stay, with the time at which a snapshot last named each. */
+  /** When a snapshot last named each of those that stay. */
   readonly notes: State['assets'];
   readonly kept: readonly Listed[];
   /** Siblings included. */

@@ -18,7 +18,7 @@ export const KEPT_CHANGES = 30;
 /** The largest bundle of a small tree, compressed: 64 MiB. */
 const BUNDLE_BYTES = 64 * 1024 * 1024;
 
-/** All bundles together stay below this share of `tree.bytes`: whoever is further behind starts over. */
+/** All bundles together stay below this share of `tree.bytes`: a copy that is further behind starts over. */
 const ALL_BUNDLES = 1 / 5;
 /** A bundle that is larger than `BUNDLE_BYTES` stays below this share, before compression. */
 const ONE_BUNDLE = 1 / 10;
@@ -70,12 +70,12 @@ export async function writeBundle(
   }
 }
 
-/** What the index of a snapshot says besides its changes. */
+/** What an index says of its snapshot. */
 type Ends = Omit<ChangeIndex, 'oldest' | 'changes'>;
 
 /**
- * The index of a snapshot. It names as many bundles as stay below a size together, up to the first snapshot
- * without one, since nothing leads on from those before it.
+ * The index of a snapshot. It names the newest bundles that together stay below a size, up to the first snapshot
+ * without a bundle: the chain to the present is broken there.
  * @param changes newest first
  */
 export function indexOf(ends: Ends, changes: readonly Change[], treeBytes: number): ChangeIndex {
@@ -130,10 +130,10 @@ export async function stageChanges(
       ? await writeBundle(spec.stage, from, to, names, treeBytes, progress)
       : null;
   const published = readChangeIndex(spec);
-  // Only an unbroken chain is useful; if the index was lost, a new one starts here.
+  // If the published index was lost, or is another tree's, the chain starts here.
   const isChain = published?.tree === ends.tree && published.sequence === from?.sequence;
   const earlier = isChain ? published.changes : [];
-  // No build can write it again.
+  // No build can write a damaged bundle again.
   const isDamaged = ({ sequence }: Change): boolean => spec.damaged.includes(bundleFile(sequence));
   const index = indexOf(
     ends,

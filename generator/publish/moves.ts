@@ -17,13 +17,13 @@ import { codeOf } from '../base/errors.js';
 import { ifExists, renameFolder, requireNoLink } from '../base/files.js';
 
 /**
- * Whether a call that is for files may have failed since there is a folder, or the other way round:
- * systems differ in the error (EISDIR, ENOTDIR, EEXIST, EPERM or EACCES), so the place itself decides.
+ * Whether a call may have failed since it is for files and there is a folder, or the other way round. Systems
+ * differ in the error, so the caller looks at the place itself.
  */
 const isMismatch = (error: unknown): boolean =>
   ['EACCES', 'EEXIST', 'EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EPERM'].includes(codeOf(error) ?? '');
 
-/** What is at a path itself: a symbolic link is no folder, wherever it leads. */
+/** What is at a path; undefined if nothing is. A symbolic link is no folder, wherever it leads. */
 const typeAt = (path: string): 'folder' | 'other' | undefined => {
   const found = ifExists(() => lstatSync(path));
   return found && (found.isDirectory() ? 'folder' : 'other');
@@ -111,7 +111,7 @@ function restoreFolder(folder: string): void {
 
 /**
  * Moves a folder by one rename, which replaces a missing folder, on some systems an empty one, but no
- * other. A file in its place is deleted.
+ * other folder. A file in its place is deleted.
  * HAZARD: an overlay copies the files of a lower layer as they are moved, which takes room. A commit has
  * such files only if its container was killed and has become an image, and fails until there is room.
  * @returns false if its files must be moved one by one, into a folder that is there

@@ -7,7 +7,7 @@ import type { Lists } from '../config/config.js';
 import { INDEX_FILE } from '../tree/changes.js';
 import type { Tree } from '../tree/tree.js';
 
-/** Every commit changes these. */
+/** The files that every commit changes. */
 const ALWAYS_FILES = [INDEX_FILE, 'snapshot.json'];
 
 /** The lines of files, in order. Of a folder, those of all files in it, by their names. */

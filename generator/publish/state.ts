@@ -1,6 +1,6 @@
 /**
- * What the next build must know besides the lists: state.json. It is written whole by each commit. Where it
- * is missing or damaged, or the lists don't fit it, nothing is known, and every file is written again.
+ * state.json: what the next build must know besides the lists. Each commit replaces it. If it is missing or
+ * damaged, or the lists are not those that it names, nothing is known, and every file is written again.
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -30,7 +30,7 @@ const withheldMarks = z.object({ records: z.array(z.string()), names: z.array(z.
 export type WithheldMarks = z.infer<typeof withheldMarks>;
 
 const inputs = z.object({
-  /** Hash of the register's bytes; null if it is not known that these are what was rendered. */
+  /** Hash of the register's bytes; null if the documents may have been rendered from others. */
   register: sha256.nullable(),
   /** Hash of the program, its runtime, the operator's files and the options. */
   program: sha256,
@@ -78,7 +78,7 @@ export const replaceState = (tree: Tree, state: State): void =>
 
 /**
  * Reads what is known of a tree. No commit may be under way.
- * @param isRepair whether snapshot.json may be damaged: then there is none
+ * @param isRepair whether snapshot.json may be damaged, and counts as missing then
  * @throws Failure invalid: snapshot.json is not one of this program; environment: the state can't be read
  */
 export function readKnown(tree: Tree, isRepair = false): Known {
@@ -90,7 +90,7 @@ export function readKnown(tree: Tree, isRepair = false): Known {
       published !== undefined &&
       state !== undefined &&
       published.format === FORMAT &&
-      // Otherwise other files have siblings.
+      // Of an earlier version, other documents have compressed siblings.
       published.compressed_from === COMPRESSED_FROM_BYTES &&
       isManifestOf(tree, state) &&
       ifExists(() => sumOfAll(tree.lists)) === state.lists;
@@ -102,7 +102,7 @@ export function readKnown(tree: Tree, isRepair = false): Known {
 export const isManifestOf = (tree: Tree, { snapshot }: State): boolean =>
   manifestHash(readText(tree.manifest) ?? '') === snapshot;
 
-/** The number of the last snapshot, and the id of the tree, as far as anything has them. */
+/** The number of the last snapshot, and the id of the tree, by whichever file still has them. */
 export function lastOf(
   tree: Tree,
   { published, state }: Known,

@@ -23,7 +23,7 @@ export function hostHeaders({ headers, routes: published }: Snapshot): string {
     ...headers.content[route.class],
     ...contentHeaders(route),
   });
-  // Browsers take the name from the URL where there is none in the header.
+  // A header without the file name can be shared: browsers take the name from the URL.
   const shared = new Map(
     routes.map((route) => {
       const { 'Content-Disposition': name, ...fields } = fieldsOf(route);
@@ -79,7 +79,7 @@ export const hostNotFound = (published: Snapshot): string =>
 function rewrites(route: SnapshotRoute, routes: readonly SnapshotRoute[]): readonly string[] {
   const { path, file, class: cacheClass, parameters = [], requires } = route;
   if (requires !== undefined) {
-    // To the URL of the file: to its name, some redirect.
+    // The target is the URL of the file, since some hosts redirect from its name.
     const url = routes.find((other) => other.file === file && other.requires === undefined)?.path;
     return url === undefined ? [] : [`${placeholders(path)} ${url} 200`];
   }
@@ -89,7 +89,7 @@ function rewrites(route: SnapshotRoute, routes: readonly SnapshotRoute[]): reado
   const rewrite = (target: string, query = ''): string => `${from}${query} /${target} 200`;
   const queries = parameters.flatMap((parameter) => (parameter.in === 'query' ? [parameter] : []));
   if (queries.length === 0) return [rewrite(placeholders(file))];
-  // Hosts that don't read parameters here skip the first rule, or don't accept it.
+  // Hosts that don't read query parameters ignore the first rule, or refuse it.
   return queries.flatMap(({ name, default: byDefault }) => [
     rewrite(placeholders(file), ` ${name}=:${name}`),
     rewrite(file.replace(`{${name}}`, String(byDefault))),
@@ -99,7 +99,7 @@ function rewrites(route: SnapshotRoute, routes: readonly SnapshotRoute[]): reado
 /** Whether the path of a rule has no placeholder. */
 const isPlain = (rule: string): boolean => !/^\S*:/.test(rule);
 const placeholders = (template: string): string => template.replaceAll(/\{(\w+)\}/g, ':$1');
-/** There are no quotes: a line ends where it ends. @throws Failure usage: it can't be one line */
+/** Joins lines, in which nothing can be quoted or escaped. @throws Failure usage: a text can't be one line */
 const lines = (texts: readonly string[]): string =>
   texts
     .map((text) => {

@@ -9,11 +9,11 @@ import { contentHeaders } from './published.js';
 import { partOf } from './rates.js';
 import { Variable, pattern, quoted, words, type NginxText } from './nginx-text.js';
 
-/** The variable of a parameter. nginx has hundreds of its own, which must not be taken for it. */
-export const variableName = (parameter: string): string => `parameter_${parameter}`;
+/** The variable of a parameter. The prefix keeps it apart from the hundreds of variables that nginx has. */
+export const parameterVariable = (parameter: string): string => `parameter_${parameter}`;
 
 /** The variable of a header. */
-export const variableOf = (header: string): string => header.toLowerCase().replaceAll('-', '_');
+export const headerVariable = (header: string): string => header.toLowerCase().replaceAll('-', '_');
 
 /** A text as it stands within the quotes of JSON. */
 export const jsonText = (text: string): string => JSON.stringify(text).slice(1, -1);
@@ -27,7 +27,7 @@ export function locationsOf(route: SnapshotRoute, { routes, limits, errors }: Sn
   const required = routes.find(({ name }) => name === route.requires);
   const inPath = parameters.filter((parameter) => parameter.in === 'path');
   const query = parameters.find((parameter) => parameter.in === 'query');
-  // What is wrong if there is no file: an id without a record, or a limit that is none.
+  // What is wrong if there is no file: the id has no record, or the query parameter is not valid.
   const missing =
     query &&
     `${query.name}: expected one integer from ${query.minimum} to ${query.maximum} in plain decimal digits`;
@@ -37,7 +37,7 @@ export function locationsOf(route: SnapshotRoute, { routes, limits, errors }: Sn
   const filled = (template: string, ...start: readonly Variable[]): NginxText => {
     const pieces = template.split(/\{(\w+)\}/).map((piece, index) => {
       if (index % 2 === 0) return piece;
-      return names.has(piece) ? new Variable(variableName(piece)) : `{${piece}}`;
+      return names.has(piece) ? new Variable(parameterVariable(piece)) : `{${piece}}`;
     });
     return quoted(...start, ...pieces);
   };
@@ -49,7 +49,7 @@ export function locationsOf(route: SnapshotRoute, { routes, limits, errors }: Sn
   };
   const matching = (replace: (name: string) => string): NginxText => pattern(pathPattern(path, replace), '');
   const values = new Map(
-    inPath.map((each) => [each.name, `(?<${variableName(each.name)}>${valuePattern(each)})`]),
+    inPath.map((each) => [each.name, `(?<${parameterVariable(each.name)}>${valuePattern(each)})`]),
   );
   const location = {
     ...shared,
@@ -59,17 +59,17 @@ export function locationsOf(route: SnapshotRoute, { routes, limits, errors }: Sn
       class: words(cacheClass),
       ...shared.set,
       file: filled(`/${file}`),
-      // Otherwise it is the document that is missing, and the detail is about that.
+      // A page that requires a document gets its detail where the document is missing.
       ...(detailText && required === undefined && { detail: detailText }),
       ...(required && { alternate: filled(alternateLink(required)) }),
       ...Object.fromEntries(
         Object.entries(contentHeaders(route)).map(([name, value]) => [
-          `route_${variableOf(name)}`,
+          `route_${headerVariable(name)}`,
           quoted(value),
         ]),
       ),
     },
-    /** The document without which the response is a 404, and the detail of that. */
+    /** The document without which the response is a 404, and the detail of that 404. */
     required: required && {
       file: filled(`/${required.file}`, new Variable('document_root')),
       detail: detailText ?? quoted(new Variable('detail')),
@@ -91,7 +91,7 @@ export function locationsOf(route: SnapshotRoute, { routes, limits, errors }: Sn
       ...shared,
       set: { ...shared.set, ...(expected && { detail: expected }) },
       isPattern: true,
-      // What is hidden is not there, whatever would be valid.
+      // A hidden file is a 404, whatever its name.
       match: matching(() => '(?![.])[^/]*'),
       missing: status,
     })),

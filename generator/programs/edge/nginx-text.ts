@@ -1,13 +1,13 @@
 /**
- * Text in the language of nginx.conf. The template writes this and numbers, and nothing else: so
- * whatever comes from a snapshot or an operator goes through one of these functions, there or before.
+ * Text in the language of nginx.conf. The template refuses to write anything but such text and numbers, so that
+ * whatever comes from a snapshot or an operator goes through one of these functions.
  */
 import { join } from 'node:path';
 import { Eta } from 'eta';
 import { Failure } from '../../base/errors.js';
 import { PROJECT_FOLDER } from '../../base/package.js';
 
-/** Of ASCII alone: nginx knows no others. */
+/** The control characters of ASCII: nginx knows no others. */
 const CONTROL = /(?!\P{ASCII})\p{Cc}/u;
 
 class Text {
@@ -61,7 +61,7 @@ export function pattern(text: string, mark: '' | '~' = '~'): NginxText {
 /** The rest of a line of comments. */
 export const comment = (text: string): NginxText => new Text(text.replaceAll(new RegExp(CONTROL, 'gu'), '?'));
 
-/** As the template writes what it is given. @throws TypeError it is no text of this language */
+/** What the template writes for a value. @throws TypeError the value is neither such text nor a number */
 export function nginxText(value: unknown): string {
   if (value instanceof Text) return value.text;
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
@@ -76,6 +76,6 @@ const eta = new Eta({
   cache: true,
 });
 
-/** The template next to this source with its data, which is `it` there, along with these functions. */
+/** Fills in the template next to this source, where `it` is the data with these functions. */
 export const renderNginx = (data: object): string =>
   eta.render('./nginx.conf.eta', { ...data, quoted, words, pattern, comment });

@@ -13,7 +13,7 @@ import {
 import type { Snapshot } from '../../tree/snapshot-json.js';
 import { contentHeaders, problemOf } from './published.js';
 import { downloadZones, ratesOf, type DownloadPart } from './rates.js';
-import { isPage, jsonText, locationsOf, variableName, variableOf } from './nginx-locations.js';
+import { isPage, jsonText, locationsOf, parameterVariable, headerVariable } from './nginx-locations.js';
 import { Variable, quoted, renderNginx } from './nginx-text.js';
 
 export interface NginxOptions {
@@ -49,15 +49,14 @@ const ERRORS: Readonly<Record<string, string>> = {
   invalid_prefix: '485',
 };
 /**
- * The errors that nginx raises before it has a path, without which there is no way to a named
- * location.
+ * The errors that nginx raises before it has a path. Without a path, it can't go to a named location.
  */
 const UNPARSED: Readonly<Record<string, string>> = {
   invalid_request: '400 413 494 501',
   uri_too_long: '414',
   version_not_supported: '505',
 };
-/** Those whose detail depends on the location: `$detail`. */
+/** The errors whose detail depends on the location: `$detail`. */
 const DETAILED = new Set(['not_found', 'invalid_limit', 'invalid_id']);
 
 /**
@@ -114,7 +113,7 @@ export function nginxConfiguration(published: Snapshot, { out, ...options }: Ngi
 function queryOf(path: string, parameter: QueryParameter) {
   const pattern = namePattern(parameter.name);
   const value = `value_${parameter.name}`;
-  const variable = variableName(parameter.name);
+  const variable = parameterVariable(parameter.name);
   return {
     name: parameter.name,
     variable,
@@ -159,7 +158,7 @@ function tableOf(entries: readonly (readonly [string, SentFields])[]) {
   const names = [...new Set(entries.flatMap(([, fields]) => Object.keys(fields)))];
   return names.map((name) => ({
     name,
-    variable: variableOf(name),
+    variable: headerVariable(name),
     values: entries.flatMap(([key, { [name]: value }]) => (value === undefined ? [] : [{ key, value }])),
   }));
 }

@@ -6,7 +6,7 @@ import type { SnapshotRoute } from '../../tree/snapshot-json.js';
 /** Decimals without sign or leading zero, from 0 to `maximum`. */
 export function decimalsUpTo(maximum: number): string {
   const digits = String(maximum);
-  // Shorter ones, then those that have a lower digit where they first differ, then the maximum.
+  // Numbers with fewer digits, then those whose first different digit is lower, then the maximum.
   const shorter = digits.length > 1 ? [`[1-9][0-9]{0,${digits.length - 2}}`] : [];
   const lower = digits.split('').flatMap((digit, index) => {
     const lowest = index === 0 && digits.length > 1 ? 1 : 0;
@@ -62,7 +62,7 @@ const WEIGHT = String.raw`(?:0(?:[.][0-9]{0,3})?|1(?:[.]0{0,3})?)`;
 const PARAMETER = String.raw`(?!q=(?!${WEIGHT}[ \t]*(?:[;,]|$)))${TOKEN}=${TOKEN}`;
 /** A media range with its parameters (RFC 9110 §12.5.1), none of them in quotes. */
 const MEDIA_RANGE = String.raw`${TOKEN}/${TOKEN}(?:[ \t]*;[ \t]*${PARAMETER})*`;
-/** What includes a problem document, unless its weight is below 1. */
+/** A media range that includes a problem document, with weight 1. */
 const PROBLEM = String.raw`(?:application/(?:problem[+]json|json|[*])|[*]/[*])(?![ \t]*;[ \t]*q=0)[ \t]*(?:[;,]|$)`;
 const HTML = String.raw`text/html[ \t]*(?:;[ \t]*q=1(?:[.]0{0,3})?[ \t]*)?(?:,|$)`;
 
@@ -75,6 +75,6 @@ export const HTML_PATTERN =
   String.raw`(?i)^(?!(?:.*,)?[ \t]*${PROBLEM})(?=(?:.*,)?[ \t]*${HTML})` +
   String.raw`[ \t,]*${MEDIA_RANGE}(?:[ \t]*,(?:[ \t]*${MEDIA_RANGE})?)*[ \t]*$`;
 
-/** A path that no route has and people may open: without extension, outside what is for programs. */
+/** A path that people may open though no route has it: without extension, and not where errors are for programs. */
 export const pagePattern = (problemsBelow: readonly string[]): string =>
   `^(?!(?:${problemsBelow.map(literalPattern).join('|')})(?:/|$)).*/[^/.]*$`;

@@ -3,7 +3,7 @@ import { Failure } from '../../base/errors.js';
 import { BUCKETS, countedBy, downloadCost, type Bucket } from '../../routes/route.js';
 import type { Snapshot } from '../../tree/snapshot-json.js';
 
-/** What nginx can charge for a download: the whole of one, a tenth, or a hundredth. */
+/** What nginx can charge for a file: a whole download, a tenth of one, or a hundredth. */
 const DOWNLOAD_PARTS = [1, 10, 100] as const;
 export type DownloadPart = (typeof DOWNLOAD_PARTS)[number];
 
@@ -52,8 +52,8 @@ export function ratesOf(limits: Snapshot['limits']) {
 
 /**
  * The rate that is equal or the next slower one. nginx counts whole requests a second or a minute,
- * as thousandths of a request a second, rounded down (ngx_http_limit_req_module.c). Where one is
- * back after 1, 1/2, 1/3 … seconds, it is the token bucket of the proxy, to the millisecond.
+ * as thousandths of a request a second, rounded down (ngx_http_limit_req_module.c). If a request is back after 1,
+ * 1/2, 1/3 … seconds, that is the token bucket of the proxy, to the millisecond.
  */
 function nearest(
   bucket: Bucket,

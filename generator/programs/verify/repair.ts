@@ -1,4 +1,4 @@
-/** Repairs a tree: a build writes what is damaged again; what is served without being published is deleted. */
+/** Repairs a tree: a build writes damaged files again, and what would be served without being published is deleted. */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder, requireNoLink } from '../../base/files.js';
@@ -21,7 +21,6 @@ export interface Builder {
 
 /**
  * Repairs a tree, and verifies it afterwards.
- * @param progress called for each step
  * @param deletesUntracked whether files that no route leads to are deleted, too
  * @returns what was damaged, how many damages are left, and the number of the snapshot
  * @throws Failure: nothing was changed, except that an interrupted commit was completed
@@ -29,21 +28,21 @@ export interface Builder {
 export async function repair(
   tree: Tree,
   { build, warn }: Builder,
-  progress: () => Progress,
+  progress: Progress,
   deletesUntracked: boolean,
 ): Promise<{ readonly found: VerifyReport; readonly left: number; readonly snapshot: number }> {
   makeFolder(tree.out);
   tree.prepareState();
   const interrupted = existsSync(tree.commit) ? 1 : 0;
-  await locked(tree, () => completeCommit(tree, progress(), warn));
-  const { report, damaged, extra } = await verify(tree, progress());
-  // A commit would stop at a link in the place of a folder.
+  await locked(tree, () => completeCommit(tree, progress, warn));
+  const { report, damaged, extra } = await verify(tree, progress);
+  // The build's commit would stop at a link in the place of a folder.
   for (const path of extra.map((file) => join(tree.out, file)))
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) requireNoLink(path);
   const damage = [...(interrupted > 0 ? [interruption(tree)] : []), ...report.damage];
   const snapshot = await build(damaged);
-  // What is still not published: the build may have written to the place of what was not before it.
-  const after = await verify(tree, progress());
+  // By the second check, since the build may have published something in the place of an extra file.
+  const after = await verify(tree, progress);
   await locked(tree, async () => {
     for (const file of [...after.extra, ...(deletesUntracked ? after.untracked : [])])
       deleteFile(tree.out, file);

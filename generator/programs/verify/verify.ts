@@ -20,7 +20,7 @@ export interface Damage {
   readonly file: string;
   /**
    * `copied` is a compressed file whose time is not that of its document, as in a copy without times: the proxy
-   * doesn't serve it. It stands for all of them.
+   * doesn't serve it. Only the first such file is shown.
    */
   readonly what: 'missing' | 'altered' | 'extra' | 'interrupted' | 'copied';
 }
@@ -40,7 +40,7 @@ export interface VerifyReport {
 
 export const SHOWN_DAMAGE = 100;
 
-/** What a check found, for a repair. */
+/** What a repair needs of a check. */
 export interface Checked {
   readonly report: VerifyReport;
   /** Listed files that are to be written again. */
@@ -50,52 +50,14 @@ export interface Checked {
   readonly untracked: readonly string[];
 }
 
-/** With more damaged files, all are written again. */
+/** If more files are damaged, all are written again. */
 const MOST_DAMAGED = 10_000;
 
 /** A part of the state, as findings name it: `.dist-state/lists`. */
 const nameOf = (path: string): string => join(basename(dirname(path)), basename(path));
 
-/** What is said of a commit that is to be completed. */
+/** The damage that a commit is which was not completed. */
 export const interruption = ({ commit }: Tree): Damage => ({ file: nameOf(commit), what: 'interrupted' });
-
-class Findings {
-  readonly #damage: Damage[] = [];
-  readonly damaged: string[] = [];
-  readonly extra: string[] = [];
-  untracked: readonly string[] = [];
-  isUnknown = false;
-  total = 0;
-  copied = 0;
-  files = 0;
-
-  /** @param document the listed file to be written again */
-  add(file: string, what: Damage['what'], document?: string): void {
-    this.total += 1;
-    if (what === 'copied') this.copied += 1;
-    const isShown = what === 'copied' ? this.copied === 1 : this.#damage.length < SHOWN_DAMAGE;
-    if (isShown) this.#damage.push({ file, what });
-    if (what === 'extra') this.extra.push(file);
-    if (document !== undefined && this.damaged.length <= MOST_DAMAGED) this.damaged.push(document);
-  }
-
-  checked(sequence: number | null): Checked {
-    const { damaged, extra, untracked, total, copied, files, isUnknown } = this;
-    return {
-      report: {
-        sequence,
-        files,
-        damage: this.#damage,
-        total,
-        copied,
-        untracked: { files: untracked.slice(0, SHOWN_DAMAGE), total: untracked.length },
-      },
-      damaged: isUnknown || damaged.length > MOST_DAMAGED ? 'all' : damaged,
-      extra,
-      untracked,
-    };
-  }
-}
 
 /**
  * Checks a tree.
@@ -106,167 +68,192 @@ export async function verify(tree: Tree, progress: Progress): Promise<Checked> {
   tree.requireNoLinks();
   const lock = Lock.takeIfWritable(tree.lock);
   try {
-    const found = new Findings();
-    if (existsSync(tree.commit)) found.add(interruption(tree).file, 'interrupted');
+    return await new Check(tree, progress).run();
+  } finally {
+    lock?.release();
+  }
+}
+
+/** A check, with what it has found so far. */
+class Check {
+  readonly #tree: Tree;
+  readonly #progress: Progress;
+  readonly #damage: Damage[] = [];
+  readonly #damaged: string[] = [];
+  readonly #extra: string[] = [];
+  readonly #untracked: string[] = [];
+  #total = 0;
+  #copied = 0;
+  #files = 0;
+  /** The keys of listed files, by the name of the route with the suffix of siblings. */
+  readonly #keys = new Map<string, ReadonlySet<number>>();
+  /** Marks of the names of aliases and of their siblings. */
+  readonly #aliases = new Set<number>();
+
+  constructor(tree: Tree, progress: Progress) {
+    this.#tree = tree;
+    this.#progress = progress;
+  }
+
+  async run(): Promise<Checked> {
+    const tree = this.#tree;
+    if (existsSync(tree.commit)) this.#add(interruption(tree).file, 'interrupted');
     const manifest = unlessFailure(() => readManifest(tree.manifest));
     if (manifest === undefined) {
-      found.add('snapshot.json', existsSync(tree.manifest) ? 'altered' : 'missing');
-      found.isUnknown = true;
-      return found.checked(null);
+      this.#add('snapshot.json', existsSync(tree.manifest) ? 'altered' : 'missing');
+      return this.#checked(null, 'all');
     }
-    const { lists, state } = await progress.blocking(
+    const { lists, state } = await this.#progress.blocking(
       () => readKnown(tree),
       'reading the lists of what is published',
     );
     if (lists === null) {
       const isOfAnother = state?.sequence !== manifest.sequence;
       if (state !== undefined && !isOfAnother && !isManifestOf(tree, state))
-        found.add('snapshot.json', 'altered');
+        this.#add('snapshot.json', 'altered');
       else {
         const path = isOfAnother ? tree.stateFile : tree.lists;
-        found.add(nameOf(path), existsSync(path) ? 'altered' : 'missing');
+        this.#add(nameOf(path), existsSync(path) ? 'altered' : 'missing');
       }
-      found.isUnknown = true;
-      return found.checked(manifest.sequence);
+      return this.#checked(manifest.sequence, 'all');
     }
-    await checkFiles(tree, manifest, lists, found, progress);
-    return found.checked(manifest.sequence);
-  } finally {
-    lock?.release();
+    await this.#checkListed(manifest, lists);
+    return this.#checked(manifest.sequence, this.#damaged.length > MOST_DAMAGED ? 'all' : this.#damaged);
   }
-}
 
-async function checkFiles(
-  tree: Tree,
-  manifest: Manifest,
-  lists: string,
-  found: Findings,
-  progress: Progress,
-): Promise<void> {
-  const routes = listedRoutes(lists).filter(({ name }) => name !== FORMER_LIST.name);
-  const former = [...listedFiles(lists, FORMER_LIST)];
-  const assets = former.map(({ file }): ListedRoute => ({
-    name: file,
-    path: `/${file}`,
-    file,
-    class: 'asset',
-    pages: [],
-  }));
-  // What those lead to is served, though it is in no list.
-  const files = new Set(['snapshot.json', ...routes.map(({ file }) => file)]);
-  const unlisted = manifest.routes
-    .filter((route) => !files.has(route.file) && !isAlias(route))
-    .map((route): ListedRoute => ({ ...route, pages: [] }));
-  const all = [...routes, ...assets, ...unlisted];
-  const known: Known = { keys: new Map(), aliases: new Set() };
-  progress.start('verifying', manifest.tree.files, 'files');
-  for (const route of all) {
-    const lines = assets.includes(route)
-      ? former.filter(({ file }) => file === route.file)
-      : listedFiles(lists, route);
-    for (const _ of checkRoute(tree.out, route, lines, known, found)) {
-      found.files += 1;
-      const pause = progress.advance(1);
+  /** @param document the listed file to be written again */
+  #add(file: string, what: Damage['what'], document?: string): void {
+    this.#total += 1;
+    if (what === 'copied') this.#copied += 1;
+    const isShown = what === 'copied' ? this.#copied === 1 : this.#damage.length < SHOWN_DAMAGE;
+    if (isShown) this.#damage.push({ file, what });
+    if (what === 'extra') this.#extra.push(file);
+    if (document !== undefined && this.#damaged.length <= MOST_DAMAGED) this.#damaged.push(document);
+  }
+
+  #checked(sequence: number | null, damaged: Checked['damaged']): Checked {
+    const untracked = this.#untracked;
+    return {
+      report: {
+        sequence,
+        files: this.#files,
+        damage: this.#damage,
+        total: this.#total,
+        copied: this.#copied,
+        untracked: { files: untracked.slice(0, SHOWN_DAMAGE), total: untracked.length },
+      },
+      damaged,
+      extra: this.#extra,
+      untracked,
+    };
+  }
+
+  async #checkListed(manifest: Manifest, lists: string): Promise<void> {
+    const routes = listedRoutes(lists).filter(({ name }) => name !== FORMER_LIST.name);
+    const former = [...listedFiles(lists, FORMER_LIST)];
+    const assets = former.map(({ file }): ListedRoute => ({
+      name: file,
+      path: `/${file}`,
+      file,
+      class: 'asset',
+      pages: [],
+    }));
+    // Routes without a list have no files, and what is in the place of one would be served.
+    const files = new Set(['snapshot.json', ...routes.map(({ file }) => file)]);
+    const unlisted = manifest.routes
+      .filter((route) => !files.has(route.file) && !isAlias(route))
+      .map((route): ListedRoute => ({ ...route, pages: [] }));
+    const all = [...routes, ...assets, ...unlisted];
+    this.#progress.start('verifying', manifest.tree.files, 'files');
+    for (const route of all) {
+      const listed = assets.includes(route)
+        ? former.filter(({ file }) => file === route.file)
+        : listedFiles(lists, route);
+      for (const _ of this.#checkRoute(route, listed)) {
+        this.#files += 1;
+        const pause = this.#progress.advance(1);
+        if (pause !== undefined) await pause;
+      }
+    }
+    this.#progress.finish();
+    await this.#findOthers([...all, ...manifest.routes.filter(isAlias)]);
+  }
+
+  /** Checks the listed files of a route with their siblings, and notes their names; yields after each. */
+  *#checkRoute(route: ListedRoute, listed: Iterable<Listed>): Generator<void, void, undefined> {
+    const { out } = this.#tree;
+    const kept = [undefined, ...CODINGS].map((coding) => ({ coding, keys: new Set<number>() }));
+    for (const { coding, keys } of kept) this.#keys.set(route.name + (coding?.suffix ?? ''), keys);
+    for (const { key, sum, file, alias } of listed) {
+      const document = statOf(join(out, file));
+      const bytes = document?.isFile() === true ? document.size : 0;
+      const names = namesOf(file, bytes, siblingsFrom(route));
+      for (const [index, name] of names.entries()) {
+        const { coding, keys } = kept[index] ?? {};
+        keys?.add(key);
+        const what = damageOf(join(out, name), sum, document, coding);
+        if (what !== undefined) this.#add(name, what, file);
+      }
+      if (alias !== undefined) {
+        const own = statOf(join(out, alias));
+        for (const [index, name] of namesOf(alias, bytes, siblingsFrom(route)).entries()) {
+          this.#aliases.add(markOf(name));
+          const coding = CODINGS[index - 1];
+          const what = isSameFile(join(out, name), join(out, names[index] ?? file))
+            ? undefined
+            : damageOf(join(out, name), sum, own, coding);
+          // The document is written again, and its alias with it.
+          if (what !== undefined) this.#add(name, what, file);
+        }
+      }
+      yield;
+    }
+  }
+
+  /**
+   * Finds the files that no list names. Extra are those to which a route leads, siblings of snapshot.json, and files
+   * in the place of a folder of documents.
+   */
+  async #findOthers(routes: readonly PublishedRoute[]): Promise<void> {
+    const locate = locator(routes);
+    const folders = folderPatterns(routes);
+    const isAliasName = aliasPatterns(routes);
+    const extra: string[] = [];
+    this.#progress.start('looking through the tree', 0, 'files');
+    for (const name of filesBelow(this.#tree.out, '')) {
+      const place = locate(name);
+      const isOfAlias = place === undefined && isAliasName(name);
+      const isKnown =
+        place !== undefined
+          ? this.#keys.get(place.route.name + place.suffix)?.has(place.key) === true
+          : isOfAlias
+            ? this.#aliases.has(markOf(name))
+            : name === 'snapshot.json';
+      if (!isKnown) {
+        const isExtra =
+          place !== undefined ||
+          isOfAlias ||
+          isOfManifest(name) ||
+          folders.some((folder) => folder.test(name));
+        (isExtra ? extra : this.#untracked).push(name);
+      }
+      const pause = this.#progress.advance(1);
       if (pause !== undefined) await pause;
     }
+    this.#progress.finish();
+    for (const file of extra.toSorted()) this.#add(file, 'extra');
+    this.#untracked.sort();
   }
-  progress.finish();
-  await findOthers(tree.out, [...all, ...manifest.routes.filter(isAlias)], known, found, progress);
-}
-
-/** The files that lists name. */
-interface Known {
-  /** By the name of the route with the suffix of siblings. */
-  readonly keys: Map<string, ReadonlySet<number>>;
-  /** Marks of the names of aliases and their siblings. */
-  readonly aliases: Set<number>;
 }
 
 /** A number of 52 bits for a name, which takes a tenth of its memory. */
 const markOf = (name: string): number => Number.parseInt(hash('sha256', name).slice(0, 13), 16);
 
-/**
- * Checks the files that a route's lines name, with their siblings; yields after each line.
- * @param known is added what they name
- */
-function* checkRoute(
-  out: string,
-  route: ListedRoute,
-  lines: Iterable<Listed>,
-  known: Known,
-  found: Findings,
-): Generator<void, void, undefined> {
-  const kept = [undefined, ...CODINGS].map((coding) => ({ coding, keys: new Set<number>() }));
-  for (const { coding, keys } of kept) known.keys.set(route.name + (coding?.suffix ?? ''), keys);
-  for (const { key, sum, file, alias } of lines) {
-    const document = statOf(join(out, file));
-    const bytes = document?.isFile() === true ? document.size : 0;
-    const names = namesOf(file, bytes, siblingsFrom(route));
-    for (const [index, name] of names.entries()) {
-      const { coding, keys } = kept[index] ?? {};
-      keys?.add(key);
-      const what = damageOf(join(out, name), sum, document, coding);
-      if (what !== undefined) found.add(name, what, file);
-    }
-    if (alias !== undefined) {
-      const own = statOf(join(out, alias));
-      for (const [index, name] of namesOf(alias, bytes, siblingsFrom(route)).entries()) {
-        known.aliases.add(markOf(name));
-        const coding = CODINGS[index - 1];
-        const what = isSameFile(join(out, name), join(out, names[index] ?? file))
-          ? undefined
-          : damageOf(join(out, name), sum, own, coding);
-        // Its document is written again, and with it all of its names.
-        if (what !== undefined) found.add(name, what, file);
-      }
-    }
-    yield;
-  }
-}
-
 /** Whether a file is snapshot.json, which is in no list, or would be a sibling of it. */
 const isOfManifest = (name: string): boolean =>
   namesOfDocuments(name).some(([file]) => file === 'snapshot.json');
 
-/**
- * Finds the files that no list names. Extra are those to which a route leads, siblings of snapshot.json, and files
- * in the place of a folder of documents.
- */
-async function findOthers(
-  out: string,
-  routes: readonly PublishedRoute[],
-  { keys, aliases }: Known,
-  found: Findings,
-  progress: Progress,
-): Promise<void> {
-  const locate = locator(routes);
-  const folders = folderPatterns(routes);
-  const isAliasName = aliasPatterns(routes);
-  const [extra, untracked]: [string[], string[]] = [[], []];
-  progress.start('looking through the tree', 0, 'files');
-  for (const name of filesBelow(out, '')) {
-    const place = locate(name);
-    const isOfAlias = place === undefined && isAliasName(name);
-    const isKnown =
-      place !== undefined
-        ? keys.get(place.route.name + place.suffix)?.has(place.key) === true
-        : isOfAlias
-          ? aliases.has(markOf(name))
-          : name === 'snapshot.json';
-    if (!isKnown) {
-      const isExtra =
-        place !== undefined || isOfAlias || isOfManifest(name) || folders.some((folder) => folder.test(name));
-      (isExtra ? extra : untracked).push(name);
-    }
-    const pause = progress.advance(1);
-    if (pause !== undefined) await pause;
-  }
-  progress.finish();
-  for (const file of extra.toSorted()) found.add(file, 'extra');
-  found.untracked = untracked.toSorted();
-}
-
-/** Whether a name is a hard link to another one's file, and so as good as that. */
+/** Whether two paths are hard links to one file, so that both are as they should be if one is. */
 function isSameFile(path: string, other: string): boolean {
   const [one, two] = [statOf(path), statOf(other)];
   return one?.isFile() === true && one.ino === two?.ino && one.dev === two.dev;

@@ -49,11 +49,11 @@ const script = `
     const stop = new AbortController();
     const listener = () => stop.abort(new Error('stopped'));
     process.on('SIGINT', listener);
-    const unheard = async (work) => {
+    const withDefaultSignals = async (work) => {
       process.off('SIGINT', listener);
       return await work();
     };
-    const progress = progressFor('quiet', { signal: stop.signal, unheard }, () => undefined);
+    const progress = progressFor('quiet', { signal: stop.signal, withDefaultSignals }, () => undefined);
     setImmediate(async () => {
       process.kill(process.pid, 'SIGINT');
       await progress.blocking(() => console.log('begun')).catch(({ message }) => console.log(message));

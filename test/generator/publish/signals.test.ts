@@ -40,12 +40,12 @@ always('an interrupt in whatever query of the main thread leaves the tree as it 
   for (let isStopped = true; isStopped; stopped += isThorough ? 2 : 8) {
     let calls = 0;
     const stop = new AbortController();
-    const unheard = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    const withDefaultSignals = async <T>(work: () => T | Promise<T>): Promise<T> => {
       const result = await work();
       if ((calls += 1) > stopped) stop.abort(interrupted());
       return result;
     };
-    const progress = progressFor('quiet', { signal: stop.signal, unheard }, () => undefined);
+    const progress = progressFor('quiet', { signal: stop.signal, withDefaultSignals }, () => undefined);
     const failure = await failureOf(buildWith({ register, out }, { progress })).catch(() => undefined);
     isStopped = calls > stopped && manifestOf(out).sequence === 1;
     const said = { exitCode: 130, message: `stopped by SIGINT; ${AS_IT_WAS}` };
