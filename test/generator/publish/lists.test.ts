@@ -62,7 +62,9 @@ it('the lists are read by key, wherever they are cut', () => {
     }
     for (const low of [0, 1, 3, 10, 12, 6000])
       for (const high of [0, 9, 11, 4999, Number.MAX_SAFE_INTEGER])
-        expect([...listedFiles(lists, route, { low, high })].map(({ key }) => key)).toEqual(within(low, high));
+        expect([...listedFiles(lists, route, { low, high })].map(({ key }) => key)).toEqual(
+          within(low, high),
+        );
   }
 });
 
