@@ -182,7 +182,7 @@ const NEIGHBOURS = {
  * pairs it with the records. A query per record is three times slower, and far worse on a view.
  *
  * An aggregate takes the rows in the order of its subquery: SQLite keeps that order for all
- * aggregates but count, min and max, and test/generator/base/sqlite holds each driver to it. ORDER BY inside the
+ * aggregates but count, min and max, and driver.test.ts holds each driver to it. ORDER BY inside the
  * aggregate would sort again: measured, half as long again.
  * @param condition which entries to list, instead of those of all published records
  */

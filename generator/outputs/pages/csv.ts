@@ -4,16 +4,6 @@ type Values = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Values => typeof value === 'object' && value !== null;
 
-/** The values of an entry, with nested objects flattened: `owner_id`. */
-const flattened = (entry: Values): ReadonlyMap<string, unknown> =>
-  new Map(
-    Object.entries(entry).flatMap(([name, value]): [string, unknown][] =>
-      isObject(value)
-        ? Object.entries(value).map(([part, each]) => [`${name}_${part}`, each])
-        : [[name, value]],
-    ),
-  );
-
 /** Null is empty; a measured empty text is `""`. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return '';
@@ -26,13 +16,24 @@ function cell(value: unknown): string {
  * @param entries oldest first
  */
 export function csvOf(first: Values, entries: readonly Values[]): string {
-  const rows = entries.map((entry) => flattened({ ...first, ...entry }));
-  const names = [...new Set(rows.flatMap((row) => [...row.keys()]))];
-  // An object that is null has a column of its own, which is left out where others have its parts.
-  const isLeftOut = (name: string): boolean =>
-    names.some((other) => other.startsWith(`${name}_`)) &&
-    rows.every((row) => (row.get(name) ?? null) === null);
-  const columns = names.filter((name) => !isLeftOut(name));
-  const lines = [columns, ...rows.map((row) => columns.map((name) => cell(row.get(name))))];
-  return lines.map((line) => `${line.join(',')}\r\n`).join('');
+  const rows = entries.map((entry): Values => ({ ...first, ...entry }));
+  const names = keysOf(rows);
+  const columns = names.flatMap((name): (readonly [name: string, part?: string])[] => {
+    const values = rows.map((row) => row[name] ?? null);
+    // A nested object has a column for each of its parts, also in rows in which it is null.
+    const parts = keysOf(values.filter(isObject)).map((part) => [name, part] as const);
+    const isUnknown =
+      values.every((value) => value === null) && names.some((other) => other.startsWith(`${name}_`));
+    return parts.length > 0 ? parts : isUnknown ? [] : [[name]];
+  });
+  const lines = rows.map((row) =>
+    columns.map(([name, part]) => {
+      const value = row[name];
+      return cell(part === undefined ? value : isObject(value) ? value[part] : null);
+    }),
+  );
+  const head = columns.map((column) => column.join('_'));
+  return [head, ...lines].map((line) => `${line.join(',')}\r\n`).join('');
 }
+
+const keysOf = (objects: readonly Values[]): readonly string[] => [...new Set(objects.flatMap(Object.keys))];

@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } fro
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { openDatabase } from '../../../../generator/base/sqlite/sqlite.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 
 const path = temporary();
@@ -34,6 +35,20 @@ describe('the SQLite driver', () => {
     expect(load('12.11.1')).toBe('Driver\n');
     expect(load('13.2.0')).toContain('expected better-sqlite3 12');
     expect(load('12.11.1', 'throw new Error("no binary");')).toContain('Error: no binary');
+  });
+
+  it('gives an aggregate the rows in the order of its subquery', () => {
+    const database = openDatabase(':memory:');
+    database.exec(`
+      CREATE TABLE entries (id, position);
+      WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4999)
+        INSERT INTO entries SELECT i % 7, i * 2791 % 5003 FROM n`);
+    const sql = `SELECT json_group_array(position) FROM (SELECT * FROM entries ORDER BY id, position) GROUP BY id`;
+    const lists = z.array(z.string()).parse(database.prepare<[]>(sql).pluck().all());
+    database.close();
+    const positions = lists.map((list) => z.array(z.int()).parse(JSON.parse(list)));
+    expect(positions).toHaveLength(7);
+    expect(positions).toEqual(positions.map((list) => list.toSorted((a, b) => a - b)));
   });
 
   it('of Node 22 and newer is not compiled by npm ci', () => {
