@@ -1,7 +1,7 @@
 /** `scaffold`: drafts the views that make a register of another database. */
 import { Failure } from '../base/errors.js';
 import { scaffold } from '../register/scaffold.js';
-import { TABLES, WITHHELD } from '../schema/schema.js';
+import { MEASURED_TABLES } from '../schema/schema.js';
 import { collect, programName, registerOption, type Program } from './options.js';
 import type { Terminal } from './terminal.js';
 
@@ -29,7 +29,7 @@ Example
     });
 }
 
-const NAMES = TABLES.filter((table) => table !== WITHHELD).map(({ name }) => name);
+const NAMES = MEASURED_TABLES.map(({ name }) => name);
 
 /** `games=experience`: a table of the register, and that of the other database. @throws Failure usage */
 function pairOf(value: string): readonly [string, string] {

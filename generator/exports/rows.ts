@@ -1,7 +1,7 @@
 /** The rows of an export, in one ordered pass over its table and the histories that it is computed from. */
 import { HistoryCursor } from '../register/history-cursor.js';
 import type { Register } from '../register/database.js';
-import { countsQuery, entriesQuery, historyQuery, recordsQuery } from '../register/sql.js';
+import { countsQuery, historyQuery } from '../register/sql.js';
 import type { Computed, DerivedField } from '../schema/field.js';
 import type { Export } from './tables.js';
 
@@ -16,10 +16,7 @@ const BATCH_ROWS = 1000;
 
 /** All rows of an export, ordered by key, in batches of the same size but the last. */
 export function* batchesOf(register: Register, table: Export): Generator<readonly Row[], void, undefined> {
-  const { resource, history } = table;
-  const columns = table.columns.map(({ from }) => ('sql' in from ? from.sql : 'NULL'));
-  const sql =
-    history === undefined ? recordsQuery(resource, columns) : entriesQuery(resource.kind, history, columns);
+  const sql = table.query(table.columns.map(({ from }) => ('sql' in from ? from.sql : 'NULL')));
   const derived = derivedIn(register, table);
   try {
     let batch: Row[] = [];

@@ -2,7 +2,7 @@
  * The tables of the bulk downloads, derived from the declarations of fields: one for each kind of record and
  * each history. All formats and the Data Package use these.
  */
-import { publishedValue } from '../register/sql.js';
+import { entriesQuery, publishedValue, recordsQuery } from '../register/sql.js';
 import type { Column, Field, History, Resource, DerivedField } from '../schema/field.js';
 import type { Value, Shape } from '../schema/shape.js';
 import { RESOURCES } from '../schema/schema.js';
@@ -32,17 +32,9 @@ export interface Export {
   readonly history: History | undefined;
   readonly key: readonly string[];
   readonly columns: readonly ExportColumn[];
+  /** The query for its rows, ordered by key, with these columns, as SQL. */
+  readonly query: (columns: readonly string[]) => string;
 }
-
-/** All exports, in display order. */
-export const EXPORTS: readonly Export[] = RESOURCES.flatMap((resource) => [
-  recordExport(resource),
-  ...resource.histories.map((history) => historyExport(resource, history)),
-]);
-
-/** The exports of what a register measures. */
-export const exportsOf = (measured: Measured): readonly Export[] =>
-  EXPORTS.filter(({ name }) => measured.has(name));
 
 function recordExport(resource: Resource): Export {
   const { kind, plural, record } = resource;
@@ -54,6 +46,7 @@ function recordExport(resource: Resource): Export {
     history: undefined,
     key: ['id'],
     columns: record.fields.flatMap(columnsOf),
+    query: (columns) => recordsQuery(resource, columns),
   };
 }
 
@@ -69,6 +62,7 @@ function historyExport(resource: Resource, history: History): Export {
     document,
     history,
     key: [key.name, order.name],
+    query: (columns) => entriesQuery(resource.kind, history, columns),
     columns: [
       columnOf(key, 'id'),
       ...[columnOf(order), ...rest.flatMap(columnsOf)].map((column) => ({
@@ -128,3 +122,13 @@ function leaves(
 function nullWith(value: Value, nullMeans: string | undefined): Value {
   return { ...value, nullable: true, ...(nullMeans === undefined ? {} : { nullMeans }) };
 }
+
+/** All exports, in display order. */
+export const EXPORTS: readonly Export[] = RESOURCES.flatMap((resource) => [
+  recordExport(resource),
+  ...resource.histories.map((history) => historyExport(resource, history)),
+]);
+
+/** The exports of what a register measures. */
+export const exportsOf = (measured: Measured): readonly Export[] =>
+  EXPORTS.filter(({ name }) => measured.has(name));

@@ -1,7 +1,7 @@
 /**
  * The commit: a complete stage becomes the published tree. `seal` renames the stage, which is the point of
- * no return; `completeCommit` carries out what is left, also of a commit that was interrupted: each step
- * of it can be repeated, and needs no room but that of folders that grow.
+ * no return; `completeCommit` carries out what is left, also of a commit that was interrupted: as long as
+ * `commit/` is there, each step can be repeated, and needs no room but that of folders that grow.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';

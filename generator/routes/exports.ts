@@ -1,5 +1,5 @@
 /** The routes of the bulk downloads: formats, URLs, and the files that describe them. */
-import { RESOURCES, TABLES, documentsOf } from '../schema/schema.js';
+import { MEASURED_TABLES, RESOURCES, documentsOf } from '../schema/schema.js';
 import type { UnlistedRoute } from './route.js';
 import { PATHS } from './paths.js';
 
@@ -116,7 +116,7 @@ export const pathInFolder = (file: string): string => file.slice('downloads/'.le
 
 /** The exports, the files that hold more than a table, and those that describe them. */
 export const EXPORT_ROUTES: readonly UnlistedRoute[] = [
-  ...TABLES.filter(({ kind }) => kind !== null).flatMap(({ name }) =>
+  ...MEASURED_TABLES.flatMap(({ name }) =>
     EXPORT_FORMATS.map(({ format, type, words }): UnlistedRoute => ({
       name: exportRoute(name, format),
       path: `${PATHS.bulk}/${name}.${format}`,

@@ -1,14 +1,12 @@
 /** What a register measures. What it doesn't measure is published as null, or not at all. */
 import type { Document, Field, Resource } from './field.js';
-import { RESOURCES, TABLES, WITHHELD, tablesOf } from './schema.js';
+import { MEASURED_TABLES, RESOURCES, tablesOf } from './schema.js';
 
 /** The names of what a register may lack: kinds and histories by their tables, and columns. */
-export const MEASURABLE: readonly string[] = TABLES.filter((table) => table !== WITHHELD).flatMap(
-  ({ name, columns }) => [
-    name,
-    ...columns.flatMap((column) => (column.nullable ? [`${name}.${column.name}`] : [])),
-  ],
-);
+export const MEASURABLE: readonly string[] = MEASURED_TABLES.flatMap(({ name, columns }) => [
+  name,
+  ...columns.flatMap((column) => (column.nullable ? [`${name}.${column.name}`] : [])),
+]);
 
 /** The same names, and those of the histories of kinds among them. */
 export const withHistories = (names: readonly string[]): readonly string[] => [

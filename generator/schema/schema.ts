@@ -87,5 +87,8 @@ export const tablesOf = (resource: Resource): readonly Table[] => [
   ...resource.histories.map((history) => historyTable(resource, history)),
 ];
 
+/** The tables of records and histories. */
+export const MEASURED_TABLES: readonly Table[] = RESOURCES.flatMap(tablesOf);
+
 /** Every table of the contract (`data/schema.sql`). */
-export const TABLES: readonly Table[] = [...RESOURCES.flatMap(tablesOf), WITHHELD];
+export const TABLES: readonly Table[] = [...MEASURED_TABLES, WITHHELD];

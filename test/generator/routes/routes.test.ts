@@ -1,5 +1,6 @@
 /** The route table: each URL once, with files that stay in the tree. */
 import { expect, it } from 'vitest';
+import { LISTS, LISTS_REFERENCE } from '../../../generator/routes/lists.js';
 import { ROUTES, isMeasured, routeNamed, tableFor } from '../../../generator/routes/routes.js';
 import { redirectsIn } from '../../../generator/routes/redirects.js';
 import { Measured } from '../../../generator/schema/measured.js';
@@ -36,6 +37,11 @@ it('the route table has a route where each redirect leads', () => {
   expect(redirectsIn(withoutGroups)).toContainEqual(first);
   const paths = ROUTES.map(({ path }) => path);
   for (const { to } of redirects) expect(paths).toContain(to);
+});
+
+it('every list has its place on the page that documents them', () => {
+  const documented = new Set(LISTS_REFERENCE.flat());
+  expect(LISTS.filter(({ name }) => !documented.has(name))).toEqual([]);
 });
 
 /** A route as it is for a register that doesn't measure some things. */
