@@ -1,6 +1,6 @@
 /** What a snapshot is made from, as hashes: where they are those of the last one, nothing needs to be rendered. */
 import { createHash, hash } from 'node:crypto';
-import { closeSync, existsSync, openSync, readFileSync, readdirSync, realpathSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ASSETS_FOLDER } from '../base/assets.js';
@@ -70,11 +70,11 @@ export class RegisterBytes {
   readonly #file: string;
   readonly #descriptor: number | undefined;
 
-  /** Of a file that can't be opened, there is no hash: the connection says what is wrong with it. */
+  /** If the file can't be opened, there is no hash: the connection says what is wrong. A pipe would never open. */
   constructor(file: string) {
     this.#file = file;
     try {
-      this.#descriptor = openSync(file, 'r');
+      this.#descriptor = statSync(file).isFile() ? openSync(file, 'r') : undefined;
     } catch {
       this.#descriptor = undefined;
     }

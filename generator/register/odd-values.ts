@@ -9,7 +9,7 @@ import { warningOf, type Warning } from './findings.js';
 
 /** A table with fewer rows says little of what is usual. */
 const FEW_ROWS = 10;
-/** A value that is so many times the next largest one stands out. */
+/** A value stands out if it is this many times the next largest one. */
 const STANDS_OUT = 1000n;
 /** The share of letters in which a misspelled name may differ. */
 const SLIP = 1 / 3;

@@ -8,7 +8,7 @@ import { warningOf, type Warning } from './findings.js';
 
 /** A smaller share of records that don't fit their histories comes from failed readings. */
 const MANY = 0.1;
-/** Up to so many records with an impossible time are mistakes of the platform or of a clock. */
+/** This many records with an impossible time, at most, are mistakes of the platform or of a clock. */
 const FEW = 3;
 
 /** The rows of each table that is measured. */

@@ -17,7 +17,7 @@ const NAMED_RANGES = new Map([
 /** Of 10.0.0.0/8 and fc00::/7. Wider ranges are no network of proxies: two make the whole Internet. */
 const WIDEST_PREFIX = { ipv4: 8, ipv6: 7 } as const;
 
-/** For so many addresses, the matcher remembers whether they are inside. */
+/** The number of addresses of which the matcher remembers whether they are inside. */
 const REMEMBERED = 1_000;
 
 /**

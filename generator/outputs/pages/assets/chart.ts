@@ -9,9 +9,9 @@ const HEIGHT = 300;
 /** On phones. */
 const LOW_HEIGHT = 230;
 const NARROW = 560;
-/** Up to so many readings, each is marked. */
+/** The most readings of which each is marked. */
 const MARKED_READINGS = 160;
-/** Up to so many, the marks are large. */
+/** The most readings with large marks. */
 const FEW_MARKS = 60;
 
 interface Options {

@@ -6,7 +6,7 @@ import { highlight } from './highlight.js';
 import { ask, countDown, type Answer } from './request.js';
 import { isReading, listIn, objectIn } from './values.js';
 
-/** Of longer bodies so many lines are shown until more is asked for. */
+/** The lines of a longer body that are shown until the user asks for more. */
 const SHOWN_LINES = 120;
 
 const form = part('explorer').querySelector('form');

@@ -5,7 +5,7 @@ import { button, element, link, time } from './dom.js';
 import { fewReadings, readingsLine } from './line.js';
 import { unloaded } from './problem.js';
 
-/** The table has so many rows at most, the newest; the rest is in the history. */
+/** The most rows of the table, which has the newest readings; the history has all. */
 const MOST_ROWS = 200;
 const DAY_SECONDS = 86_400;
 
