@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import openapiTypescript, { type SchemaObject } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
-import { z } from 'zod';
+import * as z from 'zod';
 import { buildConfig } from '../generator/config/config.js';
 import { openapi } from '../generator/outputs/openapi/openapi.js';
 import { PROJECT_FOLDER } from '../generator/base/package.js';

@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { readFileSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { createApp } from './http/app.js';
 import { createHttpServer } from './http/server.js';

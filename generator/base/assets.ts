@@ -1,7 +1,7 @@
 /** The assets of the pages: fonts, styles and scripts, as `bundle.ts` made them. */
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PROJECT_FOLDER } from './package.js';
 
 interface Asset {

@@ -6,7 +6,7 @@ import { closeSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pid } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { EXIT, Failure, codeOf, messageOf } from './errors.js';
 import { follow, type Progress } from './progress.js';
 import { isSqliteError, openDatabase, reasonOf, type Database } from './sqlite/sqlite.js';

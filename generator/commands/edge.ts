@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { hostHeaders, hostNotFound, hostRedirects } from '../programs/edge/headers.js';
 import { nginxConfiguration } from '../programs/edge/nginx.js';
 import { readPublished } from '../programs/edge/published.js';

@@ -1,5 +1,5 @@
 /** Accent colours, which must stand out from the page. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The background of all pages: `--paper` in style.css. */
 export const PAPER = { light: '#fbfaf7', dark: '#12161a' } as const;

@@ -1,6 +1,6 @@
 /** Turns untrusted flags and operator.json into one frozen configuration, with all defaults. */
 import { dirname, isAbsolute, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { accentStyle, brandOf, type Brand } from './brand.js';
 import { Failure } from '../base/errors.js';
 import {

@@ -1,5 +1,5 @@
 /** Reads operator.json: what its keys may be, and where in the file its mistakes are. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { accentColour } from './accent.js';
 import { closest } from '../base/closest.js';
 import { Failure } from '../base/errors.js';

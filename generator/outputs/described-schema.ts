@@ -1,5 +1,5 @@
 /** The shape of a document that a schema checks as well: snapshot.json and /changes/index.json. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ObjectShape, Shape, ValueShape } from '../schema/shape.js';
 import { meaningOf, type MemberMeaning } from '../tree/values.js';
 

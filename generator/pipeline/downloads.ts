@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { z } from 'zod';
+import * as z from 'zod';
 import { hasSum, readJson } from '../base/files.js';
 import { deferRejection } from '../base/progress.js';
 import type { About } from '../exports/database-schema.js';

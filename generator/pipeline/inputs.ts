@@ -1,50 +1,37 @@
 /** What a snapshot is made from, as hashes: where they are those of the last one, nothing needs to be rendered. */
 import { createHash, hash } from 'node:crypto';
 import { closeSync, existsSync, openSync, readFileSync, readdirSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, relative } from 'node:path';
 import { ASSETS_FOLDER } from '../base/assets.js';
+import { PROJECT_FOLDER } from '../base/package.js';
 import { chunksIn, chunksOf } from '../base/files.js';
 import { sqliteVersion } from '../base/sqlite/sqlite.js';
 import type { BuildConfig } from '../config/config.js';
 import { contentOf } from '../config/site-files.js';
 import { TEMPLATES_FOLDER } from '../outputs/pages/render.js';
 
-/** The folder of the compiled generator. */
-const GENERATOR = dirname(dirname(fileURLToPath(import.meta.url)));
+/** The program and its threads (see bundle.ts). All that they import is in files that are named by their content. */
+const PROGRAMS = ['program.js', 'pipeline/worker.js'].map((file) =>
+  join(PROJECT_FOLDER, 'build/generator', file),
+);
 
 /**
- * SHA-256, in hex, over the generator's code and the versions of its dependencies. The package's
- * own version is not enough: different code may render the same rows differently.
+ * SHA-256, in hex, over the generator's code, that of its dependencies included. The package's own version is
+ * not enough: different code may render the same rows differently.
  */
 export function codeIdentity(): string {
   const digest = createHash('sha256');
-  for (const folder of [GENERATOR, TEMPLATES_FOLDER, ASSETS_FOLDER]) {
-    const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+  const read = [TEMPLATES_FOLDER, ASSETS_FOLDER].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
-      .toSorted();
-    for (const file of files) {
-      const content = readFileSync(file);
-      digest.update(`${file.slice(folder.length)}\n${content.length}\n`).update(content);
-    }
+      .toSorted(),
+  );
+  for (const file of [...PROGRAMS, ...read]) {
+    const content = readFileSync(file);
+    digest.update(`${relative(PROJECT_FOLDER, file)}\n${content.length}\n`).update(content);
   }
-  return digest.update(JSON.stringify([sqliteVersion(), ...packages(GENERATOR)])).digest('hex');
-}
-
-/** The package.json files in the nearest node_modules; a bundled package is part of the code. */
-function packages(folder: string): readonly string[] {
-  const installed = join(folder, 'node_modules');
-  const parent = dirname(folder);
-  if (!existsSync(installed)) return parent === folder ? [] : packages(parent);
-  return readdirSync(installed)
-    .flatMap((name) =>
-      name.startsWith('@') ? readdirSync(join(installed, name)).map((part) => join(name, part)) : [name],
-    )
-    .map((name) => join(installed, name, 'package.json'))
-    .filter((file) => existsSync(file))
-    .toSorted()
-    .map((file) => readFileSync(file, 'utf8'));
+  return digest.update(sqliteVersion()).digest('hex');
 }
 
 /**

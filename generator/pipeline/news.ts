@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { onOneLine } from '../base/errors.js';
 import { parseJson } from '../base/portable.js';
 import { amountOf, number } from '../base/progress.js';

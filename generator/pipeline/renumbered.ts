@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { reading, unlessFailure } from '../base/errors.js';
 import { readJson } from '../base/files.js';
 import type { Register } from '../register/database.js';

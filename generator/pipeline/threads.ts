@@ -8,15 +8,16 @@ import type { Context } from '../register/context.js';
 import { Register } from '../register/database.js';
 import type { Connection } from '../register/snapshot.js';
 
-/** The modules whose functions threads call, relative to this one. A thread loads those that it needs. */
-interface Modules {
-  './sections.js': typeof import('./sections.js');
-  './counts.js': typeof import('./counts.js');
-  '../register/check.js': typeof import('../register/check.js');
-  '../exports/write-table.js': typeof import('../exports/write-table.js');
-  '../exports/documents.js': typeof import('../exports/documents.js');
-  '../exports/database.js': typeof import('../exports/database.js');
-}
+/** The modules whose functions threads call. A thread loads those that it needs. */
+const MODULES = {
+  './sections.js': () => import('./sections.js'),
+  './counts.js': () => import('./counts.js'),
+  '../register/check.js': () => import('../register/check.js'),
+  '../exports/write-table.js': () => import('../exports/write-table.js'),
+  '../exports/documents.js': () => import('../exports/documents.js'),
+  '../exports/database.js': () => import('../exports/database.js'),
+};
+type Modules = { readonly [M in keyof typeof MODULES]: Awaited<ReturnType<(typeof MODULES)[M]>> };
 export type ModuleName = keyof Modules;
 
 /** The names of a module's functions that take a context and an input. */
@@ -55,7 +56,7 @@ const isFunction = <Output>(found: unknown): found is TaskFunction<Output> => ty
 
 /** Calls a function of a module. @throws Failure environment: the disk is full or fails */
 export async function perform<Output>(context: Context, { module, name, input }: Call): Promise<Output> {
-  const loaded: unknown = await import(module);
+  const loaded: unknown = await MODULES[module]();
   const task: unknown = Reflect.get(Object(loaded), name);
   if (!isFunction<Output>(task)) throw new TypeError(`${module} has no function ${name}`);
   try {

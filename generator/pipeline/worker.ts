@@ -1,7 +1,7 @@
 /** The entry point of a thread: opens a connection of its own, and calls functions in the order in which it is asked. */
 import { getPriority, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Failure } from '../base/errors.js';
 import { Register } from '../register/database.js';
 import { perform, type Call, type Reply } from './threads.js';

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { namesIn, readJson } from '../base/files.js';
 import { keyForm, type KeyRange } from '../routes/keys.js';
 import { halves } from '../routes/route.js';

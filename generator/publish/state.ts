@@ -3,7 +3,7 @@
  * damaged, or the lists are not those that it names, nothing is known, and every file is written again.
  */
 import { hash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { reading, unlessFailure } from '../base/errors.js';
 import { ifExists, readJson, readText, replaceFile } from '../base/files.js';
 import { COMPRESSED_FROM_BYTES } from '../tree/codings.js';

@@ -1,6 +1,6 @@
 /** /changes/index.json: the newest snapshots, and the bundles that lead from one to the next. */
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readJson } from '../base/files.js';
 import { PATHS } from '../routes/paths.js';
 import { count, described, publishedFile, sha256, time, treeId } from './values.js';

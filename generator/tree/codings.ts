@@ -7,7 +7,7 @@ import {
   gzipSync,
   inflateRawSync,
 } from 'node:zlib';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isCompressed, type SIBLING_SUFFIXES } from '../routes/route.js';
 import type { PublishedRoute } from './published-routes.js';
 

@@ -1,6 +1,6 @@
 /** Reads the snapshot.json of a tree, and says what identifies it. */
 import { hash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Failure } from '../base/errors.js';
 import { readText } from '../base/files.js';
 import { parseJson } from '../base/portable.js';

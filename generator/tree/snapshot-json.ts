@@ -3,7 +3,7 @@
  * configuration or a terminal without further checks, and the proxy takes it into service. The
  * proxy checks again that no file is outside of the tree, and that no value splits a header.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Failure } from '../base/errors.js';
 import { PATHS } from '../routes/paths.js';
 import { areRoutable, locatedRoute, routeSchema } from './snapshot-route.js';

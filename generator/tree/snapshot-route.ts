@@ -1,5 +1,5 @@
 /** The routes in a snapshot.json: where their files are, and what their responses have. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { BUCKETS, CACHE_CLASSES } from '../routes/route.js';
 import {
   LIST_MOST,

@@ -1,5 +1,5 @@
 /** What a snapshot.json says of its service: limits, headers, errors and the operator. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { CACHE_CLASSES, DOWNLOAD_TOKEN_BYTES } from '../routes/route.js';
 import { PATHS } from '../routes/paths.js';
 import { PATH_LENGTH, described, headers, servicePath, text } from './values.js';

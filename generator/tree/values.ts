@@ -2,7 +2,7 @@
  * The values of which a snapshot.json and what goes with it are made: texts, headers, times, hashes.
  * A schema also says what its members mean, so that the description of the API follows from it.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What a description says of a value; its type and bounds follow from the schema. */
 export interface MemberMeaning {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { has } from '../support/programs.js';

@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { download } from '../../clients/typescript/changes.js';
 import { RegisterClient } from '../../clients/typescript/client.js';
 import { openDatabase } from '../../generator/base/sqlite/sqlite.js';

@@ -5,7 +5,7 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { writeSample } from '../../data/sample.js';
 import { PROJECT } from '../support/folder.js';
 import { freePort, listenOn } from '../support/ports.js';

@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, write
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { OPERATOR } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { listenOn } from '../support/ports.js';

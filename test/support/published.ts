@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isOfTheBuild, isOfTheMonth, isSibling, pathsBelow } from './tree.js';
 
 /** Path -> SHA-256 of all published files, the compressed siblings too. */

@@ -1,7 +1,7 @@
 /** The private state of a tree, read and changed as with an editor. */
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { inState } from './tree.js';
 
 const file = z.object({ sum: z.string(), state: z.record(z.string(), z.unknown()) });

@@ -9,7 +9,7 @@
  * - It writes milliseconds, which no reading has: removed.
  */
 import { Feed } from 'feed';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PATHS } from '../../routes/paths.js';
 import { termsText } from '../licence.js';
 import type { FeedEntry, FeedDocument, FeedOperator } from './document.js';

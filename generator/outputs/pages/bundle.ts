@@ -1,5 +1,5 @@
 /**
- * Makes the assets of the pages, after the compiler: `node build/generator/outputs/pages/bundle.js`.
+ * Makes the assets of the pages.
  * Each script and style sheet is one minified file with all that it imports. What it imports only
  * when needed (`import()`), and fonts, are files of their own.
  */
@@ -7,7 +7,6 @@ import { hash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, extname, join, relative } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
 import { ASSETS_FOLDER, CLIENT_FILES, EMBED, FIXED, MANIFEST } from '../../base/assets.js';
 import { PROJECT_FOLDER } from '../../base/package.js';
@@ -157,7 +156,7 @@ function clientTexts(): Readonly<Record<(typeof CLIENT_FILES)[keyof typeof CLIEN
 }
 
 /** Writes them to where the generator reads them, along with those that have fixed names. */
-async function write(): Promise<void> {
+export async function writeAssets(): Promise<void> {
   const made = await bundled();
   rmSync(ASSETS_FOLDER, { recursive: true, force: true });
   mkdirSync(ASSETS_FOLDER, { recursive: true });
@@ -168,5 +167,3 @@ async function write(): Promise<void> {
   const paths = Object.fromEntries([...made].map(([route, { path }]) => [route, path]));
   writeFileSync(MANIFEST, `${JSON.stringify(paths, null, 2)}\n`);
 }
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await write();

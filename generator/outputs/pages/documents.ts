@@ -1,6 +1,6 @@
 /** The documents of the snapshot that the front page reads, whether rendered now or kept. */
 import { parseJson } from '../../base/portable.js';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Window } from '../../schema/members.js';
 import { moversRoute } from '../../routes/lists.js';
 import type { Reading } from './series.js';

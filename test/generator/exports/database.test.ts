@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { writeDatabase } from '../../../generator/exports/database.js';
 import { EXPORTS } from '../../../generator/exports/tables.js';

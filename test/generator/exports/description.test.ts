@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { writeSample } from '../../../data/sample.js';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { EXPORTS } from '../../../generator/exports/tables.js';

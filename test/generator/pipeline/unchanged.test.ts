@@ -12,7 +12,7 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Effects } from '../../../generator/pipeline/build.js';
 import { InlineThreads, type Threads } from '../../../generator/pipeline/threads.js';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';

@@ -12,7 +12,7 @@ import {
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { listedFiles, sumOfAll, writeList, type ListedRoute } from '../../../generator/publish/lists.js';
 import { pair, buildWith } from '../../support/site.js';
 import { changeState } from '../../support/state.js';

@@ -1,5 +1,5 @@
 /** What a hostile snapshot.json says: each place of an honest one in turn, with values that mean something to others. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What nothing but the inside of a quoted text may contain. */
 export const MARK = 'PWN';

@@ -1,7 +1,7 @@
 /** Builds from nothing, of nothing new, and of a little that is new, against what the machine can do at all. */
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 
 import { TABLES } from '../../../generator/schema/schema.js';
 import { measuredCopy, registerOf, run } from './registers.js';

@@ -6,7 +6,7 @@ import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseSnapshot, type ErrorCode, type RouteDeclaration as Route } from '../../../proxy/tree/schema.js';
 
 export interface Answer {

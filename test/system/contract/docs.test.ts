@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { EXIT } from '../../../generator/base/errors.js';
 import { OPTIONS } from '../../../proxy/settings.js';
 import { inProcess } from '../../support/in-process.js';

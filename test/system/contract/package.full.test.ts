@@ -62,7 +62,7 @@ function start(environment: Record<string, string>, ...options: readonly string[
 
 it('the package has programs that run by name through links, in the folder of the user', () => {
   // And no tests.
-  expect(readdirSync(join(root, 'build')).toSorted()).toEqual(['assets', 'data', 'generator', 'proxy']);
+  expect(readdirSync(join(root, 'build')).toSorted()).toEqual(['assets', 'chunks', 'generator', 'proxy']);
   const user = path('user');
   mkdirSync(join(user, 'data'), { recursive: true });
   const program = join(bin, 'register-api');

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { it, thorough } from '../../support/thorough.js';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Register } from '../../../generator/register/database.js';
 import { scansIn } from '../../../generator/register/explain.js';
 import { RESOURCES, recordTable, tablesOf } from '../../../generator/schema/schema.js';

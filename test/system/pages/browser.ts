@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import { has } from '../../support/programs.js';
 import { published } from '../../support/build.js';

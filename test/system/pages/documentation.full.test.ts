@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { Page } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { listenOn } from '../../support/ports.js';
 import { startProxy } from '../../support/proxy.js';
 import { matching } from '../../support/values.js';

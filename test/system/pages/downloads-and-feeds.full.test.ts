@@ -1,7 +1,7 @@
 /** Downloads and feeds in Debian's Chromium: copy buttons, tabs, sizes, and what is there without script. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { browsing, inChromium, sidewaysOf, type Opening } from './browser.js';
 import { publishSite, type Site } from '../../generator/outputs/pages/site.js';
 

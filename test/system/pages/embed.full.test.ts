@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { temporary } from '../../support/folder.js';
 import { ended, listening } from '../../support/ports.js';
 import type { RunningProxy } from '../../support/proxy.js';

@@ -1,7 +1,7 @@
 /** The front page in Debian's Chromium: what is on the first screen, and names of any length. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { temporary } from '../../support/folder.js';
 import type { RunningProxy } from '../../support/proxy.js';
 import { accessibilityOf, browsing, inChromium, serving, type Opening } from './browser.js';

@@ -1,5 +1,5 @@
 /** The pages of the documentation, their contents, and what their search finds. */
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   DOCUMENTATION,
   PARTS,

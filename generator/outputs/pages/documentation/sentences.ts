@@ -1,5 +1,5 @@
 /** A record of a group in sentences, each with the fields that it reads. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { OWNER_CASES, group } from '../../../schema/group.js';
 import { shapesOf } from '../../../schema/field.js';
 import { capitalized, type InWords } from '../../../schema/words.js';

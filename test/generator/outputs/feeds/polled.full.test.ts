@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
 import { changeRegister, writeRegister } from '../../../support/register.js';

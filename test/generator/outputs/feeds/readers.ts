@@ -1,7 +1,7 @@
 /** Programs that nobody here wrote, which read feeds. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PROJECT } from '../../../support/folder.js';
 import { has } from '../../../support/programs.js';
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { temporary } from '../../../support/folder.js';
 import { indexOf } from '../../../support/published.js';
 import { sites } from '../../../support/site.js';

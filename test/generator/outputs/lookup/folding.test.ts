@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { foldedName as foldedByClient } from '../../../../clients/typescript/client.js';
 import { foldedName } from '../../../../generator/base/portable.js';
 import { endsProxies, proxied } from '../../../clients/support.js';

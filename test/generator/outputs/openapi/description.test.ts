@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { writeSample } from '../../../../data/sample.js';
 import { ROUTES } from '../../../../generator/routes/routes.js';
 import { RESOURCES } from '../../../../generator/schema/schema.js';

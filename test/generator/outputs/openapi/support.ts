@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const reference = z.strictObject({ $ref: z.string().startsWith('#/components/') });
 const header = z.strictObject({

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { SHOWN_DAMAGE } from '../../../../generator/programs/verify/verify.js';
 import { publishedSample } from '../../../support/build.js';
 import { errorsOf, inputs } from '../../../support/cli.js';
