@@ -83,7 +83,9 @@ describe('the front page', () => {
     const figure = between(html, '<figure', '</figure>')[0] ?? '';
     expect(figure).toContain('<a href="/group/7"><bdi>Lantern Guild</bdi></a>');
     // From 20 October, 1420 members, to 20 November, 3100 members.
-    expect(words(figure)).toContain('3,100 members read 20 November 2026, 08:00 UTC · +1,680 in 30 days');
+    expect(words(figure)).toContain(
+      'The largest group Lantern Guild 3,100 members read 20 November 2026, 08:00 UTC · +1,680 in 30 days',
+    );
     // 33 days; the gap is from day 2 to day 31.
     expect(figure.match(/<rect /g)).toHaveLength(1);
     expect(figure).toContain('<rect class="gap" x="6.06%" width="87.88%"');
