@@ -165,6 +165,7 @@ describe('a count', () => {
       '2 Group 8 5 25 Nov 2026 no reading then no readings',
     ]);
     const start = words(readFileSync(join(out, 'developers.html'), 'utf8'));
+    expect(start).toContain('Group 7 has no name that was read.');
     expect(start).toContain('It was last measured on 25 November 2026, 09:42 UTC.');
     expect(start).toContain(
       'The newest reading of its members was on 24 November 2026, 08:00 UTC: 40,621 members.',
