@@ -1,10 +1,11 @@
-/** Folders that several threads make at the same moment. */
+/** Folders that several threads make at the same moment, and files of lines. */
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
+import { LineWriter, linesOf } from '../../../generator/base/files.js';
 import { temporary } from '../../support/folder.js';
 import { PROJECT } from '../../support/project.js';
 
@@ -35,4 +36,15 @@ it('two threads make the same folders, and neither fails', async () => {
   const workers = [1, 2].map(() => new Worker(CODE, { eval: true, workerData }));
   for (const failures of await Promise.all(workers.map((worker) => once(worker, 'message'))))
     expect(failures).toEqual([[]]);
+});
+
+it('long lines are written long before the last one, and read as they were, with letters on both sides of a chunk', () => {
+  const file = path('lines');
+  const lines = Array.from({ length: 5 }, (_, index) => `${index}${'é'.repeat(300_000)}`);
+  const writer = new LineWriter(file);
+  for (const line of lines) writer.write(line);
+  expect(statSync(file).size).toBeGreaterThan(1024 * 1024);
+  writer.end();
+  const read = [...linesOf(file)];
+  expect(read.map((line, index) => line === lines[index])).toEqual(lines.map(() => true));
 });
