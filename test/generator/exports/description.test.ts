@@ -261,6 +261,7 @@ it('README.txt names every file, with rows and bytes, and warns of spreadsheets'
   const readme = readFileSync(join(folder, 'README.txt'), 'utf8');
   for (const { path: name, rows, bytes } of tables())
     expect(readme).toMatch(new RegExp(`^ +${name} +${rows} +${bytes}$`, 'm'));
+  expect(readme).toContain('Every published record and its history is included.');
   expect(readme).toContain('= + - or @');
 });
 

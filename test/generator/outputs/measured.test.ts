@@ -79,10 +79,16 @@ describe('a register without a kind and without histories', () => {
     for (const file of ['downloads/README.txt', 'downloads/SHA256SUMS', 'downloads/datapackage.json'])
       expect(textOf(file)).not.toMatch(/items\.csv|group_names|usernames\.csv/);
     expect(namesIn(tree, /\/usernames\.json|user-usernames\b/)).toEqual(['snapshot.json']);
-    const firsts = ['Groups', 'users', 'games'].map((kind) => `${kind} measured for the first time`);
-    expect(json(tree, 'feeds/all.json')).toMatchObject({
-      description: containing(`${firsts[0]}, ${firsts[1]} and ${firsts[2]}: `),
-    });
+    const [first, ...others] = ['Groups', 'users', 'games'].map(
+      (kind) => `${kind} measured for the first time`,
+    );
+    const news = `${first}, ${others.join(' and ')}`;
+    expect(json(tree, 'feeds/all.json')).toMatchObject({ description: containing(`${news}: `) });
+    const routes: unknown = expect.arrayContaining([
+      expect.objectContaining({ name: 'feed-all', description: news }),
+    ]);
+    expect(json(tree, 'snapshot.json')).toMatchObject({ routes });
+    expect(textOf('feeds.html')).toContain(': new groups, new users, new games."');
   });
 
   it('has null for it in lists and documents, and no list of it', () => {
