@@ -89,6 +89,10 @@ describe('a register without a kind and without histories', () => {
     ]);
     expect(json(tree, 'snapshot.json')).toMatchObject({ routes });
     expect(textOf('feeds.html')).toContain(': new groups, new users, new games."');
+    expect(textOf('group.html')).toMatch(
+      /" content="[^"]* of one group on [^"]*: every reading with its time, /,
+    );
+    expect(textOf('user.html')).toMatch(/" content="[^"]* of one user on [^"]*, and when[.]"/);
   });
 
   it('has null for it in lists and documents, and no list of it', () => {

@@ -1,7 +1,7 @@
 /** A register that can't be read: the cause and what to do about it, in words of ours. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../generator/base/errors.js';
@@ -88,4 +88,14 @@ it.each([
   } finally {
     register.close();
   }
+});
+
+it('a damaged register is said to be damaged in WAL mode, too', () => {
+  const file = writeRegister(path('wal.sqlite'), '');
+  const database = openDatabase(file);
+  database.pragma('journal_mode = WAL');
+  database.close();
+  // The first page, behind the header of the file.
+  writeFileSync(file, readFileSync(file).fill(0xff, 100, 200));
+  expect(() => Register.open(file)).toThrow('is damaged or truncated');
 });

@@ -46,15 +46,14 @@ it('the published headers are ASCII, whatever the licence is called', () => {
   expect(values).toContain('%22%3E%C3%A9>; rel=');
 });
 
+/** The paths of what a CDN purges by this tag, whichever header it reads. */
+const taggedBy = (tag: string): string[] =>
+  ROUTES.filter((route) => Object.values(routeHeaders(route)).every((each) => each === tag))
+    .map(({ path }) => path)
+    .toSorted();
+
 it('a CDN purges what is of records by their kind', () => {
-  const tagged = (kind: string) =>
-    ROUTES.filter((route) => Object.values(routeHeaders(route)).every((tag) => tag === kind));
-  const paths = ['group', 'user', 'game', 'item'].map((kind) =>
-    tagged(kind)
-      .map(({ path }) => path)
-      .toSorted(),
-  );
-  expect(paths).toEqual([
+  expect(['group', 'user', 'game', 'item'].map(taggedBy)).toEqual([
     ['/api/v1/group/platform/{platform_id}', '/api/v1/group/{id}', '/group/{id}/history.json'],
     ['/api/v1/user/platform/{platform_id}', '/api/v1/user/{id}', '/user/{id}/usernames.json'],
     ['/api/v1/game/platform/{platform_id}', '/api/v1/game/{id}'],
