@@ -169,7 +169,6 @@ export async function build(
   const tree = new Tree(config.out, config.state);
   const isRepair = damaged !== undefined;
   // Lock, and complete what an interrupted build left.
-  tree.requireNoLinks();
   tree.prepare(isRepair);
   const lock = Lock.take(tree.lock);
   try {
@@ -207,7 +206,6 @@ export async function build(
  */
 export async function dryRun(config: BuildConfig, effects: Effects): Promise<Difference | Refused> {
   const tree = new Tree(config.out, config.state);
-  tree.requireNoLinks();
   tree.prepare();
   const lock = Lock.take(tree.lock);
   try {

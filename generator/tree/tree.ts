@@ -71,10 +71,11 @@ export class Tree {
   /**
    * Creates the output folder and the state, if missing.
    * @param isRepair whether snapshot.json may be damaged
-   * @throws Failure environment: one is not ours, not writable, or on another file system
+   * @throws Failure environment: one has a link, is not ours, not writable, or on another file system
    */
   prepare(isRepair = false): void {
     const { out } = this;
+    this.requireNoLinks();
     this.#isNew = !existsSync(out);
     try {
       makeFolder(out);
@@ -129,7 +130,6 @@ export class Tree {
     }
     this.#isStateNew = !existsSync(state);
     makeFolder(state);
-    this.requireNoLinks();
     // The state names what is withheld, and the files that had it.
     makePrivate(state);
     const other = this.#otherTree();

@@ -138,7 +138,7 @@ export class RedisBuckets implements SharedBuckets {
       const asked = this.#redis.gcra(key, emission, quota.burst * quota.emissionIntervalMs);
       const reply = parseReply(await Promise.race([asked, late]));
       // A reply to a question that was asked before another request failed says nothing of the time since.
-      if (this.#isUp !== false || askedMs > this.#failedMs) this.#use();
+      if (askedMs > this.#failedMs) this.#use();
       return reply;
     } catch (error) {
       this.#skip(error);

@@ -32,7 +32,6 @@ export const platformIdsShape = (kind: Kind): ObjectShape =>
 /** The shards of a kind's ids on the platform, by ascending key. @param digits the length of the prefixes */
 export function* platformIds(register: Register, kind: Kind, digits: number): Generator<Output> {
   const { plural } = resourceOf(kind);
-  if (!register.measured.has(`${plural}.${COLUMN.name}`)) return;
   const column = name(COLUMN.name);
   const rows = register.rows<PlatformIdRow>(
     `SELECT hash_prefix(${column}, ${digits}) AS prefix, ${column}, id FROM ${name(plural)}` +

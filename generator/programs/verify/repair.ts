@@ -32,6 +32,7 @@ export async function repair(
   deletesUntracked: boolean,
 ): Promise<{ readonly found: VerifyReport; readonly left: number; readonly snapshot: number }> {
   makeFolder(tree.out);
+  tree.requireNoLinks();
   tree.prepareState();
   const interrupted = existsSync(tree.commit) ? 1 : 0;
   await locked(tree, () => completeCommit(tree, progress, warn));

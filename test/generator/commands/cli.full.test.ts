@@ -213,6 +213,7 @@ it.each<[string, readonly string[], string]>([
   ['that a value is missing', ['build', '--out'], '--out'],
   ['how it is used', [], 'Usage: register-api'],
   ['that -1 is no number of records', ['sample', '--records', '-1'], '--records'],
+  ['how many records there can be', ['sample', '--records', '100000001'], 'number from 0 to 100000000'],
   [
     'what an argument may be meant for',
     ['verify', 'public'],

@@ -64,6 +64,11 @@ it('a build of a register without measurements says so, and makes the folders th
   expect(security).toContain('\nExpires: 2027-12-01T00:00:00Z\n');
 });
 
+it('sample says how much it wrote', async () => {
+  const { stdout } = await inProcess('sample', '--records', '0', '--out', path('sample.sqlite'));
+  expect(stdout).toMatch(/^Wrote 0 fictional records \(0 rows, \d+[.]\d kB\) to /);
+});
+
 const status = (out: string, ...more: string[]) => inProcess('status', '--out', out, ...more);
 
 it('status says what is published, in one line or as JSON', async () => {

@@ -157,7 +157,7 @@ describe('a folder of the operator’s files is refused with exit 2', () => {
 
   it.each([
     ['index.html.gz', '/ '],
-    ['404.html', '/404'],
+    ['404.html', '/404 (What a browser gets instead of the problem document of a 404)'],
     ['snapshot.json', '/snapshot.json'],
     ['api/v1/group/7', '/api/v1/group/{id}'],
     ['api/v1/group/x.json', '/api/v1/group/{id}'],

@@ -235,6 +235,22 @@ it('the downloads page links each file once, with its exact size, the rows of ea
   expect(shown.split('\n')).toEqual(files);
 });
 
+it('the downloads page has the types of each column in JSON and SQL', () => {
+  const shown = [...html().matchAll(/<tr><th scope="row"><code>([^/]*)<\/code><\/th><td>(\w+) · (\w+)/g)].map(
+    ([, name = '', json, sql]) => `${textOf(name)} ${json} ${sql}`,
+  );
+  const types = {
+    integer: 'integer INTEGER',
+    boolean: 'boolean INTEGER',
+    datetime: 'string TEXT',
+    string: 'string TEXT',
+  };
+  const expected = csvTables().flatMap(({ schema }) =>
+    schema.fields.map(({ name, type }) => `${name} ${types[type]}`),
+  );
+  expect(shown).toEqual(expected);
+});
+
 it('SHA256SUMS passes sha256sum -c, for every file beside it', () => {
   const options = { cwd: folder, encoding: 'utf8' } as const;
   const { status, stdout } = spawnSync('sha256sum', ['--strict', '-c', 'SHA256SUMS'], options);

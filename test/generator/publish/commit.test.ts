@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { flush } from '../../../generator/publish/commit.js';
+import { deleteFolder } from '../../../generator/publish/moves.js';
+import { writeFiles } from '../../support/operator.js';
 import { changeRegister } from '../../support/register.js';
 import { pair, buildWith, failureOf } from '../../support/site.js';
 import { always, some } from '../../support/thorough.js';
@@ -65,6 +67,13 @@ describe('flush', () => {
     expect(differing(stateOf(out), before)).toEqual([]);
     await expectAtRest(out);
   });
+});
+
+it('a stage is deleted with all that is in it, or as far as there is time', () => {
+  const stage = path('stage');
+  writeFiles(stage, { 'a/b/c': '', 'a/d': '', 'e/f': '', g: '' });
+  expect([deleteFolder(stage, 0), existsSync(stage)]).toEqual([false, true]);
+  expect([deleteFolder(stage), existsSync(stage)]).toEqual([true, false]);
 });
 
 it('a power failure keeps the whole stage once the commit has begun, and all moves once it is over', async () => {

@@ -40,6 +40,7 @@ always.each(some(PLACES, 3))('a link at %s stops every command, which names it',
   const before = [wholeOf(out), wholeOf(inState(out))];
   for (const command of [
     ['build', ...inputs(register, out)],
+    ['build', '--dry-run', ...inputs(register, out)],
     ['verify', '--out', out],
     ['verify', '--repair', ...inputs(register, out)],
   ]) {

@@ -1,7 +1,7 @@
 /** The headers and errors of snapshot.json are those of the decisions, and each route has the class and limit it should. */
 import { expect, it } from 'vitest';
 import { buildConfig } from '../../../generator/config/config.js';
-import { publishedHeaders } from '../../../generator/routes/headers.js';
+import { publishedHeaders, routeHeaders } from '../../../generator/routes/headers.js';
 import { policyText } from '../../../generator/outputs/openapi/headers.js';
 import { PROBLEMS } from '../../../generator/outputs/openapi/problems.js';
 import { ROUTES, routeNamed } from '../../../generator/routes/routes.js';
@@ -44,6 +44,22 @@ it('the published headers are ASCII, whatever the licence is called', () => {
   const values = JSON.stringify(publishedHeaders('https://liçence.example/">é'));
   expect(values).toMatch(/^[ -~]+$/);
   expect(values).toContain('%22%3E%C3%A9>; rel=');
+});
+
+it('a CDN purges what is of records by their kind', () => {
+  const tagged = (kind: string) =>
+    ROUTES.filter((route) => Object.values(routeHeaders(route)).every((tag) => tag === kind));
+  const paths = ['group', 'user', 'game', 'item'].map((kind) =>
+    tagged(kind)
+      .map(({ path }) => path)
+      .toSorted(),
+  );
+  expect(paths).toEqual([
+    ['/api/v1/group/platform/{platform_id}', '/api/v1/group/{id}', '/group/{id}/history.json'],
+    ['/api/v1/user/platform/{platform_id}', '/api/v1/user/{id}', '/user/{id}/usernames.json'],
+    ['/api/v1/game/platform/{platform_id}', '/api/v1/game/{id}'],
+    ['/api/v1/item/platform/{platform_id}', '/api/v1/item/{id}'],
+  ]);
 });
 
 /** Routes of each class and limit. */

@@ -1,4 +1,5 @@
 import { assert as check, constantFrom, integer, nat, oneof, property, string, tuple } from 'fast-check';
+import { renameSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +10,7 @@ import { sha256 } from '../../support/published.js';
 import {
   ask,
   listening,
+  opened,
   openFiles,
   problemOf,
   publish,
@@ -124,6 +126,21 @@ describe('Range on a file that is streamed', () => {
     const weak = { Range: 'bytes=100000-', 'If-Range': String(next.headers.etag) };
     expect((await ask(CSV, { headers: weak })).status).toBe(200);
   });
+});
+
+it('a download that is replaced after its headers were made is that of another response, and none stays open', async () => {
+  const { ask, root } = await serving({ 'downloads/groups.csv': LARGE }, { tokens: UNLIMITED });
+  const next = join(root, 'downloads/next.csv');
+  await publish(root, 'downloads/next.csv', `${LARGE}8,y\r\n`);
+  let openings = 0;
+  // It is opened for the headers, and again for the content.
+  opened(root, (path) => {
+    openings += 1;
+    if (openings === 2) renameSync(next, join(root, path));
+  });
+  expect((await ask(CSV)).text === `${LARGE}8,y\r\n`).toBe(true);
+  await expect.poll(() => openFiles(root)).toEqual([]);
+  expect(openings).toBe(4);
 });
 
 it('a download that a commit is replacing is served as it is by now, to this client and to others', async () => {

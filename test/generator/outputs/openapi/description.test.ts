@@ -107,6 +107,25 @@ describe('the description', () => {
   });
 });
 
+it('a response leads on by the ids that it has, and to one operation each', () => {
+  const links = Object.keys(description.paths).flatMap((at) =>
+    Object.entries(responseOf(description, at, 200).links ?? {}).map(
+      ([name, { operationId, parameters }]) =>
+        `${at} ${name}: ${operationId} ${JSON.stringify(parameters).replace('$response.body#', '')}`,
+    ),
+  );
+  expect(links).toEqual([
+    '/api/v1/group/{id} history: getGroupHistory {"id":"/id"}',
+    '/api/v1/group/{id} owner: getUser {"id":"/owner/id"}',
+    '/api/v1/user/{id} usernames: getUsernameHistory {"id":"/id"}',
+    '/group/{id}/history.json group: getGroup {"id":"/id"}',
+    '/user/{id}/usernames.json user: getUser {"id":"/id"}',
+    '/api/v1/group/platform/{platform_id} history: getGroupHistory {"id":"/id"}',
+    '/api/v1/group/platform/{platform_id} owner: getUser {"id":"/owner/id"}',
+    '/api/v1/user/platform/{platform_id} usernames: getUsernameHistory {"id":"/id"}',
+  ]);
+});
+
 it('parts are described for bundles alone, with what asks for them', () => {
   const described = Object.entries(description.paths).flatMap(([at, { get }]) => {
     const references = get.parameters.map((parameter) => JSON.stringify(parameter));

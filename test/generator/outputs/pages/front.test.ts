@@ -83,7 +83,9 @@ describe('the front page', () => {
     const figure = between(html, '<figure', '</figure>')[0] ?? '';
     expect(figure).toContain('<a href="/group/7"><bdi>Lantern Guild</bdi></a>');
     // From 20 October, 1420 members, to 20 November, 3100 members.
-    expect(words(figure)).toContain('3,100 members read 20 November 2026, 08:00 UTC · +1,680 in 30 days');
+    expect(words(figure)).toContain(
+      'The largest group Lantern Guild 3,100 members read 20 November 2026, 08:00 UTC · +1,680 in 30 days',
+    );
     // 33 days; the gap is from day 2 to day 31.
     expect(figure.match(/<rect /g)).toHaveLength(1);
     expect(figure).toContain('<rect class="gap" x="6.06%" width="87.88%"');
@@ -163,6 +165,7 @@ describe('a count', () => {
       '2 Group 8 5 25 Nov 2026 no reading then no readings',
     ]);
     const start = words(readFileSync(join(out, 'developers.html'), 'utf8'));
+    expect(start).toContain('Group 7 has no name that was read.');
     expect(start).toContain('It was last measured on 25 November 2026, 09:42 UTC.');
     expect(start).toContain(
       'The newest reading of its members was on 24 November 2026, 08:00 UTC: 40,621 members.',

@@ -1,6 +1,7 @@
 /** The words of an operator in sentences, and the terms by the licence. */
 import { describe, expect, it } from 'vitest';
 import { asksForCredit } from '../../../../generator/outputs/licence.js';
+import { interval, span } from '../../../../generator/outputs/pages/words.js';
 import { withArticle, wordsIn } from '../../../../generator/schema/words.js';
 
 describe('the words of an operator', () => {
@@ -42,6 +43,18 @@ describe('the words of an operator', () => {
       expect(withArticle(words.replace(/^an? /, ''))).toBe(words);
     },
   );
+});
+
+it.each([
+  [1, '1 second'],
+  [90, '90 seconds'],
+  [5400, '90 minutes'],
+  [3600, '1 hour'],
+  [172_800, '2 days'],
+])('%i s are said in the largest unit that is exact: %s', (seconds, words) => {
+  expect(span(seconds)).toBe(words);
+  // As in `one more every second`.
+  expect(interval(seconds)).toBe(words.replace('1 ', ''));
 });
 
 it.each([

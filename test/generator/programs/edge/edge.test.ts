@@ -106,8 +106,9 @@ describe('edge', () => {
     const first = await edge('nginx', '--out', out, '--write', file);
     expect(first).toMatchObject({ code: 0, stdout: `Wrote "${file}" for the routes of snapshot 1\n` });
     expect(first.stderr).toContain('note: limit "download": one request is back after 62.5 s');
-    // A bundle counts as a whole download.
+    // A bundle counts as a whole download, a small file as the least part of one.
     expect(readFileSync(file, 'utf8')).toMatch(/ndjson[^}]* limit_req zone=download burst=11 nodelay;/);
+    expect(readFileSync(file, 'utf8')).toMatch(/groups[.]csv[^}]* limit_req zone=download_100 burst=1199 /);
     const { mtimeMs } = statSync(file);
     const second = await edge('nginx', '--out', out, '--write', file, '--json');
     expect(JSON.parse(second.stdout)).toMatchObject({ snapshot: 1, files: [{ file, changed: false }] });

@@ -58,10 +58,11 @@ const item = (id: number): string => `api/v1/item/${id}.json`;
 function damageDocuments(out: string): void {
   const at = (file: string): string => join(out, file);
   rmSync(at(group(1)));
-  // Altered in one byte; can't be read; an empty folder in the place of a file.
+  // Altered in one byte; a link to the same bytes elsewhere; an empty folder in the place of a file.
   replaceIn(at(group(2)), 'group 2', 'group 9');
-  for (const id of [3, 4]) rmSync(at(group(id)));
-  symlinkSync(at(group(3)), at(group(3)));
+  renameSync(at(group(3)), `${out}-group`);
+  symlinkSync(`${out}-group`, at(group(3)));
+  rmSync(at(group(4)));
   mkdirSync(at(group(4)));
   // Siblings: missing, with bytes after their content, and of a document that is too small for one.
   rmSync(at(`${item(8)}.gz`));
