@@ -453,7 +453,7 @@ async function render(
 
   // The check of all records, before any is rendered.
   const report = await check(register, progress, config.skipInvalid, (step, onStart) =>
-    threads.run('../register/check.js', 'takeStep', step, { onStart }),
+    threads.run('takeStep', step, { onStart }),
   );
   if (!isPublishable(report, config.skipInvalid)) return { refused: report };
   await progress.blocking(() => markWithheld(register), 'marking what is withheld, to leave it out');
@@ -462,7 +462,7 @@ async function render(
     'looking for ids of the platform that differ by case',
   );
   const excluded = report.total > 0 ? invalidRecords(register) : {};
-  await threads.all('./sections.js', 'exclude', register.exclusions());
+  await threads.all('exclude', register.exclusions());
 
   // Whether the downloads are kept: then no lines for them are staged.
   const withheld = withheldOf(register.exclusions());
@@ -483,7 +483,6 @@ async function render(
       const tables = section.split === undefined ? [] : tablesOf(resourceOf(section.split));
       const task = explained(what, tables, (onStart) =>
         threads.run(
-          './sections.js',
           'renderSection',
           { section: section.name, range, spec, operator: config.operator, ...inputs },
           { onStart },
@@ -571,8 +570,7 @@ function stageOutputs(spec: StageSpec, outputs: Iterable<FileOutput>): readonly 
 async function countAll(threads: Threads): Promise<Counts> {
   const counting = RESOURCES.flatMap((resource) =>
     tablesOf(resource).map(
-      async (table) =>
-        [table.name, await threads.run('./counts.js', 'countTable', { kind: resource.kind, table })] as const,
+      async (table) => [table.name, await threads.run('countTable', { kind: resource.kind, table })] as const,
     ),
   );
   return Object.fromEntries(await Promise.all(counting));

@@ -180,12 +180,7 @@ export class DownloadTasks {
     );
     for (const { name: table, files } of tables)
       this.#start(state, files, () =>
-        threads.run(
-          '../exports/write-table.js',
-          'writeTable',
-          { table, folder: this.#folder },
-          { onProgress },
-        ),
+        threads.run('writeTable', { table, folder: this.#folder }, { onProgress }),
       );
     for (const { route, file } of documents) this.#startDocuments(file, [route], state);
   }
@@ -206,7 +201,7 @@ export class DownloadTasks {
   ): void {
     const input = { parts, file: join(this.#folder, file) };
     this.#start(state, [['joined', file]], async () => ({
-      joined: await this.#work.threads.run('../exports/documents.js', 'joinLines', input, options),
+      joined: await this.#work.threads.run('joinLines', input, options),
     }));
   }
 
@@ -244,7 +239,7 @@ export class DownloadTasks {
     this.#start(state, databases, async () => {
       await Promise.all(tables);
       const input = { about, folder: this.#folder };
-      return threads.run('../exports/database.js', 'writeDatabase', input, { onProgress });
+      return threads.run('writeDatabase', input, { onProgress });
     });
     this.#startJoining(state, LIST_OF_DOCUMENTS.file, [...listPaths(stagePaths(spec.stage).lists, routes)]);
   }
