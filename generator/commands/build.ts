@@ -5,7 +5,7 @@ import { buildConfig } from '../config/config.js';
 import { EXIT } from '../base/errors.js';
 import { amountOf, number } from '../base/progress.js';
 import { placeOf } from '../register/findings.js';
-import { BULK_FILES, EXPORT_FORMATS } from '../routes/exports.js';
+import { DOWNLOADS } from '../routes/exports.js';
 import { RESOURCES, TABLES } from '../schema/schema.js';
 import { printDifference } from './diff.js';
 import { ACCEPTING, RENDERING, renderingFlags, waitOption, type TreeFlags, type Program } from './options.js';
@@ -63,8 +63,6 @@ export function addBuild(program: Program, terminal: Terminal): void {
     });
 }
 
-const BULK_NAMES: ReadonlySet<string> = new Set(BULK_FILES.map(({ name }) => name));
-
 const hasChanges = ({ changes }: Published): boolean => touchedIn(changes) > 0;
 
 /** How many tables and columns that are not measured are named. */
@@ -93,7 +91,7 @@ function publishedLines(out: string, result: Published, cost: RunCost): string[]
 
 /** How many files some downloads have: a table has one for each format. */
 const countFiles = (names: readonly string[]): number =>
-  names.reduce((sum, each) => sum + (BULK_NAMES.has(each) ? 1 : EXPORT_FORMATS.length), 0);
+  DOWNLOADS.filter(({ name }) => names.includes(name)).length;
 
 /** How many files of the downloads were written. */
 function downloadsText({ exports, downloads: { asOf, kept } }: Published): string {

@@ -467,7 +467,7 @@ async function render(
   // Whether the downloads are kept: then no lines for them are staged.
   const withheld = withheldOf(register.exclusions());
   const isTakedown = withholdsMore(known.state?.withheld, withheld);
-  const published = readDownloads(fullSpec, known);
+  const published = readDownloads(fullSpec, known.lists);
   const isKept = config.keepDownloads && published !== undefined && !isTakedown;
   const spec = isKept ? { ...fullSpec, downloaded: {} } : fullSpec;
 
@@ -766,7 +766,7 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
     excluded,
     absent: register.absent,
     warnings,
-    ...summaryOf(ended.downloads),
+    ...summaryOf(ended.downloads.asOf, ended.downloads.files),
     files,
     bytes,
     changes,
