@@ -89,19 +89,17 @@ export function seal(tree: Tree): void {
 }
 
 /**
- * Completes a commit, if there is one.
- * @returns the snapshot that it published; undefined if there was none, or one of another tree or time, which
- * is deleted: then it is not known what is published
+ * Completes a commit, if there is one. One of another tree or time is deleted: then it is not known what is published.
  * @throws Failure environment: the disk is full or fails; the next build goes on
  */
 export async function completeCommit(
   tree: Tree,
   progress: Progress,
   warn: (line: string) => void,
-): Promise<SnapshotId | undefined> {
+): Promise<void> {
   if (!existsSync(stagePaths(tree.commit).commit)) {
     rmSync(tree.commit, { recursive: true, force: true });
-    return undefined;
+    return;
   }
   const { data: commit } = commitSchema.safeParse(readJson(stagePaths(tree.commit).commit));
   if (commit === undefined || !isOfTree(tree, commit)) {
@@ -111,7 +109,7 @@ export async function completeCommit(
     );
     rmSync(tree.lists, { recursive: true, force: true });
     rmSync(tree.commit, { recursive: true, force: true });
-    return undefined;
+    return;
   }
   try {
     makeFolder(tree.out);
@@ -123,7 +121,6 @@ export async function completeCommit(
       if (pause !== undefined) isStopped = await isStop(pause);
     }
     progress.finish();
-    return commit.after;
   } catch (error) {
     const failure = asFailure(error, `output folder "${tree.out}"`);
     if (!(failure instanceof Failure)) throw error;

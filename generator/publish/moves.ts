@@ -1,6 +1,5 @@
 /** Moves and deletes trees of files, and folders that they leave empty. */
 import {
-  existsSync,
   lstatSync,
   mkdirSync,
   opendirSync,
@@ -82,31 +81,15 @@ function* moveInto(from: string, to: string): Generator<void, void, undefined> {
   }
 }
 
-/** Renames a file. A folder in its place is deleted; a missing parent folder is created. */
+/** Renames a file, into a folder that is there. A folder in its place is deleted. */
 export function moveFile(source: string, target: string): void {
   try {
     renameSync(source, target);
   } catch (error) {
-    const code = codeOf(error);
-    if (isMismatch(error) && typeAt(target) === 'folder') rmSync(target, { recursive: true, force: true });
-    else if (['ENOENT', 'ENOTDIR'].includes(code ?? '') && existsSync(source)) restoreFolder(dirname(target));
-    else throw error;
+    if (!isMismatch(error) || typeAt(target) !== 'folder') throw error;
+    rmSync(target, { recursive: true, force: true });
     renameSync(source, target);
   }
-}
-
-/** Creates a folder. A file in its place, or in a parent's place, is deleted. */
-function restoreFolder(folder: string): void {
-  try {
-    mkdirSync(folder);
-    return;
-  } catch (error) {
-    const code = codeOf(error);
-    if (code === 'EEXIST') unlinkSync(folder);
-    else if (code === 'ENOENT' || code === 'ENOTDIR') restoreFolder(dirname(folder));
-    else throw error;
-  }
-  mkdirSync(folder);
 }
 
 /**
