@@ -22,7 +22,7 @@ import {
   warningLines,
   type RunCost,
 } from './report.js';
-import { onTree, type Terminal } from './terminal.js';
+import { effectsOf, onTree, type Terminal } from './terminal.js';
 
 export function addBuild(program: Program, terminal: Terminal): void {
   const { say, warn, cost, exitWith } = terminal;
@@ -44,7 +44,7 @@ export function addBuild(program: Program, terminal: Terminal): void {
       if (flags.dryRun === true) return printDifference(terminal, flags, command);
       const { json, quiet } = flags;
       const config = buildConfig(renderingFlags(command));
-      const effects = terminal.effects(quiet);
+      const effects = effectsOf(terminal, quiet);
       const result = await onTree(terminal, flags, () => build(config, effects));
       for (const line of findingLines(result.report)) warn(line);
       // For scripts, a build that changed nothing published nothing.

@@ -7,7 +7,7 @@ import { Failure } from '../base/errors.js';
 import { amountOf, number } from '../base/progress.js';
 import { RENDERING, renderingFlags, waitOption, type TreeFlags, type Program } from './options.js';
 import { countsText, findingLines, warningLines } from './report.js';
-import { onTree, print, withoutQuiet, type Terminal } from './terminal.js';
+import { effectsOf, onTree, print, withoutQuiet, type Terminal } from './terminal.js';
 
 export function addDiff(program: Program, terminal: Terminal): void {
   program
@@ -25,7 +25,7 @@ type Flags = TreeFlags & { readonly details?: true };
 /** What `diff` and `build --dry-run` do. */
 export async function printDifference(terminal: Terminal, flags: Flags, command: Program): Promise<void> {
   const config = buildConfig(renderingFlags(command));
-  const difference = await onTree(terminal, flags, () => dryRun(config, terminal.effects(flags.quiet)));
+  const difference = await onTree(terminal, flags, () => dryRun(config, effectsOf(terminal, flags.quiet)));
   for (const line of findingLines(difference.report)) terminal.warn(line);
   if ('published' in difference)
     throw Failure.invalid(
@@ -74,58 +74,34 @@ const SHOWN_ENTRIES = 3;
 function fieldLines(change: FieldChange): readonly string[] {
   const { field } = change;
   if ('from' in change) {
-    const both = [jsonOf(change.from), jsonOf(change.to)] as const;
-    const start = differenceAt(...both);
-    const [from, to] = differing(both, (text, most) => part(text, start, most));
-    return [`    ${field}: ${from} -> ${to}`];
+    const [from, to] = [jsonOf(change.from), jsonOf(change.to)];
+    const start = differenceAt(from, to);
+    return [`    ${field}: ${part(from, start, VALUE_CHARACTERS)} -> ${part(to, start, VALUE_CHARACTERS)}`];
   }
-  const [removed, added] = [change.removed.slice(0, SHOWN_ENTRIES), change.added.slice(0, SHOWN_ENTRIES)];
-  const shown = differing([...removed, ...added].map(jsonOf), (text, most) => part(text, 0, most));
-  const lines = (sign: string, entries: readonly string[], all: number): readonly string[] => [
-    ...entries.map((entry) => `    ${field}: ${sign} ${entry}`),
-    ...(all > entries.length ? [`    ${field}: ${sign} ${number(all - entries.length)} more`] : []),
+  const lines = (sign: string, entries: readonly unknown[]): readonly string[] => [
+    ...entries
+      .slice(0, SHOWN_ENTRIES)
+      .map((entry) => `    ${field}: ${sign} ${part(jsonOf(entry), 0, ENTRY_CHARACTERS)}`),
+    ...(entries.length > SHOWN_ENTRIES
+      ? [`    ${field}: ${sign} ${number(entries.length - SHOWN_ENTRIES)} more`]
+      : []),
   ];
-  return [
-    ...lines('-', shown.slice(0, removed.length), change.removed.length),
-    ...lines('+', shown.slice(removed.length), change.added.length),
-  ];
+  return [...lines('-', change.removed), ...lines('+', change.added)];
 }
 
-const BRIEF_CHARACTERS = 80;
+/** How much is shown of a value, and of an entry of a list. */
+const VALUE_CHARACTERS = 80;
+const ENTRY_CHARACTERS = 200;
 
 /** How much of what two values have in common is shown before the difference. */
 const CONTEXT_CHARACTERS = 20;
 
-const jsonOf = (value: unknown): string => JSON.stringify(value) ?? 'nothing';
-
-/**
- * Parts of texts, long enough that no two of them look equal. If two do at any length, characters that may look
- * like others are escaped.
- */
-function differing(
-  texts: readonly string[],
-  partOf: (text: string, most: number) => string,
-): readonly string[] {
-  const areDifferent = (shown: readonly string[]): boolean =>
-    new Set(shown.map(looksOf)).size === new Set(texts).size;
-  const longest = Math.max(...texts.map((text) => text.length));
-  for (let most = BRIEF_CHARACTERS; ; most *= 2) {
-    const shown = texts.map((text) => partOf(text, most));
-    if (areDifferent(shown)) return shown;
-    const escaped = shown.map(escapedIn);
-    if (areDifferent(escaped) || most > longest) return escaped;
-  }
-}
-
-/** What people see of a text: some characters are invisible, or look like others. */
-const looksOf = (text: string): string =>
-  text
-    .normalize('NFKC')
-    .replaceAll(/\p{Z}/gu, ' ')
-    .replaceAll(/[\p{C}\p{Default_Ignorable_Code_Point}]/gu, '');
-
-const escapedIn = (text: string): string =>
-  text.replaceAll(/[^\u0020-\u007e…]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+/** The JSON of a value, in which characters are escaped that nobody sees, or that control a terminal. */
+const jsonOf = (value: unknown): string =>
+  (JSON.stringify(value) ?? 'nothing').replaceAll(
+    /[^\P{C}]|[^\P{Z} ]|\p{Default_Ignorable_Code_Point}/gu,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  );
 
 /** The first index at which two texts differ. */
 function differenceAt(one: string, other: string): number {

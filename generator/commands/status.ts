@@ -35,14 +35,14 @@ export function addStatus(program: Program, terminal: Terminal): void {
  * @throws Failure environment: there is no published tree; invalid: it is of another version
  */
 function statusOf(tree: Tree) {
-  const { out, manifest } = tree;
+  const { out, snapshotFile } = tree;
   const committing = existsSync(tree.commit);
-  const content = readText(manifest);
+  const content = readText(snapshotFile);
   if (content === undefined) {
     const why = committing ? `; ${COMMITTING}` : '';
     throw Failure.environment(`"${out}" holds no published tree (no snapshot.json)${why}`);
   }
-  const snapshot = parseSnapshot(parseJson(content), `"${manifest}"`);
+  const snapshot = parseSnapshot(parseJson(content), `"${snapshotFile}"`);
   return {
     tree: out,
     sequence: snapshot.sequence,

@@ -18,7 +18,7 @@ import { Samples, descriptions, downloadDescriptions, summaries } from '../outpu
 import type { FileOutput } from '../outputs/output.js';
 import { RECORD_SECTIONS, SECTIONS } from '../outputs/sections.js';
 import type { Section } from '../outputs/section.js';
-import { manifest } from '../outputs/snapshot.js';
+import { snapshotJson } from '../outputs/snapshot.js';
 import { FORMER_LIST, formerAssets } from '../publish/assets.js';
 import { stageChanges } from '../publish/changes.js';
 import { completeCommit, flush, idOf, seal, writeCommit, type SnapshotId } from '../publish/commit.js';
@@ -70,7 +70,7 @@ import { isMeasured, routeNamed, tableFor } from '../routes/routes.js';
 import { RESOURCES, resourceOf, tablesOf } from '../schema/schema.js';
 import { timeAt } from '../schema/time.js';
 import { aliasOf, hasDocuments, isInDigest, isOfCommit, pagesOf } from '../tree/published-routes.js';
-import { manifestHash, withBuiltAt } from '../tree/manifest.js';
+import { snapshotHash, withBuiltAt } from '../tree/snapshot.js';
 import { Tree, newTreeId } from '../tree/tree.js';
 import { DownloadTasks, keptSummary, readDownloads } from './downloads.js';
 import { examplesOf, type ExampleChange } from './examples.js';
@@ -171,7 +171,11 @@ export function build(
   effects: Effects,
   damaged?: Damaged,
 ): Promise<Refused | Published> {
-  return withTree(config, damaged !== undefined, async (tree) => {
+  const tree = new Tree(config.out, config.state);
+  // A repair has prepared what it repairs, where snapshot.json may be damaged.
+  if (damaged === undefined) tree.prepare();
+  else tree.requireOurs();
+  return withLock(tree, async () => {
     await completeCommit(tree, effects.progress, effects.warn);
     rmSync(tree.stage, { recursive: true, force: true });
     const result = await addUnchangedNote(
@@ -200,7 +204,9 @@ export function build(
  * @throws Failure as a build would; invalid: a commit is to be completed first
  */
 export function dryRun(config: BuildConfig, effects: Effects): Promise<Difference | Refused> {
-  return withTree(config, false, async (tree) => {
+  const tree = new Tree(config.out, config.state);
+  tree.prepare();
+  return withLock(tree, async () => {
     if (existsSync(tree.commit))
       throw Failure.invalid(`a commit to "${tree.out}" was interrupted: the next build completes it`);
     return withRegister({ tree, config, effects }, undefined, async (work) => {
@@ -225,16 +231,10 @@ export function dryRun(config: BuildConfig, effects: Effects): Promise<Differenc
 // Before anything is rendered
 
 /** Does work on a tree that nobody else works on meanwhile. If nothing is published then, no folder stays. */
-async function withTree<T>(
-  { out, state }: BuildConfig,
-  isRepair: boolean,
-  use: (tree: Tree) => Promise<T>,
-): Promise<T> {
-  const tree = new Tree(out, state);
-  tree.prepare(isRepair);
+async function withLock<T>(tree: Tree, work: () => Promise<T>): Promise<T> {
   const lock = Lock.take(tree.lock);
   try {
-    return await use(tree);
+    return await work();
   } catch (error) {
     throw asFailure(error, `output folder "${tree.out}"`);
   } finally {
@@ -304,8 +304,8 @@ function isUnchanged({ known, inputs, config }: Work): boolean {
 function renew(work: Work): Published {
   const { tree, known, register, now } = work;
   if (known.published === undefined) throw new TypeError('nothing is published');
-  const text = readText(tree.manifest) ?? '';
-  replaceFile(tree.manifest, withBuiltAt(text, timeAt(now.getTime())), join(tree.state, 'snapshot.json'));
+  const text = readText(tree.snapshotFile) ?? '';
+  replaceFile(tree.snapshotFile, withBuiltAt(text, timeAt(now.getTime())), join(tree.state, 'snapshot.json'));
   const { sequence, as_of: asOf, counts, tree: size } = known.published;
   const records = Object.fromEntries(
     Object.entries(counts).flatMap(([kind, count]) => (count === null ? [] : [[kind, count] as const])),
@@ -682,7 +682,7 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
   const measured = RESOURCES.map(({ plural }) => plural).filter((plural) => overview.measured.has(plural));
   const feed = stageOutputs(spec, snapshotFeed(config.operator, measured, announced.changes));
   const all = [...written, ...announced.written, ...feed];
-  const text = manifest({
+  const text = snapshotJson({
     config,
     overview,
     downloads: ended.downloads,
@@ -697,7 +697,7 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
     builtAt,
     generator,
   });
-  writeFileSync(paths.manifest, text);
+  writeFileSync(paths.snapshotFile, text);
 
   // The assets of earlier snapshots, the files to delete, and the state.
   const assets = new Set(table.flatMap((route) => (route.class === 'asset' ? [route.file] : [])));
@@ -716,7 +716,7 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
     version: 1,
     tree: id.tree,
     sequence: id.sequence,
-    snapshot: manifestHash(text),
+    snapshot: snapshotHash(text),
     lists: sumOfAll(paths.lists),
     ...remembered,
     assets: former.notes,

@@ -10,8 +10,8 @@ import * as z from 'zod';
 import { Failure, asFailure, codeOf, isInterrupt, unlessFailure } from '../base/errors.js';
 import { flushOne, makeFolder, readJson, renameFolder } from '../base/files.js';
 import type { Progress } from '../base/progress.js';
-import { readManifest } from '../tree/manifest.js';
-import type { Manifest } from '../tree/snapshot-json.js';
+import { readSnapshot } from '../tree/snapshot.js';
+import type { PublishedSnapshot } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 import { sha256, treeId } from '../tree/values.js';
 import { linesIn } from './operator-lists.js';
@@ -34,7 +34,7 @@ const commitSchema = z.object({
 });
 type Commit = z.infer<typeof commitSchema>;
 
-export const idOf = ({ tree, sequence, digest }: Manifest): SnapshotId => ({
+export const idOf = ({ tree, sequence, digest }: PublishedSnapshot): SnapshotId => ({
   tree: tree.id,
   sequence,
   digest,
@@ -70,7 +70,7 @@ function flushEach(folder: string): void {
 /** Writes to a complete stage which snapshots its commit is between. */
 export function writeCommit(stage: string, ids: Pick<Commit, 'before' | 'after'>): void {
   const { put, delete: deleted, commit } = stagePaths(stage);
-  // The manifest has no line.
+  // snapshot.json has no line.
   let steps = 1;
   for (const _ of linesIn([put, deleted])) steps += 1;
   writeFileSync(commit, JSON.stringify({ ...ids, steps } satisfies Commit));
@@ -130,7 +130,7 @@ export async function completeCommit(
 
 /** Whether a commit leads on from what is published, or has been carried out. */
 function isOfTree(tree: Tree, { before, after }: Commit): boolean {
-  const published = unlessFailure(() => readManifest(tree.manifest));
+  const published = unlessFailure(() => readSnapshot(tree.snapshotFile));
   if (published === undefined) return before === null;
   const now = JSON.stringify(idOf(published));
   return now === JSON.stringify(before) || now === JSON.stringify(after);
@@ -156,7 +156,7 @@ function* steps(tree: Tree, { after }: Commit): Generator<void, void, undefined>
     deleteFile(out, file);
     yield;
   }
-  yield* move(paths.manifest, tree.manifest);
+  yield* move(paths.snapshotFile, tree.snapshotFile);
   // Otherwise a power failure could undo moves after the commit is deleted: POSIX keeps no order.
   // HAZARD: without the program `sync` it is left to the file system; ext4 and XFS keep the order.
   flushFileSystem(out);

@@ -58,19 +58,18 @@ export const stagePaths = (stage: string) => ({
   tree: join(stage, 'tree'),
   /** The lists of the next snapshot. */
   lists: join(stage, 'lists'),
-  /** What differs, in lines: files put, files to delete, URLs to purge; and deleted documents, for the bundle. */
+  /** What differs, in lines: files put, URLs to purge, and deleted files, each with its URL but for siblings. */
   put: join(stage, 'put'),
-  deleteParts: join(stage, 'delete-parts'),
   purge: join(stage, 'purge'),
   gone: join(stage, 'gone'),
-  /** The files to delete, less those that another route puts. */
+  /** The files to delete: those that are gone, less those that another route puts. */
   delete: join(stage, 'delete'),
   /** Lines of the bundle, and of the downloads of documents. */
   bundle: join(stage, 'bundle'),
   documents: join(stage, 'documents'),
   /** Files while they are written. */
   scratch: join(stage, 'scratch'),
-  manifest: join(stage, 'snapshot.json'),
+  snapshotFile: join(stage, 'snapshot.json'),
   state: join(stage, 'state.json'),
   /** What a commit is of (see commit.ts). */
   commit: join(stage, 'commit.json'),
@@ -78,8 +77,8 @@ export const stagePaths = (stage: string) => ({
 
 /** Makes an empty stage. */
 export function newStage(stage: string): void {
-  const { tree, lists, put, deleteParts, purge, gone, bundle, documents, scratch } = stagePaths(stage);
-  for (const folder of [tree, lists, put, deleteParts, purge, gone, bundle, documents, scratch])
+  const { tree, lists, put, purge, gone, bundle, documents, scratch } = stagePaths(stage);
+  for (const folder of [tree, lists, put, purge, gone, bundle, documents, scratch])
     mkdirSync(folder, { recursive: true });
 }
 
@@ -150,7 +149,7 @@ export const partsOf = (folder: string, route: string): readonly string[] =>
     .map((name) => join(folder, name));
 
 /** The files of lines that are written along with the documents, by what they have (see `stagePaths`). */
-const LINES = ['put', 'deleteParts', 'purge', 'gone', 'bundle', 'documents'] as const;
+const LINES = ['put', 'purge', 'gone', 'bundle', 'documents'] as const;
 type Lines = Readonly<Record<(typeof LINES)[number], LineWriter>>;
 
 /** A document that is compared. A download, which was written to a file, has no body. */
@@ -214,7 +213,6 @@ export class RouteWriter {
     const lines = (what: keyof Lines): LineWriter => new LineWriter(join(paths[what], part));
     this.#lines = {
       put: lines('put'),
-      deleteParts: lines('deleteParts'),
       purge: lines('purge'),
       gone: lines('gone'),
       bundle: lines('bundle'),
@@ -325,9 +323,8 @@ export class RouteWriter {
   }
 
   #delete(file: string, urls: readonly [string, ...string[]], pages: readonly string[] = []): void {
-    this.#lines.deleteParts.write(file);
-    this.#deleteSiblings(file);
     this.#lines.gone.write(`${file}\t${urls[0]}`);
+    this.#deleteSiblings(file);
     for (const url of [...urls, ...pages]) this.#lines.purge.write(url);
   }
 
@@ -340,7 +337,7 @@ export class RouteWriter {
     const [first] = SIBLING_SUFFIXES;
     if (this.#siblingsFrom === Number.POSITIVE_INFINITY) return;
     if (!existsSync(`${this.#spec.out}/${file}${first}`)) return;
-    for (const suffix of SIBLING_SUFFIXES) this.#lines.deleteParts.write(file + suffix);
+    for (const suffix of SIBLING_SUFFIXES) this.#lines.gone.write(`${file + suffix}\t`);
   }
 
   #pagesOf(key: number): readonly string[] {
