@@ -4,7 +4,7 @@
  * `commit/` is there, each step can be repeated, and needs no room but that of folders that grow.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { Failure, asFailure, codeOf, isInterrupt, unlessFailure } from '../base/errors.js';
@@ -15,7 +15,7 @@ import type { PublishedSnapshot } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 import { sha256, treeId } from '../tree/values.js';
 import { linesIn } from './operator-lists.js';
-import { deleteFile, deleteFolder, move } from './moves.js';
+import { deleteFile, deleteFolder, moveFiles, moveWhole } from './moves.js';
 import { stagePaths } from './stage.js';
 
 const snapshotId = z.object({ tree: treeId, sequence: z.int(), digest: sha256 });
@@ -29,7 +29,7 @@ export type SnapshotId = z.infer<typeof snapshotId>;
 const commitSchema = z.object({
   before: snapshotId.nullable(),
   after: snapshotId,
-  /** How many files it moves and deletes. It may take fewer steps, since a folder can move as a whole. */
+  /** How many files it moves and deletes. */
   steps: z.int(),
 });
 type Commit = z.infer<typeof commitSchema>;
@@ -151,32 +151,26 @@ async function isStop(pause: Promise<void>): Promise<boolean> {
 function* steps(tree: Tree, { after }: Commit): Generator<void, void, undefined> {
   const { out, state } = tree;
   const paths = stagePaths(tree.commit);
-  yield* move(paths.tree, out);
+  yield* moveFiles(paths.tree, out, linesIn([paths.put]));
   for (const file of linesIn([paths.delete])) {
     deleteFile(out, file);
     yield;
   }
-  yield* move(paths.snapshotFile, tree.snapshotFile);
+  yield* moveFiles(tree.commit, out, ['snapshot.json']);
   // Otherwise a power failure could undo moves after the commit is deleted: POSIX keeps no order.
   // HAZARD: without the program `sync` it is left to the file system; ext4 and XFS keep the order.
   flushFileSystem(out);
 
   // The folder as a whole: moved one by one, lists of routes that are gone would stay.
-  if (existsSync(paths.lists)) {
-    rmSync(tree.lists, { recursive: true, force: true });
-    if (!renameFolder(paths.lists, tree.lists)) cpSync(paths.lists, tree.lists, { recursive: true });
-  }
+  moveWhole(paths.lists, tree.lists);
   keepForOperators(tree, after);
   if (existsSync(paths.state)) renameSync(paths.state, tree.stateFile);
   flushOne(state);
 
   // First it ceases to be a commit: what an interrupted deletion leaves must not be completed again.
   rmSync(tree.stage, { recursive: true, force: true });
-  if (renameFolder(tree.commit, tree.stage)) deleteFolder(tree.stage);
-  else {
-    unlinkSync(paths.commit);
-    deleteFolder(tree.commit);
-  }
+  if (!renameFolder(tree.commit, tree.stage)) unlinkSync(paths.commit);
+  for (const folder of [tree.stage, tree.commit]) deleteFolder(folder);
 }
 
 /** Keeps the lists of what a commit changed until a build has written them for operators. */
@@ -185,5 +179,5 @@ function keepForOperators(tree: Tree, { sequence }: SnapshotId): void {
   const folder = join(tree.unreported, String(sequence).padStart(16, '0'));
   makeFolder(folder);
   for (const [name, source] of Object.entries({ put, delete: deleted, purge }))
-    for (const _ of move(source, join(folder, name)));
+    moveWhole(source, join(folder, name));
 }

@@ -452,8 +452,7 @@ const BUDGET_MS = 400;
 
 /** Deletes a stage. A build that was stopped takes limited time for that, and the next one deletes the rest. */
 export function discardStage(stage: string, isStopped: boolean): void {
-  if (isStopped) deleteFolder(stage, BUDGET_MS);
-  else rmSync(stage, { recursive: true, force: true });
+  deleteFolder(stage, isStopped ? performance.now() + BUDGET_MS : undefined);
 }
 
 /** Reads a document of the next snapshot, whose route is finished: it is staged, or stays as published. */
