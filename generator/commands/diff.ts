@@ -74,34 +74,44 @@ const SHOWN_ENTRIES = 3;
 function fieldLines(change: FieldChange): readonly string[] {
   const { field } = change;
   if ('from' in change) {
-    const [from, to] = [jsonOf(change.from), jsonOf(change.to)];
-    const start = differenceAt(from, to);
-    return [`    ${field}: ${part(from, start, VALUE_CHARACTERS)} -> ${part(to, start, VALUE_CHARACTERS)}`];
+    const both = [jsonOf(change.from), jsonOf(change.to)] as const;
+    const start = differenceAt(...both);
+    return [`    ${field}: ${apart(both.map((text) => part(text, start, VALUE_CHARACTERS))).join(' -> ')}`];
   }
-  const lines = (sign: string, entries: readonly unknown[]): readonly string[] => [
-    ...entries
-      .slice(0, SHOWN_ENTRIES)
-      .map((entry) => `    ${field}: ${sign} ${part(jsonOf(entry), 0, ENTRY_CHARACTERS)}`),
-    ...(entries.length > SHOWN_ENTRIES
-      ? [`    ${field}: ${sign} ${number(entries.length - SHOWN_ENTRIES)} more`]
-      : []),
+  const [removed, added] = [change.removed.slice(0, SHOWN_ENTRIES), change.added.slice(0, SHOWN_ENTRIES)];
+  const shown = apart([...removed, ...added].map((entry) => part(jsonOf(entry), 0, ENTRY_CHARACTERS)));
+  const lines = (sign: string, entries: readonly string[], all: number): readonly string[] => [
+    ...entries.map((entry) => `    ${field}: ${sign} ${entry}`),
+    ...(all > entries.length ? [`    ${field}: ${sign} ${number(all - entries.length)} more`] : []),
   ];
-  return [...lines('-', change.removed), ...lines('+', change.added)];
+  return [
+    ...lines('-', shown.slice(0, removed.length), change.removed.length),
+    ...lines('+', shown.slice(removed.length), change.added.length),
+  ];
 }
 
-/** How much is shown of a value, and of an entry of a list. */
+/** How much is shown of a value, and of an entry of a list, which may differ from others at its end. */
 const VALUE_CHARACTERS = 80;
-const ENTRY_CHARACTERS = 200;
+const ENTRY_CHARACTERS = 400;
 
 /** How much of what two values have in common is shown before the difference. */
 const CONTEXT_CHARACTERS = 20;
 
-/** The JSON of a value, in which characters are escaped that nobody sees, or that control a terminal. */
-const jsonOf = (value: unknown): string =>
-  (JSON.stringify(value) ?? 'nothing').replaceAll(
-    /[^\P{C}]|[^\P{Z} ]|\p{Default_Ignorable_Code_Point}/gu,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
+const jsonOf = (value: unknown): string => JSON.stringify(value) ?? 'nothing';
+
+/** The texts; if two of them look equal, with all characters escaped that may look like others. */
+const apart = (texts: readonly string[]): readonly string[] =>
+  new Set(texts.map(looksOf)).size === texts.length ? texts : texts.map(escapedIn);
+
+/** What people see of a text: some characters are invisible, or look like others. */
+const looksOf = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .replaceAll(/\p{Z}/gu, ' ')
+    .replaceAll(/[\p{C}\p{Default_Ignorable_Code_Point}]/gu, '');
+
+const escapedIn = (text: string): string =>
+  text.replaceAll(/[^\u0020-\u007e…]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** The first index at which two texts differ. */
 function differenceAt(one: string, other: string): number {

@@ -19,10 +19,10 @@ import type { FileOutput } from '../outputs/output.js';
 import { RECORD_SECTIONS, SECTIONS } from '../outputs/sections.js';
 import type { Section } from '../outputs/section.js';
 import { snapshotJson } from '../outputs/snapshot.js';
-import { FORMER_LIST, formerAssets } from '../publish/assets.js';
+import { stageFormerAssets } from '../publish/assets.js';
 import { stageChanges } from '../publish/changes.js';
 import { completeCommit, flush, idOf, seal, writeCommit, type SnapshotId } from '../publish/commit.js';
-import { lineOf, sumOfAll, sumOfLists, writeList, type ListedRoute } from '../publish/lists.js';
+import { sumOfAll, sumOfLists, type ListedRoute } from '../publish/lists.js';
 import { writeOperatorLists } from '../publish/operator-lists.js';
 import {
   NO_CHANGES,
@@ -70,7 +70,8 @@ import { isMeasured, routeNamed, tableFor } from '../routes/routes.js';
 import { RESOURCES, resourceOf, tablesOf } from '../schema/schema.js';
 import { timeAt } from '../schema/time.js';
 import { aliasOf, hasDocuments, isInDigest, isOfCommit, pagesOf } from '../tree/published-routes.js';
-import { snapshotHash, withBuiltAt } from '../tree/snapshot.js';
+import { readSnapshot, snapshotHash, withBuiltAt } from '../tree/snapshot.js';
+import type { PublishedSnapshot } from '../tree/snapshot-json.js';
 import { Tree, newTreeId } from '../tree/tree.js';
 import { DownloadTasks, keptSummary, readDownloads } from './downloads.js';
 import { examplesOf, type ExampleChange } from './examples.js';
@@ -166,7 +167,7 @@ type Damaged = readonly string[] | 'all';
  * @param damaged what a repair has written again; undefined for a build that is none
  * @throws Failure with a one-line message and an exit code
  */
-export function build(
+export async function build(
   config: BuildConfig,
   effects: Effects,
   damaged?: Damaged,
@@ -175,7 +176,7 @@ export function build(
   // A repair has prepared what it repairs, where snapshot.json may be damaged.
   if (damaged === undefined) tree.prepare();
   else tree.requireOurs();
-  return withLock(tree, async () => {
+  return await withLock(tree, async () => {
     await completeCommit(tree, effects.progress, effects.warn);
     rmSync(tree.stage, { recursive: true, force: true });
     const result = await addUnchangedNote(
@@ -203,10 +204,10 @@ export function build(
  * Does what a build does up to the guard, and says what would change.
  * @throws Failure as a build would; invalid: a commit is to be completed first
  */
-export function dryRun(config: BuildConfig, effects: Effects): Promise<Difference | Refused> {
+export async function dryRun(config: BuildConfig, effects: Effects): Promise<Difference | Refused> {
   const tree = new Tree(config.out, config.state);
   tree.prepare();
-  return withLock(tree, async () => {
+  return await withLock(tree, async () => {
     if (existsSync(tree.commit))
       throw Failure.invalid(`a commit to "${tree.out}" was interrupted: the next build completes it`);
     return withRegister({ tree, config, effects }, undefined, async (work) => {
@@ -303,23 +304,23 @@ function isUnchanged({ known, inputs, config }: Work): boolean {
 /** Publishes nothing but the time of the build, by which a proxy tells that builds go on. */
 function renew(work: Work): Published {
   const { tree, known, register, now } = work;
-  if (known.published === undefined) throw new TypeError('nothing is published');
   const text = readText(tree.snapshotFile) ?? '';
   replaceFile(tree.snapshotFile, withBuiltAt(text, timeAt(now.getTime())), join(tree.state, 'snapshot.json'));
-  const { sequence, as_of: asOf, counts, tree: size } = known.published;
+  return {
+    ...nothingNew(work),
+    ...keptSummary(tree.out, known, register.measured),
+    ...factsOf(known.published),
+  };
+}
+
+/** What a build reports of its snapshot. */
+function factsOf(published: PublishedSnapshot | undefined) {
+  if (published === undefined) throw new TypeError('nothing is published');
+  const { sequence, as_of: asOf, counts, tree } = published;
   const records = Object.fromEntries(
     Object.entries(counts).flatMap(([kind, count]) => (count === null ? [] : [[kind, count] as const])),
   );
-  return {
-    published: true,
-    ...nothingNew(work),
-    ...keptSummary(tree.out, known, register.measured),
-    sequence,
-    asOf,
-    records,
-    files: size.files,
-    bytes: size.bytes,
-  };
+  return { published: true as const, sequence, asOf, records, files: tree.files, bytes: tree.bytes };
 }
 
 const nothingNew = ({ known, register }: Work): Reported => ({
@@ -701,14 +702,7 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
 
   // The assets of earlier snapshots, the files to delete, and the state.
   const assets = new Set(table.flatMap((route) => (route.class === 'asset' ? [route.file] : [])));
-  const former = formerAssets(tree.out, state?.assets ?? {}, lists, assets, now);
-  if (former.kept.length > 0)
-    writeList(
-      paths.lists,
-      FORMER_LIST,
-      0,
-      former.kept.map(({ sum, file }) => lineOf(sum, file)),
-    );
+  const former = stageFormerAssets(spec, state?.assets ?? {}, assets, now);
   const gone =
     lists === null ? unwritten(tree, spec, [...(published?.routes ?? []), ...table], former.kept) : [];
   finishStage(tree.stage, [...former.deleted, ...gone]);
@@ -735,17 +729,8 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
   await completeCommit(tree, progress, effects.warn);
   return {
     ...reported,
-    published: true,
-    sequence: id.sequence,
-    asOf: overview.asOf,
-    records: Object.fromEntries(
-      overview.populations
-        .filter(({ resource }) => overview.measured.has(resource.plural))
-        .map(({ resource, records }) => [resource.plural, records]),
-    ),
+    ...factsOf(readSnapshot(tree.snapshotFile)),
     ...summaryOf(ended.downloads.asOf, ended.downloads.files),
-    files,
-    bytes,
     changes,
   };
 }
