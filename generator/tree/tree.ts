@@ -74,6 +74,7 @@ export class Tree {
    */
   prepare(): void {
     const { out } = this;
+    this.requireNoLinks();
     this.#isNew = !existsSync(out);
     try {
       makeFolder(out);
@@ -95,11 +96,10 @@ export class Tree {
   /**
    * Requires that the output folder is empty or a tree, perhaps one that lost its snapshot.json. A state proves
    * nothing: the tree may have been deleted since, and its path be another folder's.
-   * @throws Failure environment: it is not, or has a link
+   * @throws Failure environment: it is not
    */
   requireOurs(): void {
     const { out } = this;
-    this.requireNoLinks();
     const found = readdirSync(out);
     const foreign = found.find((name) => !HARMLESS.has(name));
     if (foreign === undefined || found.includes('snapshot.json') || readChangeIndex(this) !== undefined)
