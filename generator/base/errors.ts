@@ -52,8 +52,8 @@ export class Failure extends Error {
     return new Failure(EXIT.environment, message, cause);
   }
 
-  /** Another process has a lock. @param cause which one, and what it does */
-  static busy(message: string, cause: object): Failure {
+  /** Another process has a lock. @param cause its pid */
+  static busy(message: string, cause: string): Failure {
     return new Failure(EXIT.busy, message, cause);
   }
 

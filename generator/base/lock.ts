@@ -6,7 +6,6 @@ import { closeSync, lstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pid } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
-import * as z from 'zod';
 import { EXIT, Failure, codeOf, messageOf } from './errors.js';
 import { follow, type Progress } from './progress.js';
 import { isSqliteError, openDatabase, reasonOf, type Database } from './sqlite/sqlite.js';
@@ -20,14 +19,6 @@ const UNLOCKABLE = 'unlockable';
 const POLL_MS = 200;
 /** A process that waits holds the lock for an instant to see whether it is free: 100 ms. */
 const INSTANT_MS = 100;
-
-/** The cause of a Failure if another process has the lock. */
-const heldLock = z.object({
-  file: z.string(),
-  /** The pid of that process, or `unknown`. */
-  process: z.string(),
-});
-type HeldLock = z.infer<typeof heldLock>;
 
 export class Lock {
   readonly #database: Database;
@@ -55,9 +46,9 @@ export class Lock {
       database?.close();
       const code = codeOf(error);
       if (code?.startsWith('SQLITE_BUSY') === true) {
-        const held: HeldLock = { file, process: holder(file) };
+        const held = holder(file);
         throw Failure.busy(
-          `another process is at work on this tree (process ${held.process}): try again later, or use --wait`,
+          `another process is at work on this tree (process ${held}): try again later, or use --wait`,
           held,
         );
       }
@@ -69,19 +60,10 @@ export class Lock {
 
   /** Takes the lock for reading only: a tree on a read-only file system needs none. */
   static takeIfWritable(file: string): Lock | undefined {
-    return Lock.#takeUnless(file, (error) => error instanceof Failure && error.cause === UNLOCKABLE);
-  }
-
-  /** Takes the lock, unless another process has it. */
-  static takeIfFree(file: string): Lock | undefined {
-    return Lock.#takeUnless(file, isBusy);
-  }
-
-  static #takeUnless(file: string, isRefused: (error: unknown) => boolean): Lock | undefined {
     try {
       return Lock.take(file);
     } catch (error) {
-      if (isRefused(error)) return undefined;
+      if (error instanceof Failure && error.cause === UNLOCKABLE) return undefined;
       throw error;
     }
   }
@@ -92,8 +74,8 @@ export class Lock {
 }
 
 /**
- * Does some work on a tree. If another process is at work on it, waits for its end and starts the
- * work again, so that nothing is locked and no data becomes stale while it waits.
+ * Does some work on a tree, which begins with its lock. While another process has that, starts the work again and
+ * again, so that no data becomes stale while it waits.
  * @param say reports the process that it waits for
  * @throws Failure interrupted: a signal ended the wait; and what the work throws
  */
@@ -102,26 +84,19 @@ export async function whenFree<T>(
   progress: Progress,
   say: (line: string) => void,
 ): Promise<T> {
+  let said: string | undefined;
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (!isBusy(error)) throw error;
-      const held = heldLock.parse(error.cause);
-      say(`waiting for process ${held.process}, which is at work on this tree`);
-      do await follow(setTimeout(POLL_MS), () => 0, progress);
-      while (!isFree(held.file));
+      if (!(error instanceof Failure) || error.exitCode !== EXIT.busy) throw error;
+      const line = `waiting for process ${String(error.cause)}, which is at work on this tree`;
+      if (line !== said) say(line);
+      said = line;
+      await follow(setTimeout(POLL_MS), () => 0, progress);
     }
   }
 }
-
-function isFree(file: string): boolean {
-  const lock = Lock.takeIfFree(file);
-  lock?.release();
-  return lock !== undefined;
-}
-
-const isBusy = (error: unknown): error is Failure => error instanceof Failure && error.exitCode === EXIT.busy;
 
 /**
  * Creates the file, or closes it to others: whoever can read a file can keep it locked.
@@ -145,7 +120,7 @@ function requirePrivate(file: string): void {
   else if ((found.mode & 0o077) !== 0) makePrivate(dirname(file), file);
 }
 
-/** For the error message only; the lock does not depend on this file. */
+/** The pid of the process that has the lock, for messages only, or `unknown`. */
 function holder(file: string): string {
   const name = `${file}.pid`;
   try {

@@ -5,7 +5,7 @@ import { buildConfig } from '../config/config.js';
 import { EXIT } from '../base/errors.js';
 import { amountOf, number } from '../base/progress.js';
 import { placeOf } from '../register/findings.js';
-import { BULK_FILES, EXPORT_FORMATS } from '../routes/exports.js';
+import { DOWNLOADS } from '../routes/exports.js';
 import { RESOURCES, TABLES } from '../schema/schema.js';
 import { printDifference } from './diff.js';
 import { ACCEPTING, RENDERING, renderingFlags, waitOption, type TreeFlags, type Program } from './options.js';
@@ -22,7 +22,7 @@ import {
   warningLines,
   type RunCost,
 } from './report.js';
-import { onTree, type Terminal } from './terminal.js';
+import { effectsOf, onTree, type Terminal } from './terminal.js';
 
 export function addBuild(program: Program, terminal: Terminal): void {
   const { say, warn, cost, exitWith } = terminal;
@@ -44,7 +44,7 @@ export function addBuild(program: Program, terminal: Terminal): void {
       if (flags.dryRun === true) return printDifference(terminal, flags, command);
       const { json, quiet } = flags;
       const config = buildConfig(renderingFlags(command));
-      const effects = terminal.effects(quiet);
+      const effects = effectsOf(terminal, quiet);
       const result = await onTree(terminal, flags, () => build(config, effects));
       for (const line of findingLines(result.report)) warn(line);
       // For scripts, a build that changed nothing published nothing.
@@ -62,8 +62,6 @@ export function addBuild(program: Program, terminal: Terminal): void {
         for (const line of publishedLines(config.out, result, cost())) say(line);
     });
 }
-
-const BULK_NAMES: ReadonlySet<string> = new Set(BULK_FILES.map(({ name }) => name));
 
 const hasChanges = ({ changes }: Published): boolean => touchedIn(changes) > 0;
 
@@ -93,7 +91,7 @@ function publishedLines(out: string, result: Published, cost: RunCost): string[]
 
 /** How many files some downloads have: a table has one for each format. */
 const countFiles = (names: readonly string[]): number =>
-  names.reduce((sum, each) => sum + (BULK_NAMES.has(each) ? 1 : EXPORT_FORMATS.length), 0);
+  DOWNLOADS.filter(({ name }) => names.includes(name)).length;
 
 /** How many files of the downloads were written. */
 function downloadsText({ exports, downloads: { asOf, kept } }: Published): string {

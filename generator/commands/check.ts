@@ -54,7 +54,7 @@ async function checkFile(
   try {
     await watcher.openAll([register, ...threads.connections], now());
     const report = await check(register, shown, false, (step, onStart) =>
-      threads.run('../register/check.js', 'takeStep', step, { onStart }),
+      threads.run('takeStep', step, { onStart }),
     );
     const summary =
       report.total === 0 ? await shown.blocking(() => summaryOf(register), ODD_VALUES) : undefined;

@@ -7,7 +7,7 @@ import { Failure } from '../base/errors.js';
 import { amountOf, number } from '../base/progress.js';
 import { RENDERING, renderingFlags, waitOption, type TreeFlags, type Program } from './options.js';
 import { countsText, findingLines, warningLines } from './report.js';
-import { onTree, print, withoutQuiet, type Terminal } from './terminal.js';
+import { effectsOf, onTree, print, withoutQuiet, type Terminal } from './terminal.js';
 
 export function addDiff(program: Program, terminal: Terminal): void {
   program
@@ -25,7 +25,7 @@ type Flags = TreeFlags & { readonly details?: true };
 /** What `diff` and `build --dry-run` do. */
 export async function printDifference(terminal: Terminal, flags: Flags, command: Program): Promise<void> {
   const config = buildConfig(renderingFlags(command));
-  const difference = await onTree(terminal, flags, () => dryRun(config, terminal.effects(flags.quiet)));
+  const difference = await onTree(terminal, flags, () => dryRun(config, effectsOf(terminal, flags.quiet)));
   for (const line of findingLines(difference.report)) terminal.warn(line);
   if ('published' in difference)
     throw Failure.invalid(
@@ -76,11 +76,10 @@ function fieldLines(change: FieldChange): readonly string[] {
   if ('from' in change) {
     const both = [jsonOf(change.from), jsonOf(change.to)] as const;
     const start = differenceAt(...both);
-    const [from, to] = differing(both, (text, most) => part(text, start, most));
-    return [`    ${field}: ${from} -> ${to}`];
+    return [`    ${field}: ${apart(both.map((text) => part(text, start, VALUE_CHARACTERS))).join(' -> ')}`];
   }
   const [removed, added] = [change.removed.slice(0, SHOWN_ENTRIES), change.added.slice(0, SHOWN_ENTRIES)];
-  const shown = differing([...removed, ...added].map(jsonOf), (text, most) => part(text, 0, most));
+  const shown = apart([...removed, ...added].map((entry) => part(jsonOf(entry), 0, ENTRY_CHARACTERS)));
   const lines = (sign: string, entries: readonly string[], all: number): readonly string[] => [
     ...entries.map((entry) => `    ${field}: ${sign} ${entry}`),
     ...(all > entries.length ? [`    ${field}: ${sign} ${number(all - entries.length)} more`] : []),
@@ -91,31 +90,18 @@ function fieldLines(change: FieldChange): readonly string[] {
   ];
 }
 
-const BRIEF_CHARACTERS = 80;
+/** How much is shown of a value, and of an entry of a list, which may differ from others at its end. */
+const VALUE_CHARACTERS = 80;
+const ENTRY_CHARACTERS = 400;
 
 /** How much of what two values have in common is shown before the difference. */
 const CONTEXT_CHARACTERS = 20;
 
 const jsonOf = (value: unknown): string => JSON.stringify(value) ?? 'nothing';
 
-/**
- * Parts of texts, long enough that no two of them look equal. If two do at any length, characters that may look
- * like others are escaped.
- */
-function differing(
-  texts: readonly string[],
-  partOf: (text: string, most: number) => string,
-): readonly string[] {
-  const areDifferent = (shown: readonly string[]): boolean =>
-    new Set(shown.map(looksOf)).size === new Set(texts).size;
-  const longest = Math.max(...texts.map((text) => text.length));
-  for (let most = BRIEF_CHARACTERS; ; most *= 2) {
-    const shown = texts.map((text) => partOf(text, most));
-    if (areDifferent(shown)) return shown;
-    const escaped = shown.map(escapedIn);
-    if (areDifferent(escaped) || most > longest) return escaped;
-  }
-}
+/** The texts; if two of them look equal, with all characters escaped that may look like others. */
+const apart = (texts: readonly string[]): readonly string[] =>
+  new Set(texts.map(looksOf)).size === texts.length ? texts : texts.map(escapedIn);
 
 /** What people see of a text: some characters are invisible, or look like others. */
 const looksOf = (text: string): string =>

@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 import { Failure } from '../base/errors.js';
 import { readText } from '../base/files.js';
 import { parseJson } from '../base/portable.js';
-import { exportRoute } from '../routes/exports.js';
-import { TABLES } from '../schema/schema.js';
+import { DOWNLOADS } from '../routes/exports.js';
 import { parseSnapshot, type Snapshot } from '../tree/snapshot-json.js';
 import { Tree } from '../tree/tree.js';
 import { outOption, OUTPUT, stateOption, type Common, type Program } from './options.js';
@@ -36,14 +35,14 @@ export function addStatus(program: Program, terminal: Terminal): void {
  * @throws Failure environment: there is no published tree; invalid: it is of another version
  */
 function statusOf(tree: Tree) {
-  const { out, manifest } = tree;
+  const { out, snapshotFile } = tree;
   const committing = existsSync(tree.commit);
-  const content = readText(manifest);
+  const content = readText(snapshotFile);
   if (content === undefined) {
     const why = committing ? `; ${COMMITTING}` : '';
     throw Failure.environment(`"${out}" holds no published tree (no snapshot.json)${why}`);
   }
-  const snapshot = parseSnapshot(parseJson(content), `"${manifest}"`);
+  const snapshot = parseSnapshot(parseJson(content), `"${snapshotFile}"`);
   return {
     tree: out,
     sequence: snapshot.sequence,
@@ -63,7 +62,7 @@ function statusOf(tree: Tree) {
 /** The tables that are not measured: snapshot.json has the routes of their downloads as absent. */
 function absentTables({ routes }: Snapshot): readonly string[] {
   const absent = new Set(routes.filter((route) => route.absent !== undefined).map(({ name }) => name));
-  return TABLES.map(({ name }) => name).filter((name) => absent.has(exportRoute(name, 'csv')));
+  return DOWNLOADS.flatMap(({ name, format, route }) => (format === 'csv' && absent.has(route) ? name : []));
 }
 
 function statusLine(status: ReturnType<typeof statusOf>): string {

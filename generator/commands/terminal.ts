@@ -5,21 +5,21 @@ import { whenFree } from '../base/lock.js';
 import type { Common, TreeFlags } from './options.js';
 import { jsonLine, type RunCost } from './report.js';
 
-export interface Terminal {
-  /** Prints a result to standard output. */
+export interface Terminal extends Omit<Effects, 'progress'> {
+  /** Prints a result to standard output; `warn` prints to standard error. */
   readonly say: (line: string) => void;
-  /** Prints a message to standard error. */
-  readonly warn: (line: string) => void;
   readonly progress: (quiet?: boolean) => Progress;
-  /** Starts the threads that read a register. */
-  readonly startThreads: Effects['startThreads'];
-  readonly now: Effects['now'];
-  readonly effects: (quiet?: boolean) => Effects;
   /** The cost of the run so far. */
   readonly cost: () => RunCost;
   /** Sets the exit code; the process ends once its output is written. */
   readonly exitWith: (code: number) => void;
 }
+
+/** What a build is given. */
+export const effectsOf = (terminal: Terminal, quiet?: boolean): Effects => ({
+  ...terminal,
+  progress: terminal.progress(quiet),
+});
 
 /** Prints the result of a command: with --json the facts, with --quiet nothing, otherwise lines. */
 export function print(

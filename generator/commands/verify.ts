@@ -7,7 +7,7 @@ import { Tree } from '../tree/tree.js';
 import { repair, type Builder } from '../programs/verify/repair.js';
 import { verify, type VerifyReport } from '../programs/verify/verify.js';
 import { ACCEPTING, RENDERING, waitOption, type TreeFlags, type Program } from './options.js';
-import { onTree, print, withoutQuiet, type Terminal } from './terminal.js';
+import { effectsOf, onTree, print, withoutQuiet, type Terminal } from './terminal.js';
 
 interface Flags extends TreeFlags {
   readonly repair?: true;
@@ -49,10 +49,10 @@ export function addVerify(program: Program, terminal: Terminal): void {
     });
 }
 
-const builderOf = (config: BuildConfig, { effects, warn }: Terminal, quiet?: true): Builder => ({
-  warn,
+const builderOf = (config: BuildConfig, terminal: Terminal, quiet?: true): Builder => ({
+  warn: terminal.warn,
   build: async (damaged) => {
-    const result = await build(config, effects(quiet), damaged);
+    const result = await build(config, effectsOf(terminal, quiet), damaged);
     if (result.published) return result.sequence;
     throw Failure.invalid(
       `"${config.register}" breaks the contract in ${amountOf(result.report.total, 'places')}, so nothing was repaired (see check)`,

@@ -48,14 +48,14 @@ const LOGO_HEIGHT = 24;
 
 /**
  * @param accent the style sheet of the accent, if there is one
- * @param mistakes gets what is wrong with the paths
+ * @returns the brand, unless there are mistakes: what is wrong with the paths
  */
 export function brandOf(
   { logo, imprint, privacy }: Pick<OperatorFile, 'logo' | 'imprint' | 'privacy'>,
   files: readonly SiteFile[],
   accent: SiteFile | undefined,
-  mistakes: Mistake[],
-): Brand {
+): { readonly brand: Brand; readonly mistakes: readonly Mistake[] } {
+  const mistakes: Mistake[] = [];
   const byPath = new Map(files.map((file) => [file.route.path, file]));
   const found = (key: string, path: string): SiteFile | undefined => {
     const file = byPath.get(path);
@@ -77,11 +77,12 @@ export function brandOf(
     const message = `expected a PNG, or an SVG with a viewBox or a width and a height, got "${logo}"`;
     mistakes.push({ key: 'logo', message });
   }
-  return {
+  const brand = {
     style: accent?.route.path,
     logo: logo === undefined || width === undefined ? undefined : { path: logo, width, height: LOGO_HEIGHT },
     legal: [...link('imprint', 'Imprint', imprint), ...link('privacy', 'Privacy', privacy)],
   };
+  return { brand, mistakes };
 }
 
 /** The width of a picture at the height of a logo; undefined if the file doesn't say. */

@@ -3,15 +3,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import * as z from 'zod';
 import { accentStyle, brandOf, type Brand } from './brand.js';
 import { Failure } from '../base/errors.js';
-import {
-  baseUrl,
-  describe,
-  readOperator,
-  text,
-  type Limit,
-  type Mistake,
-  type Operator,
-} from './operator-file.js';
+import { baseUrl, describe, readOperator, text, type Limit, type Operator } from './operator-file.js';
 import { liesIn, realPath } from '../base/files.js';
 import type { Bucket } from '../routes/route.js';
 import { withHistories } from '../schema/measured.js';
@@ -87,8 +79,7 @@ export function buildConfig(input: unknown): BuildConfig {
   requireApart(flags, folder);
   const generated = accent === undefined ? [] : [accentStyle(accent)];
   const given = folder === undefined ? [] : siteFiles(folder, generated);
-  const mistakes: Mistake[] = [];
-  const brand = brandOf(content, given, generated[0], mistakes);
+  const { brand, mistakes } = brandOf(content, given, generated[0]);
   refuse(mistakes);
   return Object.freeze({
     ...others,

@@ -19,7 +19,7 @@ import { DATABASE, PLAIN_DATABASE } from '../routes/exports.js';
 import { aboutSql, insertSql, tableSql, type About } from './database-schema.js';
 import { batchesOf, type Row } from './rows.js';
 import { exportsOf, type Export } from './tables.js';
-import type { WrittenFile } from './downloads.js';
+import type { WrittenFiles } from './downloads.js';
 
 /**
  * The bytes follow from the rows and the version of SQLite: pages have one size, are filled in the
@@ -110,7 +110,7 @@ function writePart(register: Register, folder: string, table: Export): void {
 export function writeDatabase(
   { register, advance }: Context,
   { about, folder }: { readonly about: About; readonly folder: string },
-): Readonly<Record<'sqlite' | 'sqlite.gz', WrittenFile>> {
+): WrittenFiles {
   const plain = join(folder, PLAIN_DATABASE.file);
   let rows = 0;
   const database = createDatabase(plain);
@@ -137,21 +137,21 @@ export function writeDatabase(
   } finally {
     database.close();
   }
-  return compress(plain, join(folder, DATABASE.file), rows);
+  return compress(folder, rows);
 }
 
 /** Compresses the database, and hashes both files in the same pass. */
-function compress(plain: string, file: string, rows: number): ReturnType<typeof writeDatabase> {
-  const gzip = new GzipFile(file);
+function compress(folder: string, rows: number): WrittenFiles {
+  const gzip = new GzipFile(join(folder, DATABASE.file));
   const digest = createHash('sha256');
   try {
-    for (const chunk of chunksOf(plain)) {
+    for (const chunk of chunksOf(join(folder, PLAIN_DATABASE.file))) {
       digest.update(chunk);
       gzip.write(chunk);
     }
     return {
-      sqlite: { bytes: gzip.raw, sha256: digest.digest('hex'), rows },
-      'sqlite.gz': { ...gzip.finish(), rows },
+      [PLAIN_DATABASE.file]: { bytes: gzip.raw, sha256: digest.digest('hex'), rows },
+      [DATABASE.file]: { ...gzip.finish(), rows },
     };
   } finally {
     gzip.close();

@@ -3,6 +3,7 @@
  * all others in one file, where a line has path, hash and body. Lines are written where documents are
  * rendered, and compressed here.
  */
+import { join } from 'node:path';
 import { chunksOf } from '../base/files.js';
 import { GzipFile } from '../base/gzip.js';
 import { isSiteFile } from '../config/site-files.js';
@@ -10,7 +11,7 @@ import type { Context } from '../register/context.js';
 import { DOCUMENTS } from '../routes/exports.js';
 import { isDocument } from '../routes/route.js';
 import type { PublishedRoute } from '../tree/published-routes.js';
-import type { WrittenFile } from './downloads.js';
+import type { WrittenFiles } from './downloads.js';
 
 /**
  * Whether the documents of a route are in the file of all others: those of the API and feeds that
@@ -24,13 +25,18 @@ const LINE_BREAK = 10;
 
 /**
  * Compresses files of lines into one, in their order. Reports its progress in lines.
- * @param input `parts`: the files, each of which ends with a line break unless it is empty
+ * @param input `parts`: the files, each of which ends with a line break unless it is empty; `folder`: below it, the
+ * file has its path in the tree
  */
 export function joinLines(
   { advance }: Context,
-  { parts, file }: { readonly parts: readonly string[]; readonly file: string },
-): WrittenFile {
-  const gzip = new GzipFile(file);
+  {
+    parts,
+    folder,
+    file,
+  }: { readonly parts: readonly string[]; readonly folder: string; readonly file: string },
+): WrittenFiles {
+  const gzip = new GzipFile(join(folder, file));
   let rows = 0;
   try {
     for (const part of parts) {
@@ -41,7 +47,7 @@ export function joinLines(
         advance(lines);
       }
     }
-    return { ...gzip.finish(), rows };
+    return { [file]: { ...gzip.finish(), rows } };
   } finally {
     gzip.close();
   }

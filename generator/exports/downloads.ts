@@ -1,13 +1,16 @@
 /** The bulk downloads as they are published, and what a build says of them. */
 import type { Content } from '../base/sink.js';
-import type { BulkFile, ExportFormat } from '../routes/exports.js';
-import type { Export } from './tables.js';
+import type { Download } from '../routes/exports.js';
+import { EXPORTS, type Export } from './tables.js';
 
 /** A file of the downloads, as it was written. */
 export interface WrittenFile extends Content {
   /** Lines, or rows of all tables. */
   readonly rows: number;
 }
+
+/** Files that were written together, by their paths in the tree. */
+export type WrittenFiles = Readonly<Record<string, WrittenFile>>;
 
 /** The snapshot that downloads are of. */
 export interface OfSnapshot {
@@ -18,20 +21,12 @@ export interface OfSnapshot {
 /** An `unchanged` file is up to date as it was published; a `kept` one may be older than the register. */
 export type DownloadState = 'written' | 'unchanged' | 'kept';
 
-/** The published files of a table. */
-export interface Exported {
-  readonly table: Export;
-  readonly rows: number;
-  readonly files: Readonly<Record<ExportFormat, Content>>;
+/** A published file of the downloads. */
+export interface Exported extends WrittenFile {
+  readonly download: Download;
   readonly state: DownloadState;
-  /** The newest measurement in a table of records; null if it has none, or holds a history. */
+  /** The newest measurement in a table of records; null for all other files. */
   readonly asOf: string | null;
-}
-
-/** A published file that holds more than one table. */
-export interface BulkExported extends WrittenFile {
-  readonly file: BulkFile;
-  readonly state: DownloadState;
 }
 
 /** The published bulk downloads, all from one state of the register. */
@@ -40,9 +35,13 @@ export interface Downloads {
   readonly asOf: string | null;
   /** The snapshot of that state: an earlier one, if they were kept. */
   readonly snapshot: OfSnapshot;
-  readonly tables: readonly Exported[];
-  readonly bulk: readonly BulkExported[];
+  /** In the order of `DOWNLOADS`. */
+  readonly files: readonly Exported[];
 }
+
+/** The tables that have files. */
+export const tablesOf = ({ files }: Downloads): readonly Export[] =>
+  EXPORTS.filter(({ name }) => files.some(({ download }) => download.name === name));
 
 /** The part of a build's report that covers the bulk downloads. */
 export interface DownloadsSummary {
@@ -52,15 +51,15 @@ export interface DownloadsSummary {
   readonly downloads: { readonly asOf: string | null; readonly kept: readonly string[] };
 }
 
-export function summaryOf({ asOf, tables, bulk }: Downloads): DownloadsSummary {
-  const all = [
-    ...tables.map(({ table: { name }, rows, state }) => ({ name, rows, state })),
-    ...bulk.map(({ file: { name }, rows, state }) => ({ name, rows, state })),
-  ];
+export function summaryOf(
+  asOf: string | null,
+  files: readonly Pick<Exported, 'download' | 'rows' | 'state'>[],
+): DownloadsSummary {
+  const kept = files.flatMap(({ download, state }) => (state === 'kept' ? download.name : []));
   return {
     exports: Object.fromEntries(
-      all.map(({ name, rows, state }) => [name, { rows, written: state === 'written' }]),
+      files.map(({ download, rows, state }) => [download.name, { rows, written: state === 'written' }]),
     ),
-    downloads: { asOf, kept: all.filter(({ state }) => state === 'kept').map(({ name }) => name) },
+    downloads: { asOf, kept: [...new Set(kept)] },
   };
 }

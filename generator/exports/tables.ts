@@ -6,6 +6,8 @@ import { entriesQuery, publishedValue, recordsQuery } from '../register/sql.js';
 import type { Column, Field, History, Resource, DerivedField } from '../schema/field.js';
 import type { Value, Shape } from '../schema/shape.js';
 import { RESOURCES } from '../schema/schema.js';
+import { DOWNLOADS } from '../routes/exports.js';
+import { isMeasured } from '../routes/routes.js';
 import type { Measured } from '../schema/measured.js';
 
 /** Where a column's values come from: SQL, or a path in a derived field's value. */
@@ -129,6 +131,14 @@ export const EXPORTS: readonly Export[] = RESOURCES.flatMap((resource) => [
   ...resource.histories.map((history) => historyExport(resource, history)),
 ]);
 
+export function exportNamed(name: string): Export {
+  const table = EXPORTS.find((candidate) => candidate.name === name);
+  if (table === undefined) throw new TypeError(`no export is named "${name}"`);
+  return table;
+}
+
 /** The exports of what a register measures. */
 export const exportsOf = (measured: Measured): readonly Export[] =>
-  EXPORTS.filter(({ name }) => measured.has(name));
+  EXPORTS.filter(({ name }) =>
+    DOWNLOADS.some((download) => download.name === name && isMeasured(download, measured)),
+  );

@@ -8,8 +8,8 @@ import { CsvEncoder } from './csv.js';
 import { DatabasePart } from './database.js';
 import { ParquetFile } from './parquet.js';
 import { batchesOf } from './rows.js';
-import { EXPORTS } from './tables.js';
-import type { WrittenFile } from './downloads.js';
+import { exportNamed } from './tables.js';
+import type { WrittenFiles } from './downloads.js';
 
 /**
  * Writes the files of an export, and reports its progress in rows.
@@ -18,9 +18,8 @@ import type { WrittenFile } from './downloads.js';
 export function writeTable(
   { register, advance }: Context,
   { table: name, folder }: { readonly table: string; readonly folder: string },
-): Readonly<Record<ExportFormat, WrittenFile>> {
-  const table = EXPORTS.find((candidate) => candidate.name === name);
-  if (table === undefined) throw new TypeError(`no export is named "${name}"`);
+): WrittenFiles {
+  const table = exportNamed(name);
   const values = table.columns.map(({ value }) => value);
   const path = (format: ExportFormat): string => join(folder, exportFile(name, format));
   const encoder = new CsvEncoder(values);
@@ -45,9 +44,9 @@ export function writeTable(
     }
     part.finish();
     return {
-      csv: { ...csv.finish(), rows },
-      'csv.gz': { ...gzip.finish(), rows },
-      parquet: { ...parquet.finish(), rows },
+      [exportFile(name, 'csv')]: { ...csv.finish(), rows },
+      [exportFile(name, 'csv.gz')]: { ...gzip.finish(), rows },
+      [exportFile(name, 'parquet')]: { ...parquet.finish(), rows },
     };
   } finally {
     for (const file of [csv, gzip, parquet, part]) file.close();

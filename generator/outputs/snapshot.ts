@@ -34,7 +34,7 @@ interface Plan {
 }
 
 /** The facts, some of which are known only when everything is rendered. */
-export interface ManifestFacts {
+export interface SnapshotFacts {
   readonly config: SiteConfig;
   readonly overview: Overview;
   readonly downloads: Downloads;
@@ -59,7 +59,7 @@ const COUNTS = nested(
   ),
 );
 
-export const MANIFEST_SHAPE = documentShape('snapshot', snapshotMembers, {
+export const SNAPSHOT_SHAPE = documentShape('snapshot', snapshotMembers, {
   counts: COUNTS.shape,
   parameters: PARAMETERS.shape,
 });
@@ -111,7 +111,7 @@ export const describeRoute = (
 /** Whether a file is below /downloads. */
 const isBulk = ({ file }: { readonly file: string }): boolean => file.startsWith(`${PATHS.bulk}/`);
 
-export function manifest(facts: ManifestFacts): string {
+export function snapshotJson(facts: SnapshotFacts): string {
   const { config, overview, downloads, table, plan, builtAt, generator } = facts;
   const { operator, limits } = config;
   const { sequence, digest } = downloads.snapshot;

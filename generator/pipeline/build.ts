@@ -14,20 +14,19 @@ import { deferRejection, follow, type Progress } from '../base/progress.js';
 import { summaryOf, type DownloadsSummary } from '../exports/downloads.js';
 import { isOther } from '../exports/documents.js';
 import { snapshotFeed } from '../outputs/feeds/snapshots.js';
-import { Samples, descriptions, downloadDescriptions, summaries, type Sources } from '../outputs/outputs.js';
+import { Samples, descriptions, downloadDescriptions, summaries } from '../outputs/outputs.js';
 import type { FileOutput } from '../outputs/output.js';
 import { RECORD_SECTIONS, SECTIONS } from '../outputs/sections.js';
 import type { Section } from '../outputs/section.js';
-import { manifest } from '../outputs/snapshot.js';
-import { FORMER_LIST, formerAssets } from '../publish/assets.js';
+import { snapshotJson } from '../outputs/snapshot.js';
+import { stageFormerAssets } from '../publish/assets.js';
 import { stageChanges } from '../publish/changes.js';
 import { completeCommit, flush, idOf, seal, writeCommit, type SnapshotId } from '../publish/commit.js';
-import { lineOf, sumOfAll, sumOfLists, writeList, type ListedRoute } from '../publish/lists.js';
+import { sumOfAll, sumOfLists, type ListedRoute } from '../publish/lists.js';
 import { writeOperatorLists } from '../publish/operator-lists.js';
 import {
   NO_CHANGES,
   RouteWriter,
-  comparedIn,
   discardStage,
   formerRoutes,
   newStage,
@@ -66,13 +65,15 @@ import {
 import { Watcher } from '../register/snapshot.js';
 import { countRows, warningsOf } from '../register/warnings.js';
 import { DOCUMENTS } from '../routes/exports.js';
+import type { Route } from '../routes/route.js';
 import { isMeasured, routeNamed, tableFor } from '../routes/routes.js';
 import { RESOURCES, resourceOf, tablesOf } from '../schema/schema.js';
 import { timeAt } from '../schema/time.js';
 import { aliasOf, hasDocuments, isInDigest, isOfCommit, pagesOf } from '../tree/published-routes.js';
-import { manifestHash, withBuiltAt } from '../tree/manifest.js';
+import { readSnapshot, snapshotHash, withBuiltAt } from '../tree/snapshot.js';
+import type { PublishedSnapshot } from '../tree/snapshot-json.js';
 import { Tree, newTreeId } from '../tree/tree.js';
-import { DownloadTasks, keptSummary, readDownloads, type PublishedDownloads } from './downloads.js';
+import { DownloadTasks, keptSummary, readDownloads } from './downloads.js';
 import { examplesOf, type ExampleChange } from './examples.js';
 import { doubtsOf } from './guard.js';
 import { NEWS_ROUTES, newsOf } from './news.js';
@@ -103,6 +104,8 @@ export interface Refused {
   readonly published: false;
   readonly report: CheckReport;
 }
+
+const refused = (report: CheckReport): Refused => ({ published: false, report });
 
 /** What a build and a dry run report alike. */
 interface Reported {
@@ -155,33 +158,35 @@ interface Work {
   readonly inputs: Inputs;
 }
 
+/** Published files that are damaged; `all` if it is not known which are. */
+type Damaged = readonly string[] | 'all';
+
 /**
  * Publishes what changed. If the register is refused, or on an error or abort before the commit, the published
  * tree stays as it was.
- * @param damaged published files that a repair has written again; `all` if it is not known which are damaged
+ * @param damaged what a repair has written again; undefined for a build that is none
  * @throws Failure with a one-line message and an exit code
  */
 export async function build(
   config: BuildConfig,
   effects: Effects,
-  damaged?: readonly string[] | 'all',
+  damaged?: Damaged,
 ): Promise<Refused | Published> {
   const tree = new Tree(config.out, config.state);
-  const isRepair = damaged !== undefined;
-  // Lock, and complete what an interrupted build left.
-  tree.prepare(isRepair);
-  const lock = Lock.take(tree.lock);
-  try {
+  // A repair has prepared what it repairs, where snapshot.json may be damaged.
+  if (damaged === undefined) tree.prepare();
+  else tree.requireOurs();
+  return await withLock(tree, async () => {
     await completeCommit(tree, effects.progress, effects.warn);
     rmSync(tree.stage, { recursive: true, force: true });
     const result = await addUnchangedNote(
-      withRegister({ tree, config, effects, damaged }, async (work): Promise<Refused | Published> => {
+      withRegister({ tree, config, effects }, damaged, async (work): Promise<Refused | Published> => {
         // Nothing changed: neither what documents are made from, nor the tree since it was made from that.
-        if (!isRepair && isUnchanged(work)) return renew(work);
+        if (damaged === undefined && isUnchanged(work)) return renew(work);
         return withStage(work, async (): Promise<Refused | Published> => {
           const current = await atOneState(work);
-          const rendered = await render(current, stageSpec(current, false));
-          if ('refused' in rendered) return { published: false, report: rendered.refused };
+          const rendered = await render(current, false);
+          if ('published' in rendered) return rendered;
           if (rendered.doubt !== undefined) throw Failure.invalid(rendered.doubt);
           return publish(current, rendered);
         });
@@ -192,12 +197,7 @@ export async function build(
       tree.removeEarlier();
     }
     return result;
-  } catch (error) {
-    throw asFailure(error, `output folder "${tree.out}"`);
-  } finally {
-    tree.removeIfEmpty();
-    lock.release();
-  }
+  });
 }
 
 /**
@@ -207,47 +207,47 @@ export async function build(
 export async function dryRun(config: BuildConfig, effects: Effects): Promise<Difference | Refused> {
   const tree = new Tree(config.out, config.state);
   tree.prepare();
-  const lock = Lock.take(tree.lock);
-  try {
+  return await withLock(tree, async () => {
     if (existsSync(tree.commit))
       throw Failure.invalid(`a commit to "${tree.out}" was interrupted: the next build completes it`);
-    return await withRegister({ tree, config, effects }, async (work): Promise<Difference | Refused> => {
-      const { known, register } = work;
-      const sequence = known.published?.sequence ?? null;
+    return withRegister({ tree, config, effects }, undefined, async (work) => {
+      const sequence = work.known.published?.sequence ?? null;
       if (isUnchanged(work))
         return { ...nothingNew(work), sequence, byRoute: {}, implausible: null, examples: [] };
-      const rendered = await render(await atOneState(work), stageSpec(work, true));
-      if ('refused' in rendered) return { published: false, report: rendered.refused };
-      const { report, excluded, warnings, byRoute, news, doubt, written } = rendered;
+      const rendered = await render(await atOneState(work), true);
+      if ('published' in rendered) return rendered;
+      const { reported, byRoute, doubt, written } = rendered;
       return {
-        report,
-        excluded,
-        absent: register.absent,
-        warnings,
+        ...reported,
         changes: sumOf(byRoute.values()),
-        news,
         sequence,
         byRoute: Object.fromEntries(byRoute),
         implausible: doubt ?? null,
         examples: examplesOf(written),
       };
     });
+  });
+}
+
+// Before anything is rendered
+
+/** Does work on a tree that nobody else works on meanwhile. If nothing is published then, no folder stays. */
+async function withLock<T>(tree: Tree, work: () => Promise<T>): Promise<T> {
+  const lock = Lock.take(tree.lock);
+  try {
+    return await work();
+  } catch (error) {
+    throw asFailure(error, `output folder "${tree.out}"`);
   } finally {
     tree.removeIfEmpty();
     lock.release();
   }
 }
 
-// Before anything is rendered
-
 /** Opens the register at one state, and hashes what a snapshot is made from. */
 async function withRegister<T>(
-  {
-    damaged,
-    ...given
-  }: Pick<Work, 'tree' | 'config' | 'effects'> & {
-    readonly damaged?: readonly string[] | 'all' | undefined;
-  },
+  given: Pick<Work, 'tree' | 'config' | 'effects'>,
+  damaged: Damaged | undefined,
   use: (work: Work) => Promise<T>,
 ): Promise<T> {
   const { tree, config, effects } = given;
@@ -304,23 +304,23 @@ function isUnchanged({ known, inputs, config }: Work): boolean {
 /** Publishes nothing but the time of the build, by which a proxy tells that builds go on. */
 function renew(work: Work): Published {
   const { tree, known, register, now } = work;
-  if (known.published === undefined) throw new TypeError('nothing is published');
-  const text = readText(tree.manifest) ?? '';
-  replaceFile(tree.manifest, withBuiltAt(text, timeAt(now.getTime())), join(tree.state, 'snapshot.json'));
-  const { sequence, as_of: asOf, counts, tree: size } = known.published;
+  const text = readText(tree.snapshotFile) ?? '';
+  replaceFile(tree.snapshotFile, withBuiltAt(text, timeAt(now.getTime())), join(tree.state, 'snapshot.json'));
+  return {
+    ...nothingNew(work),
+    ...keptSummary(tree.out, known, register.measured),
+    ...factsOf(known.published),
+  };
+}
+
+/** What a build reports of its snapshot. */
+function factsOf(published: PublishedSnapshot | undefined) {
+  if (published === undefined) throw new TypeError('nothing is published');
+  const { sequence, as_of: asOf, counts, tree } = published;
   const records = Object.fromEntries(
     Object.entries(counts).flatMap(([kind, count]) => (count === null ? [] : [[kind, count] as const])),
   );
-  return {
-    published: true,
-    ...nothingNew(work),
-    ...keptSummary(tree.out, known, register.measured),
-    sequence,
-    asOf,
-    records,
-    files: size.files,
-    bytes: size.bytes,
-  };
+  return { published: true as const, sequence, asOf, records, files: tree.files, bytes: tree.bytes };
 }
 
 const nothingNew = ({ known, register }: Work): Reported => ({
@@ -362,22 +362,7 @@ function warnOfUnknown({ published, state, lists }: Known, warn: Effects['warn']
 // Rendering
 
 /** What is known of the next snapshot before the downloads. */
-interface Rendered extends Omit<Reported, 'absent' | 'changes'> {
-  readonly spec: StageSpec;
-  readonly sources: Sources;
-  readonly samples: Samples;
-  readonly written: readonly Written[];
-  readonly byRoute: ReadonlyMap<string, Changes>;
-  readonly counts: Counts;
-  readonly withheld: State['withheld'];
-  /** Whether anything is newly withheld. */
-  readonly isTakedown: boolean;
-  readonly published: PublishedDownloads | undefined;
-  /** Whether all published downloads are kept, whatever changed. */
-  readonly isKept: boolean;
-  /** Why a build would be refused. */
-  readonly doubt: string | undefined;
-}
+type Rendered = Exclude<Awaited<ReturnType<typeof render>>, Refused>;
 
 /** Has the threads read the state that this connection reads; if there was a commit since, both a newer one. */
 async function atOneState(work: Work): Promise<Work> {
@@ -402,8 +387,11 @@ async function withStage<T>({ tree, threads }: Work, use: () => Promise<T>): Pro
   }
 }
 
-function stageSpec({ tree, config, known, register, damaged, now }: Work, isDryRun: boolean): StageSpec {
-  const table = tableFor(routesOf(config.files), register.measured);
+function stageSpec(
+  { tree, known, register, damaged, now }: Work,
+  table: readonly Route[],
+  isDryRun: boolean,
+): StageSpec {
   const routes = table
     .filter((route) => (hasDocuments(route) || isOfCommit(route)) && isMeasured(route, register.measured))
     .map((route): ListedRoute => {
@@ -425,7 +413,6 @@ function stageSpec({ tree, config, known, register, damaged, now }: Work, isDryR
     lists: known.lists,
     damaged,
     routes,
-    compared: comparedIn(known.lists, routes),
     time: now.getTime(),
     isBundled: !isDryRun && known.lists !== null,
     downloaded: isDryRun ? {} : linesFor(routes),
@@ -444,31 +431,30 @@ function linesFor(routes: readonly ListedRoute[]): StageSpec['downloaded'] {
 }
 
 /** Checks the register, renders all documents, and compares them with what is published. */
-async function render(
-  work: Work,
-  fullSpec: StageSpec,
-): Promise<Rendered | { readonly refused: CheckReport }> {
+async function render(work: Work, isDryRun: boolean) {
   const { config, effects, known, register, now, threads } = work;
   const { progress } = effects;
 
   // The check of all records, before any is rendered.
   const report = await check(register, progress, config.skipInvalid, (step, onStart) =>
-    threads.run('../register/check.js', 'takeStep', step, { onStart }),
+    threads.run('takeStep', step, { onStart }),
   );
-  if (!isPublishable(report, config.skipInvalid)) return { refused: report };
+  if (!isPublishable(report, config.skipInvalid)) return refused(report);
   await progress.blocking(() => markWithheld(register), 'marking what is withheld, to leave it out');
   await progress.blocking(
     () => markClashing(register),
     'looking for ids of the platform that differ by case',
   );
   const excluded = report.total > 0 ? invalidRecords(register) : {};
-  await threads.all('./sections.js', 'exclude', register.exclusions());
+  await threads.all('exclude', register.exclusions());
 
   // Whether the downloads are kept: then no lines for them are staged.
   const withheld = withheldOf(register.exclusions());
   const isTakedown = withholdsMore(known.state?.withheld, withheld);
-  const published = readDownloads(fullSpec, known);
-  const isKept = config.keepDownloads && published !== undefined && !isTakedown;
+  const table = tableFor(routesOf(config.files), register.measured);
+  const fullSpec = stageSpec(work, table, isDryRun);
+  const lastDownloads = readDownloads(fullSpec, known.lists);
+  const isKept = config.keepDownloads && lastDownloads !== undefined && !isTakedown;
   const spec = isKept ? { ...fullSpec, downloaded: {} } : fullSpec;
 
   // Sections of records, then those that draw on many records, while this thread adds up the register.
@@ -483,7 +469,6 @@ async function render(
       const tables = section.split === undefined ? [] : tablesOf(resourceOf(section.split));
       const task = explained(what, tables, (onStart) =>
         threads.run(
-          './sections.js',
           'renderSection',
           { section: section.name, range, spec, operator: config.operator, ...inputs },
           { onStart },
@@ -500,7 +485,6 @@ async function render(
   for (const section of SECTIONS.filter((each) => !RECORD_SECTIONS.includes(each)))
     start(section, { asOf: overview.asOf, entries: section.entries?.(overview) ?? 0 });
   const counting = deferRejection(countAll(threads));
-  const table = tableFor(routesOf(config.files), overview.measured);
   const sources = { register, config, overview, table, now };
   const samples = await progress.blocking(() => new Samples(sources), 'choosing examples for documentation');
   const ofWhole = await progress.blocking(() => [
@@ -537,21 +521,20 @@ async function render(
     );
     if (doubt !== undefined) doubts.push(doubt);
   }
+  const news = newsOf(known.published?.sequence ?? null, spec, byRoute, written);
   return {
+    reported: { report, excluded, absent: register.absent, warnings, news },
     spec,
-    report,
-    excluded,
-    warnings,
     sources,
     samples,
     written,
     byRoute,
-    news: newsOf(known.published?.sequence ?? null, spec, byRoute, written),
     counts,
     withheld,
     isTakedown,
-    published,
+    lastDownloads,
     isKept,
+    /** Why a build is refused. */
     doubt: doubts.length === 0 ? undefined : doubts.join('; '),
   };
 }
@@ -571,8 +554,7 @@ function stageOutputs(spec: StageSpec, outputs: Iterable<FileOutput>): readonly 
 async function countAll(threads: Threads): Promise<Counts> {
   const counting = RESOURCES.flatMap((resource) =>
     tablesOf(resource).map(
-      async (table) =>
-        [table.name, await threads.run('./counts.js', 'countTable', { kind: resource.kind, table })] as const,
+      async (table) => [table.name, await threads.run('countTable', { kind: resource.kind, table })] as const,
     ),
   );
   return Object.fromEntries(await Promise.all(counting));
@@ -590,8 +572,7 @@ function changesByRoute(written: readonly Written[]): ReadonlyMap<string, Change
 async function publish(work: Work, rendered: Rendered): Promise<Published> {
   const { tree, config, effects, known, register, now, damaged, threads } = work;
   const { progress, generator } = effects;
-  const { spec, sources, samples, report, excluded, warnings, news } = rendered;
-  const { counts, withheld, isTakedown, isKept } = rendered;
+  const { reported, spec, sources, samples, counts, withheld, isTakedown, isKept } = rendered;
   const { overview, table } = sources;
   const { published, state, lists } = known;
   const written = [...rendered.written];
@@ -603,8 +584,8 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
   const isSameProgram = state?.inputs.program === work.inputs.program;
   const areDownloadsCurrent =
     isSameProgram &&
-    rendered.published !== undefined &&
-    rendered.published.snapshot.sequence === published?.sequence;
+    rendered.lastDownloads !== undefined &&
+    rendered.lastDownloads.snapshot.sequence === published?.sequence;
   let rows = 0;
   const downloads = await progress.blocking(
     () =>
@@ -612,7 +593,7 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
         threads,
         spec,
         overview,
-        published: rendered.published,
+        published: rendered.lastDownloads,
         isKept,
         changed: areDownloadsCurrent ? new Set(changedRoutes) : undefined,
         onProgress: (steps) => void (rows += steps),
@@ -621,8 +602,7 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
   );
 
   // Pages and the description of the API, while the downloads are written.
-  const firstKeys = firstKeysOf(written);
-  const aliases = aliasesOf(written);
+  const { firstKeys, aliases } = firstsOf(written);
   const pages = await progress.blocking(() =>
     stageOutputs(
       spec,
@@ -651,14 +631,14 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
     damaged.length === 0;
   const remembered = {
     // A record that is left out may be valid later, though no byte of the register changes.
-    inputs: report.total > 0 ? { ...work.inputs, register: null } : work.inputs,
+    inputs: reported.report.total > 0 ? { ...work.inputs, register: null } : work.inputs,
     counts,
     absent: [...register.absent],
     withheld,
   };
   if (isSameSnapshot && state !== undefined) {
     replaceState(tree, { ...state, ...remembered });
-    return { ...renew(work), report, excluded, warnings };
+    return { ...renew(work), ...reported, news: null };
   }
   const id: SnapshotId = { tree: last.id ?? newTreeId(), sequence: last.sequence + 1, digest };
 
@@ -703,7 +683,7 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
   const measured = RESOURCES.map(({ plural }) => plural).filter((plural) => overview.measured.has(plural));
   const feed = stageOutputs(spec, snapshotFeed(config.operator, measured, announced.changes));
   const all = [...written, ...announced.written, ...feed];
-  const text = manifest({
+  const text = snapshotJson({
     config,
     overview,
     downloads: ended.downloads,
@@ -712,25 +692,17 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
       ...id,
       files,
       bytes,
-      firstKeys: firstKeysOf(written),
-      aliases,
+      ...firstsOf(written),
       named: Object.fromEntries(all.flatMap(({ named }) => Object.entries(named))),
     },
     builtAt,
     generator,
   });
-  writeFileSync(paths.manifest, text);
+  writeFileSync(paths.snapshotFile, text);
 
   // The assets of earlier snapshots, the files to delete, and the state.
   const assets = new Set(table.flatMap((route) => (route.class === 'asset' ? [route.file] : [])));
-  const former = formerAssets(tree.out, state?.assets ?? {}, lists, assets, now);
-  if (former.kept.length > 0)
-    writeList(
-      paths.lists,
-      FORMER_LIST,
-      0,
-      former.kept.map(({ sum, file }) => lineOf(sum, file)),
-    );
+  const former = stageFormerAssets(spec, state?.assets ?? {}, assets, now);
   const gone =
     lists === null ? unwritten(tree, spec, [...(published?.routes ?? []), ...table], former.kept) : [];
   finishStage(tree.stage, [...former.deleted, ...gone]);
@@ -738,7 +710,7 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
     version: 1,
     tree: id.tree,
     sequence: id.sequence,
-    snapshot: manifestHash(text),
+    snapshot: snapshotHash(text),
     lists: sumOfAll(paths.lists),
     ...remembered,
     assets: former.notes,
@@ -756,36 +728,19 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
   seal(tree);
   await completeCommit(tree, progress, effects.warn);
   return {
-    published: true,
-    report,
-    sequence: id.sequence,
-    asOf: overview.asOf,
-    records: Object.fromEntries(
-      overview.populations
-        .filter(({ resource }) => overview.measured.has(resource.plural))
-        .map(({ resource, records }) => [resource.plural, records]),
-    ),
-    excluded,
-    absent: register.absent,
-    warnings,
-    ...summaryOf(ended.downloads),
-    files,
-    bytes,
+    ...reported,
+    ...factsOf(readSnapshot(tree.snapshotFile)),
+    ...summaryOf(ended.downloads.asOf, ended.downloads.files),
     changes,
-    news,
   };
 }
 
-/** The lowest key of each route that has documents. */
-function firstKeysOf(written: readonly Written[]): ReadonlyMap<string, number> {
-  const keys = new Map<string, number>();
-  for (const { route, first } of written)
-    if (first !== null) keys.set(route, Math.min(first, keys.get(route) ?? first));
-  return keys;
+/** Of each route, the lowest key of its documents, and the URL path of their first alias. */
+function firstsOf(written: readonly Written[]) {
+  const [firstKeys, aliases] = [new Map<string, number>(), new Map<string, string>()];
+  for (const { route, first, alias } of written) {
+    if (first !== null && !firstKeys.has(route)) firstKeys.set(route, first);
+    if (alias !== null && !aliases.has(route)) aliases.set(route, alias);
+  }
+  return { firstKeys, aliases };
 }
-
-/** The URL path of the first alias of each route that has any. */
-const aliasesOf = (written: readonly Written[]): ReadonlyMap<string, string> =>
-  new Map(
-    written.toReversed().flatMap(({ route, alias }) => (alias === null ? [] : [[route, alias] as const])),
-  );

@@ -8,38 +8,28 @@ import type { Context } from '../register/context.js';
 import { Register } from '../register/database.js';
 import type { Connection } from '../register/snapshot.js';
 
-/** The modules whose functions threads call. A thread loads those that it needs. */
-const MODULES = {
-  './sections.js': () => import('./sections.js'),
-  './counts.js': () => import('./counts.js'),
-  '../register/check.js': () => import('../register/check.js'),
-  '../exports/write-table.js': () => import('../exports/write-table.js'),
-  '../exports/documents.js': () => import('../exports/documents.js'),
-  '../exports/database.js': () => import('../exports/database.js'),
+/** The functions that threads call, with a context and an input. A thread loads the modules of those that it needs. */
+const TASKS = {
+  restartRead: async () => (await import('./sections.js')).restartRead,
+  exclude: async () => (await import('./sections.js')).exclude,
+  renderSection: async () => (await import('./sections.js')).renderSection,
+  countTable: async () => (await import('./counts.js')).countTable,
+  takeStep: async () => (await import('../register/check.js')).takeStep,
+  writeTable: async () => (await import('../exports/write-table.js')).writeTable,
+  joinLines: async () => (await import('../exports/documents.js')).joinLines,
+  writeDatabase: async () => (await import('../exports/database.js')).writeDatabase,
 };
-type Modules = { readonly [M in keyof typeof MODULES]: Awaited<ReturnType<(typeof MODULES)[M]>> };
-export type ModuleName = keyof Modules;
+export type TaskName = keyof typeof TASKS;
+type Task<N extends TaskName> = Awaited<ReturnType<(typeof TASKS)[N]>>;
+export type TaskInput<N extends TaskName> = Parameters<Task<N>>[1];
+export type TaskOutput<N extends TaskName> = Awaited<ReturnType<Task<N>>>;
 
-/** The names of a module's functions that take a context and an input. */
-export type TaskName<M extends ModuleName> = {
-  [Name in keyof Modules[M]]: Modules[M][Name] extends (context: Context, input: never) => unknown
-    ? Name
-    : never;
-}[keyof Modules[M]] &
-  string;
-type Task<M extends ModuleName, F extends TaskName<M>> = Modules[M][F] extends (
-  context: Context,
-  input: infer Input,
-) => infer Output
-  ? { readonly input: Input; readonly output: Awaited<Output> }
-  : never;
-export type TaskInput<M extends ModuleName, F extends TaskName<M>> = Task<M, F>['input'];
-export type TaskOutput<M extends ModuleName, F extends TaskName<M>> = Task<M, F>['output'];
+/** The tasks that write downloads, as messages name what they write. */
+const OF_DOWNLOADS: ReadonlySet<TaskName> = new Set(['writeTable', 'joinLines', 'writeDatabase']);
 
 /** A message to a thread. */
 export interface Call {
-  readonly module: ModuleName;
-  readonly name: string;
+  readonly name: TaskName;
   readonly input: unknown;
 }
 
@@ -54,15 +44,14 @@ type TaskFunction<Output> = (context: Context, input: unknown) => Output | Promi
 /** The types of `Threads.run` say what a function takes and returns. */
 const isFunction = <Output>(found: unknown): found is TaskFunction<Output> => typeof found === 'function';
 
-/** Calls a function of a module. @throws Failure environment: the disk is full or fails */
-export async function perform<Output>(context: Context, { module, name, input }: Call): Promise<Output> {
-  const loaded: unknown = await MODULES[module]();
-  const task: unknown = Reflect.get(Object(loaded), name);
-  if (!isFunction<Output>(task)) throw new TypeError(`${module} has no function ${name}`);
+/** Calls a function. @throws Failure environment: the disk is full or fails */
+export async function perform<Output>(context: Context, { name, input }: Call): Promise<Output> {
+  const task: unknown = await TASKS[name]();
+  if (!isFunction<Output>(task)) throw new TypeError(`threads have no function ${name}`);
   try {
     return await task(context, input);
   } catch (error) {
-    throw asFailure(error, module.startsWith('../exports/') ? 'the downloads' : 'the documents');
+    throw asFailure(error, OF_DOWNLOADS.has(name) ? 'the downloads' : 'the documents');
   }
 }
 
@@ -80,20 +69,74 @@ export interface TaskOptions {
 }
 
 /** Calls functions, several at a time. Inputs and outputs are values that the structured clone algorithm accepts. */
-export interface Threads {
+export class Threads {
   /** The connections to the register. Each has a read transaction of its own until that is restarted. */
   readonly connections: readonly Connection[];
+  readonly #threads: readonly Thread[];
+  readonly #free: Thread[];
+  readonly #waiting: ((thread: Thread) => Promise<unknown>)[] = [];
+
+  constructor(threads: readonly Thread[]) {
+    this.connections = threads;
+    this.#threads = threads;
+    this.#free = [...threads];
+  }
+
   /** Has the first free thread call a function. Rejects with its Failure, or if the thread ended. */
-  run<M extends ModuleName, F extends TaskName<M>>(
-    module: M,
-    name: F,
-    input: TaskInput<M, F>,
-    options?: TaskOptions,
-  ): Promise<TaskOutput<M, F>>;
+  run<N extends TaskName>(
+    name: N,
+    input: TaskInput<N>,
+    { onStart, onProgress }: TaskOptions = {},
+  ): Promise<TaskOutput<N>> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push((thread) => {
+        onStart?.();
+        return thread.call<TaskOutput<N>>({ name, input }, onProgress).then(resolve, reject);
+      });
+      this.#start();
+    });
+  }
+
   /** Has each thread call a function. */
-  all<M extends ModuleName, F extends TaskName<M>>(module: M, name: F, input: TaskInput<M, F>): Promise<void>;
+  async all<N extends TaskName>(name: N, input: TaskInput<N>): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.call({ name, input })));
+  }
+
+  #start(): void {
+    const thread = this.#waiting.length === 0 ? undefined : this.#free.pop();
+    if (thread === undefined) return;
+    void this.#waiting
+      .shift()?.(thread)
+      .finally(() => {
+        this.#free.push(thread);
+        this.#start();
+      });
+  }
+
   /** Ends the threads. Waiting calls never settle. A thread inside SQLite ends as soon as it is not. */
-  close(): Promise<void>;
+  async close(): Promise<void> {
+    this.#waiting.length = 0;
+    await Promise.all(this.#threads.map((thread) => thread.close()));
+  }
+}
+
+/** A thread with a connection of its own, which takes calls in order. */
+abstract class Thread implements Connection {
+  protected last: Promise<unknown> = Promise.resolve();
+
+  async restartRead(clock: Date): Promise<void> {
+    await this.call({ name: 'restartRead', input: clock });
+  }
+
+  /** Makes a call after the earlier ones. Rejects with its Failure, or if the thread ended. */
+  call<Output>(call: Call, onProgress?: TaskOptions['onProgress']): Promise<Output> {
+    const called = this.last.then(() => this.answer<Output>(call, onProgress));
+    this.last = called.catch(() => undefined);
+    return called;
+  }
+
+  protected abstract answer<Output>(call: Call, onProgress: TaskOptions['onProgress']): Promise<Output>;
+  abstract close(): Promise<void>;
 }
 
 /** Threads at most: fewer leave the disk idle during computation. */
@@ -120,64 +163,20 @@ const SMALL_BYTES = 1024 * 1024;
 export const startThreads = (module: URL, source: RegisterSource): Threads =>
   statSync(source.file).size < SMALL_BYTES ? new InlineThreads(source) : new WorkerThreads(module, source);
 
-export class WorkerThreads implements Threads {
-  readonly connections: readonly WorkerThread[];
-  readonly #free: WorkerThread[];
-  readonly #waiting: ((thread: WorkerThread) => Promise<unknown>)[] = [];
-
+export class WorkerThreads extends Threads {
   constructor(module: URL, source: RegisterSource) {
     const threads = Math.min(Math.max(availableParallelism(), FEWEST), MOST);
-    this.connections = Array.from({ length: threads }, () => new WorkerThread(module, source));
-    this.#free = [...this.connections];
-  }
-
-  run<M extends ModuleName, F extends TaskName<M>>(
-    module: M,
-    name: F,
-    input: TaskInput<M, F>,
-    { onStart, onProgress }: TaskOptions = {},
-  ): Promise<TaskOutput<M, F>> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push((thread) => {
-        onStart?.();
-        return thread.call<TaskOutput<M, F>>({ module, name, input }, onProgress).then(resolve, reject);
-      });
-      this.#start();
-    });
-  }
-
-  async all<M extends ModuleName, F extends TaskName<M>>(
-    module: M,
-    name: F,
-    input: TaskInput<M, F>,
-  ): Promise<void> {
-    await Promise.all(this.connections.map((thread) => thread.call({ module, name, input })));
-  }
-
-  #start(): void {
-    const thread = this.#waiting.length === 0 ? undefined : this.#free.pop();
-    if (thread === undefined) return;
-    void this.#waiting
-      .shift()?.(thread)
-      .finally(() => {
-        this.#free.push(thread);
-        this.#start();
-      });
-  }
-
-  async close(): Promise<void> {
-    this.#waiting.length = 0;
-    await Promise.all(this.connections.map((thread) => thread.close()));
+    super(Array.from({ length: threads }, () => new WorkerThread(module, source)));
   }
 }
 
-/** The main thread's handle of a worker, which has its own connection and takes calls in order. */
-class WorkerThread implements Connection {
+/** The main thread's handle of a worker. */
+class WorkerThread extends Thread {
   readonly #worker: Worker;
   #failure: unknown;
-  #last: Promise<unknown> = Promise.resolve();
 
   constructor(module: URL, source: RegisterSource) {
+    super();
     this.#worker = new Worker(module, {
       workerData: source,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
@@ -186,18 +185,7 @@ class WorkerThread implements Connection {
     this.#worker.on('exit', () => (this.#failure ??= new TypeError('a thread ended')));
   }
 
-  async restartRead(clock: Date): Promise<void> {
-    await this.call({ module: './sections.js', name: 'restartRead', input: clock });
-  }
-
-  /** Makes a call after the earlier ones. Rejects with its Failure, or if the thread ended. */
-  call<Output>(call: Call, onProgress?: TaskOptions['onProgress']): Promise<Output> {
-    const called = this.#last.then(() => this.#call<Output>(call, onProgress));
-    this.#last = called.catch(() => undefined);
-    return called;
-  }
-
-  #call<Output>(call: Call, onProgress?: TaskOptions['onProgress']): Promise<Output> {
+  protected answer<Output>(call: Call, onProgress: TaskOptions['onProgress']): Promise<Output> {
     const worker = this.#worker;
     return new Promise((resolve, reject) => {
       const settle = (): void => {
@@ -233,7 +221,7 @@ class WorkerThread implements Connection {
    * whole process, and an error in one thread usually hits the others, too.
    */
   async close(): Promise<void> {
-    await Promise.race([this.#last, setTimeout(GRACE_MS, undefined, { ref: false })]);
+    await Promise.race([this.last, setTimeout(GRACE_MS, undefined, { ref: false })]);
     // Whatever it is in, it runs no more JavaScript.
     await Promise.race([this.#worker.terminate(), setTimeout(GRACE_MS, undefined, { ref: false })]);
   }
@@ -246,50 +234,29 @@ function asThreadFailure(error: unknown): unknown {
 }
 
 /** Calls functions in this thread, one after the other. */
-export class InlineThreads implements Threads {
-  readonly connections: readonly Connection[];
+export class InlineThreads extends Threads {
+  constructor(source: RegisterSource) {
+    super([new InlineThread(source)]);
+  }
+}
+
+class InlineThread extends Thread {
   readonly #register: Register;
-  #last: Promise<unknown> = Promise.resolve();
-  #isClosed = false;
 
   constructor({ file, notMeasured }: RegisterSource) {
+    super();
     this.#register = Register.join(file, notMeasured);
-    this.connections = [this.#register];
   }
 
-  run<M extends ModuleName, F extends TaskName<M>>(
-    module: M,
-    name: F,
-    input: TaskInput<M, F>,
-    { onStart, onProgress }: TaskOptions = {},
-  ): Promise<TaskOutput<M, F>> {
-    const call = async (): Promise<TaskOutput<M, F>> => {
-      onStart?.();
-      const context = { register: this.#register, advance: (steps: number) => onProgress?.(steps) };
-      // What can't be cloned could not be sent to a thread either.
-      const output = await perform<TaskOutput<M, F>>(context, {
-        module,
-        name,
-        input: structuredClone(input),
-      });
-      return structuredClone(output);
-    };
-    return new Promise((resolve, reject) => {
-      this.#last = this.#last.then(() => (this.#isClosed ? undefined : call().then(resolve, reject)));
-    });
-  }
-
-  async all<M extends ModuleName, F extends TaskName<M>>(
-    module: M,
-    name: F,
-    input: TaskInput<M, F>,
-  ): Promise<void> {
-    await this.run(module, name, input);
+  protected async answer<Output>(call: Call, onProgress: TaskOptions['onProgress']): Promise<Output> {
+    const context = { register: this.#register, advance: (steps: number) => onProgress?.(steps) };
+    // What can't be cloned could not be sent to a thread either.
+    const input: unknown = structuredClone(call.input);
+    return structuredClone(await perform<Output>(context, { ...call, input }));
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#last;
+    await this.last;
     this.#register.close();
   }
 }

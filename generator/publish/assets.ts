@@ -7,7 +7,8 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ifExists } from '../base/files.js';
 import { namesOf } from '../tree/codings.js';
-import { listedFiles, listedRoutes, type Listed, type ListedRoute } from './lists.js';
+import { lineOf, listedFiles, listedRoutes, writeList, type Listed, type ListedRoute } from './lists.js';
+import { stagePaths, type StageSpec } from './stage.js';
 import type { Gone } from './unwritten.js';
 import type { State } from './state.js';
 
@@ -24,7 +25,7 @@ export const FORMER_LIST: ListedRoute = {
 };
 
 /** What becomes of the assets of earlier snapshots. */
-export interface FormerAssets {
+interface FormerAssets {
   /** When a snapshot last named each of those that stay. */
   readonly notes: State['assets'];
   readonly kept: readonly Listed[];
@@ -33,14 +34,13 @@ export interface FormerAssets {
 }
 
 /**
+ * Stages the list of those that stay. If it is not known what is published, every file in the folder of assets counts.
  * @param before the notes of the last snapshot
- * @param lists the published lists; null if they are not known: then every file in the folder counts
  * @param current the files of this snapshot's assets
  */
-export function formerAssets(
-  out: string,
+export function stageFormerAssets(
+  { out, lists, stage }: StageSpec,
   before: State['assets'],
-  lists: string | null,
   current: ReadonlySet<string>,
   now: Date,
 ): FormerAssets {
@@ -61,6 +61,8 @@ export function formerAssets(
       kept.push(asset);
     }
   }
+  const lines = kept.map(({ sum, file }) => lineOf(sum, file));
+  if (lines.length > 0) writeList(stagePaths(stage).lists, FORMER_LIST, 0, lines);
   return { notes, kept, deleted };
 }
 

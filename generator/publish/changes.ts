@@ -52,7 +52,7 @@ export async function writeBundle(
     });
     for (const each of linesIn([gone])) {
       const [name = '', url = ''] = each.split('\t');
-      line({ path: url, file: name, deleted: true });
+      if (url !== '') line({ path: url, file: name, deleted: true });
     }
     for (const part of routes.flatMap((route) => partsOf(bundle, route)))
       for (const piece of chunksOf(part)) {

@@ -4,18 +4,18 @@
  * `commit/` is there, each step can be repeated, and needs no room but that of folders that grow.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { Failure, asFailure, codeOf, isInterrupt, unlessFailure } from '../base/errors.js';
 import { flushOne, makeFolder, readJson, renameFolder } from '../base/files.js';
 import type { Progress } from '../base/progress.js';
-import { readManifest } from '../tree/manifest.js';
-import type { Manifest } from '../tree/snapshot-json.js';
+import { readSnapshot } from '../tree/snapshot.js';
+import type { PublishedSnapshot } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 import { sha256, treeId } from '../tree/values.js';
 import { linesIn } from './operator-lists.js';
-import { deleteFile, deleteFolder, move } from './moves.js';
+import { deleteFile, deleteFolder, moveFiles, moveWhole } from './moves.js';
 import { stagePaths } from './stage.js';
 
 const snapshotId = z.object({ tree: treeId, sequence: z.int(), digest: sha256 });
@@ -29,12 +29,12 @@ export type SnapshotId = z.infer<typeof snapshotId>;
 const commitSchema = z.object({
   before: snapshotId.nullable(),
   after: snapshotId,
-  /** How many files it moves and deletes. It may take fewer steps, since a folder can move as a whole. */
+  /** How many files it moves and deletes. */
   steps: z.int(),
 });
 type Commit = z.infer<typeof commitSchema>;
 
-export const idOf = ({ tree, sequence, digest }: Manifest): SnapshotId => ({
+export const idOf = ({ tree, sequence, digest }: PublishedSnapshot): SnapshotId => ({
   tree: tree.id,
   sequence,
   digest,
@@ -70,7 +70,7 @@ function flushEach(folder: string): void {
 /** Writes to a complete stage which snapshots its commit is between. */
 export function writeCommit(stage: string, ids: Pick<Commit, 'before' | 'after'>): void {
   const { put, delete: deleted, commit } = stagePaths(stage);
-  // The manifest has no line.
+  // snapshot.json has no line.
   let steps = 1;
   for (const _ of linesIn([put, deleted])) steps += 1;
   writeFileSync(commit, JSON.stringify({ ...ids, steps } satisfies Commit));
@@ -89,19 +89,17 @@ export function seal(tree: Tree): void {
 }
 
 /**
- * Completes a commit, if there is one.
- * @returns the snapshot that it published; undefined if there was none, or one of another tree or time, which
- * is deleted: then it is not known what is published
+ * Completes a commit, if there is one. One of another tree or time is deleted: then it is not known what is published.
  * @throws Failure environment: the disk is full or fails; the next build goes on
  */
 export async function completeCommit(
   tree: Tree,
   progress: Progress,
   warn: (line: string) => void,
-): Promise<SnapshotId | undefined> {
+): Promise<void> {
   if (!existsSync(stagePaths(tree.commit).commit)) {
     rmSync(tree.commit, { recursive: true, force: true });
-    return undefined;
+    return;
   }
   const { data: commit } = commitSchema.safeParse(readJson(stagePaths(tree.commit).commit));
   if (commit === undefined || !isOfTree(tree, commit)) {
@@ -111,7 +109,7 @@ export async function completeCommit(
     );
     rmSync(tree.lists, { recursive: true, force: true });
     rmSync(tree.commit, { recursive: true, force: true });
-    return undefined;
+    return;
   }
   try {
     makeFolder(tree.out);
@@ -123,7 +121,6 @@ export async function completeCommit(
       if (pause !== undefined) isStopped = await isStop(pause);
     }
     progress.finish();
-    return commit.after;
   } catch (error) {
     const failure = asFailure(error, `output folder "${tree.out}"`);
     if (!(failure instanceof Failure)) throw error;
@@ -133,7 +130,7 @@ export async function completeCommit(
 
 /** Whether a commit leads on from what is published, or has been carried out. */
 function isOfTree(tree: Tree, { before, after }: Commit): boolean {
-  const published = unlessFailure(() => readManifest(tree.manifest));
+  const published = unlessFailure(() => readSnapshot(tree.snapshotFile));
   if (published === undefined) return before === null;
   const now = JSON.stringify(idOf(published));
   return now === JSON.stringify(before) || now === JSON.stringify(after);
@@ -154,32 +151,26 @@ async function isStop(pause: Promise<void>): Promise<boolean> {
 function* steps(tree: Tree, { after }: Commit): Generator<void, void, undefined> {
   const { out, state } = tree;
   const paths = stagePaths(tree.commit);
-  yield* move(paths.tree, out);
+  yield* moveFiles(paths.tree, out, linesIn([paths.put]));
   for (const file of linesIn([paths.delete])) {
     deleteFile(out, file);
     yield;
   }
-  yield* move(paths.manifest, tree.manifest);
+  yield* moveFiles(tree.commit, out, ['snapshot.json']);
   // Otherwise a power failure could undo moves after the commit is deleted: POSIX keeps no order.
   // HAZARD: without the program `sync` it is left to the file system; ext4 and XFS keep the order.
   flushFileSystem(out);
 
   // The folder as a whole: moved one by one, lists of routes that are gone would stay.
-  if (existsSync(paths.lists)) {
-    rmSync(tree.lists, { recursive: true, force: true });
-    if (!renameFolder(paths.lists, tree.lists)) cpSync(paths.lists, tree.lists, { recursive: true });
-  }
+  moveWhole(paths.lists, tree.lists);
   keepForOperators(tree, after);
   if (existsSync(paths.state)) renameSync(paths.state, tree.stateFile);
   flushOne(state);
 
   // First it ceases to be a commit: what an interrupted deletion leaves must not be completed again.
   rmSync(tree.stage, { recursive: true, force: true });
-  if (renameFolder(tree.commit, tree.stage)) deleteFolder(tree.stage);
-  else {
-    unlinkSync(paths.commit);
-    deleteFolder(tree.commit);
-  }
+  if (!renameFolder(tree.commit, tree.stage)) unlinkSync(paths.commit);
+  for (const folder of [tree.stage, tree.commit]) deleteFolder(folder);
 }
 
 /** Keeps the lists of what a commit changed until a build has written them for operators. */
@@ -188,5 +179,5 @@ function keepForOperators(tree: Tree, { sequence }: SnapshotId): void {
   const folder = join(tree.unreported, String(sequence).padStart(16, '0'));
   makeFolder(folder);
   for (const [name, source] of Object.entries({ put, delete: deleted, purge }))
-    for (const _ of move(source, join(folder, name)));
+    moveWhole(source, join(folder, name));
 }

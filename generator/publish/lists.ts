@@ -61,11 +61,19 @@ export function writeList(lists: string, route: ListedRoute, low: number, lines:
   writeFileSync(join(folder, listName(low)), lines.join(''), 'latin1');
 }
 
-/** The routes that have lists, as they were when these were written. */
+/** A route that has lists, as it was when these were written. */
+const routeOf = (lists: string, name: string): ListedRoute | undefined =>
+  listedRoute.safeParse(readJson(join(lists, name, DESCRIPTION))).data;
+
+/** The routes that have lists. */
 export const listedRoutes = (lists: string): readonly ListedRoute[] =>
-  [...namesIn(lists)]
-    .toSorted()
-    .flatMap((name) => listedRoute.safeParse(readJson(join(lists, name, DESCRIPTION))).data ?? []);
+  [...namesIn(lists)].toSorted().flatMap((name) => routeOf(lists, name) ?? []);
+
+/** Whether there are lists of a route that name its files as they are named now. */
+export function isListed(lists: string, route: ListedRoute): boolean {
+  const before = routeOf(lists, route.name);
+  return before !== undefined && isSamePlace(route, before);
+}
 
 /** Whether the files of a route have the names that they had. */
 export const isSamePlace = (now: ListedRoute, before: ListedRoute): boolean =>

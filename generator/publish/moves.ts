@@ -1,20 +1,8 @@
-/** Moves and deletes trees of files, and folders that they leave empty. */
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  opendirSync,
-  renameSync,
-  rmSync,
-  rmdirSync,
-  statSync,
-  unlinkSync,
-  type Dir,
-  type Dirent,
-} from 'node:fs';
+/** Moves and deletes files of a tree, and folders that they leave empty. */
+import { cpSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync, rmdirSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../base/errors.js';
-import { ifExists, renameFolder, requireNoLink } from '../base/files.js';
+import { ifExists, namesIn, renameFolder, requireNoLink } from '../base/files.js';
 
 /**
  * Whether a call may have failed since it is for files and there is a folder, or the other way round. Systems
@@ -32,121 +20,77 @@ const typeAt = (path: string): 'folder' | 'other' | undefined => {
 const isNotEmpty = (error: unknown): boolean => ['ENOTEMPTY', 'EEXIST'].includes(codeOf(error) ?? '');
 
 /**
- * The entries of a folder, each of which must be moved away or deleted when it is yielded; then
- * removes the folder. Some file systems skip entries of a folder that changes while it is read, so it
- * is read until it is empty.
+ * Moves files from one folder to the same paths in another, and yields after each. Idempotent: what is not there was
+ * moved before.
  */
-function* draining(path: string): Generator<Dirent, void, undefined> {
-  const opened = (): Dir | undefined => ifExists(() => opendirSync(path));
-  for (let folder = opened(); folder !== undefined; folder = opened()) {
-    try {
-      for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) yield entry;
-    } finally {
-      folder.closeSync();
-    }
-    try {
-      rmdirSync(path);
-      return;
-    } catch (error) {
-      if (!isNotEmpty(error)) throw error;
-    }
-  }
-}
-
-/** Moves a file, or everything below a folder, and yields after each move. Idempotent: see `moveInto`. */
-export function* move(from: string, to: string): Generator<void, void, undefined> {
-  const found = statSync(from, { throwIfNoEntry: false });
-  if (found?.isDirectory() === true) {
-    if (typeAt(to) === 'folder' || !moveWhole(from, to)) yield* moveInto(from, to);
-  } else if (found !== undefined) {
-    moveFile(from, to);
+export function* moveFiles(
+  from: string,
+  to: string,
+  files: Iterable<string>,
+): Generator<void, void, undefined> {
+  let ready = '.';
+  for (const file of files) {
+    const folder = dirname(file);
+    if (folder !== ready) makeWay(from, to, folder);
+    ready = folder;
+    const source = join(from, file);
+    if (existsSync(source)) moveFile(source, join(to, file));
     yield;
   }
 }
 
 /**
- * Moves everything below one folder into another, yields after each move, and removes the emptied
- * folder. A folder that does not exist there yet is moved by a single rename. Idempotent: a second
- * run moves what remains.
+ * Makes a folder for files that are moved: the one that they are in is moved as a whole, which takes no room, where
+ * there is none. A file in its place, or in that of a folder above, is deleted.
+ * HAZARD: an overlay copies the files of a lower layer as they are moved, which takes room. A commit has
+ * such files only if its container was killed and has become an image, and fails until there is room.
+ * @throws Failure environment: a link is in its place
  */
-function* moveInto(from: string, to: string): Generator<void, void, undefined> {
-  for (const entry of draining(from)) {
-    const source = `${from}/${entry.name}`;
-    const target = `${to}/${entry.name}`;
-    if (!entry.isDirectory()) moveFile(source, target);
-    else if (!moveWhole(source, target)) {
-      yield* moveInto(source, target);
-      continue;
+function makeWay(from: string, to: string, folder: string): void {
+  let path = '';
+  for (const name of folder.split('/')) {
+    path += `/${name}`;
+    const found = typeAt(to + path);
+    if (found === 'folder') continue;
+    if (found === 'other') {
+      requireNoLink(to + path);
+      unlinkSync(to + path);
     }
-    yield;
+    if (ifExists(() => renameFolder(from + path, to + path)) !== true) mkdirSync(to + path);
   }
 }
 
-/** Renames a file. A folder in its place is deleted; a missing parent folder is created. */
+/** Moves what is at a path, if anything is, to a place of its own, which something may be at. */
+export function moveWhole(from: string, to: string): void {
+  if (!existsSync(from)) return;
+  rmSync(to, { recursive: true, force: true });
+  if (!renameFolder(from, to)) cpSync(from, to, { recursive: true });
+}
+
+/** Renames a file, into a folder that is there. A folder in its place is deleted. */
 export function moveFile(source: string, target: string): void {
   try {
     renameSync(source, target);
   } catch (error) {
-    const code = codeOf(error);
-    if (isMismatch(error) && typeAt(target) === 'folder') rmSync(target, { recursive: true, force: true });
-    else if (['ENOENT', 'ENOTDIR'].includes(code ?? '') && existsSync(source)) restoreFolder(dirname(target));
-    else throw error;
+    if (!isMismatch(error) || typeAt(target) !== 'folder') throw error;
+    rmSync(target, { recursive: true, force: true });
     renameSync(source, target);
   }
 }
 
-/** Creates a folder. A file in its place, or in a parent's place, is deleted. */
-function restoreFolder(folder: string): void {
-  try {
-    mkdirSync(folder);
-    return;
-  } catch (error) {
-    const code = codeOf(error);
-    if (code === 'EEXIST') unlinkSync(folder);
-    else if (code === 'ENOENT' || code === 'ENOTDIR') restoreFolder(dirname(folder));
-    else throw error;
-  }
-  mkdirSync(folder);
-}
-
 /**
- * Moves a folder by one rename, which replaces a missing folder, on some systems an empty one, but no
- * other folder. A file in its place is deleted.
- * HAZARD: an overlay copies the files of a lower layer as they are moved, which takes room. A commit has
- * such files only if its container was killed and has become an image, and fails until there is room.
- * @returns false if its files must be moved one by one, into a folder that is there
+ * Deletes a folder; `rmSync` alone would read all names before it deletes anything, and take twice as long.
+ * @param until when to stop, by `performance.now()`
  */
-function moveWhole(source: string, target: string): boolean {
-  try {
-    if (renameFolder(source, target)) return true;
-  } catch (error) {
-    if (!isMismatch(error) || typeAt(target) === undefined) throw error;
+export function deleteFolder(folder: string, until = Number.POSITIVE_INFINITY): void {
+  for (const name of namesIn(folder)) {
+    if (performance.now() > until) return;
+    const path = join(folder, name);
+    if (typeAt(path) === 'folder') deleteFolder(path, until);
+    else unlinkSync(path);
   }
-  if (typeAt(target) === 'other') {
-    requireNoLink(target);
-    unlinkSync(target);
-    return moveWhole(source, target);
-  }
-  if (typeAt(target) === undefined) mkdirSync(target);
-  return false;
-}
-
-/**
- * Deletes a folder within a time budget; `rmSync` would call stat and read all names first.
- * @returns whether everything was deleted
- */
-export function deleteFolder(folder: string, budgetMs = Number.POSITIVE_INFINITY): boolean {
-  const until = performance.now() + budgetMs;
-  const emptied = (path: string): boolean => {
-    for (const entry of draining(path)) {
-      const child = join(path, entry.name);
-      if (!entry.isDirectory()) unlinkSync(child);
-      else if (!emptied(child)) return false;
-      if (performance.now() > until) return false;
-    }
-    return true;
-  };
-  return emptied(folder);
+  // Some file systems skip entries of a folder that changes while it is read.
+  if (performance.now() <= until) rmSync(folder, { recursive: true, force: true });
 }
 
 /** Deletes a file, if it exists, and the parent folders that become empty, up to the root. */

@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { asFailure } from '../base/errors.js';
 import { LineWriter, hasSum, makeFolder, namesIn, readText } from '../base/files.js';
 import type { KeyRange } from '../routes/keys.js';
@@ -15,6 +15,7 @@ import { isInDigest } from '../tree/published-routes.js';
 import type { Content } from '../base/sink.js';
 import {
   ALL_KEYS,
+  isListed,
   isSamePlace,
   lineOf,
   listName,
@@ -39,8 +40,6 @@ export interface StageSpec {
   readonly damaged: readonly string[];
   /** The routes of the next snapshot. */
   readonly routes: readonly ListedRoute[];
-  /** Names of the routes whose documents have the paths that they had, so that the published lists have their hashes. */
-  readonly compared: readonly string[];
   /** The modification time of compressed siblings and of their documents: whole milliseconds since 1970. */
   readonly time: number;
   /** Whether lines for a bundle of changes are staged. */
@@ -59,19 +58,18 @@ export const stagePaths = (stage: string) => ({
   tree: join(stage, 'tree'),
   /** The lists of the next snapshot. */
   lists: join(stage, 'lists'),
-  /** What differs, in lines: files put, files to delete, URLs to purge; and deleted documents, for the bundle. */
+  /** What differs, in lines: files put, URLs to purge, and deleted files, each with its URL but for siblings. */
   put: join(stage, 'put'),
-  deleteParts: join(stage, 'delete-parts'),
   purge: join(stage, 'purge'),
   gone: join(stage, 'gone'),
-  /** The files to delete, less those that another route puts. */
+  /** The files to delete: those that are gone, less those that another route puts. */
   delete: join(stage, 'delete'),
   /** Lines of the bundle, and of the downloads of documents. */
   bundle: join(stage, 'bundle'),
   documents: join(stage, 'documents'),
   /** Files while they are written. */
   scratch: join(stage, 'scratch'),
-  manifest: join(stage, 'snapshot.json'),
+  snapshotFile: join(stage, 'snapshot.json'),
   state: join(stage, 'state.json'),
   /** What a commit is of (see commit.ts). */
   commit: join(stage, 'commit.json'),
@@ -79,8 +77,8 @@ export const stagePaths = (stage: string) => ({
 
 /** Makes an empty stage. */
 export function newStage(stage: string): void {
-  const { tree, lists, put, deleteParts, purge, gone, bundle, documents, scratch } = stagePaths(stage);
-  for (const folder of [tree, lists, put, deleteParts, purge, gone, bundle, documents, scratch])
+  const { tree, lists, put, purge, gone, bundle, documents, scratch } = stagePaths(stage);
+  for (const folder of [tree, lists, put, purge, gone, bundle, documents, scratch])
     mkdirSync(folder, { recursive: true });
 }
 
@@ -150,6 +148,20 @@ export const partsOf = (folder: string, route: string): readonly string[] =>
     .toSorted()
     .map((name) => join(folder, name));
 
+/** The files of lines that are written along with the documents, by what they have (see `stagePaths`). */
+const LINES = ['put', 'purge', 'gone', 'bundle', 'documents'] as const;
+type Lines = Readonly<Record<(typeof LINES)[number], LineWriter>>;
+
+/** A document that is compared. A download, which was written to a file, has no body. */
+interface Document extends Content {
+  readonly key: number;
+  readonly file: string;
+  readonly body?: string | Uint8Array;
+}
+
+/** A document as it is published; its sum is empty if it is damaged. */
+type Old = Pick<Listed, 'sum' | 'alias'> | undefined;
+
 /** Compares the documents of a route in a range of keys with what is published, and stages what differs. */
 export class RouteWriter {
   readonly #spec: StageSpec;
@@ -162,17 +174,12 @@ export class RouteWriter {
   readonly #isInDigest: boolean;
   readonly #published: Iterator<Listed, void>;
   #next: Listed | undefined;
-  readonly #lines: string[] = [];
+  readonly #listed: string[] = [];
   readonly #folders = new Set<string>();
   readonly #damaged: ReadonlySet<string>;
   readonly #siblingsFrom: number;
   readonly #seconds: number;
-  readonly #put: LineWriter;
-  readonly #deleted: LineWriter;
-  readonly #purge: LineWriter;
-  readonly #gone: LineWriter;
-  readonly #bundle: LineWriter | undefined;
-  readonly #documents: LineWriter | undefined;
+  readonly #lines: Lines;
   readonly #changes = { ...NO_CHANGES };
   readonly #examples: Example[] = [];
   readonly #named: Record<string, Content> = {};
@@ -195,7 +202,7 @@ export class RouteWriter {
     this.#pages = route.pages.map(filler);
     this.#alias = route.alias && aliasNames(route.alias);
     this.#isInDigest = isInDigest(route);
-    const isKnown = spec.lists !== null && spec.compared.includes(route.name);
+    const isKnown = spec.lists !== null && isListed(spec.lists, route);
     this.#published = isKnown ? listedFiles(spec.lists, route, range) : [].values();
     this.#next = this.#published.next().value ?? undefined;
     this.#damaged = new Set(spec.damaged);
@@ -203,13 +210,14 @@ export class RouteWriter {
     // Node cuts to microseconds, and the quotient may be a little too small: half a microsecond more keeps the millisecond.
     this.#seconds = (spec.time + 0.0005) / 1000;
     const paths = stagePaths(spec.stage);
-    const lines = (folder: string): LineWriter => new LineWriter(join(folder, part));
-    this.#put = lines(paths.put);
-    this.#deleted = lines(paths.deleteParts);
-    this.#purge = lines(paths.purge);
-    this.#gone = lines(paths.gone);
-    this.#bundle = spec.isBundled ? lines(paths.bundle) : undefined;
-    this.#documents = spec.downloaded[route.name] === undefined ? undefined : lines(paths.documents);
+    const lines = (what: keyof Lines): LineWriter => new LineWriter(join(paths[what], part));
+    this.#lines = {
+      put: lines('put'),
+      purge: lines('purge'),
+      gone: lines('gone'),
+      bundle: lines('bundle'),
+      documents: lines('documents'),
+    };
   }
 
   /**
@@ -218,41 +226,40 @@ export class RouteWriter {
    */
   put(key: number, body: string | Uint8Array, aliasText?: string): void {
     const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-    const content = { bytes, sha256: hash('sha256', body) };
-    const file = this.#fileOf(key);
+    const document = { key, file: this.#fileOf(key), bytes, sha256: hash('sha256', body), body };
     const alias = aliasText === undefined ? undefined : this.#alias?.fileOf(aliasText);
     try {
-      const old = this.#note(key, file, content, alias);
-      this.#download(key, file, content, body);
-      const isSame = old?.sum === content.sha256;
+      const old = this.#note(document, alias);
+      this.#download(document);
+      const isSame = old?.sum === document.sha256;
       if (isSame && old.alias === alias) return;
       if (!isSame && (this.#spec.isDryRun || this.#spec.exemplified.includes(this.#route.name)))
         this.#example(old === undefined ? 'added' : 'changed', key, body);
       if (this.#spec.isDryRun) return;
-      if (!isSame) this.#stage(key, file, content, body, old !== undefined);
+      if (!isSame) {
+        this.#write(document.file, document);
+        if (old !== undefined && bytes < this.#siblingsFrom) this.#deleteSiblings(document.file);
+        this.#announce(document, old);
+      }
       if (old?.alias !== undefined && old.alias !== alias) this.#deleteAlias(old.alias);
-      if (alias === undefined) return;
-      this.#stageAlias(key, alias, content, body, isSame);
-      if (old?.alias === alias && content.bytes < this.#siblingsFrom) this.#deleteSiblings(alias);
+      if (alias !== undefined) this.#stageAlias(alias, document, old);
     } catch (error) {
-      throw asFailure(error, `"${file}"`);
+      throw asFailure(error, `"${document.file}"`);
     }
   }
 
   /** Compares a file of the scratch folder, and moves it to the stage if it differs. */
   putFile(key: number, content: Content, source: string): void {
-    const file = this.#fileOf(key);
-    const old = this.#note(key, file, content);
+    const document = { ...content, key, file: this.#fileOf(key) };
+    const old = this.#note(document);
     // The published file may be missing or damaged.
-    if (old?.sum === content.sha256 && hasSum(join(this.#spec.out, file), old.sum)) {
+    if (old?.sum === content.sha256 && hasSum(join(this.#spec.out, document.file), old.sum)) {
       rmSync(source);
       return;
     }
-    const target = join(stagePaths(this.#spec.stage).tree, file);
-    makeFolder(dirname(target));
-    renameSync(source, target);
-    this.#put.write(file);
-    this.#announce(key, file, content, undefined, old !== undefined);
+    renameSync(source, this.#pathTo(document.file));
+    this.#lines.put.write(document.file);
+    this.#announce(document, old);
   }
 
   /** Keeps a published file. @throws TypeError there is none */
@@ -262,17 +269,16 @@ export class RouteWriter {
     const file = this.#fileOf(key);
     if (sha256 === undefined || this.#next?.key !== key)
       throw new TypeError(`"${file}" is not published, so it can't be kept`);
-    this.#note(key, file, { bytes, sha256 });
+    this.#note({ key, file, bytes, sha256 });
   }
 
   /** Writes the list. Documents of the range that were not put are deleted. */
   finish(): Written {
     this.#passUpTo(Number.POSITIVE_INFINITY);
     const { stage, isDryRun } = this.#spec;
-    if (!isDryRun && this.#lines.length > 0)
-      writeList(stagePaths(stage).lists, this.#route, this.#low, this.#lines);
-    for (const each of [this.#put, this.#deleted, this.#purge, this.#gone, this.#bundle, this.#documents])
-      each?.endLines();
+    if (!isDryRun && this.#listed.length > 0)
+      writeList(stagePaths(stage).lists, this.#route, this.#low, this.#listed);
+    for (const what of LINES) this.#lines[what].endLines();
     return {
       route: this.#route.name,
       changes: this.#changes,
@@ -284,22 +290,14 @@ export class RouteWriter {
     };
   }
 
-  /**
-   * Adds a document to the list and to the counts.
-   * @returns the published document with that key; its SHA-256 is empty if it is damaged
-   */
-  #note(
-    key: number,
-    file: string,
-    { bytes, sha256 }: Content,
-    alias?: string,
-  ): Pick<Listed, 'sum' | 'alias'> | undefined {
+  /** Adds a document to the list and to the counts. @returns the published document with that key */
+  #note({ key, file, bytes, sha256 }: Document, alias?: string): Old {
     this.#passUpTo(key);
     const old = this.#next?.key === key ? this.#next : undefined;
     if (old !== undefined) this.#next = this.#published.next().value ?? undefined;
     const names = alias === undefined ? [file] : [file, alias];
     for (const name of names) {
-      this.#lines.push(lineOf(sha256, name));
+      this.#listed.push(lineOf(sha256, name));
       if (bytes > LARGE_BYTES || !this.#isInDigest) this.#named[name] = { bytes, sha256 };
     }
     this.#bytes += bytes;
@@ -325,10 +323,9 @@ export class RouteWriter {
   }
 
   #delete(file: string, urls: readonly [string, ...string[]], pages: readonly string[] = []): void {
-    this.#deleted.write(file);
+    this.#lines.gone.write(`${file}\t${urls[0]}`);
     this.#deleteSiblings(file);
-    this.#gone.write(`${file}\t${urls[0]}`);
-    for (const url of [...urls, ...pages]) this.#purge.write(url);
+    for (const url of [...urls, ...pages]) this.#lines.purge.write(url);
   }
 
   #deleteAlias(name: string): void {
@@ -340,47 +337,35 @@ export class RouteWriter {
     const [first] = SIBLING_SUFFIXES;
     if (this.#siblingsFrom === Number.POSITIVE_INFINITY) return;
     if (!existsSync(`${this.#spec.out}/${file}${first}`)) return;
-    for (const suffix of SIBLING_SUFFIXES) this.#deleted.write(file + suffix);
+    for (const suffix of SIBLING_SUFFIXES) this.#lines.gone.write(`${file + suffix}\t`);
   }
 
   #pagesOf(key: number): readonly string[] {
     return this.#pages.map((pageOf) => pageOf(key));
   }
 
-  #stage(key: number, file: string, content: Content, body: string | Uint8Array, isReplacing: boolean): void {
-    const hasSiblings = content.bytes >= this.#siblingsFrom;
-    this.#writeNames(file, body, hasSiblings);
-    if (!hasSiblings && isReplacing) this.#deleteSiblings(file);
-    this.#announce(key, file, content, body, isReplacing);
-  }
-
-  #writeNames(file: string, body: string | Uint8Array, hasSiblings: boolean): void {
-    this.#write(file, body, hasSiblings);
-    if (!hasSiblings) return;
-    const whole = Buffer.from(body);
-    for (const { suffix, encode } of CODINGS) this.#write(file + suffix, encode(whole), true);
-  }
-
-  /** Adds a file to the lines for operators and for the bundle. @param body undefined for a download */
-  #announce(
-    key: number,
-    file: string,
-    content: Content,
-    body: string | Uint8Array | undefined,
-    isReplacing: boolean,
-  ): void {
-    const urls = this.#urlsOf(key);
-    for (const url of isReplacing ? urls : [...urls, ...this.#pagesOf(key)]) this.#purge.write(url);
-    if (this.#bundle === undefined) return;
+  /** Adds a document to the lines for operators and for the bundle. */
+  #announce(document: Document, old: Old): void {
+    const urls = this.#urlsOf(document.key);
+    for (const url of old === undefined ? [...urls, ...this.#pagesOf(document.key)] : urls)
+      this.#lines.purge.write(url);
+    if (!this.#spec.isBundled) return;
     // Clients fetch downloads from their paths.
-    this.#bundle.write(this.#entry(key, file, content, this.#route.class === 'download' ? undefined : body));
+    const { body: _, ...withoutBody } = document;
+    this.#lines.bundle.write(this.#entry(this.#route.class === 'download' ? withoutBody : document));
   }
 
-  #write(file: string, body: string | Uint8Array, hasSiblings: boolean): void {
-    const path = this.#pathTo(file);
-    writeFileSync(path, body);
-    if (hasSiblings) utimesSync(path, this.#seconds, this.#seconds);
-    this.#put.write(file);
+  /** Stages a document under a name, with its siblings. They have one time. */
+  #write(name: string, { bytes, body = '' }: Document): void {
+    const codings = bytes < this.#siblingsFrom ? [] : CODINGS;
+    const write = (file: string, content: string | Uint8Array): void => {
+      const path = this.#pathTo(file);
+      writeFileSync(path, content);
+      if (codings.length > 0) utimesSync(path, this.#seconds, this.#seconds);
+      this.#lines.put.write(file);
+    };
+    write(name, body);
+    for (const { suffix, encode } of codings) write(name + suffix, encode(Buffer.from(body)));
   }
 
   /** The path of a file in the stage. Creates its folder. */
@@ -395,44 +380,35 @@ export class RouteWriter {
     return path;
   }
 
-  /**
-   * Stages the alias of a document.
-   * @param isPublished whether the document itself is not staged, since it stays as it is
-   */
-  #stageAlias(
-    key: number,
-    name: string,
-    { bytes, sha256 }: Content,
-    body: string | Uint8Array,
-    isPublished: boolean,
-  ): void {
-    const suffixes = ['', ...(bytes >= this.#siblingsFrom ? SIBLING_SUFFIXES : [])];
-    const from = `${isPublished ? this.#spec.out : stagePaths(this.#spec.stage).tree}/${this.#fileOf(key)}`;
+  /** Stages the alias of a document, which is staged as well or stays as it is. */
+  #stageAlias(name: string, document: Document, old: Old): void {
+    const { key, file, bytes, sha256 } = document;
+    const { out, stage, isBundled } = this.#spec;
+    const isPublished = old?.sum === sha256;
+    const suffixes = ['', ...(bytes < this.#siblingsFrom ? [] : SIBLING_SUFFIXES)];
+    const from = join(isPublished ? out : stagePaths(stage).tree, file);
     // To rename one link of a file to another link of it does nothing, and a commit would never end.
-    const isInPlace = (suffix: string): boolean => existsSync(`${this.#spec.out}/${name}${suffix}`);
+    const isInPlace = (suffix: string): boolean => existsSync(join(out, name + suffix));
     if (!(isPublished && suffixes.some(isInPlace)) && linkNames(from, this.#pathTo(name), suffixes))
-      for (const suffix of suffixes) this.#put.write(name + suffix);
-    else this.#writeNames(name, body, suffixes.length > 1);
+      for (const suffix of suffixes) this.#lines.put.write(name + suffix);
+    else this.#write(name, document);
+    if (old?.alias === name && bytes < this.#siblingsFrom) this.#deleteSiblings(name);
     const [record] = this.#urlsOf(key);
     const path = this.#alias?.urlOf(name) ?? '';
-    this.#purge.write(path);
-    this.#bundle?.write(JSON.stringify({ path, file: name, sha256, bytes, same_as: record }));
+    this.#lines.purge.write(path);
+    if (isBundled)
+      this.#lines.bundle.write(JSON.stringify({ path, file: name, sha256, bytes, same_as: record }));
   }
 
   /** Adds a document to the lines for a download: its body alone, or with path and hash. */
-  #download(key: number, file: string, content: Content, body: string | Uint8Array): void {
-    if (this.#documents === undefined) return;
-    const isBare = this.#spec.downloaded[this.#route.name] === 'body';
-    this.#documents.write(isBare ? textOf(body) : this.#entry(key, file, content, body));
+  #download(document: Document): void {
+    const what = this.#spec.downloaded[this.#route.name];
+    if (what === undefined) return;
+    this.#lines.documents.write(what === 'body' ? textOf(document.body ?? '') : this.#entry(document));
   }
 
   /** The JSON of a document with path and hash. Clients fetch what is not text from its path. */
-  #entry(
-    key: number,
-    file: string,
-    { bytes, sha256 }: Content,
-    body: string | Uint8Array | undefined,
-  ): string {
+  #entry({ key, file, sha256, bytes, body }: Document): string {
     const [path] = this.#urlsOf(key);
     const isText = typeof body === 'string' || (body !== undefined && isUtf8(body));
     return JSON.stringify({ path, file, sha256, bytes, ...(isText && { body: textOf(body) }) });
@@ -457,31 +433,26 @@ const FOLDERS_KNOWN = 1024;
 /** Deletes all files of a route that the next snapshot doesn't have, or has in another place. */
 export const passOver = (spec: StageSpec, former: ListedRoute): Written =>
   new RouteWriter(
-    { ...spec, compared: [former.name], isBundled: false, downloaded: {} },
+    { ...spec, isBundled: false, downloaded: {} },
     former,
     ALL_KEYS,
     `former ${former.name}`,
   ).finish();
 
 /** The published routes that the next snapshot doesn't have, or has in another place; without assets, which stay for a while. */
-export const formerRoutes = ({ lists, compared }: StageSpec): readonly ListedRoute[] =>
+export const formerRoutes = ({ lists, routes }: StageSpec): readonly ListedRoute[] =>
   lists === null
     ? []
-    : listedRoutes(lists).filter((route) => !compared.includes(route.name) && route.class !== 'asset');
-
-/** Names of the routes that are in the place in which they were published. */
-export const comparedIn = (lists: string | null, routes: readonly ListedRoute[]): readonly string[] => {
-  const before = lists === null ? [] : listedRoutes(lists);
-  return routes.filter((route) => before.some((other) => isSamePlace(route, other))).map(({ name }) => name);
-};
+    : listedRoutes(lists).filter(
+        (before) => before.class !== 'asset' && !routes.some((now) => isSamePlace(now, before)),
+      );
 
 /** How long a stopped build may clean up: 400 ms. */
 const BUDGET_MS = 400;
 
 /** Deletes a stage. A build that was stopped takes limited time for that, and the next one deletes the rest. */
 export function discardStage(stage: string, isStopped: boolean): void {
-  if (isStopped) deleteFolder(stage, BUDGET_MS);
-  else rmSync(stage, { recursive: true, force: true });
+  deleteFolder(stage, isStopped ? performance.now() + BUDGET_MS : undefined);
 }
 
 /** Reads a document of the next snapshot, whose route is finished: it is staged, or stays as published. */

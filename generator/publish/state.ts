@@ -8,8 +8,8 @@ import { reading, unlessFailure } from '../base/errors.js';
 import { ifExists, readJson, readText, replaceFile } from '../base/files.js';
 import { COMPRESSED_FROM_BYTES } from '../tree/codings.js';
 import { readChangeIndex } from '../tree/changes.js';
-import { manifestHash, readManifest } from '../tree/manifest.js';
-import { FORMAT, type Manifest } from '../tree/snapshot-json.js';
+import { snapshotHash, readSnapshot } from '../tree/snapshot.js';
+import { FORMAT, type PublishedSnapshot } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
 import { count, sha256, time, treeId } from '../tree/values.js';
 import { sumOfAll } from './lists.js';
@@ -61,7 +61,7 @@ export type State = z.infer<typeof stateSchema>;
 /** What is known of the snapshot before a build. */
 export interface Known {
   /** snapshot.json; undefined if there is none. */
-  readonly published: Manifest | undefined;
+  readonly published: PublishedSnapshot | undefined;
   /** Undefined if it is missing or damaged; its marks and counts hold even where `lists` don't. */
   readonly state: State | undefined;
   /** The folder of the lists; null if it is not known what is published. */
@@ -82,7 +82,9 @@ export const replaceState = (tree: Tree, state: State): void =>
  * @throws Failure invalid: snapshot.json is not one of this program; environment: the state can't be read
  */
 export function readKnown(tree: Tree, isRepair = false): Known {
-  const published = isRepair ? unlessFailure(() => readManifest(tree.manifest)) : readManifest(tree.manifest);
+  const published = isRepair
+    ? unlessFailure(() => readSnapshot(tree.snapshotFile))
+    : readSnapshot(tree.snapshotFile);
   return reading(`state "${tree.state}"`, () => {
     const { data } = z.object({ sum: sha256, state: stateSchema }).safeParse(readJson(tree.stateFile));
     const state = data !== undefined && data.sum === sumOfText(data.state) ? data.state : undefined;
@@ -92,15 +94,15 @@ export function readKnown(tree: Tree, isRepair = false): Known {
       published.format === FORMAT &&
       // Of an earlier version, other documents have compressed siblings.
       published.compressed_from === COMPRESSED_FROM_BYTES &&
-      isManifestOf(tree, state) &&
+      isSnapshotOf(tree, state) &&
       ifExists(() => sumOfAll(tree.lists)) === state.lists;
     return { published, state, lists: isKnown ? tree.lists : null };
   });
 }
 
 /** Whether snapshot.json is the one that a state was written with, but for the time of the build. */
-export const isManifestOf = (tree: Tree, { snapshot }: State): boolean =>
-  manifestHash(readText(tree.manifest) ?? '') === snapshot;
+export const isSnapshotOf = (tree: Tree, { snapshot }: State): boolean =>
+  snapshotHash(readText(tree.snapshotFile) ?? '') === snapshot;
 
 /** The number of the last snapshot, and the id of the tree, by whichever file still has them. */
 export function lastOf(

@@ -69,13 +69,16 @@ export function finishStage(stage: string, others: Iterable<Gone>): void {
   const deleted = new LineWriter(paths.delete);
   const purge = new LineWriter(join(paths.purge, 'others'));
   const isStaged = (file: string): boolean => existsSync(join(paths.tree, file));
-  for (const file of linesIn([paths.deleteParts])) if (!isStaged(file)) deleted.write(file);
+  for (const line of linesIn([paths.gone])) {
+    const [file = ''] = line.split('\t');
+    if (!isStaged(file)) deleted.write(file);
+  }
   for (const { file, urls } of others) {
     if (!isStaged(file)) deleted.write(file);
     for (const url of urls) purge.write(url);
   }
   deleted.endLines();
   purge.endLines();
-  for (const path of [paths.deleteParts, paths.gone, paths.bundle, paths.documents, paths.scratch])
+  for (const path of [paths.gone, paths.bundle, paths.documents, paths.scratch])
     rmSync(path, { recursive: true, force: true });
 }

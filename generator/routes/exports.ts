@@ -1,5 +1,6 @@
 /** The routes of the bulk downloads: formats, URLs, and the files that describe them. */
-import { MEASURED_TABLES, RESOURCES, documentsOf } from '../schema/schema.js';
+import type { Kind } from '../schema/field.js';
+import { RESOURCES, documentsOf, tablesOf } from '../schema/schema.js';
 import type { UnlistedRoute } from './route.js';
 import { PATHS } from './paths.js';
 
@@ -14,20 +15,21 @@ export const EXPORT_FORMATS = [
 ] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]['format'];
 
-/** The route of an export's file. */
-export const exportRoute = (table: string, format: ExportFormat): string =>
-  `download-${table}-${format.replace('.', '-')}`;
-/** Its path in the tree. */
+/** The path of a table's file in the tree. */
 export const exportFile = (table: string, format: ExportFormat): string => `downloads/${table}.${format}`;
 
 /** Whether a route is of a bulk download itself, as opposed to what describes these. */
 export const isDownload = ({ name, class: cacheClass }: Pick<UnlistedRoute, 'name' | 'class'>): boolean =>
   cacheClass === 'download' && name.startsWith('download-');
 
-/** A download that holds more than one table. */
-export interface BulkFile {
-  /** Names it in reports and in the index of the tree. */
+/** A file of the downloads. */
+export interface Download {
+  /** Names it in reports: the name of its table, or its own. */
   readonly name: string;
+  /** Set if it holds one table. */
+  readonly format?: ExportFormat;
+  /** The kind of records that it follows: if one of their documents changes, it is written again. */
+  readonly kind?: Kind;
   readonly route: string;
   /** Its path in the tree. */
   readonly file: string;
@@ -38,35 +40,44 @@ export interface BulkFile {
   readonly measures?: readonly string[];
 }
 
-const documentsFile = (route: string, description: string, measures?: readonly string[]): BulkFile => ({
+/** The files of a table. */
+const tableFiles = (table: string, kind: Kind, measures: readonly string[] = [table]): readonly Download[] =>
+  EXPORT_FORMATS.map(({ format, type, words }) => ({
+    name: table,
+    format,
+    kind,
+    route: `download-${table}-${format.replace('.', '-')}`,
+    file: exportFile(table, format),
+    type,
+    description: `All rows of ${table} as ${words}`,
+    measures,
+  }));
+
+const documentsFile = (route: string, description: string): Download => ({
   name: `documents/${route}`,
   route: `download-documents-${route}`,
   file: `downloads/documents/${route}.ndjson.gz`,
   type: GZIP,
   description,
-  ...(measures && { measures }),
 });
 
 /** The files with all documents of a route by record id, by the name of that route. */
-export const DOCUMENTS: ReadonlyMap<string, BulkFile> = new Map(
+export const DOCUMENTS: ReadonlyMap<string, Download> = new Map(
   RESOURCES.flatMap((resource) =>
     documentsOf(resource).map(({ route }) => [
       route,
-      documentsFile(
-        route,
-        `Every document of the route ${route}, in ascending order of id: a line is the body of one`,
-        route === resource.record.route ? [resource.plural] : resource.histories.map(({ table }) => table),
-      ),
+      {
+        ...documentsFile(
+          route,
+          `Every document of the route ${route}, in ascending order of id: a line is the body of one`,
+        ),
+        kind: resource.kind,
+        measures:
+          route === resource.record.route ? [resource.plural] : resource.histories.map(({ table }) => table),
+      },
     ]),
   ),
 );
-
-/** The file of a route's documents. */
-export function documentsFileOf(route: string): BulkFile {
-  const file = DOCUMENTS.get(route);
-  if (file === undefined) throw new TypeError(`no file is for the documents of "${route}"`);
-  return file;
-}
 
 /** All other documents, apart from the downloads and their descriptions. */
 export const OTHER_DOCUMENTS = documentsFile(
@@ -76,7 +87,7 @@ export const OTHER_DOCUMENTS = documentsFile(
 );
 
 /** The list of all documents, whose SHA-256 before compression is the digest of the snapshot. */
-export const LIST_OF_DOCUMENTS: BulkFile = {
+export const LIST_OF_DOCUMENTS: Download = {
   name: 'documents.sha256',
   route: 'download-list-of-documents',
   file: 'downloads/documents.sha256.gz',
@@ -85,7 +96,7 @@ export const LIST_OF_DOCUMENTS: BulkFile = {
 };
 
 /** The published population as a database. */
-export const DATABASE: BulkFile = {
+export const DATABASE: Download = {
   name: 'register.sqlite.gz',
   route: 'download-register-sqlite',
   file: 'downloads/register.sqlite.gz',
@@ -94,7 +105,7 @@ export const DATABASE: BulkFile = {
 };
 
 /** The same database uncompressed, for programs that read parts of it by Range. */
-export const PLAIN_DATABASE: BulkFile = {
+export const PLAIN_DATABASE: Download = {
   name: 'register.sqlite',
   route: 'download-register-sqlite-plain',
   file: 'downloads/register.sqlite',
@@ -102,8 +113,11 @@ export const PLAIN_DATABASE: BulkFile = {
   description: 'The same SQLite database uncompressed, for queries without a download',
 };
 
-/** The downloads that hold more than one table. */
-export const BULK_FILES: readonly BulkFile[] = [
+/** All of the downloads: first those that hold one table. */
+export const DOWNLOADS: readonly Download[] = [
+  ...RESOURCES.flatMap((resource) =>
+    tablesOf(resource).flatMap(({ name }) => tableFiles(name, resource.kind)),
+  ),
   ...DOCUMENTS.values(),
   OTHER_DOCUMENTS,
   LIST_OF_DOCUMENTS,
@@ -114,21 +128,9 @@ export const BULK_FILES: readonly BulkFile[] = [
 /** The path of a download relative to the folder of all of them. */
 export const pathInFolder = (file: string): string => file.slice('downloads/'.length);
 
-/** The exports, the files that hold more than a table, and those that describe them. */
+/** The downloads, and what describes them. */
 export const EXPORT_ROUTES: readonly UnlistedRoute[] = [
-  ...MEASURED_TABLES.flatMap(({ name }) =>
-    EXPORT_FORMATS.map(({ format, type, words }): UnlistedRoute => ({
-      name: exportRoute(name, format),
-      path: `${PATHS.bulk}/${name}.${format}`,
-      file: exportFile(name, format),
-      class: 'download',
-      bucket: 'download',
-      type,
-      description: `All rows of ${name} as ${words}`,
-      measures: [name],
-    })),
-  ),
-  ...BULK_FILES.map(({ route, file, type, description, measures }): UnlistedRoute => ({
+  ...DOWNLOADS.map(({ route, file, type, description, measures }): UnlistedRoute => ({
     name: route,
     path: `/${file}`,
     file,

@@ -151,7 +151,7 @@ export const snapshotSchema = snapshotMembers
   );
 
 /** What a build reads of the snapshot.json before it. */
-export const manifestSchema = snapshotMembers
+export const publishedSchema = snapshotMembers
   .pick({
     sequence: true,
     as_of: true,
@@ -168,7 +168,7 @@ export const manifestSchema = snapshotMembers
     // Parameters of a type that this version doesn't know are left out.
     routes: z.array(locatedRoute.extend({ parameters: locatedRoute.shape.parameters.catch([]) })),
   });
-export type Manifest = z.infer<typeof manifestSchema>;
+export type PublishedSnapshot = z.infer<typeof publishedSchema>;
 
 export type Snapshot = z.infer<typeof snapshotSchema>;
 export type SnapshotRoute = Snapshot['routes'][number];

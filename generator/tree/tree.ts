@@ -14,7 +14,7 @@ import { Failure, asFailure, codeOf, writing } from '../base/errors.js';
 import { readChangeIndex } from './changes.js';
 import { ifExists, liesIn, makeFolder, namesIn, readText, realPath, requireNoLink } from '../base/files.js';
 import { makePrivate } from '../base/modes.js';
-import { readManifest } from './manifest.js';
+import { readSnapshot } from './snapshot.js';
 
 /** Renamed from the state into the tree, to check that both are on one file system. */
 const PROBE = '.probe';
@@ -37,7 +37,7 @@ export class Tree {
   /** A private folder, since it names what is withheld; on the tree's file system, for atomic renames. */
   readonly state: string;
   /** snapshot.json, which a commit writes last: if it exists, there is a snapshot. */
-  readonly manifest: string;
+  readonly snapshotFile: string;
   /** Always next to the tree, wherever the state is, so that a tree has exactly one lock. */
   readonly lock: string;
   /** What is published (see publish/lists.ts). */
@@ -59,7 +59,7 @@ export class Tree {
     // Messages show the path as it was typed, if it leads there without links.
     this.out = real === resolve(out) ? out : real;
     this.state = state ?? nextTo(real, 'state');
-    this.manifest = join(this.out, 'snapshot.json');
+    this.snapshotFile = join(this.out, 'snapshot.json');
     this.lock = nextTo(real, 'lock');
     this.lists = join(this.state, 'lists');
     this.stateFile = join(this.state, 'state.json');
@@ -70,17 +70,16 @@ export class Tree {
 
   /**
    * Creates the output folder and the state, if missing.
-   * @param isRepair whether snapshot.json may be damaged
    * @throws Failure environment: one has a link, is not ours, not writable, or on another file system
    */
-  prepare(isRepair = false): void {
+  prepare(): void {
     const { out } = this;
     this.requireNoLinks();
     this.#isNew = !existsSync(out);
     try {
       makeFolder(out);
       this.requireOurs();
-      if (!isRepair) readManifest(this.manifest);
+      readSnapshot(this.snapshotFile);
     } catch (error) {
       // For a builder, an unreadable snapshot.json means that the folder is not a tree.
       if (error instanceof Failure) throw Failure.environment(error.message);
@@ -94,25 +93,22 @@ export class Tree {
     }
   }
 
-  /** @throws Failure environment: the output folder has files, and is not a tree */
+  /**
+   * Requires that the output folder is empty or a tree, perhaps one that lost its snapshot.json. A state proves
+   * nothing: the tree may have been deleted since, and its path be another folder's.
+   * @throws Failure environment: it is not
+   */
   requireOurs(): void {
     const { out } = this;
-    const found = ifExists(() => readdirSync(out)) ?? [];
+    const found = readdirSync(out);
     const foreign = found.find((name) => !HARMLESS.has(name));
-    if (foreign === undefined || this.#isOurs(found)) return;
+    if (foreign === undefined || found.includes('snapshot.json') || readChangeIndex(this) !== undefined)
+      return;
     throw Failure.environment(
       `output folder "${out}" is not empty and holds no snapshot.json (found "${foreign}"), ` +
         'expected an empty folder or a published tree: if an interrupted first build has left this, ' +
         `delete "${out}" and build again, otherwise choose another --out`,
     );
-  }
-
-  /**
-   * Whether the output folder is a tree, perhaps one that lost its snapshot.json. A state proves nothing:
-   * the tree may have been deleted since, and its path be another folder's.
-   */
-  #isOurs(found: readonly string[]): boolean {
-    return found.includes('snapshot.json') || readChangeIndex(this) !== undefined;
   }
 
   /**

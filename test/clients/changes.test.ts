@@ -13,7 +13,7 @@ import {
 import { RegisterClient } from '../../clients/typescript/client.js';
 import { temporary } from '../support/folder.js';
 import { ended, listening } from '../support/ports.js';
-import { bundleOf, digestOf, indexOf, manifestOf, mirrorOf, sha256 } from '../support/published.js';
+import { bundleOf, digestOf, indexOf, snapshotOf, mirrorOf, sha256 } from '../support/published.js';
 import { STEP, site } from '../support/site.js';
 import { isOfTheBuild } from '../support/tree.js';
 import { endsProxies, proxied, rejectionOf } from './support.js';
@@ -66,7 +66,7 @@ describe('changes of a real tree', () => {
     const reached = changes.filter(({ kind }) => kind === 'reached');
     expect(reached).toEqual([2, 3].map((sequence) => ({ kind: 'reached', ...at(sequence) })));
     expect(paths).toEqual(['/changes/index.json', '/changes/2.ndjson.gz', '/changes/3.ndjson.gz']);
-    expect(digestOf(copy, manifestOf(out).routes)).toBe(at(3).digest);
+    expect(digestOf(copy, snapshotOf(out).routes)).toBe(at(3).digest);
   });
 
   it('of a copy that is up to date are none, and cost an empty response', async () => {

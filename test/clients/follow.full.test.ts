@@ -12,7 +12,7 @@ import { openDatabase } from '../../generator/base/sqlite/sqlite.js';
 import { temporary } from '../support/folder.js';
 import { has } from '../support/programs.js';
 import type { RunningProxy } from '../support/proxy.js';
-import { indexOf, manifestOf, sha256 } from '../support/published.js';
+import { indexOf, snapshotOf, sha256 } from '../support/published.js';
 import { startVarnish, type EdgeServer } from '../system/contract/servers.js';
 import {
   PYTHON,
@@ -255,7 +255,7 @@ describe.skipIf(!HAS_PYTHON)('follow.py', () => {
     const bytes = readFileSync(copy);
     await breakOff();
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
-    const manifest = JSON.stringify(manifestOf(out)).replace(
+    const manifest = JSON.stringify(snapshotOf(out)).replace(
       /"file":"\/downloads\/register.sqlite.gz","bytes":\d+,"sha256":"\w+"/,
       `"file":"/downloads/register.sqlite.gz","bytes":${bomb.length},"sha256":"${sha256(bomb)}"`,
     );

@@ -10,7 +10,7 @@ import { writeSample } from '../../data/sample.js';
 import { PROJECT } from '../support/folder.js';
 import { freePort, listenOn } from '../support/ports.js';
 import { startProxy, type RunningProxy } from '../support/proxy.js';
-import { documentsOf, hashesOf, manifestOf } from '../support/published.js';
+import { documentsOf, hashesOf, snapshotOf } from '../support/published.js';
 import { Site } from '../support/site.js';
 import { serve, temporariesIn, type EdgeServer } from '../system/contract/servers.js';
 
@@ -98,7 +98,7 @@ export async function following(path: Path) {
     builds += 1;
     await site.build(sql, { at: `2026-12-01T00:00:0${builds}Z`, keepDownloads });
     // The proxy notices it within a second.
-    await expect.poll(() => builtAt(proxy)).toBe(manifestOf(site.out).built_at);
+    await expect.poll(() => builtAt(proxy)).toBe(snapshotOf(site.out).built_at);
   };
   return { out: site.out, proxy, build };
 }

@@ -6,7 +6,6 @@ import type { Terminal } from '../../generator/commands/terminal.js';
 import { EXIT, Failure } from '../../generator/base/errors.js';
 import { effectsAt, quiet } from './build.js';
 import type { Run } from './cli.js';
-import { InlineThreads } from '../../generator/pipeline/threads.js';
 
 /** What its clock says. */
 export const CLOCK = '2026-12-24T00:00:00Z';
@@ -17,12 +16,10 @@ export async function inProcess(...args: readonly string[]): Promise<Run> {
   const writeErr = (text: string): void => void (ended.stderr += text);
   const warn = (line: string): void => writeErr(`${line}\n`);
   const terminal: Terminal = {
+    ...effectsAt(CLOCK),
     say: (line) => writeOut(`${line}\n`),
     warn,
     progress: quiet,
-    startThreads: (source) => new InlineThreads(source),
-    now: effectsAt(CLOCK).now,
-    effects: () => ({ ...effectsAt(CLOCK), warn }),
     cost: () => ({ seconds: 0, peakMemoryBytes: 0 }),
     exitWith: (code) => void (ended.code = code),
   };

@@ -62,7 +62,7 @@ const bundleSchema = z.tuple(
   ]),
 );
 
-const manifestSchema = z.looseObject({
+const snapshotSchema = z.looseObject({
   sequence: z.int(),
   as_of: z.string().nullable(),
   built_at: z.string(),
@@ -106,11 +106,11 @@ export function changedBy(out: string, sequence: number) {
     delete: lines.flatMap((line) => ('deleted' in line ? [line.path] : [])),
   };
 }
-export const manifestOf = (out: string) => manifestSchema.parse(read(out, 'snapshot.json'));
+export const snapshotOf = (out: string) => snapshotSchema.parse(read(out, 'snapshot.json'));
 
 /** The URL path of a file of a tree, by the route table that the tree publishes; undefined if nothing leads to it. */
 export function urlsOf(out: string): (file: string) => string | undefined {
-  const patterns = manifestOf(out)
+  const patterns = snapshotOf(out)
     .routes.toSorted((a, b) => (a.parameters?.length ?? 0) - (b.parameters?.length ?? 0))
     .map(({ path, file, parameters: [parameter] = [] }) => {
       const escaped = file.replaceAll(/[.*+?^$()[\]\\|]/g, String.raw`\$&`);

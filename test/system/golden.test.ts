@@ -12,7 +12,7 @@ import { OPERATOR, published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
 import { writeRegister } from '../support/register.js';
 import { isAlias, isAnnouncement, isEndpoint, json, readTree, type Tree } from '../support/tree.js';
-import { manifestOf, urlsOf } from '../support/published.js';
+import { snapshotOf, urlsOf } from '../support/published.js';
 import { fields } from '../support/values.js';
 
 const GOLDEN = join(PROJECT, 'test/system/golden');
@@ -123,7 +123,7 @@ describe.each(CASES)('the golden tree "%s"', (name) => {
     const urlOf = urlsOf(out);
     const urls = [...tree.keys()].map((file) => urlOf(file) ?? `no URL of ${file}`);
     expect(urls.filter((url) => url.startsWith('no URL'))).toEqual([]);
-    for (const route of manifestOf(out).routes.filter((each) => each.path.includes('{id}'))) {
+    for (const route of snapshotOf(out).routes.filter((each) => each.path.includes('{id}'))) {
       // A page of records has the ids of their documents.
       const template = route.requires === undefined ? route.path : `/api/v1/${route.requires}/{id}`;
       const [before = '', after = ''] = template.split('{id}');

@@ -12,7 +12,7 @@ import { inputs, snapshot } from '../support/cli.js';
 import { temporary } from '../support/folder.js';
 import { has } from '../support/programs.js';
 import { startProxy } from '../support/proxy.js';
-import { changedBy, hashesOf, indexOf, manifestOf } from '../support/published.js';
+import { changedBy, hashesOf, indexOf, snapshotOf } from '../support/published.js';
 import { changeRegister, writeRegister, type Rows } from '../support/register.js';
 import { loseState } from '../support/state.js';
 import { inState, pathsBelow, readTree } from '../support/tree.js';
@@ -136,7 +136,7 @@ describe('a record by the id of the platform', () => {
     );
     // No game has such an id, but games might.
     expect(readFileSync(join(out, 'api/v1.json'), 'utf8')).toContain('/api/v1/game/platform/{platform_id}');
-    expect(manifestOf(out).routes.find(({ name }) => name === 'group-by-platform-id')).toMatchObject({
+    expect(snapshotOf(out).routes.find(({ name }) => name === 'group-by-platform-id')).toMatchObject({
       example: `/api/v1/group/platform/${PLAIN[0]}`,
     });
   });
@@ -235,7 +235,7 @@ it('of a record follows what changes: in the tree, the lists for operators, the 
     );
     if (position === undefined) for (const [name, text] of expected) bodies.set(name, text);
     else for await (const change of changesSince(new RegisterClient(base), position)) apply(bodies, change);
-    const { tree, sequence, digest } = manifestOf(out);
+    const { tree, sequence, digest } = snapshotOf(out);
     position = { tree: tree.id, sequence, digest };
     const found = [...bodies].filter(([name]) => name.startsWith('/api/v1/group/'));
     expect([step, Object.fromEntries(found)]).toEqual([step, Object.fromEntries(expected)]);

@@ -1,13 +1,11 @@
 /** /downloads/datapackage.json: the bulk downloads as a Data Package 2.0 (datapackage.org). */
-import { basename } from 'node:path/posix';
 import type { SiteConfig } from '../../config/config.js';
-import type { BulkExported, Downloads, Exported } from '../../exports/downloads.js';
-import type { Export, ExportColumn } from '../../exports/tables.js';
+import { tablesOf, type Downloads, type Exported } from '../../exports/downloads.js';
+import { exportNamed, type Export, type ExportColumn } from '../../exports/tables.js';
 import type { ValueType } from '../../schema/shape.js';
 import { meaningOf, unitOf } from '../../schema/meaning.js';
 import {
   DATABASE,
-  EXPORT_FORMATS,
   PLAIN_DATABASE,
   exportFile,
   pathInFolder,
@@ -48,18 +46,19 @@ const DIALECT = {
 };
 
 /** `every published record and its history`: what the files hold. */
-export const contentsOf = (tables: readonly Exported[]): string =>
-  `every published record${tables.some(({ table }) => table.history !== undefined) ? ' and its history' : ''}`;
+export const contentsOf = (downloads: Downloads): string =>
+  `every published record${tablesOf(downloads).some(({ history }) => history !== undefined) ? ' and its history' : ''}`;
 
-/** Later builds may read `as_of` and the rows from this. */
-export function dataPackage({ operator }: SiteConfig, { asOf, snapshot, tables, bulk }: Downloads): string {
+/** Later builds read of this what the downloads are of. */
+export function dataPackage({ operator }: SiteConfig, downloads: Downloads): string {
+  const { asOf, snapshot, files } = downloads;
   const { name, url, baseUrl, contact, platform, licence } = operator;
   return JSON.stringify({
     $schema: `${PROFILE}/datapackage.json`,
     name: 'register',
     title: name,
     description:
-      `Measured records of ${platform}: ${contentsOf(tables)}. Every value was measured; none is estimated.` +
+      `Measured records of ${platform}: ${contentsOf(downloads)}. Every value was measured; none is estimated.` +
       ` Null means "not measured", or "not published" because the owner or creator is withheld. Not affiliated with ${platform}.`,
     homepage: `${baseUrl}${PATHS.bulk}`,
     as_of: asOf ?? undefined,
@@ -68,10 +67,11 @@ export function dataPackage({ operator }: SiteConfig, { asOf, snapshot, tables, 
     licenses: [{ name: identifier(licence.name), title: licence.name, path: licence.url }],
     sources: [{ title: name, path: url }],
     contributors: [{ title: name, ...reached(contact), roles: ['publisher'] }],
-    resources: [
-      ...tables.flatMap((table) => resources(table, operator.priceUnit)),
-      ...bulk.map(bulkResource),
-    ],
+    resources: files.map((file) =>
+      file.download.format === undefined
+        ? bulkResource(file)
+        : tableResource(file, file.download.format, operator.priceUnit),
+    ),
   });
 }
 
@@ -82,32 +82,35 @@ const reached = (contact: string): object =>
 /** `CC BY 4.0` -> `CC-BY-4.0`: the identifier used by Open Definition and SPDX. */
 const identifier = (licence: string): string => licence.replaceAll(/[^A-Za-z0-9._]+/g, '-');
 
-function resources({ table, rows, files, asOf }: Exported, priceUnit: string | undefined): object[] {
-  return EXPORT_FORMATS.map(({ format }) => {
-    const file = basename(exportFile(table.name, format));
-    return {
-      name: file,
-      path: file,
-      type: 'table',
-      title: table.name,
-      description: table.description,
-      document: routeNamed(ROUTES, table.document).path,
-      ...FORMATS[format],
-      bytes: files[format].bytes,
-      hash: `sha256:${files[format].sha256}`,
-      rows,
-      as_of: asOf ?? undefined,
-      ...(format === 'parquet' ? {} : { dialect: DIALECT }),
-      schema: schema(table, format, priceUnit),
-    };
-  });
+function tableResource(
+  { download, rows, bytes, sha256, asOf }: Exported,
+  format: ExportFormat,
+  priceUnit: string | undefined,
+): object {
+  const table = exportNamed(download.name);
+  const file = pathInFolder(download.file);
+  return {
+    name: file,
+    path: file,
+    type: 'table',
+    title: table.name,
+    description: table.description,
+    document: routeNamed(ROUTES, table.document).path,
+    ...FORMATS[format],
+    bytes,
+    hash: `sha256:${sha256}`,
+    rows,
+    as_of: asOf ?? undefined,
+    ...(format === 'parquet' ? {} : { dialect: DIALECT }),
+    schema: schema(table, format, priceUnit),
+  };
 }
 
 /**
  * What holds more than one table. The standard has no type for lines of different documents; without
  * `type`, a resource is just a file. `rows` counts lines, or the rows of all tables.
  */
-function bulkResource({ file, rows, bytes, sha256 }: BulkExported): object {
+function bulkResource({ download: file, rows, bytes, sha256 }: Exported): object {
   const path = pathInFolder(file.file);
   const isDatabase = file === DATABASE || file === PLAIN_DATABASE;
   return {
@@ -143,7 +146,7 @@ function schema(
           foreignKeys: [
             {
               fields: [recordId],
-              reference: { resource: basename(exportFile(resource.plural, format)), fields: ['id'] },
+              reference: { resource: pathInFolder(exportFile(resource.plural, format)), fields: ['id'] },
             },
           ],
         }),

@@ -5,7 +5,7 @@ import type { Output } from '../output.js';
 import { dataPackage } from './datapackage.js';
 import { readme } from './readme.js';
 import { hash } from 'node:crypto';
-import { EXPORT_FORMATS, exportFile, pathInFolder } from '../../routes/exports.js';
+import { pathInFolder } from '../../routes/exports.js';
 import { routeNamed, ROUTES } from '../../routes/routes.js';
 
 export function* downloads(config: SiteConfig, exported: Downloads): Generator<Output> {
@@ -17,15 +17,9 @@ export function* downloads(config: SiteConfig, exported: Downloads): Generator<O
   yield { route: 'checksums', key: 0, body: checksums(exported, described) };
 }
 
-export function checksums({ tables, bulk }: Downloads, described: readonly Output[]): string {
+export function checksums({ files }: Downloads, described: readonly Output[]): string {
   const lines = [
-    ...tables.flatMap(({ table, files }) =>
-      EXPORT_FORMATS.map(({ format }) => [
-        pathInFolder(exportFile(table.name, format)),
-        files[format].sha256,
-      ]),
-    ),
-    ...bulk.map(({ file: { file }, sha256 }) => [pathInFolder(file), sha256]),
+    ...files.map(({ download: { file }, sha256 }) => [pathInFolder(file), sha256]),
     ...described.map(({ route, body }) => [
       pathInFolder(routeNamed(ROUTES, route).file),
       hash('sha256', body),

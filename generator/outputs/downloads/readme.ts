@@ -1,7 +1,7 @@
 /** /downloads/README.txt: what to know about the files without having seen the pages. */
 import type { SiteConfig } from '../../config/config.js';
-import type { Downloads } from '../../exports/downloads.js';
-import { EXPORT_FORMATS, exportFile, pathInFolder } from '../../routes/exports.js';
+import { tablesOf, type Downloads } from '../../exports/downloads.js';
+import { pathInFolder } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
 import { capitalized } from '../../schema/words.js';
 import { asksForCredit } from '../licence.js';
@@ -16,12 +16,12 @@ export function readme({ operator, limits }: SiteConfig, downloads: Downloads): 
   const { asOf } = downloads;
   const { name, url, baseUrl, contact, platform, licence } = operator;
   const base = `${baseUrl}${PATHS.bulk}`;
-  const example = exampleOf(downloads.tables.map(({ table }) => table.resource));
+  const example = exampleOf(tablesOf(downloads).map(({ resource }) => resource));
   return `${name}: bulk downloads
 ${'='.repeat(LINE_CHARACTERS)}
 
 Measured records of ${platform}, ${asOf === null ? 'before the first measurement' : `as of ${asOf}`}.
-${capitalized(contentsOf(downloads.tables))} is included. Every value was measured; none is
+${capitalized(contentsOf(downloads))} is included. Every value was measured; none is
 estimated. Not affiliated with ${platform}.
 
 Licence: ${licence.name}, ${licence.url}
@@ -156,26 +156,15 @@ escaped. Import the columns as text, or use the Parquet files.
 }
 
 /** How many files there are, and how long they take: `32 downloads, which take at least 20 minutes`. */
-function allFilesText({ tables, bulk }: Downloads, limits: SiteConfig['limits']): string {
-  const files = [
-    ...tables.flatMap(({ files: byFormat }) => EXPORT_FORMATS.map(({ format }) => byFormat[format])),
-    ...bulk,
-  ];
+function allFilesText({ files }: Downloads, limits: SiteConfig['limits']): string {
   const time = leastTime(files, limits.download);
   return `${amount(files.length, 'download')}${time === undefined ? '' : `, which take at least ${time}`}`;
 }
 
-function fileTable({ tables, bulk }: Downloads): string {
+function fileTable({ files }: Downloads): string {
   const lines = [
     ['file', 'rows', 'bytes'],
-    ...tables.flatMap(({ table, rows, files }) =>
-      EXPORT_FORMATS.map(({ format }) => [
-        pathInFolder(exportFile(table.name, format)),
-        String(rows),
-        String(files[format].bytes),
-      ]),
-    ),
-    ...bulk.map(({ file: { file }, rows, bytes }) => [pathInFolder(file), String(rows), String(bytes)]),
+    ...files.map(({ download: { file }, rows, bytes }) => [pathInFolder(file), String(rows), String(bytes)]),
   ];
   const widths = [0, 1, 2].map((column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines

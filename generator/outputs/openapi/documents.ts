@@ -8,7 +8,7 @@ import { INDEX_SHAPE } from '../api-index.js';
 import { LOOKUP_SHAPES } from '../lookup/lookup.js';
 import { LARGEST_SHAPE } from '../largest.js';
 import { LIST_SHAPES } from '../lists/lists.js';
-import { MANIFEST_SHAPE } from '../snapshot.js';
+import { SNAPSHOT_SHAPE } from '../snapshot.js';
 import { STATS_SHAPE } from '../stats.js';
 import { CHANGES_SHAPE } from './changes.js';
 
@@ -33,7 +33,7 @@ export const DOCUMENTS: readonly ObjectShape[] = [
   STATS_SHAPE,
   ...LIST_SHAPES,
   ...LOOKUP_SHAPES,
-  MANIFEST_SHAPE,
+  SNAPSHOT_SHAPE,
   CHANGES_SHAPE,
   CATALOG_SHAPE,
 ];

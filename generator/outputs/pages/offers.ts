@@ -1,7 +1,7 @@
 /** The downloads and feeds, as pages show them. */
 import { feedRoute, feedsOf } from '../../routes/feeds.js';
-import type { Downloads } from '../../exports/downloads.js';
-import { EXPORT_FORMATS, exportRoute } from '../../routes/exports.js';
+import { tablesOf, type Downloads, type Exported } from '../../exports/downloads.js';
+import { EXPORT_FORMATS } from '../../routes/exports.js';
 import { routeNamed } from '../../routes/routes.js';
 import type { Route } from '../../routes/route.js';
 import { descriptionFor, type Measured } from '../../schema/measured.js';
@@ -9,29 +9,34 @@ import type { InWords } from '../../schema/words.js';
 import type { OfferedDownloads } from './downloads.js';
 import type { PublishedFeed } from './feeds.js';
 
-export const offeredDownloads = (
-  table: readonly Route[],
-  { asOf, tables, bulk }: Downloads,
-): OfferedDownloads => ({
-  asOf,
-  tables: tables.map(({ table: { name, description, columns, resource }, rows, files, asOf: newest }) => ({
-    name,
-    plural: resource.plural,
-    newest,
-    description,
-    rows,
-    columns: columns.map(({ value }) => value),
-    files: EXPORT_FORMATS.map(({ format, type, words }) => ({
-      path: routeNamed(table, exportRoute(name, format)).path,
-      format: words,
-      type,
-      ...files[format],
-    })),
-  })),
-  bulk: bulk.map(({ file: { route, description }, rows, bytes, sha256 }) => {
-    const { path, type } = routeNamed(table, route);
-    return { path, type, description, rows, bytes, sha256 };
+/** What pages show of a file. */
+const shown = ({ download: { file, type, description }, rows, bytes, sha256 }: Exported) => ({
+  path: `/${file}`,
+  type,
+  description,
+  rows,
+  bytes,
+  sha256,
+});
+
+export const offeredDownloads = (downloads: Downloads): OfferedDownloads => ({
+  asOf: downloads.asOf,
+  tables: tablesOf(downloads).map(({ name, description, columns, resource }) => {
+    const own = downloads.files.filter(({ download }) => download.name === name);
+    return {
+      name,
+      plural: resource.plural,
+      newest: own[0]?.asOf ?? null,
+      description,
+      rows: own[0]?.rows ?? 0,
+      columns: columns.map(({ value }) => value),
+      files: own.map((file) => ({
+        ...shown(file),
+        format: EXPORT_FORMATS.find(({ format }) => format === file.download.format)?.words ?? '',
+      })),
+    };
   }),
+  bulk: downloads.files.filter(({ download }) => download.format === undefined).map(shown),
 });
 
 export const offeredFeeds = (

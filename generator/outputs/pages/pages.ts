@@ -226,5 +226,5 @@ export const downloadsPage = (
     description: `All of ${config.operator.name} as CSV and Parquet files, with sizes, row counts and checksums.`,
     styles: ['data-style'],
     scripts: ['copy-script', 'tabs-script'],
-    content: downloadsContent(offeredDownloads(table, downloads), config, overview),
+    content: downloadsContent(offeredDownloads(downloads), config, overview),
   });

@@ -1,7 +1,7 @@
 /** What edge servers need to know of a published tree; all of it is in its snapshot.json. */
 import { basename } from 'node:path/posix';
 import { Failure } from '../../base/errors.js';
-import { readManifest } from '../../tree/manifest.js';
+import { readSnapshot } from '../../tree/snapshot.js';
 import type { Tree } from '../../tree/tree.js';
 import { parseSnapshot, type Snapshot, type SnapshotRoute } from '../../tree/snapshot-json.js';
 
@@ -12,7 +12,7 @@ import { parseSnapshot, type Snapshot, type SnapshotRoute } from '../../tree/sna
  */
 export function readPublished(tree: Tree): Snapshot {
   tree.requirePublished();
-  return parseSnapshot(readManifest(tree.manifest), `"${tree.manifest}"`);
+  return parseSnapshot(readSnapshot(tree.snapshotFile), `"${tree.snapshotFile}"`);
 }
 
 /**

@@ -8,12 +8,12 @@ import { Lock } from '../../base/lock.js';
 import type { Progress } from '../../base/progress.js';
 import { FORMER_LIST } from '../../publish/assets.js';
 import { listedFiles, listedRoutes, type Listed, type ListedRoute } from '../../publish/lists.js';
-import { isManifestOf, readKnown } from '../../publish/state.js';
+import { isSnapshotOf, readKnown } from '../../publish/state.js';
 import { CODINGS, namesOf, siblingsFrom, type Coding } from '../../tree/codings.js';
 import { aliasPatterns, folderPatterns, locator, namesOfDocuments } from '../../tree/locate.js';
-import { readManifest } from '../../tree/manifest.js';
+import { readSnapshot } from '../../tree/snapshot.js';
 import { isAlias, type PublishedRoute } from '../../tree/published-routes.js';
-import type { Manifest } from '../../tree/snapshot-json.js';
+import type { PublishedSnapshot } from '../../tree/snapshot-json.js';
 import { filesBelow, type Tree } from '../../tree/tree.js';
 
 export interface Damage {
@@ -98,9 +98,9 @@ class Check {
   async run(): Promise<Checked> {
     const tree = this.#tree;
     if (existsSync(tree.commit)) this.#add(interruption(tree).file, 'interrupted');
-    const manifest = unlessFailure(() => readManifest(tree.manifest));
-    if (manifest === undefined) {
-      this.#add('snapshot.json', existsSync(tree.manifest) ? 'altered' : 'missing');
+    const published = unlessFailure(() => readSnapshot(tree.snapshotFile));
+    if (published === undefined) {
+      this.#add('snapshot.json', existsSync(tree.snapshotFile) ? 'altered' : 'missing');
       return this.#checked(null, 'all');
     }
     const { lists, state } = await this.#progress.blocking(
@@ -108,17 +108,17 @@ class Check {
       'reading the lists of what is published',
     );
     if (lists === null) {
-      const isOfAnother = state?.sequence !== manifest.sequence;
-      if (state !== undefined && !isOfAnother && !isManifestOf(tree, state))
+      const isOfAnother = state?.sequence !== published.sequence;
+      if (state !== undefined && !isOfAnother && !isSnapshotOf(tree, state))
         this.#add('snapshot.json', 'altered');
       else {
         const path = isOfAnother ? tree.stateFile : tree.lists;
         this.#add(nameOf(path), existsSync(path) ? 'altered' : 'missing');
       }
-      return this.#checked(manifest.sequence, 'all');
+      return this.#checked(published.sequence, 'all');
     }
-    await this.#checkListed(manifest, lists);
-    return this.#checked(manifest.sequence, this.#damaged.length > MOST_DAMAGED ? 'all' : this.#damaged);
+    await this.#checkListed(published, lists);
+    return this.#checked(published.sequence, this.#damaged.length > MOST_DAMAGED ? 'all' : this.#damaged);
   }
 
   /** @param document the listed file to be written again */
@@ -148,7 +148,7 @@ class Check {
     };
   }
 
-  async #checkListed(manifest: Manifest, lists: string): Promise<void> {
+  async #checkListed(published: PublishedSnapshot, lists: string): Promise<void> {
     const routes = listedRoutes(lists).filter(({ name }) => name !== FORMER_LIST.name);
     const former = [...listedFiles(lists, FORMER_LIST)];
     const assets = former.map(({ file }): ListedRoute => ({
@@ -160,11 +160,11 @@ class Check {
     }));
     // Routes without a list have no files, and what is in the place of one would be served.
     const files = new Set(['snapshot.json', ...routes.map(({ file }) => file)]);
-    const unlisted = manifest.routes
+    const unlisted = published.routes
       .filter((route) => !files.has(route.file) && !isAlias(route))
       .map((route): ListedRoute => ({ ...route, pages: [] }));
     const all = [...routes, ...assets, ...unlisted];
-    this.#progress.start('verifying', manifest.tree.files, 'files');
+    this.#progress.start('verifying', published.tree.files, 'files');
     for (const route of all) {
       const listed = assets.includes(route)
         ? former.filter(({ file }) => file === route.file)
@@ -176,7 +176,7 @@ class Check {
       }
     }
     this.#progress.finish();
-    await this.#findOthers([...all, ...manifest.routes.filter(isAlias)]);
+    await this.#findOthers([...all, ...published.routes.filter(isAlias)]);
   }
 
   /** Checks the listed files of a route with their siblings, and notes their names; yields after each. */
@@ -233,7 +233,7 @@ class Check {
         const isExtra =
           place !== undefined ||
           isOfAlias ||
-          isOfManifest(name) ||
+          isOfSnapshot(name) ||
           folders.some((folder) => folder.test(name));
         (isExtra ? extra : this.#untracked).push(name);
       }
@@ -250,7 +250,7 @@ class Check {
 const markOf = (name: string): number => Number.parseInt(hash('sha256', name).slice(0, 13), 16);
 
 /** Whether a file is snapshot.json, which is in no list, or would be a sibling of it. */
-const isOfManifest = (name: string): boolean =>
+const isOfSnapshot = (name: string): boolean =>
   namesOfDocuments(name).some(([file]) => file === 'snapshot.json');
 
 /** Whether two paths are hard links to one file, so that both are as they should be if one is. */

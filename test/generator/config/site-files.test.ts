@@ -8,7 +8,7 @@ import { OPERATOR, published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { writeFiles, writeOperator, type Files } from '../../support/operator.js';
-import { contentOf, changedBy, manifestOf, sha256, stateOf } from '../../support/published.js';
+import { contentOf, changedBy, snapshotOf, sha256, stateOf } from '../../support/published.js';
 import { writeRegister } from '../../support/register.js';
 import { ROWS } from '../../support/site.js';
 import { namesThatDiffer } from '../../support/tree.js';
@@ -56,7 +56,7 @@ describe('the operator’s own files', () => {
   it('are published at their own paths, as they are, along with what is published anyway', async () => {
     const content = contentOf(made.out);
     for (const [file, body] of Object.entries(FILES)) expect(content[file], file).toBe(sha256(body));
-    const { routes } = manifestOf(made.out);
+    const { routes } = snapshotOf(made.out);
     const types = {
       'brand/logo.png': 'image/png',
       'brand/press~kit_2.v1.PDF': 'application/pdf',
@@ -94,7 +94,7 @@ describe('the operator’s own files', () => {
   });
 
   it('may be a front page and a robots.txt, which come and go with them, as diff sees', async () => {
-    const [before, { routes }] = [contentOf(made.out), manifestOf(made.out)];
+    const [before, { routes }] = [contentOf(made.out), snapshotOf(made.out)];
     writeFiles(made.folder, IN_PLACE);
     const diff = async (): Promise<unknown> => JSON.parse((await command('diff', made, '--json')).stdout);
     expect(await diff()).toMatchObject({
@@ -104,7 +104,7 @@ describe('the operator’s own files', () => {
     const bodies = Object.keys(IN_PLACE).map((file) => readFileSync(join(made.out, file), 'utf8'));
     expect(bodies).toEqual(Object.values(IN_PLACE));
     // Those of ours, and one for the file that has no counterpart.
-    expect(manifestOf(made.out).routes).toEqual(expect.arrayContaining(routes));
+    expect(snapshotOf(made.out).routes).toEqual(expect.arrayContaining(routes));
     expect(await diff()).toMatchObject({ changes: { added: 0, changed: 0, removed: 0 } });
     for (const file of Object.keys(IN_PLACE)) rmSync(join(made.folder, file));
     await published(made);

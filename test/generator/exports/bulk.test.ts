@@ -10,7 +10,7 @@ import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { NASTY_REGISTER, TIME } from '../../support/nasty.js';
 import { writeOperator, type Files } from '../../support/operator.js';
-import { filesByUrl, manifestOf, sha256, stateOf } from '../../support/published.js';
+import { filesByUrl, snapshotOf, sha256, stateOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { Site, copyOf } from '../../support/site.js';
 import { namesThatDiffer, readTree } from '../../support/tree.js';
@@ -62,7 +62,7 @@ describe.each(SITES)('the documents of %s', (_, out) => {
   it.each(['group', 'user', 'game', 'item', 'group-history', 'user-usernames'])(
     'of route %s are lines',
     (name) => {
-      const file = manifestOf(out).routes.find((route) => route.name === name)?.file ?? '';
+      const file = snapshotOf(out).routes.find((route) => route.name === name)?.file ?? '';
       const [before, after] = halves(file);
       const ids = [...readTree(out).keys()]
         .filter((each) => each.startsWith(before) && each.endsWith(after))
@@ -80,7 +80,7 @@ describe.each(SITES)('the documents of %s', (_, out) => {
     const known = new Set(others.map((other) => other.path));
     expect(known.size).toBe(others.length);
     const own = /^\/(?:snapshot\.json|changes\/index\.json|feeds\/snapshots\.(?:atom|json))$/;
-    for (const { path: url, class: sort } of manifestOf(out).routes.filter(
+    for (const { path: url, class: sort } of snapshotOf(out).routes.filter(
       (route) => !route.path.includes('{'),
     )) {
       const isDerived =

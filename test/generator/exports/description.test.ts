@@ -11,7 +11,7 @@ import { EXPORTS } from '../../../generator/exports/tables.js';
 import { published } from '../../support/build.js';
 import { parseCsv } from '../../support/csv.js';
 import { PROJECT, temporary } from '../../support/folder.js';
-import { manifestOf, sha256 } from '../../support/published.js';
+import { snapshotOf, sha256 } from '../../support/published.js';
 import { WITH_PLATFORM_IDS, changeRegister } from '../../support/register.js';
 import { fields } from '../../support/values.js';
 import { placesOf, readDescription } from '../outputs/openapi/support.js';
@@ -102,7 +102,7 @@ describe('datapackage.json', () => {
     expect(tables()).toHaveLength(24);
     expect(resources).toHaveLength(34);
     expect(new Set(resources.map(({ name }) => name)).size).toBe(34);
-    const { files } = manifestOf(out).downloads;
+    const { files } = snapshotOf(out).downloads;
     for (const { path: name, bytes, hash, rows } of resources) {
       expect(files).toContainEqual({ file: `/downloads/${name}`, bytes, sha256: hash.split(':')[1] });
       const content = readFileSync(join(folder, name));
@@ -132,7 +132,7 @@ describe('datapackage.json', () => {
   });
 
   it('names the snapshot, as the database does', () => {
-    const { sequence, digest } = manifestOf(out);
+    const { sequence, digest } = snapshotOf(out);
     expect(read()).toMatchObject({ sequence, digest });
     const database = openDatabase(join(folder, 'register.sqlite'), { readonly: true });
     expect(database.prepare('SELECT sequence, digest FROM about').all()).toEqual([{ sequence, digest }]);

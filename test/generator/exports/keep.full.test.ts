@@ -8,7 +8,7 @@ import { effectsAt, published } from '../../support/build.js';
 import { inputs } from '../../support/cli.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
-import { changedBy, contentOf, manifestOf, stateOf } from '../../support/published.js';
+import { changedBy, contentOf, snapshotOf, stateOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { Site, buildWith, copyOf } from '../../support/site.js';
 import { isDownload, json, namesThatDiffer, readTree, speaksOfDownloads } from '../../support/tree.js';
@@ -58,7 +58,7 @@ async function fresh({ register }: Site): Promise<string> {
 
 async function expectFresh(made: Site, other: string): Promise<void> {
   expect(contentOf(made.out)).toEqual(contentOf(other));
-  expect(manifestOf(made.out).routes).toEqual(manifestOf(other).routes);
+  expect(snapshotOf(made.out).routes).toEqual(snapshotOf(other).routes);
   expect(await damageOf(made.out)).toEqual([]);
 }
 
@@ -78,10 +78,10 @@ describe('downloads that are kept', () => {
   it('name the snapshot that they are of, for clients that follow the changes from there', async () => {
     const made = behind();
     const { out } = made;
-    const { digest } = manifestOf(first.out);
+    const { digest } = snapshotOf(first.out);
     for (const sequence of [2, 3]) {
       const of = { as_of: asOf, sequence: 1, digest };
-      expect(manifestOf(out)).toMatchObject({ sequence, downloads: of });
+      expect(snapshotOf(out)).toMatchObject({ sequence, downloads: of });
       expect(json(readTree(out), 'downloads/datapackage.json')).toMatchObject(of);
       if (sequence === 2) await keep(made, MORE);
     }
@@ -90,7 +90,7 @@ describe('downloads that are kept', () => {
       containing('"/api/v1/game/'),
     ]);
     await published(made);
-    const last = manifestOf(out);
+    const last = snapshotOf(out);
     const downloads = { as_of: LATER, sequence: 4, digest: last.digest };
     expect(last).toMatchObject({ sequence: 4, downloads });
   });

@@ -6,7 +6,7 @@ import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
 import { writeOperator } from '../../support/operator.js';
-import { contentOf, manifestOf } from '../../support/published.js';
+import { contentOf, snapshotOf } from '../../support/published.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 import { containing } from '../../support/values.js';
 import { json, readTree, type Tree } from '../../support/tree.js';
@@ -42,7 +42,7 @@ const namesIn = (tree: Tree, what: RegExp): string[] =>
 
 /** What routes say where they have nothing. */
 const absentIn = (out: string): Record<string, unknown> =>
-  Object.fromEntries(manifestOf(out).routes.map((route) => [route.name, route['absent']]));
+  Object.fromEntries(snapshotOf(out).routes.map((route) => [route.name, route['absent']]));
 
 /** The first document below a folder. */
 const firstOf = (tree: Tree, folder: string): string =>

@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { published, run } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { writeRegister, type Rows } from '../../support/register.js';
-import { changedBy, manifestOf, stateOf } from '../../support/published.js';
+import { changedBy, snapshotOf, stateOf } from '../../support/published.js';
 import { always, isThorough, it } from '../../support/thorough.js';
 import { json, namesThatDiffer, readTree } from '../../support/tree.js';
 import { containing } from '../../support/values.js';
@@ -25,7 +25,7 @@ it('security.txt says where to report a problem, and changes once a month', asyn
   // Of a year after the month began, whenever something was measured.
   const expected = [contact, 'Expires: 2027-11-01T00:00:00Z', canonical];
   expect(lines()).toEqual(expect.arrayContaining(expected));
-  const [before, state] = [manifestOf(out), stateOf(out)];
+  const [before, state] = [snapshotOf(out), stateOf(out)];
   const still = await published({ register, out, at: '2026-11-30T23:59:59Z' });
   expect([still.sequence, namesThatDiffer(stateOf(out), state)]).toEqual([1, ['snapshot.json']]);
   expect(await published({ register, out })).toMatchObject({ sequence: 2 });
@@ -33,7 +33,7 @@ it('security.txt says where to report a problem, and changes once a month', asyn
   const put = changedBy(out, 2).put.map((each) => each.path);
   expect(put.filter((each) => !each.startsWith('/downloads'))).toEqual([`/${file}`]);
   // It is a document like all others, so the digest is another one.
-  expect(manifestOf(out).digest).not.toBe(before.digest);
+  expect(snapshotOf(out).digest).not.toBe(before.digest);
   expect(await damageOf(out)).toEqual([]);
 });
 

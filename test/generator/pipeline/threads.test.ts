@@ -32,7 +32,6 @@ parentPort.on('message', async ({ input: { named: [input] } }) => {
 
 const module = path('patient.mjs');
 writeFileSync(module, PATIENT);
-const MODULE = './sections.js';
 
 /** The input of a job of such a thread. */
 const named = (job: string) => ({ named: [job] });
@@ -50,8 +49,8 @@ function poolOf() {
 it('a job for all threads is done once by each, after what it is at', async () => {
   const { file, pool, threads } = poolOf();
   const done = (): string[] => readFileSync(`${file}done`, 'utf8').trimEnd().split('\n');
-  const first = pool.run(MODULE, 'exclude', named('first'));
-  const all = pool.all(MODULE, 'exclude', named('all'));
+  const first = pool.run('exclude', named('first'));
+  const all = pool.all('exclude', named('all'));
   await vi.waitFor(() => expect(done()).toHaveLength(threads - 1));
   writeFileSync(`${file}first`, '');
   await Promise.all([first, all]);
@@ -64,8 +63,7 @@ it('a job that fails rejects with its failure, and the thread goes on', async ()
   changeRegister(register, 'DROP TABLE games; CREATE VIEW games AS SELECT * FROM nowhere');
   const pool = new WorkerThreads(WORKER, { file: register, notMeasured: [] });
   onTestFinished(() => pool.close());
-  const write = (table: string, folder: string) =>
-    pool.run('../exports/write-table.js', 'writeTable', { table, folder });
+  const write = (table: string, folder: string) => pool.run('writeTable', { table, folder });
   const [noFolder, folder] = [path('file'), path('export')];
   writeFileSync(noFolder, '');
   for (let times = 0; times < 2 * pool.connections.length; times += 1) {
@@ -84,12 +82,10 @@ it.each([
   ['fills its heap', { exitCode: 3, message: containing('--max-old-space-size') }],
 ])('a thread that dies because it %s rejects what it was at, and what it is given', async (how, error) => {
   const { file, pool } = poolOf();
-  await expect(pool.run(MODULE, 'exclude', named(how))).rejects.toMatchObject(error);
+  await expect(pool.run('exclude', named(how))).rejects.toMatchObject(error);
   // One of as many jobs as there are threads is for that one.
   writeFileSync(`${file}job`, '');
-  const settled = await Promise.allSettled(
-    pool.connections.map(() => pool.run(MODULE, 'exclude', named('job'))),
-  );
+  const settled = await Promise.allSettled(pool.connections.map(() => pool.run('exclude', named('job'))));
   expect(settled.filter(({ status }) => status === 'rejected')).toMatchObject([{ reason: error }]);
-  await expect(pool.all(MODULE, 'exclude', named('all'))).rejects.toMatchObject(error);
+  await expect(pool.all('exclude', named('all'))).rejects.toMatchObject(error);
 });

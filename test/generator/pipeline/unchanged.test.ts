@@ -194,13 +194,13 @@ always.each(some(['DELETE', 'WAL'], 1))(
     const act = (): void => commit(register);
     let rendered = 0;
     class Interrupted extends InlineThreads {
-      override run: Threads['run'] = (module, name, input, options) => {
+      override run: Threads['run'] = (name, input, options) => {
         const onStart = (): void => {
           options?.onStart?.();
           // Records of all kinds, and some of what draws on them.
           if (name === 'renderSection' && (rendered += 1) <= 8) act();
         };
-        return super.run(module, name, input, { ...options, onStart });
+        return super.run(name, input, { ...options, onStart });
       };
     }
     const now = (): Date => {

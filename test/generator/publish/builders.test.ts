@@ -14,7 +14,7 @@ import { always, isThorough, thorough } from '../../support/thorough.js';
 import { differing, inState } from '../../support/tree.js';
 import { matching } from '../../support/values.js';
 import { temporary } from '../../support/folder.js';
-import { contentOf, indexOf, manifestOf, sha256, stateOf } from '../../support/published.js';
+import { contentOf, indexOf, snapshotOf, sha256, stateOf } from '../../support/published.js';
 import { damageOf, expectAtRest, isCommitting } from './support.js';
 
 const path = temporary();
@@ -55,7 +55,7 @@ thorough('four builds started at once, with --wait, publish one after the other'
   const ended = await Promise.all(all.map(({ done }) => done));
   expect(ended.map(({ code, stderr }) => [code, stderr])).toEqual(ended.map(() => [0, '']));
   expect(differing(contentOf(out), both.trees[1])).toEqual([]);
-  expect([manifestOf(out).sequence, indexOf(out).changes.length]).toEqual([1, 1]);
+  expect([snapshotOf(out).sequence, indexOf(out).changes.length]).toEqual([1, 1]);
   await expectAtRest(out);
 });
 
@@ -106,9 +106,9 @@ function served(out: string, file: string, suffix: '' | '.br' | '.gz'): string |
 
 /** What the lists say, if they are of the snapshot in service. */
 function listed(out: string): ReadonlyMap<string, string> | undefined {
-  const { sequence, digest } = manifestOf(out);
+  const { sequence, digest } = snapshotOf(out);
   const text = gunzipSync(readFileSync(join(out, 'downloads/documents.sha256.gz'))).toString();
-  if (manifestOf(out).sequence !== sequence || sha256(text) !== digest) return undefined;
+  if (snapshotOf(out).sequence !== sequence || sha256(text) !== digest) return undefined;
   const lines = text.trimEnd().split('\n');
   return new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]));
 }
@@ -123,7 +123,7 @@ always('who reads while builds run gets each document whole, and at rest all of 
   for (let build = 1; build <= (isThorough ? 8 : 2); build += 1) {
     const running = startBuild(both.registers[build % 2] ?? '', out);
     while (running.child.exitCode === null) {
-      const { sequence } = manifestOf(out);
+      const { sequence } = snapshotOf(out);
       const wrong: string[] = [];
       for (const [file, sum] of listed(out) ?? []) {
         const all = (['', '.br', '.gz'] as const).map((suffix) => served(out, file, suffix));
@@ -135,7 +135,7 @@ always('who reads while builds run gets each document whole, and at rest all of 
         reads += 1;
       }
       // Nothing was moved meanwhile.
-      if (!isCommitting(out) && manifestOf(out).sequence === sequence) {
+      if (!isCommitting(out) && snapshotOf(out).sequence === sequence) {
         expect(wrong).toEqual([]);
         whole += 1;
       }

@@ -17,7 +17,7 @@ import {
   changedBy,
   digestOf,
   indexOf,
-  manifestOf,
+  snapshotOf,
   mirrorOf,
   sha256,
   urlsOf,
@@ -51,8 +51,8 @@ const isOutside = (url: string): boolean =>
 
 /** The newest bundle leads a mirror to the tree there is now, with no line too many, and the index counts them. */
 function expectChange(out: string, before: Mirror, now: Mirror): void {
-  const { sequence, as_of, tree } = manifestOf(out);
-  const [from_digest, to_digest] = [before, now].map((mirror) => digestOf(mirror, manifestOf(out).routes));
+  const { sequence, as_of, tree } = snapshotOf(out);
+  const [from_digest, to_digest] = [before, now].map((mirror) => digestOf(mirror, snapshotOf(out).routes));
   const step = { tree: tree.id, from: sequence - 1, to: sequence, from_digest, to_digest };
   expect(bundleOf(out, sequence)[0]).toEqual(step);
   const urlOf = urlsOf(out);
@@ -111,7 +111,7 @@ describe('bundles of changes', () => {
     for (const [index, sql] of HISTORY.entries()) {
       await made.build(sql);
       const now = mirrorOf(out);
-      const { sequence, digest, tree } = manifestOf(out);
+      const { sequence, digest, tree } = snapshotOf(out);
       expect(sequence).toBe(index + 1);
       const found = indexOf(out);
       expect([found.tree, found.sequence, found.digest]).toEqual([tree.id, sequence, digest]);

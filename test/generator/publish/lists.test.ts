@@ -18,7 +18,7 @@ import { pair, buildWith } from '../../support/site.js';
 import { changeState } from '../../support/state.js';
 import { inState, isDownload, isSibling } from '../../support/tree.js';
 import { temporary } from '../../support/folder.js';
-import { changedBy, documentsOf, hashesOf, manifestOf, sha256, stateOf } from '../../support/published.js';
+import { changedBy, documentsOf, hashesOf, snapshotOf, sha256, stateOf } from '../../support/published.js';
 import { expectTree } from './support.js';
 
 const path = temporary();
@@ -36,7 +36,7 @@ it('the lists name every file but siblings and snapshot.json, as sha256sum check
   const files = documentsOf(hashesOf(out)).filter((file) => file !== 'snapshot.json');
   expect([status, stdout.trimEnd().split('\n').toSorted()]).toEqual([0, files]);
   const documents = gunzipSync(readFileSync(join(out, 'downloads/documents.sha256.gz')));
-  expect(sha256(documents)).toBe(manifestOf(out).digest);
+  expect(sha256(documents)).toBe(snapshotOf(out).digest);
 });
 
 it('the lists are read by key, wherever they are cut', () => {

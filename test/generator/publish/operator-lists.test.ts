@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
-import { changedBy, filesByUrl, hashesOf, manifestOf, mirrorOf, urlsOf } from '../../support/published.js';
+import { changedBy, filesByUrl, hashesOf, snapshotOf, mirrorOf, urlsOf } from '../../support/published.js';
 import { changeRegister } from '../../support/register.js';
 import { loseState } from '../../support/state.js';
 import { buildWith, failureOf, pair, site } from '../../support/site.js';
@@ -120,7 +120,7 @@ describe('the lists of', () => {
     await interruptCommit({ register, out });
     changeRegister(register, `UPDATE items SET price = 53 WHERE id = 3`);
     const { purged, files, deleted } = await build(register, out);
-    expect(manifestOf(out).sequence).toBe(4);
+    expect(snapshotOf(out).sequence).toBe(4);
     expect(purged).toEqual(expect.arrayContaining([1, 2, 3].map((id) => `${BASE}/api/v1/item/${id}`)));
     expect([files, deleted]).toEqual([
       expect.arrayContaining(['api/v1/item/1.json', 'api/v1/item/3.json']),

@@ -1,15 +1,15 @@
 /** File systems that answer with other errors than those of Linux: Windows, macOS, some network ones. */
-import fs, { existsSync, readFileSync, readdirSync } from 'node:fs';
+import fs, { readFileSync, readdirSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { flushOne } from '../../../generator/base/files.js';
 import { makePrivate } from '../../../generator/base/modes.js';
-import { deleteFile, move, moveFile } from '../../../generator/publish/moves.js';
+import { deleteFile, moveFile, moveFiles } from '../../../generator/publish/moves.js';
 import { temporary } from '../../support/folder.js';
 import { writeFiles } from '../../support/operator.js';
 import { hashesOf } from '../../support/published.js';
-import { withFault } from './faults.js';
+import { withFault, type Fault } from './faults.js';
 
 const path = temporary();
 
@@ -69,27 +69,36 @@ it.each(['EISDIR', 'EPERM', 'EACCES'])('a folder in the way is replaced or delet
   expect(readdirSync(root)).toEqual(['file', 'target']);
 });
 
+const FILES = ['kind/1.json', 'kind/deep/2.json', 'kind/deep/3.json'];
+
 function moveAll(root: string): void {
-  for (const _ of move(join(root, 'from'), join(root, 'to')));
+  for (const _ of moveFiles(join(root, 'from'), join(root, 'to'), FILES));
 }
 
-it.each(['ENOTEMPTY', 'EEXIST', 'EPERM', 'EACCES', 'EXDEV'])(
-  'files join those of a folder: %s',
-  async (code) => {
-    const root = folder('from/kind/1.json', 'to/kind/2.json');
-    await withError('renameSync', code, () => moveAll(root));
-    expect(readdirSync(join(root, 'to/kind'))).toEqual(['1.json', '2.json']);
-    expect(existsSync(join(root, 'from'))).toBe(false);
-  },
-);
+/** A file system that renames no folders. */
+const renamesNoFolder: Fault = ({ name, path: place }) =>
+  name === 'renameSync' && /\/(kind|deep)$/.test(place)
+    ? Object.assign(new Error('EXDEV'), { code: 'EXDEV' })
+    : undefined;
 
-it.each(['to/other', 'to/kind'])(
-  'a folder that can’t be renamed (EXDEV) is made beside or over the file %s',
-  async (file) => {
-    const root = folder('from/kind/1.json', 'from/kind/deep/2.json', file);
-    await withError('renameSync', 'EXDEV', () => moveAll(root));
-    expect(Object.keys(hashesOf(join(root, 'to/kind')))).toEqual(['1.json', 'deep/2.json']);
-    expect(existsSync(join(root, 'from'))).toBe(false);
+it.each([
+  ['beside a file', 'to/other'],
+  ['over a file', 'to/kind'],
+  ['into a folder', 'to/kind/4.json'],
+])(
+  'files are moved %s, also where no folder can be renamed, and a second time as well',
+  async (_what, file) => {
+    const from = FILES.map((each) => `from/${each}`);
+    for (const canRename of [true, false]) {
+      const root = folder(...from, file);
+      if (canRename) moveAll(root);
+      else await withFault(renamesNoFolder, async () => moveAll(root));
+      moveAll(root);
+      const others = file === 'to/kind/4.json' ? ['4.json'] : [];
+      expect(Object.keys(hashesOf(join(root, 'to/kind'))).toSorted()).toEqual(
+        ['1.json', 'deep/2.json', 'deep/3.json', ...others].toSorted(),
+      );
+    }
   },
 );
 

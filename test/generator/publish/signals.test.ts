@@ -18,7 +18,7 @@ import { always, isThorough, it, thorough } from '../../support/thorough.js';
 import { differing, inState } from '../../support/tree.js';
 import { SWEEP } from './faults.js';
 import { temporary } from '../../support/folder.js';
-import { contentOf, manifestOf, stateOf } from '../../support/published.js';
+import { contentOf, snapshotOf, stateOf } from '../../support/published.js';
 import { expectTree, damageOf, expectAtRest, isCommitting, progressThat } from './support.js';
 
 const path = temporary();
@@ -47,7 +47,7 @@ always('an interrupt in whatever query of the main thread leaves the tree as it 
     };
     const progress = progressFor('quiet', { signal: stop.signal, withDefaultSignals }, () => undefined);
     const failure = await failureOf(buildWith({ register, out }, { progress })).catch(() => undefined);
-    isStopped = calls > stopped && manifestOf(out).sequence === 1;
+    isStopped = calls > stopped && snapshotOf(out).sequence === 1;
     const said = { exitCode: 130, message: `stopped by SIGINT; ${AS_IT_WAS}` };
     expect(failure).toEqual(isStopped ? expect.objectContaining(said) : undefined);
     expect(isStopped && isCommitting(out)).toBe(false);

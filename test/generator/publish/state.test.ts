@@ -14,7 +14,7 @@ import { containing, matching } from '../../support/values.js';
 import { SWEEP } from './faults.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
-import { contentOf, indexOf, manifestOf } from '../../support/published.js';
+import { contentOf, indexOf, snapshotOf } from '../../support/published.js';
 import { expectTree, interruptCommit, expectAtRest } from './support.js';
 
 const path = temporary();
@@ -114,11 +114,11 @@ describe('a state', () => {
 
 it('a tree whose folder was emptied goes on with its number', async () => {
   const made = await site(path);
-  const { id } = manifestOf(made.out).tree;
+  const { id } = snapshotOf(made.out).tree;
   await made.build('UPDATE items SET price = 50 WHERE id = 1');
   for (const name of readdirSync(made.out)) rmSync(join(made.out, name), { recursive: true });
   await made.build();
-  expect(manifestOf(made.out)).toMatchObject({ sequence: 3, tree: { id } });
+  expect(snapshotOf(made.out)).toMatchObject({ sequence: 3, tree: { id } });
   expect(differing(contentOf(made.out), await fresh(made.register, path('fresh')))).toEqual([]);
 });
 
@@ -204,7 +204,7 @@ it('a tree of format 4 goes on with its id and number, and what its state had is
   const { [`feeds/groups/mine.txt`]: theirs, ...content } = contentOf(out);
   expect(theirs).toBeDefined();
   expect(differing(content, both.trees[1])).toEqual([]);
-  expect(manifestOf(out)).toMatchObject({ format: 5, sequence: 42, tree: { id: tree.id } });
+  expect(snapshotOf(out)).toMatchObject({ format: 5, sequence: 42, tree: { id: tree.id } });
   await expectAtRest(out);
 });
 

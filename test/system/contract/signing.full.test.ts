@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { run } from '../../deploy/run.js';
 import { PROJECT, temporary } from '../../support/folder.js';
 import { has } from '../../support/programs.js';
-import { digestOf, manifestOf, mirrorOf, sha256 } from '../../support/published.js';
+import { digestOf, snapshotOf, mirrorOf, sha256 } from '../../support/published.js';
 import { sampleTree } from './sample-tree.js';
 
 const path = temporary();
@@ -23,7 +23,7 @@ it.runIf(has('signing', 'minisign'))(
 
     const out = join(folder, 'dist');
     const copy = mirrorOf(out);
-    const { digest, routes } = manifestOf(out);
+    const { digest, routes } = snapshotOf(out);
     const url = [...copy.keys()].find((each) => each.startsWith('/api/v1/group/')) ?? '';
     expect(digestOf(copy, routes)).toBe(digest);
     expect(digestOf(new Map(copy).set(url, sha256('another')), routes)).not.toBe(digest);

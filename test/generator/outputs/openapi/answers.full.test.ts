@@ -17,7 +17,7 @@ import {
 import { published } from '../../../support/build.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { startProxy, type RunningProxy } from '../../../support/proxy.js';
-import { manifestOf } from '../../../support/published.js';
+import { snapshotOf } from '../../../support/published.js';
 import { WITH_PLATFORM_IDS, changeRegister } from '../../../support/register.js';
 import {
   judge,
@@ -95,7 +95,7 @@ function urlOf(at: string, value?: string): string {
   const parameter = get && parameterOf(get);
   if (parameter === undefined) return at;
   // Examples of the description are declared: those of the tree are in snapshot.json.
-  const real = manifestOf(out).routes.find((route) => route.path === at)?.['example'];
+  const real = snapshotOf(out).routes.find((route) => route.path === at)?.['example'];
   if (value === undefined && parameter.in === 'path' && typeof real === 'string') return real;
   // Of bundles there is the second alone.
   const filled = value ?? '2';

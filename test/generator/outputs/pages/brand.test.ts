@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { PAPER } from '../../../../generator/config/accent.js';
 import { buildConfig } from '../../../../generator/config/config.js';
 import { inProcess } from '../../../support/in-process.js';
-import { digestOf, manifestOf, mirrorOf } from '../../../support/published.js';
+import { digestOf, snapshotOf, mirrorOf } from '../../../support/published.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { writeOperator, type Files } from '../../../support/operator.js';
 import { writeRegister } from '../../../support/register.js';
@@ -73,7 +73,7 @@ it('an accent is a style sheet that every page loads after its others; imprint a
       'Privacy https://example.org/p?a=1&amp;b=2',
     ]);
   }
-  const { routes, digest } = manifestOf(out);
+  const { routes, digest } = snapshotOf(out);
   expect(routes.find(({ path: url }) => url === '/operator.css')).toMatchObject({
     class: 'page',
     bucket: 'page',

@@ -9,7 +9,7 @@ import { DOCUMENTS } from '../../../../generator/outputs/openapi/documents.js';
 import { PROBLEMS } from '../../../../generator/outputs/openapi/problems.js';
 import { temporary } from '../../../support/folder.js';
 import { has } from '../../../support/programs.js';
-import { manifestOf } from '../../../support/published.js';
+import { snapshotOf } from '../../../support/published.js';
 import { fields } from '../../../support/values.js';
 import {
   DOCUMENTATION_FILES,
@@ -154,7 +154,7 @@ it('the search finds every page, and every place of it, where it is', async () =
     }
   }
   for (const { code } of PROBLEMS) expect(ids).toContain(`error-${code}`);
-  const routes = manifestOf(site.out).routes.map(({ name }) => name);
+  const routes = snapshotOf(site.out).routes.map(({ name }) => name);
   const listed = routes.filter((name) => DOCUMENTS.some((document) => document.name === name));
   expect(listed.length).toBeGreaterThan(20);
   for (const name of listed) expect(ids).toContain(`endpoint-${name}`);
@@ -251,7 +251,7 @@ function packed(file: string): number {
 }
 
 it('all that a page loads is less than 60 kB, compressed, whatever letters its names have', () => {
-  const files = manifestOf(site.out).routes.map(({ file }) => file);
+  const files = snapshotOf(site.out).routes.map(({ file }) => file);
   const fonts = files.filter((file) => /^[^{]*[.]woff2$/.test(file));
   const chart = files.filter((file) => /^assets\/chart-\w+\.(css|js)$/.test(file));
   const weight = (page: string, names: readonly string[]): number => {

@@ -10,7 +10,7 @@ import { tooManyPage } from '../../../../generator/outputs/pages/errors.js';
 import { OPERATOR, published } from '../../../support/build.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { writeOperator } from '../../../support/operator.js';
-import { manifestOf } from '../../../support/published.js';
+import { snapshotOf } from '../../../support/published.js';
 import { writeRegister } from '../../../support/register.js';
 import { readTree, type Tree } from '../../../support/tree.js';
 import { between, textOf } from './site.js';
@@ -18,7 +18,7 @@ import { between, textOf } from './site.js';
 const path = temporary();
 const BASE = 'https://register.example';
 let tree: Tree;
-let routes: ReturnType<typeof manifestOf>['routes'];
+let routes: ReturnType<typeof snapshotOf>['routes'];
 const text = (file: string): string => tree.get(file)?.text ?? '';
 /** The pages with an address of their own; those of errors have none. */
 const pages = () =>
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const operator = writeOperator(path('site'), { limits: { page: { tokens: 5, refill_seconds: 29.5 } } });
   await published({ register, out, operator, baseUrl: BASE });
   tree = readTree(out);
-  ({ routes } = manifestOf(out));
+  ({ routes } = snapshotOf(out));
 });
 
 /** The `meta` elements of a page, by name. */

@@ -6,7 +6,7 @@ import { writeSample } from '../../../../data/sample.js';
 import { DOCUMENTATION } from '../../../../generator/routes/documentation.js';
 import { snapshot } from '../../../support/cli.js';
 import { startProxy, type RunningProxy } from '../../../support/proxy.js';
-import { manifestOf } from '../../../support/published.js';
+import { snapshotOf } from '../../../support/published.js';
 
 export const DOCUMENTATION_PAGES = DOCUMENTATION.map(({ path }) => path);
 export const DOCUMENTATION_FILES = DOCUMENTATION.map(({ path }) => `${path.slice(1)}.html`);
@@ -38,7 +38,7 @@ async function publishSample(): Promise<string> {
 /** That tree, with a proxy of the test file's own, which that stops. */
 export async function publishSite(): Promise<Site> {
   const out = await publishedSample();
-  return { out, proxy: await startProxy(out), base: manifestOf(out).service.base_url };
+  return { out, proxy: await startProxy(out), base: snapshotOf(out).service.base_url };
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -20,7 +20,7 @@ import { publishedSample } from '../../../support/build.js';
 import { errorsOf, inputs } from '../../../support/cli.js';
 import { temporary } from '../../../support/folder.js';
 import { inProcess } from '../../../support/in-process.js';
-import { contentOf, changedBy, manifestOf, stateOf } from '../../../support/published.js';
+import { contentOf, changedBy, snapshotOf, stateOf } from '../../../support/published.js';
 import { changeRegister, writeRegister } from '../../../support/register.js';
 import { ROWS, Site, buildWith, copyOf, fresh, pair, site } from '../../../support/site.js';
 import { always, it, some, thorough } from '../../../support/thorough.js';
@@ -157,7 +157,7 @@ describe('a tree of two snapshots', () => {
     const repaired = await repair(made);
     expect.soft([repaired.code, errorsOf(repaired)]).toEqual([0, []]);
     expect.soft(differing(contentOf(out), content)).toEqual([]);
-    expect.soft(manifestOf(out).digest).toBe(manifestOf(pristine.out).digest);
+    expect.soft(snapshotOf(out).digest).toBe(snapshotOf(pristine.out).digest);
     await expectAtRest(out);
     // And it is a tree like any other: the next build finds nothing to do.
     const again = await buildWith(made).catch((error: unknown) => error);

@@ -4,17 +4,17 @@ import * as z from 'zod';
 import { Failure } from '../base/errors.js';
 import { readText } from '../base/files.js';
 import { parseJson } from '../base/portable.js';
-import { FORMAT, manifestSchema, placeOf, type Manifest } from './snapshot-json.js';
+import { FORMAT, publishedSchema, placeOf, type PublishedSnapshot } from './snapshot-json.js';
 
 /**
  * @returns a tree's snapshot.json; undefined if there is none
  * @throws Failure invalid: this generator did not write it
  */
-export function readManifest(file: string): Manifest | undefined {
+export function readSnapshot(file: string): PublishedSnapshot | undefined {
   const content = readText(file);
   if (content === undefined) return undefined;
   const value = parseJson(content);
-  const result = manifestSchema.safeParse(value);
+  const result = publishedSchema.safeParse(value);
   if (result.success) return result.data;
   const { format } = z.object({ format: z.int() }).safeParse(value).data ?? {};
   if (format !== undefined && format !== FORMAT) {
@@ -32,8 +32,8 @@ export function readManifest(file: string): Manifest | undefined {
 const BUILT_AT = /"built_at":"[0-9TZ:.+-]*"/;
 
 /** A snapshot.json with another time of the build. */
-export const withBuiltAt = (manifest: string, time: string): string =>
-  manifest.replace(BUILT_AT, `"built_at":"${time}"`);
+export const withBuiltAt = (text: string, time: string): string =>
+  text.replace(BUILT_AT, `"built_at":"${time}"`);
 
 /** SHA-256, in hex, of a snapshot.json: two with the same differ in nothing but the time of the build. */
-export const manifestHash = (manifest: string): string => hash('sha256', withBuiltAt(manifest, ''));
+export const snapshotHash = (text: string): string => hash('sha256', withBuiltAt(text, ''));
