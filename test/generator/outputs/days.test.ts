@@ -89,15 +89,4 @@ describe('a day without a time', () => {
     expect(front).toContain('<time datetime="2026-11-19" title="19 November 2026">19 Nov 2026</time>');
     expect(moment(DAY)).toBe('16 September 2020');
   });
-
-  it.each(['2020-02-30', '2020-9-16', '2020-09-16T08:00', '2020-09-16 '])('is not %j', async (value) => {
-    const register = writeRegister(path('register.sqlite'), { users: [{ id: 1, created_at: value }] });
-    const { code, stdout } = await inProcess('check', '--register', register);
-    expect([code, stdout]).toEqual([1, containing('or a day such as 2020-09-16, or NULL')]);
-  });
-
-  it('is no time of a measurement', async () => {
-    const register = writeRegister(path('register.sqlite'), { users: [{ id: 1, measured_at: DAY }] });
-    expect(await inProcess('check', '--register', register)).toMatchObject({ code: 1 });
-  });
 });
