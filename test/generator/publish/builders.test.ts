@@ -8,9 +8,10 @@ import { writeSample } from '../../../data/sample.js';
 import { Lock } from '../../../generator/base/lock.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { OPERATOR } from '../../support/build.js';
-import { buildArgs, errorsOf, snapshot, start, startBuild, until } from '../../support/cli.js';
+import { buildArgs, errorsOf, start, startBuild, until } from '../../support/cli.js';
+import { inProcess } from '../../support/in-process.js';
 import { pair, buildWith, failureOf } from '../../support/site.js';
-import { always, isThorough, thorough } from '../../support/thorough.js';
+import { always, thorough } from '../../support/thorough.js';
 import { differing, inState } from '../../support/tree.js';
 import { matching } from '../../support/values.js';
 import { temporary } from '../../support/folder.js';
@@ -34,7 +35,7 @@ always(
     const before = stateOf(out);
     const from = ['--register', both.registers[1], '--operator', OPERATOR];
     for (const args of [['build', ...from], ['verify'], ['verify', '--repair', ...from]]) {
-      const { code, stderr } = await snapshot([...args, '--quiet', '--out', out]);
+      const { code, stderr } = await inProcess(...args, '--quiet', '--out', out);
       const message = new RegExp(`another process is at work .*process ${running.pid}\\)`);
       expect([args, code, errorsOf({ stderr })]).toEqual([args, 75, [matching(message)]]);
       expect(differing(stateOf(out), before)).toEqual([]);
@@ -113,14 +114,14 @@ function listed(out: string): ReadonlyMap<string, string> | undefined {
   return new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]));
 }
 
-always('who reads while builds run gets each document whole, and at rest all of one snapshot', async () => {
+thorough('who reads while builds run gets each document whole, and at rest all of one snapshot', async () => {
   const out = both.tree();
   const known = new Map<string, Set<string>>();
   for (const tree of both.trees)
     for (const [file, sum] of Object.entries(tree)) known.set(file, (known.get(file) ?? new Set()).add(sum));
   let reads = 0;
   let whole = 0;
-  for (let build = 1; build <= (isThorough ? 8 : 2); build += 1) {
+  for (let build = 1; build <= 8; build += 1) {
     const running = startBuild(both.registers[build % 2] ?? '', out);
     while (running.child.exitCode === null) {
       const { sequence } = manifestOf(out);

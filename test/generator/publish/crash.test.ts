@@ -139,8 +139,7 @@ const allOf = (out: string): Record<string, string> => ({
 const complete: Build = (out) => completeCommit(new Tree(out), quiet(), () => undefined);
 
 /** Calls after which something else is to be done. */
-const isTurn = ({ path: file }: Call): boolean =>
-  /-state\/(stage|lists|commit|commit\/\w+(\.json)?)$/.test(file);
+const isTurn = ({ path: file }: Call) => /-state\/(stage|lists|commit|commit\/\w+(\.json)?)$/.test(file);
 
 describe.each(some(SCENARIOS, 2))('$title', ({ begin, faultOf = () => () => undefined }) => {
   const onward = (out: string, work: Build): Promise<unknown> => withFault(faultOf(out), () => work(out));
@@ -150,8 +149,8 @@ describe.each(some(SCENARIOS, 2))('$title', ({ begin, faultOf = () => () => unde
     const calls = await callsOf(() => onward(imageOf(start), next));
     const past = calls.slice(calls.findIndex(({ path: file }) => file.endsWith('-state/stage')));
     const chosen = [
-      ...spread(calls.filter(isTurn), isThorough ? 20 : 10),
-      ...spread(calls, isThorough ? 12 : 4),
+      ...spread(calls.filter(isTurn), isThorough ? 20 : 6),
+      ...spread(calls, isThorough ? 12 : 3),
       ...spread(past, isThorough ? 40 : 0),
     ];
     for (const batch of batchesOf(chosen, 50)) {
@@ -200,7 +199,7 @@ describe.each(some(SCENARIOS, 2))('$title', ({ begin, faultOf = () => () => unde
     const wanted = contentOf(whole);
     const growing = calls.filter(({ grows }) => grows);
     let refused = 0;
-    for (const { number, name, path: file } of spread(growing, isThorough ? 16 : 5)) {
+    for (const { number, name, path: file } of spread(growing, isThorough ? 16 : 4)) {
       const where = `full from ${number}, ${name} ${file}`;
       const image = imageOf(out);
       const before = stateOf(image);

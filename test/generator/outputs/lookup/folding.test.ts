@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import * as z from 'zod';
 import { foldedName as foldedByClient } from '../../../../clients/typescript/client.js';
 import { foldedName } from '../../../../generator/base/portable.js';
@@ -12,6 +12,7 @@ import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
 import { has } from '../../../support/programs.js';
 import { writeRegister } from '../../../support/register.js';
+import { always, isThorough, it } from '../../../support/thorough.js';
 import { codeOf, publishedSample } from '../pages/site.js';
 
 const path = temporary();
@@ -56,7 +57,7 @@ others = [
 print(json.dumps({'folded': folded, 'others': others}))
 `;
 
-it.runIf(has('the folding of names against Python', 'python3'))(
+always.runIf(isThorough && has('the folding of names against Python', 'python3'))(
   'every character of Unicode is folded alike by all, and as NFKC(casefold(NFKC(name))) but for İ and ı',
   async () => {
     const { javascript, python } = await documented();
@@ -72,7 +73,6 @@ it.runIf(has('the folding of names against Python', 'python3'))(
     for (const each of all) expect(each).toEqual(expected);
     expect(others).toEqual(['İ', 'ı', '𝚤']);
   },
-  60_000,
 );
 
 it('a name is found by each of its spellings, and by the beginning of each', async () => {
