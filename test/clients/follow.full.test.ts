@@ -128,10 +128,7 @@ describe.skipIf(!HAS_PYTHON)('follow.py', () => {
   });
 
   it.each([
-    [
-      'another database',
-      (file: string) => sql(file, 'CREATE TABLE diary (day); INSERT INTO diary VALUES (1)'),
-    ],
+    ['another database', (file: string) => sql(file, 'CREATE TABLE d (day); INSERT INTO d VALUES (1)')],
     ['an empty one that has tables', (file: string) => sql(file, 'CREATE TABLE diary (day)')],
     ['one with a table copied of its own', (file: string) => sql(file, 'CREATE TABLE copied (tree)')],
     ['a file that is no database', (file: string) => writeFileSync(file, 'dear diary, '.repeat(100))],
@@ -233,11 +230,7 @@ describe.skipIf(!HAS_PYTHON)('follow.py', () => {
 
   it.each([
     ['SILENCE = 0.5', 'timed out', (): void => undefined],
-    [
-      'WHOLE = 2',
-      'given up after 2 seconds',
-      (write: () => void): void => void setInterval(write, 50).unref(),
-    ],
+    ['WHOLE = 2', 'given up after 2 seconds', (write: () => void) => void setInterval(write, 50).unref()],
   ])('gives up on a server that sends next to nothing (%s)', async (constants, why, dribble) => {
     const { proxy } = await followed();
     const copy = path('copy.sqlite');
@@ -281,7 +274,7 @@ describe.skipIf(!HAS_PYTHON)('follow.py', () => {
 });
 
 it.skipIf(!HAS_PYTHON).each(['follow', 'mirror'])(
-  '%s.py says how it is used, names a contact, and waits as long as Retry-After says, in seconds or as a date',
+  '%s.py says its use, names a contact, and waits for Retry-After',
   async (name) => {
     const script = scriptOf(`${name}.py`);
     expect(await run(script, '--help')).toContain(`usage: ${name}.py`);
@@ -321,7 +314,7 @@ async function cached(start: (proxy: RunningProxy) => Promise<EdgeServer>) {
 }
 
 describe.skipIf(!has('copies through caches', 'python3', 'nginx', 'varnish'))(
-  'behind a cache that has an earlier download, follow.py and download()',
+  'follow.py and download()',
   () => {
     const GROUPS = '/downloads/documents/group.ndjson.gz';
 

@@ -221,22 +221,19 @@ describe.skipIf(!has('the script in Python that copies files', 'python3'))('mirr
     ['too much in all', '/none', () => undefined, 'given up after 1000 bytes', 'MOST = 1000'],
     ['silence', '/developers', () => undefined, 'timed out', 'SILENCE = 0.5'],
     ['a long drip', '/developers', drip, 'given up after 2 seconds', 'WHOLE = 2'],
-  ])(
-    'a service with %s ends it with a sentence, and no file in the copy',
-    async (_, url, answer, why, extra = '') => {
-      const [content, constants] = typeof extra === 'string' ? [undefined, extra] : [extra, ''];
-      const { out, proxy, copy } = await mirrored();
-      const text = readFileSync(join(out, 'snapshot.json'), 'utf8');
-      const form = new RegExp(`"file":"${url}","bytes":\\d+,"sha256":"\\w+"`);
-      const named = content && `"file":"${url}","bytes":${content.length},"sha256":"${sha256(content)}"`;
-      const manifest = named === undefined ? text : text.replace(form, named);
-      const base = await instead(proxy, { '/snapshot.json': send(manifest), [url]: answer });
-      const said = await run(scriptWith(path, 'mirror.py', constants), base, copy).catch(String);
-      expect(said).toContain(why);
-      expect(said.trimEnd().split('\n')).toHaveLength(1);
-      expect(filesOf(copy)).toEqual({});
-    },
-  );
+  ])('a service with %s ends it with a sentence', async (_, url, answer, why, extra = '') => {
+    const [content, constants] = typeof extra === 'string' ? [undefined, extra] : [extra, ''];
+    const { out, proxy, copy } = await mirrored();
+    const text = readFileSync(join(out, 'snapshot.json'), 'utf8');
+    const form = new RegExp(`"file":"${url}","bytes":\\d+,"sha256":"\\w+"`);
+    const named = content && `"file":"${url}","bytes":${content.length},"sha256":"${sha256(content)}"`;
+    const manifest = named === undefined ? text : text.replace(form, named);
+    const base = await instead(proxy, { '/snapshot.json': send(manifest), [url]: answer });
+    const said = await run(scriptWith(path, 'mirror.py', constants), base, copy).catch(String);
+    expect(said).toContain(why);
+    expect(said.trimEnd().split('\n')).toHaveLength(1);
+    expect(filesOf(copy)).toEqual({});
+  });
 
   it('takes nothing of a bundle that leads out, whatever the digest', async () => {
     const { out, proxy, build, mirror, copy } = await mirrored();
@@ -252,11 +249,8 @@ describe.skipIf(!has('the script in Python that copies files', 'python3'))('mirr
     const other = gzipSync(Buffer.concat([bundle, Buffer.from(more)]));
     const text = readFileSync(join(out, 'snapshot.json'), 'utf8');
     const named = `"/changes/2.ndjson.gz","bytes":${other.length},"sha256":"${sha256(other)}"`;
-    const manifest = text.replace(/"\/changes\/2.ndjson.gz","bytes":\d+,"sha256":"\w+"/, named);
-    const base = await instead(proxy, {
-      '/changes/2.ndjson.gz': send(other),
-      '/snapshot.json': send(manifest),
-    });
+    const said = text.replace(/"\/changes\/2.ndjson.gz","bytes":\d+,"sha256":"\w+"/, named);
+    const base = await instead(proxy, { '/changes/2.ndjson.gz': send(other), '/snapshot.json': send(said) });
     await run(SCRIPT, base, copy);
     expect(readdirSync(join(copy, '..')).toSorted()).toEqual(['.copy-mirror', 'copy']);
     expect(filesOf(copy)).not.toEqual(files);

@@ -183,31 +183,26 @@ describe.skipIf(!HAS_NGINX)('nginx-tls.conf', () => {
 
 const HAS_LOGROTATE = has('the rotation of the access log', 'logrotate');
 
-it.skipIf(!HAS_LOGROTATE)(
-  'logrotate.conf rotates a log that the proxy goes on writing, and the next line is at its beginning',
-  async () => {
-    const folder = path('log');
-    mkdirSync(folder);
-    const log = join(folder, 'access.log');
-    const port = await freePort();
-    const options = ['--dist', out, '--port', String(port), '--access-log'];
-    // Opened as systemd does for StandardOutput=append:FILE.
-    const proxy = spawn(process.execPath, [join(PROJECT, 'build/proxy/main.js'), ...options], {
-      stdio: ['ignore', openSync(log, 'a'), 'ignore'],
-    });
-    onTestFinished(() => void proxy.kill('SIGKILL'));
-    const request = async (name: string) => (await fetch(`http://127.0.0.1:${port}/${name}`)).status;
-    await expect.poll(() => request('before').catch(() => 0)).toBe(404);
-    await expect.poll(() => readFileSync(log, 'utf8')).toContain('/before');
-    const file = join(folder, 'logrotate.conf');
-    writeFileSync(file, read('logrotate.conf').replaceAll('/var/log/register-proxy', folder), {
-      mode: 0o644,
-    });
-    const rotated = await run(['logrotate', '--force', '--state', join(folder, 'state'), file]);
-    expect(rotated).toEqual(DONE);
-    expect(statSync(log).size).toBe(0);
-    expect(readFileSync(`${log}.1`, 'utf8')).toContain('/before');
-    await request('after');
-    await expect.poll(() => readFileSync(log, 'utf8')).toMatch(/^\{"level":"info".*"path":"\/after"/);
-  },
-);
+it.skipIf(!HAS_LOGROTATE)('logrotate.conf rotates a log that the proxy goes on writing', async () => {
+  const folder = path('log');
+  mkdirSync(folder);
+  const log = join(folder, 'access.log');
+  const port = await freePort();
+  const options = ['--dist', out, '--port', String(port), '--access-log'];
+  // Opened as systemd does for StandardOutput=append:FILE.
+  const proxy = spawn(process.execPath, [join(PROJECT, 'build/proxy/main.js'), ...options], {
+    stdio: ['ignore', openSync(log, 'a'), 'ignore'],
+  });
+  onTestFinished(() => void proxy.kill('SIGKILL'));
+  const request = async (name: string) => (await fetch(`http://127.0.0.1:${port}/${name}`)).status;
+  await expect.poll(() => request('before').catch(() => 0)).toBe(404);
+  await expect.poll(() => readFileSync(log, 'utf8')).toContain('/before');
+  const file = join(folder, 'logrotate.conf');
+  writeFileSync(file, read('logrotate.conf').replaceAll('/var/log/register-proxy', folder), { mode: 0o644 });
+  const rotated = await run(['logrotate', '--force', '--state', join(folder, 'state'), file]);
+  expect(rotated).toEqual(DONE);
+  expect(statSync(log).size).toBe(0);
+  expect(readFileSync(`${log}.1`, 'utf8')).toContain('/before');
+  await request('after');
+  await expect.poll(() => readFileSync(log, 'utf8')).toMatch(/^\{"level":"info".*"path":"\/after"/);
+});

@@ -27,10 +27,7 @@ const WITHHELD = `INSERT INTO withheld SELECT 'user', owner_id, '${TIME}' FROM g
 /** A register of everything that may go wrong, and a larger one, both with withheld records. */
 const [nasty, usual, register] = [path('nasty'), path('usual'), path('usual.sqlite')];
 const withheld = [{ kind: 'user', id: 7, since: TIME }];
-await published({
-  register: writeRegister(path('nasty.sqlite'), { ...NASTY_REGISTER, withheld }),
-  out: nasty,
-});
+await published({ register: writeRegister(path('nasty.db'), { ...NASTY_REGISTER, withheld }), out: nasty });
 await writeSample({ file: register, records: 250, seed: 8 });
 changeRegister(register, WITHHELD);
 const operator = writeOperator(path('site'), { files: 'site' }, SITE);

@@ -11,7 +11,7 @@ import { sampleTree } from './sample-tree.js';
 const path = temporary();
 
 it.runIf(has('signing', 'minisign'))(
-  'a signature of snapshot.json holds for every record, and for no other snapshot',
+  'a signature of snapshot.json is of every record, and of no other snapshot',
   async () => {
     const folder = path('signed');
     mkdirSync(folder);

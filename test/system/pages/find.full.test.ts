@@ -124,16 +124,13 @@ inChromium('the suggestions', () => {
 });
 
 inChromium('Enter', () => {
-  it.each([1, 0])(
-    'takes the only record whose name begins with the text: %s suggested by then',
-    async (count) => {
-      const { input, options } = await opened();
-      await input.pressSequentially('fiv');
-      await expect.poll(() => options.count()).toBe(count);
-      await input.press('Enter');
-      await expect.poll(() => new URL(input.page().url()).pathname).toBe('/user/5002');
-    },
-  );
+  it.each([1, 0])('takes the only record whose name begins with the text: %s suggested', async (count) => {
+    const { input, options } = await opened();
+    await input.pressSequentially('fiv');
+    await expect.poll(() => options.count()).toBe(count);
+    await input.press('Enter');
+    await expect.poll(() => new URL(input.page().url()).pathname).toBe('/user/5002');
+  });
 
   it('lists those that there are to choose from', async () => {
     const { input } = await opened();

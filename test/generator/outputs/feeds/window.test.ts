@@ -51,7 +51,7 @@ it.each<[changes: number, time: string, entries: number, most: number]>([
   [150, AS_OF, 300, 150],
   [1500, AS_OF, 2000, 500],
 ])(
-  'of %i changes and more new records, at most half of the feed of all are new records',
+  'of %i changes and more new records, at most half are new records',
   async (changes, time, entries, most) => {
     const [register, out] = [path('register.sqlite'), path('dist')];
     writeRegister(register, {

@@ -172,9 +172,7 @@ it('every example of a value in a schema is one that the schema allows', () => {
     const { examples, ...rest } = fields(schema);
     if (Array.isArray(examples)) {
       const allows = ajv.compile(rest);
-      wrong.push(
-        ...examples.filter((one: unknown) => !allows(one)).map((one) => JSON.stringify([rest, one])),
-      );
+      wrong.push(...examples.filter((one) => !allows(one)).map((one) => JSON.stringify([rest, one])));
     }
     for (const member of Object.values(rest)) walk(member);
   };

@@ -70,8 +70,7 @@ async function siteOf(content: Rows | string, at = '2026-12-01T00:00:00Z'): Prom
   return out;
 }
 
-const frontOf = async (content: Rows | string, at?: string): Promise<string> =>
-  pageOf(await siteOf(content, at));
+const frontOf = async (content: Rows | string, at?: string) => pageOf(await siteOf(content, at));
 
 describe('the front page', () => {
   let html: string;
@@ -184,8 +183,7 @@ describe('a count', () => {
 
 const heroOf = (html: string): string => words(between(html, '<figure', '</figure>')[0] ?? '');
 
-const listsOf = (html: string, id: string): string[] =>
-  between(section(html, id), '<h3>', '</ol>').map(words);
+const listsOf = (html: string, id: string) => between(section(html, id), '<h3>', '</ol>').map(words);
 
 const day = (date: string): string => `2026-11-${date}T08:00:00Z`;
 

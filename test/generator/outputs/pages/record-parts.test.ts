@@ -35,7 +35,7 @@ it.each([
   [[0, 200, 401], [365]],
   [[0, 1000], []],
 ])(
-  'for readings on days %j, ranges of less than all and two readings at least are offered',
+  'for readings on days %j, useful ranges are offered: less than all, two readings at least',
   (days, ranges) => {
     const times = days.map((day) => day * 86_400);
     expect(usefulRanges(times).map((range) => range.days)).toEqual(ranges);

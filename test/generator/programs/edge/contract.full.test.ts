@@ -44,7 +44,7 @@ afterAll(async () => {
 
 describe('the contract', () => {
   it.each(SERVERS.filter((server) => isPossible[server]))(
-    'is kept by %s, but for known differences',
+    'is kept by %s but for known differences',
     async (server) => {
       const send = sender(bases.get(server) ?? '');
       const known = DIFFERENCES.filter(({ servers }) => servers.includes(server));
