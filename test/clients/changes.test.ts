@@ -33,22 +33,18 @@ const namesTheBuild = (path: string): boolean => path === '/downloads' || isOfTh
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '');
 
 /** A tree of three snapshots. */
-let out = '';
+const origin = await site(path);
+const { out } = origin;
 /** What a copy of the first has: URL -> SHA-256. */
-let copy: Map<string, string>;
+const copy = mirrorOf(out);
 const positions: Position[] = [];
 const at = (sequence: number): Position => positions[sequence - 1]!;
 
-beforeAll(async () => {
-  const origin = await site(path);
-  ({ out } = origin);
-  copy = mirrorOf(out);
-  for (const sql of ['', STEP, `UPDATE groups SET description = 'ünï 🦊' WHERE id = 2`]) {
-    if (sql !== '') await origin.build(sql);
-    const { tree, sequence, digest } = indexOf(out);
-    positions.push({ tree, sequence, digest });
-  }
-});
+for (const sql of ['', STEP, `UPDATE groups SET description = 'ünï 🦊' WHERE id = 2`]) {
+  if (sql !== '') await origin.build(sql);
+  const { tree, sequence, digest } = indexOf(out);
+  positions.push({ tree, sequence, digest });
+}
 
 describe('changes of a real tree', () => {
   it('bring a copy to the published snapshot', async () => {

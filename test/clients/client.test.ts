@@ -5,7 +5,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, expectTypeOf, onTestFinished, vi } from 'vitest';
+import { describe, expect, expectTypeOf, onTestFinished, vi } from 'vitest';
 import { it, thorough } from '../support/thorough.js';
 import { TYPES_FILE, clientTypes } from '../../clients/generate.js';
 import {
@@ -27,16 +27,14 @@ endsProxies();
 const out = path('dist');
 const original = path('register.sqlite');
 
-beforeAll(async () => {
-  const register = writeRegister(original, {
-    groups: [
-      { id: 7, name: 'seven', state: 'locked', member_count: 5, owner_state: 'none' },
-      { id: 8, name: 'eight', member_count: 9 },
-    ],
-    group_member_readings: [{ group_id: 7, measured_at: '2026-11-20T08:00:00Z', member_count: 5 }],
-  });
-  await published({ register, out });
+writeRegister(original, {
+  groups: [
+    { id: 7, name: 'seven', state: 'locked', member_count: 5, owner_state: 'none' },
+    { id: 8, name: 'eight', member_count: 9 },
+  ],
+  group_member_readings: [{ group_id: 7, measured_at: '2026-11-20T08:00:00Z', member_count: 5 }],
 });
+await published({ register: original, out });
 
 /** Answers each request with the next of these; the last again and again. */
 function answering(...answers: readonly RequestListener[]): RequestListener {
@@ -201,12 +199,9 @@ async function manyUsers() {
   return { dist, register };
 }
 
-describe('find', () => {
-  let many: Awaited<ReturnType<typeof manyUsers>>;
-  beforeAll(async () => {
-    many = await manyUsers();
-  });
+const many = await manyUsers();
 
+describe('find', () => {
   it('finds names of all kinds by their beginnings, in three requests at most', async () => {
     const { client, paths } = await proxied(many.dist);
     expect(await client.find('ASK')).toEqual([

@@ -273,33 +273,30 @@ describe.skipIf(!HAS_PYTHON)('follow.py', () => {
   });
 });
 
-it.skipIf(!HAS_PYTHON).each(['follow', 'mirror'])(
-  '%s.py says its use, names a contact, and waits for Retry-After',
-  async (name) => {
-    const script = scriptOf(`${name}.py`);
-    expect(await run(script, '--help')).toContain(`usage: ${name}.py`);
-    const { proxy } = await following(path);
-    const agents = new Set<string>();
-    const refusals = ['in seconds', 'as a date'];
-    let [earliestMs, isEarly] = [0, false];
-    const base = await before(proxy, (request, response) => {
-      agents.add(request.headers['user-agent'] ?? '');
-      isEarly ||= Date.now() < earliestMs;
-      const form = refusals.shift();
-      if (form === undefined) return false;
-      // Longer than a script waits by itself.
-      const date = new Date(Date.now() + 3500).toUTCString();
-      earliestMs = form === 'as a date' ? Date.parse(date) : Date.now() + 3000;
-      response.writeHead(429, { 'Retry-After': form === 'as a date' ? date : '3' }).end();
-      return true;
-    });
-    const copy = path('copy');
-    expect(await run(script, base, copy, '--contact', 'me@example.org')).toBe('');
-    expect([...agents]).toEqual([`register-api-${name}/1 (me@example.org)`]);
-    expect([refusals, isEarly]).toEqual([[], false]);
-    expect(existsSync(copy)).toBe(true);
-  },
-);
+it.skipIf(!HAS_PYTHON).each(['follow', 'mirror'])('%s.py is polite to the service', async (name) => {
+  const script = scriptOf(`${name}.py`);
+  expect(await run(script, '--help')).toContain(`usage: ${name}.py`);
+  const { proxy } = await following(path);
+  const agents = new Set<string>();
+  const refusals = ['in seconds', 'as a date'];
+  let [earliestMs, isEarly] = [0, false];
+  const base = await before(proxy, (request, response) => {
+    agents.add(request.headers['user-agent'] ?? '');
+    isEarly ||= Date.now() < earliestMs;
+    const form = refusals.shift();
+    if (form === undefined) return false;
+    // Longer than a script waits by itself.
+    const date = new Date(Date.now() + 3500).toUTCString();
+    earliestMs = form === 'as a date' ? Date.parse(date) : Date.now() + 3000;
+    response.writeHead(429, { 'Retry-After': form === 'as a date' ? date : '3' }).end();
+    return true;
+  });
+  const copy = path('copy');
+  expect(await run(script, base, copy, '--contact', 'me@example.org')).toBe('');
+  expect([...agents]).toEqual([`register-api-${name}/1 (me@example.org)`]);
+  expect([refusals, isEarly]).toEqual([[], false]);
+  expect(existsSync(copy)).toBe(true);
+});
 
 /** A site whose downloads are in a cache when the next snapshot is published. */
 async function cached(start: (proxy: RunningProxy) => Promise<EdgeServer>) {

@@ -287,58 +287,52 @@ describe.skipIf(!has('the script in Python that copies files', 'python3'))('mirr
     await expect(mirror()).rejects.toThrow('database is locked: is another run at work?\n');
   });
 
-  it.skipIf(!has('a copy that nginx serves', 'nginx'))(
-    'makes a copy that the proxy and nginx serve',
-    async () => {
-      const { out, proxy, mirror, copy } = await mirrored();
-      await mirror();
-      const [second, nginx] = [await startProxy(copy), await startNginx(copy, path('nginx'))];
-      onTestFinished(async () => {
-        await second.stop();
-        await nginx.stop();
-      });
-      const id = Object.keys(filesOf(out))
-        .find((file) => file.startsWith('api/v1/group/'))
-        ?.match(/\d+/g)?.[1];
-      for (const url of [
-        '/',
-        `/api/v1/group/${id}`,
-        `/group/${id}`,
-        '/api/v1/largest?limit=7',
-        '/downloads/groups.csv',
-        '/snapshot.json',
-        '/.well-known/security.txt',
-      ]) {
-        const there = await proxy.get(url);
-        const text = await there.text();
-        for (const { base } of [second, nginx]) {
-          const response = await fetch(base + url);
-          expect([url, response.status]).toEqual([url, 200]);
-          expect(await response.text()).toBe(text);
-        }
+  it.skipIf(!has('a copy that nginx serves', 'nginx'))('makes a copy that both servers serve', async () => {
+    const { out, proxy, mirror, copy } = await mirrored();
+    await mirror();
+    const [second, nginx] = [await startProxy(copy), await startNginx(copy, path('nginx'))];
+    onTestFinished(async () => {
+      await second.stop();
+      await nginx.stop();
+    });
+    const id = Object.keys(filesOf(out))
+      .find((file) => file.startsWith('api/v1/group/'))
+      ?.match(/\d+/g)?.[1];
+    for (const url of [
+      '/',
+      `/api/v1/group/${id}`,
+      `/group/${id}`,
+      '/api/v1/largest?limit=7',
+      '/downloads/groups.csv',
+      '/snapshot.json',
+      '/.well-known/security.txt',
+    ]) {
+      const there = await proxy.get(url);
+      const text = await there.text();
+      for (const { base } of [second, nginx]) {
+        const response = await fetch(base + url);
+        expect([url, response.status]).toEqual([url, 200]);
+        expect(await response.text()).toBe(text);
       }
-      for (const { base } of [second, nginx]) expect((await fetch(`${base}/group/1`)).status).toBe(404);
-    },
-  );
+    }
+    for (const { base } of [second, nginx]) expect((await fetch(`${base}/group/1`)).status).toBe(404);
+  });
 
-  it.skipIf(!has('copies through caches', 'nginx'))(
-    'says until when to wait if a cache has an earlier download',
-    async () => {
-      const { out, proxy, build, copy } = await mirrored();
-      const cache = await nginxBefore(path, proxy, '$uri|$arg_limit|$arg_snapshot');
-      const blind = await nginxBefore(path, proxy, '$uri|$arg_limit');
-      onTestFinished(async () => {
-        await cache.stop();
-        await blind.stop();
-      });
-      for (const { base } of [cache, blind]) await (await fetch(`${base}/downloads/groups.csv`)).text();
-      await build(CHANGE);
-      await expect(run(SCRIPT, blind.base, copy)).rejects.toThrow(
-        / is not that of snapshot 2: caches may have another until \S*\d\d:\d\d:\d\d/,
-      );
-      expect(filesOf(copy)).toEqual({});
-      await run(SCRIPT, cache.base, copy);
-      expect(filesOf(copy)).toEqual(filesOf(out));
-    },
-  );
+  it.skipIf(!has('copies through caches', 'nginx'))('says until when to wait for a cache', async () => {
+    const { out, proxy, build, copy } = await mirrored();
+    const cache = await nginxBefore(path, proxy, '$uri|$arg_limit|$arg_snapshot');
+    const blind = await nginxBefore(path, proxy, '$uri|$arg_limit');
+    onTestFinished(async () => {
+      await cache.stop();
+      await blind.stop();
+    });
+    for (const { base } of [cache, blind]) await (await fetch(`${base}/downloads/groups.csv`)).text();
+    await build(CHANGE);
+    await expect(run(SCRIPT, blind.base, copy)).rejects.toThrow(
+      / is not that of snapshot 2: caches may have another until \S*\d\d:\d\d:\d\d/,
+    );
+    expect(filesOf(copy)).toEqual({});
+    await run(SCRIPT, cache.base, copy);
+    expect(filesOf(copy)).toEqual(filesOf(out));
+  });
 });

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { buildArgs, snapshot } from '../support/cli.js';
 import { PROJECT, temporary } from '../support/folder.js';
@@ -27,10 +27,8 @@ const path = temporary();
 const read = (file: string): string => readFileSync(join(DEPLOY, file), 'utf8');
 
 const out = path('dist');
-beforeAll(async () => {
-  const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, name: 'one' }] });
-  await snapshot(buildArgs(register, out));
-});
+const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, name: 'one' }] });
+await snapshot(buildArgs(register, out));
 
 const UNITS = readdirSync(DEPLOY).filter((name) => /\.(service|timer)$/.test(name));
 const HAS_SYSTEMD = has('the units of deploy/', 'systemd');

@@ -114,14 +114,11 @@ const exposed = async (): Promise<string[]> => {
 };
 
 describe('the alerts and the dashboard of deploy/', () => {
-  it.each(['prometheus-alerts.yml', 'grafana-dashboard.json'])(
-    'name metrics that exist: %s',
-    async (file) => {
-      const used = namesIn(file);
-      expect(await exposed()).toEqual(expect.arrayContaining(used));
-      expect(used.length).toBeGreaterThan(5);
-    },
-  );
+  it.each(['prometheus-alerts.yml', 'grafana-dashboard.json'])('name real metrics: %s', async (file) => {
+    const used = namesIn(file);
+    expect(await exposed()).toEqual(expect.arrayContaining(used));
+    expect(used.length).toBeGreaterThan(5);
+  });
 
   it('show every metric of the proxy on the dashboard', async () => {
     const ours = (await exposed()).filter((name) => name.startsWith('register_proxy_'));

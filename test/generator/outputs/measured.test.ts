@@ -1,5 +1,5 @@
 /** What a register doesn't measure is null or absent in the API, never empty or zero. */
-import { beforeAll, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { always, it, some } from '../../support/thorough.js';
 import { writeSample } from '../../../data/sample.js';
 import { published } from '../../support/build.js';
@@ -48,14 +48,11 @@ const absentIn = (out: string): Record<string, unknown> =>
 const firstOf = (tree: Tree, folder: string): string =>
   [...tree.keys()].find((file) => new RegExp(`^${folder}/\\d+\\.json$`).test(file)) ?? '';
 
-describe('a register without a kind and without histories', () => {
-  const out = path('dist');
-  let tree: Tree;
-  beforeAll(async () => {
-    await published({ register: await lacking(), out });
-    tree = readTree(out);
-  });
+const out = path('dist');
+await published({ register: await lacking(), out });
+const tree = readTree(out);
 
+describe('a register without a kind and without histories', () => {
   it('has no files of what is absent, and says so where they would be', () => {
     const files = [...tree.keys()].filter((each) =>
       /\bitem|group_names|group_owners|usernames\.(csv|parquet|json)|feeds\/(groups|users|items)/.test(each),

@@ -25,30 +25,27 @@ const big = path('big.sqlite');
 await writeSample({ file: big, records: 3000, seed: 2 });
 const both = await pair(path);
 
-always(
-  'a tree that is being built is refused to every other command, and free when the builder was killed',
-  async () => {
-    const out = both.tree();
-    const running = startBuild(big, out);
-    await until(() => existsSync(inState(out, 'stage/tree/api/v1')), 'the build renders');
-    running.child.kill('SIGSTOP');
-    const before = stateOf(out);
-    const from = ['--register', both.registers[1], '--operator', OPERATOR];
-    for (const args of [['build', ...from], ['verify'], ['verify', '--repair', ...from]]) {
-      const { code, stderr } = await inProcess(...args, '--quiet', '--out', out);
-      const message = new RegExp(`another process is at work .*process ${running.pid}\\)`);
-      expect([args, code, errorsOf({ stderr })]).toEqual([args, 75, [matching(message)]]);
-      expect(differing(stateOf(out), before)).toEqual([]);
-    }
-    running.child.kill('SIGKILL');
-    expect((await running.done).signal).toBe('SIGKILL');
-    expect(await damageOf(out)).toEqual([]);
-    // The stage of the dead build is still there; the next one clears it away.
-    expect(await buildWith({ register: both.registers[0], out })).toMatchObject({ sequence: 1 });
-    expect(differing(stateOf(out), before)).toEqual(['snapshot.json is another']);
-    await expectAtRest(out);
-  },
-);
+always('a tree being built is refused to all other commands, and free once that is killed', async () => {
+  const out = both.tree();
+  const running = startBuild(big, out);
+  await until(() => existsSync(inState(out, 'stage/tree/api/v1')), 'the build renders');
+  running.child.kill('SIGSTOP');
+  const before = stateOf(out);
+  const from = ['--register', both.registers[1], '--operator', OPERATOR];
+  for (const args of [['build', ...from], ['verify'], ['verify', '--repair', ...from]]) {
+    const { code, stderr } = await inProcess(...args, '--quiet', '--out', out);
+    const message = new RegExp(`another process is at work .*process ${running.pid}\\)`);
+    expect([args, code, errorsOf({ stderr })]).toEqual([args, 75, [matching(message)]]);
+    expect(differing(stateOf(out), before)).toEqual([]);
+  }
+  running.child.kill('SIGKILL');
+  expect((await running.done).signal).toBe('SIGKILL');
+  expect(await damageOf(out)).toEqual([]);
+  // The stage of the dead build is still there; the next one clears it away.
+  expect(await buildWith({ register: both.registers[0], out })).toMatchObject({ sequence: 1 });
+  expect(differing(stateOf(out), before)).toEqual(['snapshot.json is another']);
+  await expectAtRest(out);
+});
 
 thorough('four builds started at once, with --wait, publish one after the other', async () => {
   const out = path('dist');

@@ -73,15 +73,12 @@ function moveAll(root: string): void {
   for (const _ of move(join(root, 'from'), join(root, 'to')));
 }
 
-it.each(['ENOTEMPTY', 'EEXIST', 'EPERM', 'EACCES', 'EXDEV'])(
-  'files join those of a folder: %s',
-  async (code) => {
-    const root = folder('from/kind/1.json', 'to/kind/2.json');
-    await withError('renameSync', code, () => moveAll(root));
-    expect(readdirSync(join(root, 'to/kind'))).toEqual(['1.json', '2.json']);
-    expect(existsSync(join(root, 'from'))).toBe(false);
-  },
-);
+it.each(['ENOTEMPTY', 'EEXIST', 'EPERM', 'EACCES', 'EXDEV'])('files join a folder: %s', async (code) => {
+  const root = folder('from/kind/1.json', 'to/kind/2.json');
+  await withError('renameSync', code, () => moveAll(root));
+  expect(readdirSync(join(root, 'to/kind'))).toEqual(['1.json', '2.json']);
+  expect(existsSync(join(root, 'from'))).toBe(false);
+});
 
 it.each(['to/other', 'to/kind'])('a folder that can’t be renamed is made beside or over %s', async (file) => {
   const root = folder('from/kind/1.json', 'from/kind/deep/2.json', file);

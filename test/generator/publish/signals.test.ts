@@ -134,7 +134,7 @@ thorough.each([
 });
 
 thorough(
-  'a build that is killed at any moment leaves the old tree, the new one, or a commit that the next build completes',
+  'a build that is killed at any moment leaves a whole tree, or a commit that the next one completes',
   { timeout: 1_800_000 },
   async () => {
     const users = Array.from({ length: 400 }, (_, index) => ({ id: index + 1, username: `u${index}` }));

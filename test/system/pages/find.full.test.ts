@@ -146,7 +146,7 @@ inChromium('Enter', () => {
 
 inChromium('digits', () => {
   it.each([['5002', /^2 records have( or had)? this id or name\.$/, ['five', '5002']]])(
-    'that are a name are offered as one, and as an id: %s',
+    'that are a name are offered as both: %s',
     async (text, words, names) => {
       const { input } = await opened();
       await input.fill(text);

@@ -1,7 +1,7 @@
 /** The lists about the whole register, with values worked out by hand from the rows below. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
@@ -95,13 +95,9 @@ const ROWS: Rows = {
 const documentIn = (out: string, file: string): unknown =>
   JSON.parse(readFileSync(join(out, `${file}.json`), 'utf8'));
 
-let register: string;
-let out: string;
-beforeAll(async () => {
-  register = writeRegister(path('register.sqlite'), ROWS);
-  out = path('dist');
-  await published({ register, out });
-});
+const register = writeRegister(path('register.sqlite'), ROWS);
+const out = path('dist');
+await published({ register, out });
 
 it('only groups that were read in the last 7 days moved in them, and none that are deleted or withheld', () => {
   expect(documentIn(out, 'api/v1/movers/d7')).toMatchObject({

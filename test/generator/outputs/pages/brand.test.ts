@@ -1,7 +1,7 @@
 /** What operator.json says about the look of the pages: accent, logo, links to imprint and privacy notice. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { PAPER } from '../../../../generator/config/accent.js';
 import { buildConfig } from '../../../../generator/config/config.js';
 import { inProcess } from '../../../support/in-process.js';
@@ -23,10 +23,7 @@ const PNG = Buffer.concat([
 const svg = (attributes: string): string =>
   `<?xml version="1.0"?>\n<!-- <svg> -->\n<svg xmlns="http://www.w3.org/2000/svg" ${attributes}><rect x="1" width="3" height="9"/></svg>`;
 
-let register = '';
-beforeAll(() => {
-  register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
-});
+const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
 
 /** Builds by the command line, with these keys in operator.json. */
 async function built(keys: object, files: Files = {}, out = path('dist')) {

@@ -1,7 +1,7 @@
 /** Pages and texts of a register that measures little, in the words of its operator. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../../generator/base/sqlite/sqlite.js';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
@@ -35,12 +35,9 @@ const seen = (html: string): string =>
       .replaceAll(/<(pre|script|code)\b[^]*?<\/\1>/g, '')
       .replaceAll(/<[^>]*?\b(?:content|aria-label|title)="([^"]*)"[^>]*>/g, ' $1 '),
   );
-describe('a register of clubs, players and islands', () => {
-  let site: Built;
-  beforeAll(async () => {
-    site = await built(writeClubs(path('register.sqlite')), CLUBS);
-  });
+const site = await built(writeClubs(path('register.sqlite')), CLUBS);
 
+describe('a register of clubs, players and islands', () => {
   it('links the program that publishes it', () => {
     expect(site.page('developers.html')).toContain(`<a href="${CLUBS.source_url}">register-api</a>`);
   });
