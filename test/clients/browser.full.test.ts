@@ -33,11 +33,9 @@ const SCRIPT = `async ([base, position]) => {
 const seen = z.object({ names: z.array(z.string()), error: z.string(), changes: z.array(z.string()) });
 
 it.skipIf(!HAS_CHROMIUM)(
-  'the typed client in Chromium reads documents, errors and bundles from another origin',
+  'the typed client reads documents, errors and bundles of another origin',
   async () => {
-    const register = writeRegister(path('register.sqlite'), {
-      groups: [{ id: 7, name: 'seven' }, { id: 8 }],
-    });
+    const register = writeRegister(path('register'), { groups: [{ id: 7, name: 'seven' }, { id: 8 }] });
     const out = path('dist');
     await published({ register, out });
     const { tree, sequence, digest } = indexOf(out);

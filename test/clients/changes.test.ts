@@ -33,22 +33,18 @@ const namesTheBuild = (path: string): boolean => path === '/downloads' || isOfTh
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '');
 
 /** A tree of three snapshots. */
-let out = '';
+const origin = await site(path);
+const { out } = origin;
 /** What a copy of the first has: URL -> SHA-256. */
-let copy: Map<string, string>;
+const copy = mirrorOf(out);
 const positions: Position[] = [];
 const at = (sequence: number): Position => positions[sequence - 1]!;
 
-beforeAll(async () => {
-  const origin = await site(path);
-  ({ out } = origin);
-  copy = mirrorOf(out);
-  for (const sql of ['', STEP, `UPDATE groups SET description = 'ünï 🦊' WHERE id = 2`]) {
-    if (sql !== '') await origin.build(sql);
-    const { tree, sequence, digest } = indexOf(out);
-    positions.push({ tree, sequence, digest });
-  }
-});
+for (const sql of ['', STEP, `UPDATE groups SET description = 'ünï 🦊' WHERE id = 2`]) {
+  if (sql !== '') await origin.build(sql);
+  const { tree, sequence, digest } = indexOf(out);
+  positions.push({ tree, sequence, digest });
+}
 
 describe('changes of a real tree', () => {
   it('bring a copy to the published snapshot', async () => {
@@ -173,20 +169,12 @@ describe('a bundle', () => {
     ['another end', () => bundled([LAST], { to_digest: OTHER }), /expected to_digest/],
     ['other numbers', () => bundled([LAST], { to: 4 }), /expected to 3, got 4/],
     ['no lines', () => put(zipped([])), /expected lines/],
-    [
-      'half a line',
-      () => put(gzipSync(gunzipSync(bundled([LAST])).subarray(0, -1))),
-      /expected a line break/,
-    ],
+    ['a half', () => put(gzipSync(gunzipSync(bundled([LAST])).subarray(0, -1))), /expected a line break/],
     ['a byte too much', () => files.set(BUNDLE, longer(bundled([LAST]))), /expected \d+ bytes, got more/],
     ['a line without an end', () => put(gzipSync(Buffer.alloc(65 * 1024 * 1024, ' '))), /expected lines of/],
     ['a cut', () => put(bundled([LAST]).subarray(0, -9)), /expected a whole gzip file/],
     ['no path', () => bundled([{ sha256: OTHER }]), /expected a path/],
-    [
-      'a path that leads out',
-      () => bundled([{ ...LAST, path: '/a/../../b' }]),
-      /has no "\.\.", got "\/a\/\.\./,
-    ],
+    ['a path leading out', () => bundled([{ ...LAST, path: '/a/../../b' }]), /has no "\.\.", got "\/a\/\.\./],
     ['a 404', () => files.delete(BUNDLE), /404/],
   ])('with %s is an error, after the changes before it', async (_, spoil, message) => {
     spoil();

@@ -128,10 +128,7 @@ describe.skipIf(!HAS_PYTHON)('follow.py', () => {
   });
 
   it.each([
-    [
-      'another database',
-      (file: string) => sql(file, 'CREATE TABLE diary (day); INSERT INTO diary VALUES (1)'),
-    ],
+    ['another database', (file: string) => sql(file, 'CREATE TABLE d (day); INSERT INTO d VALUES (1)')],
     ['an empty one that has tables', (file: string) => sql(file, 'CREATE TABLE diary (day)')],
     ['one with a table copied of its own', (file: string) => sql(file, 'CREATE TABLE copied (tree)')],
     ['a file that is no database', (file: string) => writeFileSync(file, 'dear diary, '.repeat(100))],
@@ -233,11 +230,7 @@ describe.skipIf(!HAS_PYTHON)('follow.py', () => {
 
   it.each([
     ['SILENCE = 0.5', 'timed out', (): void => undefined],
-    [
-      'WHOLE = 2',
-      'given up after 2 seconds',
-      (write: () => void): void => void setInterval(write, 50).unref(),
-    ],
+    ['WHOLE = 2', 'given up after 2 seconds', (write: () => void) => void setInterval(write, 50).unref()],
   ])('gives up on a server that sends next to nothing (%s)', async (constants, why, dribble) => {
     const { proxy } = await followed();
     const copy = path('copy.sqlite');
@@ -280,33 +273,30 @@ describe.skipIf(!HAS_PYTHON)('follow.py', () => {
   });
 });
 
-it.skipIf(!HAS_PYTHON).each(['follow', 'mirror'])(
-  '%s.py says how it is used, names a contact, and waits as long as Retry-After says, in seconds or as a date',
-  async (name) => {
-    const script = scriptOf(`${name}.py`);
-    expect(await run(script, '--help')).toContain(`usage: ${name}.py`);
-    const { proxy } = await following(path);
-    const agents = new Set<string>();
-    const refusals = ['in seconds', 'as a date'];
-    let [earliestMs, isEarly] = [0, false];
-    const base = await before(proxy, (request, response) => {
-      agents.add(request.headers['user-agent'] ?? '');
-      isEarly ||= Date.now() < earliestMs;
-      const form = refusals.shift();
-      if (form === undefined) return false;
-      // Longer than a script waits by itself.
-      const date = new Date(Date.now() + 3500).toUTCString();
-      earliestMs = form === 'as a date' ? Date.parse(date) : Date.now() + 3000;
-      response.writeHead(429, { 'Retry-After': form === 'as a date' ? date : '3' }).end();
-      return true;
-    });
-    const copy = path('copy');
-    expect(await run(script, base, copy, '--contact', 'me@example.org')).toBe('');
-    expect([...agents]).toEqual([`register-api-${name}/1 (me@example.org)`]);
-    expect([refusals, isEarly]).toEqual([[], false]);
-    expect(existsSync(copy)).toBe(true);
-  },
-);
+it.skipIf(!HAS_PYTHON).each(['follow', 'mirror'])('%s.py is polite to the service', async (name) => {
+  const script = scriptOf(`${name}.py`);
+  expect(await run(script, '--help')).toContain(`usage: ${name}.py`);
+  const { proxy } = await following(path);
+  const agents = new Set<string>();
+  const refusals = ['in seconds', 'as a date'];
+  let [earliestMs, isEarly] = [0, false];
+  const base = await before(proxy, (request, response) => {
+    agents.add(request.headers['user-agent'] ?? '');
+    isEarly ||= Date.now() < earliestMs;
+    const form = refusals.shift();
+    if (form === undefined) return false;
+    // Longer than a script waits by itself.
+    const date = new Date(Date.now() + 3500).toUTCString();
+    earliestMs = form === 'as a date' ? Date.parse(date) : Date.now() + 3000;
+    response.writeHead(429, { 'Retry-After': form === 'as a date' ? date : '3' }).end();
+    return true;
+  });
+  const copy = path('copy');
+  expect(await run(script, base, copy, '--contact', 'me@example.org')).toBe('');
+  expect([...agents]).toEqual([`register-api-${name}/1 (me@example.org)`]);
+  expect([refusals, isEarly]).toEqual([[], false]);
+  expect(existsSync(copy)).toBe(true);
+});
 
 /** A site whose downloads are in a cache when the next snapshot is published. */
 async function cached(start: (proxy: RunningProxy) => Promise<EdgeServer>) {
@@ -321,7 +311,7 @@ async function cached(start: (proxy: RunningProxy) => Promise<EdgeServer>) {
 }
 
 describe.skipIf(!has('copies through caches', 'python3', 'nginx', 'varnish'))(
-  'behind a cache that has an earlier download, follow.py and download()',
+  'follow.py and download()',
   () => {
     const GROUPS = '/downloads/documents/group.ndjson.gz';
 

@@ -38,7 +38,7 @@ const program = (base: string): string => `
   console.log(name, first, anchors?.join(' '), absent.data, status);`;
 
 it.runIf(isReachable)(
-  'a client of openapi-typescript compiles in strict mode, and reads what is served',
+  'a client of openapi-typescript compiles strictly, and reads what is served',
   async () => {
     const [out, folder] = [path('dist'), path('clients')];
     const groups = [{ id: 7, name: 'seven', member_count: 5 }];

@@ -221,22 +221,19 @@ describe.skipIf(!has('the script in Python that copies files', 'python3'))('mirr
     ['too much in all', '/none', () => undefined, 'given up after 1000 bytes', 'MOST = 1000'],
     ['silence', '/developers', () => undefined, 'timed out', 'SILENCE = 0.5'],
     ['a long drip', '/developers', drip, 'given up after 2 seconds', 'WHOLE = 2'],
-  ])(
-    'a service with %s ends it with a sentence, and no file in the copy',
-    async (_, url, answer, why, extra = '') => {
-      const [content, constants] = typeof extra === 'string' ? [undefined, extra] : [extra, ''];
-      const { out, proxy, copy } = await mirrored();
-      const text = readFileSync(join(out, 'snapshot.json'), 'utf8');
-      const form = new RegExp(`"file":"${url}","bytes":\\d+,"sha256":"\\w+"`);
-      const named = content && `"file":"${url}","bytes":${content.length},"sha256":"${sha256(content)}"`;
-      const manifest = named === undefined ? text : text.replace(form, named);
-      const base = await instead(proxy, { '/snapshot.json': send(manifest), [url]: answer });
-      const said = await run(scriptWith(path, 'mirror.py', constants), base, copy).catch(String);
-      expect(said).toContain(why);
-      expect(said.trimEnd().split('\n')).toHaveLength(1);
-      expect(filesOf(copy)).toEqual({});
-    },
-  );
+  ])('a service with %s ends it with a sentence', async (_, url, answer, why, extra = '') => {
+    const [content, constants] = typeof extra === 'string' ? [undefined, extra] : [extra, ''];
+    const { out, proxy, copy } = await mirrored();
+    const text = readFileSync(join(out, 'snapshot.json'), 'utf8');
+    const form = new RegExp(`"file":"${url}","bytes":\\d+,"sha256":"\\w+"`);
+    const named = content && `"file":"${url}","bytes":${content.length},"sha256":"${sha256(content)}"`;
+    const manifest = named === undefined ? text : text.replace(form, named);
+    const base = await instead(proxy, { '/snapshot.json': send(manifest), [url]: answer });
+    const said = await run(scriptWith(path, 'mirror.py', constants), base, copy).catch(String);
+    expect(said).toContain(why);
+    expect(said.trimEnd().split('\n')).toHaveLength(1);
+    expect(filesOf(copy)).toEqual({});
+  });
 
   it('takes nothing of a bundle that leads out, whatever the digest', async () => {
     const { out, proxy, build, mirror, copy } = await mirrored();
@@ -252,11 +249,8 @@ describe.skipIf(!has('the script in Python that copies files', 'python3'))('mirr
     const other = gzipSync(Buffer.concat([bundle, Buffer.from(more)]));
     const text = readFileSync(join(out, 'snapshot.json'), 'utf8');
     const named = `"/changes/2.ndjson.gz","bytes":${other.length},"sha256":"${sha256(other)}"`;
-    const manifest = text.replace(/"\/changes\/2.ndjson.gz","bytes":\d+,"sha256":"\w+"/, named);
-    const base = await instead(proxy, {
-      '/changes/2.ndjson.gz': send(other),
-      '/snapshot.json': send(manifest),
-    });
+    const said = text.replace(/"\/changes\/2.ndjson.gz","bytes":\d+,"sha256":"\w+"/, named);
+    const base = await instead(proxy, { '/changes/2.ndjson.gz': send(other), '/snapshot.json': send(said) });
     await run(SCRIPT, base, copy);
     expect(readdirSync(join(copy, '..')).toSorted()).toEqual(['.copy-mirror', 'copy']);
     expect(filesOf(copy)).not.toEqual(files);
@@ -293,58 +287,52 @@ describe.skipIf(!has('the script in Python that copies files', 'python3'))('mirr
     await expect(mirror()).rejects.toThrow('database is locked: is another run at work?\n');
   });
 
-  it.skipIf(!has('a copy that nginx serves', 'nginx'))(
-    'makes a copy that the proxy and nginx serve',
-    async () => {
-      const { out, proxy, mirror, copy } = await mirrored();
-      await mirror();
-      const [second, nginx] = [await startProxy(copy), await startNginx(copy, path('nginx'))];
-      onTestFinished(async () => {
-        await second.stop();
-        await nginx.stop();
-      });
-      const id = Object.keys(filesOf(out))
-        .find((file) => file.startsWith('api/v1/group/'))
-        ?.match(/\d+/g)?.[1];
-      for (const url of [
-        '/',
-        `/api/v1/group/${id}`,
-        `/group/${id}`,
-        '/api/v1/largest?limit=7',
-        '/downloads/groups.csv',
-        '/snapshot.json',
-        '/.well-known/security.txt',
-      ]) {
-        const there = await proxy.get(url);
-        const text = await there.text();
-        for (const { base } of [second, nginx]) {
-          const response = await fetch(base + url);
-          expect([url, response.status]).toEqual([url, 200]);
-          expect(await response.text()).toBe(text);
-        }
+  it.skipIf(!has('a copy that nginx serves', 'nginx'))('makes a copy that both servers serve', async () => {
+    const { out, proxy, mirror, copy } = await mirrored();
+    await mirror();
+    const [second, nginx] = [await startProxy(copy), await startNginx(copy, path('nginx'))];
+    onTestFinished(async () => {
+      await second.stop();
+      await nginx.stop();
+    });
+    const id = Object.keys(filesOf(out))
+      .find((file) => file.startsWith('api/v1/group/'))
+      ?.match(/\d+/g)?.[1];
+    for (const url of [
+      '/',
+      `/api/v1/group/${id}`,
+      `/group/${id}`,
+      '/api/v1/largest?limit=7',
+      '/downloads/groups.csv',
+      '/snapshot.json',
+      '/.well-known/security.txt',
+    ]) {
+      const there = await proxy.get(url);
+      const text = await there.text();
+      for (const { base } of [second, nginx]) {
+        const response = await fetch(base + url);
+        expect([url, response.status]).toEqual([url, 200]);
+        expect(await response.text()).toBe(text);
       }
-      for (const { base } of [second, nginx]) expect((await fetch(`${base}/group/1`)).status).toBe(404);
-    },
-  );
+    }
+    for (const { base } of [second, nginx]) expect((await fetch(`${base}/group/1`)).status).toBe(404);
+  });
 
-  it.skipIf(!has('copies through caches', 'nginx'))(
-    'says until when to wait if a cache has an earlier download',
-    async () => {
-      const { out, proxy, build, copy } = await mirrored();
-      const cache = await nginxBefore(path, proxy, '$uri|$arg_limit|$arg_snapshot');
-      const blind = await nginxBefore(path, proxy, '$uri|$arg_limit');
-      onTestFinished(async () => {
-        await cache.stop();
-        await blind.stop();
-      });
-      for (const { base } of [cache, blind]) await (await fetch(`${base}/downloads/groups.csv`)).text();
-      await build(CHANGE);
-      await expect(run(SCRIPT, blind.base, copy)).rejects.toThrow(
-        / is not that of snapshot 2: caches may have another until \S*\d\d:\d\d:\d\d/,
-      );
-      expect(filesOf(copy)).toEqual({});
-      await run(SCRIPT, cache.base, copy);
-      expect(filesOf(copy)).toEqual(filesOf(out));
-    },
-  );
+  it.skipIf(!has('copies through caches', 'nginx'))('says until when to wait for a cache', async () => {
+    const { out, proxy, build, copy } = await mirrored();
+    const cache = await nginxBefore(path, proxy, '$uri|$arg_limit|$arg_snapshot');
+    const blind = await nginxBefore(path, proxy, '$uri|$arg_limit');
+    onTestFinished(async () => {
+      await cache.stop();
+      await blind.stop();
+    });
+    for (const { base } of [cache, blind]) await (await fetch(`${base}/downloads/groups.csv`)).text();
+    await build(CHANGE);
+    await expect(run(SCRIPT, blind.base, copy)).rejects.toThrow(
+      / is not that of snapshot 2: caches may have another until \S*\d\d:\d\d:\d\d/,
+    );
+    expect(filesOf(copy)).toEqual({});
+    await run(SCRIPT, cache.base, copy);
+    expect(filesOf(copy)).toEqual(filesOf(out));
+  });
 });

@@ -21,9 +21,7 @@ const folder = path('reader');
 let proxy: RunningProxy;
 
 beforeAll(async () => {
-  const register = writeRegister(path('register.sqlite'), {
-    groups: [{ id: 7, name: 'seven', member_count: 5 }],
-  });
+  const register = writeRegister(path('register'), { groups: [{ id: 7, name: 'seven', member_count: 5 }] });
   await published({ register, out });
   changeRegister(register, `UPDATE groups SET name = 'another'`);
   await published({ register, out });
@@ -79,28 +77,25 @@ describe('the served client', () => {
   if (isThorough && !isReachable)
     leaveOut('the served client in other versions', 'the npm registry is out of reach');
 
-  it.runIf(isReachable)(
-    'runs in Node 24 as it is, and compiles with the versions of TypeScript that it names',
-    async () => {
-      expect(await npx('node@24', 'node', 'read.ts')).toBe('another\n');
-      // What npm init makes, and what the guide says to do about it.
-      const manifest = join(folder, 'package.json');
-      const before = readFileSync(manifest);
-      writeFileSync(manifest, '{ "name": "reader", "version": "1.0.0", "type": "commonjs" }');
-      await expect(npx('node@24', 'node', 'read.ts')).rejects.toThrow(/import|export/);
-      const guide = readFileSync(join(out, 'developers/guides/tools.html'), 'utf8');
-      const [command = ''] = /npm pkg set type=module/.exec(guide) ?? [];
-      await run('sh', ['-c', command], { cwd: folder });
-      expect(await npx('node@24', 'node', 'read.ts')).toBe('another\n');
-      writeFileSync(manifest, before);
-      const options = ['--strict', '--noEmit', '--allowImportingTsExtensions', '--verbatimModuleSyntax'];
-      const target = ['--target', 'es2022', '--lib', 'es2022,dom,dom.iterable', '--module', 'esnext'];
-      for (const version of ['5.1.6', '5.9.3', '6.0.3']) {
-        const args = [...options, ...target, '--moduleResolution', 'bundler', 'read.ts'];
-        expect(await npx(`typescript@${version}`, 'tsc', ...args), version).toBe('');
-      }
-    },
-  );
+  it.runIf(isReachable)('runs in Node 24, and compiles with the TypeScript that it names', async () => {
+    expect(await npx('node@24', 'node', 'read.ts')).toBe('another\n');
+    // What npm init makes, and what the guide says to do about it.
+    const manifest = join(folder, 'package.json');
+    const before = readFileSync(manifest);
+    writeFileSync(manifest, '{ "name": "reader", "version": "1.0.0", "type": "commonjs" }');
+    await expect(npx('node@24', 'node', 'read.ts')).rejects.toThrow(/import|export/);
+    const guide = readFileSync(join(out, 'developers/guides/tools.html'), 'utf8');
+    const [command = ''] = /npm pkg set type=module/.exec(guide) ?? [];
+    await run('sh', ['-c', command], { cwd: folder });
+    expect(await npx('node@24', 'node', 'read.ts')).toBe('another\n');
+    writeFileSync(manifest, before);
+    const options = ['--strict', '--noEmit', '--allowImportingTsExtensions', '--verbatimModuleSyntax'];
+    const target = ['--target', 'es2022', '--lib', 'es2022,dom,dom.iterable', '--module', 'esnext'];
+    for (const version of ['5.1.6', '5.9.3', '6.0.3']) {
+      const args = [...options, ...target, '--moduleResolution', 'bundler', 'read.ts'];
+      expect(await npx(`typescript@${version}`, 'tsc', ...args), version).toBe('');
+    }
+  });
 });
 
 it.skipIf(!has('the served scripts', 'python3'))('the served scripts make copies', async () => {

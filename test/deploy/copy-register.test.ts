@@ -128,8 +128,8 @@ describe.runIf(hasTools)('a copy of a database', () => {
     await made('Mill', '2026-11-25T03:00:00Z');
     const kept = ['register.db.2026-11-22', 'register.db.2026-11-23', 'register.db.2026-11-24'];
     expect(filesOf(register)).toEqual(['register.db', ...kept, 'register.db.lock']);
-    const titleIn = (name: string) =>
-      rowsOf(join(dirname(register), name), 'SELECT name FROM groups WHERE id = 1');
+    const titleIn = (at: string) =>
+      rowsOf(join(dirname(register), at), 'SELECT name FROM groups WHERE id = 1');
     const titles = ['Mill', 'Mill 3', 'Mill 4', 'Mill 5'].map((title) => [[title]]);
     expect(['register.db', ...kept].map(titleIn)).toEqual(titles);
   });

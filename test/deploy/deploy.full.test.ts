@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { buildArgs, snapshot } from '../support/cli.js';
 import { PROJECT, temporary } from '../support/folder.js';
@@ -27,10 +27,8 @@ const path = temporary();
 const read = (file: string): string => readFileSync(join(DEPLOY, file), 'utf8');
 
 const out = path('dist');
-beforeAll(async () => {
-  const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, name: 'one' }] });
-  await snapshot(buildArgs(register, out));
-});
+const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, name: 'one' }] });
+await snapshot(buildArgs(register, out));
 
 const UNITS = readdirSync(DEPLOY).filter((name) => /\.(service|timer)$/.test(name));
 const HAS_SYSTEMD = has('the units of deploy/', 'systemd');
@@ -183,31 +181,26 @@ describe.skipIf(!HAS_NGINX)('nginx-tls.conf', () => {
 
 const HAS_LOGROTATE = has('the rotation of the access log', 'logrotate');
 
-it.skipIf(!HAS_LOGROTATE)(
-  'logrotate.conf rotates a log that the proxy goes on writing, and the next line is at its beginning',
-  async () => {
-    const folder = path('log');
-    mkdirSync(folder);
-    const log = join(folder, 'access.log');
-    const port = await freePort();
-    const options = ['--dist', out, '--port', String(port), '--access-log'];
-    // Opened as systemd does for StandardOutput=append:FILE.
-    const proxy = spawn(process.execPath, [join(PROJECT, 'build/proxy/main.js'), ...options], {
-      stdio: ['ignore', openSync(log, 'a'), 'ignore'],
-    });
-    onTestFinished(() => void proxy.kill('SIGKILL'));
-    const request = async (name: string) => (await fetch(`http://127.0.0.1:${port}/${name}`)).status;
-    await expect.poll(() => request('before').catch(() => 0)).toBe(404);
-    await expect.poll(() => readFileSync(log, 'utf8')).toContain('/before');
-    const file = join(folder, 'logrotate.conf');
-    writeFileSync(file, read('logrotate.conf').replaceAll('/var/log/register-proxy', folder), {
-      mode: 0o644,
-    });
-    const rotated = await run(['logrotate', '--force', '--state', join(folder, 'state'), file]);
-    expect(rotated).toEqual(DONE);
-    expect(statSync(log).size).toBe(0);
-    expect(readFileSync(`${log}.1`, 'utf8')).toContain('/before');
-    await request('after');
-    await expect.poll(() => readFileSync(log, 'utf8')).toMatch(/^\{"level":"info".*"path":"\/after"/);
-  },
-);
+it.skipIf(!HAS_LOGROTATE)('logrotate.conf rotates a log that the proxy goes on writing', async () => {
+  const folder = path('log');
+  mkdirSync(folder);
+  const log = join(folder, 'access.log');
+  const port = await freePort();
+  const options = ['--dist', out, '--port', String(port), '--access-log'];
+  // Opened as systemd does for StandardOutput=append:FILE.
+  const proxy = spawn(process.execPath, [join(PROJECT, 'build/proxy/main.js'), ...options], {
+    stdio: ['ignore', openSync(log, 'a'), 'ignore'],
+  });
+  onTestFinished(() => void proxy.kill('SIGKILL'));
+  const request = async (name: string) => (await fetch(`http://127.0.0.1:${port}/${name}`)).status;
+  await expect.poll(() => request('before').catch(() => 0)).toBe(404);
+  await expect.poll(() => readFileSync(log, 'utf8')).toContain('/before');
+  const file = join(folder, 'logrotate.conf');
+  writeFileSync(file, read('logrotate.conf').replaceAll('/var/log/register-proxy', folder), { mode: 0o644 });
+  const rotated = await run(['logrotate', '--force', '--state', join(folder, 'state'), file]);
+  expect(rotated).toEqual(DONE);
+  expect(statSync(log).size).toBe(0);
+  expect(readFileSync(`${log}.1`, 'utf8')).toContain('/before');
+  await request('after');
+  await expect.poll(() => readFileSync(log, 'utf8')).toMatch(/^\{"level":"info".*"path":"\/after"/);
+});

@@ -79,8 +79,7 @@ async function purge(
 const groups = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `/api/v1/group/${index + 1}`);
 const urlsOf = (paths: readonly string[]): string[] => paths.map((each) => BASE + each);
-const bodies = (received: readonly Received[]): unknown[] =>
-  received.map(({ body }): unknown => JSON.parse(body));
+const bodies = (received: readonly Received[]) => received.map(({ body }): unknown => JSON.parse(body));
 
 /** What the API receives of a purge that ends well. */
 async function purged(...of: Parameters<typeof purge>): Promise<readonly Received[]> {
@@ -109,12 +108,7 @@ describe.skipIf(!HAS_TOOLS)('purge.sh', () => {
     [0, 100, 200].flatMap((at) => (at < count ? [files(...groups(count).slice(at, at + 100))] : []));
   it.each<[what: string, paths: readonly string[], headers: Record<string, string>, bodies: object[]]>([
     ['up to 150 URLs, 100 at a time', groups(150), TAGS, hundreds(150)],
-    [
-      'the tags of more, and URLs without a route',
-      many,
-      TAGS,
-      [files(old), tagged('feed', 'group', 'summary')],
-    ],
+    ['the tags of more, and URLs of no route', many, TAGS, [files(old), tagged('feed', 'group', 'summary')]],
     ['few URLs, and the tag of a page of records', few, TAGS, [files(...few), tagged('group-page')]],
     ['no such tag without the page', few.slice(1), TAGS, [files(...few.slice(1))]],
     // Caches have them with ?snapshot=N as well.

@@ -150,35 +150,31 @@ describe.runIf(has('uploads', 'rclone', 'jq'))('upload.sh', () => {
   });
 
   // Under load, the S3 server may say that an object is empty which it has not stored yet; rclone then sends it again.
-  it(
-    'gives objects the headers of their routes, sends by the lists what is in them, snapshot.json last, and then deletes',
-    { retry: 1 },
-    async () => {
-      const { register, out } = await site(path);
-      const remote = await storage();
-      expect(await upload(out, remote)).toEqual(DONE);
-      const names = Object.keys(sentOf(out));
-      const puts = remote.sent();
-      expect(puts.toSorted()).toEqual(names.map((name) => `PUT ${name}`).toSorted());
-      expect(puts.slice(-2)).toEqual(['PUT changes/index.json', 'PUT snapshot.json']);
-      expect(puts.findLastIndex(isAsset)).toBe(puts.filter(isAsset).length - 1);
-      const { headers, routes } = readPublished(new Tree(out));
-      for (const name of names) {
-        const route = routes.find(({ file }) => patternOf(file).test(name));
-        const found = await remote.headersOf(name);
-        const expected = [route?.type, headers.content[route?.class ?? 'page']['Cache-Control']];
-        expect([name, found.get('content-type'), found.get('cache-control')]).toEqual([name, ...expected]);
-      }
-      const { lists, put, gone } = await next(register, out);
-      expect(gone.length).toBeGreaterThan(0);
-      expect(await upload(out, remote, ...lists)).toEqual(DONE);
-      const sent = remote.sent();
-      expect(sent.slice(0, put.length).toSorted()).toEqual(put.map((name) => `PUT ${name}`).toSorted());
-      expect(sent[put.length - 1]).toBe('PUT snapshot.json');
-      expect(sent.slice(put.length).toSorted()).toEqual(gone.map((name) => `DELETE ${name}`).toSorted());
-      expect(differing(remote.files(), sentOf(out))).toEqual([]);
-    },
-  );
+  it('gives objects headers, sends what is listed, and then deletes', { retry: 1 }, async () => {
+    const { register, out } = await site(path);
+    const remote = await storage();
+    expect(await upload(out, remote)).toEqual(DONE);
+    const names = Object.keys(sentOf(out));
+    const puts = remote.sent();
+    expect(puts.toSorted()).toEqual(names.map((name) => `PUT ${name}`).toSorted());
+    expect(puts.slice(-2)).toEqual(['PUT changes/index.json', 'PUT snapshot.json']);
+    expect(puts.findLastIndex(isAsset)).toBe(puts.filter(isAsset).length - 1);
+    const { headers, routes } = readPublished(new Tree(out));
+    for (const name of names) {
+      const route = routes.find(({ file }) => patternOf(file).test(name));
+      const found = await remote.headersOf(name);
+      const expected = [route?.type, headers.content[route?.class ?? 'page']['Cache-Control']];
+      expect([name, found.get('content-type'), found.get('cache-control')]).toEqual([name, ...expected]);
+    }
+    const { lists, put, gone } = await next(register, out);
+    expect(gone.length).toBeGreaterThan(0);
+    expect(await upload(out, remote, ...lists)).toEqual(DONE);
+    const sent = remote.sent();
+    expect(sent.slice(0, put.length).toSorted()).toEqual(put.map((name) => `PUT ${name}`).toSorted());
+    expect(sent[put.length - 1]).toBe('PUT snapshot.json');
+    expect(sent.slice(put.length).toSorted()).toEqual(gone.map((name) => `DELETE ${name}`).toSorted());
+    expect(differing(remote.files(), sentOf(out))).toEqual([]);
+  });
 
   it('has deleted nothing and published no snapshot when it is interrupted, and is repeated with all', async () => {
     const { register, out } = await site(path);

@@ -52,13 +52,10 @@ describe('the proxy as a process, under attack', () => {
       .toContain('\nregister_proxy_connections 0\n');
   });
 
-  always(
-    'answers clients that pipeline in any pieces and read slowly or late, and outlives others',
-    async () => {
-      const connections = isThorough ? 10_000 : 300;
-      expect(await pipelined([String(connections), String(SEED)], () => undefined)).toEqual([]);
-    },
-  );
+  always('answers who pipelines in any pieces and reads slowly or late, and outlives others', async () => {
+    const connections = isThorough ? 10_000 : 300;
+    expect(await pipelined([String(connections), String(SEED)], () => undefined)).toEqual([]);
+  });
 
   it('answers known attacks as they deserve', async () => {
     const tree = makeTree(await emptyFolder());

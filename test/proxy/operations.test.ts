@@ -47,20 +47,18 @@ describe('createAdminServer', () => {
   });
 });
 
-describe('describeReadiness', () => {
-  const refused = 'snapshot.json is missing or was refused; the log says why';
-  const old = 'the snapshot was built more than 60 s ago';
-  const maxAgeMs = 60_000;
-  it.each<[string, Partial<typeof READY> & { maxAgeMs?: number }, age: number, reason?: string]>([
-    ['while snapshot.json is refused', { isCurrent: false }, 0, refused],
-    ['of a snapshot older than allowed', { nowMs: BUILT_MS + 60_001, maxAgeMs }, 60, old],
-    ['up to that age', { nowMs: BUILT_MS + 60_000, maxAgeMs }, 60],
-    ['at any age if none is set', { nowMs: BUILT_MS + 86_400_000 }, 86_400],
-    ['if our clock is behind', { nowMs: BUILT_MS - 5_000, maxAgeMs }, 0],
-  ])('%s', (_, facts, age_seconds, reason) => {
-    const found = describeReadiness({ maxAgeMs: undefined, ...READY, ...facts });
-    expect(found).toEqual({ ready: reason === undefined, reason, ...FACTS, age_seconds });
-  });
+const refused = 'snapshot.json is missing or was refused; the log says why';
+const old = 'the snapshot was built more than 60 s ago';
+const maxAgeMs = 60_000;
+it.each<[string, Partial<typeof READY> & { maxAgeMs?: number }, age: number, reason?: string]>([
+  ['while snapshot.json is refused', { isCurrent: false }, 0, refused],
+  ['of a snapshot older than allowed', { nowMs: BUILT_MS + 60_001, maxAgeMs }, 60, old],
+  ['up to that age', { nowMs: BUILT_MS + 60_000, maxAgeMs }, 60],
+  ['at any age if none is set', { nowMs: BUILT_MS + 86_400_000 }, 86_400],
+  ['if our clock is behind', { nowMs: BUILT_MS - 5_000, maxAgeMs }, 0],
+])('describeReadiness %s', (_, facts, age_seconds, reason) => {
+  const found = describeReadiness({ maxAgeMs: undefined, ...READY, ...facts });
+  expect(found).toEqual({ ready: reason === undefined, reason, ...FACTS, age_seconds });
 });
 
 const REDIS = { isUp: false, fallbacks: 12 };
@@ -116,14 +114,11 @@ const exposed = async (): Promise<string[]> => {
 };
 
 describe('the alerts and the dashboard of deploy/', () => {
-  it.each(['prometheus-alerts.yml', 'grafana-dashboard.json'])(
-    'name metrics that exist: %s',
-    async (file) => {
-      const used = namesIn(file);
-      expect(await exposed()).toEqual(expect.arrayContaining(used));
-      expect(used.length).toBeGreaterThan(5);
-    },
-  );
+  it.each(['prometheus-alerts.yml', 'grafana-dashboard.json'])('name real metrics: %s', async (file) => {
+    const used = namesIn(file);
+    expect(await exposed()).toEqual(expect.arrayContaining(used));
+    expect(used.length).toBeGreaterThan(5);
+  });
 
   it('show every metric of the proxy on the dashboard', async () => {
     const ours = (await exposed()).filter((name) => name.startsWith('register_proxy_'));

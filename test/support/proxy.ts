@@ -61,8 +61,7 @@ export function portOf({ child, output, ended }: ProxyProcess): Promise<number> 
 }
 
 /** The base URL of its port for operations. */
-export const adminOf = ({ output }: ProxyProcess): string =>
-  /operations on (\S+):/.exec(output.stderr)?.[1] ?? '';
+export const adminOf = ({ output }: ProxyProcess) => /operations on (\S+):/.exec(output.stderr)?.[1] ?? '';
 
 export interface RunningProxy extends ProxyProcess {
   readonly port: number;

@@ -69,9 +69,7 @@ const snapshotSchema = z.looseObject({
   digest: z.string(),
   tree: z.looseObject({ id: z.string() }),
   downloads: z
-    .looseObject({
-      files: z.array(z.strictObject({ file: z.string(), bytes: z.int(), sha256: z.string() })),
-    })
+    .looseObject({ files: z.array(z.strictObject({ file: z.string(), bytes: z.int(), sha256: z.string() })) })
     .default({ files: [] }),
   service: z.looseObject({ base_url: z.string() }).default({ base_url: '' }),
   counts: z.unknown(),
@@ -155,8 +153,7 @@ export function mirrorOf(out: string): Map<string, string> {
   );
 }
 
-export const sha256 = (content: string | Buffer): string =>
-  createHash('sha256').update(content).digest('hex');
+export const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex');
 
 /** Routes of which the digest says nothing. */
 const OUTSIDE: ReadonlySet<string> = new Set([

@@ -85,14 +85,7 @@ export const route = (
   file: string,
   of: keyof typeof CLASSES,
   more: object = {},
-) => ({
-  name,
-  path,
-  file,
-  class: of,
-  ...CLASSES[of],
-  ...more,
-});
+) => ({ name, path, file, class: of, ...CLASSES[of], ...more });
 
 const ID = { name: 'id', in: 'path', type: 'id', description: 'Id of the group' };
 const LIMIT = { name: 'limit', in: 'query', type: 'integer', minimum: 1, maximum: 200, default: 100 };

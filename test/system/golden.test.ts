@@ -80,9 +80,7 @@ describe.each(CASES)('the golden tree "%s"', (name) => {
   });
 
   it('has the expected files and no others, with the expected bytes', () => {
-    const files = [...tree.keys()].filter(
-      (file) => expected.has(file) || (isEndpoint(file) && !isList(file)),
-    );
+    const files = [...tree.keys()].filter((at) => expected.has(at) || (isEndpoint(at) && !isList(at)));
     expect(files.toSorted()).toEqual([...expected.keys()].toSorted());
     const values = (from: Tree, of: 'text' | 'sha256') =>
       Object.fromEntries([...expected.keys()].map((file) => [file, from.get(file)?.[of]]));

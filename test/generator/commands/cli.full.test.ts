@@ -165,24 +165,21 @@ describe('a build that can’t be done', () => {
     expect(readFileSync(register).subarray(0, 15).toString()).toBe('SQLite format 3');
   });
 
-  it.skipIf(!mayBeOther)(
-    'for its register, which is in WAL mode in a folder that it can’t write to',
-    async () => {
-      const folder = path('folder');
-      mkdirSync(folder);
-      chmodSync(dirname(folder), 0o755);
-      const file = writeRegister(join(folder, 'register.sqlite'), SEVEN);
-      changeRegister(file, 'PRAGMA journal_mode = WAL');
-      chmodSync(folder, 0o555);
-      const result = await snapshot(['check', '--register', file], PROJECT, OTHER_USER);
-      chmodSync(folder, 0o755);
-      expect([result.code, expectOneLine(result)]).toEqual([
-        3,
-        `error: register "${file}" is in WAL mode, which even readers need a writable folder for: make "${folder}" ` +
-          'writable for this user, or run PRAGMA journal_mode = DELETE on the register (SQLITE_READONLY_DIRECTORY)',
-      ]);
-    },
-  );
+  it.skipIf(!mayBeOther)('for its register in WAL mode, whose folder it can’t write to', async () => {
+    const folder = path('folder');
+    mkdirSync(folder);
+    chmodSync(dirname(folder), 0o755);
+    const file = writeRegister(join(folder, 'register.sqlite'), SEVEN);
+    changeRegister(file, 'PRAGMA journal_mode = WAL');
+    chmodSync(folder, 0o555);
+    const result = await snapshot(['check', '--register', file], PROJECT, OTHER_USER);
+    chmodSync(folder, 0o755);
+    expect([result.code, expectOneLine(result)]).toEqual([
+      3,
+      `error: register "${file}" is in WAL mode, which even readers need a writable folder for: make "${folder}" ` +
+        'writable for this user, or run PRAGMA journal_mode = DELETE on the register (SQLITE_READONLY_DIRECTORY)',
+    ]);
+  });
 
   it('for its register, which a writer has locked, after 5 seconds of waiting', async () => {
     const register = good();
@@ -200,16 +197,8 @@ describe('a build that can’t be done', () => {
 });
 
 it.each<[string, readonly string[], string]>([
-  [
-    'which option may be meant',
-    ['build', '--registre', 'x'],
-    `unknown option '--registre'\n(Did you mean --register?)`,
-  ],
-  [
-    'which command may be meant',
-    ['verfy', '--help'],
-    `error: unknown command 'verfy'\n(Did you mean verify?)\n`,
-  ],
+  ['which is meant', ['build', '--registre', 'x'], `unknown option '--registre'\n(Did you mean --register?)`],
+  ['which command may be meant', ['verfy', '--help'], `unknown command 'verfy'\n(Did you mean verify?)\n`],
   ['that a value is missing', ['build', '--out'], '--out'],
   ['how it is used', [], 'Usage: register-api'],
   ['that -1 is no number of records', ['sample', '--records', '-1'], '--records'],

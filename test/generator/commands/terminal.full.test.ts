@@ -22,20 +22,17 @@ function onTerminal(...args: readonly string[]): { code: number | null; shown: s
   return { code: status, shown: stdout };
 }
 
-it.runIf(hasScript)(
-  'a build that is refused while the bar is shown on a terminal says so, and ends',
-  async () => {
-    const out = path('dist');
-    await published({ register: writeRegister(path('full.sqlite'), { items: [{ id: 1 }, { id: 2 }] }), out });
-    // Refused after rendering.
-    const other = writeRegister(path('other.sqlite'), {});
-    const { code, shown } = onTerminal('build', '--register', other, '--out', out);
-    expect(code).toBe(1);
-    expect(shown).toContain('2 of 2 rows of items would be gone');
-    // The bar doesn't hide the cursor, since a signal may end the process at any moment.
-    expect(shown).not.toContain('\u001b[?25l');
-  },
-);
+it.runIf(hasScript)('a build that is refused while the bar is shown says so, and ends', async () => {
+  const out = path('dist');
+  await published({ register: writeRegister(path('full.sqlite'), { items: [{ id: 1 }, { id: 2 }] }), out });
+  // Refused after rendering.
+  const other = writeRegister(path('other.sqlite'), {});
+  const { code, shown } = onTerminal('build', '--register', other, '--out', out);
+  expect(code).toBe(1);
+  expect(shown).toContain('2 of 2 rows of items would be gone');
+  // The bar doesn't hide the cursor, since a signal may end the process at any moment.
+  expect(shown).not.toContain('\u001b[?25l');
+});
 
 it.runIf(hasScript)('a build on a terminal draws a bar and leaves only its summary', () => {
   const register = writeRegister(path('some.sqlite'), { items: [{ id: 1 }] });

@@ -12,8 +12,7 @@ import { containing, fields } from '../../support/values.js';
 const path = temporary();
 const valid: unknown = JSON.parse(readFileSync(OPERATOR, 'utf8'));
 
-const changed = (changes: Record<string, unknown>): string =>
-  JSON.stringify({ ...fields(valid), ...changes });
+const changed = (changes: Record<string, unknown>) => JSON.stringify({ ...fields(valid), ...changes });
 
 function failure(action: () => unknown): Failure {
   try {
@@ -106,11 +105,7 @@ describe('an operator file', () => {
   it.each([
     ['Latin-1', Buffer.from('{\n  "name": "Café"\n}', 'latin1'), 'line 2, column 15 (byte 0xe9)'],
     ['UTF-16', Buffer.from('\uFEFF{ "name": "x" }', 'utf16le'), 'line 1, column 1 (byte 0xff)'],
-    [
-      'a text that is cut off',
-      Buffer.from('\uFEFF{ "name": "ä').subarray(0, -1),
-      'line 1, column 12 (byte 0xc3)',
-    ],
+    ['a text cut off', Buffer.from('\uFEFF{ "name": "ä').subarray(0, -1), 'line 1, column 12 (byte 0xc3)'],
     ['a surrogate', Buffer.from('22eda0bd22', 'hex'), 'line 1, column 2 (byte 0xed)'],
   ])('must be UTF-8, not %s', (_, content, place) => {
     const message = containing(`is not UTF-8 at ${place}, expected a text`);

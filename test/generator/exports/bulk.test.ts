@@ -27,10 +27,7 @@ const WITHHELD = `INSERT INTO withheld SELECT 'user', owner_id, '${TIME}' FROM g
 /** A register of everything that may go wrong, and a larger one, both with withheld records. */
 const [nasty, usual, register] = [path('nasty'), path('usual'), path('usual.sqlite')];
 const withheld = [{ kind: 'user', id: 7, since: TIME }];
-await published({
-  register: writeRegister(path('nasty.sqlite'), { ...NASTY_REGISTER, withheld }),
-  out: nasty,
-});
+await published({ register: writeRegister(path('nasty.db'), { ...NASTY_REGISTER, withheld }), out: nasty });
 await writeSample({ file: register, records: 250, seed: 8 });
 changeRegister(register, WITHHELD);
 const operator = writeOperator(path('site'), { files: 'site' }, SITE);
@@ -59,21 +56,18 @@ const SITES = [
 ] as const;
 
 describe.each(SITES)('the documents of %s', (_, out) => {
-  it.each(['group', 'user', 'game', 'item', 'group-history', 'user-usernames'])(
-    'of route %s are lines',
-    (name) => {
-      const file = snapshotOf(out).routes.find((route) => route.name === name)?.file ?? '';
-      const [before, after] = halves(file);
-      const ids = [...readTree(out).keys()]
-        .filter((each) => each.startsWith(before) && each.endsWith(after))
-        .map((each) => each.slice(before.length, -after.length))
-        .filter((id) => /^\d+$/.test(id))
-        .toSorted((a, b) => Number(a) - Number(b));
-      const bodies = ids.map((id) => readFileSync(join(out, file.replace('{id}', id)), 'utf8'));
-      expect(linesOf(out, name)).toEqual(bodies);
-      expect(ids.length).toBeGreaterThan(out === usual ? 20 : -1);
-    },
-  );
+  it.each(['group', 'user', 'game', 'item', 'group-history', 'user-usernames'])('of %s are lines', (name) => {
+    const file = snapshotOf(out).routes.find((route) => route.name === name)?.file ?? '';
+    const [before, after] = halves(file);
+    const ids = [...readTree(out).keys()]
+      .filter((each) => each.startsWith(before) && each.endsWith(after))
+      .map((each) => each.slice(before.length, -after.length))
+      .filter((id) => /^\d+$/.test(id))
+      .toSorted((a, b) => Number(a) - Number(b));
+    const bodies = ids.map((id) => readFileSync(join(out, file.replace('{id}', id)), 'utf8'));
+    expect(linesOf(out, name)).toEqual(bodies);
+    expect(ids.length).toBeGreaterThan(out === usual ? 20 : -1);
+  });
 
   it('are all there, with those of other.ndjson.gz: whatever isn’t derived from them', () => {
     const others = othersIn(out);

@@ -95,6 +95,6 @@ always('text of any kind survives the way through SQLite, JSON and UTF-8 exactly
         expect(Buffer.from(text).equals(readFileSync(join(out, file)))).toBe(true);
       }
     }),
-    { numRuns: isThorough ? 8 : 2 },
+    { numRuns: isThorough ? 8 : 1 },
   );
 });

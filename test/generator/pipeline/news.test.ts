@@ -37,8 +37,7 @@ const SENTENCE =
   'Since snapshot 1: 1 new group, 1 group renamed, 1 group with a new owner, 2 records changed;' +
   ' largest gain in 24 hours The Midnight Bakery +6,328; 1 record gone';
 
-const lastLine = ({ stdout }: { readonly stdout: string }): string | undefined =>
-  stdout.trim().split('\n').at(-1);
+const lastLine = ({ stdout }: { readonly stdout: string }) => stdout.trim().split('\n').at(-1);
 
 it('a build ends with what is new, as a diff before it, and says of a first snapshot that it is one', async () => {
   const args = ['--register', register(), '--out', path('dist')];

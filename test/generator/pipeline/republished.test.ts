@@ -13,8 +13,7 @@ import { containing } from '../../support/values.js';
 
 const path = temporary();
 const TIME = '2026-11-20T08:00:00Z';
-const withhold = (kind: string, id: number): string =>
-  `INSERT INTO withheld VALUES ('${kind}', ${id}, '${TIME}');`;
+const withhold = (kind: string, id: number) => `INSERT INTO withheld VALUES ('${kind}', ${id}, '${TIME}');`;
 
 const REGISTER = {
   groups: [1, 2, 3].map((id) => {

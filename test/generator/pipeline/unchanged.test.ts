@@ -159,9 +159,7 @@ const WRITER = `
 
 function commit(file: string): void {
   const module = join(PROJECT, 'build/generator/base/sqlite/sqlite.js');
-  const { stderr } = spawnSync(process.execPath, ['-e', WRITER, module, file], {
-    encoding: 'utf8',
-  });
+  const { stderr } = spawnSync(process.execPath, ['-e', WRITER, module, file], { encoding: 'utf8' });
   expect(stderr).toBe('');
 }
 
@@ -185,44 +183,41 @@ function whileReading(file: string, act: () => void): void {
   onTestFinished(() => replaceReads(original));
 }
 
-always.each(some(['DELETE', 'WAL'], 1))(
-  'all is of one commit, though a writer commits all the time: %s',
-  async (mode) => {
-    const [register, out] = [path('register.sqlite'), path('dist')];
-    writeRegister(register, PADDED);
-    changeRegister(register, `PRAGMA journal_mode = ${mode}`);
-    const act = (): void => commit(register);
-    let rendered = 0;
-    class Interrupted extends InlineThreads {
-      override run: Threads['run'] = (name, input, options) => {
-        const onStart = (): void => {
-          options?.onStart?.();
-          // Records of all kinds, and some of what draws on them.
-          if (name === 'renderSection' && (rendered += 1) <= 8) act();
-        };
-        return super.run(name, input, { ...options, onStart });
+always.each(some(['DELETE', 'WAL'], 1))('all is of one commit, whatever a writer does: %s', async (mode) => {
+  const [register, out] = [path('register.sqlite'), path('dist')];
+  writeRegister(register, PADDED);
+  changeRegister(register, `PRAGMA journal_mode = ${mode}`);
+  const act = (): void => commit(register);
+  let rendered = 0;
+  class Interrupted extends InlineThreads {
+    override run: Threads['run'] = (name, input, options) => {
+      const onStart = (): void => {
+        options?.onStart?.();
+        // Records of all kinds, and some of what draws on them.
+        if (name === 'renderSection' && (rendered += 1) <= 8) act();
       };
-    }
-    const now = (): Date => {
-      act();
-      return new Date(DAY);
+      return super.run(name, input, { ...options, onStart });
     };
-    whileReading(register, act);
-    const startThreads: Effects['startThreads'] = (source) => {
-      act();
-      return new Interrupted(source);
-    };
-    await build({ register, out }, { now, startThreads });
-    const values = new Set(
-      [...readTree(out)].flatMap(([file, { text }]) => {
-        const [, kind] = /^api\/v1\/(game|item)\/\d+\.json$/.exec(file) ?? [];
-        return kind === undefined ? [] : [fields(JSON.parse(text))[kind === 'game' ? 'visits' : 'price']];
-      }),
-    );
-    expect([values.size, rendered > 8]).toEqual([1, true]);
-    expect(Number([...values][0])).toBeGreaterThan(0);
-  },
-);
+  }
+  const now = (): Date => {
+    act();
+    return new Date(DAY);
+  };
+  whileReading(register, act);
+  const startThreads: Effects['startThreads'] = (source) => {
+    act();
+    return new Interrupted(source);
+  };
+  await build({ register, out }, { now, startThreads });
+  const values = new Set(
+    [...readTree(out)].flatMap(([file, { text }]) => {
+      const [, kind] = /^api\/v1\/(game|item)\/\d+\.json$/.exec(file) ?? [];
+      return kind === undefined ? [] : [fields(JSON.parse(text))[kind === 'game' ? 'visits' : 'price']];
+    }),
+  );
+  expect([values.size, rendered > 8]).toEqual([1, true]);
+  expect(Number([...values][0])).toBeGreaterThan(0);
+});
 
 it('a register in WAL mode that a link leads to is not the same after a commit', async () => {
   const { register, out } = await site(path);

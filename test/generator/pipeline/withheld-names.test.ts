@@ -14,14 +14,14 @@ const SINCE = '2026-11-20T00:00:00Z';
 
 /** Spellings of the names of a user and a group, as others are named without an id. */
 const SPELLINGS = {
-  // The last two are known by references alone that have its id.
-  user: 'zqxalpha|ZQXALPHA|zqxalpha |\u3000ＺＱＸalpha\n|Zqxformer|zqxFORMER|Zqxshown|ZQXSHOWN|zqxowner|zqxmaker'.split(
+  // The last ones are known by references that have its id, and as its id on the platform.
+  user: 'zqxalpha|ZQXALPHA|zqxalpha |\u3000ＺＱＸalpha\n|Zqxformer|zqxFORMER|Zqxshown|ZQXSHOWN|zqxowner|zqxmaker|zqx-slug'.split(
     '|',
   ),
   group: ['Zqx Group', 'zqx group', ' ZQX GROUP', 'Zqx Earlier', 'zqx earlier'],
 };
 /** Names that stay. */
-const OTHERS = ['zqxalph', 'zqxalpha2', 'zq xalpha', 'Zqxgroup'];
+const OTHERS = ['zqxalph', 'zqxalpha2', 'zq xalpha', 'Zqxgroup', 'zqx-other-slug'];
 
 /** A register in which every name is published of a group, its former owners, a game and an item, of each kind. */
 function registerOf(): string {
@@ -50,8 +50,8 @@ function registerOf(): string {
       { group_id: id, position: 2, owner_state: 'owned', owner_name: creator_name, ...last },
     ]),
     users: [
-      { id: 5, username: 'zqxalpha', display_name: 'Zqxshown' },
-      { id: 6, username: 'somebody', display_name: 'Zqxshown' },
+      { id: 5, username: 'zqxalpha', display_name: 'Zqxshown', platform_id: 'zqx-slug' },
+      { id: 6, username: 'somebody', display_name: 'Zqxshown', platform_id: 'zqx-other-slug' },
     ],
     usernames: [
       { user_id: 5, position: 1, username: 'Zqxformer', ...first },

@@ -8,9 +8,10 @@ import { writeSample } from '../../../data/sample.js';
 import { Lock } from '../../../generator/base/lock.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { OPERATOR } from '../../support/build.js';
-import { buildArgs, errorsOf, snapshot, start, startBuild, until } from '../../support/cli.js';
+import { buildArgs, errorsOf, start, startBuild, until } from '../../support/cli.js';
+import { inProcess } from '../../support/in-process.js';
 import { pair, buildWith, failureOf } from '../../support/site.js';
-import { always, isThorough, thorough } from '../../support/thorough.js';
+import { always, thorough } from '../../support/thorough.js';
 import { differing, inState } from '../../support/tree.js';
 import { matching } from '../../support/values.js';
 import { temporary } from '../../support/folder.js';
@@ -24,30 +25,27 @@ const big = path('big.sqlite');
 await writeSample({ file: big, records: 3000, seed: 2 });
 const both = await pair(path);
 
-always(
-  'a tree that is being built is refused to every other command, and free when the builder was killed',
-  async () => {
-    const out = both.tree();
-    const running = startBuild(big, out);
-    await until(() => existsSync(inState(out, 'stage/tree/api/v1')), 'the build renders');
-    running.child.kill('SIGSTOP');
-    const before = stateOf(out);
-    const from = ['--register', both.registers[1], '--operator', OPERATOR];
-    for (const args of [['build', ...from], ['verify'], ['verify', '--repair', ...from]]) {
-      const { code, stderr } = await snapshot([...args, '--quiet', '--out', out]);
-      const message = new RegExp(`another process is at work .*process ${running.pid}\\)`);
-      expect([args, code, errorsOf({ stderr })]).toEqual([args, 75, [matching(message)]]);
-      expect(differing(stateOf(out), before)).toEqual([]);
-    }
-    running.child.kill('SIGKILL');
-    expect((await running.done).signal).toBe('SIGKILL');
-    expect(await damageOf(out)).toEqual([]);
-    // The stage of the dead build is still there; the next one clears it away.
-    expect(await buildWith({ register: both.registers[0], out })).toMatchObject({ sequence: 1 });
-    expect(differing(stateOf(out), before)).toEqual(['snapshot.json is another']);
-    await expectAtRest(out);
-  },
-);
+always('a tree being built is refused to all other commands, and free once that is killed', async () => {
+  const out = both.tree();
+  const running = startBuild(big, out);
+  await until(() => existsSync(inState(out, 'stage/tree/api/v1')), 'the build renders');
+  running.child.kill('SIGSTOP');
+  const before = stateOf(out);
+  const from = ['--register', both.registers[1], '--operator', OPERATOR];
+  for (const args of [['build', ...from], ['verify'], ['verify', '--repair', ...from]]) {
+    const { code, stderr } = await inProcess(...args, '--quiet', '--out', out);
+    const message = new RegExp(`another process is at work .*process ${running.pid}\\)`);
+    expect([args, code, errorsOf({ stderr })]).toEqual([args, 75, [matching(message)]]);
+    expect(differing(stateOf(out), before)).toEqual([]);
+  }
+  running.child.kill('SIGKILL');
+  expect((await running.done).signal).toBe('SIGKILL');
+  expect(await damageOf(out)).toEqual([]);
+  // The stage of the dead build is still there; the next one clears it away.
+  expect(await buildWith({ register: both.registers[0], out })).toMatchObject({ sequence: 1 });
+  expect(differing(stateOf(out), before)).toEqual(['snapshot.json is another']);
+  await expectAtRest(out);
+});
 
 thorough('four builds started at once, with --wait, publish one after the other', async () => {
   const out = path('dist');
@@ -113,14 +111,14 @@ function listed(out: string): ReadonlyMap<string, string> | undefined {
   return new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]));
 }
 
-always('who reads while builds run gets each document whole, and at rest all of one snapshot', async () => {
+thorough('who reads while builds run gets each document whole, and at rest all of one snapshot', async () => {
   const out = both.tree();
   const known = new Map<string, Set<string>>();
   for (const tree of both.trees)
     for (const [file, sum] of Object.entries(tree)) known.set(file, (known.get(file) ?? new Set()).add(sum));
   let reads = 0;
   let whole = 0;
-  for (let build = 1; build <= (isThorough ? 8 : 2); build += 1) {
+  for (let build = 1; build <= 8; build += 1) {
     const running = startBuild(both.registers[build % 2] ?? '', out);
     while (running.child.exitCode === null) {
       const { sequence } = snapshotOf(out);

@@ -4,7 +4,7 @@
  */
 import fs from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { completeCommit } from '../../../generator/publish/commit.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { quiet } from '../../support/build.js';
@@ -87,11 +87,13 @@ async function eventful(): Promise<Start> {
   return { out, next: (each) => buildWith({ register: registers[1], out: each, operator: second }) };
 }
 
-const SCENARIOS: readonly {
+interface Scenario {
   readonly title: string;
   readonly begin: () => Promise<Start>;
   readonly faultOf?: (out: string) => Fault;
-}[] = [
+}
+
+const SCENARIOS: readonly Scenario[] = [
   { title: 'a snapshot that withholds and moves', begin: eventful },
   {
     title: 'a first snapshot',
@@ -139,82 +141,83 @@ const allOf = (out: string): Record<string, string> => ({
 const complete: Build = (out) => completeCommit(new Tree(out), quiet(), () => undefined);
 
 /** Calls after which something else is to be done. */
-const isTurn = ({ path: file }: Call): boolean =>
-  /-state\/(stage|lists|commit|commit\/\w+(\.json)?)$/.test(file);
+const isTurn = ({ path: file }: Call) => /-state\/(stage|lists|commit|commit\/\w+(\.json)?)$/.test(file);
 
-describe.each(some(SCENARIOS, 2))('$title', ({ begin, faultOf = () => () => undefined }) => {
-  const onward = (out: string, work: Build): Promise<unknown> => withFault(faultOf(out), () => work(out));
+/** Does work where the faults of a scenario are. */
+const within = ({ faultOf }: Scenario, out: string, work: Build): Promise<unknown> =>
+  faultOf === undefined ? work(out) : withFault(faultOf(out), () => work(out));
 
-  always('is published by the next build, wherever one died, and once more on its way', SWEEP, async () => {
-    const { out: start, next } = await begin();
-    const calls = await callsOf(() => onward(imageOf(start), next));
-    const past = calls.slice(calls.findIndex(({ path: file }) => file.endsWith('-state/stage')));
-    const chosen = [
-      ...spread(calls.filter(isTurn), isThorough ? 20 : 10),
-      ...spread(calls, isThorough ? 12 : 4),
-      ...spread(past, isThorough ? 40 : 0),
-    ];
-    for (const batch of batchesOf(chosen, 50)) {
-      const numbers = new Set(batch.map(({ number }) => number));
-      const out = imageOf(start);
-      const before = tracesOf(out);
-      const fault = faultOf(out);
-      const images: { readonly image: string; readonly call: Call; readonly isPast: boolean }[] = [];
-      let isPast = false;
-      await withFault(
-        (call) => {
-          isPast ||= isCommitting(out);
-          if (!isPast && call.number % (isThorough ? 10 : 50) === 0)
-            expect(tracesOf(out), `before call ${call.number}`).toBe(before);
-          if (numbers.has(call.number)) images.push({ image: imageOf(out), call, isPast });
-          return fault(call);
-        },
-        () => next(out),
-      );
-      const [wanted, content] = [allOf(out), contentOf(out)];
-      for (const [at, { image, call, isPast: isPublished }] of images.entries()) {
-        const where = `dead before ${call.number} of ${calls.length}, ${call.name} ${call.path}`;
-        const act = isPublished ? complete : next;
-        const dead = deadFrom(1 + ((call.number * 7) % (isPublished ? 60 : calls.length)));
-        await survive(onward(image, (each) => withFault(dead, () => act(each))));
-        // In a place of its own: who is dead holds no lock.
-        const again = imageOf(image);
-        await onward(again, act);
-        if (isPublished) expect(differing(allOf(again), wanted), where).toEqual([]);
-        // What is published already needs no more than a look.
-        if (!isPublished || at % 5 === 0) {
-          await onward(again, next);
-          await expectTree(again, content, where);
-        }
-        for (const each of [image, again]) rmSync(join(each, '..'), { recursive: true });
+always.each(some(SCENARIOS, 2))('$title is published, wherever one died', SWEEP, async (scenario) => {
+  const { out: start, next } = await scenario.begin();
+  const calls = await callsOf(() => within(scenario, imageOf(start), next));
+  const past = calls.slice(calls.findIndex(({ path: file }) => file.endsWith('-state/stage')));
+  const chosen = [
+    ...spread(calls.filter(isTurn), isThorough ? 20 : 6),
+    ...spread(calls, isThorough ? 12 : 3),
+    ...spread(past, isThorough ? 40 : 0),
+  ];
+  for (const batch of batchesOf(chosen, 50)) {
+    const numbers = new Set(batch.map(({ number }) => number));
+    const out = imageOf(start);
+    const before = tracesOf(out);
+    const fault = scenario.faultOf?.(out);
+    const images: { readonly image: string; readonly call: Call; readonly isPast: boolean }[] = [];
+    let isPast = false;
+    await withFault(
+      (call) => {
+        isPast ||= isCommitting(out);
+        if (!isPast && call.number % (isThorough ? 10 : 50) === 0)
+          expect(tracesOf(out), `before call ${call.number}`).toBe(before);
+        if (numbers.has(call.number)) images.push({ image: imageOf(out), call, isPast });
+        return fault?.(call);
+      },
+      () => next(out),
+    );
+    const [wanted, content] = [allOf(out), contentOf(out)];
+    for (const [at, { image, call, isPast: isPublished }] of images.entries()) {
+      const where = `dead before ${call.number} of ${calls.length}, ${call.name} ${call.path}`;
+      const act = isPublished ? complete : next;
+      const dead = deadFrom(1 + ((call.number * 7) % (isPublished ? 60 : calls.length)));
+      await survive(within(scenario, image, (each) => withFault(dead, () => act(each))));
+      // In a place of its own: who is dead holds no lock.
+      const again = imageOf(image);
+      await within(scenario, again, act);
+      if (isPublished) expect(differing(allOf(again), wanted), where).toEqual([]);
+      // What is published already needs no more than a look.
+      if (!isPublished || at % 5 === 0) {
+        await within(scenario, again, next);
+        await expectTree(again, content, where);
       }
-      // Builds may differ by a call or two.
-      expect(images.length).toBeGreaterThan(numbers.size - 5);
+      for (const each of [image, again]) rmSync(join(each, '..'), { recursive: true });
     }
-  });
+    // Builds may differ by a call or two.
+    expect(images.length).toBeGreaterThan(numbers.size - 5);
+  }
+});
 
-  always('where the disk is full is the old one, or is published once there is room', SWEEP, async () => {
-    const { out, next } = await begin();
-    const whole = imageOf(out);
-    const calls = await callsOf(() => onward(whole, next));
-    const wanted = contentOf(whole);
-    const growing = calls.filter(({ grows }) => grows);
-    let refused = 0;
-    for (const { number, name, path: file } of spread(growing, isThorough ? 16 : 5)) {
-      const where = `full from ${number}, ${name} ${file}`;
-      const image = imageOf(out);
-      const before = stateOf(image);
-      const error = await errorOf(onward(image, (each) => withFault(fullFrom(number), () => next(each))));
-      if (error !== undefined) {
-        refused += 1;
-        const note = isCommitting(image) ? '.*the next build.*completes it' : '';
-        const message = matching(new RegExp(`the disk is full${note}`));
-        expect(error, where).toMatchObject({ exitCode: 3, message });
-        if (!isCommitting(image)) expect(differing(stateOf(image), before), where).toEqual([]);
-      }
-      await onward(image, next);
-      await expectTree(image, wanted, where);
+always.each(some(SCENARIOS, 1))('$title where the disk is full', SWEEP, async (scenario) => {
+  const { out, next } = await scenario.begin();
+  const whole = imageOf(out);
+  const calls = await callsOf(() => within(scenario, whole, next));
+  const wanted = contentOf(whole);
+  const growing = calls.filter(({ grows }) => grows);
+  let refused = 0;
+  for (const { number, name, path: file } of spread(growing, isThorough ? 16 : 4)) {
+    const where = `full from ${number}, ${name} ${file}`;
+    const image = imageOf(out);
+    const before = stateOf(image);
+    const error = await errorOf(
+      within(scenario, image, (each) => withFault(fullFrom(number), () => next(each))),
+    );
+    if (error !== undefined) {
+      refused += 1;
+      const note = isCommitting(image) ? '.*the next build.*completes it' : '';
+      const message = matching(new RegExp(`the disk is full${note}`));
+      expect(error, where).toMatchObject({ exitCode: 3, message });
+      if (!isCommitting(image)) expect(differing(stateOf(image), before), where).toEqual([]);
     }
-    expect(refused).toBeGreaterThan(2);
-  });
+    await within(scenario, image, next);
+    await expectTree(image, wanted, where);
+  }
+  expect(refused).toBeGreaterThan(2);
 });

@@ -38,53 +38,49 @@ const isFull = (error: unknown): boolean =>
 const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 describe.skipIf(!mountable)('a small disk', () => {
-  it.each([1024, 4096])(
-    'of blocks of %i bytes, on which folders that grow need room too, leads from the old tree to the new one, however full it was',
-    SWEEP,
-    async (block) => {
-      // A hundred more names of 16 digits: a folder of 1 kB blocks grows by some blocks.
-      const many = range(120).map((index) => ({ id: 10 ** 15 + index, name: 'item', price: 1 }));
-      const registers = [20, 120].map((count) =>
-        writeRegister(path('register'), { ...ROWS, items: many.slice(0, count) }),
-      );
-      const [first = '', second = ''] = registers;
-      const trees = [await fresh(first, path('fresh')), await fresh(second, path('fresh'))] as const;
-      const disk = mountExt4(path('image'), path('disk'), 24 * block, block);
-      if (disk === undefined) throw new Error('no loop device');
-      const out = join(disk, 'dist');
-      // Folders that have grown don't shrink again.
-      const startOver = async (): Promise<void> => {
-        rmSync(out, { recursive: true, force: true });
-        flush(dirname(out));
-        await buildWith({ register: first, out });
-      };
+  it.each([1024, 4096])('of blocks of %i bytes leads from tree to tree', SWEEP, async (block) => {
+    // A hundred more names of 16 digits: a folder of 1 kB blocks grows by some blocks.
+    const many = range(120).map((index) => ({ id: 10 ** 15 + index, name: 'item', price: 1 }));
+    const registers = [20, 120].map((count) =>
+      writeRegister(path('register'), { ...ROWS, items: many.slice(0, count) }),
+    );
+    const [first = '', second = ''] = registers;
+    const trees = [await fresh(first, path('fresh')), await fresh(second, path('fresh'))] as const;
+    const disk = mountExt4(path('image'), path('disk'), 24 * block, block);
+    if (disk === undefined) throw new Error('no loop device');
+    const out = join(disk, 'dist');
+    // Folders that have grown don't shrink again.
+    const startOver = async (): Promise<void> => {
+      rmSync(out, { recursive: true, force: true });
+      flush(dirname(out));
+      await buildWith({ register: first, out });
+    };
+    await startOver();
+    let [tooLittle, enough] = [100, 10_000];
+    const attempt = async (level: number): Promise<boolean> => {
+      const before = stateOf(out);
+      fillUpTo(disk, level);
+      const error = await errorOf(buildWith({ register: second, out }));
+      const left = leftovers(out);
+      empty(disk);
+      const where = `${level} blocks free`;
+      const isRefused = error !== undefined && !isCommitting(out);
+      expect(error === undefined || isFull(error), where).toBe(true);
+      expect(isRefused ? [...differing(stateOf(out), before), ...left] : [], where).toEqual([]);
+      await buildWith({ register: second, out });
+      await expectTree(out, trees[1], where);
       await startOver();
-      let [tooLittle, enough] = [100, 10_000];
-      const attempt = async (level: number): Promise<boolean> => {
-        const before = stateOf(out);
-        fillUpTo(disk, level);
-        const error = await errorOf(buildWith({ register: second, out }));
-        const left = leftovers(out);
-        empty(disk);
-        const where = `${level} blocks free`;
-        const isRefused = error !== undefined && !isCommitting(out);
-        expect(error === undefined || isFull(error), where).toBe(true);
-        expect(isRefused ? [...differing(stateOf(out), before), ...left] : [], where).toEqual([]);
-        await buildWith({ register: second, out });
-        await expectTree(out, trees[1], where);
-        await startOver();
-        return error === undefined;
-      };
-      while (enough - tooLittle > 32) {
-        const middle = Math.floor((tooLittle + enough) / 2);
-        if (await attempt(middle)) enough = middle;
-        else tooLittle = middle;
-      }
-      // What is enough differs by some blocks from build to build.
-      for (const more of [-24, -16, -8, 0, 8]) await attempt(enough + more);
-      expect(tooLittle).toBeGreaterThan(100);
-    },
-  );
+      return error === undefined;
+    };
+    while (enough - tooLittle > 32) {
+      const middle = Math.floor((tooLittle + enough) / 2);
+      if (await attempt(middle)) enough = middle;
+      else tooLittle = middle;
+    }
+    // What is enough differs by some blocks from build to build.
+    for (const more of [-24, -16, -8, 0, 8]) await attempt(enough + more);
+    expect(tooLittle).toBeGreaterThan(100);
+  });
 
   it.each([
     ['that ended, what it has published', buildWith, (out: string) => existsSync(join(out, 'snapshot.json'))],

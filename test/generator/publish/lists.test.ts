@@ -40,13 +40,7 @@ it('the lists name every file but siblings and snapshot.json, as sha256sum check
 });
 
 it('the lists are read by key, wherever they are cut', () => {
-  const route: ListedRoute = {
-    name: 'a',
-    path: '/a/{id}',
-    file: 'a/{id}.json',
-    class: 'record',
-    pages: [],
-  };
+  const route: ListedRoute = { name: 'a', path: '/a/{id}', file: 'a/{id}.json', class: 'record', pages: [] };
   const keys = [1, 2, 9, 10, 11, 100, 5000, 10 ** 15];
   const within = (low: number, high: number): number[] => keys.filter((key) => key >= low && key <= high);
   for (const cuts of [[0], [0, 9], [0, 2, 10], [0, 12, 200, 10 ** 15], keys]) {

@@ -120,19 +120,16 @@ describe.skipIf(!mountable)('a tree of an image', () => {
   it.each([
     { what: 'the next', of: image, ...build },
     { what: 'a first', of: empty, ...repair },
-  ])(
-    'has $what commit, killed anywhere, completed by $command in the next container',
-    async ({ of, args }) => {
-      let killed = 0;
-      for (const calls of [0, 10, 150, 200]) {
-        const made = container(of);
-        killed += Number(await killedBuild(both.registers[1], join(made.root, 'dist'), calls));
-        const out = join(nextOf(made).root, 'dist');
-        const { code, stderr } = await snapshot(args(both.registers[1], out));
-        expect([code, stderr], `killed after ${calls} calls`).toEqual([0, '']);
-        await expectTree(out, both.trees[1]);
-      }
-      expect(killed).toBeGreaterThan(1);
-    },
-  );
+  ])('has $what commit, killed anywhere, completed by $command', async ({ of, args }) => {
+    let killed = 0;
+    for (const calls of [0, 10, 150, 200]) {
+      const made = container(of);
+      killed += Number(await killedBuild(both.registers[1], join(made.root, 'dist'), calls));
+      const out = join(nextOf(made).root, 'dist');
+      const { code, stderr } = await snapshot(args(both.registers[1], out));
+      expect([code, stderr], `killed after ${calls} calls`).toEqual([0, '']);
+      await expectTree(out, both.trees[1]);
+    }
+    expect(killed).toBeGreaterThan(1);
+  });
 });

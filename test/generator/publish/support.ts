@@ -30,8 +30,7 @@ export function wholeOf(folder: string): Record<string, string> {
 const AT_REST = new Set(['lists', 'state.json', 'tree']);
 
 /** What lies in the state of a tree at rest and should not. */
-export const leftovers = (out: string): string[] =>
-  readdirSync(inState(out)).filter((name) => !AT_REST.has(name));
+export const leftovers = (out: string) => readdirSync(inState(out)).filter((name) => !AT_REST.has(name));
 
 /** What is wrong with a tree. */
 export async function damageOf(out: string): Promise<readonly Damage[]> {

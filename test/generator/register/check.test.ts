@@ -104,6 +104,8 @@ const COUNT = 'an integer from 0 to 9007199254740991';
 const ID = 'an integer from 1 to 9007199254740991';
 const TIME = 'a time in UTC and whole seconds such as 2026-11-20T08:00:00Z';
 
+const TIME_OR_DAY = `${TIME}, or a day such as 2020-09-16, or NULL`;
+
 /** Values that a column can't have, as SQL has them and as they are shown. */
 const WRONG: readonly (readonly [place: string, expected: string, ...values: readonly string[]])[] = [
   ['groups.member_count', COUNT, `'many'`, `''`, '-1', '1.5', '1.0e+300', `X'31'`],
@@ -140,7 +142,7 @@ const NOT_TIMES = (
   '1900-02-29T08:00:00Z|2026-04-31T08:00:00Z|2026-13-01T08:00:00Z|2026-00-10T08:00:00Z|' +
   '2026-11-00T08:00:00Z|2026-11-20T24:00:00Z|2026-11-20T29:00:00Z|2026-11-20T08:60:00Z|' +
   '2016-12-31T23:59:60Z|12026-11-20T08:00:00Z|-026-11-20T08:00:00Z| 2026-11-20T08:00:00Z|' +
-  '2026-11-20T08:00:00Z |２０２６-11-20T08:00:00Z|now|'
+  '2026-11-20T08:00:00Z |2026-11-20 |２０２６-11-20T08:00:00Z|now|'
 )
   .split('|')
   .map((text) => [`'${text}'`, `'${text}'`] as const);
@@ -158,7 +160,9 @@ const NOT_EVEN_TEXTS = [
 ] as const;
 
 const TIMES: readonly Corruption[] = [
-  ...[...NOT_TIMES, ...NOT_EVEN_TEXTS].map(([sql, shown]) => set('items', 'created_at', sql, shown, TIME)),
+  ...[...NOT_TIMES, ...NOT_EVEN_TEXTS].map(([sql, shown]) =>
+    set('items', 'created_at', sql, shown, TIME_OR_DAY),
+  ),
   set('items', 'measured_at', 'NULL', 'NULL', TIME),
   set('games', 'measured_at', 'NULL', 'NULL', TIME),
   set('items', 'first_measured_at', `'2026-11-20T08:00:01Z'`, '08:00:01Z', 'not later than measured_at'),
@@ -432,14 +436,8 @@ describe('the command check', () => {
       containing('breaks the contract in 2 places'),
     ]);
     const json = await inProcess('check', '--register', register, '--json');
-    const price = {
-      table: 'items',
-      column: 'price',
-      what: 'broken',
-      expected: `${COUNT}, or NULL`,
-      hint: null,
-    };
-    const findings = [{ ...price, count: 1, examples: [{ key: 'id = 30', value: `'dear'` }] }, {}];
+    const is = { table: 'items', column: 'price', what: 'broken', expected: `${COUNT}, or NULL`, hint: null };
+    const findings = [{ ...is, count: 1, examples: [{ key: 'id = 30', value: `'dear'` }] }, {}];
     expect(JSON.parse(json.stdout)).toMatchObject({ register, total: 2, findings });
   });
 

@@ -124,11 +124,8 @@ describe('snapshot scaffold', () => {
       const plan = rowsOf(file, `EXPLAIN QUERY PLAN SELECT * FROM ${from} WHERE ${view} BETWEEN 1 AND 2`);
       expect(plan.flat().filter((step) => /^SCAN (?!\(|group_names)/.test(String(step)))).toEqual([]);
     }
-    const indexed = TRACKER.replace(
-      'n INTEGER NOT NULL)',
-      'n INTEGER NOT NULL, PRIMARY KEY (community, ts))',
-    );
-    expect(await scaffold(database(indexed))).not.toContain('member_counts_by');
+    const keyed = TRACKER.replace('n INTEGER NOT NULL)', 'n INTEGER NOT NULL, PRIMARY KEY (community, ts))');
+    expect(await scaffold(database(keyed))).not.toContain('member_counts_by');
   });
 
   it('comments what is not sure, with candidates, and never invents a value', async () => {

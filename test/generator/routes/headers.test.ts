@@ -74,15 +74,12 @@ const ROUTES_OF: Readonly<Record<string, string>> = {
   'summary page': 'api-catalog',
 };
 
-it.each(Object.entries(ROUTES_OF))(
-  'every route has its class and its limit: %s, such as %s',
-  (expected, names) => {
-    for (const name of names.split(' ')) {
-      const { class: cacheClass, bucket } = routeNamed(ROUTES, name);
-      expect([name, `${cacheClass} ${bucket}`]).toEqual([name, expected]);
-    }
-  },
-);
+it.each(Object.entries(ROUTES_OF))('every route has its class and limit: %s, as %s', (expected, names) => {
+  for (const name of names.split(' ')) {
+    const { class: cacheClass, bucket } = routeNamed(ROUTES, name);
+    expect([name, `${cacheClass} ${bucket}`]).toEqual([name, expected]);
+  }
+});
 
 it('every route that has a path parameter says what is absent by it, and no other does', () => {
   for (const { path, absent, name } of ROUTES) {

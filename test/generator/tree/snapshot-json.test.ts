@@ -23,7 +23,7 @@ describe('the schema of snapshot.json', () => {
 
   always('accepts nothing that the proxy refuses, wherever it is altered', () => {
     let [accepted, refused] = [0, 0];
-    for (const { place, value, snapshot } of oneIn(8, alterations(withFewRoutes(honest)))) {
+    for (const { place, value, snapshot } of oneIn(24, alterations(withFewRoutes(honest)))) {
       if (!isAccepted(snapshot)) {
         refused += 1;
         continue;
@@ -34,8 +34,8 @@ describe('the schema of snapshot.json', () => {
         `${place} = ${JSON.stringify(value)}`,
       ).not.toThrow();
     }
-    expect(refused).toBeGreaterThan(isThorough ? 5000 : 600);
-    expect(accepted).toBeGreaterThan(isThorough ? 100 : 10);
+    expect(refused).toBeGreaterThan(isThorough ? 5000 : 200);
+    expect(accepted).toBeGreaterThan(isThorough ? 100 : 3);
   });
 
   it.each(HOSTILE_NAMES)('refuses a header named "%s"', (name) => {

@@ -51,24 +51,22 @@ const WITHIN = ['::ffff:', '64:ff9b::'];
 const within = new BlockList();
 for (const prefix of WITHIN) within.addSubnet(`${prefix}0.0.0.0`, 96, 'ipv6');
 
-describe('canonicalAddress', () => {
-  it(`accepts what node:net does, and means the same address, in ${RUNS} texts`, () => {
-    const counts = { 0: 0, 4: 0, 6: 0 };
-    fc.assert(
-      fc.property(nearlyAddress, (text) => {
-        const version = isIP(text);
-        const canonical = canonicalAddress(text);
-        counts[version === 4 ? 4 : version === 6 ? 6 : 0] += 1;
-        if (version === 0) return canonical === undefined;
-        if (canonical === undefined) return false;
-        const isIPv6 = canonical.includes(':');
-        const spellings = isIPv6 ? [canonical] : ['', ...WITHIN].map((prefix) => prefix + canonical);
-        return spellings.map(binary).includes(binary(text)) && !(isIPv6 && within.check(canonical, 'ipv6'));
-      }),
-      { numRuns: RUNS },
-    );
-    expect(Math.min(...Object.values(counts))).toBeGreaterThan(RUNS / 20);
-  });
+it(`canonicalAddress accepts what node:net does, and means the same address, in ${RUNS} texts`, () => {
+  const counts = { 0: 0, 4: 0, 6: 0 };
+  fc.assert(
+    fc.property(nearlyAddress, (text) => {
+      const version = isIP(text);
+      const canonical = canonicalAddress(text);
+      counts[version === 4 ? 4 : version === 6 ? 6 : 0] += 1;
+      if (version === 0) return canonical === undefined;
+      if (canonical === undefined) return false;
+      const isIPv6 = canonical.includes(':');
+      const spellings = isIPv6 ? [canonical] : ['', ...WITHIN].map((prefix) => prefix + canonical);
+      return spellings.map(binary).includes(binary(text)) && !(isIPv6 && within.check(canonical, 'ipv6'));
+    }),
+    { numRuns: RUNS },
+  );
+  expect(Math.min(...Object.values(counts))).toBeGreaterThan(RUNS / 20);
 });
 
 it(`clientKey is that of express-rate-limit for a /56, over ${RUNS} addresses`, () => {
@@ -130,11 +128,7 @@ describe('createRangeMatcher', () => {
   it.each([
     ['loopback', '127.0.0.1 127.255.0.1 ::1 ::ffff:127.0.0.1', '128.0.0.1 ::2 10.0.0.1 ::127.0.0.1'],
     ['linklocal', '169.254.0.1 fe80::1%eth0 febf::1', '169.255.0.1 fec0::1 192.168.0.1'],
-    [
-      'private',
-      '10.255.255.255 172.31.255.255 192.168.0.1 fdff::1',
-      '172.32.0.0 fe00::1 127.0.0.1 100.64.0.1',
-    ],
+    ['private', '10.255.255.255 172.31.255.255 192.168.0.1 fdff::', '172.32.0.0 fe00:: 127.0.0.1 100.64.0.1'],
     [
       ' 10.0.0.0/8, 192.0.2.0/24 ,192.0.3.1',
       '10.1.1.1 192.0.3.1 192.0.2.7 ::ffff:192.0.2.7 64:ff9b::192.0.2.7',

@@ -40,42 +40,40 @@ const anyQuota = fc.record({
 });
 const anyCost = fc.constantFrom(1, 1, 1, 0.5, 0.25, 0.1, 1 / 3, 0.01);
 
-describe('decide', () => {
-  it(`agrees with a token bucket on decision, tokens and waiting time, over ${STEPS} random steps`, () => {
-    const counts = { allowed: 0, refused: 0, full: 0 };
-    const steps = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), anyCost), {
-      minLength: 1000,
-      maxLength: 1000,
-    });
-    fc.assert(
-      fc.property(anyQuota, steps, fc.double({ min: 0.1, max: 3, noNaN: true }), (quota, steps, pace) => {
-        let nowMs = 1_800_000_000_000;
-        let tat: number | undefined;
-        const bucket = new TokenBucket(quota, nowMs);
-        for (const [share, cost] of steps) {
-          // One in ten comes at once, one in a hundred after so long that the bucket is full, the
-          // others around the time in which their tokens come back.
-          const tokens = share < 0.1 ? 0 : share > 0.99 ? quota.burst : share * pace * cost;
-          nowMs += Math.floor(tokens * quota.emissionIntervalMs);
-          const expected = bucket.take(nowMs, cost);
-          const before = tat;
-          const { tat: next, ...decision } = decide(tat, nowMs, quota, cost);
-          tat = next;
-          // A refusal takes nothing.
-          if (!decision.allowed && tat !== before) throw new Error(`a refusal moved ${before} to ${tat}`);
-          if (!expected.allowed) counts.refused += 1;
-          else if (expected.used === 1) counts.full += 1;
-          else counts.allowed += 1;
-          // Not expect(), of which so many would take long.
-          if (JSON.stringify(decision) !== JSON.stringify(expected))
-            throw new Error(`expected ${JSON.stringify(expected)}, got ${JSON.stringify(decision)}`);
-        }
-      }),
-      { numRuns: STEPS / 1000 },
-    );
-    // All three states were met.
-    expect(Math.min(...Object.values(counts))).toBeGreaterThan(STEPS / 50);
+it(`decide agrees with a token bucket on decision, tokens and waiting time, over ${STEPS} random steps`, () => {
+  const counts = { allowed: 0, refused: 0, full: 0 };
+  const steps = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), anyCost), {
+    minLength: 1000,
+    maxLength: 1000,
   });
+  fc.assert(
+    fc.property(anyQuota, steps, fc.double({ min: 0.1, max: 3, noNaN: true }), (quota, steps, pace) => {
+      let nowMs = 1_800_000_000_000;
+      let tat: number | undefined;
+      const bucket = new TokenBucket(quota, nowMs);
+      for (const [share, cost] of steps) {
+        // One in ten comes at once, one in a hundred after so long that the bucket is full, the
+        // others around the time in which their tokens come back.
+        const tokens = share < 0.1 ? 0 : share > 0.99 ? quota.burst : share * pace * cost;
+        nowMs += Math.floor(tokens * quota.emissionIntervalMs);
+        const expected = bucket.take(nowMs, cost);
+        const before = tat;
+        const { tat: next, ...decision } = decide(tat, nowMs, quota, cost);
+        tat = next;
+        // A refusal takes nothing.
+        if (!decision.allowed && tat !== before) throw new Error(`a refusal moved ${before} to ${tat}`);
+        if (!expected.allowed) counts.refused += 1;
+        else if (expected.used === 1) counts.full += 1;
+        else counts.allowed += 1;
+        // Not expect(), of which so many would take long.
+        if (JSON.stringify(decision) !== JSON.stringify(expected))
+          throw new Error(`expected ${JSON.stringify(expected)}, got ${JSON.stringify(decision)}`);
+      }
+    }),
+    { numRuns: STEPS / 1000 },
+  );
+  // All three states were met.
+  expect(Math.min(...Object.values(counts))).toBeGreaterThan(STEPS / 50);
 });
 
 describe('refund', () => {

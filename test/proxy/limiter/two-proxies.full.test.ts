@@ -137,7 +137,7 @@ http {
 `;
 
 it.skipIf(!HAS_REDIS || !has(FILE, 'nginx'))(
-  'Two proxies after nginx limit exactly, and fail no client when one of them is killed under load, and soon the other',
+  'Two proxies after nginx limit exactly, and fail no client when one and then the other is killed',
   async () => {
     const { proxies, flags } = await pair('socket');
     const [folder, port] = [await emptyFolder(), await freePort()];

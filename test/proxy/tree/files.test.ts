@@ -78,17 +78,15 @@ describe('Files', () => {
 
 const hashes = (bytes: number) => new Map([['a', { bytes, sha256: sha256(LARGE) }]]);
 
-describe('A file that is streamed', () => {
-  it('has a weak one if its size is another, it is newer than snapshot.json, or it is not named', async () => {
-    const { files, tree, root } = await filesOf({ a: LARGE });
-    expect(files.get('a', { ...tree, hashes: hashes(7) })?.etag).toMatch(/^W\/"/);
-    expect(files.get('a', { ...tree, version: '2' })?.etag).toMatch(/^W\/"/);
-    const changedMs = Date.now();
-    await pause(20);
-    await publish(root, 'a', LARGE);
-    const named = { ...tree, version: '3', hashes: hashes(LARGE.length) };
-    expect(files.get('a', { ...named, changedMs })?.etag).toMatch(/^W\/"/);
-  });
+it('A file that is streamed has a weak one if its size is another, it is newer than snapshot.json, or it is not named', async () => {
+  const { files, tree, root } = await filesOf({ a: LARGE });
+  expect(files.get('a', { ...tree, hashes: hashes(7) })?.etag).toMatch(/^W\/"/);
+  expect(files.get('a', { ...tree, version: '2' })?.etag).toMatch(/^W\/"/);
+  const changedMs = Date.now();
+  await pause(20);
+  await publish(root, 'a', LARGE);
+  const named = { ...tree, version: '3', hashes: hashes(LARGE.length) };
+  expect(files.get('a', { ...named, changedMs })?.etag).toMatch(/^W\/"/);
 });
 
 describe('A compressed sibling', () => {
@@ -136,9 +134,7 @@ describe('A compressed sibling', () => {
 
   it('is reported once if none has the time of its file', async () => {
     const names = Array.from({ length: 30 }, (_, index) => String(index));
-    const content = Object.fromEntries(
-      names.flatMap((name) => [name, `${name}.br`].map((path) => [path, 'x'])),
-    );
+    const content = Object.fromEntries(names.flatMap((of) => [of, `${of}.br`].map((path) => [path, 'x'])));
     const { files, tree, root, log } = await filesOf(content);
     for (const name of names) {
       await utimes(join(root, name), TIME, TIME);

@@ -2,10 +2,9 @@ import { link } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
-import { SnapshotError } from '../../../proxy/tree/schema.js';
 import { Snapshots } from '../../../proxy/tree/snapshot.js';
 import { containing } from '../../support/values.js';
-import { emptyFolder, opened, publish, publishSnapshot, ROUTES, tree } from '../support.js';
+import { emptyFolder, opened, publish, publishSnapshot, tree } from '../support.js';
 
 const SERVING = 'snapshot 3, as of 2026-11-20T08:00:00Z';
 
@@ -70,18 +69,6 @@ describe('Snapshots', () => {
     await publishSnapshot(root, { sequence: 4 });
     snapshots.look();
     expect([snapshots.current?.snapshot.sequence, snapshots.isCurrent]).toEqual([4, true]);
-  });
-
-  it('refuse a path that names one parameter twice, at the start and later', async () => {
-    const twice = { ...ROUTES[1], name: 'twice', path: '/api/v1/{id}/{id}' };
-    const routes = [...ROUTES, twice];
-    const broken = watch(await tree({ routes }));
-    expect(() => broken.snapshots.start()).toThrow(SnapshotError);
-    const { root, snapshots } = await started();
-    const before = snapshots.current;
-    await publishSnapshot(root, { sequence: 4, routes });
-    expect(snapshots.look()).toBe(true);
-    expect([snapshots.current, snapshots.isCurrent]).toEqual([before, false]);
   });
 
   it('keep the last good one when the disk fails, say with which error, and recover', async () => {

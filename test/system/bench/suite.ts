@@ -119,8 +119,7 @@ export function resultOf(figure: Figure, values: Values): Result {
   const ours = series(figure.ours);
   const peers = typeof peer === 'number' ? ours.map(() => peer) : series(peer);
   const ratio = spread(ours.map((value, run) => value / (peers[run] ?? Number.NaN)));
-  const meets = (bound: number): boolean =>
-    better === 'higher' ? ratio.median >= bound : ratio.median <= bound;
+  const meets = (bound: number) => (better === 'higher' ? ratio.median >= bound : ratio.median <= bound);
   const holds = target === undefined ? undefined : meets(target);
   return { figure, ours: spread(ours), peer: spread(peers), ratio, holds };
 }

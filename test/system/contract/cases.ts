@@ -240,9 +240,7 @@ export function contractCases(dist: string): readonly Case[] {
   const examples = routes.flatMap((route) => {
     // The page of a 404 is one at its own path, too.
     const example = route.path === errors.not_found.page ? undefined : exampleOf(route);
-    return example === undefined
-      ? []
-      : [{ route, ...example, size: statSync(join(dist, example.file)).size }];
+    return example ? [{ route, ...example, size: statSync(join(dist, example.file)).size }] : [];
   });
   const exampleFor = (name: string) => found(examples.find(({ route }) => route.name === name));
   const group = exampleFor('group');

@@ -11,7 +11,13 @@ it('the proxy keeps the contract, in every case', async () => {
   const send = sender(proxy.base);
   const cases = contractCases(out);
   const found: string[] = [];
-  for (const { name, run } of cases) for (const line of await run(send)) found.push(`${name}: ${line}`);
+  // So many at once, each from an address of its own.
+  for (let at = 0; at < cases.length; at += 16)
+    await Promise.all(
+      cases.slice(at, at + 16).map(async ({ name, run }) => {
+        for (const line of await run(send)) found.push(`${name}: ${line}`);
+      }),
+    );
   expect(found).toEqual([]);
   expect(cases.length).toBeGreaterThan(600);
 });

@@ -71,11 +71,7 @@ describe('docs/commands.md', () => {
 
   it('shows the JSON that each command prints', async () => {
     const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, name: 'one' }] });
-    const broken = writeRegister(
-      path('broken.sqlite'),
-      `${RECORD} UPDATE items SET price = '12';`,
-      'untyped',
-    );
+    const broken = writeRegister(path('broken'), `${RECORD} UPDATE items SET price = '12';`, 'untyped');
     const warned = writeRegister(
       path('warned.sqlite'),
       `${RECORD} ALTER TABLE groups DROP COLUMN verified;
@@ -189,47 +185,43 @@ function pathsIn(value: unknown): readonly string[][] {
   ]);
 }
 
-describe('docs/edge-servers.md', () => {
-  it.each([
-    ['In the responses of nginx:', 'nginx'],
-    ['In those that Varnish has kept:', 'varnish before proxy'],
-  ] as const)('lists the differences that the tests know: %s', (heading, server) => {
-    const [, rest = ''] = read('docs/edge-servers.md').split(`\n${heading}\n\n`);
-    const [list = ''] = rest.split('\n\n');
-    const listed = list.split(/^- /m).map((entry) => entry.trim().replaceAll(/\s+/g, ' '));
-    const known = DIFFERENCES.filter(({ servers }) => servers.includes(server)).map(({ why }) => why);
-    expect(listed.filter((entry) => entry !== '')).toEqual(known);
-  });
+it.each([
+  ['In the responses of nginx:', 'nginx'],
+  ['In those that Varnish has kept:', 'varnish before proxy'],
+] as const)('docs/edge-servers.md lists the differences that the tests know: %s', (heading, server) => {
+  const [, rest = ''] = read('docs/edge-servers.md').split(`\n${heading}\n\n`);
+  const [list = ''] = rest.split('\n\n');
+  const listed = list.split(/^- /m).map((entry) => entry.trim().replaceAll(/\s+/g, ' '));
+  const known = DIFFERENCES.filter(({ servers }) => servers.includes(server)).map(({ why }) => why);
+  expect(listed.filter((entry) => entry !== '')).toEqual(known);
 });
 
-describe('the stories of docs/design.md', () => {
-  const page = read('docs/design.md');
-  const sourceOf = (folder: string): string =>
-    readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
-      .map((name) => read(join(folder, name)))
-      .join('\n');
+const page = read('docs/design.md');
+const sourceOf = (folder: string): string =>
+  readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => read(join(folder, name)))
+    .join('\n');
 
-  it.each([
-    ['## A build', 'generator'],
-    ['## A commit', 'generator'],
-    ['## A request', 'proxy'],
-  ])('name files and functions that exist: %s', (heading, folder) => {
-    const story = section(page, heading);
-    const code = [...story.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text);
-    const files = code.filter((text) => text.endsWith('.ts'));
-    expect(files.length).toBeGreaterThan(0);
-    expect(files.filter((file) => !existsSync(join(PROJECT, file)))).toEqual([]);
-    const source = sourceOf(folder);
-    const names = code.filter((text) => /^[A-Za-z]+$/.test(text) && !PROGRAMS.has(text));
-    expect(names.length).toBeGreaterThan(8);
-    const isDefined = (name: string): boolean =>
-      new RegExp(
-        `(?:function\\*?|const|class) ${name}\\b|^ +(?:async |static )*${name}(?:\\(|<|: (?:async )?\\()|readonly ${name}: Take`,
-        'm',
-      ).test(source);
-    expect(names.filter((name) => !isDefined(name))).toEqual([]);
-  });
+it.each([
+  ['## A build', 'generator'],
+  ['## A commit', 'generator'],
+  ['## A request', 'proxy'],
+])('the stories of docs/design.md name files and functions that exist: %s', (heading, folder) => {
+  const story = section(page, heading);
+  const code = [...story.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text);
+  const files = code.filter((text) => text.endsWith('.ts'));
+  expect(files.length).toBeGreaterThan(0);
+  expect(files.filter((file) => !existsSync(join(PROJECT, file)))).toEqual([]);
+  const source = sourceOf(folder);
+  const names = code.filter((text) => /^[A-Za-z]+$/.test(text) && !PROGRAMS.has(text));
+  expect(names.length).toBeGreaterThan(8);
+  const isDefined = (name: string): boolean =>
+    new RegExp(
+      `(?:function\\*?|const|class) ${name}\\b|^ +(?:async |static )*${name}(?:\\(|<|: (?:async )?\\()|readonly ${name}: Take`,
+      'm',
+    ).test(source);
+  expect(names.filter((name) => !isDefined(name))).toEqual([]);
 });
 
 /** Programs and commands, not functions. */
@@ -256,9 +248,7 @@ describe.each(PAGES)('%s', (page) => {
       const lines = table.trimEnd().split('\n');
       expect(lines[1], table).toMatch(/^\|( :?-+:? \|)+$/);
       // Between code marks, too, only an escaped pipe is part of a cell.
-      const cells = lines.map(
-        (line) => /^\|(.+)\|$/.exec(line.replaceAll('\\|', ''))?.[1]?.split('|').length,
-      );
+      const cells = lines.map((row) => /^\|(.+)\|$/.exec(row.replaceAll('\\|', ''))?.[1]?.split('|').length);
       expect(new Set(cells), table).toEqual(new Set([lines[1]?.match(/-+/g)?.length]));
     }
     expect(bare.replaceAll(rows, '').replaceAll(/`[^`]*`/g, '')).not.toContain('|');

@@ -15,7 +15,7 @@ const path = temporary();
 const files = (folder: string) => pathsBelow(folder, (entry) => entry.isFile());
 
 it.skipIf(!has('the recipe for every file', 'curl'))(
-  'README.txt has a recipe that fetches every file, what has changed alone, and its time by the limit',
+  'README.txt has a recipe that fetches every file',
   async () => {
     const items = Array.from({ length: 50 }, (_, id) => ({ id: id + 1, name: `item ${id}`, price: 1 }));
     const [register, out] = [writeRegister(path('register.sqlite'), { items }), path('dist')];

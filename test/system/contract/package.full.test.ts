@@ -75,7 +75,7 @@ it('the package has programs that run by name through links, in the folder of th
 });
 
 it.each(['generator/outputs/pages/templates/feeds.eta', 'build/assets/favicon.svg'])(
-  'after an upgrade that changes %s alone, a build publishes that',
+  'an upgrade of %s alone is published',
   (name) => {
     const user = path('user');
     mkdirSync(join(user, 'data'), { recursive: true });
@@ -156,12 +156,8 @@ it('run.mjs goes back to where npm was called, and else stays', () => {
   /** Which folder the proxy is to serve, which is none. */
   const served = (cwd: string, environment: Record<string, string>): string | undefined => {
     const env = { PATH: process.env['PATH'], ...environment };
-    const program = join(root, 'generator/run.mjs');
-    const { stderr } = spawnSync(process.execPath, [program, 'proxy/main.js'], {
-      cwd,
-      env,
-      encoding: 'utf8',
-    });
+    const script = join(root, 'generator/run.mjs');
+    const { stderr } = spawnSync(process.execPath, [script, 'proxy/main.js'], { cwd, env, encoding: 'utf8' });
     return /--out "(.*)" does not exist/.exec(stderr)?.[1];
   };
   rmSync(join(root, 'dist'), { recursive: true, force: true });

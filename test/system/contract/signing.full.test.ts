@@ -10,27 +10,24 @@ import { sampleTree } from './sample-tree.js';
 
 const path = temporary();
 
-it.runIf(has('signing', 'minisign'))(
-  'a signature of snapshot.json holds for every record, and for no other snapshot',
-  async () => {
-    const folder = path('signed');
-    mkdirSync(folder);
-    cpSync(await sampleTree(), join(folder, 'dist'), { recursive: true });
-    const page = readFileSync(join(PROJECT, 'docs/operating.md'), 'utf8');
-    const [, commands = ''] = /## Signing\n[^]*?```sh\n([^]*?)```/.exec(page) ?? [];
-    const signed = await run(['sh', '-ec', `cd ${folder}\n${commands}`]);
-    expect([signed.code, signed.output]).toEqual([0, expect.stringContaining('verified')]);
+it.runIf(has('signing', 'minisign'))('a signature of snapshot.json is of every record', async () => {
+  const folder = path('signed');
+  mkdirSync(folder);
+  cpSync(await sampleTree(), join(folder, 'dist'), { recursive: true });
+  const page = readFileSync(join(PROJECT, 'docs/operating.md'), 'utf8');
+  const [, commands = ''] = /## Signing\n[^]*?```sh\n([^]*?)```/.exec(page) ?? [];
+  const signed = await run(['sh', '-ec', `cd ${folder}\n${commands}`]);
+  expect([signed.code, signed.output]).toEqual([0, expect.stringContaining('verified')]);
 
-    const out = join(folder, 'dist');
-    const copy = mirrorOf(out);
-    const { digest, routes } = snapshotOf(out);
-    const url = [...copy.keys()].find((each) => each.startsWith('/api/v1/group/')) ?? '';
-    expect(digestOf(copy, routes)).toBe(digest);
-    expect(digestOf(new Map(copy).set(url, sha256('another')), routes)).not.toBe(digest);
+  const out = join(folder, 'dist');
+  const copy = mirrorOf(out);
+  const { digest, routes } = snapshotOf(out);
+  const url = [...copy.keys()].find((each) => each.startsWith('/api/v1/group/')) ?? '';
+  expect(digestOf(copy, routes)).toBe(digest);
+  expect(digestOf(new Map(copy).set(url, sha256('another')), routes)).not.toBe(digest);
 
-    const file = join(out, 'snapshot.json');
-    writeFileSync(file, readFileSync(file, 'utf8').replace(digest, sha256('another')));
-    const verification = commands.trimEnd().split('\n').at(-1);
-    expect((await run(['sh', '-ec', `cd ${folder}\n${verification}`])).code).toBe(1);
-  },
-);
+  const file = join(out, 'snapshot.json');
+  writeFileSync(file, readFileSync(file, 'utf8').replace(digest, sha256('another')));
+  const verification = commands.trimEnd().split('\n').at(-1);
+  expect((await run(['sh', '-ec', `cd ${folder}\n${verification}`])).code).toBe(1);
+});

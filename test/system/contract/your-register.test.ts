@@ -83,10 +83,7 @@ describe('the guilds of docs/your-register.md', () => {
   it('become a register by the views, which can be run again', async () => {
     const file = database(tables, GUILDS, views, views);
     declare(file);
-    expect(await check(file)).toMatchObject({
-      total: 0,
-      counts: { groups: 2, group_names: 2, games: 1 },
-    });
+    expect(await check(file)).toMatchObject({ total: 0, counts: { groups: 2, group_names: 2, games: 1 } });
     const out = path('site');
     await build(file, out);
     const tree = readTree(out);
@@ -131,14 +128,10 @@ describe('the clubs of its recipes', () => {
   thorough('become a register, with times of the zone that TZ names, and of the day', async () => {
     const file = clubs();
     // Whatever it has no view of is not measured.
-    const checked = z.looseObject({ absent: z.array(z.string()) }).parse(await check(file, 'Europe/Berlin'));
-    expect(checked).toMatchObject({
-      total: 0,
-      counts: { groups: 2, group_member_readings: 3 },
-      warnings: [],
-    });
+    const report = z.looseObject({ absent: z.array(z.string()) }).parse(await check(file, 'Europe/Berlin'));
+    expect(report).toMatchObject({ total: 0, counts: { groups: 2, group_member_readings: 3 }, warnings: [] });
     const lacking = ['group_names', 'users', 'games', 'items', 'groups.description'];
-    expect(checked.absent).toEqual(expect.arrayContaining(lacking));
+    expect(report.absent).toEqual(expect.arrayContaining(lacking));
     const out = path('site');
     await build(file, out, 'Europe/Berlin');
     const [abbey, mill] = ['1', '2'].map((id) => json(readTree(out), `api/v1/group/${id}.json`));
@@ -185,15 +178,12 @@ describe('the clubs of its recipes', () => {
   });
 });
 
-describe('the event log of its recipes', () => {
-  const [lines = ''] = sqlIn(section('### An event log'));
-  const runs = readFileSync(join(PROJECT, 'data/example-event-log.sql'), 'utf8');
-  const tables = tablesIn(runs);
-  const [T0, T1, T2, T3, T4] = [1763000000000, 1763100000000, 1763150000000, 1763200000000, 1763625600123];
-  const [mill, abbey, ann, bob] = ['8000001', '8000002', '9000001', '9000002'].map(
-    (id) => `${id}000000000001`,
-  );
-  const ROWS = `
+const [lines = ''] = sqlIn(section('### An event log'));
+const runs = readFileSync(join(PROJECT, 'data/example-event-log.sql'), 'utf8');
+const tables = tablesIn(runs);
+const [T0, T1, T2, T3, T4] = [1763000000000, 1763100000000, 1763150000000, 1763200000000, 1763625600123];
+const [mill, abbey, ann, bob] = ['8000001', '8000002', '9000001', '9000002'].map((id) => `${id}000000000001`);
+const ROWS = `
     INSERT INTO player VALUES ('${ann}', 'ann', ${T4}), ('${bob}', 'bob', ${T4});
     INSERT INTO server VALUES ('${mill}', 'Mill C', '${bob}', ${T0}, ${T4}), ('${abbey}', 'Abbey', '', ${T0}, ${T4}),
       ('unread', NULL, NULL, ${T0}, ${T4});
@@ -202,59 +192,58 @@ describe('the event log of its recipes', () => {
     INSERT INTO population VALUES ('${mill}', ${T0}, 5), ('${mill}', ${T1 - 3600_000}, 6), ('${mill}', ${T4}, NULL),
       ('${abbey}', ${T4}, 7);`;
 
-  it('becomes runs, with owners by the numbers of their text ids', async () => {
-    const file = database(tables, ROWS);
-    const drafted = await inProcess('scaffold', '--register', file);
-    // What the page says to replace in the draft.
-    const views = drafted.stdout
-      .replace(/^.* AS owner_state,.*\n.* AS owner_id,.*\n.* AS owner_name,.*$/m, lines)
-      .concat(runs);
-    // A server that is gone leaves its number, and readings.
-    changeRegister(
-      file,
-      `INSERT INTO server VALUES ('vanished', 'Vanished', '', ${T0}, ${T4}); INSERT INTO population VALUES ('vanished', ${T0}, 3);`,
-    );
-    changeRegister(file, `${views}${views} DELETE FROM server WHERE snowflake = 'vanished';`);
-    expect(await check(file)).toMatchObject({ total: 0, counts: { groups: 3, group_names: 4, users: 2 } });
-    const out = path('site');
-    await build(file, out);
-    // Of which the draft says what a maintainer may forget.
-    changeRegister(file, views.replace('WHERE n IS NOT NULL\n  AND ', 'WHERE '));
-    const unread = await inProcess('check', '--register', file);
-    expect(unread.stdout).toContain(
-      'group_member_readings.member_count: 1 place, expected an integer from 0 to 9007199254740991',
-    );
-    expect(unread.stdout).toContain(
-      '  hint: what was not read is no row: leave it out, by WHERE member_count IS NOT NULL\n',
-    );
-    changeRegister(file, views);
-    const tree = readTree(out);
-    expect(json(tree, 'group/1/history.json')).toMatchObject({
-      names: [
-        { name: 'Mill', first_measured_at: at(T0), last_measured_at: at(T1 - 3600_000) },
-        // No reading came between the two events.
-        { name: 'Mill B', first_measured_at: at(T1), last_measured_at: at(T1), changed_before: at(T1) },
-        { name: 'Mill C', first_measured_at: at(T3), last_measured_at: at(T4), is_current: true },
-      ],
-      owners: [
-        { owner_state: 'owned', owner: { id: 1, name: 'ann' } },
-        { owner_state: 'none', owner: null },
-        { owner_state: 'owned', owner: { id: 2, name: 'bob' }, is_current: true },
-      ],
-    });
-    expect(json(tree, 'api/v1/group/1.json')).toMatchObject({
-      member_count: 6,
-      owner: { id: 2, name: 'bob' },
-      platform_id: mill,
-    });
-    expect(json(tree, 'group/2/history.json')).toMatchObject({ owners: [{ owner_state: 'none' }] });
-    expect(json(tree, 'group/3/history.json')).toMatchObject({ names: [], owners: [] });
-    // No table is scanned for each row, but for the two words of the recipe.
-    const register = Register.open(file);
-    const scans = RESOURCES.flatMap(tablesOf).flatMap((table) => scansIn(register, table));
-    register.close();
-    expect(scans.filter((line) => !line.includes('(subquery'))).toEqual([]);
+it('the event log of its recipes becomes runs, with owners by the numbers of their text ids', async () => {
+  const file = database(tables, ROWS);
+  const drafted = await inProcess('scaffold', '--register', file);
+  // What the page says to replace in the draft.
+  const views = drafted.stdout
+    .replace(/^.* AS owner_state,.*\n.* AS owner_id,.*\n.* AS owner_name,.*$/m, lines)
+    .concat(runs);
+  // A server that is gone leaves its number, and readings.
+  changeRegister(
+    file,
+    `INSERT INTO server VALUES ('vanished', 'Vanished', '', ${T0}, ${T4}); INSERT INTO population VALUES ('vanished', ${T0}, 3);`,
+  );
+  changeRegister(file, `${views}${views} DELETE FROM server WHERE snowflake = 'vanished';`);
+  expect(await check(file)).toMatchObject({ total: 0, counts: { groups: 3, group_names: 4, users: 2 } });
+  const out = path('site');
+  await build(file, out);
+  // Of which the draft says what a maintainer may forget.
+  changeRegister(file, views.replace('WHERE n IS NOT NULL\n  AND ', 'WHERE '));
+  const unread = await inProcess('check', '--register', file);
+  expect(unread.stdout).toContain(
+    'group_member_readings.member_count: 1 place, expected an integer from 0 to 9007199254740991',
+  );
+  expect(unread.stdout).toContain(
+    '  hint: what was not read is no row: leave it out, by WHERE member_count IS NOT NULL\n',
+  );
+  changeRegister(file, views);
+  const tree = readTree(out);
+  expect(json(tree, 'group/1/history.json')).toMatchObject({
+    names: [
+      { name: 'Mill', first_measured_at: at(T0), last_measured_at: at(T1 - 3600_000) },
+      // No reading came between the two events.
+      { name: 'Mill B', first_measured_at: at(T1), last_measured_at: at(T1), changed_before: at(T1) },
+      { name: 'Mill C', first_measured_at: at(T3), last_measured_at: at(T4), is_current: true },
+    ],
+    owners: [
+      { owner_state: 'owned', owner: { id: 1, name: 'ann' } },
+      { owner_state: 'none', owner: null },
+      { owner_state: 'owned', owner: { id: 2, name: 'bob' }, is_current: true },
+    ],
   });
+  expect(json(tree, 'api/v1/group/1.json')).toMatchObject({
+    member_count: 6,
+    owner: { id: 2, name: 'bob' },
+    platform_id: mill,
+  });
+  expect(json(tree, 'group/2/history.json')).toMatchObject({ owners: [{ owner_state: 'none' }] });
+  expect(json(tree, 'group/3/history.json')).toMatchObject({ names: [], owners: [] });
+  // No table is scanned for each row, but for the two words of the recipe.
+  const register = Register.open(file);
+  const scans = RESOURCES.flatMap(tablesOf).flatMap((table) => scansIn(register, table));
+  register.close();
+  expect(scans.filter((line) => !line.includes('(subquery'))).toEqual([]);
 });
 
 it('data/upserts.sql makes a register of measurements that a crawler writes one after the other', async () => {

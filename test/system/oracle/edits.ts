@@ -255,12 +255,7 @@ export function reshaped(
         ? body.replaceAll(/\bTEXT\b/g, 'TEXT COLLATE RTRIM')
         : body;
   const extra = of(
-    [
-      '',
-      '_low INTEGER DEFAULT 7,',
-      'low INTEGER, kind_ TEXT,',
-      'previous_last TEXT, is_last INTEGER DEFAULT 5,',
-    ],
+    ['', '_low INTEGER DEFAULT 7,', 'low INTEGER, kind_ TEXT,', 'previous_last TEXT, is_last INT DEFAULT 5,'],
     b,
   );
   const more = table === 'withheld' ? '' : extra;

@@ -250,10 +250,7 @@ async function outcomeOf(work: () => ReturnType<typeof build>): Promise<string> 
 
 function anotherOperator(out: string): string {
   const file = `${out}-operator.json`;
-  writeFileSync(
-    file,
-    readFileSync(OPERATOR, 'utf8').replace(/"name": "[^"]*"/, '"name": "Another Register"'),
-  );
+  writeFileSync(file, readFileSync(OPERATOR, 'utf8').replace(/"name": "[^"]*"/, '"name": "Another"'));
   return file;
 }
 

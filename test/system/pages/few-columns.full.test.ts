@@ -99,9 +99,7 @@ inChromium('the pages of records', () => {
       const { page } = await openPage(url, { base: other.base });
       const standing = page.locator('section[aria-labelledby=standing]');
       await expect.poll(() => standing.locator('p').innerText()).toBe(`${words} The list as JSON`);
-      const rows = (await standing.locator('li').allInnerTexts()).map((row) =>
-        row.split(/\s*\n\s*/).join(' '),
-      );
+      const rows = (await standing.locator('li').allInnerTexts()).map((li) => li.split(/\s*\n\s*/).join(' '));
       expect(rows).toEqual(['1 Reef 2 Apr 2026', '2 Lagoon 1 Mar 2026']);
     };
     await seen('/game/9', 'Number 2 by date of creation, newest first.');

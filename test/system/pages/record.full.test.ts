@@ -349,24 +349,21 @@ inChromium('what goes wrong', () => {
     await expect.poll(() => new URL(page.url()).pathname).toBe('/user/10');
   });
 
-  it.each(['no-preference', 'reduce'] as const)(
-    'without its script, the page says after some seconds where the JSON is: motion %s',
-    async (reducedMotion) => {
-      const { page } = await open('/group/1', {
-        reducedMotion,
-        viewport: { width: 375, height: 800 },
-        prepare: (each) => each.route('**/assets/record-*.js', (route) => route.abort()),
-      });
-      const heading = page.getByRole('heading', { name: 'A group in this register' });
-      expect(await heading.isVisible()).toBe(false);
-      await heading.waitFor({ timeout: 8000 });
-      expect(await page.locator('main').innerText()).toContain('/api/v1/group/{id}');
-      expect(await page.locator('.skeletons').isVisible()).toBe(false);
-      expect(await page.evaluate('window.shifts')).toBe(0);
-      expect(await accessibilityOf(page)).toEqual([]);
-      expect(await sidewaysOf(page)).toBe(0);
-    },
-  );
+  it.each(['no-preference', 'reduce'] as const)('without its script: %s', async (reducedMotion) => {
+    const { page } = await open('/group/1', {
+      reducedMotion,
+      viewport: { width: 375, height: 800 },
+      prepare: (each) => each.route('**/assets/record-*.js', (route) => route.abort()),
+    });
+    const heading = page.getByRole('heading', { name: 'A group in this register' });
+    expect(await heading.isVisible()).toBe(false);
+    await heading.waitFor({ timeout: 8000 });
+    expect(await page.locator('main').innerText()).toContain('/api/v1/group/{id}');
+    expect(await page.locator('.skeletons').isVisible()).toBe(false);
+    expect(await page.evaluate('window.shifts')).toBe(0);
+    expect(await accessibilityOf(page)).toEqual([]);
+    expect(await sidewaysOf(page)).toBe(0);
+  });
 
   it('a slow service is not taken for a script that is missing', async () => {
     let held: Route | undefined;

@@ -7,10 +7,7 @@ const FIRST_MS = Date.parse('2025-01-01T06:00:00Z');
 /** The time of a reading, by days after the first. */
 const at = (day: number): string => `${new Date(FIRST_MS + day * DAY_MS).toISOString().slice(0, 19)}Z`;
 /** The days on which something was first and last read. */
-const between = (first: number, last: number) => ({
-  first_measured_at: at(first),
-  last_measured_at: at(last),
-});
+const from = (first: number, last: number) => ({ first_measured_at: at(first), last_measured_at: at(last) });
 /** 21 November 2026. */
 const LAST = 689;
 /** Days of the readings of group 1: 690 in a row, but for 30 of them. */
@@ -57,27 +54,27 @@ export const WORKSHOP: Rows = {
     ...readings(8, [9], () => 9),
   ],
   group_names: [
-    { group_id: 1, position: 1, name: HOSTILE, ...between(0, 100) },
-    { group_id: 1, position: 2, name: 'Snowy River Workshop', ...between(104, LAST) },
-    { group_id: 7, position: 1, name: 'Read before', ...between(1, 17) },
-    { group_id: 8, position: 1, name: '', ...between(9, 9) },
-    { group_id: 8, position: 2, name: 'a "quoted"\r\nname', ...between(10, 10) },
-    { group_id: 8, position: 3, name: 'Read once before', ...between(11, 11) },
+    { group_id: 1, position: 1, name: HOSTILE, ...from(0, 100) },
+    { group_id: 1, position: 2, name: 'Snowy River Workshop', ...from(104, LAST) },
+    { group_id: 7, position: 1, name: 'Read before', ...from(1, 17) },
+    { group_id: 8, position: 1, name: '', ...from(9, 9) },
+    { group_id: 8, position: 2, name: 'a "quoted"\r\nname', ...from(10, 10) },
+    { group_id: 8, position: 3, name: 'Read once before', ...from(11, 11) },
   ],
   group_owners: [
-    { group_id: 1, position: 1, owner_state: 'none', ...between(0, 50) },
-    { group_id: 1, position: 2, ...ownedBy(11, 'secret'), ...between(51, 99) },
-    { group_id: 1, position: 3, ...QUICK_HILL, ...between(100, LAST) },
-    { group_id: 7, position: 1, owner_state: 'none', ...between(1, 5) },
-    { group_id: 7, position: 2, ...QUICK_HILL, ...between(16, 17) },
+    { group_id: 1, position: 1, owner_state: 'none', ...from(0, 50) },
+    { group_id: 1, position: 2, ...ownedBy(11, 'secret'), ...from(51, 99) },
+    { group_id: 1, position: 3, ...QUICK_HILL, ...from(100, LAST) },
+    { group_id: 7, position: 1, owner_state: 'none', ...from(1, 5) },
+    { group_id: 7, position: 2, ...QUICK_HILL, ...from(16, 17) },
   ],
   users: [
     { id: 10, username: 'quick_hill', display_name: 'Quick', state: 'banned' },
     { id: 11, username: 'secret' },
   ],
   usernames: [
-    { user_id: 10, position: 1, username: 'slow_hill', ...between(3, 3) },
-    { user_id: 10, position: 2, username: 'quick_hill', changed_at: RENAMED, ...between(3, 9) },
+    { user_id: 10, position: 1, username: 'slow_hill', ...from(3, 3) },
+    { user_id: 10, position: 2, username: 'quick_hill', changed_at: RENAMED, ...from(3, 9) },
   ],
   games: [
     {

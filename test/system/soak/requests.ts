@@ -57,11 +57,8 @@ function repeat(dice: Dice, most: number, part: () => string): string {
 const TARGET_RECIPES: Readonly<Record<string, Make>> = {
   traversal: (dice) => {
     const climb = repeat(dice, 8, () => dice.pick(DOTS) + dice.pick(SLASHES));
-    const ending = dice.pick(['', '%00.json', '.json', '/', '?x=y', '#', '%20', '\x01', '.', '::$DATA']);
-    return request(
-      dice.pick(['GET', 'GET', 'HEAD']),
-      dice.pick(PREFIXES) + climb + dice.pick(PLACES) + ending,
-    );
+    const end = dice.pick(['', '%00.json', '.json', '/', '?x=y', '#', '%20', '\x01', '.', '::$DATA']);
+    return request(dice.pick(['GET', 'GET', 'HEAD']), dice.pick(PREFIXES) + climb + dice.pick(PLACES) + end);
   },
   'control characters': (dice) => {
     const control = dice.pick(words('\0 %00 \x01 %0d%0a \x7f %7f \x1b[2J %0a %c2%85 \x0b \t'));
@@ -78,8 +75,7 @@ const TARGET_RECIPES: Readonly<Record<string, Make>> = {
   },
   'percent garbage': (dice) => {
     const hex = '0123456789abcdefABCDEFgGzZ%. ';
-    const escape = (): string =>
-      `%${hex.charAt(dice.below(hex.length))}${hex.charAt(dice.below(hex.length))}`;
+    const escape = () => `%${hex.charAt(dice.below(hex.length))}${hex.charAt(dice.below(hex.length))}`;
     return request('GET', dice.pick(PREFIXES) + repeat(dice, 30, escape));
   },
   'raw bytes in the target': (dice) => request('GET', `/${bytes(dice, 1 + dice.below(60))}`),
@@ -108,12 +104,7 @@ function anyRange(dice: Dice): string {
 }
 
 /** Codings that are nearly `chunked`, and names that are nearly `Transfer-Encoding`. */
-const CODINGS = [
-  'identity, chunked',
-  'chunked, identity',
-  'chunked\r\nTransfer-Encoding: x',
-  'gzip, chunked',
-];
+const CODED = ['identity, chunked', 'chunked, identity', 'chunked\r\nTransfer-Encoding: x', 'gzip, chunked'];
 const NAMES = ['Transfer-Encoding ', ' Transfer-Encoding', 'X\r\nTransfer-Encoding'];
 
 const RECIPES: Readonly<Record<string, Make>> = {
@@ -159,7 +150,7 @@ const RECIPES: Readonly<Record<string, Make>> = {
   smuggling: (dice) => {
     const inner = request('GET', dice.pick(['/.env', '/api/v1/group/7', '/../canary.txt']));
     const coding = dice.pick(
-      words('chunked Chunked xchunked chunked;q=1 "chunked" \vchunked ', ' chunked', '\tchunked', ...CODINGS),
+      words('chunked Chunked xchunked chunked;q=1 "chunked" \vchunked ', ' chunked', '\tchunked', ...CODED),
     );
     const length = dice.pick(words('0 4 +4 -1 0x4 4,5 99999999999999999999 ١ 1e1 ', '4, 4', '4 '));
     const name = dice.pick(words('Transfer-Encoding Transfer_Encoding', ...NAMES));
@@ -191,14 +182,8 @@ const RECIPES: Readonly<Record<string, Make>> = {
     return request(dice.pick(['GET', 'HEAD']), '/api/v1/group/8', `Accept-Encoding: ${list}`);
   },
   methods: (dice) => {
-    const upgrade = dice.pick([
-      '',
-      'Upgrade: websocket',
-      'Upgrade: h2c',
-      'Expect: 100-continue',
-      'Expect: x',
-    ]);
-    const fields = upgrade === '' ? [] : ['Connection: Upgrade', upgrade, 'Content-Length: 3'];
+    const more = dice.pick(['', 'Upgrade: websocket', 'Upgrade: h2c', 'Expect: 100-continue', 'Expect: x']);
+    const fields = more === '' ? [] : ['Connection: Upgrade', more, 'Content-Length: 3'];
     return request(dice.pick(METHODS), dice.pick([...TARGETS, '*', 'x:443']), ...fields);
   },
   'other protocols': (dice) =>

@@ -71,7 +71,7 @@ function converse(
       settle(isClosed);
     };
     const patience = setTimeout(end, PATIENCE_MS, false);
-    const endAfter = (ms: number): void => {
+    const endAfter = (ms: number) => {
       clearTimeout(quiet);
       quiet = setTimeout(() => socket.end(), ms);
     };

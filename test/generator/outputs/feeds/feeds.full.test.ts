@@ -127,73 +127,67 @@ describe.skipIf(!HAS_READERS)('the feeds of the golden register "histories"', ()
   });
 });
 
-it.skipIf(!HAS_READERS)(
-  'the feeds of an empty register are valid, without entries, and never updated',
-  async () => {
-    const feeds = await feedsOf(golden('empty'));
-    expect(feeds.validate).not.toThrow();
-    for (const { entries, updated } of feeds.read(NAMES.filter((name) => name !== 'snapshots')))
-      expect({ entries, updated }).toEqual({ entries: [], updated: '1970-01-01T00:00:00Z' });
-  },
-);
+it.skipIf(!HAS_READERS)('the feeds of an empty register are valid, and never updated', async () => {
+  const feeds = await feedsOf(golden('empty'));
+  expect(feeds.validate).not.toThrow();
+  for (const { entries, updated } of feeds.read(NAMES.filter((name) => name !== 'snapshots')))
+    expect({ entries, updated }).toEqual({ entries: [], updated: '1970-01-01T00:00:00Z' });
+});
 
 const NEWEST = '2026-11-20T08:00:00Z';
 
 const text = (id: number): string => NASTY[id - 1]!.text;
 
-it.skipIf(!HAS_READERS)(
-  'the feeds carry each nasty text where it is measured, or what is shown for it',
-  async () => {
-    const ids = NASTY.map((_, index) => index + 1);
-    const seen = { first_measured_at: NEWEST, last_measured_at: NEWEST };
-    const feeds = await feedsOf({
-      groups: ids.map((id) => ({
-        id,
-        name: text(id),
-        owner_state: 'owned',
-        owner_id: id,
-        owner_name: text(id),
-      })),
-      group_names: ids.flatMap((id) => [
-        { group_id: id, position: 1, name: text(ids.length + 1 - id), ...seen },
-        { group_id: id, position: 2, name: text(id), ...seen },
-      ]),
-      group_owners: ids.flatMap((id) => [
-        { group_id: id, position: 1, owner_state: 'none', ...seen },
-        { group_id: id, position: 2, owner_state: 'owned', owner_id: id, owner_name: text(id), ...seen },
-      ]),
-      users: ids.map((id) => ({ id, username: text(id) })),
-      usernames: ids.flatMap((id) => [
-        { user_id: id, position: 1, username: 'x', ...seen },
-        { user_id: id, position: 2, username: text(id), ...seen },
-      ]),
-      games: ids.map((id) => ({ id, name: text(id) })),
-      items: ids.map((id) => ({ id, name: text(id) })),
-    });
-    expect(feeds.validate).not.toThrow();
-    const found = new Map<string, Readonly<Record<string, string>>>();
-    for (const { entries } of feeds.read(NAMES.filter((name) => !/all|snapshots/.test(name)))) {
-      for (const { id, facts, title } of entries) {
-        found.set(id.replace('tag:golden.example,2026:', ''), facts);
-        // Whatever the text, it stays between its marks.
-        expect(title).toMatch(/”$|\(empty\)$/);
-        expect(title).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
-      }
+it.skipIf(!HAS_READERS)('the feeds carry each nasty text, or what is shown for it', async () => {
+  const ids = NASTY.map((_, index) => index + 1);
+  const seen = { first_measured_at: NEWEST, last_measured_at: NEWEST };
+  const feeds = await feedsOf({
+    groups: ids.map((id) => ({
+      id,
+      name: text(id),
+      owner_state: 'owned',
+      owner_id: id,
+      owner_name: text(id),
+    })),
+    group_names: ids.flatMap((id) => [
+      { group_id: id, position: 1, name: text(ids.length + 1 - id), ...seen },
+      { group_id: id, position: 2, name: text(id), ...seen },
+    ]),
+    group_owners: ids.flatMap((id) => [
+      { group_id: id, position: 1, owner_state: 'none', ...seen },
+      { group_id: id, position: 2, owner_state: 'owned', owner_id: id, owner_name: text(id), ...seen },
+    ]),
+    users: ids.map((id) => ({ id, username: text(id) })),
+    usernames: ids.flatMap((id) => [
+      { user_id: id, position: 1, username: 'x', ...seen },
+      { user_id: id, position: 2, username: text(id), ...seen },
+    ]),
+    games: ids.map((id) => ({ id, name: text(id) })),
+    items: ids.map((id) => ({ id, name: text(id) })),
+  });
+  expect(feeds.validate).not.toThrow();
+  const found = new Map<string, Readonly<Record<string, string>>>();
+  for (const { entries } of feeds.read(NAMES.filter((name) => !/all|snapshots/.test(name)))) {
+    for (const { id, facts, title } of entries) {
+      found.set(id.replace('tag:golden.example,2026:', ''), facts);
+      // Whatever the text, it stays between its marks.
+      expect(title).toMatch(/”$|\(empty\)$/);
+      expect(title).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
     }
-    expect(found.size).toBe(7 * ids.length);
-    for (const [index, { what, shown }] of NASTY.entries()) {
-      const id = index + 1;
-      const other = NASTY[ids.length - id]!.shown;
-      const owner = { From: 'no owner', To: `${shown} (user ${id})` };
-      expect(found.get(`group/${id}/name/2`), what).toMatchObject({ From: other, To: shown });
-      expect(found.get(`group/${id}/owner/2`), what).toMatchObject(owner);
-      expect(found.get(`user/${id}/username/2`), what).toMatchObject({ From: 'x', To: shown });
-      for (const kind of ['group', 'user', 'game', 'item'])
-        expect(found.get(`${kind}/${id}/first_measured_at/1`), what).toMatchObject({ Name: shown });
-    }
-    for (const name of NAMES) expect(() => void JSON.parse(feeds.text(`${name}.json`)), name).not.toThrow();
-  },
-);
+  }
+  expect(found.size).toBe(7 * ids.length);
+  for (const [index, { what, shown }] of NASTY.entries()) {
+    const id = index + 1;
+    const other = NASTY[ids.length - id]!.shown;
+    const owner = { From: 'no owner', To: `${shown} (user ${id})` };
+    expect(found.get(`group/${id}/name/2`), what).toMatchObject({ From: other, To: shown });
+    expect(found.get(`group/${id}/owner/2`), what).toMatchObject(owner);
+    expect(found.get(`user/${id}/username/2`), what).toMatchObject({ From: 'x', To: shown });
+    for (const kind of ['group', 'user', 'game', 'item'])
+      expect(found.get(`${kind}/${id}/first_measured_at/1`), what).toMatchObject({ Name: shown });
+  }
+  for (const name of NAMES) expect(() => void JSON.parse(feeds.text(`${name}.json`)), name).not.toThrow();
+});
 
 /** What the twin of a document in Atom must say. */
 const inJson = ({ entries, links: { self } }: Read): z.infer<typeof jsonFeed> => ({

@@ -1,7 +1,7 @@
 /** The lists about the whole register, with values worked out by hand from the rows below. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
@@ -35,10 +35,7 @@ const READINGS: readonly (readonly [number, string, number])[] = [
 const EARLIER = '2026-11-10T08:00:00Z';
 const LATER = '2026-11-11T08:00:00Z';
 
-const read = (first_measured_at: string, last_measured_at: string) => ({
-  first_measured_at,
-  last_measured_at,
-});
+const at = (first_measured_at: string, last_measured_at: string) => ({ first_measured_at, last_measured_at });
 const ownedBy = (owner_id: number, owner_name: string) => ({ owner_state: 'owned', owner_id, owner_name });
 
 const ROWS: Rows = {
@@ -54,16 +51,16 @@ const ROWS: Rows = {
     return { group_id, measured_at, member_count };
   }),
   group_names: [
-    { group_id: 1, position: 1, name: 'שם', ...read(EARLIER, EARLIER) },
-    { group_id: 1, position: 2, name: 'group 1', ...read(LATER, AS_OF) },
-    { group_id: 2, position: 1, name: 'group 2', ...read(EARLIER, AS_OF) },
-    { group_id: 6, position: 1, name: 'hidden', ...read(EARLIER, EARLIER) },
-    { group_id: 6, position: 2, name: 'group 6', ...read(AS_OF, AS_OF) },
+    { group_id: 1, position: 1, name: 'שם', ...at(EARLIER, EARLIER) },
+    { group_id: 1, position: 2, name: 'group 1', ...at(LATER, AS_OF) },
+    { group_id: 2, position: 1, name: 'group 2', ...at(EARLIER, AS_OF) },
+    { group_id: 6, position: 1, name: 'hidden', ...at(EARLIER, EARLIER) },
+    { group_id: 6, position: 2, name: 'group 6', ...at(AS_OF, AS_OF) },
   ],
   group_owners: [
-    { group_id: 2, position: 1, owner_state: 'none', ...read(EARLIER, EARLIER) },
-    { group_id: 2, position: 2, ...ownedBy(21, 'bob'), ...read(LATER, LATER) },
-    { group_id: 2, position: 3, ...ownedBy(60, 'shadow'), ...read(AS_OF, AS_OF) },
+    { group_id: 2, position: 1, owner_state: 'none', ...at(EARLIER, EARLIER) },
+    { group_id: 2, position: 2, ...ownedBy(21, 'bob'), ...at(LATER, LATER) },
+    { group_id: 2, position: 3, ...ownedBy(60, 'shadow'), ...at(AS_OF, AS_OF) },
   ],
   users: [
     { id: 21, username: 'bob' },
@@ -72,10 +69,10 @@ const ROWS: Rows = {
   ],
   usernames: [
     // From the platform's own list, so learned at once.
-    { user_id: 21, position: 1, username: 'rob', ...read(LATER, LATER) },
-    { user_id: 21, position: 2, username: 'bob', changed_at: '2024-02-29T00:00:00Z', ...read(LATER, AS_OF) },
-    { user_id: 61, position: 1, username: 'old', ...read(EARLIER, EARLIER) },
-    { user_id: 61, position: 2, username: 'ghost', ...read(LATER, AS_OF) },
+    { user_id: 21, position: 1, username: 'rob', ...at(LATER, LATER) },
+    { user_id: 21, position: 2, username: 'bob', changed_at: '2024-02-29T00:00:00Z', ...at(LATER, AS_OF) },
+    { user_id: 61, position: 1, username: 'old', ...at(EARLIER, EARLIER) },
+    { user_id: 61, position: 2, username: 'ghost', ...at(LATER, AS_OF) },
   ],
   games: [
     { id: 1, name: 'one', playing: 10, visits: 100, creator_type: 'group', creator_id: 1 },
@@ -98,13 +95,9 @@ const ROWS: Rows = {
 const documentIn = (out: string, file: string): unknown =>
   JSON.parse(readFileSync(join(out, `${file}.json`), 'utf8'));
 
-let register: string;
-let out: string;
-beforeAll(async () => {
-  register = writeRegister(path('register.sqlite'), ROWS);
-  out = path('dist');
-  await published({ register, out });
-});
+const register = writeRegister(path('register.sqlite'), ROWS);
+const out = path('dist');
+await published({ register, out });
 
 it('only groups that were read in the last 7 days moved in them, and none that are deleted or withheld', () => {
   expect(documentIn(out, 'api/v1/movers/d7')).toMatchObject({
@@ -122,7 +115,7 @@ const feed = (name: string) =>
     .object({ items: z.array(z.object({ title: z.string(), _register: z.unknown() })) })
     .parse(documentIn(out, `feeds/${name}`)).items;
 
-const ids = (list: unknown): number[] =>
+const ids = (list: unknown) =>
   z
     .array(z.looseObject({ id: z.number() }))
     .parse(list)

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import * as z from 'zod';
 import { foldedName as foldedByClient } from '../../../../clients/typescript/client.js';
 import { foldedName } from '../../../../generator/base/portable.js';
@@ -12,6 +12,7 @@ import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
 import { has } from '../../../support/programs.js';
 import { writeRegister } from '../../../support/register.js';
+import { always, isThorough, it } from '../../../support/thorough.js';
 import { codeOf, publishedSample } from '../pages/site.js';
 
 const path = temporary();
@@ -56,24 +57,22 @@ others = [
 print(json.dumps({'folded': folded, 'others': others}))
 `;
 
-it.runIf(has('the folding of names against Python', 'python3'))(
-  'every character of Unicode is folded alike by all, and as NFKC(casefold(NFKC(name))) but for İ and ı',
-  async () => {
-    const { javascript, python } = await documented();
-    const options = { encoding: 'utf8', maxBuffer: 1e9, input: inPython(python) } as const;
-    const { folded, others } = z
-      .object({ folded: z.record(z.string(), z.string()), others: z.array(z.string()) })
-      .parse(JSON.parse(execFileSync('python3', ['-'], options)));
-    const known = Object.keys(folded).filter((character) => !/\p{Cn}/u.test(character));
-    expect(known.length).toBeGreaterThan(100_000);
-    const inDocumentation: unknown = runInNewContext(`known.map((name) => name${javascript})`, { known });
-    const all = [known.map(foldedName), known.map(foldedByClient), inDocumentation];
-    const expected = known.map((character) => folded[character]);
-    for (const each of all) expect(each).toEqual(expected);
-    expect(others).toEqual(['İ', 'ı', '𝚤']);
-  },
-  60_000,
-);
+const hasPython = isThorough && has('the folding of names against Python', 'python3');
+
+always.runIf(hasPython)('each character is folded alike, as by casefold() but for İ and ı', async () => {
+  const { javascript, python } = await documented();
+  const options = { encoding: 'utf8', maxBuffer: 1e9, input: inPython(python) } as const;
+  const { folded, others } = z
+    .object({ folded: z.record(z.string(), z.string()), others: z.array(z.string()) })
+    .parse(JSON.parse(execFileSync('python3', ['-'], options)));
+  const known = Object.keys(folded).filter((character) => !/\p{Cn}/u.test(character));
+  expect(known.length).toBeGreaterThan(100_000);
+  const inDocumentation: unknown = runInNewContext(`known.map((name) => name${javascript})`, { known });
+  const all = [known.map(foldedName), known.map(foldedByClient), inDocumentation];
+  const expected = known.map((character) => folded[character]);
+  for (const each of all) expect(each).toEqual(expected);
+  expect(others).toEqual(['İ', 'ı', '𝚤']);
+});
 
 it('a name is found by each of its spellings, and by the beginning of each', async () => {
   const users = ALIKE.map(([username = ''], id) => ({ id: id + 1, username: `${username} of ${id}` }));

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { writeSample } from '../../../../data/sample.js';
 import { ROUTES } from '../../../../generator/routes/routes.js';
@@ -10,7 +10,7 @@ import { RESOURCES } from '../../../../generator/schema/schema.js';
 import { published } from '../../../support/build.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { WITH_PLATFORM_IDS, changeRegister } from '../../../support/register.js';
-import { json, readTree, type Tree } from '../../../support/tree.js';
+import { json, readTree } from '../../../support/tree.js';
 import { fields } from '../../../support/values.js';
 import {
   judge,
@@ -20,35 +20,27 @@ import {
   responseOf,
   schemaNameOf,
   validator,
-  type Description,
-  type Judge,
 } from './support.js';
 
 const path = temporary();
 const out = path('dist');
 const operator = join(PROJECT, 'data/operator.json');
-let tree: Tree;
-let description: Description;
-let strictly: Judge;
-
-beforeAll(async () => {
-  const register = path('register.sqlite');
-  await writeSample({ file: register, records: 400, seed: 5 });
-  await published({ register, out, operator, acceptRemovals: true });
-  // A second snapshot, which changed something and removed something, so that there is a bundle; the largest among it.
-  changeRegister(
-    register,
-    `${WITH_PLATFORM_IDS}
-     UPDATE groups SET description = 'changed' WHERE id = (SELECT max(id) FROM groups);
-     INSERT INTO withheld SELECT 'item', max(id), '2026-01-01T00:00:00Z' FROM items;
-     INSERT INTO withheld SELECT 'group', id, '2026-01-01T00:00:00Z' FROM groups
-       WHERE state IS NOT 'deleted' ORDER BY member_count DESC LIMIT 1;`,
-  );
-  await published({ register, out, operator, acceptRemovals: true });
-  tree = readTree(out);
-  description = readDescription(out);
-  strictly = judge(description);
-});
+const register = path('register.sqlite');
+await writeSample({ file: register, records: 400, seed: 5 });
+await published({ register, out, operator, acceptRemovals: true });
+// A second snapshot, which changed something and removed something, so that there is a bundle; the largest among it.
+changeRegister(
+  register,
+  `${WITH_PLATFORM_IDS}
+   UPDATE groups SET description = 'changed' WHERE id = (SELECT max(id) FROM groups);
+   INSERT INTO withheld SELECT 'item', max(id), '2026-01-01T00:00:00Z' FROM items;
+   INSERT INTO withheld SELECT 'group', id, '2026-01-01T00:00:00Z' FROM groups
+     WHERE state IS NOT 'deleted' ORDER BY member_count DESC LIMIT 1;`,
+);
+await published({ register, out, operator, acceptRemovals: true });
+const tree = readTree(out);
+const description = readDescription(out);
+const strictly = judge(description);
 
 const index = z.looseObject({ endpoints: z.array(z.looseObject({ path: z.string() })) });
 
@@ -172,9 +164,7 @@ it('every example of a value in a schema is one that the schema allows', () => {
     const { examples, ...rest } = fields(schema);
     if (Array.isArray(examples)) {
       const allows = ajv.compile(rest);
-      wrong.push(
-        ...examples.filter((one: unknown) => !allows(one)).map((one) => JSON.stringify([rest, one])),
-      );
+      wrong.push(...examples.filter((one) => !allows(one)).map((one) => JSON.stringify([rest, one])));
     }
     for (const member of Object.values(rest)) walk(member);
   };

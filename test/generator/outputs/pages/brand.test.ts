@@ -1,7 +1,7 @@
 /** What operator.json says about the look of the pages: accent, logo, links to imprint and privacy notice. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { PAPER } from '../../../../generator/config/accent.js';
 import { buildConfig } from '../../../../generator/config/config.js';
 import { inProcess } from '../../../support/in-process.js';
@@ -23,10 +23,7 @@ const PNG = Buffer.concat([
 const svg = (attributes: string): string =>
   `<?xml version="1.0"?>\n<!-- <svg> -->\n<svg xmlns="http://www.w3.org/2000/svg" ${attributes}><rect x="1" width="3" height="9"/></svg>`;
 
-let register = '';
-beforeAll(() => {
-  register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
-});
+const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
 
 /** Builds by the command line, with these keys in operator.json. */
 async function built(keys: object, files: Files = {}, out = path('dist')) {
@@ -109,28 +106,26 @@ it.each([
   expect(buildConfig({ operator }).brand).toMatchObject({ logo, legal: [] });
 });
 
-describe('an operator file', () => {
-  const COLOUR = 'expected a colour such as "#00616b"';
-  const LINK = 'expected an https URL, or the path of a file of your own';
-  const OWN = 'expected the path of a file of your own';
-  const PICTURE = 'expected a PNG, or an SVG with a viewBox or a width and a height';
-  const [light, dark] = ['#000000', '#ffffff'];
-  // Contrasts by the definition in WCAG 2.2: 4.29:1 to #fbfaf7, and 1.155:1 to #12161a.
-  const CONTRAST = 'expected a contrast of at least 4.5:1 to the';
-  it.each([
-    [{ accent: { light } }, `accent.dark is missing, ${COLOUR}`],
-    [{ accent: { light: 'teal', dark } }, `accent.light: ${COLOUR}, got "teal"`],
-    [{ accent: { light, dark, drak: 1 } }, 'accent: unknown key "drak" (did you mean "dark"?)'],
-    [{ accent: { light: '#777777', dark } }, `${CONTRAST} light page (#fbfaf7), which is 4.29:1`],
-    [{ accent: { light, dark: light } }, `${CONTRAST} dark page (#12161a), which is 1.15:1`],
-    [{ logo: '//host/logo.svg' }, `logo: ${OWN}, such as "/logo.svg", got "//host/logo.svg"`],
-    [{ logo: '/logo.sgv' }, `logo: ${OWN}, got "/logo.sgv" (did you mean "/logo.svg"?)`],
-    [{ logo: '/note.txt' }, `logo: ${PICTURE}, got "/note.txt"`],
-    [{ logo: '/cut.png' }, `logo: ${PICTURE}, got "/cut.png"`],
-    [{ imprint: 'javascript:alert(1)' }, `imprint: ${LINK}, got "javascript:alert(1)"`],
-    [{ privacy: '/p' }, `privacy: ${OWN}, got "/p"`],
-  ])('is refused with %j', async (keys, message) => {
-    const files = { 'logo.svg': svg('viewBox="0 0 1 1"'), 'note.txt': 'x', 'cut.png': PNG.subarray(0, 20) };
-    expect(await built(keys, files)).toMatchObject({ code: 2, stderr: containing(message) });
-  });
+const COLOUR = 'expected a colour such as "#00616b"';
+const LINK = 'expected an https URL, or the path of a file of your own';
+const OWN = 'expected the path of a file of your own';
+const PICTURE = 'expected a PNG, or an SVG with a viewBox or a width and a height';
+const [light, dark] = ['#000000', '#ffffff'];
+// Contrasts by the definition in WCAG 2.2: 4.29:1 to #fbfaf7, and 1.155:1 to #12161a.
+const CONTRAST = 'expected a contrast of at least 4.5:1 to the';
+it.each([
+  [{ accent: { light } }, `accent.dark is missing, ${COLOUR}`],
+  [{ accent: { light: 'teal', dark } }, `accent.light: ${COLOUR}, got "teal"`],
+  [{ accent: { light, dark, drak: 1 } }, 'accent: unknown key "drak" (did you mean "dark"?)'],
+  [{ accent: { light: '#777777', dark } }, `${CONTRAST} light page (#fbfaf7), which is 4.29:1`],
+  [{ accent: { light, dark: light } }, `${CONTRAST} dark page (#12161a), which is 1.15:1`],
+  [{ logo: '//host/logo.svg' }, `logo: ${OWN}, such as "/logo.svg", got "//host/logo.svg"`],
+  [{ logo: '/logo.sgv' }, `logo: ${OWN}, got "/logo.sgv" (did you mean "/logo.svg"?)`],
+  [{ logo: '/note.txt' }, `logo: ${PICTURE}, got "/note.txt"`],
+  [{ logo: '/cut.png' }, `logo: ${PICTURE}, got "/cut.png"`],
+  [{ imprint: 'javascript:alert(1)' }, `imprint: ${LINK}, got "javascript:alert(1)"`],
+  [{ privacy: '/p' }, `privacy: ${OWN}, got "/p"`],
+])('an operator file is refused with %j', async (keys, message) => {
+  const files = { 'logo.svg': svg('viewBox="0 0 1 1"'), 'note.txt': 'x', 'cut.png': PNG.subarray(0, 20) };
+  expect(await built(keys, files)).toMatchObject({ code: 2, stderr: containing(message) });
 });

@@ -43,32 +43,30 @@ const here = (text: string): string => text.replaceAll(site.base, site.proxy.bas
 
 const hasPython = has('examples in Python', 'python3');
 
-describe.skipIf(!has('curl lines', 'curl'))('every curl line of a page', () => {
-  it('is answered as it says', async () => {
-    const lines = [...pages].flatMap(([page, html]) =>
-      codeOf(html)
-        .flatMap((code) => code.split('\n'))
-        .filter((line) => line.startsWith('curl '))
-        .map((line) => ({ page, line })),
-    );
-    expect(lines.length).toBeGreaterThan(14);
-    const cwd = path('curl');
-    mkdirSync(cwd);
-    for (const { page, line } of lines) {
-      expect(line).toContain(site.base);
-      const options = String.raw`--silent --show-error --write-out '\n%{http_code} %{content_type}'`;
-      const { stdout } = await run('sh', ['-c', `${here(line)} ${options}`], { cwd, maxBuffer: 1e9 });
-      const json = `application/${line.includes('/api-catalog') ? 'linkset+json; profile=' : 'json; charset=utf-8'}`;
-      const [, suffix = ''] = /\/clients\/\w+\.(ts|py)"/.exec(line) ?? [];
-      const api =
-        { ts: 'application/typescript; charset=utf-8', py: 'text/x-python; charset=utf-8' }[suffix] ?? json;
-      const type = ['/downloads', '/feeds'].includes(page) || line.includes('.ndjson.gz') ? '' : api;
-      const expected = line.includes('/abc') ? '400 application/problem+json' : `200 ${type}`;
-      expect(stdout.split('\n').at(-1), line).toContain(expected);
-      // The next line is to get something again.
-      for (const file of readdirSync(cwd).filter((name) => name.endsWith('.etag'))) rmSync(join(cwd, file));
-    }
-  });
+it.skipIf(!has('curl lines', 'curl'))('every curl line of a page is answered as it says', async () => {
+  const lines = [...pages].flatMap(([page, html]) =>
+    codeOf(html)
+      .flatMap((code) => code.split('\n'))
+      .filter((line) => line.startsWith('curl '))
+      .map((line) => ({ page, line })),
+  );
+  expect(lines.length).toBeGreaterThan(14);
+  const cwd = path('curl');
+  mkdirSync(cwd);
+  for (const { page, line } of lines) {
+    expect(line).toContain(site.base);
+    const options = String.raw`--silent --show-error --write-out '\n%{http_code} %{content_type}'`;
+    const { stdout } = await run('sh', ['-c', `${here(line)} ${options}`], { cwd, maxBuffer: 1e9 });
+    const json = `application/${line.includes('/api-catalog') ? 'linkset+json; profile=' : 'json; charset=utf-8'}`;
+    const [, suffix = ''] = /\/clients\/\w+\.(ts|py)"/.exec(line) ?? [];
+    const api =
+      { ts: 'application/typescript; charset=utf-8', py: 'text/x-python; charset=utf-8' }[suffix] ?? json;
+    const type = ['/downloads', '/feeds'].includes(page) || line.includes('.ndjson.gz') ? '' : api;
+    const expected = line.includes('/abc') ? '400 application/problem+json' : `200 ${type}`;
+    expect(stdout.split('\n').at(-1), line).toContain(expected);
+    // The next line is to get something again.
+    for (const file of readdirSync(cwd).filter((name) => name.endsWith('.etag'))) rmSync(join(cwd, file));
+  }
 });
 
 /** Runs an example as it stands. @returns what it prints */
@@ -118,26 +116,21 @@ it('the badge asks shields.io for a member of a document that is there, percent-
   expect([member, searchParams.get('label')]).toEqual(['member_count', 'member count']);
 });
 
-it.skipIf(!hasPython)(
-  'the example that looks up a name finds a published user, in each language',
-  async () => {
-    const codes = codeOf(pages.get('/developers/guides/finding') ?? '');
-    const [, name = ''] = /const name = ("[^"]*")\./.exec(codes.join('')) ?? [];
-    expect(codes).toHaveLength(2);
-    for (const code of codes) {
-      const [, id] = /'?id'?: (\d+)/.exec(await runExample(code)) ?? [];
-      const user = fields(await (await site.proxy.get(`/api/v1/user/${id}`)).json());
-      expect(JSON.stringify(user['username'])).toBe(name);
-    }
-  },
-);
+it.skipIf(!hasPython)('the example that looks up a name finds a user, in each language', async () => {
+  const codes = codeOf(pages.get('/developers/guides/finding') ?? '');
+  const [, name = ''] = /const name = ("[^"]*")\./.exec(codes.join('')) ?? [];
+  expect(codes).toHaveLength(2);
+  for (const code of codes) {
+    const [, id] = /'?id'?: (\d+)/.exec(await runExample(code)) ?? [];
+    const user = fields(await (await site.proxy.get(`/api/v1/user/${id}`)).json());
+    expect(JSON.stringify(user['username'])).toBe(name);
+  }
+});
 
 it('the search finds every page, and every place of it, where it is', async () => {
   const place = z.tuple([z.union([z.literal(0), z.literal(1)]), z.string(), z.string(), z.string()]);
   const index = z
-    .object({
-      pages: z.array(z.object({ path: z.string(), title: z.string(), places: z.array(place) })),
-    })
+    .object({ pages: z.array(z.object({ path: z.string(), title: z.string(), places: z.array(place) })) })
     .parse(await (await site.proxy.get('/developers.json')).json());
   expect(index.pages.map((page) => page.path)).toEqual(DOCUMENTATION_PAGES);
   const ids = new Set<string>();

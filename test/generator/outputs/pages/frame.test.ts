@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { assets as presentAssets } from '../../../../generator/base/assets.js';
 import { buildConfig } from '../../../../generator/config/config.js';
 import { bundled } from '../../../../generator/outputs/pages/bundle.js';
@@ -12,32 +12,26 @@ import { PROJECT, temporary } from '../../../support/folder.js';
 import { writeOperator } from '../../../support/operator.js';
 import { snapshotOf } from '../../../support/published.js';
 import { writeRegister } from '../../../support/register.js';
-import { readTree, type Tree } from '../../../support/tree.js';
+import { readTree } from '../../../support/tree.js';
 import { between, textOf } from './site.js';
 
 const path = temporary();
 const BASE = 'https://register.example';
-let tree: Tree;
-let routes: ReturnType<typeof snapshotOf>['routes'];
+const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
+const out = path('dist');
+const operator = writeOperator(path('site'), { limits: { page: { tokens: 5, refill_seconds: 29.5 } } });
+await published({ register, out, operator, baseUrl: BASE });
+const tree = readTree(out);
+const { routes } = snapshotOf(out);
 const text = (file: string): string => tree.get(file)?.text ?? '';
 /** The pages with an address of their own; those of errors have none. */
 const pages = () =>
-  routes.filter(({ path: url, file }) => file.endsWith('.html') && !/[{]|^\/4\d\d$/.test(url));
+  routes.filter(({ path: url, file }) => file.endsWith('.html') && !/{|^\/4\d\d$/.test(url));
 const hashes = (all: ReadonlyMap<string, { path: string; body: Uint8Array | string }>): object =>
   Object.fromEntries(
     [...all.values()].map(({ path: url, body }) => [url, createHash('sha256').update(body).digest('hex')]),
   );
-const assets = (): string[] =>
-  routes.flatMap((r) => (r.class === 'asset' && !r.file.includes('{') ? r.file : []));
-
-beforeAll(async () => {
-  const register = writeRegister(path('register.sqlite'), { groups: [{ id: 1, member_count: 5 }] });
-  const out = path('dist');
-  const operator = writeOperator(path('site'), { limits: { page: { tokens: 5, refill_seconds: 29.5 } } });
-  await published({ register, out, operator, baseUrl: BASE });
-  tree = readTree(out);
-  ({ routes } = snapshotOf(out));
-});
+const assets = () => routes.flatMap((r) => (r.class === 'asset' && !r.file.includes('{') ? r.file : []));
 
 /** The `meta` elements of a page, by name. */
 const metaOf = (html: string): Record<string, string> =>

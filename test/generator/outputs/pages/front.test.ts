@@ -1,7 +1,7 @@
 /** The front page: what it shows of a register, and that an edit leads to what a new build gives. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
 import { writeRegister, type Rows } from '../../../support/register.js';
@@ -70,17 +70,13 @@ async function siteOf(content: Rows | string, at = '2026-12-01T00:00:00Z'): Prom
   return out;
 }
 
-const frontOf = async (content: Rows | string, at?: string): Promise<string> =>
-  pageOf(await siteOf(content, at));
+const frontOf = async (content: Rows | string, at?: string) => pageOf(await siteOf(content, at));
+
+const front = await frontOf(ROWS);
 
 describe('the front page', () => {
-  let html: string;
-  beforeAll(async () => {
-    html = await frontOf(ROWS);
-  });
-
   it('shows the readings of the largest group, with its last number, its time and its gap', () => {
-    const figure = between(html, '<figure', '</figure>')[0] ?? '';
+    const figure = between(front, '<figure', '</figure>')[0] ?? '';
     expect(figure).toContain('<a href="/group/7"><bdi>Lantern Guild</bdi></a>');
     // From 20 October, 1420 members, to 20 November, 3100 members.
     expect(words(figure)).toContain(
@@ -98,7 +94,7 @@ describe('the front page', () => {
   });
 
   it('says who moved, with both readings and their times', () => {
-    const [gained = '', lost = ''] = between(section(html, 'movers'), '<ol class="movers">', '</ol>');
+    const [gained = '', lost = ''] = between(section(front, 'movers'), '<ol class="movers">', '</ol>');
     expect(words(gained)).toBe('Lantern Guild +1,680 1,420 → 3,100 20 Oct 2026 – 20 Nov 2026');
     expect(words(lost)).toBe(`${HARBOUR} −30 90 → 60 20 Oct 2026 – 20 Nov 2026`);
     expect(lost).toContain(`<a class="name" href="/group/8"><bdi>${HARBOUR}</bdi></a>`);
@@ -107,7 +103,7 @@ describe('the front page', () => {
   });
 
   it('says what was renamed in the last year, and when that was, as far as it is known', () => {
-    const [groups = '', users = ''] = between(section(html, 'renamed'), '<ul class="renamed">', '</ul>');
+    const [groups = '', users = ''] = between(section(front, 'renamed'), '<ul class="renamed">', '</ul>');
     expect(words(groups)).toBe('Lamp Guild → Lantern Guild between 18 Nov 2026 and 19 Nov 2026');
     expect(words(users)).toBe('finch → marlow on 9 Oct 2026');
     expect(users).toContain('<a href="/user/4"><bdi>marlow</bdi></a>');
@@ -135,7 +131,7 @@ describe('the front page', () => {
   });
 
   it('lists the largest with the time of each number, and says what was not measured', () => {
-    const rows = between(section(html, 'largest'), '<tr>', '</tr>').slice(1).map(words);
+    const rows = between(section(front, 'largest'), '<tr>', '</tr>').slice(1).map(words);
     expect(rows).toEqual([
       '1 Lantern Guild 3,100 20 Nov 2026 +1,680',
       `2 ${HARBOUR} 60 20 Nov 2026 −30`,
@@ -184,8 +180,7 @@ describe('a count', () => {
 
 const heroOf = (html: string): string => words(between(html, '<figure', '</figure>')[0] ?? '');
 
-const listsOf = (html: string, id: string): string[] =>
-  between(section(html, id), '<h3>', '</ol>').map(words);
+const listsOf = (html: string, id: string) => between(section(html, id), '<h3>', '</ol>').map(words);
 
 const day = (date: string): string => `2026-11-${date}T08:00:00Z`;
 

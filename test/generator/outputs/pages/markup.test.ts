@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HtmlValidate } from 'html-validate';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
 import { writeRegister } from '../../../support/register.js';
@@ -34,12 +34,9 @@ async function built(content: Parameters<typeof writeRegister>[1]): Promise<Reco
 
 const HOSTILE = '</script><script>alert(1)</script><!-- "\'& \u202Eרע מאוד';
 
-describe('pages', () => {
-  let empty: Readonly<Record<string, string>>;
-  beforeAll(async () => {
-    empty = await built('');
-  });
+const empty = await built('');
 
+describe('pages', () => {
   it('are valid without a single record', async () => {
     for (const [file, html] of Object.entries(empty)) expect(await complaintsOf(html), file).toEqual([]);
     expect(empty['index.html']).toContain('Nothing has been measured yet.');

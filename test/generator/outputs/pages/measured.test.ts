@@ -1,7 +1,7 @@
 /** Pages and texts of a register that measures little, in the words of its operator. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../../generator/base/sqlite/sqlite.js';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
@@ -35,12 +35,9 @@ const seen = (html: string): string =>
       .replaceAll(/<(pre|script|code)\b[^]*?<\/\1>/g, '')
       .replaceAll(/<[^>]*?\b(?:content|aria-label|title)="([^"]*)"[^>]*>/g, ' $1 '),
   );
-describe('a register of clubs, players and islands', () => {
-  let site: Built;
-  beforeAll(async () => {
-    site = await built(writeClubs(path('register.sqlite')), CLUBS);
-  });
+const site = await built(writeClubs(path('register.sqlite')), CLUBS);
 
+describe('a register of clubs, players and islands', () => {
   it('links the program that publishes it', () => {
     expect(site.page('developers.html')).toContain(`<a href="${CLUBS.source_url}">register-api</a>`);
   });
@@ -130,58 +127,56 @@ it('prices are in the unit that the operator names, in pages and descriptions', 
   }
 });
 
-describe('a register of', () => {
-  const ID = 'id INTEGER PRIMARY KEY';
-  const [OLD, NEW] = ['2026-10-01T08:00:00Z', '2026-11-20T08:00:00Z'];
-  it.each([
-    {
-      what: 'items without values',
-      sql: `CREATE TABLE items (${ID}, ${MEASURED}) STRICT; INSERT INTO items VALUES (3, ${READ});`,
-      lists: 'what is new',
-      names: ['Look-up', 'How records can be found'],
-      finding: 'From a kind to all ids',
-      texts: { index: 'new items, as they are found', developers: 'item.measured_at' },
-    },
-    {
-      what: 'no group so far, without values',
-      sql: `CREATE TABLE groups (${ID}, measured_at TEXT NOT NULL) STRICT;`,
-      lists: 'the largest',
-      names: ['Look-up', 'How records can be found'],
-      finding: 'From a kind to all ids',
-      texts: { index: 'new snapshots, as they are published', 'developers/guides/copying': 'new snapshots' },
-    },
-    {
-      what: 'groups and their owners',
-      sql: `CREATE TABLE groups (${ID}, owner_id INT, owner_state TEXT, ${MEASURED}) STRICT;
+const ID = 'id INTEGER PRIMARY KEY';
+const [OLD, NEW] = ['2026-10-01T08:00:00Z', '2026-11-20T08:00:00Z'];
+it.each([
+  {
+    what: 'items without values',
+    sql: `CREATE TABLE items (${ID}, ${MEASURED}) STRICT; INSERT INTO items VALUES (3, ${READ});`,
+    lists: 'what is new',
+    names: ['Look-up', 'How records can be found'],
+    finding: 'From a kind to all ids',
+    texts: { index: 'new items, as they are found', developers: 'item.measured_at' },
+  },
+  {
+    what: 'no group so far, without values',
+    sql: `CREATE TABLE groups (${ID}, measured_at TEXT NOT NULL) STRICT;`,
+    lists: 'the largest',
+    names: ['Look-up', 'How records can be found'],
+    finding: 'From a kind to all ids',
+    texts: { index: 'new snapshots, as they are published', 'developers/guides/copying': 'new snapshots' },
+  },
+  {
+    what: 'groups and their owners',
+    sql: `CREATE TABLE groups (${ID}, owner_id INT, owner_state TEXT, ${MEASURED}) STRICT;
         INSERT INTO groups VALUES (4, 7, 'owned', ${READ});`,
-      lists: 'the largest',
-      names: ['Owners', 'Records by an owner'],
-      finding: 'From an owner to records, and to all ids',
-      texts: { 'developers/guides/finding': 'The groups that a user owns' },
-    },
-    {
-      what: 'groups and their names, the first of which is empty',
-      sql: `CREATE TABLE groups (${ID}, name TEXT, ${MEASURED}) STRICT;
+    lists: 'the largest',
+    names: ['Owners', 'Records by an owner'],
+    finding: 'From an owner to records, and to all ids',
+    texts: { 'developers/guides/finding': 'The groups that a user owns' },
+  },
+  {
+    what: 'groups and their names, the first of which is empty',
+    sql: `CREATE TABLE groups (${ID}, name TEXT, ${MEASURED}) STRICT;
         CREATE TABLE group_names (group_id INT, position INT, name TEXT, first_measured_at TEXT,
           last_measured_at TEXT, PRIMARY KEY (group_id, position)) STRICT;
         INSERT INTO groups VALUES (4, 'Quiet Arcade', ${READ});
         INSERT INTO group_names VALUES (4, 1, '', '${OLD}', '${OLD}'), (4, 2, 'Quiet Arcade', '${NEW}', '${NEW}');`,
-      lists: 'the largest, what is new',
-      names: ['Names', 'Records by a name'],
-      finding: 'From a name to records, and to all ids',
-      texts: { index: 'an empty name' },
-    },
-  ])('$what has pages that promise no more', async ({ sql, lists, names, finding, texts }) => {
-    const register = path('register.sqlite');
-    openDatabase(register).exec(`PRAGMA user_version = 1; ${sql}`).close();
-    const { page } = await built(register, {});
-    const titleOf = (name: string): readonly (string | undefined)[] => {
-      const html = page(`developers/${name}.html`);
-      return [/<title>(.*?): doc/.exec(html)?.[1], / – (.*?): documentation of/.exec(html)?.[1]];
-    };
-    expect(titleOf('reference/lists')).toEqual(['Lists', `What stands out: ${lists}`]);
-    expect(titleOf('reference/names')).toEqual(names);
-    expect(titleOf('guides/finding')).toEqual(['Finding records', finding]);
-    for (const [name, text] of Object.entries(texts)) expect(words(page(`${name}.html`))).toContain(text);
-  });
+    lists: 'the largest, what is new',
+    names: ['Names', 'Records by a name'],
+    finding: 'From a name to records, and to all ids',
+    texts: { index: 'an empty name' },
+  },
+])('a register of $what has pages that promise no more', async ({ sql, lists, names, finding, texts }) => {
+  const register = path('register.sqlite');
+  openDatabase(register).exec(`PRAGMA user_version = 1; ${sql}`).close();
+  const { page } = await built(register, {});
+  const titleOf = (name: string): readonly (string | undefined)[] => {
+    const html = page(`developers/${name}.html`);
+    return [/<title>(.*?): doc/.exec(html)?.[1], / – (.*?): documentation of/.exec(html)?.[1]];
+  };
+  expect(titleOf('reference/lists')).toEqual(['Lists', `What stands out: ${lists}`]);
+  expect(titleOf('reference/names')).toEqual(names);
+  expect(titleOf('guides/finding')).toEqual(['Finding records', finding]);
+  for (const [name, text] of Object.entries(texts)) expect(words(page(`${name}.html`))).toContain(text);
 });

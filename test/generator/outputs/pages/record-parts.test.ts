@@ -34,13 +34,10 @@ it.each([
   ],
   [[0, 200, 401], [365]],
   [[0, 1000], []],
-])(
-  'for readings on days %j, ranges of less than all and two readings at least are offered',
-  (days, ranges) => {
-    const times = days.map((day) => day * 86_400);
-    expect(usefulRanges(times).map((range) => range.days)).toEqual(ranges);
-  },
-);
+])('for readings on days %j, useful ranges are offered', (days, ranges) => {
+  const times = days.map((day) => day * 86_400);
+  expect(usefulRanges(times).map((range) => range.days)).toEqual(ranges);
+});
 
 it('the span of a name that a day dates begins within it', () => {
   const read = { changed_after: null, changed_before: null };

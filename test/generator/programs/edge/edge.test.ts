@@ -176,6 +176,8 @@ describe('the files for static hosts', () => {
     expect(paths).toEqual(expect.arrayContaining([...some, '/api/v1/ids/*']));
     const inFolders = paths.filter((each) => /^\/(assets|downloads\/documents)\//.test(each));
     expect(inFolders).toEqual(['/downloads/documents/*', '/assets/*']);
+    // Also of paths by ids of the platform.
+    expect(ruleOf('/api/v1/group/*')).toContain('  Content-Type: application/json; charset=utf-8\n');
     const documents = ruleOf('/downloads/documents/*');
     expect(documents).toContain('  Content-Type: application/gzip\n');
     expect(documents).toContain('  Content-Disposition: attachment\n');

@@ -3,10 +3,12 @@ import {
   appendFileSync,
   cpSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   utimesSync,
@@ -53,6 +55,8 @@ function replaceIn(file: string, from: string | RegExp, to: string): void {
 }
 const group = (id: number): string => `api/v1/group/${id}.json`;
 const item = (id: number): string => `api/v1/item/${id}.json`;
+const club = (id: number): string => `api/v1/group/platform/club-${id}.json`;
+const COPPER = 'api/v1/item/platform/copper.json';
 
 /** Damages documents in every way there is. */
 function damageDocuments(out: string): void {
@@ -69,6 +73,11 @@ function damageDocuments(out: string): void {
   cpSync(at(`${item(5)}.gz`), at(`${item(12)}.gz`));
   appendFileSync(at(`${item(5)}.gz`), Buffer.alloc(9));
   appendFileSync(at(`${item(5)}.br`), 'garbage');
+  // By ids of the platform: missing, altered, of no record, and without a sibling of its file.
+  for (const id of [5, 6]) rmSync(at(club(id)));
+  writeFileSync(at(club(6)), '{}');
+  linkSync(at(group(11)), at(club(11)));
+  rmSync(at(`${COPPER}.br`));
   // Downloads: of a kind that did not change, and one that is written with every snapshot.
   writeFileSync(at('downloads/groups.csv'), 'another');
   rmSync(at('downloads/SHA256SUMS'));
@@ -78,8 +87,9 @@ function damageDocuments(out: string): void {
 }
 const DAMAGED_DOCUMENTS = [
   ...each('missing', group(1), group(4), `${item(8)}.gz`, 'changes/2.ndjson.gz', 'downloads/SHA256SUMS'),
-  ...each('altered', group(2), group(3), 'downloads/groups.csv', `${item(5)}.br`, `${item(5)}.gz`),
-  ...each('extra', `${item(12)}.gz`, group(777), 'changes/77.ndjson.gz', 'snapshot.json.gz'),
+  ...each('missing', club(5), `${COPPER}.br`),
+  ...each('altered', group(2), group(3), club(6), 'downloads/groups.csv', `${item(5)}.br`, `${item(5)}.gz`),
+  ...each('extra', `${item(12)}.gz`, group(777), club(11), 'changes/77.ndjson.gz', 'snapshot.json.gz'),
 ];
 
 /** What is done to a tree, and what `verify` finds then. */
@@ -112,7 +122,9 @@ const HARMS: readonly Harm[] = [
 ];
 
 const pristine = await site(path);
-await pristine.build('UPDATE items SET price = 50 WHERE id = 1');
+await pristine.build(
+  `UPDATE items SET price = 50 WHERE id = 1; UPDATE items SET platform_id = 'copper' WHERE id = 8`,
+);
 const content = contentOf(pristine.out);
 
 describe('a tree of two snapshots', () => {
@@ -157,6 +169,8 @@ describe('a tree of two snapshots', () => {
     const repaired = await repair(made);
     expect.soft([repaired.code, errorsOf(repaired)]).toEqual([0, []]);
     expect.soft(differing(contentOf(out), content)).toEqual([]);
+    const inodes = [group(5), club(5)].map((file) => statSync(join(out, file)).ino);
+    expect.soft(inodes[0]).toBe(inodes[1]);
     expect.soft(snapshotOf(out).digest).toBe(snapshotOf(pristine.out).digest);
     await expectAtRest(out);
     // And it is a tree like any other: the next build finds nothing to do.
@@ -273,22 +287,19 @@ thorough('more than 10,000 damaged files are repaired as a whole tree', SWEEP, a
   await expectTree(made.out, content);
 });
 
-always.each(some([1, 4, 10, 16], 1))(
-  'verify names a commit interrupted at step %i, --repair completes it',
-  async (step) => {
-    const both = await pair(path);
-    const flags = { register: both.registers[1], out: both.tree() };
-    const { out } = flags;
-    await interruptCommit(flags, step);
-    const { code, stdout } = await verifyTree(out, '--quiet');
-    expect([code, stdout]).toEqual([1, matching(/interrupted: \.\d+-dist-state\/commit/)]);
-    // What is damaged is known once it is complete, so a repair is not advised.
-    expect(stdout).toContain('; a commit was interrupted: the next build completes it');
-    expect(stdout).not.toContain('--repair');
-    expect(await repair(flags)).toMatchObject({ code: 0, stderr: '' });
-    await expectTree(out, both.trees[1]);
-  },
-);
+always.each(some([1, 4, 10, 16], 1))('verify names a commit interrupted at step %i', async (step) => {
+  const both = await pair(path);
+  const flags = { register: both.registers[1], out: both.tree() };
+  const { out } = flags;
+  await interruptCommit(flags, step);
+  const { code, stdout } = await verifyTree(out, '--quiet');
+  expect([code, stdout]).toEqual([1, matching(/interrupted: \.\d+-dist-state\/commit/)]);
+  // What is damaged is known once it is complete, so a repair is not advised.
+  expect(stdout).toContain('; a commit was interrupted: the next build completes it');
+  expect(stdout).not.toContain('--repair');
+  expect(await repair(flags)).toMatchObject({ code: 0, stderr: '' });
+  await expectTree(out, both.trees[1]);
+});
 
 it('verify of a folder without a tree, or of a file, ends with 3', async () => {
   const [folder, file] = [path('folder'), path('file')];
