@@ -28,13 +28,15 @@ export function* moveFiles(
   to: string,
   files: Iterable<string>,
 ): Generator<void, void, undefined> {
-  let ready = '.';
+  let [folder, isThere] = ['.', true];
   for (const file of files) {
-    const folder = dirname(file);
-    if (folder !== ready) makeWay(from, to, folder);
-    ready = folder;
+    if (dirname(file) !== folder) {
+      folder = dirname(file);
+      isThere = existsSync(join(from, folder));
+      if (isThere) makeWay(from, to, folder);
+    }
     const source = join(from, file);
-    if (existsSync(source)) moveFile(source, join(to, file));
+    if (isThere && existsSync(source)) moveFile(source, join(to, file));
     yield;
   }
 }
