@@ -261,6 +261,9 @@ it('README.txt names every file, with rows and bytes, and warns of spreadsheets'
   const readme = readFileSync(join(folder, 'README.txt'), 'utf8');
   for (const { path: name, rows, bytes } of tables())
     expect(readme).toMatch(new RegExp(`^ +${name} +${rows} +${bytes}$`, 'm'));
+  // In columns, numbers to the right.
+  const lines = readme.match(/^ {5}\S+ +\d+ +\d+$/gm) ?? [];
+  expect(new Set(lines.map((line) => line.length)).size).toBe(1);
   expect(readme).toContain('Every published record and its history is included.');
   expect(readme).toContain('= + - or @');
 });
