@@ -29,8 +29,6 @@ export type SnapshotId = z.infer<typeof snapshotId>;
 const commitSchema = z.object({
   before: snapshotId.nullable(),
   after: snapshotId,
-  /** How many files it moves and deletes. */
-  steps: z.int(),
 });
 type Commit = z.infer<typeof commitSchema>;
 
@@ -68,13 +66,8 @@ function flushEach(folder: string): void {
 }
 
 /** Writes to a complete stage which snapshots its commit is between. */
-export function writeCommit(stage: string, ids: Pick<Commit, 'before' | 'after'>): void {
-  const { put, delete: deleted, commit } = stagePaths(stage);
-  // snapshot.json has no line.
-  let steps = 1;
-  for (const _ of linesIn([put, deleted])) steps += 1;
-  writeFileSync(commit, JSON.stringify({ ...ids, steps } satisfies Commit));
-}
+export const writeCommit = (stage: string, commit: Commit): void =>
+  writeFileSync(stagePaths(stage).commit, JSON.stringify(commit));
 
 /**
  * Makes a complete stage, which is flushed, a commit: from here on nothing stops it.
@@ -97,11 +90,12 @@ export async function completeCommit(
   progress: Progress,
   warn: (line: string) => void,
 ): Promise<void> {
-  if (!existsSync(stagePaths(tree.commit).commit)) {
+  const paths = stagePaths(tree.commit);
+  if (!existsSync(paths.commit)) {
     rmSync(tree.commit, { recursive: true, force: true });
     return;
   }
-  const { data: commit } = commitSchema.safeParse(readJson(stagePaths(tree.commit).commit));
+  const { data: commit } = commitSchema.safeParse(readJson(paths.commit));
   if (commit === undefined || !isOfTree(tree, commit)) {
     warn(
       `warning: the commit in "${tree.state}" follows another snapshot than that in "${tree.out}", as where a` +
@@ -113,7 +107,10 @@ export async function completeCommit(
   }
   try {
     makeFolder(tree.out);
-    progress.start('committing', commit.steps, 'files');
+    // snapshot.json has no line.
+    let total = 1;
+    for (const _ of linesIn([paths.put, paths.delete])) total += 1;
+    progress.start('committing', total, 'files');
     // A request to stop is too late; once it is noticed, there are no more pauses.
     let isStopped = false;
     for (const _ of steps(tree, commit)) {

@@ -81,7 +81,7 @@ export function moveFile(source: string, target: string): void {
 }
 
 /**
- * Deletes a folder; `rmSync` alone would read all names before it deletes anything, and take twice as long.
+ * Deletes a folder; `rmSync` alone would read all names before it deletes anything.
  * @param until when to stop, by `performance.now()`
  */
 export function deleteFolder(folder: string, until = Number.POSITIVE_INFINITY): void {
