@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import * as z from 'zod';
 import { foldedName as foldedByClient } from '../../../../clients/typescript/client.js';
 import { foldedName } from '../../../../generator/base/portable.js';
@@ -12,7 +12,7 @@ import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
 import { has } from '../../../support/programs.js';
 import { writeRegister } from '../../../support/register.js';
-import { always, isThorough, it } from '../../../support/thorough.js';
+import { isThorough, it, thorough } from '../../../support/thorough.js';
 import { codeOf, publishedSample } from '../pages/site.js';
 
 const path = temporary();
@@ -59,19 +59,21 @@ print(json.dumps({'folded': folded, 'others': others}))
 
 const hasPython = isThorough && has('the folding of names against Python', 'python3');
 
-always.runIf(hasPython)('each character is folded alike, as by casefold() but for İ and ı', async () => {
-  const { javascript, python } = await documented();
-  const options = { encoding: 'utf8', maxBuffer: 1e9, input: inPython(python) } as const;
-  const { folded, others } = z
-    .object({ folded: z.record(z.string(), z.string()), others: z.array(z.string()) })
-    .parse(JSON.parse(execFileSync('python3', ['-'], options)));
-  const known = Object.keys(folded).filter((character) => !/\p{Cn}/u.test(character));
-  expect(known.length).toBeGreaterThan(100_000);
-  const inDocumentation: unknown = runInNewContext(`known.map((name) => name${javascript})`, { known });
-  const all = [known.map(foldedName), known.map(foldedByClient), inDocumentation];
-  const expected = known.map((character) => folded[character]);
-  for (const each of all) expect(each).toEqual(expected);
-  expect(others).toEqual(['İ', 'ı', '𝚤']);
+describe.runIf(hasPython)('each character of Unicode', () => {
+  thorough('is folded alike by all, as by casefold() but for İ and ı', async () => {
+    const { javascript, python } = await documented();
+    const options = { encoding: 'utf8', maxBuffer: 1e9, input: inPython(python) } as const;
+    const { folded, others } = z
+      .object({ folded: z.record(z.string(), z.string()), others: z.array(z.string()) })
+      .parse(JSON.parse(execFileSync('python3', ['-'], options)));
+    const known = Object.keys(folded).filter((character) => !/\p{Cn}/u.test(character));
+    expect(known.length).toBeGreaterThan(100_000);
+    const inDocumentation: unknown = runInNewContext(`known.map((name) => name${javascript})`, { known });
+    const all = [known.map(foldedName), known.map(foldedByClient), inDocumentation];
+    const expected = known.map((character) => folded[character]);
+    for (const each of all) expect(each).toEqual(expected);
+    expect(others).toEqual(['İ', 'ı', '𝚤']);
+  });
 });
 
 it('a name is found by each of its spellings, and by the beginning of each', async () => {
