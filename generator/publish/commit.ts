@@ -10,6 +10,7 @@ import * as z from 'zod';
 import { Failure, asFailure, codeOf, isInterrupt, unlessFailure } from '../base/errors.js';
 import { flushOne, makeFolder, readJson, renameFolder } from '../base/files.js';
 import type { Progress } from '../base/progress.js';
+import { INDEX_FILE } from '../tree/changes.js';
 import { readSnapshot } from '../tree/snapshot.js';
 import type { PublishedSnapshot } from '../tree/snapshot-json.js';
 import type { Tree } from '../tree/tree.js';
@@ -145,9 +146,11 @@ async function isStop(pause: Promise<void>): Promise<boolean> {
 }
 
 /** Carries out a commit; yields after each file. */
-function* steps(tree: Tree, { after }: Commit): Generator<void, void, undefined> {
+function* steps(tree: Tree, { before, after }: Commit): Generator<void, void, undefined> {
   const { out, state } = tree;
   const paths = stagePaths(tree.commit);
+  // By its index of changes, the next build knows a tree that has no snapshot.json yet (see `requireOurs`).
+  if (before === null) for (const _ of moveFiles(paths.tree, out, [INDEX_FILE]));
   yield* moveFiles(paths.tree, out, linesIn([paths.put]));
   for (const file of linesIn([paths.delete])) {
     deleteFile(out, file);
