@@ -307,9 +307,9 @@ function renew(work: Work): Published {
   const text = readText(tree.snapshotFile) ?? '';
   replaceFile(tree.snapshotFile, withBuiltAt(text, timeAt(now.getTime())), join(tree.state, 'snapshot.json'));
   return {
+    ...factsOf(known.published),
     ...nothingNew(work),
     ...keptSummary(tree.out, known, register.measured),
-    ...factsOf(known.published),
   };
 }
 
@@ -728,8 +728,8 @@ async function publish(work: Work, rendered: Rendered): Promise<Published> {
   seal(tree);
   await completeCommit(tree, progress, effects.warn);
   return {
-    ...reported,
     ...factsOf(readSnapshot(tree.snapshotFile)),
+    ...reported,
     ...summaryOf(ended.downloads.asOf, ended.downloads.files),
     changes,
   };
