@@ -17,10 +17,6 @@ import { startThreads } from './pipeline/threads.js';
 // and a build of some thousand records is over before that pays. Newer versions of Node wait longer by themselves.
 if (process.versions.node.startsWith('20.')) setFlagsFromString('--interrupt-budget=1000000');
 
-// Has V8 collect garbage once a heap has grown by half, not up to fourfold where memory is plenty: row groups of
-// Parquet would take 150 MB more.
-setFlagsFromString('--heap-growing-percent=50');
-
 const self = readPackage();
 // Set by run.mjs, under npm: where default paths start, and how this program is called.
 const { REGISTER_API_DEFAULTS: defaultsFolder = '', REGISTER_API_CALL: call = self.name } = process.env;

@@ -1,6 +1,7 @@
 /** Which of the bulk downloads a build writes, and which it keeps. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import * as z from 'zod';
 import { hasSum, readJson } from '../base/files.js';
 import { deferRejection } from '../base/progress.js';
@@ -117,6 +118,9 @@ export class DownloadTasks {
     const { overview, spec } = work;
     this.#downloads = measuredDownloads(overview.measured);
     this.#folder = stagePaths(spec.stage).scratch;
+    // From here on, heaps double at most between two collections, instead of up to fourfold: row groups of Parquet
+    // would take 100 MB more, for 3 % less time. To let them grow by half alone would take 9 % more time.
+    if (!work.isKept) setFlagsFromString('--heap-growing-percent=100');
     for (const resource of RESOURCES) this.#startKind(resource);
     const others = spec.routes.filter(isOther).map(({ name }) => name);
     this.#startDocuments(OTHER_DOCUMENTS, others, this.#stateOf([OTHER_DOCUMENTS], others));
