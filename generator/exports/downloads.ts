@@ -40,7 +40,7 @@ export interface Downloads {
 }
 
 /** The tables that have files. */
-export const tablesOf = ({ files }: Downloads): readonly Export[] =>
+export const exportedTables = ({ files }: Downloads): readonly Export[] =>
   EXPORTS.filter(({ name }) => files.some(({ download }) => download.name === name));
 
 /** The part of a build's report that covers the bulk downloads. */

@@ -1,4 +1,4 @@
-/** The threads of a build. There is one thing that they do: call a function of a module with an input. */
+/** The threads of a build. There is one thing that they do: call a function with an input. */
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';

@@ -156,7 +156,7 @@ type Lines = Readonly<Record<(typeof LINES)[number], LineWriter>>;
 interface Document extends Content {
   readonly key: number;
   readonly file: string;
-  readonly body?: string | Uint8Array;
+  readonly body?: string | Uint8Array | undefined;
 }
 
 /** A document as it is published; its sum is empty if it is damaged. */
@@ -351,21 +351,23 @@ export class RouteWriter {
       this.#lines.purge.write(url);
     if (!this.#spec.isBundled) return;
     // Clients fetch downloads from their paths.
-    const { body: _, ...withoutBody } = document;
-    this.#lines.bundle.write(this.#entry(this.#route.class === 'download' ? withoutBody : document));
+    const isFetched = this.#route.class === 'download';
+    this.#lines.bundle.write(this.#entry(isFetched ? { ...document, body: undefined } : document));
   }
 
   /** Stages a document under a name, with its siblings. They have one time. */
   #write(name: string, { bytes, body = '' }: Document): void {
-    const codings = bytes < this.#siblingsFrom ? [] : CODINGS;
+    const hasSiblings = bytes >= this.#siblingsFrom;
     const write = (file: string, content: string | Uint8Array): void => {
       const path = this.#pathTo(file);
       writeFileSync(path, content);
-      if (codings.length > 0) utimesSync(path, this.#seconds, this.#seconds);
+      if (hasSiblings) utimesSync(path, this.#seconds, this.#seconds);
       this.#lines.put.write(file);
     };
     write(name, body);
-    for (const { suffix, encode } of codings) write(name + suffix, encode(Buffer.from(body)));
+    if (!hasSiblings) return;
+    const whole = Buffer.from(body);
+    for (const { suffix, encode } of CODINGS) write(name + suffix, encode(whole));
   }
 
   /** The path of a file in the stage. Creates its folder. */

@@ -1,6 +1,6 @@
 /** /downloads/datapackage.json: the bulk downloads as a Data Package 2.0 (datapackage.org). */
 import type { SiteConfig } from '../../config/config.js';
-import { tablesOf, type Downloads, type Exported } from '../../exports/downloads.js';
+import { exportedTables, type Downloads, type Exported } from '../../exports/downloads.js';
 import { exportNamed, type Export, type ExportColumn } from '../../exports/tables.js';
 import type { ValueType } from '../../schema/shape.js';
 import { meaningOf, unitOf } from '../../schema/meaning.js';
@@ -47,7 +47,7 @@ const DIALECT = {
 
 /** `every published record and its history`: what the files hold. */
 export const contentsOf = (downloads: Downloads): string =>
-  `every published record${tablesOf(downloads).some(({ history }) => history !== undefined) ? ' and its history' : ''}`;
+  `every published record${exportedTables(downloads).some(({ history }) => history !== undefined) ? ' and its history' : ''}`;
 
 /** Later builds read of this what the downloads are of. */
 export function dataPackage({ operator }: SiteConfig, downloads: Downloads): string {

@@ -1,6 +1,6 @@
 /** /downloads/README.txt: what to know about the files without having seen the pages. */
 import type { SiteConfig } from '../../config/config.js';
-import { tablesOf, type Downloads } from '../../exports/downloads.js';
+import { exportedTables, type Downloads } from '../../exports/downloads.js';
 import { pathInFolder } from '../../routes/exports.js';
 import { PATHS } from '../../routes/paths.js';
 import { capitalized } from '../../schema/words.js';
@@ -16,7 +16,7 @@ export function readme({ operator, limits }: SiteConfig, downloads: Downloads): 
   const { asOf } = downloads;
   const { name, url, baseUrl, contact, platform, licence } = operator;
   const base = `${baseUrl}${PATHS.bulk}`;
-  const example = exampleOf(tablesOf(downloads).map(({ resource }) => resource));
+  const example = exampleOf(exportedTables(downloads).map(({ resource }) => resource));
   return `${name}: bulk downloads
 ${'='.repeat(LINE_CHARACTERS)}
 

@@ -1,6 +1,6 @@
 /** The downloads and feeds, as pages show them. */
 import { feedRoute, feedsOf } from '../../routes/feeds.js';
-import { tablesOf, type Downloads, type Exported } from '../../exports/downloads.js';
+import { exportedTables, type Downloads, type Exported } from '../../exports/downloads.js';
 import { EXPORT_FORMATS } from '../../routes/exports.js';
 import { routeNamed } from '../../routes/routes.js';
 import type { Route } from '../../routes/route.js';
@@ -21,7 +21,7 @@ const shown = ({ download: { file, type, description }, rows, bytes, sha256 }: E
 
 export const offeredDownloads = (downloads: Downloads): OfferedDownloads => ({
   asOf: downloads.asOf,
-  tables: tablesOf(downloads).map(({ name, description, columns, resource }) => {
+  tables: exportedTables(downloads).map(({ name, description, columns, resource }) => {
     const own = downloads.files.filter(({ download }) => download.name === name);
     return {
       name,

@@ -111,7 +111,7 @@ function listed(out: string): ReadonlyMap<string, string> | undefined {
   return new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]));
 }
 
-thorough('who reads while builds run gets each document whole, and at rest all of one snapshot', async () => {
+thorough('a reader gets each document whole while builds run, and at rest all of one snapshot', async () => {
   const out = both.tree();
   const known = new Map<string, Set<string>>();
   for (const tree of both.trees)

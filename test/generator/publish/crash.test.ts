@@ -179,7 +179,7 @@ always.each(some(SCENARIOS, 2))('$title is published, wherever one died', SWEEP,
       const act = isPublished ? complete : next;
       const dead = deadFrom(1 + ((call.number * 7) % (isPublished ? 60 : calls.length)));
       await survive(within(scenario, image, (each) => withFault(dead, () => act(each))));
-      // In a place of its own: who is dead holds no lock.
+      // In a place of its own: a process that has ended holds no lock.
       const again = imageOf(image);
       await within(scenario, again, act);
       if (isPublished) expect(differing(allOf(again), wanted), where).toEqual([]);

@@ -82,7 +82,7 @@ const renamesNoFolder: Fault = ({ name, path: place }) =>
     : undefined;
 
 it.each([
-  ['beside a file', 'to/other'],
+  ['next to a file', 'to/other'],
   ['over a file', 'to/kind'],
   ['into a folder', 'to/kind/4.json'],
 ])(

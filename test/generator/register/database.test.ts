@@ -95,7 +95,7 @@ it('a damaged register is said to be damaged in WAL mode, too', () => {
   const database = openDatabase(file);
   database.pragma('journal_mode = WAL');
   database.close();
-  // The first page, behind the header of the file.
+  // The first page, after the header of the file.
   writeFileSync(file, readFileSync(file).fill(0xff, 100, 200));
   expect(() => Register.open(file)).toThrow('is damaged or truncated');
 });

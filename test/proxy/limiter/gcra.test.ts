@@ -65,7 +65,7 @@ it(`decide agrees with a token bucket on decision, tokens and waiting time, over
         if (!expected.allowed) counts.refused += 1;
         else if (expected.used === 1) counts.full += 1;
         else counts.allowed += 1;
-        // Not expect(), of which so many would take long.
+        // Not expect(): that many calls would take long.
         if (JSON.stringify(decision) !== JSON.stringify(expected))
           throw new Error(`expected ${JSON.stringify(expected)}, got ${JSON.stringify(decision)}`);
       }

@@ -11,7 +11,7 @@ it('the proxy keeps the contract, in every case', async () => {
   const send = sender(proxy.base);
   const cases = contractCases(out);
   const found: string[] = [];
-  // So many at once, each from an address of its own.
+  // The number of requests at once, each from an address of its own.
   for (let at = 0; at < cases.length; at += 16)
     await Promise.all(
       cases.slice(at, at + 16).map(async ({ name, run }) => {

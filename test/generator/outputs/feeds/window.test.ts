@@ -52,7 +52,7 @@ const MIXED = [
   [150, AS_OF, 300, 150],
   [1500, AS_OF, 2000, 500],
 ] as const;
-always.each(some(MIXED, 2))('at most half, beside %i changes', async (changes, time, entries, most) => {
+always.each(some(MIXED, 2))('at most half, along with %i changes', async (changes, time, entries, most) => {
   const [register, out] = [path('register.sqlite'), path('dist')];
   writeRegister(register, {
     games: games(1, 2000, AS_OF),
