@@ -1,9 +1,8 @@
 /** The long runs: see README.md. */
 import { hostile } from './hostile.js';
-import { load } from './load.js';
 import { pipelined } from './pipelined.js';
 
-const RUNS = new Map(Object.entries({ hostile, load, pipelined }));
+const RUNS = new Map(Object.entries({ hostile, pipelined }));
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const [name = '', ...args] = process.argv.slice(2);
