@@ -6,7 +6,7 @@ import {
   fsyncSync,
   lstatSync,
   mkdirSync,
-  opendirSync,
+  readdirSync,
   openSync,
   readFileSync,
   readSync,
@@ -157,16 +157,9 @@ export function requireNoLink(path: string): void {
   );
 }
 
-/** The names in a folder, none if it does not exist. */
-export function* namesIn(path: string): Generator<string, void, undefined> {
-  const folder = ifExists(() => opendirSync(path));
-  if (folder === undefined) return;
-  try {
-    for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) yield entry.name;
-  } finally {
-    folder.closeSync();
-  }
-}
+/** The names in a folder, in order; none if it does not exist. */
+export const namesIn = (path: string): readonly string[] =>
+  (ifExists(() => readdirSync(path)) ?? []).toSorted();
 
 /** Writes lines to a file in batches. The file is created with the first line. */
 export class LineWriter {

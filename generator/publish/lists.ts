@@ -51,7 +51,7 @@ const isList = (name: string): boolean => /^\d{16}\.sha256$/.test(name);
 export const lineOf = (sum: string, file: string): string => `${sum}${SEPARATOR}${file}\n`;
 
 /** The lists of a folder of a route, in the order of their keys. */
-export const listsIn = (folder: string): readonly string[] => [...namesIn(folder)].filter(isList).toSorted();
+export const listsIn = (folder: string): readonly string[] => namesIn(folder).filter(isList);
 
 /** Writes a list of a route's files. @param lines at least one */
 export function writeList(lists: string, route: ListedRoute, low: number, lines: readonly string[]): void {
@@ -67,7 +67,7 @@ const routeOf = (lists: string, name: string): ListedRoute | undefined =>
 
 /** The routes that have lists. */
 export const listedRoutes = (lists: string): readonly ListedRoute[] =>
-  [...namesIn(lists)].toSorted().flatMap((name) => routeOf(lists, name) ?? []);
+  namesIn(lists).flatMap((name) => routeOf(lists, name) ?? []);
 
 /** Whether there are lists of a route that name its files as they are named now. */
 export function isListed(lists: string, route: ListedRoute): boolean {
@@ -146,11 +146,7 @@ export const sumOfLists = (lists: string, routes: Iterable<string>): string =>
 
 /** The SHA-256 of all files in a folder of lists, in hex. */
 export const sumOfAll = (lists: string): string =>
-  sumOfFiles(
-    [...namesIn(lists)]
-      .toSorted()
-      .flatMap((name) => [join(lists, name, DESCRIPTION), ...listPaths(lists, [name])]),
-  );
+  sumOfFiles(namesIn(lists).flatMap((name) => [join(lists, name, DESCRIPTION), ...listPaths(lists, [name])]));
 
 function sumOfFiles(paths: Iterable<string>): string {
   const digest = createHash('sha256');

@@ -1,8 +1,18 @@
 /** Moves and deletes files of a tree, and folders that they leave empty. */
-import { cpSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync, rmdirSync, unlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  opendirSync,
+  renameSync,
+  rmSync,
+  rmdirSync,
+  unlinkSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../base/errors.js';
-import { ifExists, namesIn, renameFolder, requireNoLink } from '../base/files.js';
+import { ifExists, renameFolder, requireNoLink } from '../base/files.js';
 
 /**
  * Whether a call may have failed since it is for files and there is a folder, or the other way round. Systems
@@ -85,12 +95,14 @@ export function moveFile(source: string, target: string): void {
  * @param until when to stop, by `performance.now()`
  */
 export function deleteFolder(folder: string, until = Number.POSITIVE_INFINITY): void {
-  for (const name of namesIn(folder)) {
-    if (performance.now() > until) return;
-    const path = join(folder, name);
-    if (typeAt(path) === 'folder') deleteFolder(path, until);
+  const entries = ifExists(() => opendirSync(folder));
+  for (let entry = entries?.readSync(); entry; entry = entries?.readSync()) {
+    if (performance.now() > until) break;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) deleteFolder(path, until);
     else unlinkSync(path);
   }
+  entries?.closeSync();
   // Some file systems skip entries of a folder that changes while it is read.
   if (performance.now() <= until) rmSync(folder, { recursive: true, force: true });
 }

@@ -14,8 +14,7 @@ const ALWAYS_FILES = [INDEX_FILE, 'snapshot.json'];
 export function* linesIn(paths: readonly string[]): Generator<string, void, undefined> {
   for (const path of paths) {
     const found = statSync(path, { throwIfNoEntry: false });
-    if (found?.isDirectory() === true)
-      yield* linesIn([...namesIn(path)].toSorted().map((name) => join(path, name)));
+    if (found?.isDirectory() === true) yield* linesIn(namesIn(path).map((name) => join(path, name)));
     else if (found !== undefined) yield* linesOf(path);
   }
 }
@@ -26,7 +25,7 @@ export function* linesIn(paths: readonly string[]): Generator<string, void, unde
  * @throws Failure environment: a list can't be written
  */
 export function writeOperatorLists(tree: Tree, baseUrl: string, lists: Lists): void {
-  const commits = [...namesIn(tree.unreported)].toSorted();
+  const commits = namesIn(tree.unreported);
   const linesOfAll = (what: string): Generator<string> =>
     linesIn(commits.map((name) => join(tree.unreported, name, what)));
   const typeAt = (file: string) => statSync(join(tree.out, file), { throwIfNoEntry: false });

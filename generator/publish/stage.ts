@@ -143,9 +143,8 @@ const partName = (route: string, low: number): string => `${route} ${listName(lo
 
 /** The files of lines about a route in a folder of the stage, in the order of their keys. */
 export const partsOf = (folder: string, route: string): readonly string[] =>
-  [...namesIn(folder)]
+  namesIn(folder)
     .filter((name) => name.startsWith(`${route} `))
-    .toSorted()
     .map((name) => join(folder, name));
 
 /** The files of lines that are written along with the documents, by what they have (see `stagePaths`). */
