@@ -1,6 +1,5 @@
 /** `npm run test:full`: the tests that take longer or need other programs. */
 import { readFileSync, readdirSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 import quick, { FULL } from './vitest.config.js';
@@ -18,8 +17,6 @@ export default defineConfig({
     ...quick.test,
     include: [FULL, ...shared],
     exclude: configDefaults.exclude,
-    // These take all processors themselves.
-    maxWorkers: availableParallelism(),
     env: { ...quick.test?.env, TEST_THOROUGH: '1' },
   },
 });

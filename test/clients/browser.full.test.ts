@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { published } from '../support/build.js';
 import { PROJECT, temporary } from '../support/folder.js';
-import { has } from '../support/programs.js';
+import { CHROMIUM, has } from '../support/programs.js';
 import { listenOn } from '../support/ports.js';
 import { startProxy } from '../support/proxy.js';
 import { indexOf } from '../support/published.js';
@@ -49,7 +49,7 @@ it.skipIf(!HAS_CHROMIUM)(
         .end(isScript ? readFileSync(join(PROJECT, 'build/clients/typescript', url)) : '');
     });
     const port = await listenOn(site);
-    const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
     onTestFinished(async () => {
       await browser.close();
       await proxy.stop();

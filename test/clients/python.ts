@@ -11,7 +11,7 @@ import { PROJECT } from '../support/folder.js';
 import { freePort, listenOn } from '../support/ports.js';
 import { startProxy, type RunningProxy } from '../support/proxy.js';
 import { documentsOf, hashesOf, snapshotOf } from '../support/published.js';
-import { Site } from '../support/site.js';
+import { Site, copyOf } from '../support/site.js';
 import { serve, temporariesIn, type EdgeServer } from '../system/contract/servers.js';
 
 type Path = (name: string) => string;
@@ -86,11 +86,21 @@ export const STEPS: readonly [Change, ...Change[]] = [
 const builtAt = async ({ get }: RunningProxy): Promise<string> =>
   z.looseObject({ built_at: z.string() }).parse(await (await get('/snapshot.json')).json()).built_at;
 
-/** A tree of a sample that is served, and a function that builds the next snapshot. */
-export async function following(path: Path) {
-  const site = new Site(path('register.sqlite'), path('dist'));
+async function sample(path: Path): Promise<Site> {
+  const site = new Site(path('first.sqlite'), path('first'));
   await writeSample({ file: site.register, records: 150, seed: 4 });
   await site.build('', { at: '2026-12-01T00:00:00Z' });
+  return site;
+}
+
+/** A sample and its tree for each test file, by its paths. */
+const samples = new WeakMap<Path, Promise<Site>>();
+
+/** A copy of that tree, which is served, and a function that builds the next snapshot. */
+export async function following(path: Path) {
+  const first = samples.get(path) ?? sample(path);
+  samples.set(path, first);
+  const site = copyOf(await first, path);
   const proxy = await startProxy(site.out);
   onTestFinished(async () => void (await proxy.stop()));
   let builds = 0;

@@ -2,9 +2,12 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 
+/** The engine of Chromium without its windows and tabs, which take as much time as the pages. */
+export const CHROMIUM = '/usr/bin/chromium-headless-shell';
+
 /** How to ask for a program, and the Debian package that has it. */
 const PROGRAMS = {
-  chromium: { command: ['/usr/bin/chromium', '--version'], package: 'chromium' },
+  chromium: { command: [CHROMIUM, '--version'], package: 'chromium-headless-shell' },
   curl: { command: ['curl', '--version'], package: 'curl' },
   feedparser: { command: ['/usr/bin/python3', '-c', 'import feedparser'], package: 'python3-feedparser' },
   // Asked for nothing it says how it is used, and ends with an error all the same.

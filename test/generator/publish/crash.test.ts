@@ -153,8 +153,8 @@ always.each(some(SCENARIOS, 2))('$title is published, wherever one died', SWEEP,
   const past = calls.slice(calls.findIndex(({ path: file }) => file.endsWith('-state/stage')));
   const chosen = [
     ...spread(calls.filter(isTurn), isThorough ? 20 : 6),
-    ...spread(calls, isThorough ? 12 : 3),
-    ...spread(past, isThorough ? 40 : 0),
+    ...spread(calls, isThorough ? 8 : 3),
+    ...spread(past, isThorough ? 20 : 0),
   ];
   for (const batch of batchesOf(chosen, 50)) {
     const numbers = new Set(batch.map(({ number }) => number));

@@ -91,7 +91,7 @@ describe('a state', () => {
   thorough('with any bit flipped is noticed, or harmless', SWEEP, async () => {
     const out = both.tree();
     const dice = new Dice(1, 'flips', 0);
-    for (let flip = 0; flip < 300; flip += 1) {
+    for (let flip = 0; flip < 60; flip += 1) {
       const parts = pathsBelow(inState(out), (entry) => entry.isFile());
       // One in three of state.json, which is one file of many.
       const part = flip % 3 === 0 ? STATE : (parts[dice.below(parts.length)] ?? STATE);

@@ -4,12 +4,11 @@ import { createRequire } from 'node:module';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import * as z from 'zod';
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
-import { has } from '../../support/programs.js';
+import { CHROMIUM, has } from '../../support/programs.js';
 import { published } from '../../support/build.js';
 import { startProxy, type RunningProxy } from '../../support/proxy.js';
 import { writeRegister, type Rows } from '../../support/register.js';
 
-const CHROMIUM = '/usr/bin/chromium';
 const HAS_CHROMIUM = has('pages in a browser', 'chromium');
 /** `describe`, left out without a browser. */
 // oxlint-disable-next-line vitest/valid-title, vitest/valid-describe-callback -- not a suite yet

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { CHROMIUM } from '../../support/programs.js';
 import { startProxy, type RunningProxy } from '../../support/proxy.js';
 import { PROJECT } from '../../support/project.js';
 
@@ -78,7 +79,7 @@ try {
   try {
     const response = await curl(proxy, '/api/v1/largest?limit=1');
     writeFileSync(join(PROJECT, 'docs/terminal.svg'), terminal([...commands, response]));
-    const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
     const page = await browser.newPage({ viewport: SHOWN, deviceScaleFactor: 1.5 });
     await page.goto(proxy.base, { waitUntil: 'networkidle' });
     await page.screenshot({ path: join(PROJECT, 'docs/front-page.png') });
