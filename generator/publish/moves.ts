@@ -96,13 +96,16 @@ export function moveFile(source: string, target: string): void {
  */
 export function deleteFolder(folder: string, until = Number.POSITIVE_INFINITY): void {
   const entries = ifExists(() => opendirSync(folder));
-  for (let entry = entries?.readSync(); entry; entry = entries?.readSync()) {
-    if (performance.now() > until) break;
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) deleteFolder(path, until);
-    else unlinkSync(path);
+  try {
+    for (let entry = entries?.readSync(); entry; entry = entries?.readSync()) {
+      if (performance.now() > until) return;
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) deleteFolder(path, until);
+      else unlinkSync(path);
+    }
+  } finally {
+    entries?.closeSync();
   }
-  entries?.closeSync();
   // Some file systems skip entries of a folder that changes while it is read.
   if (performance.now() <= until) rmSync(folder, { recursive: true, force: true });
 }
