@@ -3,9 +3,9 @@
  * snapshot last named it.
  */
 import { hash } from 'node:crypto';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ifExists } from '../base/files.js';
+import { namesIn } from '../base/files.js';
 import { namesOf } from '../tree/codings.js';
 import { lineOf, listedFiles, listedRoutes, writeList, type Listed, type ListedRoute } from './lists.js';
 import { stagePaths, type StageSpec } from './stage.js';
@@ -78,7 +78,7 @@ function listedAssets(lists: string): readonly Listed[] {
 const NAMED = /^[a-z][a-z0-9-]*-[0-9a-f]{10}\.\w+$/;
 
 function assetsIn(out: string): readonly Listed[] {
-  const names = (ifExists(() => readdirSync(join(out, 'assets'))) ?? []).filter((name) => NAMED.test(name));
+  const names = namesIn(join(out, 'assets')).filter((name) => NAMED.test(name));
   return names.toSorted().map((name) => {
     const file = `assets/${name}`;
     return { key: 0, file, sum: hash('sha256', readFileSync(join(out, file))) };

@@ -29,6 +29,7 @@ import {
 } from './python.js';
 
 const path = temporary();
+const newSite = following(path);
 const SCRIPT = scriptOf('follow.py');
 const HAS_PYTHON = has('the script in Python', 'python3');
 
@@ -64,7 +65,7 @@ function sql(file: string, statements: string): void {
 
 /** A site that goes on, and the script. */
 async function followed() {
-  const site = await following(path);
+  const site = await newSite();
   const follow = (copy: string, ...options: readonly string[]): Promise<string> =>
     run(SCRIPT, site.proxy.base, copy, ...options);
   return { ...site, follow };
@@ -276,7 +277,7 @@ describe.skipIf(!HAS_PYTHON)('follow.py', () => {
 it.skipIf(!HAS_PYTHON).each(['follow', 'mirror'])('%s.py is polite to the service', async (name) => {
   const script = scriptOf(`${name}.py`);
   expect(await run(script, '--help')).toContain(`usage: ${name}.py`);
-  const { proxy } = await following(path);
+  const { proxy } = await newSite();
   const agents = new Set<string>();
   const refusals = ['in seconds', 'as a date'];
   let [earliestMs, isEarly] = [0, false];

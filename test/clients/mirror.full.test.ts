@@ -32,11 +32,12 @@ import {
 } from './python.js';
 
 const path = temporary();
+const newSite = following(path);
 const SCRIPT = scriptOf('mirror.py');
 
 /** A site that goes on, the place of a copy, and the script. */
 async function mirrored() {
-  const site = await following(path);
+  const site = await newSite();
   const copy = join(path('place'), 'copy');
   mkdirSync(join(copy, '..'));
   const mirror = (to = copy): Promise<string> => run(SCRIPT, site.proxy.base, to);

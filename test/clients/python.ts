@@ -11,7 +11,7 @@ import { PROJECT } from '../support/folder.js';
 import { freePort, listenOn } from '../support/ports.js';
 import { startProxy, type RunningProxy } from '../support/proxy.js';
 import { documentsOf, hashesOf, snapshotOf } from '../support/published.js';
-import { Site, copyOf } from '../support/site.js';
+import { Site, copies } from '../support/site.js';
 import { serve, temporariesIn, type EdgeServer } from '../system/contract/servers.js';
 
 type Path = (name: string) => string;
@@ -93,24 +93,22 @@ async function sample(path: Path): Promise<Site> {
   return site;
 }
 
-/** A sample and its tree for each test file, by its paths. */
-const samples = new WeakMap<Path, Promise<Site>>();
-
-/** A copy of that tree, which is served, and a function that builds the next snapshot. */
-export async function following(path: Path) {
-  const first = samples.get(path) ?? sample(path);
-  samples.set(path, first);
-  const site = copyOf(await first, path);
-  const proxy = await startProxy(site.out);
-  onTestFinished(async () => void (await proxy.stop()));
-  let builds = 0;
-  const build = async (sql: string, keepDownloads = false): Promise<void> => {
-    builds += 1;
-    await site.build(sql, { at: `2026-12-01T00:00:0${builds}Z`, keepDownloads });
-    // The proxy notices it within a second.
-    await expect.poll(() => builtAt(proxy)).toBe(snapshotOf(site.out).built_at);
+/** For each call a sample and its tree, which is served, and a function that builds the next snapshot. */
+export function following(path: Path) {
+  const copy = copies(path, () => sample(path));
+  return async () => {
+    const site = await copy();
+    const proxy = await startProxy(site.out);
+    onTestFinished(async () => void (await proxy.stop()));
+    let builds = 0;
+    const build = async (sql: string, keepDownloads = false): Promise<void> => {
+      builds += 1;
+      await site.build(sql, { at: `2026-12-01T00:00:0${builds}Z`, keepDownloads });
+      // The proxy notices it within a second.
+      await expect.poll(() => builtAt(proxy)).toBe(snapshotOf(site.out).built_at);
+    };
+    return { out: site.out, proxy, build };
   };
-  return { out: site.out, proxy, build };
 }
 
 /** Path -> SHA-256 of all files but compressed siblings. */

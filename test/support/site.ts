@@ -127,11 +127,15 @@ export function copyOf(site: Pick<Site, 'register' | 'out'>, path: Path): Site {
   return copy;
 }
 
-/** For each call a site of its own with these rows, which are built once. */
-export function sites(path: Path, rows: Rows | string): () => Promise<Site> {
+/** For each call a copy of a site that is made once. */
+export function copies(path: Path, make: () => Promise<Site>): () => Promise<Site> {
   let first: Promise<Site> | undefined;
-  return async () => copyOf(await (first ??= built(path('first.sqlite'), path('first'), rows)), path);
+  return async () => copyOf(await (first ??= make()), path);
 }
+
+/** For each call a site of its own with these rows, which are built once. */
+export const sites = (path: Path, rows: Rows | string): (() => Promise<Site>) =>
+  copies(path, () => built(path('first.sqlite'), path('first'), rows));
 
 async function built(register: string, out: string, rows: Rows | string): Promise<Site> {
   await published({ register: writeRegister(register, rows), out });
