@@ -107,11 +107,16 @@ export function* largest(register: Register, { asOf, populations, measured }: Ov
         ` ORDER BY member_count DESC, id`,
     ),
   ];
+  const times: string[] = [];
+  let list = '';
   for (let limit: number = LARGEST_LIMIT.minimum; limit <= LARGEST_LIMIT.maximum; limit += 1) {
-    const listed = ranked.slice(0, limit);
-    const times = listed.map(([, measuredAt]) => measuredAt).toSorted();
+    const [json, measuredAt] = ranked[limit - 1] ?? [];
+    if (json !== undefined && measuredAt !== undefined) {
+      list += (list === '' ? '' : ',') + json;
+      times.push(measuredAt);
+      times.sort();
+    }
     const head = JSON.stringify(valuesOf(HEAD, { limit, asOf, times }));
-    const list = listed.map(([json]) => json).join(',');
     yield { route: 'largest', key: limit, body: `${head.slice(0, -1)},"groups":[${list}]}` };
   }
 }

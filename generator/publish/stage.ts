@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { asFailure } from '../base/errors.js';
 import { LineWriter, hasSum, makeFolder, namesIn, readText } from '../base/files.js';
 import type { KeyRange } from '../routes/keys.js';
-import { SIBLING_SUFFIXES, filler, urlsOf } from '../routes/route.js';
+import { SIBLING_SUFFIXES, filler, isCompressed, urlsOf } from '../routes/route.js';
 import { CODINGS, siblingsFrom } from '../tree/codings.js';
 import { isInDigest } from '../tree/published-routes.js';
 import type { Content } from '../base/sink.js';
@@ -176,7 +176,6 @@ export class RouteWriter {
   readonly #listed: string[] = [];
   readonly #folders = new Set<string>();
   readonly #damaged: ReadonlySet<string>;
-  readonly #siblingsFrom: number;
   readonly #seconds: number;
   readonly #lines: Lines;
   readonly #changes = { ...NO_CHANGES };
@@ -205,7 +204,6 @@ export class RouteWriter {
     this.#published = isKnown ? listedFiles(spec.lists, route, range) : [].values();
     this.#next = this.#published.next().value ?? undefined;
     this.#damaged = new Set(spec.damaged);
-    this.#siblingsFrom = siblingsFrom(route);
     // Node cuts to microseconds, and the quotient may be a little too small: half a microsecond more keeps the millisecond.
     this.#seconds = (spec.time + 0.0005) / 1000;
     const paths = stagePaths(spec.stage);
@@ -237,7 +235,7 @@ export class RouteWriter {
       if (this.#spec.isDryRun) return;
       if (!isSame) {
         this.#write(document.file, document);
-        if (old !== undefined && bytes < this.#siblingsFrom) this.#deleteSiblings(document.file);
+        if (old !== undefined && !this.#hasSiblings(document)) this.#deleteSiblings(document.file);
         this.#announce(document, old);
       }
       if (old?.alias !== undefined && old.alias !== alias) this.#deleteAlias(old.alias);
@@ -331,10 +329,14 @@ export class RouteWriter {
     if (this.#alias !== undefined) this.#delete(name, [this.#alias.urlOf(name)]);
   }
 
+  #hasSiblings({ key, bytes }: Document): boolean {
+    return bytes >= siblingsFrom(this.#route, key);
+  }
+
   /** A document has all siblings or none, so the first one tells. */
   #deleteSiblings(file: string): void {
     const [first] = SIBLING_SUFFIXES;
-    if (this.#siblingsFrom === Number.POSITIVE_INFINITY) return;
+    if (!isCompressed(this.#route.class)) return;
     if (!existsSync(`${this.#spec.out}/${file}${first}`)) return;
     for (const suffix of SIBLING_SUFFIXES) this.#lines.gone.write(`${file + suffix}\t`);
   }
@@ -355,8 +357,9 @@ export class RouteWriter {
   }
 
   /** Stages a document under a name, with its siblings. They have one time. */
-  #write(name: string, { bytes, body = '' }: Document): void {
-    const hasSiblings = bytes >= this.#siblingsFrom;
+  #write(name: string, document: Document): void {
+    const { body = '' } = document;
+    const hasSiblings = this.#hasSiblings(document);
     const write = (file: string, content: string | Uint8Array): void => {
       const path = this.#pathTo(file);
       writeFileSync(path, content);
@@ -386,14 +389,15 @@ export class RouteWriter {
     const { key, file, bytes, sha256 } = document;
     const { out, stage, isBundled } = this.#spec;
     const isPublished = old?.sum === sha256;
-    const suffixes = ['', ...(bytes < this.#siblingsFrom ? [] : SIBLING_SUFFIXES)];
+    const hasSiblings = this.#hasSiblings(document);
+    const suffixes = ['', ...(hasSiblings ? SIBLING_SUFFIXES : [])];
     const from = join(isPublished ? out : stagePaths(stage).tree, file);
     // To rename one link of a file to another link of it does nothing, and a commit would never end.
     const isInPlace = (suffix: string): boolean => existsSync(join(out, name + suffix));
     if (!(isPublished && suffixes.some(isInPlace)) && linkNames(from, this.#pathTo(name), suffixes))
       for (const suffix of suffixes) this.#lines.put.write(name + suffix);
     else this.#write(name, document);
-    if (old?.alias === name && bytes < this.#siblingsFrom) this.#deleteSiblings(name);
+    if (old?.alias === name && !hasSiblings) this.#deleteSiblings(name);
     const [record] = this.#urlsOf(key);
     const path = this.#alias?.urlOf(name) ?? '';
     this.#lines.purge.write(path);

@@ -69,13 +69,16 @@ function decompressed(
 }
 
 /**
- * The size from which documents have siblings. Downloads have compressed variants instead.
- * @param bytes the size for all other routes
+ * The size from which the document of a key has siblings. Downloads have compressed variants instead. Of the
+ * documents for each value of a query parameter, which are many, only the usual one has them, that of the default.
  */
 export const siblingsFrom = (
-  { class: cacheClass }: Pick<PublishedRoute, 'class'>,
-  bytes = COMPRESSED_FROM_BYTES,
-): number => (isCompressed(cacheClass) ? bytes : Number.POSITIVE_INFINITY);
+  { class: cacheClass, parameters = [] }: Pick<PublishedRoute, 'class' | 'parameters'>,
+  key: number,
+): number => {
+  const isUsual = parameters.every((parameter) => parameter.in === 'path' || parameter.default === key);
+  return isCompressed(cacheClass) && isUsual ? COMPRESSED_FROM_BYTES : Number.POSITIVE_INFINITY;
+};
 
 /** The file names of a document of this size: its own and those of its siblings, in the order of `CODINGS`. */
 export const namesOf = (

@@ -187,7 +187,8 @@ class Check {
     for (const { key, sum, file, alias } of listed) {
       const document = statOf(join(out, file));
       const bytes = document?.isFile() === true ? document.size : 0;
-      const names = namesOf(file, bytes, siblingsFrom(route));
+      const compressedFrom = siblingsFrom(route, key);
+      const names = namesOf(file, bytes, compressedFrom);
       for (const [index, name] of names.entries()) {
         const { coding, keys } = kept[index] ?? {};
         keys?.add(key);
@@ -196,7 +197,7 @@ class Check {
       }
       if (alias !== undefined) {
         const own = statOf(join(out, alias));
-        for (const [index, name] of namesOf(alias, bytes, siblingsFrom(route)).entries()) {
+        for (const [index, name] of namesOf(alias, bytes, compressedFrom).entries()) {
           this.#aliases.add(markOf(name));
           const coding = CODINGS[index - 1];
           const what = isSameFile(join(out, name), join(out, names[index] ?? file))
