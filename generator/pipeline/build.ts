@@ -22,7 +22,7 @@ import { snapshotJson } from '../outputs/snapshot.js';
 import { stageFormerAssets } from '../publish/assets.js';
 import { stageChanges } from '../publish/changes.js';
 import { completeCommit, flush, idOf, seal, writeCommit, type SnapshotId } from '../publish/commit.js';
-import { sumOfAll, sumOfLists, type ListedRoute } from '../publish/lists.js';
+import { listedRoutes, sumOfAll, sumOfLists } from '../publish/lists.js';
 import { writeOperatorLists } from '../publish/operator-lists.js';
 import {
   NO_CHANGES,
@@ -69,7 +69,7 @@ import type { Route } from '../routes/route.js';
 import { isMeasured, routeNamed, tableFor } from '../routes/routes.js';
 import { RESOURCES, resourceOf, tablesOf } from '../schema/schema.js';
 import { timeAt } from '../schema/time.js';
-import { aliasOf, hasDocuments, isInDigest, isOfCommit, pagesOf } from '../tree/published-routes.js';
+import { isInDigest } from '../tree/published-routes.js';
 import { readSnapshot, snapshotHash, withBuiltAt } from '../tree/snapshot.js';
 import type { PublishedSnapshot } from '../tree/snapshot-json.js';
 import { Tree, newTreeId } from '../tree/tree.js';
@@ -392,25 +392,14 @@ function stageSpec(
   table: readonly Route[],
   isDryRun: boolean,
 ): StageSpec {
-  const routes = table
-    .filter((route) => (hasDocuments(route) || isOfCommit(route)) && isMeasured(route, register.measured))
-    .map((route): ListedRoute => {
-      const { name, path, file, class: cacheClass, parameters } = route;
-      const alias = aliasOf(route, table);
-      return {
-        name,
-        path,
-        file,
-        class: cacheClass,
-        ...(parameters && { parameters }),
-        pages: pagesOf(route, table),
-        ...(alias && { alias: { path: alias.path, file: alias.file } }),
-      };
-    });
+  const routes = listedRoutes(table).filter(({ name }) =>
+    isMeasured(routeNamed(table, name), register.measured),
+  );
   return {
     out: tree.out,
     stage: tree.stage,
     lists: known.lists,
+    listed: known.lists === null ? [] : listedRoutes(known.published?.routes ?? []),
     damaged,
     routes,
     time: now.getTime(),
@@ -422,7 +411,7 @@ function stageSpec(
 }
 
 /** The lines that downloads of documents need, by route. */
-function linesFor(routes: readonly ListedRoute[]): StageSpec['downloaded'] {
+function linesFor(routes: StageSpec['routes']): StageSpec['downloaded'] {
   const lines: Record<string, 'body' | 'entry'> = {};
   for (const route of routes)
     if (DOCUMENTS.has(route.name)) lines[route.name] = 'body';

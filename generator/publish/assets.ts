@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { namesIn } from '../base/files.js';
 import { namesOf } from '../tree/codings.js';
-import { lineOf, listedFiles, listedRoutes, writeList, type Listed, type ListedRoute } from './lists.js';
+import { lineOf, listedFiles, writeList, type Listed, type ListedRoute } from './lists.js';
 import { stagePaths, type StageSpec } from './stage.js';
 import type { Gone } from './unwritten.js';
 import type { State } from './state.js';
@@ -39,12 +39,12 @@ interface FormerAssets {
  * @param current the files of this snapshot's assets
  */
 export function stageFormerAssets(
-  { out, lists, stage }: StageSpec,
+  { out, lists, listed, stage }: StageSpec,
   before: State['assets'],
   current: ReadonlySet<string>,
   now: Date,
 ): FormerAssets {
-  const found = lists === null ? assetsIn(out) : listedAssets(lists);
+  const found = lists === null ? assetsIn(out) : listedAssets(lists, listed);
   const notes: Record<string, string> = {};
   const kept: Listed[] = [];
   const deleted: Gone[] = [];
@@ -62,12 +62,12 @@ export function stageFormerAssets(
     }
   }
   const lines = kept.map(({ sum, file }) => lineOf(sum, file));
-  if (lines.length > 0) writeList(stagePaths(stage).lists, FORMER_LIST, 0, lines);
+  if (lines.length > 0) writeList(stagePaths(stage).lists, FORMER_LIST.name, 0, lines);
   return { notes, kept, deleted };
 }
 
-function listedAssets(lists: string): readonly Listed[] {
-  const routes = listedRoutes(lists).filter((route) => route.class === 'asset');
+function listedAssets(lists: string, listed: readonly ListedRoute[]): readonly Listed[] {
+  const routes = [...listed.filter((route) => route.class === 'asset'), FORMER_LIST];
   const all = routes.flatMap((route) => [...listedFiles(lists, route)]);
   return [...new Map(all.map((each) => [each.file, each])).values()].toSorted((a, b) =>
     a.file < b.file ? -1 : 1,

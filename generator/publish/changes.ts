@@ -8,7 +8,6 @@ import { BUNDLE } from '../routes/publishing.js';
 import { halves } from '../routes/route.js';
 import { routeNamed } from '../routes/routes.js';
 import type { SnapshotId } from './commit.js';
-import { listedRoutes } from './lists.js';
 import { linesIn } from './operator-lists.js';
 import { RouteWriter, partsOf, stagePaths, type StageSpec, type Written } from './stage.js';
 
@@ -105,10 +104,8 @@ export interface Announced {
  * Whether the name of a deleted file is the platform's id of a record. That may be what is withheld, and
  * a bundle would say it for weeks.
  */
-function deletesAlias({ stage, lists }: StageSpec): boolean {
-  const starts = (lists === null ? [] : listedRoutes(lists)).flatMap(({ alias }) =>
-    alias === undefined ? [] : halves(alias.file)[0],
-  );
+function deletesAlias({ stage, listed }: StageSpec): boolean {
+  const starts = listed.flatMap(({ alias }) => (alias === undefined ? [] : halves(alias.file)[0]));
   for (const line of linesIn([stagePaths(stage).gone]))
     if (starts.some((start) => line.startsWith(start))) return true;
   return false;

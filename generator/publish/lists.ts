@@ -5,13 +5,11 @@
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import * as z from 'zod';
-import { namesIn, readJson } from '../base/files.js';
+import { join, relative } from 'node:path';
+import { namesIn } from '../base/files.js';
 import { keyForm, type KeyRange } from '../routes/keys.js';
 import { halves } from '../routes/route.js';
-import { locatedRoute } from '../tree/snapshot-route.js';
-import type { PublishedRoute } from '../tree/published-routes.js';
+import { aliasOf, hasDocuments, isOfCommit, pagesOf, type PublishedRoute } from '../tree/published-routes.js';
 
 /** The range of all keys. */
 export const ALL_KEYS: KeyRange = { low: 0, high: Number.MAX_SAFE_INTEGER };
@@ -23,21 +21,31 @@ export interface AliasPlace {
 }
 
 /**
- * A route as its lists were written: with the paths of pages that exist only along with a document of the route,
- * and the place of aliases. An alias has a line after that of its document.
+ * A route that has lists: with the paths of pages that exist only along with a document of the route, and the place
+ * of aliases. An alias has a line after that of its document.
  */
 export type ListedRoute = PublishedRoute & {
   readonly pages: readonly string[];
   readonly alias?: AliasPlace;
 };
 
-/** Hidden, so that `lists/<route>/*` names the lists alone. */
-const DESCRIPTION = '.route.json';
-
-const listedRoute = locatedRoute.extend({
-  pages: z.array(z.string()),
-  alias: z.object({ path: z.string(), file: z.string() }).exactOptional(),
-});
+/** The routes of a table that have lists, if they have files. */
+export const listedRoutes = (table: readonly PublishedRoute[]): readonly ListedRoute[] =>
+  table
+    .filter((route) => hasDocuments(route) || isOfCommit(route))
+    .map((route) => {
+      const { name, path, file, class: cacheClass, parameters } = route;
+      const alias = aliasOf(route, table);
+      return {
+        name,
+        path,
+        file,
+        class: cacheClass,
+        ...(parameters && { parameters }),
+        pages: pagesOf(route, table),
+        ...(alias && { alias: { path: alias.path, file: alias.file } }),
+      };
+    });
 
 const HASH_DIGITS = 64;
 const SEPARATOR = '  ';
@@ -54,25 +62,10 @@ export const lineOf = (sum: string, file: string): string => `${sum}${SEPARATOR}
 export const listsIn = (folder: string): readonly string[] => namesIn(folder).filter(isList);
 
 /** Writes a list of a route's files. @param lines at least one */
-export function writeList(lists: string, route: ListedRoute, low: number, lines: readonly string[]): void {
-  const folder = join(lists, route.name);
+export function writeList(lists: string, route: string, low: number, lines: readonly string[]): void {
+  const folder = join(lists, route);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, DESCRIPTION), JSON.stringify(route));
   writeFileSync(join(folder, listName(low)), lines.join(''), 'latin1');
-}
-
-/** A route that has lists, as it was when these were written. */
-const routeOf = (lists: string, name: string): ListedRoute | undefined =>
-  listedRoute.safeParse(readJson(join(lists, name, DESCRIPTION))).data;
-
-/** The routes that have lists. */
-export const listedRoutes = (lists: string): readonly ListedRoute[] =>
-  namesIn(lists).flatMap((name) => routeOf(lists, name) ?? []);
-
-/** Whether there are lists of a route that name its files as they are named now. */
-export function isListed(lists: string, route: ListedRoute): boolean {
-  const before = routeOf(lists, route.name);
-  return before !== undefined && isSamePlace(route, before);
 }
 
 /** Whether the files of a route have the names that they had. */
@@ -144,12 +137,14 @@ export function* listPaths(lists: string, routes: Iterable<string>): Generator<s
 export const sumOfLists = (lists: string, routes: Iterable<string>): string =>
   sumOfFiles(listPaths(lists, routes));
 
-/** The SHA-256 of all files in a folder of lists, in hex. */
-export const sumOfAll = (lists: string): string =>
-  sumOfFiles(namesIn(lists).flatMap((name) => [join(lists, name, DESCRIPTION), ...listPaths(lists, [name])]));
+/** The SHA-256 of the names and contents of all lists in a folder, in hex. */
+export function sumOfAll(lists: string): string {
+  const paths = [...listPaths(lists, namesIn(lists))];
+  return sumOfFiles(paths, paths.map((path) => relative(lists, path)).join('\n'));
+}
 
-function sumOfFiles(paths: Iterable<string>): string {
-  const digest = createHash('sha256');
+function sumOfFiles(paths: Iterable<string>, names = ''): string {
+  const digest = createHash('sha256').update(names);
   for (const path of paths) digest.update(readFileSync(path));
   return digest.digest('hex');
 }

@@ -15,12 +15,10 @@ import { isInDigest } from '../tree/published-routes.js';
 import type { Content } from '../base/sink.js';
 import {
   ALL_KEYS,
-  isListed,
   isSamePlace,
   lineOf,
   listName,
   listedFiles,
-  listedRoutes,
   writeList,
   type Listed,
   type ListedRoute,
@@ -36,6 +34,8 @@ export interface StageSpec {
   readonly stage: string;
   /** The published lists; null if it is not known what is published. */
   readonly lists: string | null;
+  /** The routes that these lists are of. */
+  readonly listed: readonly ListedRoute[];
   /** Files that count as not published, since they are damaged. */
   readonly damaged: readonly string[];
   /** The routes of the next snapshot. */
@@ -200,8 +200,8 @@ export class RouteWriter {
     this.#pages = route.pages.map(filler);
     this.#alias = route.alias && aliasNames(route.alias);
     this.#isInDigest = isInDigest(route);
-    const isKnown = spec.lists !== null && isListed(spec.lists, route);
-    this.#published = isKnown ? listedFiles(spec.lists, route, range) : [].values();
+    const isKnown = spec.listed.some((before) => isSamePlace(route, before));
+    this.#published = spec.lists !== null && isKnown ? listedFiles(spec.lists, route, range) : [].values();
     this.#next = this.#published.next().value ?? undefined;
     this.#damaged = new Set(spec.damaged);
     // Node cuts to microseconds, and the quotient may be a little too small: half a microsecond more keeps the millisecond.
@@ -274,7 +274,7 @@ export class RouteWriter {
     this.#passUpTo(Number.POSITIVE_INFINITY);
     const { stage, isDryRun } = this.#spec;
     if (!isDryRun && this.#listed.length > 0)
-      writeList(stagePaths(stage).lists, this.#route, this.#low, this.#listed);
+      writeList(stagePaths(stage).lists, this.#route.name, this.#low, this.#listed);
     for (const what of LINES) this.#lines[what].endLines();
     return {
       route: this.#route.name,
@@ -445,12 +445,8 @@ export const passOver = (spec: StageSpec, former: ListedRoute): Written =>
   ).finish();
 
 /** The published routes that the next snapshot doesn't have, or has in another place; without assets, which stay for a while. */
-export const formerRoutes = ({ lists, routes }: StageSpec): readonly ListedRoute[] =>
-  lists === null
-    ? []
-    : listedRoutes(lists).filter(
-        (before) => before.class !== 'asset' && !routes.some((now) => isSamePlace(now, before)),
-      );
+export const formerRoutes = ({ listed, routes }: StageSpec): readonly ListedRoute[] =>
+  listed.filter((before) => before.class !== 'asset' && !routes.some((now) => isSamePlace(now, before)));
 
 /** How long a stopped build may clean up: 400 ms. */
 const BUDGET_MS = 400;

@@ -46,7 +46,7 @@ const stateSchema = z.object({
   sequence: count,
   /** SHA-256 of snapshot.json but for the time of the build. */
   snapshot: sha256,
-  /** SHA-256 of the lists, with the routes that they are of. */
+  /** SHA-256 of the lists, with their names. */
   lists: sha256,
   inputs,
   counts: z.record(z.string(), tableCounts),

@@ -149,7 +149,7 @@ class Check {
   }
 
   async #checkListed(published: PublishedSnapshot, lists: string): Promise<void> {
-    const routes = listedRoutes(lists).filter(({ name }) => name !== FORMER_LIST.name);
+    const routes = listedRoutes(published.routes).filter(({ name }) => existsSync(join(lists, name)));
     const former = [...listedFiles(lists, FORMER_LIST)];
     const assets = former.map(({ file }): ListedRoute => ({
       name: file,

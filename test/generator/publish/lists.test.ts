@@ -49,7 +49,7 @@ it('the lists are read by key, wherever they are cut', () => {
       const keysOfList = within(low, (cuts[at + 1] ?? Infinity) - 1);
       writeList(
         lists,
-        route,
+        route.name,
         low,
         keysOfList.map((key) => `${sha256(String(key))}  a/${key}.json\n`),
       );
