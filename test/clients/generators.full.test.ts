@@ -1,6 +1,6 @@
 /** A client that a widely used generator makes of the description: strict TypeScript, and right answers. */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { expect, it, onTestFinished } from 'vitest';
@@ -45,7 +45,6 @@ it.runIf(isReachable)(
     await published({ register: writeRegister(path('register.sqlite'), { groups }), out });
     const proxy = await startProxy(out);
     onTestFinished(async () => void (await proxy.stop()));
-    mkdirSync(folder);
     const manifest = '{ "private": true, "type": "module" }';
     writeFiles(folder, { 'package.json': manifest, 'read.ts': program(proxy.base) });
     copyFileSync(join(out, 'api/v1/openapi.json'), join(folder, 'openapi.json'));
