@@ -1,5 +1,6 @@
 /** deploy/copy-register.sh: a register that is a copy of a database, made again each night. */
 import {
+  appendFileSync,
   existsSync,
   linkSync,
   readFileSync,
@@ -81,7 +82,7 @@ function gettingBack(out: string): string {
 
 describe.runIf(hasTools)('a copy of a database', () => {
   it('is a register, and made again keeps the ids and what is withheld', async () => {
-    const { own, register, copy } = await setUp();
+    const { own, views, register, copy } = await setUp();
     expect(await copy('--first')).toEqual(DONE);
     expect((await inProcess('check', '--register', register)).code).toBe(0);
 
@@ -100,15 +101,10 @@ describe.runIf(hasTools)('a copy of a database', () => {
     expect(own.prepare<[]>(added).all()).toEqual([]);
     const kept = matching(/^register\.db\.\d{4}-\d\d-\d\d$/);
     expect(filesOf(register)).toEqual(['register.db', kept, 'register.db.lock']);
-  });
 
-  it('keeps what is withheld where the views make that table if there is none', async () => {
-    const { register, copy } = await setUp(
-      `${VIEWS} ${WITHHELD.replace('CREATE TABLE', 'CREATE TABLE IF NOT EXISTS')}`,
-    );
-    expect(await copy('--first')).toEqual(DONE);
-    changeRegister(register, `INSERT INTO withheld VALUES ('group', 1, ${TIME})`);
-    expect([await copy(), await copy()]).toEqual([DONE, DONE]);
+    // Views may also make that table if there is none.
+    appendFileSync(views, WITHHELD.replace('CREATE TABLE', 'CREATE TABLE IF NOT EXISTS'));
+    expect(await copy()).toEqual(DONE);
     expect(withheldIn(register)).toEqual([['group', 1]]);
   });
 
@@ -121,7 +117,7 @@ describe.runIf(hasTools)('a copy of a database', () => {
       await copy();
       utimesSync(register, new Date(day), new Date(day));
     };
-    const times = ['20T03:00', '21T03:00', '21T23:59', '22T00:01', '23T03:00', '24T03:00'];
+    const times = ['21T03:00', '21T23:59', '22T00:01', '23T03:00', '24T03:00'];
     for (const [index, time] of times.entries()) await made(`Mill ${index}`, `2026-11-${time}:00Z`);
     // One that was interrupted after it had kept the register.
     linkSync(register, `${register}.2026-11-24`);
@@ -130,7 +126,7 @@ describe.runIf(hasTools)('a copy of a database', () => {
     expect(filesOf(register)).toEqual(['register.db', ...kept, 'register.db.lock']);
     const titleIn = (at: string) =>
       rowsOf(join(dirname(register), at), 'SELECT name FROM groups WHERE id = 1');
-    const titles = ['Mill', 'Mill 3', 'Mill 4', 'Mill 5'].map((title) => [[title]]);
+    const titles = ['Mill', 'Mill 2', 'Mill 3', 'Mill 4'].map((title) => [[title]]);
     expect(['register.db', ...kept].map(titleIn)).toEqual(titles);
   });
 
@@ -149,19 +145,24 @@ describe.runIf(hasTools)('a copy of a database', () => {
     expect(withheldIn(register)).toEqual([['group', 2]]);
   });
 
-  it.each(['the views have a mistake', 'the database is gone'])('stays as it was if %s', async (what) => {
+  it('stays as it was if the views have a mistake, or the database is gone', async () => {
     const { own, views, register, copy } = await setUp();
     await copy('--first');
     const before = readFileSync(register);
-    if (what === 'the database is gone') own.exec('DROP TABLE club');
-    else writeFileSync(views, 'CREATE VIEW groups AS SELEC');
-    expect(await copy()).toEqual({ code: 1, output: matching(/error/i) });
-    expect(readFileSync(register).equals(before)).toBe(true);
-    expect(existsSync(`${register}.next`)).toBe(false);
+    const sql = readFileSync(views, 'utf8');
+    for (const spoil of [
+      () => writeFileSync(views, 'CREATE VIEW groups AS SELEC'),
+      () => [writeFileSync(views, sql), own.exec('DROP TABLE club')],
+    ]) {
+      spoil();
+      expect(await copy()).toEqual({ code: 1, output: matching(/error/i) });
+      expect(readFileSync(register).equals(before)).toBe(true);
+      expect(existsSync(`${register}.next`)).toBe(false);
+    }
   });
 
   it('begins without ids and withheld list only if it is told to, once', async () => {
-    const { own, views, register, copy } = await setUp();
+    const { views, register, copy } = await setUp();
     const refused = (what: string) => ({
       code: 3,
       output: containing(`copy-register: ${register} ${what}, expected`),
@@ -176,8 +177,6 @@ describe.runIf(hasTools)('a copy of a database', () => {
     writeFileSync(views, `${readFileSync(views, 'utf8')} CREATE TABLE IF NOT EXISTS ids_host (id, k);`);
     expect(await copy()).toEqual(refused('has no table ids_host'));
     expect(await copy('--first')).toEqual(DONE);
-    own.exec('CREATE TABLE ids_own (id, k)');
-    expect(await copy()).toEqual(DONE);
   });
 
   it('whose ids were lost gets them back from what is published, and is not published without', async () => {

@@ -1,4 +1,4 @@
-/** upload.sh by the real rclone: to a folder, and to object storage, seen by the requests that arrive. */
+/** upload.sh by the real rclone to object storage, seen by the requests that arrive. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
@@ -21,28 +21,8 @@ const PROGRAM = join(PROJECT, 'node_modules/s3rver/bin/s3rver.js');
 const BUCKET = 'bucket';
 const OBJECT = '._S3rver_object';
 
-interface Remote {
-  readonly name: string;
-  readonly environment: Readonly<Record<string, string>>;
-  /** Name -> SHA-256 of what is there. */
-  readonly files: () => Record<string, string>;
-  /** Puts a file there that is of somebody else. */
-  readonly put: (name: string) => void;
-}
-
 /** Nothing of the user's own configuration is read or written. */
 const CONFIGURATION = { RCLONE_CONFIG: '/dev/null' };
-
-function folder(): Remote {
-  const name = path('remote');
-  mkdirSync(name);
-  return {
-    name,
-    environment: CONFIGURATION,
-    files: () => hashesOf(name),
-    put: (file) => writeFileSync(join(name, file), ''),
-  };
-}
 
 /** Object storage on this machine: s3rver as a process, reached through a server that notes the requests. */
 async function storage() {
@@ -89,7 +69,8 @@ async function storage() {
       RCLONE_CONFIG_STORAGE_SECRET_ACCESS_KEY: 'S3RVER',
       RCLONE_CONFIG_STORAGE_REGION: 'us-east-1',
     },
-    files: () =>
+    /** Name -> SHA-256 of what is there. */
+    files: (): Record<string, string> =>
       Object.fromEntries(
         readdirSync(objects, { recursive: true, encoding: 'utf8' })
           .filter((name) => name.endsWith(OBJECT))
@@ -98,8 +79,8 @@ async function storage() {
             sha256(readFileSync(join(objects, name))),
           ]),
       ),
+    /** Puts a file there that is of somebody else. */
     put: (name: string) => {
-      mkdirSync(objects, { recursive: true });
       writeFileSync(join(objects, name + OBJECT), '');
       writeFileSync(join(objects, `${name}._S3rver_metadata.json`), '{}');
       writeFileSync(join(objects, `${name}._S3rver_object.md5`), '"d41d8cd98f00b204e9800998ecf8427e"');
@@ -109,8 +90,10 @@ async function storage() {
     /** The headers of an object. */
     headersOf: async (name: string): Promise<Headers> =>
       (await fetch(`http://127.0.0.1:${port}/${BUCKET}/${name}`, { method: 'HEAD' })).headers,
-  } satisfies Remote & Record<string, unknown>;
+  };
 }
+
+type Remote = Awaited<ReturnType<typeof storage>>;
 
 const upload = (out: string, { name, environment }: Remote, ...lists: string[]): Promise<Ended> =>
   run([join(DEPLOY, 'upload.sh'), out, name, ...lists], environment);
@@ -139,16 +122,6 @@ async function next(register: string, out: string) {
 }
 
 describe.runIf(has('uploads', 'rclone', 'jq'))('upload.sh', () => {
-  it('brings a folder up to the tree, first whole and then by the lists of a build', async () => {
-    const { register, out } = await site(path);
-    const remote = folder();
-    expect(await upload(out, remote)).toEqual(DONE);
-    expect(differing(remote.files(), sentOf(out))).toEqual([]);
-    const { lists } = await next(register, out);
-    expect(await upload(out, remote, ...lists)).toEqual(DONE);
-    expect(differing(remote.files(), sentOf(out))).toEqual([]);
-  });
-
   // Under load, the S3 server may say that an object is empty which it has not stored yet; rclone then sends it again.
   it('gives objects headers, sends what is listed, and then deletes', { retry: 1 }, async () => {
     const { register, out } = await site(path);
