@@ -12,7 +12,7 @@ import { listening } from '../support/ports.js';
 import { has } from '../support/programs.js';
 import { hashesOf, sha256 } from '../support/published.js';
 import { changeRegister } from '../support/register.js';
-import { STEP, buildWith, site } from '../support/site.js';
+import { STEP, buildWith, site, type Site } from '../support/site.js';
 import { differing, isSibling } from '../support/tree.js';
 import { DEPLOY, DONE, run, type Ended } from './run.js';
 
@@ -110,8 +110,8 @@ const linesOf = (list: string): string[] => readFileSync(list, 'utf8').trimEnd()
 const isAsset = (line: string): boolean => line.startsWith('PUT assets/');
 
 /** Builds the next snapshot, with lists. @returns them as they are, and their lines */
-async function next(register: string, out: string) {
-  changeRegister(register, STEP);
+async function next({ register, out }: Site, sql: string) {
+  changeRegister(register, sql);
   const lists = { filesFrom: path('files'), deleteFrom: path('gone') };
   await buildWith({ register, out, ...lists });
   return {
@@ -123,62 +123,64 @@ async function next(register: string, out: string) {
 
 describe.runIf(has('uploads', 'rclone', 'jq'))('upload.sh', () => {
   // Under load, the S3 server may say that an object is empty which it has not stored yet; rclone then sends it again.
-  it('gives objects headers, sends what is listed, and then deletes', { retry: 1 }, async () => {
-    const { register, out } = await site(path);
-    const remote = await storage();
-    expect(await upload(out, remote)).toEqual(DONE);
-    const names = Object.keys(sentOf(out));
-    const puts = remote.sent();
-    expect(puts.toSorted()).toEqual(names.map((name) => `PUT ${name}`).toSorted());
-    expect(puts.slice(-2)).toEqual(['PUT changes/index.json', 'PUT snapshot.json']);
-    expect(puts.findLastIndex(isAsset)).toBe(puts.filter(isAsset).length - 1);
-    const { headers, routes } = readPublished(new Tree(out));
-    for (const name of names) {
-      const route = routes.find(({ file }) => patternOf(file).test(name));
-      const found = await remote.headersOf(name);
-      const expected = [route?.type, headers.content[route?.class ?? 'page']['Cache-Control']];
-      expect([name, found.get('content-type'), found.get('cache-control')]).toEqual([name, ...expected]);
-    }
-    const { lists, put, gone } = await next(register, out);
-    expect(gone.length).toBeGreaterThan(0);
-    expect(await upload(out, remote, ...lists)).toEqual(DONE);
-    const sent = remote.sent();
-    expect(sent.slice(0, put.length).toSorted()).toEqual(put.map((name) => `PUT ${name}`).toSorted());
-    expect(sent[put.length - 1]).toBe('PUT snapshot.json');
-    expect(sent.slice(put.length).toSorted()).toEqual(gone.map((name) => `DELETE ${name}`).toSorted());
-    expect(differing(remote.files(), sentOf(out))).toEqual([]);
-  });
+  it(
+    'gives objects headers, sends what is listed, and then deletes, also if it was interrupted',
+    { retry: 1 },
+    async () => {
+      const origin = await site(path);
+      const { out } = origin;
+      const remote = await storage();
+      expect(await upload(out, remote)).toEqual(DONE);
+      const names = Object.keys(sentOf(out));
+      const puts = remote.sent();
+      expect(puts.toSorted()).toEqual(names.map((name) => `PUT ${name}`).toSorted());
+      expect(puts.slice(-2)).toEqual(['PUT changes/index.json', 'PUT snapshot.json']);
+      expect(puts.findLastIndex(isAsset)).toBe(puts.filter(isAsset).length - 1);
+      const { headers, routes } = readPublished(new Tree(out));
+      for (const name of names) {
+        const route = routes.find(({ file }) => patternOf(file).test(name));
+        const found = await remote.headersOf(name);
+        const expected = [route?.type, headers.content[route?.class ?? 'page']['Cache-Control']];
+        expect([name, found.get('content-type'), found.get('cache-control')]).toEqual([name, ...expected]);
+      }
+      const { lists, put, gone } = await next(origin, STEP);
+      expect(gone.length).toBeGreaterThan(0);
+      expect(await upload(out, remote, ...lists)).toEqual(DONE);
+      const sent = remote.sent();
+      expect(sent.slice(0, put.length).toSorted()).toEqual(put.map((name) => `PUT ${name}`).toSorted());
+      expect(sent[put.length - 1]).toBe('PUT snapshot.json');
+      expect(sent.slice(put.length).toSorted()).toEqual(gone.map((name) => `DELETE ${name}`).toSorted());
+      const before = remote.files();
+      expect(differing(before, sentOf(out))).toEqual([]);
 
-  it('has deleted nothing and published no snapshot when it is interrupted, and is repeated with all', async () => {
-    const { register, out } = await site(path);
-    const remote = await storage();
-    await upload(out, remote);
-    const before = remote.files();
-    const { gone } = await next(register, out);
-    remote.sent();
-    const command = spawn(join(DEPLOY, 'upload.sh'), [out, remote.name], {
-      env: { PATH: process.env['PATH'], ...remote.environment },
-      detached: true,
-      stdio: 'ignore',
-    });
-    const ended = new Promise((settle) => command.once('close', settle));
-    const seen: string[] = [];
-    await until(() => {
-      seen.push(...remote.sent());
-      return seen.length > 3;
-    }, 'objects arrive');
-    process.kill(-(command.pid ?? 0), 'SIGTERM');
-    expect(await ended).not.toBe(0);
-    const now = remote.files();
-    expect(now['snapshot.json']).toBe(before['snapshot.json']);
-    for (const name of gone) expect(now[name]).toBe(before[name]);
-    // What edge headers writes stays, and nothing else.
-    for (const name of ['_headers', 'of-somebody-else']) remote.put(name);
-    expect(await upload(out, remote)).toEqual(DONE);
-    const { _headers: own, ...files } = remote.files();
-    expect(own).toBeDefined();
-    expect(differing(files, sentOf(out))).toEqual([]);
-  });
+      // Interrupted, it has deleted nothing and published no snapshot, and is repeated with all.
+      const later = await next(
+        origin,
+        `UPDATE groups SET description = 'other'; DELETE FROM items WHERE id = 7`,
+      );
+      const command = spawn(join(DEPLOY, 'upload.sh'), [out, remote.name], {
+        env: { PATH: process.env['PATH'], ...remote.environment },
+        detached: true,
+        stdio: 'ignore',
+      });
+      const ended = new Promise((settle) => command.once('close', settle));
+      const seen: string[] = [];
+      await until(() => {
+        seen.push(...remote.sent());
+        return seen.length > 3;
+      }, 'objects arrive');
+      process.kill(-(command.pid ?? 0), 'SIGTERM');
+      expect(await ended).not.toBe(0);
+      const now = remote.files();
+      for (const name of ['snapshot.json', ...later.gone]) expect(now[name]).toBe(before[name]);
+      // What edge headers writes stays, and nothing else.
+      for (const name of ['_headers', 'of-somebody-else']) remote.put(name);
+      expect(await upload(out, remote)).toEqual(DONE);
+      const { _headers: own, ...files } = remote.files();
+      expect(own).toBeDefined();
+      expect(differing(files, sentOf(out))).toEqual([]);
+    },
+  );
 
   it('ends with 3, and changes nothing, where the remote can’t be compared', async () => {
     const { out } = await site(path);
