@@ -6,7 +6,16 @@ import * as z from 'zod';
 import { listenOn } from '../../support/ports.js';
 import { startProxy } from '../../support/proxy.js';
 import { matching } from '../../support/values.js';
-import { COUNT_SHIFTS, accessibilityOf, browsing, faultsOf, inChromium, sidewaysOf } from './browser.js';
+import {
+  COUNT_SHIFTS,
+  SCREENS,
+  accessibilityOf,
+  browsing,
+  faultsOf,
+  faultsOnScreens,
+  inChromium,
+  sidewaysOf,
+} from './browser.js';
 import { PAGES, publishSite, type Site } from '../../generator/outputs/pages/site.js';
 
 let site: Site;
@@ -22,19 +31,19 @@ async function drawnFirst(page: Page): Promise<void> {
   });
 }
 
-inChromium.each(PAGES)('the page %s', (url) => {
-  it.each([
-    [375, 'light', 0.002],
-    [1280, 'dark', 0.001],
-  ] as const)(
-    'is in order, %i pixels wide and %s, moves nothing while it loads, and is no wider than any window',
-    async (loaded, colorScheme, most) => {
-      const viewport = { width: loaded, height: 5000 };
-      const watched = await open(url, { viewport, colorScheme, prepare: drawnFirst });
+inChromium('pages', () => {
+  it.each(PAGES.map((url, at) => [url, SCREENS[at % 2]!] as const))(
+    'are in order on a phone and a desktop, move nothing while they load, and are no wider than any window: %s',
+    async (url, { viewport: { width }, colorScheme }) => {
+      const watched = await open(url, {
+        viewport: { width, height: 5000 },
+        colorScheme,
+        prepare: drawnFirst,
+      });
       const { page } = watched;
       await page.waitForLoadState('networkidle');
-      expect(await page.evaluate('window.shifts')).toBeLessThan(most);
-      expect(await faultsOf(watched)).toEqual([]);
+      expect(await page.evaluate('window.shifts')).toBeLessThan(0.002);
+      expect(await faultsOnScreens(watched)).toEqual([]);
       for (const width of [320, 640, 768, 1920]) {
         await page.setViewportSize({ width, height: 800 });
         expect(await sidewaysOf(page), String(width)).toBe(0);
@@ -70,10 +79,7 @@ inChromium('without scripts', () => {
   });
 
   it('the contents open on a phone', async () => {
-    const { page } = await open('/developers/guides/limits', {
-      ...options,
-      viewport: { width: 375, height: 800 },
-    });
+    const { page } = await open('/developers/guides/limits', { ...options, ...SCREENS[0] });
     const link = page.locator('.contents a[aria-current=page]');
     expect(await link.isVisible()).toBe(false);
     await page.locator('.toggle summary').click();
@@ -111,7 +117,6 @@ inChromium('the documentation', () => {
 
   it.each([
     ['limits', '/developers/guides/limits#limits'],
-    ['lists', '/developers/reference/lists'],
     ['endpoint-group-history', '/developers/reference/groups#endpoint-group-history'],
   ])('leads from the old address #%s to %s', async (old, now) => {
     const { page } = await open(`/developers#${old}`);

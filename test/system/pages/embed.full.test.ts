@@ -10,9 +10,9 @@ import { temporary } from '../../support/folder.js';
 import { ended, listening } from '../../support/ports.js';
 import type { RunningProxy } from '../../support/proxy.js';
 import {
-  SCREENS,
   browsing,
   faultsOf,
+  faultsOnScreens,
   inChromium,
   serving,
   sidewaysOf,
@@ -103,8 +103,8 @@ const columnAt = async (page: Page, share: number): Promise<{ accent: number; an
   );
 
 inChromium('the chart in a page of another origin, under a policy without styles', () => {
-  it.each(SCREENS)('shows the line, its source and its times on %s', async (_, screen) => {
-    const watched = await embedded('group="1"', screen);
+  it('shows the line, its source and its times', async () => {
+    const watched = await embedded('group="1"');
     const { page } = watched;
     await drawn(page);
     expect(await said(page)).toMatch(
@@ -119,7 +119,7 @@ inChromium('the chart in a page of another origin, under a policy without styles
       `${register.base}/`,
       expect.stringMatching(/^https:/),
     ]);
-    expect(await faults(watched)).toEqual([]);
+    expect(await faultsOnScreens({ ...watched, outside: [] })).toEqual([]);
     expect(asked(watched)).toEqual(['/embed.js', '/group/1/history.json']);
     for (const width of [320, 768]) {
       await page.setViewportSize({ width, height: 800 });
@@ -201,10 +201,6 @@ inChromium('the chart in a page of another origin, under a policy without styles
     ],
     ['game="7" value="visits"', /^Lantern Harbour\s+game 7\s+Visits: 70,214,993\s+Read 20 November 2026/],
     ['item="8"', /^Copper Diving Helmet\s+item 8\s+Price: none: the catalogue has no price for it/],
-    [
-      'group="1" value="member_count"',
-      /^Snowy River Workshop\s+group 1\s+Member count: 14,811 members\s+Read/,
-    ],
     ['group="2"', /group 2\s+The member count has not been read yet\./],
     [
       'group="8"',
@@ -214,11 +210,11 @@ inChromium('the chart in a page of another origin, under a policy without styles
       'group="999"',
       /^No group 999 in this register\.\s+It was not measured, or its record is no longer published\./,
     ],
-    ['group="5"', /^No group 5 in this register\./],
     ['', /^register-chart needs one of the attributes group, user, game, item, with the id of a record\.$/],
-    ['group="x"', /^register-chart has group="x", which is no id: ids are from 1 to 9,007,199,254,740,991/],
-    ['group="007"', /^register-chart has group="007", which is no id: .*without zeros in front\.$/],
-    ['game="12345678901234567890"', /^register-chart has game="12345678901234567890", which is no id/],
+    [
+      'group="007"',
+      /^register-chart has group="007", which is no id: ids are from 1 to 9,007,199,254,740,991.*without zeros in front\.$/,
+    ],
     [
       'user="10" value="members"',
       /^register-chart has no value "members" of a user; those measured are usernames, username_count/,
@@ -274,25 +270,17 @@ inChromium('the chart in a page of another origin, under a policy without styles
     await expect.poll(() => said(page)).toMatch(/^Of another register/);
   });
 
-  it('may be moved into the document of a frame, and back', async () => {
+  it('may be moved into the document of a frame', async () => {
     const { page, complaints } = await embedded('group="1"');
     await drawn(page);
-    await page.evaluate(`document.body.append(document.createElement('iframe'))`);
-    await page.evaluate(
-      `document.querySelector('iframe').contentDocument.body.append(document.querySelector('register-chart'))`,
-    );
-    const moved = page.frameLocator('iframe').locator('register-chart');
-    await moved.locator('.plot canvas').waitFor();
+    await page.evaluate(`document.body.append(document.createElement('iframe'));
+      document.querySelector('iframe').contentDocument.body.append(document.querySelector('register-chart'))`);
+    await page.frameLocator('iframe').locator('register-chart .plot canvas').waitFor();
     const display = `(() => {
       const chart = document.querySelector('iframe').contentDocument.querySelector('register-chart');
       return getComputedStyle(chart.shadowRoot.querySelector('figcaption')).display;
     })()`;
     expect(await page.evaluate(display)).toBe('flex');
-    await page.evaluate(
-      `document.querySelector('main').append(document.querySelector('iframe').contentDocument.querySelector('register-chart'))`,
-    );
-    await drawn(page);
-    expect(await said(page)).toMatch(/^Snowy River Workshop/);
     expect(complaints).toEqual([]);
   });
 
@@ -316,14 +304,16 @@ inChromium('the chart in a page of another origin, under a policy without styles
   });
 
   it('needs the script and the connection, and these tests see a policy that forbids either', async () => {
-    const { page, complaints } = await embedded('group="1"', {
-      policy: `default-src 'none'; script-src ${register.base}`,
-    });
-    await expect.poll(() => said(page)).toContain('the service could not be reached');
-    expect(complaints.join()).toMatch(/connect-src|Content Security Policy/);
-    const none = await embedded('group="1"', { policy: `default-src 'none'` });
-    expect(none.complaints.join()).toMatch(/script-src|Content Security Policy/);
-    expect(await none.page.evaluate('customElements.get("register-chart") === undefined')).toBe(true);
+    for (const [policy, what] of [
+      [`default-src 'none'; script-src ${register.base}`, 'connect-src'],
+      [`default-src 'none'`, 'script-src'],
+    ] as const) {
+      const { page, complaints } = await embedded('group="1"', { policy });
+      await expect.poll(() => complaints.join()).toContain(what);
+      expect(await page.evaluate('customElements.get("register-chart") === undefined')).toBe(
+        what === 'script-src',
+      );
+    }
     const styled = await embedded('group="1"');
     await styled.page.evaluate(`document.body.setAttribute('style', 'color: red')`);
     await expect.poll(() => styled.complaints.join()).toContain('style-src');
@@ -343,15 +333,6 @@ inChromium('the control on the page of a record', () => {
     expect(copied).toMatch(
       /^<script type="module" src="https?:\/\/[^"]+\/embed\.js"><\/script>\n<register-chart group="1"><\/register-chart>$/,
     );
-  });
-});
-
-inChromium('the guide', () => {
-  it('has a chart of its own, in the look of its page', async () => {
-    const watched = await openPage('/developers/guides/tools');
-    await drawn(watched.page);
-    expect(await said(watched.page)).toMatch(/^Snowy River Workshop\s+group 1/);
-    expect(await faultsOf(watched)).toEqual([]);
   });
 });
 

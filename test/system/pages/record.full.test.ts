@@ -12,7 +12,7 @@ import {
   SCREENS,
   accessibilityOf,
   browsing,
-  faultsOf,
+  faultsOnScreens,
   inChromium,
   serving,
   sidewaysOf,
@@ -53,18 +53,21 @@ const RECORDS = '/group/1 /group/2 /group/4 /group/6 /user/10 /game/7 /item/8 /g
 const SETTLED = `document.fonts.ready.then(() =>
   new Promise((settle) => requestAnimationFrame(() => requestAnimationFrame(settle))))`;
 
-inChromium.each(RECORDS)('the page %s', (url) => {
-  it.each(SCREENS)('is in order on %s, and nothing moves while it loads', async (_, screen) => {
-    const watched = await open(url, screen);
-    const { page } = watched;
-    await page.locator(url === '/group' ? '.lookup' : '#facts').waitFor();
-    if (url === '/group/1') await drawn(page);
-    await page.evaluate(SETTLED);
-    expect(await page.evaluate('window.shifts')).toBe(0);
-    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
-    await page.locator('.lookup').waitFor();
-    expect(await faultsOf(watched)).toEqual([]);
-  });
+inChromium('pages of records', () => {
+  it.each(RECORDS.map((url, at) => [url, SCREENS[at % 2]] as const))(
+    'are in order on a phone and a desktop, and nothing moves while they load: %s',
+    async (url, screen) => {
+      const watched = await open(url, screen);
+      const { page } = watched;
+      await page.locator(url === '/group' ? '.lookup' : '#facts').waitFor();
+      if (url === '/group/1') await drawn(page);
+      await page.evaluate(SETTLED);
+      expect(await page.evaluate('window.shifts')).toBe(0);
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      await page.locator('.lookup').waitFor();
+      expect(await faultsOnScreens(watched)).toEqual([]);
+    },
+  );
 });
 
 inChromium('the page of a group', () => {
@@ -215,7 +218,7 @@ inChromium('the page of a group', () => {
   });
 
   it('says what its facts mean on a phone when somebody asks', async () => {
-    const { page } = await openRecord('/group/1', { viewport: { width: 375, height: 800 } });
+    const { page } = await openRecord('/group/1', SCREENS[0]);
     const meaning = page.getByText('When the register first measured the record.');
     expect(await meaning.isVisible()).toBe(false);
     await page.getByRole('button', { name: 'What these mean' }).click();
