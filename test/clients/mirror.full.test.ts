@@ -7,9 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../generator/base/sqlite/sqlite.js';
 import { temporary } from '../support/folder.js';
 import { has } from '../support/programs.js';
-import { startProxy } from '../support/proxy.js';
 import { hashesOf, sha256 } from '../support/published.js';
-import { startNginx } from '../system/contract/servers.js';
 import { CHANGE, before, filesOf, following, instead, nth, run, scriptOf, scriptWith } from './python.js';
 
 const path = temporary();
@@ -237,27 +235,5 @@ describe.skipIf(!has('the script in Python that copies files', 'python3'))('mirr
     onTestFinished(() => void other.close());
     other.exec('BEGIN EXCLUSIVE');
     await expect(mirror()).rejects.toThrow('database is locked: is another run at work?\n');
-  });
-
-  it.skipIf(!has('a copy that nginx serves', 'nginx'))('makes a copy that both servers serve', async () => {
-    const { proxy, mirror, copy } = await mirrored();
-    await mirror();
-    const [second, nginx] = [await startProxy(copy), await startNginx(copy, path('nginx'))];
-    onTestFinished(async () => void (await Promise.all([second.stop(), nginx.stop()])));
-    for (const url of [
-      '/',
-      '/api/v1/largest?limit=7',
-      '/downloads/groups.csv',
-      '/group/1',
-      '/snapshot.json',
-    ]) {
-      const there = await proxy.get(url);
-      const text = await there.text();
-      for (const { base } of [second, nginx]) {
-        const response = await fetch(base + url);
-        expect([url, response.status]).toEqual([url, url === '/group/1' ? 404 : 200]);
-        if (response.ok) expect(await response.text()).toBe(text);
-      }
-    }
   });
 });

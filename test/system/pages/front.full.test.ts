@@ -15,33 +15,30 @@ const path = temporary();
 /** As many members as six groups can have together. */
 const most = (index: number): number => 1_400_000_000_000_000 - index;
 
-/** A reading a day, which crowds the axis of the largest group. */
-const DAYS = Array.from({ length: 46 }, (_, day) => new Date(Date.UTC(2024, 0, 1 + day)).toISOString());
-
-const reading = (group_id: number, measured_at: string, member_count: number) => {
-  return { group_id, measured_at, member_count };
-};
-
 /** Names without end, from right to left, of nothing but marks; a reading of no members. */
 function publishHard(): Promise<RunningProxy> {
   const long = ['W'.repeat(300), 'قاعة المصابيح '.repeat(9), '𝒜'.repeat(60)];
   const names = [...long, '\u202E\u2067reversed', '', null];
+  const readings = (group_id: number, days: readonly string[], counts: readonly number[]) =>
+    days.map((day, at) => ({ group_id, measured_at: `${day}T08:00:00Z`, member_count: counts[at] ?? at }));
+  // A reading a day, which crowds the axis of the largest group.
+  const days = Array.from({ length: 46 }, (_, at) =>
+    new Date(Date.UTC(2024, 0, 1 + at)).toJSON().slice(0, 10),
+  );
   return serving(
     path('hard.sqlite'),
     {
       groups: names.map((name, index) => ({ id: index + 1, name, member_count: most(index) })),
       group_member_readings: [
-        ...DAYS.map((day, index) =>
-          reading(1, `${day.slice(0, 19)}Z`, index < DAYS.length - 1 ? index : most(0)),
+        ...readings(1, days, []),
+        ...readings(1, ['2026-11-19'], [most(0)]),
+        ...[1, 2, 3, 4, 5].flatMap((at) =>
+          readings(
+            at + 1,
+            ['2026-10-18', '2026-11-05', '2026-11-12', '2026-11-19'],
+            [most(at) + (at % 2 === 0 ? 5 : -5), 0, 1, most(at)],
+          ),
         ),
-        ...names
-          .slice(1)
-          .flatMap((_, index) => [
-            reading(index + 2, '2026-10-18T08:00:00Z', most(index + 1) + (index % 2 === 0 ? 5 : -5)),
-            reading(index + 2, '2026-11-05T08:00:00Z', 0),
-            reading(index + 2, '2026-11-12T08:00:00Z', 1),
-            reading(index + 2, '2026-11-19T08:00:00Z', most(index + 1)),
-          ]),
       ],
       users: [{ id: 1, username: 'W'.repeat(300) }],
       usernames: ['V'.repeat(300), 'W'.repeat(300)].map((username, index) => ({
