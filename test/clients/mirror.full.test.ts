@@ -8,6 +8,7 @@ import { openDatabase } from '../../generator/base/sqlite/sqlite.js';
 import { temporary } from '../support/folder.js';
 import { has } from '../support/programs.js';
 import { hashesOf, sha256 } from '../support/published.js';
+import { changeRegister } from '../support/register.js';
 import { CHANGE, before, filesOf, following, instead, nth, run, scriptOf, scriptWith } from './python.js';
 
 const path = temporary();
@@ -57,11 +58,8 @@ describe.skipIf(!has('the script in Python that copies files', 'python3'))('mirr
     await mirror();
     // As if an earlier version had had another style sheet.
     const name = 'assets/style-0123456789.css';
-    const database = openDatabase(join(stateOf(copy), 'state.sqlite'));
-    database
-      .prepare('INSERT INTO held VALUES (?, ?), (?, ?)')
-      .run(name, sha256('a'), name.replace('0', '1'), sha256('b'));
-    database.close();
+    const held = `INSERT INTO held VALUES ('${name}', '${sha256('a')}'), ('${name.replace('0', '1')}', '${sha256('b')}')`;
+    changeRegister(join(stateOf(copy), 'state.sqlite'), held);
     writeFileSync(join(copy, name), 'a');
     writeFileSync(join(copy, name.replace('0', '1')), 'b');
     writeFileSync(join(out, name), 'a');

@@ -135,24 +135,20 @@ inChromium('the documentation', () => {
 
 const status = (page: Page): Promise<string> => page.locator('#explorer-status').innerText();
 
+const endpointsOf = async (page: Page): Promise<string[]> =>
+  (await page.locator('#explorer-endpoint option').allInnerTexts()).map((text) => text.split(/\s/)[0] ?? '');
+
 async function send(page: Page, endpoint: string, value?: string): Promise<string> {
-  await page.locator('#explorer-endpoint').selectOption({ index: await indexOf(page, endpoint) });
+  const index = (await endpointsOf(page)).indexOf(endpoint);
+  await page.locator('#explorer-endpoint').selectOption({ index });
   if (value !== undefined) await page.locator('#explorer-value').fill(value);
   await page.locator('#explorer button[type=submit]').click();
   await expect.poll(() => status(page)).toMatch(/^(\d{3} |No response)/);
   return status(page);
 }
 
-async function indexOf(page: Page, endpoint: string): Promise<number> {
-  const options = await page.locator('#explorer-endpoint option').allInnerTexts();
-  const found = options.findIndex((option) => option.split(/\s/)[0] === endpoint);
-  if (found === -1) throw new Error(`the explorer has no "${endpoint}": ${options.join(', ')}`);
-  return found;
-}
-
-const NAMED = /curl "([^"]*)"/;
 const asked = async (page: Page): Promise<string> =>
-  NAMED.exec(await page.locator('#explorer-curl').innerText())?.[1] ?? '';
+  /curl "([^"]*)"/.exec(await page.locator('#explorer-curl').innerText())?.[1] ?? '';
 
 inChromium('the explorer', () => {
   it('shows what each endpoint answers, as the line of curl gets it', async () => {
@@ -164,8 +160,7 @@ inChromium('the explorer', () => {
     const shown = listed.endpoints
       .map((endpoint) => endpoint.path)
       .filter((each) => !/platform[-/]|downloads/.test(each));
-    const options = await page.locator('#explorer-endpoint option').allInnerTexts();
-    expect(options.map((option) => option.split(/\s/)[0])).toEqual(expect.arrayContaining(shown));
+    expect(await endpointsOf(page)).toEqual(expect.arrayContaining(shown));
     for (const endpoint of shown) {
       expect(await send(page, endpoint), endpoint).toMatch(/^200 OK/);
       const whole = page.locator('#explorer-more');
@@ -178,8 +173,7 @@ inChromium('the explorer', () => {
         .poll(() => chart.isVisible(), { message: endpoint })
         .toBe(/^(\/api\/v1)?\/group\//.test(endpoint));
     }
-    expect(complaints).toEqual([]);
-    expect(outside).toEqual([]);
+    expect([...complaints, ...outside]).toEqual([]);
   });
 
   it('draws the group it names, with its gaps, also after a response without a line and another width', async () => {

@@ -259,23 +259,18 @@ inChromium('the pages of other kinds', () => {
   });
 });
 
-/** A record that the service refuses with this status. */
-const failing = (status: number) =>
-  open('/group/4', {
-    prepare: (each) =>
-      each.route('**/api/v1/group/4', (route) => route.fulfill({ status, body: '{"error":"not_found"}' })),
-  });
-
 inChromium('what goes wrong', () => {
-  it('a record that has gone since is said to be gone, and of an error of the service what to do', async () => {
-    const { page } = await failing(404);
-    await expect.poll(() => textOf(page, 'h1')).toBe('No group 4 in this register');
-    await page.locator('.lookup').waitFor();
+  it.each([
+    [404, 'h1', 'No group 4 in this register'],
+    [503, '.problem', '(503). It usually recovers within minutes.'],
+  ])('is said, with what to do: %i', async (status, part, words) => {
+    const body = '{"error":"not_found"}';
+    const { page } = await open('/group/4', {
+      prepare: (each) => each.route('**/api/v1/group/4', (route) => route.fulfill({ status, body })),
+    });
+    await expect.poll(() => textOf(page, part)).toContain(words);
+    expect(await page.locator('.lookup').count()).toBe(status === 404 ? 1 : 0);
     expect(await accessibilityOf(page)).toEqual([]);
-    const { page: other } = await failing(503);
-    await expect
-      .poll(() => textOf(other, '.problem'))
-      .toContain('(503). It usually recovers within minutes.');
   });
 
   it('a refusal is waited out, and then the record is shown', async () => {
@@ -449,19 +444,6 @@ inChromium('the field that finds records', () => {
     expect(await accessibilityOf(page)).toEqual([]);
     // The page itself.
     expect(complaints).toHaveLength(1);
-  });
-
-  it('says no longer that it opens a record, back from there', async () => {
-    const { page } = await opened('/group');
-    await page.route('**/group/1', (route) => route.fulfill({ status: 204 }));
-    // It may say so earlier, while it looks for a name of these digits.
-    const leaving = page.waitForRequest('**/group/1');
-    await seek(page, '1');
-    await leaving;
-    await expect.poll(() => status(page)).toBe('Opening …');
-    // As a browser does that kept the page; tests run without such a memory.
-    await page.evaluate('dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))');
-    expect(await status(page)).toBe('');
   });
 
   it('says so where the browser can’t hash', async () => {
