@@ -52,6 +52,13 @@ const redirect = (response: ServerResponse) => response.writeHead(302, { Locatio
 const drip = (response: ServerResponse): void =>
   void setInterval(() => response.destroyed || response.write('a'), 50).unref();
 
+/** What snapshot.json says of a file that is another. */
+const naming = (manifest: string, file: string, content: Buffer): string =>
+  manifest.replace(
+    new RegExp(`"${file}","bytes":\\d+,"sha256":"\\w+"`),
+    `"${file}","bytes":${content.length},"sha256":"${sha256(content)}"`,
+  );
+
 describe.skipIf(!has('the script in Python that copies files', 'python3'))('mirror.py', () => {
   it('keeps assets as long as the service has them, whatever the page names', async () => {
     const { out, build, mirror, copy } = await mirrored();
@@ -153,12 +160,6 @@ describe.skipIf(!has('the script in Python that copies files', 'python3'))('mirr
     const bomb = gzipSync(Buffer.alloc(300 * 1024 * 1024), { level: 1 });
     const LIST = '/downloads/documents.sha256.gz';
     const megabytes = endless(Buffer.alloc(1 << 20));
-    /** What a service says of a file of its own. */
-    const naming = (file: string, content: Buffer): string =>
-      text.replace(
-        new RegExp(`"file":"${file}","bytes":\\d+,"sha256":"\\w+"`),
-        `"file":"${file}","bytes":${content.length},"sha256":"${sha256(content)}"`,
-      );
     const cases: readonly [string, (response: ServerResponse) => void, string, (Buffer | string)?][] = [
       ['/snapshot.json', endless(' '.repeat(65536)), 'Expecting value'],
       ['/downloads/users.csv', megabytes, 'is not that of snapshot 1'],
@@ -173,7 +174,7 @@ describe.skipIf(!has('the script in Python that copies files', 'python3'))('mirr
     ];
     for (const [url, answer, why, extra = ''] of cases) {
       const [content, constants] = typeof extra === 'string' ? [undefined, extra] : [extra, ''];
-      const manifest = content === undefined ? text : naming(url, content);
+      const manifest = content === undefined ? text : naming(text, url, content);
       const base = await instead(proxy, { '/snapshot.json': send(manifest), [url]: answer });
       const copy = path('copy');
       const said = await run(scriptWith(path, 'mirror.py', constants), base, copy).catch(String);
@@ -196,8 +197,7 @@ describe.skipIf(!has('the script in Python that copies files', 'python3'))('mirr
     const more = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
     const other = gzipSync(Buffer.concat([bundle, Buffer.from(more)]));
     const text = readFileSync(join(out, 'snapshot.json'), 'utf8');
-    const named = `"/changes/2.ndjson.gz","bytes":${other.length},"sha256":"${sha256(other)}"`;
-    const said = text.replace(/"\/changes\/2.ndjson.gz","bytes":\d+,"sha256":"\w+"/, named);
+    const said = naming(text, '/changes/2.ndjson.gz', other);
     const base = await instead(proxy, { '/changes/2.ndjson.gz': send(other), '/snapshot.json': send(said) });
     await run(SCRIPT, base, copy);
     expect(readdirSync(join(copy, '..')).toSorted()).toEqual(['.copy-mirror', 'copy']);
