@@ -186,6 +186,12 @@ describe('get', () => {
   });
 });
 
+const idsOf = async (client: RegisterClient): Promise<number[]> => {
+  const ids: number[] = [];
+  for await (const id of client.ids('user')) ids.push(id);
+  return ids;
+};
+
 describe('find', () => {
   it('finds names of all kinds by their beginnings, in three requests at most', async () => {
     const { client, paths } = await proxied(out);
@@ -205,11 +211,6 @@ describe('find', () => {
   });
 
   it('and ids begin again if another snapshot was published meanwhile', async () => {
-    const idsOf = async (client: RegisterClient): Promise<number[]> => {
-      const ids: number[] = [];
-      for await (const id of client.ids('user')) ids.push(id);
-      return ids;
-    };
     expect(await idsOf((await proxied(out)).client)).toEqual(USERS.map(({ id }) => id));
     const waits = skippedSeconds();
     // Page 7 is gone, to which caches on the way still lead.
@@ -433,6 +434,12 @@ describe('an abort', () => {
   });
 });
 
+/** Runs a program, with those that the project has installed. */
+const run = async (cwd: string, program: string, ...args: readonly string[]): Promise<string> => {
+  const env = { ...process.env, PATH: `${join(PROJECT, 'node_modules/.bin')}:${process.env['PATH']}` };
+  return (await promisify(execFile)(program, args, { cwd, env })).stdout;
+};
+
 thorough('the README has examples that run', async () => {
   const readme = readFileSync(join(TYPES_FILE, '../README.md'), 'utf8');
   const examples = [...readme.matchAll(/```ts\n(.*?)\n```/gs)].map(([, code = '']) => code);
@@ -463,11 +470,6 @@ thorough('the README has examples that run', async () => {
   const folder = path('project');
   mkdirSync(folder);
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  /** Runs a program, with those that the project has installed. */
-  const run = async (cwd: string, program: string, ...args: readonly string[]): Promise<string> => {
-    const env = { ...process.env, PATH: `${join(PROJECT, 'node_modules/.bin')}:${process.env['PATH']}` };
-    return (await promisify(execFile)(program, args, { cwd, env })).stdout;
-  };
   await run(made, 'npm', 'pack', '--silent');
   await run(folder, 'npm', 'install', '--silent', '--offline', join(made, 'register-api-client-0.1.0.tgz'));
   writeFileSync(join(folder, 'example.ts'), code);

@@ -101,8 +101,10 @@ inChromium('the documentation', () => {
     for (const [old, now] of [
       ['limits', '/developers/guides/limits#limits'],
       ['endpoint-group-history', '/developers/reference/groups#endpoint-group-history'],
-    ] as const)
-      await (await open(`/developers#${old}`)).page.waitForURL(site.proxy.base + now);
+    ] as const) {
+      const { page } = await open(`/developers#${old}`);
+      await expect.poll(() => page.url()).toBe(site.proxy.base + now);
+    }
   });
 
   it('opens at an address whose escapes are broken, and asks again for an index that could not be loaded', async () => {

@@ -112,15 +112,15 @@ inChromium('the suggestions', () => {
   });
 });
 
-inChromium('Enter', () => {
-  /** Opens the field, fills it in and presses Enter. */
-  async function entered(text: string): Promise<Page> {
-    const { input } = await opened();
-    await input.fill(text);
-    await input.press('Enter');
-    return input.page();
-  }
+/** Opens the field, fills it in and presses Enter. */
+async function entered(text: string): Promise<Page> {
+  const { input } = await opened();
+  await input.fill(text);
+  await input.press('Enter');
+  return input.page();
+}
 
+inChromium('Enter', () => {
   it.each([
     ['many 0', /^No published group or user has .* exactly this name\. These names begin with it:$/, 8],
     ['5002', /^2 records have( or had)? this id or name\.$/, 2],

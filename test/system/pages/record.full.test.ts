@@ -192,9 +192,13 @@ inChromium('the page of a group', () => {
     const { page: long } = await openRecord('/group/6');
     expect(await long.title()).toMatch(/^W{80}… · group 6 – /);
     expect(await textOf(long, 'h1')).toBe(`${'W'.repeat(300)}…`);
-    expect(await textOf(long, '.record-head')).toContain(
-      'Cut after 300 of 400 characters; the JSON has all.',
-    );
+    const cut = 'Cut after 300 of 400 characters; the JSON has all.';
+    expect(await textOf(long, '.record-head')).toContain(cut);
+    // That its owner is not in the register is noted when the link has the focus, which stays.
+    await long.locator('.byline a').focus();
+    await expect.poll(() => textOf(long, '.byline')).toBe('Owner: elsewhere (not in this register)');
+    expect(await long.locator('#record-status').textContent()).toBe('elsewhere (not in this register).');
+    expect(await long.evaluate('document.activeElement.getAttribute("href")')).toBe('/user/999');
   });
 
   it('says what its facts mean on a phone when somebody asks', async () => {
@@ -203,14 +207,6 @@ inChromium('the page of a group', () => {
     expect(await meaning.isVisible()).toBe(false);
     await page.getByRole('button', { name: 'What these mean' }).click();
     expect(await meaning.isVisible()).toBe(true);
-  });
-
-  it('notes on focus of a link that an owner is not in the register', async () => {
-    const { page } = await openRecord('/group/6');
-    await page.locator('.byline a').focus();
-    await expect.poll(() => textOf(page, '.byline')).toBe('Owner: elsewhere (not in this register)');
-    expect(await page.locator('#record-status').textContent()).toBe('elsewhere (not in this register).');
-    expect(await page.evaluate('document.activeElement.getAttribute("href")')).toBe('/user/999');
   });
 
   it('is drawn in the colours of the night, of forced colours and of paper', async () => {
@@ -326,7 +322,7 @@ inChromium('what goes wrong', () => {
     await failed;
     await page.locator('.another input').fill('quick_hill');
     await page.getByRole('button', { name: 'Look up' }).click();
-    await page.waitForURL('**/user/10');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/user/10');
   });
 
   it.each(['no-preference', 'reduce'] as const)('without its script: %s', async (reducedMotion) => {
