@@ -16,6 +16,7 @@ import { ended, listening } from '../support/ports.js';
 import { bundleOf, digestOf, indexOf, snapshotOf, mirrorOf, sha256 } from '../support/published.js';
 import { STEP, site } from '../support/site.js';
 import { isOfTheBuild } from '../support/tree.js';
+import { matching } from '../support/values.js';
 import { endsProxies, proxied, rejectionOf } from './support.js';
 
 const path = temporary();
@@ -29,8 +30,6 @@ async function changesOf(client: RegisterClient, position: Position): Promise<Ch
 
 /** Whether a document is of one build, which `mirrorOf` leaves out. */
 const namesTheBuild = (path: string): boolean => path === '/downloads' || isOfTheBuild(path.slice(1));
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '');
 
 /** A tree of three snapshots. */
 const origin = await site(path);
@@ -91,12 +90,10 @@ describe('changes of a real tree', () => {
   it.each([
     ['another tree', (): Position => ({ ...at(2), tree: '0'.repeat(16) }), /the tree is "[0-9a-f]{16}"/],
     ['other content', () => ({ ...at(2), digest: at(1).digest }), /snapshot 2 has the digest/],
-    ['other content at the end', () => ({ ...at(3), digest: at(2).digest }), /snapshot 3 has the digest/],
   ])('are refused to a copy of %s', async (_, position, message) => {
     const { client, paths } = await proxied(out);
     const error = await rejectionOf(changesOf(client, position()));
-    expect(error).toBeInstanceOf(StartOverError);
-    expect(messageOf(error)).toMatch(message);
+    expect(error).toMatchObject({ name: 'StartOverError', message: matching(message) });
     expect(paths).toEqual(['/changes/index.json']);
   });
 });
@@ -146,9 +143,9 @@ describe('a bundle', () => {
 
   it('that is not kept means that everything is fetched again', async () => {
     indexed(null);
+    const message = 'there is no bundle from snapshot 2 to 3';
     const error = await rejectionOf(changesOf(new RegisterClient(base), at(2)));
-    expect(error).toBeInstanceOf(StartOverError);
-    expect(messageOf(error)).toBe('there is no bundle from snapshot 2 to 3');
+    expect(error).toMatchObject({ name: 'StartOverError', message });
   });
 
   it('may have lines without a body', async () => {
@@ -167,11 +164,14 @@ describe('a bundle', () => {
     ['another tree', () => bundled([LAST], { tree: 'other' }), /expected tree [0-9a-f]{16}.*got other/],
     ['another start', () => bundled([LAST], { from_digest: OTHER }), /expected from_digest/],
     ['another end', () => bundled([LAST], { to_digest: OTHER }), /expected to_digest/],
-    ['other numbers', () => bundled([LAST], { to: 4 }), /expected to 3, got 4/],
     ['no lines', () => put(zipped([])), /expected lines/],
     ['a half', () => put(gzipSync(gunzipSync(bundled([LAST])).subarray(0, -1))), /expected a line break/],
     ['a byte too much', () => files.set(BUNDLE, longer(bundled([LAST]))), /expected \d+ bytes, got more/],
-    ['a line without an end', () => put(gzipSync(Buffer.alloc(65 * 1024 * 1024, ' '))), /expected lines of/],
+    [
+      'a line without an end',
+      () => put(gzipSync(Buffer.alloc(65 * 1024 * 1024, ' '), { level: 1 })),
+      /expected lines of/,
+    ],
     ['a cut', () => put(bundled([LAST]).subarray(0, -9)), /expected a whole gzip file/],
     ['no path', () => bundled([{ sha256: OTHER }]), /expected a path/],
     ['a path leading out', () => bundled([{ ...LAST, path: '/a/../../b' }]), /has no "\.\.", got "\/a\/\.\./],
@@ -183,8 +183,8 @@ describe('a bundle', () => {
       for await (const each of changesSince(new RegisterClient(base), at(1))) seen.push(each);
     })();
     const error = await rejectionOf(work);
-    expect(messageOf(error)).toMatch(message);
     expect(error).not.toBeInstanceOf(StartOverError);
+    expect(error).toMatchObject({ message: matching(message) });
     const reached = seen.findIndex(({ kind }) => kind === 'reached');
     expect(seen[reached]).toEqual({ kind: 'reached', ...at(2) });
     expect(seen.slice(reached + 1).filter(({ kind }) => kind !== 'put')).toEqual([]);

@@ -1,6 +1,6 @@
 /** Servers and clients for the tests of the typed client. */
 import { createServer, type RequestListener } from 'node:http';
-import { afterAll, onTestFinished } from 'vitest';
+import { afterAll } from 'vitest';
 import { RegisterClient, type ClientOptions } from '../../clients/typescript/client.js';
 import { listenOn } from '../support/ports.js';
 import { startProxy, type RunningProxy } from '../support/proxy.js';
@@ -27,7 +27,7 @@ function noting(base: string, options: ClientOptions = {}): Noting {
   return { client, paths, statuses };
 }
 
-/** Proxies without a limit, by the tree that they serve. */
+/** Proxies by the tree that they serve. */
 const shared = new Map<string, Promise<RunningProxy>>();
 
 /** Call it at the top of a test file: ends the proxies that its tests shared. */
@@ -37,19 +37,11 @@ export const endsProxies = (): void =>
     shared.clear();
   });
 
-/** A client of the real proxy; one with a limit of the API stops after the test. */
-export async function proxied(
-  dist: string,
-  api?: { readonly tokens: number; readonly refill_seconds?: number },
-  options: ClientOptions = {},
-): Promise<Noting> {
-  const isShared = api === undefined;
-  const started =
-    (isShared ? shared.get(dist) : undefined) ?? startProxy(dist, [], isShared ? {} : { limits: { api } });
-  if (isShared) shared.set(dist, started);
-  const proxy = await started;
-  if (!isShared) onTestFinished(async () => void (await proxy.stop()));
-  return noting(proxy.base, options);
+/** A client of the real proxy, without a limit. */
+export async function proxied(dist: string, options: ClientOptions = {}): Promise<Noting> {
+  const started = shared.get(dist) ?? startProxy(dist);
+  shared.set(dist, started);
+  return noting((await started).base, options);
 }
 
 /** A client of a server of the test's own. */

@@ -1,4 +1,4 @@
-/** upload.sh by the real rclone: to a folder, and to object storage, seen by the requests that arrive. */
+/** upload.sh by the real rclone to object storage, seen by the requests that arrive. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
@@ -12,7 +12,7 @@ import { listening } from '../support/ports.js';
 import { has } from '../support/programs.js';
 import { hashesOf, sha256 } from '../support/published.js';
 import { changeRegister } from '../support/register.js';
-import { STEP, buildWith, site } from '../support/site.js';
+import { STEP, buildWith, site, type Site } from '../support/site.js';
 import { differing, isSibling } from '../support/tree.js';
 import { DEPLOY, DONE, run, type Ended } from './run.js';
 
@@ -21,28 +21,8 @@ const PROGRAM = join(PROJECT, 'node_modules/s3rver/bin/s3rver.js');
 const BUCKET = 'bucket';
 const OBJECT = '._S3rver_object';
 
-interface Remote {
-  readonly name: string;
-  readonly environment: Readonly<Record<string, string>>;
-  /** Name -> SHA-256 of what is there. */
-  readonly files: () => Record<string, string>;
-  /** Puts a file there that is of somebody else. */
-  readonly put: (name: string) => void;
-}
-
 /** Nothing of the user's own configuration is read or written. */
 const CONFIGURATION = { RCLONE_CONFIG: '/dev/null' };
-
-function folder(): Remote {
-  const name = path('remote');
-  mkdirSync(name);
-  return {
-    name,
-    environment: CONFIGURATION,
-    files: () => hashesOf(name),
-    put: (file) => writeFileSync(join(name, file), ''),
-  };
-}
 
 /** Object storage on this machine: s3rver as a process, reached through a server that notes the requests. */
 async function storage() {
@@ -89,7 +69,8 @@ async function storage() {
       RCLONE_CONFIG_STORAGE_SECRET_ACCESS_KEY: 'S3RVER',
       RCLONE_CONFIG_STORAGE_REGION: 'us-east-1',
     },
-    files: () =>
+    /** Name -> SHA-256 of what is there. */
+    files: (): Record<string, string> =>
       Object.fromEntries(
         readdirSync(objects, { recursive: true, encoding: 'utf8' })
           .filter((name) => name.endsWith(OBJECT))
@@ -98,8 +79,8 @@ async function storage() {
             sha256(readFileSync(join(objects, name))),
           ]),
       ),
+    /** Puts a file there that is of somebody else. */
     put: (name: string) => {
-      mkdirSync(objects, { recursive: true });
       writeFileSync(join(objects, name + OBJECT), '');
       writeFileSync(join(objects, `${name}._S3rver_metadata.json`), '{}');
       writeFileSync(join(objects, `${name}._S3rver_object.md5`), '"d41d8cd98f00b204e9800998ecf8427e"');
@@ -109,8 +90,10 @@ async function storage() {
     /** The headers of an object. */
     headersOf: async (name: string): Promise<Headers> =>
       (await fetch(`http://127.0.0.1:${port}/${BUCKET}/${name}`, { method: 'HEAD' })).headers,
-  } satisfies Remote & Record<string, unknown>;
+  };
 }
+
+type Remote = Awaited<ReturnType<typeof storage>>;
 
 const upload = (out: string, { name, environment }: Remote, ...lists: string[]): Promise<Ended> =>
   run([join(DEPLOY, 'upload.sh'), out, name, ...lists], environment);
@@ -127,8 +110,8 @@ const linesOf = (list: string): string[] => readFileSync(list, 'utf8').trimEnd()
 const isAsset = (line: string): boolean => line.startsWith('PUT assets/');
 
 /** Builds the next snapshot, with lists. @returns them as they are, and their lines */
-async function next(register: string, out: string) {
-  changeRegister(register, STEP);
+async function next({ register, out }: Site, sql: string) {
+  changeRegister(register, sql);
   const lists = { filesFrom: path('files'), deleteFrom: path('gone') };
   await buildWith({ register, out, ...lists });
   return {
@@ -139,73 +122,65 @@ async function next(register: string, out: string) {
 }
 
 describe.runIf(has('uploads', 'rclone', 'jq'))('upload.sh', () => {
-  it('brings a folder up to the tree, first whole and then by the lists of a build', async () => {
-    const { register, out } = await site(path);
-    const remote = folder();
-    expect(await upload(out, remote)).toEqual(DONE);
-    expect(differing(remote.files(), sentOf(out))).toEqual([]);
-    const { lists } = await next(register, out);
-    expect(await upload(out, remote, ...lists)).toEqual(DONE);
-    expect(differing(remote.files(), sentOf(out))).toEqual([]);
-  });
-
   // Under load, the S3 server may say that an object is empty which it has not stored yet; rclone then sends it again.
-  it('gives objects headers, sends what is listed, and then deletes', { retry: 1 }, async () => {
-    const { register, out } = await site(path);
-    const remote = await storage();
-    expect(await upload(out, remote)).toEqual(DONE);
-    const names = Object.keys(sentOf(out));
-    const puts = remote.sent();
-    expect(puts.toSorted()).toEqual(names.map((name) => `PUT ${name}`).toSorted());
-    expect(puts.slice(-2)).toEqual(['PUT changes/index.json', 'PUT snapshot.json']);
-    expect(puts.findLastIndex(isAsset)).toBe(puts.filter(isAsset).length - 1);
-    const { headers, routes } = readPublished(new Tree(out));
-    for (const name of names) {
-      const route = routes.find(({ file }) => patternOf(file).test(name));
-      const found = await remote.headersOf(name);
-      const expected = [route?.type, headers.content[route?.class ?? 'page']['Cache-Control']];
-      expect([name, found.get('content-type'), found.get('cache-control')]).toEqual([name, ...expected]);
-    }
-    const { lists, put, gone } = await next(register, out);
-    expect(gone.length).toBeGreaterThan(0);
-    expect(await upload(out, remote, ...lists)).toEqual(DONE);
-    const sent = remote.sent();
-    expect(sent.slice(0, put.length).toSorted()).toEqual(put.map((name) => `PUT ${name}`).toSorted());
-    expect(sent[put.length - 1]).toBe('PUT snapshot.json');
-    expect(sent.slice(put.length).toSorted()).toEqual(gone.map((name) => `DELETE ${name}`).toSorted());
-    expect(differing(remote.files(), sentOf(out))).toEqual([]);
-  });
+  it(
+    'gives objects headers, sends what is listed, and then deletes, also if it was interrupted',
+    { retry: 1 },
+    async () => {
+      const origin = await site(path);
+      const { out } = origin;
+      const remote = await storage();
+      expect(await upload(out, remote)).toEqual(DONE);
+      const names = Object.keys(sentOf(out));
+      const puts = remote.sent();
+      expect(puts.toSorted()).toEqual(names.map((name) => `PUT ${name}`).toSorted());
+      expect(puts.slice(-2)).toEqual(['PUT changes/index.json', 'PUT snapshot.json']);
+      expect(puts.findLastIndex(isAsset)).toBe(puts.filter(isAsset).length - 1);
+      const { headers, routes } = readPublished(new Tree(out));
+      for (const name of names) {
+        const route = routes.find(({ file }) => patternOf(file).test(name));
+        const found = await remote.headersOf(name);
+        const expected = [route?.type, headers.content[route?.class ?? 'page']['Cache-Control']];
+        expect([name, found.get('content-type'), found.get('cache-control')]).toEqual([name, ...expected]);
+      }
+      const { lists, put, gone } = await next(origin, STEP);
+      expect(gone.length).toBeGreaterThan(0);
+      expect(await upload(out, remote, ...lists)).toEqual(DONE);
+      const sent = remote.sent();
+      expect(sent.slice(0, put.length).toSorted()).toEqual(put.map((name) => `PUT ${name}`).toSorted());
+      expect(sent[put.length - 1]).toBe('PUT snapshot.json');
+      expect(sent.slice(put.length).toSorted()).toEqual(gone.map((name) => `DELETE ${name}`).toSorted());
+      const before = remote.files();
+      expect(differing(before, sentOf(out))).toEqual([]);
 
-  it('has deleted nothing and published no snapshot when it is interrupted, and is repeated with all', async () => {
-    const { register, out } = await site(path);
-    const remote = await storage();
-    await upload(out, remote);
-    const before = remote.files();
-    const { gone } = await next(register, out);
-    remote.sent();
-    const command = spawn(join(DEPLOY, 'upload.sh'), [out, remote.name], {
-      env: { PATH: process.env['PATH'], ...remote.environment },
-      detached: true,
-      stdio: 'ignore',
-    });
-    const ended = new Promise((settle) => command.once('close', settle));
-    const seen: string[] = [];
-    await until(() => {
-      seen.push(...remote.sent());
-      return seen.length > 3;
-    }, 'objects arrive');
-    process.kill(-(command.pid ?? 0), 'SIGTERM');
-    expect(await ended).not.toBe(0);
-    const now = remote.files();
-    expect(now['snapshot.json']).toBe(before['snapshot.json']);
-    for (const name of gone) expect(now[name]).toBe(before[name]);
-    // What edge headers writes stays, and nothing else.
-    for (const name of ['_headers', 'of-somebody-else']) remote.put(name);
-    expect(await upload(out, remote)).toEqual(DONE);
-    const { _headers: own, ...files } = remote.files();
-    expect(own).toBeDefined();
-    expect(differing(files, sentOf(out))).toEqual([]);
-  });
+      // Interrupted, it has deleted nothing and published no snapshot, and is repeated with all.
+      const later = await next(
+        origin,
+        `UPDATE groups SET description = 'other'; DELETE FROM items WHERE id = 7`,
+      );
+      const command = spawn(join(DEPLOY, 'upload.sh'), [out, remote.name], {
+        env: { PATH: process.env['PATH'], ...remote.environment },
+        detached: true,
+        stdio: 'ignore',
+      });
+      const ended = new Promise((settle) => command.once('close', settle));
+      const seen: string[] = [];
+      await until(() => {
+        seen.push(...remote.sent());
+        return seen.length > 3;
+      }, 'objects arrive');
+      process.kill(-(command.pid ?? 0), 'SIGTERM');
+      expect(await ended).not.toBe(0);
+      const now = remote.files();
+      for (const name of ['snapshot.json', ...later.gone]) expect(now[name]).toBe(before[name]);
+      // What edge headers writes stays, and nothing else.
+      for (const name of ['_headers', 'of-somebody-else']) remote.put(name);
+      expect(await upload(out, remote)).toEqual(DONE);
+      const { _headers: own, ...files } = remote.files();
+      expect(own).toBeDefined();
+      expect(differing(files, sentOf(out))).toEqual([]);
+    },
+  );
 
   it('ends with 3, and changes nothing, where the remote can’t be compared', async () => {
     const { out } = await site(path);

@@ -21,8 +21,8 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** A phone by day and a desktop by night. */
 export const SCREENS = [
-  ['a phone, light', { viewport: { width: 375, height: 800 }, colorScheme: 'light' }],
-  ['a desktop, dark', { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' }],
+  { viewport: { width: 375, height: 800 }, colorScheme: 'light' },
+  { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
 ] as const;
 
 /** Counts the shifts of the layout from the start, in `window.shifts`. */
@@ -103,6 +103,17 @@ export async function faultsOf({ page, complaints, outside }: Watched): Promise<
   const wider = Number(await sidewaysOf(page));
   const found = [...(await accessibilityOf(page)), ...complaints, ...outside];
   return wider === 0 ? found : [...found, `${wider} pixels wider than the window`];
+}
+
+/** The same of both screens. */
+export async function faultsOnScreens(watched: Watched): Promise<string[]> {
+  const found: string[] = [];
+  for (const { viewport, colorScheme } of SCREENS) {
+    await watched.page.setViewportSize(viewport);
+    await watched.page.emulateMedia({ colorScheme });
+    found.push(...(await faultsOf(watched)));
+  }
+  return found;
 }
 
 /** As a browser at an address of http: it hashes nothing. */
