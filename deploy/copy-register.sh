@@ -67,15 +67,19 @@ else
 fi
 attach="ATTACH $(text "$before") AS before"
 
-# What only the register before has, as statements that add it to the next one.
-carried=$(run "$database" "$attach" "SELECT sql || ';' ||
-    printf('INSERT INTO main.\"%w\" SELECT * FROM before.\"%w\";', lower(name), lower(name))
-  FROM before.sqlite_schema
-  WHERE type = 'table' AND (name LIKE 'withheld' OR name LIKE 'ids\_%' ESCAPE '\')
-    AND name COLLATE NOCASE NOT IN (SELECT name FROM main.sqlite_schema)")
+# Takes over what only the register before has, of the tables that a pattern names.
+carry() {
+  carried=$(run "$database" "$attach" "SELECT printf('DROP TABLE IF EXISTS main.\"%w\";', name) || sql || ';' ||
+      printf('INSERT INTO main.\"%w\" SELECT * FROM before.\"%w\";', name, name)
+    FROM before.sqlite_schema
+    WHERE type = 'table' AND name LIKE '$1' ESCAPE '\'
+      AND name COLLATE NOCASE NOT IN (SELECT name FROM main.sqlite_schema)")
+  [ -z "$carried" ] || run "$next" "$attach" "BEGIN; $carried COMMIT"
+}
 
 run "$database" '.timeout 60000' "VACUUM INTO $(text "$next")"
-[ -z "$carried" ] || run "$next" "$attach" "BEGIN; $carried COMMIT"
+carry 'ids\_%'
+carry withheld
 run "$next" < "$views"
 
 # The ids_ tables that began just now.
@@ -95,13 +99,8 @@ if [ -z "$lacking" ] && [ -n "$first" ]; then
 fi
 
 run "$next" 'PRAGMA user_version = 1; PRAGMA journal_mode = DELETE' > /dev/null
-# Somebody may have withheld another record by now.
-case $carried in
-  *before.'"withheld"'*)
-    run "$next" "$attach" "BEGIN; DELETE FROM main.withheld;
-      INSERT INTO main.withheld SELECT * FROM before.withheld; COMMIT"
-    ;;
-esac
+# Somebody may have withheld a record by now, or the first.
+carry withheld
 sync "$next"
 if [ "$before" = "$register" ]; then
   kept=$register.$(date -u -r "$register" +%F)

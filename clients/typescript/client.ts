@@ -223,7 +223,8 @@ export class RegisterClient {
     let last = 0;
     /** @returns the ids of the next page with any above the last */
     const next = async (isFresh: boolean): Promise<readonly number[]> => {
-      path ??= (await this.#json('/api/v1/ids', {}, options, isFresh)).kinds[kind]?.first ?? null;
+      if (path === undefined)
+        path = (await this.#json('/api/v1/ids', {}, options, isFresh)).kinds[kind]?.first ?? null;
       while (path !== null) {
         const page: Document<'/api/v1/ids/group/{first_id}'> = await this.#json(
           `/api/v1/ids/${kind}/{first_id}`,

@@ -230,7 +230,9 @@ describe('find', () => {
     });
     expect(await client.find('an')).toMatchObject([{ name: 'Anna' }]);
     expect([statuses, waits]).toEqual([[200, 404, 200, 200], [1000]]);
+    statuses.length = 0;
     expect(await idsOf(client)).toEqual([1, 2, 8]);
+    expect(statuses).toEqual([200, 200, 404, 200, 200, 200]);
   });
 });
 

@@ -124,13 +124,12 @@ describe.runIf(hasTools)('a copy of a database', () => {
   it('keeps a record that somebody withholds while it is made', async () => {
     const { views, register, copy } = await setUp();
     await copy('--first');
-    changeRegister(register, WITHHELD);
     const [begun, goOn] = [path('begun'), path('go-on')];
     const wait = `.shell touch ${begun}; until [ -e ${goOn} ]; do sleep 0.1; done`;
     writeFileSync(views, `${wait}\n${readFileSync(views, 'utf8')}`);
     const copied = copy();
     await until(() => existsSync(begun), 'the views are run');
-    changeRegister(register, `INSERT INTO withheld VALUES ('group', 2, ${TIME})`);
+    changeRegister(register, `${WITHHELD} INSERT INTO withheld VALUES ('group', 2, ${TIME})`);
     writeFileSync(goOn, '');
     expect(await copied).toEqual(DONE);
     expect(withheldIn(register)).toEqual([['group', 2]]);

@@ -252,15 +252,17 @@ async function load(id: string) {
     rest,
   );
   status.textContent = 'The record is shown.';
-  await fill(rest, record, path, history);
+  await fill(rest, record, id, history);
 }
 
 /** Shows what comes below the head, with what the history has. */
-async function fill(rest: Element, record: Values, path?: string, asked?: Promise<Answer>) {
+async function fill(rest: Element, record: Values, id: string, asked?: Promise<Answer>) {
   const answer = await asked;
   const history = answer?.good === true ? objectIn(answer.value) : null;
+  const path = paths.history && filled(paths.history, id);
   const parts = history === null || path === undefined ? [] : historyParts(history, record, path);
-  const retry = () => void fill(below, record, path, path === undefined ? undefined : ask(path));
+  // The head, too, has a time from the history.
+  const retry = () => void load(id);
   const below = element(
     'div',
     {},
