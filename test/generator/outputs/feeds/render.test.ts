@@ -4,6 +4,7 @@ import { OWNERS } from '../../../../generator/outputs/feeds/changes.js';
 import type { FeedDocument, FeedOperator } from '../../../../generator/outputs/feeds/document.js';
 import { EntryMaker } from '../../../../generator/outputs/feeds/entries.js';
 import { atom, jsonFeed } from '../../../../generator/outputs/feeds/render.js';
+import { snapshotFeed } from '../../../../generator/outputs/feeds/snapshots.js';
 import { legible } from '../../../../generator/outputs/feeds/text.js';
 import { cut } from '../../../../generator/outputs/pages/words.js';
 import { ROUTES } from '../../../../generator/routes/routes.js';
@@ -66,4 +67,19 @@ it.each([
   const text = render(document, { ...IMPRINT, name: 'The Golden\u0007Register\ud83d' });
   for (const shown of ['Title␀', 'About␀', 'The Golden␇Register\ufffd', url]) expect(text).toContain(shown);
   for (const hidden of ['\u0000', '\u0007', '\ud83d', String.raw`\u`]) expect(text).not.toContain(hidden);
+});
+
+it('the feed of snapshots tells of those that changed records, and is as new as the newest of them', () => {
+  const made = (sequence: number, added = 0, changed = 0) => ({
+    ...{ sequence, from: sequence - 1, from_digest: '', digest: '', as_of: null, bundle: null },
+    built_at: `2026-12-0${sequence}T00:00:00Z`,
+    counts: { items: { added, changed, removed: 0 } },
+  });
+  const [feed] = snapshotFeed(IMPRINT, ['items'], [made(4), made(3, 0, 1), made(2), made(1, 1)]);
+  const titles = [...String(feed?.body).matchAll(/<title type="html">.*?(Snapshot[^\]<]*)/g)];
+  expect(titles.map(([, title]) => title)).toEqual([
+    'Snapshot 3: 0 records added, 1 changed, 0 removed',
+    'Snapshot 1: 1 record added, 0 changed, 0 removed',
+  ]);
+  expect(/<updated>([^<]*)/.exec(String(feed?.body))?.[1]).toBe('2026-12-03T00:00:00Z');
 });

@@ -1,12 +1,11 @@
 /** How far back feeds go: the newest 200 entries, or all of the last 48 hours, up to 2,000. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
-import { writeRegister } from '../../../support/register.js';
-import { always, it, some } from '../../../support/thorough.js';
+import { writeRegister, type Rows } from '../../../support/register.js';
 
 const path = temporary();
 const AS_OF = '2026-11-20T08:00:00Z';
@@ -14,11 +13,9 @@ const TWO_DAYS_BEFORE = '2026-11-18T08:00:00Z';
 const EARLIER = '2026-11-18T07:59:59Z';
 
 const feed = z.object({ items: z.array(z.object({ id: z.string(), date_published: z.string() })) });
-const itemsOf = (out: string, name: string) =>
-  feed.parse(JSON.parse(readFileSync(join(out, `feeds/${name}.json`), 'utf8'))).items;
 
-/** Games that were new at this time. */
-const games = (from: number, count: number, first_measured_at: string) =>
+/** Records that were new at this time. */
+const firsts = (from: number, count: number, first_measured_at: string) =>
   Array.from({ length: count }, (_, index) => ({ id: from + index, first_measured_at }));
 
 /** Groups with a new name at this time. */
@@ -33,29 +30,30 @@ const renamed = (count: number, time: string) =>
     })),
   );
 
-it.each<[what: string, recent: number, earlier: number, entries: number]>([
-  ['its newest 200', 3, 300, 200],
-  ['all of 48 hours', 201, 300, 201],
-  ['the newest 2,000 of them', 2001, 0, 2000],
-])('a feed has %s', async (_, recent, earlier, entries) => {
-  const [register, out] = [path('register.sqlite'), path('dist')];
-  writeRegister(register, {
-    games: [...games(1, recent, TWO_DAYS_BEFORE), ...games(5000, earlier, EARLIER)],
-    users: [{ id: 1, measured_at: AS_OF }],
+/** Builds a register, and returns the entries of a feed. */
+async function feedsOf(rows: Rows): Promise<(name: string) => z.infer<typeof feed>['items']> {
+  const out = path('dist');
+  await published({ register: writeRegister(path('register.sqlite'), rows), out });
+  return (name) => feed.parse(JSON.parse(readFileSync(join(out, `feeds/${name}.json`), 'utf8'))).items;
+}
+
+it('a feed has its newest 200, or all of 48 hours, or the newest 2,000 of them', async () => {
+  const itemsOf = await feedsOf({
+    games: [...firsts(1, 3, TWO_DAYS_BEFORE), ...firsts(5000, 300, EARLIER)],
+    items: [...firsts(1, 201, TWO_DAYS_BEFORE), ...firsts(5000, 300, EARLIER)],
+    users: firsts(1, 2001, TWO_DAYS_BEFORE),
+    groups: [{ id: 1, measured_at: AS_OF }],
   });
-  await published({ register, out });
-  expect(itemsOf(out, 'games')).toHaveLength(entries);
+  expect(['games', 'items', 'new-users'].map((name) => itemsOf(name).length)).toEqual([200, 201, 2000]);
 });
 
-const MIXED = [
+it.each([
   [150, EARLIER, 200, 100],
-  [150, AS_OF, 300, 150],
   [1500, AS_OF, 2000, 500],
-] as const;
-always.each(some(MIXED, 2))('at most half, along with %i changes', async (changes, time, entries, most) => {
-  const [register, out] = [path('register.sqlite'), path('dist')];
-  writeRegister(register, {
-    games: games(1, 2000, AS_OF),
+])('at most half of the feed of all are first measurements, along with %i changes', async (...row) => {
+  const [changes, time, entries, most] = row;
+  const itemsOf = await feedsOf({
+    games: firsts(1, 600, AS_OF),
     groups: Array.from({ length: changes }, (_, id) => ({
       id: id + 1,
       name: 'name 1',
@@ -63,11 +61,9 @@ always.each(some(MIXED, 2))('at most half, along with %i changes', async (change
     })),
     group_names: renamed(changes, time),
   });
-  await published({ register, out });
-  const items = itemsOf(out, 'all');
+  const items = itemsOf('all');
   expect(items).toHaveLength(entries);
-  const firsts = items.filter(({ id }) => id.includes('/first_measured_at/'));
-  expect(firsts).toHaveLength(most);
+  expect(items.filter(({ id }) => id.includes('/first_measured_at/'))).toHaveLength(most);
   const dates = items.map((each) => each.date_published);
   expect(dates).toEqual(dates.toSorted().toReversed());
 });
