@@ -74,11 +74,12 @@ const ROUTES_OF: Readonly<Record<string, string>> = {
   'summary page': 'api-catalog',
 };
 
-it.each(Object.entries(ROUTES_OF))('every route has its class and limit: %s, as %s', (expected, names) => {
-  for (const name of names.split(' ')) {
-    const { class: cacheClass, bucket } = routeNamed(ROUTES, name);
-    expect([name, `${cacheClass} ${bucket}`]).toEqual([name, expected]);
-  }
+it('every route has its class and limit', () => {
+  for (const [expected, names] of Object.entries(ROUTES_OF))
+    for (const name of names.split(' ')) {
+      const { class: cacheClass, bucket } = routeNamed(ROUTES, name);
+      expect(`${cacheClass} ${bucket}`, name).toBe(expected);
+    }
 });
 
 it('every route that has a path parameter says what is absent by it, and no other does', () => {
@@ -89,15 +90,14 @@ it('every route that has a path parameter says what is absent by it, and no othe
 });
 
 it('the errors have the codes and statuses of the decisions', () => {
-  const client = PROBLEMS.filter(({ status }) => status === 400).map(({ code }) => code);
-  expect(client.join(' ')).toBe('invalid_id invalid_limit invalid_prefix invalid_path invalid_request');
   expect(
-    PROBLEMS.filter(({ status }) => status > 400)
-      .map(({ code, status }) => `${code} ${status}`)
+    PROBLEMS.map(({ code, status }) => `${status} ${code}`)
+      .toSorted()
       .join(', '),
   ).toBe(
-    'not_found 404, method_not_allowed 405, precondition_failed 412, uri_too_long 414, ' +
-      'range_not_satisfiable 416, rate_limited 429, internal 500, no_snapshot 503, version_not_supported 505',
+    '400 invalid_id, 400 invalid_limit, 400 invalid_path, 400 invalid_prefix, 400 invalid_request, ' +
+      '404 not_found, 405 method_not_allowed, 412 precondition_failed, 414 uri_too_long, ' +
+      '416 range_not_satisfiable, 429 rate_limited, 500 internal, 503 no_snapshot, 505 version_not_supported',
   );
 });
 
