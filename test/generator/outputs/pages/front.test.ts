@@ -143,11 +143,12 @@ describe('the front page', () => {
 });
 
 it('a count has the time of its newest reading, however much later its record was measured', async () => {
-  const later = (id: number, member_count: number) => {
-    return { id, name: null, member_count, measured_at: '2026-11-25T09:42:00Z' };
-  };
+  const later = { name: null, measured_at: '2026-11-25T09:42:00Z' };
   const out = await siteOf({
-    groups: [later(7, 40_621), later(8, 5)],
+    groups: [
+      { id: 7, member_count: 40_621, ...later },
+      { id: 8, member_count: 5, ...later },
+    ],
     group_member_readings: [read(7, '11-22', 40_600), read(7, '11-23', 40_621), read(7, '11-24', 40_621)],
   });
   expect(heroOf(pageOf(out))).toContain('40,621 members read 24 November 2026, 08:00 UTC');

@@ -1,5 +1,11 @@
-/** Feeds as texts: what is legible, what entries say, and the documents of both formats. */
+/** Feeds: how far back they go, what is legible, what entries say, and the documents of both formats. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import * as z from 'zod';
+import { published } from '../../../support/build.js';
+import { temporary } from '../../../support/folder.js';
+import { writeRegister, type Rows } from '../../../support/register.js';
 import { OWNERS } from '../../../../generator/outputs/feeds/changes.js';
 import type { FeedDocument, FeedOperator } from '../../../../generator/outputs/feeds/document.js';
 import { EntryMaker } from '../../../../generator/outputs/feeds/entries.js';
@@ -9,6 +15,67 @@ import { legible } from '../../../../generator/outputs/feeds/text.js';
 import { cut } from '../../../../generator/outputs/pages/words.js';
 import { ROUTES } from '../../../../generator/routes/routes.js';
 import { Measured } from '../../../../generator/schema/measured.js';
+
+const path = temporary();
+const AS_OF = '2026-11-20T08:00:00Z';
+const TWO_DAYS_BEFORE = '2026-11-18T08:00:00Z';
+const EARLIER = '2026-11-18T07:59:59Z';
+
+const feed = z.object({ items: z.array(z.object({ id: z.string(), date_published: z.string() })) });
+
+/** Records that were new at this time. */
+const firsts = (from: number, count: number, first_measured_at: string) =>
+  Array.from({ length: count }, (_, index) => ({ id: from + index, first_measured_at }));
+
+/** Groups with a new name at this time. */
+const renamed = (count: number, time: string) =>
+  Array.from({ length: count }, (_, index) => index + 1).flatMap((id) =>
+    [EARLIER, time].map((seen, index) => ({
+      group_id: id,
+      position: index + 1,
+      name: `name ${index}`,
+      first_measured_at: seen,
+      last_measured_at: seen,
+    })),
+  );
+
+/** Builds a register, and returns the entries of a feed. */
+async function feedsOf(rows: Rows): Promise<(name: string) => z.infer<typeof feed>['items']> {
+  const out = path('dist');
+  await published({ register: writeRegister(path('register.sqlite'), rows), out });
+  return (name) => feed.parse(JSON.parse(readFileSync(join(out, `feeds/${name}.json`), 'utf8'))).items;
+}
+
+it('a feed has its newest 200, or all of 48 hours, or the newest 2,000 of them', async () => {
+  const itemsOf = await feedsOf({
+    games: [...firsts(1, 3, TWO_DAYS_BEFORE), ...firsts(5000, 300, EARLIER)],
+    items: [...firsts(1, 201, TWO_DAYS_BEFORE), ...firsts(5000, 300, EARLIER)],
+    users: firsts(1, 2001, TWO_DAYS_BEFORE),
+    groups: [{ id: 1, measured_at: AS_OF }],
+  });
+  expect(['games', 'items', 'new-users'].map((name) => itemsOf(name).length)).toEqual([200, 201, 2000]);
+});
+
+it.each([
+  [150, EARLIER, 200, 100],
+  [1500, AS_OF, 2000, 500],
+])('at most half of the feed of all are first measurements, along with %i changes', async (...row) => {
+  const [changes, time, entries, most] = row;
+  const itemsOf = await feedsOf({
+    games: firsts(1, 600, AS_OF),
+    groups: Array.from({ length: changes }, (_, id) => ({
+      id: id + 1,
+      name: 'name 1',
+      first_measured_at: EARLIER,
+    })),
+    group_names: renamed(changes, time),
+  });
+  const items = itemsOf('all');
+  expect(items).toHaveLength(entries);
+  expect(items.filter(({ id }) => id.includes('/first_measured_at/'))).toHaveLength(most);
+  const dates = items.map((each) => each.date_published);
+  expect(dates).toEqual(dates.toSorted().toReversed());
+});
 
 const IMPRINT: FeedOperator = {
   name: 'The Golden Register',
@@ -69,12 +136,14 @@ it.each([
   for (const hidden of ['\u0000', '\u0007', '\ud83d', String.raw`\u`]) expect(text).not.toContain(hidden);
 });
 
+const made = (sequence: number, added = 0, changed = 0) => {
+  const digests = { from_digest: '', digest: '' };
+  const counts = { items: { added, changed, removed: 0 } };
+  const built_at = `2026-12-0${sequence}T00:00:00Z`;
+  return { sequence, from: sequence - 1, ...digests, as_of: null, built_at, counts, bundle: null };
+};
+
 it('the feed of snapshots tells of those that changed records, and is as new as the newest of them', () => {
-  const made = (sequence: number, added = 0, changed = 0) => ({
-    ...{ sequence, from: sequence - 1, from_digest: '', digest: '', as_of: null, bundle: null },
-    built_at: `2026-12-0${sequence}T00:00:00Z`,
-    counts: { items: { added, changed, removed: 0 } },
-  });
   const [feed] = snapshotFeed(IMPRINT, ['items'], [made(4), made(3, 0, 1), made(2), made(1, 1)]);
   const titles = [...String(feed?.body).matchAll(/<title type="html">.*?(Snapshot[^\]<]*)/g)];
   expect(titles.map(([, title]) => title)).toEqual([
