@@ -1,7 +1,9 @@
 /** What a register doesn't measure is null or absent in the API, never empty or zero. */
 import { describe, expect } from 'vitest';
-import { always, it, some } from '../../support/thorough.js';
+import { always, it, some, thorough } from '../../support/thorough.js';
 import { writeSample } from '../../../data/sample.js';
+import { ROUTES } from '../../../generator/routes/routes.js';
+import { TABLES } from '../../../generator/schema/schema.js';
 import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
@@ -217,3 +219,33 @@ it('the commands refuse a register that measures nothing', async () => {
       stderr: containing(message),
     });
 });
+
+/** What has documents of its own. Without it there are none; if it is NULL, there are none of a record. */
+const PUBLISHED_APART = new Set(ROUTES.flatMap(({ measures = [] }) => measures));
+const NULLABLE = TABLES.flatMap(({ name, columns }) =>
+  columns.flatMap((column) => {
+    const isOne = column.nullable && !PUBLISHED_APART.has(`${name}.${column.name}`);
+    return isOne ? [{ table: name, column: column.name }] : [];
+  }),
+);
+
+thorough(
+  'without nullable columns and withheld list, a register gives the documents of one where they are NULL and empty',
+  async () => {
+    const register = await sample();
+    /** Pages, and the chart in other pages, leave out what a register lacks, and say what is NULL. */
+    const documents = async () => {
+      const out = path('fresh');
+      await published({ register, out });
+      const isPage = /\.html(\.\w+)?$|^developers\.json|^embed\.js/;
+      return Object.fromEntries(Object.entries(contentOf(out)).filter(([file]) => !isPage.test(file)));
+    };
+    changeRegister(register, 'DELETE FROM withheld');
+    for (const { table, column } of NULLABLE)
+      changeRegister(register, `UPDATE ${table} SET ${column} = NULL`);
+    const whole = await documents();
+    const drops = NULLABLE.map(({ table, column }) => `ALTER TABLE ${table} DROP COLUMN ${column};`);
+    changeRegister(register, `${drops.join(' ')} DROP TABLE withheld`);
+    expect(await documents()).toEqual(whole);
+  },
+);
