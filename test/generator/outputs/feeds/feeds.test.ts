@@ -27,17 +27,15 @@ const feed = z.object({ items: z.array(z.object({ id: z.string(), date_published
 const firsts = (from: number, count: number, first_measured_at: string) =>
   Array.from({ length: count }, (_, index) => ({ id: from + index, first_measured_at }));
 
-/** Groups with a new name at this time. */
-const renamed = (count: number, time: string) =>
-  Array.from({ length: count }, (_, index) => index + 1).flatMap((id) =>
-    [EARLIER, time].map((seen, index) => ({
-      group_id: id,
-      position: index + 1,
-      name: `name ${index}`,
-      first_measured_at: seen,
-      last_measured_at: seen,
-    })),
-  );
+/** A group that had so many new names at this time. */
+const renamed = (count: number, time: string): Rows => ({
+  groups: [{ id: 1, name: `name ${count}`, first_measured_at: EARLIER }],
+  group_names: Array.from({ length: count + 1 }, (_, index) => {
+    const seen = index === 0 ? EARLIER : time;
+    const times = { first_measured_at: seen, last_measured_at: seen };
+    return { group_id: 1, position: index + 1, name: `name ${index}`, ...times };
+  }),
+});
 
 /** Builds a register, and returns the entries of a feed. */
 async function feedsOf(rows: Rows): Promise<(name: string) => z.infer<typeof feed>['items']> {
@@ -48,12 +46,12 @@ async function feedsOf(rows: Rows): Promise<(name: string) => z.infer<typeof fee
 
 it('a feed has its newest 200, or all of 48 hours, or the newest 2,000 of them', async () => {
   const itemsOf = await feedsOf({
-    games: [...firsts(1, 3, TWO_DAYS_BEFORE), ...firsts(5000, 300, EARLIER)],
+    users: [...firsts(1, 3, TWO_DAYS_BEFORE), ...firsts(5000, 300, EARLIER)],
     items: [...firsts(1, 201, TWO_DAYS_BEFORE), ...firsts(5000, 300, EARLIER)],
-    users: firsts(1, 2001, TWO_DAYS_BEFORE),
+    games: firsts(1, 2001, TWO_DAYS_BEFORE),
     groups: [{ id: 1, measured_at: AS_OF }],
   });
-  expect(['games', 'items', 'new-users'].map((name) => itemsOf(name).length)).toEqual([200, 201, 2000]);
+  expect(['new-users', 'items', 'games'].map((name) => itemsOf(name).length)).toEqual([200, 201, 2000]);
 });
 
 it.each([
@@ -61,15 +59,7 @@ it.each([
   [1500, AS_OF, 2000, 500],
 ])('at most half of the feed of all are first measurements, along with %i changes', async (...row) => {
   const [changes, time, entries, most] = row;
-  const itemsOf = await feedsOf({
-    games: firsts(1, 600, AS_OF),
-    groups: Array.from({ length: changes }, (_, id) => ({
-      id: id + 1,
-      name: 'name 1',
-      first_measured_at: EARLIER,
-    })),
-    group_names: renamed(changes, time),
-  });
+  const itemsOf = await feedsOf({ games: firsts(1, 600, AS_OF), ...renamed(changes, time) });
   const items = itemsOf('all');
   expect(items).toHaveLength(entries);
   expect(items.filter(({ id }) => id.includes('/first_measured_at/'))).toHaveLength(most);

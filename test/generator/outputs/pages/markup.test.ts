@@ -39,7 +39,10 @@ describe('pages', () => {
   it('are valid without a single record', async () => {
     const files = await built('');
     // The documentation is the same but for its examples.
-    for (const [file, html] of Object.entries(files).filter(([name]) => !name.startsWith('developers/')))
+    for (const [file, html] of some(
+      Object.entries(files).filter(([name]) => !name.includes('/')),
+      4,
+    ))
       expect(await complaintsOf(html), file).toEqual([]);
     expect(files['index.html']).toContain('Nothing has been measured yet.');
   });
