@@ -75,7 +75,7 @@ const packageShape = z.object({
 const read = () => packageShape.parse(JSON.parse(readFileSync(join(folder, 'datapackage.json'), 'utf8')));
 
 /** The resources that are tables, and those of them that are CSV. */
-const tables = () => read().resources.flatMap((resource) => (resource.type === 'table' ? [resource] : []));
+const tables = () => read().resources.filter((resource) => resource.type === 'table');
 const csvTables = () => tables().filter((table) => table.path.endsWith('.csv'));
 
 /** What a value of each type looks like. */
@@ -228,12 +228,8 @@ it('the downloads page has the types of each column in JSON and SQL', () => {
   const shown = [...html().matchAll(/<tr><th scope="row"><code>([^/]*)<\/code><\/th><td>(\w+) · (\w+)/g)].map(
     ([, name = '', json, sql]) => `${textOf(name)} ${json} ${sql}`,
   );
-  const types = {
-    integer: 'integer INTEGER',
-    boolean: 'boolean INTEGER',
-    datetime: 'string TEXT',
-    string: 'string TEXT',
-  };
+  const text = 'string TEXT';
+  const types = { integer: 'integer INTEGER', boolean: 'boolean INTEGER', datetime: text, string: text };
   const expected = csvTables().flatMap(({ schema }) =>
     schema.fields.map(({ name, type }) => `${name} ${types[type]}`),
   );

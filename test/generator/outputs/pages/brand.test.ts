@@ -119,10 +119,11 @@ it.each([
   [{ accent: { light, dark: light } }, `${CONTRAST} dark page (#12161a), which is 1.15:1`],
   [{ logo: '//host/logo.svg' }, `logo: ${OWN}, such as "/logo.svg", got "//host/logo.svg"`],
   [{ logo: '/logo.sgv' }, `logo: ${OWN}, got "/logo.sgv" (did you mean "/logo.svg"?)`],
+  [{ logo: '/note.txt' }, `logo: ${PICTURE}, got "/note.txt"`],
   [{ logo: '/cut.png' }, `logo: ${PICTURE}, got "/cut.png"`],
   [{ imprint: 'javascript:alert(1)' }, `imprint: ${LINK}, got "javascript:alert(1)"`],
   [{ privacy: '/p' }, `privacy: ${OWN}, got "/p"`],
 ])('an operator file is refused with %j', async (keys, message) => {
-  const files = { 'logo.svg': svg('viewBox="0 0 1 1"'), 'cut.png': PNG.subarray(0, 20) };
+  const files = { 'logo.svg': svg('viewBox="0 0 1 1"'), 'note.txt': 'x', 'cut.png': PNG.subarray(0, 20) };
   expect(await built(keys, files)).toMatchObject({ code: 2, stderr: containing(message) });
 });
