@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { writeSample } from '../../../data/sample.js';
+import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { EXPORTS } from '../../../generator/exports/tables.js';
 import { published } from '../../support/build.js';
 import { parseCsv } from '../../support/csv.js';
@@ -99,7 +100,8 @@ describe('datapackage.json', () => {
     expect(tables()).toHaveLength(24);
     expect(resources).toHaveLength(34);
     expect(new Set(resources.map(({ name }) => name)).size).toBe(34);
-    const { files } = snapshotOf(out).downloads;
+    const { sequence, digest, downloads } = snapshotOf(out);
+    const { files } = downloads;
     for (const { path: name, bytes, hash, rows } of resources) {
       expect(files).toContainEqual({ file: `/downloads/${name}`, bytes, sha256: hash.split(':')[1] });
       const content = readFileSync(join(folder, name));
@@ -108,6 +110,10 @@ describe('datapackage.json', () => {
       const lines = isLines ? gunzipSync(content).toString().split('\n').length - 1 : rows;
       expect(rows).toBe(name.startsWith('register.sqlite') ? allRows() : lines);
     }
+    // The database names the snapshot itself.
+    const database = openDatabase(join(folder, 'register.sqlite'), { readonly: true });
+    expect(database.prepare('SELECT sequence, digest FROM about').all()).toEqual([{ sequence, digest }]);
+    database.close();
   });
 
   it('describes every column as it is: order, type, values, what is never null, and how many rows', () => {
