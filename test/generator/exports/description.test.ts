@@ -45,6 +45,8 @@ const resourceShape = z.object({
 
 const packageShape = z.object({
   $schema: z.literal('https://datapackage.org/profiles/2.0/datapackage.json'),
+  sequence: z.int(),
+  digest: z.string(),
   licenses: z.tuple([z.object({ name: z.string().regex(/^[-a-zA-Z0-9._]+$/), path: z.url() })]),
   resources: z.array(
     z.union([
@@ -110,7 +112,8 @@ describe('datapackage.json', () => {
       const lines = isLines ? gunzipSync(content).toString().split('\n').length - 1 : rows;
       expect(rows).toBe(name.startsWith('register.sqlite') ? allRows() : lines);
     }
-    // The database names the snapshot itself.
+    // It names its snapshot, as does the database.
+    expect(read()).toMatchObject({ sequence, digest });
     const database = openDatabase(join(folder, 'register.sqlite'), { readonly: true });
     expect(database.prepare('SELECT sequence, digest FROM about').all()).toEqual([{ sequence, digest }]);
     database.close();
