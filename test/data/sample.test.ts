@@ -8,7 +8,6 @@ import { type SampleSummary, writeSample } from '../../data/sample.js';
 import { temporary } from '../support/folder.js';
 import { inProcess } from '../support/in-process.js';
 import { sha256 } from '../support/published.js';
-import { some } from '../support/thorough.js';
 
 const inFolder = temporary();
 
@@ -35,12 +34,12 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'a limited item': 'items WHERE limited = 1 AND lowest_resale_price > 0 AND quantity_total > 0',
   'an item id of more than 32 bits': 'items WHERE id > 0xFFFFFFFF',
   ...Object.fromEntries(
-    ['group locked', 'group deleted', 'user banned', 'game restricted', 'game deleted', 'item deleted'].map(
-      (what) => {
+    'group locked|group deleted|user banned|game restricted|game deleted|item deleted'
+      .split('|')
+      .map((what) => {
         const [kind, state] = what.split(' ');
         return [what, `${kind}s WHERE state = '${state}'`];
-      },
-    ),
+      }),
   ),
   ...Object.fromEntries(
     ['group', 'user', 'game', 'item'].map((kind) => [
@@ -50,18 +49,14 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   ),
 };
 
-function open(file: string): Database {
-  return openDatabase(file, { readonly: true });
-}
-
-describe.each(some([1, 20_261_120], 1))('a sample of 5,000 records from seed %i', (seed) => {
-  const file = inFolder(`five-thousand-${seed}.sqlite`);
+describe('a sample of 5,000 records', () => {
+  const file = inFolder('five-thousand.sqlite');
   let db: Database;
   let summary: SampleSummary;
 
   beforeAll(async () => {
-    summary = await writeSample({ file, records: 5_000, seed });
-    db = open(file);
+    summary = await writeSample({ file, records: 5_000, seed: 20_261_120 });
+    db = openDatabase(file, { readonly: true });
   });
   afterAll(() => db.close());
 
@@ -118,13 +113,9 @@ describe('writeSample', () => {
 
   it('writes the same bytes for the same records and seed, whatever the clock and chance say', async () => {
     const digests: string[] = [];
-    for (const [name, seed] of [
-      ['first', 7],
-      ['second', 7],
-      ['another seed', 8],
-      ['a seed of which 32 bits are alike', 7 + 2 ** 32],
-    ] as const) {
-      const file = inFolder(`${name}.sqlite`);
+    // Of the last two, 32 bits are alike.
+    for (const seed of [7, 7, 8, 7 + 2 ** 32]) {
+      const file = inFolder('same.sqlite');
       await writeSample({ file, records: 1_500, seed });
       digests.push(sha256(fs.readFileSync(file)));
       vi.spyOn(Date, 'now').mockReturnValue(0);

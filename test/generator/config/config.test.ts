@@ -1,6 +1,7 @@
 /** Options and the operator file: defaults, and every mistake named with its place. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { assert, constantFrom, json, nat, oneof, property, string, tuple } from 'fast-check';
 import { buildConfig } from '../../../generator/config/config.js';
 import { Failure } from '../../../generator/base/errors.js';
 import { OPERATOR, published } from '../../support/build.js';
@@ -8,11 +9,19 @@ import { temporary } from '../../support/folder.js';
 import { writeRegister } from '../../support/register.js';
 import { isSibling, readTree } from '../../support/tree.js';
 import { containing, fields } from '../../support/values.js';
+import { placesIn } from '../../../generator/config/json-places.js';
 
 const path = temporary();
 const valid: unknown = JSON.parse(readFileSync(OPERATOR, 'utf8'));
 
-const changed = (changes: Record<string, unknown>) => JSON.stringify({ ...fields(valid), ...changes });
+const changed = (changes: object) => JSON.stringify({ ...fields(valid), ...changes });
+
+/** What is configured by an operator file of this content. */
+function configOf(content: string | Buffer) {
+  const operator = path('operator.json');
+  writeFileSync(operator, content);
+  return buildConfig({ operator });
+}
 
 function failure(action: () => unknown): Failure {
   try {
@@ -22,6 +31,8 @@ function failure(action: () => unknown): Failure {
   }
   throw new Error('expected a failure');
 }
+
+const HOST = 'https://api.example';
 
 describe('buildConfig', () => {
   it.each([
@@ -55,34 +66,28 @@ describe('buildConfig', () => {
     expect(urls.filter((url) => /[^!-~]|[A-Z].*example|:443/.test(url))).toEqual([]);
   });
 
-  const HOST = 'https://api.example';
-  it.each([
-    '',
-    'api.example',
-    '//api.example',
-    'ftp://api.example',
-    `${HOST}/?a=b`,
-    `${HOST}/#a`,
-    `${HOST}/api`,
-  ])('takes no "%s" for a base URL', (baseUrl) => {
-    const message = containing(JSON.stringify(baseUrl));
-    expect(failure(() => buildConfig({ operator: OPERATOR, baseUrl }))).toMatchObject({
-      exitCode: 2,
-      message,
-    });
-  });
+  it.each(['', 'api.example', 'ftp://api.example', ...['/?a=b', '/#a', '/api'].map((end) => HOST + end)])(
+    'takes no "%s" for a base URL',
+    (baseUrl) => {
+      const refused = failure(() => buildConfig({ operator: OPERATOR, baseUrl }));
+      expect(refused).toMatchObject({ exitCode: 2, message: containing(JSON.stringify(baseUrl)) });
+    },
+  );
 });
 
-const fails = (content: string | Buffer): Failure => {
-  const operator = path('operator.json');
-  writeFileSync(operator, content);
-  const error = failure(() => buildConfig({ operator }));
-  expect(error.message).toContain(`operator file "${operator}"`);
-  expect(error.message).not.toMatch(/\.$/m);
+/** The message of an operator file that is refused. */
+function messageOf(content: string | Buffer): string {
+  const { message, exitCode } = failure(() => configOf(content));
+  expect(exitCode).toBe(2);
+  expect(message).toMatch(/^operator file ".*operator\.json"/);
+  expect(message).not.toMatch(/\.$/m);
   // Zod's own words.
-  expect(error.message).not.toMatch(/[Ii]nvalid|Too |Unrecognized|received|undefined/);
-  return error;
-};
+  expect(message).not.toMatch(/[Ii]nvalid|Too |Unrecognized|received|undefined/);
+  return message;
+}
+
+const WORD = 'expected text of 1 to 40 characters without spaces around it';
+const LONG = 'x'.repeat(41);
 
 describe('an operator file', () => {
   it('must be there, and no folder', () => {
@@ -97,23 +102,26 @@ describe('an operator file', () => {
     }
   });
 
-  it('must be JSON, and an object', () => {
-    expect(fails('{"name": "x",}')).toMatchObject({ exitCode: 2, message: containing('is not JSON') });
-    expect(fails('[]').exitCode).toBe(2);
-  });
-
   it.each([
-    ['Latin-1', Buffer.from('{\n  "name": "Café"\n}', 'latin1'), 'line 2, column 15 (byte 0xe9)'],
-    ['UTF-16', Buffer.from('\uFEFF{ "name": "x" }', 'utf16le'), 'line 1, column 1 (byte 0xff)'],
-    ['a text cut off', Buffer.from('\uFEFF{ "name": "ä').subarray(0, -1), 'line 1, column 12 (byte 0xc3)'],
-    ['a surrogate', Buffer.from('22eda0bd22', 'hex'), 'line 1, column 2 (byte 0xed)'],
-  ])('must be UTF-8, not %s', (_, content, place) => {
-    const message = containing(`is not UTF-8 at ${place}, expected a text`);
-    expect(fails(content)).toMatchObject({ exitCode: 2, message });
+    ['JSON', '{"name": "x",}', 'is not JSON'],
+    ['an object', '[]', 'expected an object'],
+    [
+      'UTF-8',
+      Buffer.from('{\n  "name": "Café"\n}', 'latin1'),
+      'line 2, column 15 (byte 0xe9), expected a text',
+    ],
+    [
+      'whole',
+      Buffer.from('\uFEFF{ "name": "ä').subarray(0, -1),
+      'is not UTF-8 at line 1, column 12 (byte 0xc3)',
+    ],
+    ['without surrogates', Buffer.from('22eda0bd22', 'hex'), 'line 1, column 2 (byte 0xed)'],
+  ])('must be %s', (_, content, message) => {
+    expect(messageOf(content)).toContain(message);
   });
 
   it('has all its problems named at once, in its order, each with its place', () => {
-    const { message } = fails(`\uFEFF{
+    const message = messageOf(`\uFEFF{
   "name": "",
   "url": "https://register.example",
   "base_url": "https://register.example/api",
@@ -140,54 +148,73 @@ describe('an operator file', () => {
     ]);
   });
 
-  it.each([
-    ['contact', 'me@register.example'],
-    ['tag_authority', 'Register.Example'],
-    ['limits', { api: { tokens: 60 } }],
-    ['limits', { page: { tokens: 1, refill_seconds: 0 } }],
-    ['limits', { page: { tokens: 1, refill_seconds: 0.0015 } }],
-    ['limits', { page: { tokens: 1, refill_seconds: 86_400.001 } }],
-  ])('takes no %s of %j', (key, value) => {
-    expect(fails(changed({ [key]: value }))).toMatchObject({ exitCode: 2, message: containing(key) });
+  it.each<[object, string]>([
+    [{ contact: 'me@register.example' }, 'contact'],
+    [{ tag_authority: 'Register.Example' }, 'tag_authority'],
+    [{ limits: { api: { tokens: 60 } } }, 'limits.api.refill_seconds is missing'],
+    ...[0, 0.0015, 86_400.001].map((refill_seconds): [object, string] => [
+      { limits: { page: { tokens: 1, refill_seconds } } },
+      `limits.page.refill_seconds: expected seconds from 0.001 to 86,400, with at most three decimals, got ${refill_seconds}`,
+    ]),
+    [
+      { source_url: 'git@git.example:x' },
+      'source_url: expected an http or https URL, got "git@git.example:x"',
+    ],
+    [
+      { words: { groups: { one: 'club', many: 'clubs' } } },
+      'words: unknown key "groups" (did you mean "group"?)',
+    ],
+    [{ price_unit: '' }, `price_unit: ${WORD}, got ""`],
+    [{ words: { group: { one: 'club' } } }, `words.group.many is missing, ${WORD}`],
+    [{ words: { item: { one: 'pet', many: ' pets' } } }, `words.item.many: ${WORD}, got " pets"`],
+    [{ words: { game: { one: LONG, many: 'xs' } } }, `words.game.one: ${WORD}, got "${LONG}"`],
+  ])('is refused with %j', (changes, message) => {
+    expect(messageOf(changed(changes))).toContain(message);
+  });
+
+  it('says on pages what it says', () => {
+    const said = {
+      headline: 'How big is your club?',
+      introduction: 'We count every evening.',
+      words: { group: { one: 'club', many: 'clubs' } },
+    };
+    const { operator } = configOf(changed({ ...said, price_unit: 'US cents' }));
+    expect(operator).toMatchObject({ ...said, priceUnit: 'US cents' });
+    for (const key of ['words', 'priceUnit']) expect(configOf(changed({})).operator).not.toHaveProperty(key);
   });
 });
 
-const configOf = (changes: Record<string, unknown>) => {
-  const operator = path('operator.json');
-  writeFileSync(operator, changed(changes));
-  return buildConfig({ operator });
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 };
 
-const operatorOf = (changes: Record<string, unknown>) => configOf(changes).operator;
-
-it('what an operator file says on pages is taken as it is', () => {
-  const said = {
-    headline: 'How big is your club?',
-    introduction: 'We count every evening.',
-    words: { group: { one: 'club', many: 'clubs' } },
-  };
-  expect(operatorOf(said)).toMatchObject(said);
-  expect(operatorOf({ price_unit: 'US cents' })).toMatchObject({ priceUnit: 'US cents' });
-  for (const key of ['words', 'priceUnit']) expect(operatorOf({})).not.toHaveProperty(key);
+it('placesIn finds an error where JSON.parse does, and no other, in JSON that somebody damaged', () => {
+  const additions = constantFrom('', ',', '"', '}', '\\', '\n', '0', 'x', '//');
+  const damaged = tuple(json(), nat(), nat(3), additions).map(([text, at, cut, added]) => {
+    const start = at % (text.length + 1);
+    return text.slice(0, start) + added + text.slice(start + cut);
+  });
+  assert(
+    property(oneof(damaged, json(), string()), (text) => {
+      expect(placesIn(text).error === undefined).toBe(isJson(text));
+    }),
+    { numRuns: 1000 },
+  );
 });
 
-const WORD = 'expected text of 1 to 40 characters without spaces around it';
 it.each([
-  [
-    { source_url: 'git@git.example:register-api' },
-    'source_url: expected an http or https URL, got "git@git.example:register-api"',
-  ],
-  [
-    { words: { groups: { one: 'club', many: 'clubs' } } },
-    'words: unknown key "groups" (did you mean "group"?)',
-  ],
-  [{ price_unit: '' }, `price_unit: ${WORD}, got ""`],
-  [{ words: { group: { one: 'club' } } }, `words.group.many is missing, ${WORD}`],
-  [{ words: { item: { one: 'pet', many: ' pets' } } }, `words.item.many: ${WORD}, got " pets"`],
-  [
-    { words: { game: { one: 'x'.repeat(41), many: 'xs' } } },
-    `words.game.one: ${WORD}, got "${'x'.repeat(41)}"`,
-  ],
-])('what an operator file says on pages is refused: %j', (changes, message) => {
-  expect(fails(changed(changes))).toMatchObject({ exitCode: 2, message: containing(message) });
+  ['', 1, 1, 'a value'],
+  ['\n  {"a": 1,\n  }', 3, 3, 'a key in double quotes'],
+  ['{"a": 1\n "b": 2}', 2, 2, '"," or the end of the list'],
+  ['{"a" 1}', 1, 6, '":" after the key'],
+  ['{"a": }', 1, 7, 'a value'],
+  ["{'a': 1}", 1, 2, 'a key or value, texts in double quotes'],
+  ['{} {}', 1, 4, 'the end of the file'],
+])('placesIn says of %j what was expected at line %i, column %i', (text, line, column, expected) => {
+  expect(placesIn(text).error).toEqual({ line, column, expected });
 });

@@ -78,11 +78,11 @@ const packageShape = z.object({
 const read = () => packageShape.parse(JSON.parse(readFileSync(join(folder, 'datapackage.json'), 'utf8')));
 
 /** The resources that are tables, and those of them that are CSV. */
-const tables = () => read().resources.flatMap((resource) => (resource.type === 'table' ? [resource] : []));
+const tables = () => read().resources.filter((resource) => resource.type === 'table');
 const csvTables = () => tables().filter((table) => table.path.endsWith('.csv'));
 
 /** What a value of each type looks like. */
-const LOOKS: Readonly<Record<z.infer<typeof fieldShape>['type'], RegExp>> = {
+const LOOKS = {
   integer: /^-?(0|[1-9]\d*)$/,
   boolean: /^(true|false)$/,
   datetime: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
@@ -102,7 +102,8 @@ describe('datapackage.json', () => {
     expect(tables()).toHaveLength(24);
     expect(resources).toHaveLength(34);
     expect(new Set(resources.map(({ name }) => name)).size).toBe(34);
-    const { files } = snapshotOf(out).downloads;
+    const { sequence, digest, downloads } = snapshotOf(out);
+    const { files } = downloads;
     for (const { path: name, bytes, hash, rows } of resources) {
       expect(files).toContainEqual({ file: `/downloads/${name}`, bytes, sha256: hash.split(':')[1] });
       const content = readFileSync(join(folder, name));
@@ -111,6 +112,11 @@ describe('datapackage.json', () => {
       const lines = isLines ? gunzipSync(content).toString().split('\n').length - 1 : rows;
       expect(rows).toBe(name.startsWith('register.sqlite') ? allRows() : lines);
     }
+    // It names its snapshot, as does the database.
+    expect(read()).toMatchObject({ sequence, digest });
+    const database = openDatabase(join(folder, 'register.sqlite'), { readonly: true });
+    expect(database.prepare('SELECT sequence, digest FROM about').all()).toEqual([{ sequence, digest }]);
+    database.close();
   });
 
   it('describes every column as it is: order, type, values, what is never null, and how many rows', () => {
@@ -129,14 +135,6 @@ describe('datapackage.json', () => {
       const keys = records.map((record) => key.map((index) => record[index]).join(' '));
       expect(new Set(keys).size).toBe(rows);
     }
-  });
-
-  it('names the snapshot, as the database does', () => {
-    const { sequence, digest } = snapshotOf(out);
-    expect(read()).toMatchObject({ sequence, digest });
-    const database = openDatabase(join(folder, 'register.sqlite'), { readonly: true });
-    expect(database.prepare('SELECT sequence, digest FROM about').all()).toEqual([{ sequence, digest }]);
-    database.close();
   });
 });
 
@@ -239,12 +237,8 @@ it('the downloads page has the types of each column in JSON and SQL', () => {
   const shown = [...html().matchAll(/<tr><th scope="row"><code>([^/]*)<\/code><\/th><td>(\w+) · (\w+)/g)].map(
     ([, name = '', json, sql]) => `${textOf(name)} ${json} ${sql}`,
   );
-  const types = {
-    integer: 'integer INTEGER',
-    boolean: 'boolean INTEGER',
-    datetime: 'string TEXT',
-    string: 'string TEXT',
-  };
+  const text = 'string TEXT';
+  const types = { integer: 'integer INTEGER', boolean: 'boolean INTEGER', datetime: text, string: text };
   const expected = csvTables().flatMap(({ schema }) =>
     schema.fields.map(({ name, type }) => `${name} ${types[type]}`),
   );

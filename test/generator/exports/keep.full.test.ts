@@ -33,12 +33,11 @@ await writeSample({ file: first.register, records: 120, seed: 3 });
 const { asOf } = await first.build(`INSERT INTO withheld SELECT 'user', max(id), '${LATER}' FROM users`);
 const late = copyOf(first, path);
 await keep(late, CHANGE);
-/** The tree of a first build after that change. */
-const lateTree = await fresh(late);
+/** The trees of first builds: after both changes, and after the second alone. */
+const bothTree = await fresh(copyOf(late, path), MORE);
+const moreTree = await fresh(copyOf(first, path), MORE);
 
 const site = (): Site => copyOf(first, path);
-/** A site with a change that its downloads don't have. */
-const behind = (): Site => copyOf(late, path);
 
 /** The downloads, and what describes them. */
 const downloadsOf = <T>(files: Readonly<Record<string, T>>): Record<string, T> =>
@@ -50,8 +49,9 @@ const writtenBy = ({ exports }: Published): string[] =>
 const file = (out: string, name: string): string => join(out, 'downloads', name);
 
 /** The tree of a first build, which no download was kept for. */
-async function fresh({ register }: Site): Promise<string> {
+async function fresh({ register }: Site, sql: string): Promise<string> {
   const out = path('fresh');
+  changeRegister(register, sql);
   await published({ register, out });
   return out;
 }
@@ -62,46 +62,32 @@ async function expectFresh(made: Site, other: string): Promise<void> {
   expect(await damageOf(made.out)).toEqual([]);
 }
 
-describe('downloads that are kept', () => {
-  it('are not touched, while the documents are those of the register', async () => {
-    const made = site();
-    const { out } = made;
-    const before = downloadsOf(stateOf(out));
-    const result = await keep(made, CHANGE);
+it('downloads that are kept are not touched, and name the snapshot that they are of, until a build writes all', async () => {
+  const made = site();
+  const { out } = made;
+  const before = downloadsOf(stateOf(out));
+  const of = { as_of: asOf, sequence: 1, digest: snapshotOf(out).digest };
+  for (const [sequence, sql, changed] of [
+    [2, CHANGE, '"/api/v1/item/'],
+    [3, MORE, '"/api/v1/game/'],
+  ] as const) {
+    const result = await keep(made, sql);
     expect(downloadsOf(stateOf(out))).toEqual(before);
-    expect(writtenBy(result)).toEqual([]);
     const downloads = { asOf, kept: Object.keys(result.exports) };
-    expect(result).toMatchObject({ sequence: 2, asOf: LATER, downloads });
-    expect(restOf(out)).toEqual(restOf(lateTree));
-  });
-
-  it('name the snapshot that they are of, for clients that follow the changes from there', async () => {
-    const made = behind();
-    const { out } = made;
-    const { digest } = snapshotOf(first.out);
-    for (const sequence of [2, 3]) {
-      const of = { as_of: asOf, sequence: 1, digest };
-      expect(snapshotOf(out)).toMatchObject({ sequence, downloads: of });
-      expect(json(readTree(out), 'downloads/datapackage.json')).toMatchObject(of);
-      if (sequence === 2) await keep(made, MORE);
-    }
-    expect([2, 3].map((sequence) => JSON.stringify(changedBy(out, sequence)))).toEqual([
-      containing('"/api/v1/item/'),
-      containing('"/api/v1/game/'),
-    ]);
-    await published(made);
-    const last = snapshotOf(out);
-    const downloads = { as_of: LATER, sequence: 4, digest: last.digest };
-    expect(last).toMatchObject({ sequence: 4, downloads });
-  });
-});
-
-it('a build without --keep-downloads writes all that is behind, and leaves the tree of a fresh build', async () => {
-  const made = behind();
+    expect(result).toMatchObject({ sequence, asOf: LATER, downloads });
+    expect(writtenBy(result)).toEqual([]);
+    // For clients that follow the changes from there.
+    expect(snapshotOf(out)).toMatchObject({ sequence, downloads: of });
+    expect(json(readTree(out), 'downloads/datapackage.json')).toMatchObject(of);
+    expect(JSON.stringify(changedBy(out, sequence))).toContain(changed);
+  }
+  expect(restOf(out)).toEqual(restOf(bothTree));
   const result = await published(made);
   expect(writtenBy(result)).toEqual(Object.keys(result.exports));
-  expect(result.downloads).toEqual({ asOf: result.asOf, kept: [] });
-  await expectFresh(made, lateTree);
+  expect(result.downloads).toEqual({ asOf: LATER, kept: [] });
+  const { digest, downloads } = snapshotOf(out);
+  expect(downloads).toMatchObject({ as_of: LATER, sequence: 4, digest });
+  await expectFresh(made, bothTree);
 });
 
 /** What names its snapshot, or lists all documents. */
@@ -120,7 +106,7 @@ describe('the files of a kind of which no document changed', () => {
     const written =
       'games documents/game documents/other documents.sha256 register.sqlite.gz register.sqlite';
     expect(writtenBy(result)).toEqual(written.split(' '));
-    await expectFresh(made, await fresh(made));
+    await expectFresh(made, moreTree);
   });
 
   it.each([
@@ -131,7 +117,7 @@ describe('the files of a kind of which no document changed', () => {
     const damaged = file(made.out, 'items.csv');
     writeFileSync(damaged, damage(readFileSync(damaged)));
     expect(writtenBy(await made.build(MORE))).toContain('items');
-    await expectFresh(made, await fresh(made));
+    await expectFresh(made, moreTree);
   });
 });
 
@@ -141,36 +127,35 @@ it('the files of all kinds are written where the program is another', async () =
   expect(result.published && writtenBy(result)).toEqual(Object.keys(result.published ? result.exports : {}));
 });
 
-const WITHHELD = `INSERT INTO withheld SELECT 'user', id, '${LATER}' FROM users ORDER BY id LIMIT 1`;
+const WITHHELD = `INSERT INTO withheld SELECT 'user', id, '${LATER}' FROM users ORDER BY id LIMIT 1;`;
 
-it.each<[string, (made: Site) => void]>([
-  ['somebody is withheld meanwhile', ({ register }) => changeRegister(register, WITHHELD)],
-  ['a file is missing', ({ out }) => rmSync(file(out, 'items.csv.gz'))],
-  ['what describes them is missing', ({ out }) => rmSync(file(out, 'datapackage.json'))],
-])('with --keep-downloads, the downloads are written where %s', async (_, happen) => {
-  const made = behind();
-  happen(made);
-  const result = await keep(made, MORE);
+it.each<[string, string, (out: string) => void]>([
+  ['somebody is withheld meanwhile', WITHHELD, () => undefined],
+  ['a file is missing', '', (out) => rmSync(file(out, 'items.csv.gz'))],
+  ['what describes them is missing', '', (out) => rmSync(file(out, 'datapackage.json'))],
+])('with --keep-downloads, the downloads are written where %s', async (_, sql, damage) => {
+  const made = copyOf(late, path);
+  damage(made.out);
+  const result = await keep(made, sql + MORE);
   expect(result.downloads).toEqual({ asOf: result.asOf, kept: [] });
-  await expectFresh(made, await fresh(made));
+  await expectFresh(made, sql === '' ? bothTree : await fresh(made, ''));
 });
 
 it('the command line says what was kept and how old it is', async () => {
-  const { register } = site();
-  const out = path('cli');
+  const { register, out } = site();
   const command = (name: string, ...more: string[]) => inProcess(name, ...inputs(register, out), ...more);
-  expect((await command('build')).stdout).toContain('  downloads  34 written, 0 unchanged\n');
   changeRegister(register, CHANGE);
   const { code, stdout } = await command('build', '--keep-downloads');
-  expect(code).toBe(0);
-  const [, said = ''] = /downloads {2}0 written, 0 unchanged, 34 kept as of (\S+)\n/.exec(stdout) ?? [];
-  expect(json(readTree(out), 'downloads/datapackage.json')).toMatchObject({ as_of: said });
+  expect([code, stdout]).toEqual([
+    0,
+    containing(`  downloads  0 written, 0 unchanged, 34 kept as of ${asOf}\n`),
+  ]);
   const KEPT: unknown = expect.arrayContaining(['items', 'users', 'register.sqlite']);
   const second = await command('build', '--keep-downloads', '--json');
   expect(JSON.parse(second.stdout)).toMatchObject({
     as_of: LATER,
     exports: { items: { written: false }, users: { written: false } },
-    downloads: { as_of: said, kept: KEPT },
+    downloads: { as_of: asOf, kept: KEPT },
   });
   expect((await command('diff')).stdout).toContain('A build would change nothing');
   expect((await command('build')).stdout).toContain('  downloads  34 written, 0 unchanged\n');

@@ -1,22 +1,20 @@
-/** What the files of tables hold: the same as the register, exactly, in every format. */
+/** What the files of tables and the database hold: the same as the register, exactly, in every format. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { stringify } from 'csv-stringify/sync';
-import * as fc from 'fast-check';
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { expect, it } from 'vitest';
+import * as z from 'zod';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
-import { CsvEncoder } from '../../../generator/exports/csv.js';
+import { writeDatabase } from '../../../generator/exports/database.js';
 import { ParquetFile } from '../../../generator/exports/parquet.js';
-import type { Cell, Row } from '../../../generator/exports/rows.js';
 import { EXPORTS, exportsOf } from '../../../generator/exports/tables.js';
 import { writeTable } from '../../../generator/exports/write-table.js';
 import type { Context } from '../../../generator/register/context.js';
 import { records } from '../../../generator/register/records.js';
-import type { Value, ValueType } from '../../../generator/schema/shape.js';
 import { RESOURCES } from '../../../generator/schema/schema.js';
-import { csvObjects } from '../../support/csv.js';
+import type { ValueType } from '../../../generator/schema/shape.js';
+import { csvObjects, parseCsv } from '../../support/csv.js';
 import { temporary } from '../../support/folder.js';
 import { NASTY, NASTY_REGISTER, TIME } from '../../support/nasty.js';
 import { sha256 } from '../../support/published.js';
@@ -25,7 +23,6 @@ import { contextOf } from './support.js';
 
 const path = temporary();
 const folder = path('out');
-const parquet = path('rows.parquet');
 const fileOf = (name: string): string => join(folder, 'downloads', name);
 const csvOf = (table: string): string => readFileSync(fileOf(`${table}.csv`), 'utf8');
 
@@ -83,6 +80,17 @@ it('a table is the same in every format, whatever its values are, and each file 
   const [last, , hundred] = (await parquetRows(fileOf('groups.parquet'))).toReversed();
   expect(hundred).toMatchObject({ id: 100n, ...typed, peak_member_count: 9_007_199_254_740_991n });
   expect(last).toMatchObject({ id: 9_007_199_254_740_991n, peak_member_count: null });
+  // And bounds, by which readers skip what they need not read.
+  const { row_groups } = await parquetMetadataAsync(await asyncBufferFromFile(fileOf('groups.parquet')));
+  const bounds: unknown = Object.fromEntries(
+    row_groups[0]?.columns.map(({ meta_data }) => [meta_data?.path_in_schema[0], meta_data?.statistics]) ??
+      [],
+  );
+  expect(bounds).toMatchObject({
+    id: { min_value: 1n, max_value: 9_007_199_254_740_991n, null_count: 0n },
+    member_count: { min_value: 0n, max_value: 0n, null_count: BigInt(NASTY.length + 2) },
+    change_h24_delta: { min_value: -6n, max_value: -6n },
+  });
 });
 
 it('what a register does not measure is null, or no table at all', () => {
@@ -146,91 +154,107 @@ it('a text that a JSON function made is, here and in documents, what the same te
   expect(JSON.parse(body)).toMatchObject({ name: '["a","b"]', description: '["a","b"]' });
 });
 
-const text = fc.oneof(
-  fc.constantFrom(...NASTY),
-  fc.string({ unit: 'grapheme', maxLength: 60 }),
-  fc.string({ unit: fc.constantFrom('"', ',', '\r', '\n', 'a', 'é', '\u{10000}'), maxLength: 8 }),
-);
-const integer = fc.oneof(fc.nat({ max: 9 }), fc.nat(), fc.maxSafeNat());
-const time = fc
-  .integer({ min: Date.UTC(0, 0, 1) / 1000, max: Date.UTC(9999, 11, 31) / 1000 })
-  .map((seconds) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z'));
-
-const TYPES: readonly (readonly [ValueType, fc.Arbitrary<Cell>])[] = [
-  ['id', integer],
-  ['difference', fc.oneof(integer, fc.maxSafeInteger())],
-  ['boolean', fc.constantFrom(0, 1)],
-  ['time', time],
-  ['text', text],
-  ['enum', fc.constantFrom('present', 'deleted')],
-];
-const value = (name: string, type: ValueType, nullable: boolean): Value => {
-  return { name, type, nullable, description: '' };
-};
-/** Each type, as required and as nullable. */
-const VALUES = TYPES.flatMap(([type]) => [value(`${type}_needed`, type, false), value(type, type, true)]);
-
-const ROWS: fc.Arbitrary<Row[]> = fc.array(
-  fc.tuple(...TYPES.flatMap(([, cell]) => [cell, fc.option(cell)])),
-  { minLength: 1, maxLength: 200 },
-);
-
-/** A row as a library takes it. */
-const meant = (row: Row): unknown[] =>
-  row.map((cell, at) => (VALUES[at]?.type === 'boolean' && cell !== null ? cell === 1 : cell));
-
-it('rows are written as csv-stringify writes all of them', () => {
-  const options = {
-    record_delimiter: '\r\n',
-    quoted_match: /^$/,
-    quote_record_delimiter: true,
-    cast: { boolean: String },
-  };
-  fc.assert(
-    fc.property(ROWS, (rows) => {
-      const lines = Buffer.from(new CsvEncoder(VALUES).lines(rows)).toString();
-      expect(lines).toBe(stringify(rows.map(meant), options));
-    }),
-    { numRuns: 200 },
-  );
-});
-
-it('hyparquet reads the very rows that were written, and bounds that hold', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(ROWS, { minLength: 1, maxLength: 3 }), async (batches) => {
-      const file = new ParquetFile(parquet, VALUES);
-      for (const rows of batches) file.add(rows, 0);
-      file.finish();
-      const found = await parquetRows(parquet);
-      const rows = batches.flat();
-      expect(cellsOf(found)).toEqual(
-        cellsOf(
-          rows.map((row) => Object.fromEntries(meant(row).map((cell, at) => [VALUES[at]?.name ?? '', cell]))),
-        ),
-      );
-      const { row_groups } = await parquetMetadataAsync(await asyncBufferFromFile(parquet));
-      for (const [at, { type }] of VALUES.entries()) {
-        const cells = rows.flatMap((row) => row[at] ?? []);
-        const { min_value, max_value, null_count } = row_groups[0]?.columns[at]?.meta_data?.statistics ?? {};
-        expect(null_count).toBe(BigInt(rows.length - cells.length));
-        if (!['id', 'difference'].includes(type) || cells.length === 0) continue;
-        expect([min_value, max_value].map(Number)).toEqual(
-          [Math.min, Math.max].map((of) => of(...cells.map(Number))),
-        );
-      }
-    }),
-    { numRuns: 60 },
-  );
-});
-
 it.each([
   ['100,000 rows', 20, [100_000, 100_000, 50_000]],
   ['4 MiB of CSV', 100, [50_000, 50_000, 50_000, 50_000, 50_000]],
 ])('a row group is full at %s, from the first row on', async (_, size, expected) => {
-  const file = new ParquetFile(parquet, [value('name', 'text', false)]);
+  const parquet = path('rows.parquet');
+  const file = new ParquetFile(parquet, [{ name: 'name', type: 'text', nullable: false, description: '' }]);
   const rows = Array.from({ length: 10_000 }, () => ['name']);
   for (let batch = 0; batch < 25; batch += 1) file.add(rows, size * rows.length);
   file.finish();
   const { row_groups } = await parquetMetadataAsync(await asyncBufferFromFile(parquet));
   expect(row_groups.map(({ num_rows }) => Number(num_rows))).toEqual(expected);
+});
+
+const whole = path('database');
+const plain = join(whole, 'downloads/register.sqlite');
+const file = path('register.sqlite');
+
+const ABOUT = {
+  name: "The Register's",
+  url: 'https://register.example',
+  platform: 'Example',
+  licence: { name: 'CC BY 4.0', url: 'https://licence.example/by/4.0/' },
+  asOf: TIME,
+  sequence: 118,
+  digest: 'd'.repeat(64),
+};
+
+writeRegister(file, { ...NASTY_REGISTER, withheld: [{ kind: 'user', id: 7, since: TIME }] });
+
+type Stored = string | number | null;
+const rowsShape = z.array(z.array(z.union([z.string(), z.number(), z.null()])));
+
+/** What a query finds in the database that was written. */
+function found(sql: string, database = plain): Stored[][] {
+  const opened = openDatabase(database, { readonly: true });
+  try {
+    return rowsShape.parse(opened.prepare<[]>(sql).raw(true).all());
+  } finally {
+    opened.close();
+  }
+}
+
+const TEXTS: ReadonlySet<ValueType> = new Set(['text', 'enum', 'time', 'date']);
+
+/** A value of the database as CSV has it. */
+function storedCell(value: Stored, type: ValueType): string | null {
+  if (value === null) return null;
+  expect(typeof value).toBe(TEXTS.has(type) ? 'string' : 'number');
+  return type === 'boolean' ? String(value === 1) : String(value);
+}
+
+it('the database has the rows and values of the CSV files, and the size and hash that are said, as does its compressed form', () => {
+  const context = contextOf(file);
+  const written = writeDatabase(context, { about: ABOUT, folder: whole });
+  const content = readFileSync(plain);
+  expect(gunzipSync(readFileSync(`${plain}.gz`)).equals(content)).toBe(true);
+  for (const [name, said] of Object.entries(written)) {
+    const file = readFileSync(join(whole, name));
+    expect(said, name).toEqual({ bytes: file.length, sha256: sha256(file), rows: context.steps });
+  }
+  expect(Object.keys(written)).toHaveLength(2);
+  let rows = 0;
+  for (const { name, key, columns } of EXPORTS) {
+    writeTable(context, { table: name, folder: whole });
+    const [, ...records] = parseCsv(readFileSync(join(whole, `downloads/${name}.csv`), 'utf8'));
+    const cells = found(`SELECT * FROM "${name}" ORDER BY ${key.join()}`).map((row) =>
+      row.map((value, at) => storedCell(value, columns[at]?.value.type ?? 'text')),
+    );
+    expect(cells, name).toEqual(records);
+    rows += cells.length;
+  }
+  expect(context.steps).toBe(2 * rows);
+  expect(found('PRAGMA foreign_key_check')).toEqual([]);
+  expect(found('PRAGMA integrity_check')).toEqual([['ok']]);
+  // Of a withheld record, there is not even a trace in a part of the file that no row is in.
+  expect(content.includes('seven')).toBe(false);
+});
+
+it('the database has strict tables with keys, and the meaning and unit of each column in its schema', () => {
+  expect(found(`SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict`)).toHaveLength(9);
+  const [[groups] = []] = found(`SELECT sql FROM sqlite_schema WHERE name = 'groups'`);
+  const said = 'Number of members in the group. Unit: members. Null: not measured.';
+  expect(groups).toContain(`"member_count" INTEGER, -- ${said}\n`);
+  expect(groups).toContain('"id" INTEGER NOT NULL PRIMARY KEY, -- Stable numeric id of the group.\n');
+  const references = found(
+    `SELECT name, "from", "table", "to" FROM sqlite_schema, pragma_foreign_key_list(name) ORDER BY name`,
+  );
+  expect(references.map((words) => words.join(' '))).toEqual([
+    'group_member_readings group_id groups id',
+    'group_names group_id groups id',
+    'group_owners group_id groups id',
+    'usernames user_id users id',
+  ]);
+});
+
+it('the database names its register, its licence, its snapshot and the time of its data', () => {
+  const sql = `SELECT name, url, platform, licence, licence_url, as_of, sequence, digest FROM about`;
+  const { name, url, platform, licence, asOf, sequence, digest } = ABOUT;
+  expect(found(sql)).toEqual([[name, url, platform, licence.name, licence.url, asOf, sequence, digest]]);
+  expect(found(`SELECT name FROM pragma_table_info('about') WHERE "notnull" = 0`)).toEqual([['as_of']]);
+  const [context, folder] = [contextOf(writeRegister(path('empty.sqlite'), '')), path('empty')];
+  writeDatabase(context, { about: { ...ABOUT, asOf: null }, folder });
+  expect(found('SELECT as_of FROM about', join(folder, 'downloads/register.sqlite'))).toEqual([[null]]);
 });

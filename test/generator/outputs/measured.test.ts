@@ -1,7 +1,9 @@
 /** What a register doesn't measure is null or absent in the API, never empty or zero. */
 import { describe, expect } from 'vitest';
-import { always, it, some } from '../../support/thorough.js';
+import { always, it, some, thorough } from '../../support/thorough.js';
 import { writeSample } from '../../../data/sample.js';
+import { ROUTES } from '../../../generator/routes/routes.js';
+import { TABLES } from '../../../generator/schema/schema.js';
 import { published } from '../../support/build.js';
 import { temporary } from '../../support/folder.js';
 import { inProcess } from '../../support/in-process.js';
@@ -23,9 +25,13 @@ async function sample(): Promise<string> {
   return file;
 }
 
-async function lacking(tables: readonly string[] = ABSENT): Promise<string> {
+/** A sample without these tables and columns. */
+async function lacking(absent: readonly string[] = ABSENT): Promise<string> {
   const file = await sample();
-  changeRegister(file, tables.map((table) => `DROP TABLE ${table};`).join(' '));
+  const drops = absent.map((each) =>
+    each.includes('.') ? `ALTER TABLE ${each.replace('.', ' DROP COLUMN ')};` : `DROP TABLE ${each};`,
+  );
+  changeRegister(file, drops.join(' '));
   return file;
 }
 
@@ -48,8 +54,18 @@ const absentIn = (out: string): Record<string, unknown> =>
 const firstOf = (tree: Tree, folder: string): string =>
   [...tree.keys()].find((file) => new RegExp(`^${folder}/\\d+\\.json$`).test(file)) ?? '';
 
+/** Builds by the command line. @returns what that prints */
+async function built(register: string, out: string, notMeasured: readonly string[] = []): Promise<string> {
+  const args = ['--register', register, '--operator', operator(...notMeasured), '--out', out];
+  const { code, stdout } = await inProcess('build', ...args);
+  expect(code).toBe(0);
+  return stdout;
+}
+
 const out = path('dist');
-await published({ register: await lacking(), out });
+const register = await lacking();
+const DECLARED = ['groups.description', 'groups.verified'];
+const said = await built(register, out, DECLARED);
 const tree = readTree(out);
 
 describe('a register without a kind and without histories', () => {
@@ -101,42 +117,45 @@ describe('a register without a kind and without histories', () => {
     expect(json(tree, group)).toMatchObject({ names: null, owners: null });
   });
 
-  const GROUPS = ['groups', 'group_member_readings', 'group_names', 'group_owners'];
-  const TABLES: readonly (readonly [string, readonly string[]])[] = [
-    ['tables', ABSENT],
-    ['a kind with its histories', ['users', 'usernames']],
-    ['all kinds but one', [...GROUPS, 'users', 'usernames', 'items']],
-  ];
-  always.each(some(TABLES, 1))('is published as if its operator said so: %s', async (_, tables) => {
-    const [one, other] = [tables === ABSENT ? out : path('one'), path('other')];
-    if (one !== out) await published({ register: await lacking(tables), out: one });
-    await published({ register: await sample(), out: other, operator: operator(...tables) });
-    expect(contentOf(other)).toEqual(contentOf(one));
+  it('is said so in one line by the commands', async () => {
+    // Of a few, it names each.
+    expect(said).toContain('  absent     6 tables and columns, which check names (not measured)\n');
+    const args = ['--register', register, '--operator', operator(...DECLARED)];
+    const absent = [...DECLARED, 'group_names', 'group_owners', 'usernames', 'items'];
+    expect((await inProcess('check', ...args)).stdout).toContain(`  not measured: ${absent.join(', ')}\n`);
+    const { stdout } = await inProcess('check', ...args, '--json');
+    const counts = { groups: expect.any(Number) as unknown };
+    expect(JSON.parse(stdout)).toMatchObject({ absent, counts, warnings: [] });
+    expect(JSON.parse(stdout)).not.toHaveProperty('counts.items');
   });
 });
+
+const KINDS = ['groups', 'users', 'games', 'items'];
+const COLUMNS = KINDS.flatMap((table) => [`${table}.first_measured_at`, `${table}.measurements`]);
+always.each(some([[...ABSENT, ...DECLARED], COLUMNS], 1))(
+  'a register without %s, … is published as if its operator said so',
+  async (...absent) => {
+    const isAbove = absent.includes('items');
+    const [one, other] = [isAbove ? out : path('one'), path('other')];
+    if (!isAbove) await built(await lacking(absent), one);
+    await built(await sample(), other, absent);
+    expect(contentOf(other)).toEqual(contentOf(one));
+  },
+);
 
 const T = '2026-11-20T08:00:00Z';
 const EARLIER = '2026-11-01T08:00:00Z';
 
 describe('a register that keeps neither the first measurement of its records nor their number', () => {
-  const ALL = ['groups', 'users', 'games', 'items'];
-  const COLUMNS = ALL.flatMap((table) => [`${table}.first_measured_at`, `${table}.measurements`]);
-
   it('publishes null for them, announces no record as new, and says in no page when it was', async () => {
-    const [out, declared] = [path('dist'), path('declared')];
-    const register = await sample();
-    const drops = COLUMNS.map((column) => `ALTER TABLE ${column.replace('.', ' DROP COLUMN ')};`);
-    changeRegister(register, drops.join(' '));
-    const { code, stdout } = await inProcess('check', '--register', register);
-    expect([code, stdout]).toEqual([
-      0,
-      containing('  not measured: groups.first_measured_at, groups.measurements, '),
-    ]);
-    await published({ register, out });
+    const out = path('dist');
+    await built(await lacking(COLUMNS), out);
     const tree = readTree(out);
     const none = { first_measured_at: null, measurements: null, measured_at: containing('Z') };
     expect(json(tree, firstOf(tree, 'api/v1/group'))).toMatchObject(none);
-    expect(json(tree, 'api/v1/stats.json')).toMatchObject(Object.fromEntries(ALL.map((one) => [one, none])));
+    expect(json(tree, 'api/v1/stats.json')).toMatchObject(
+      Object.fromEntries(KINDS.map((one) => [one, none])),
+    );
     expect(json(tree, 'api/v1/recent.json')).toMatchObject({ games: null, items: null });
     expect([...tree.keys()].filter((file) => /^feeds\/(games|items)/.test(file))).toEqual([]);
     expect(json(tree, 'feeds/all.json')).toMatchObject({
@@ -149,8 +168,6 @@ describe('a register that keeps neither the first measurement of its records nor
       ([file, { text }]) => /^(?!developers\/reference).*\.html$/.test(file) && said.test(text),
     );
     expect(pages.map(([file]) => file)).toEqual([]);
-    await published({ register: await sample(), out: declared, operator: operator(...COLUMNS) });
-    expect(contentOf(declared)).toEqual(contentOf(out));
   });
 
   it('may keep them of some kinds, or of some records, and adds up no more than it knows', async () => {
@@ -185,44 +202,50 @@ describe('a register that keeps neither the first measurement of its records nor
 
 it('a document of histories of which nothing is measured is not there, and nothing names it', async () => {
   const out = path('dist');
-  await published({ register: await lacking(['group_member_readings', 'group_names', 'group_owners']), out });
+  const said = await built(await lacking(['group_member_readings', 'group_names', 'group_owners']), out);
+  expect(said).toContain('  absent     group_member_readings, group_names, group_owners (not measured)\n');
   const tree = readTree(out);
   expect(json(tree, firstOf(tree, 'api/v1/group'))).toMatchObject({ links: { history: null } });
   expect(namesIn(tree, /\/history\.json|group-history\b/)).toEqual(['snapshot.json']);
   expect(absentIn(out)['group-history']).toEqual(containing('not measured by this register'));
 });
 
-describe('the commands', () => {
-  it('say in one line what is not measured', async () => {
-    const register = await lacking();
-    const args = ['--register', register, '--operator', operator('groups.description')];
-    const check = await inProcess('check', ...args);
-    expect(check.stdout).toContain(
-      '  not measured: groups.description, group_names, group_owners, usernames, items\n',
-    );
-    const build = await inProcess('build', ...args, '--out', path('dist'));
-    expect(build.stdout).toContain(
-      '  absent     groups.description, group_names, group_owners, usernames, items (not measured)\n',
-    );
-    const more = operator('groups.description', 'groups.verified');
-    const long = await inProcess('build', '--register', register, '--operator', more, '--out', path('long'));
-    expect(long.stdout).toContain('  absent     6 tables and columns, which check names (not measured)\n');
-    const { stdout } = await inProcess('check', ...args, '--json');
-    expect(JSON.parse(stdout)).toMatchObject({
-      absent: ['groups.description', 'group_names', 'group_owners', 'usernames', 'items'],
-      counts: { groups: expect.any(Number) as unknown },
-      warnings: [],
+it('the commands refuse a register that measures nothing', async () => {
+  const register = await lacking(KINDS);
+  const message = `register "${register}" measures nothing, expected at least one of groups, users, games, items`;
+  for (const command of [['check'], ['build', '--out', path('dist')]])
+    expect(await inProcess(...command, '--register', register)).toMatchObject({
+      code: 1,
+      stderr: containing(message),
     });
-    expect(JSON.parse(stdout)).not.toHaveProperty('counts.items');
-  });
-
-  it('refuse a register that measures nothing', async () => {
-    const register = await lacking(['groups', 'users', 'games', 'items']);
-    const message = `register "${register}" measures nothing, expected at least one of groups, users, games, items`;
-    for (const command of [['check'], ['build', '--out', path('dist')]])
-      expect(await inProcess(...command, '--register', register)).toMatchObject({
-        code: 1,
-        stderr: containing(message),
-      });
-  });
 });
+
+/** What has documents of its own. Without it there are none; if it is NULL, there are none of a record. */
+const PUBLISHED_APART = new Set(ROUTES.flatMap(({ measures = [] }) => measures));
+const NULLABLE = TABLES.flatMap(({ name, columns }) =>
+  columns.flatMap((column) => {
+    const isOne = column.nullable && !PUBLISHED_APART.has(`${name}.${column.name}`);
+    return isOne ? [{ table: name, column: column.name }] : [];
+  }),
+);
+
+thorough(
+  'without nullable columns and withheld list, a register gives the documents of one where they are NULL and empty',
+  async () => {
+    const register = await sample();
+    /** Pages, and the chart in other pages, leave out what a register lacks, and say what is NULL. */
+    const documents = async () => {
+      const out = path('fresh');
+      await published({ register, out });
+      const isPage = /\.html(\.\w+)?$|^developers\.json|^embed\.js/;
+      return Object.fromEntries(Object.entries(contentOf(out)).filter(([file]) => !isPage.test(file)));
+    };
+    changeRegister(register, 'DELETE FROM withheld');
+    for (const { table, column } of NULLABLE)
+      changeRegister(register, `UPDATE ${table} SET ${column} = NULL`);
+    const whole = await documents();
+    const drops = NULLABLE.map(({ table, column }) => `ALTER TABLE ${table} DROP COLUMN ${column};`);
+    changeRegister(register, `${drops.join(' ')} DROP TABLE withheld`);
+    expect(await documents()).toEqual(whole);
+  },
+);

@@ -108,17 +108,23 @@ const TIME_OR_DAY = `${TIME}, or a day such as 2020-09-16, or NULL`;
 
 /** Values that a column can't have, as SQL has them and as they are shown. */
 const WRONG: readonly (readonly [place: string, expected: string, ...values: readonly string[]])[] = [
-  ['groups.member_count', COUNT, `'many'`, `''`, '-1', '1.5', '1.0e+300', `X'31'`],
-  ['groups.member_count', COUNT, '9007199254740992', '9223372036854775807', '-9223372036854775808'],
-  ['groups.measurements', COUNT, '-1'],
+  [
+    'groups.member_count',
+    COUNT,
+    `'many'`,
+    `''`,
+    '-1',
+    '1.5',
+    `X'31'`,
+    '9007199254740992',
+    '9223372036854775807',
+  ],
   ['groups.name', 'text, or NULL', `X'41'`],
   ['groups.owner_id', ID, '0', '-3'],
   ['groups.public_entry', '0 or 1', '2'],
   ['groups.state', 'one of present, locked, deleted, or NULL', `'gone'`, `'Present'`, `'present '`, `''`],
   ['games.creator_type', 'one of user, group', `'item'`],
   ['games.root_place_id', ID, '0'],
-  ['games.visits', COUNT, '70.25'],
-  ['games.max_players', COUNT, `'30 or so'`],
   ['items.name', 'text', `X''`],
 ];
 
@@ -138,11 +144,10 @@ const TYPES: readonly Corruption[] = [
 /** What is no time, as text that a message shows; the last is empty. */
 const NOT_TIMES = (
   '2026-11-20T08:00:00|2026-11-20t08:00:00Z|2026-11-20T08:00:00z|2026-11-20 08:00:00Z|' +
-  '2026-11-20T08:00:00+00:00|2026-11-20T08:00:00.5Z|2026-11-20T08:00Z|2026-11-31|2026-1-20|2025-02-29T08:00:00Z|' +
-  '1900-02-29T08:00:00Z|2026-04-31T08:00:00Z|2026-13-01T08:00:00Z|2026-00-10T08:00:00Z|' +
-  '2026-11-00T08:00:00Z|2026-11-20T24:00:00Z|2026-11-20T29:00:00Z|2026-11-20T08:60:00Z|' +
-  '2016-12-31T23:59:60Z|12026-11-20T08:00:00Z|-026-11-20T08:00:00Z| 2026-11-20T08:00:00Z|' +
-  '2026-11-20T08:00:00Z |2026-11-20 |２０２６-11-20T08:00:00Z|now|'
+  '2026-11-20T08:00:00+00:00|2026-11-20T08:00:00.5Z|2026-11-20T08:00Z|2026-11-31|2026-1-20|' +
+  '1900-02-29T08:00:00Z|2026-13-01T08:00:00Z|2026-11-00T08:00:00Z|2026-11-20T24:00:00Z|' +
+  '2026-11-20T08:60:00Z|2016-12-31T23:59:60Z|12026-11-20T08:00:00Z|-026-11-20T08:00:00Z|' +
+  ' 2026-11-20T08:00:00Z|2026-11-20 |２０２６-11-20T08:00:00Z|now|'
 )
   .split('|')
   .map((text) => [`'${text}'`, `'${text}'`] as const);
@@ -150,12 +155,9 @@ const NOT_TIMES = (
 /** And as SQL that gives it, with a part of what is shown. */
 const NOT_EVEN_TEXTS = [
   [`'2026-11-20T08:00:00Z' || char(10)`, '2026-11-20T08:00:00Z'],
-  [`'2026-11-20T08:00:00Z' || char(0)`, '2026-11-20T08:00:00Z'],
   [`'2026-11-20T08:00:00Z' || char(0) || 'and more'`, 'and more'],
   [`CAST(x'323032362D31312D32305430383A30303A30305A00FF' AS TEXT)`, 'X'],
-  [`char(0) || '2026-11-20T08:00:00Z'`, ''],
   ['1763625600', '1763625600'],
-  ['2460999.5', '2460999.5'],
   [`x'323032362D31312D32305430383A30303A30305A'`, `X'3230`],
 ] as const;
 
@@ -164,7 +166,6 @@ const TIMES: readonly Corruption[] = [
     set('items', 'created_at', sql, shown, TIME_OR_DAY),
   ),
   set('items', 'measured_at', 'NULL', 'NULL', TIME),
-  set('games', 'measured_at', 'NULL', 'NULL', TIME),
   set('items', 'first_measured_at', `'2026-11-20T08:00:01Z'`, '08:00:01Z', 'not later than measured_at'),
   broken(
     'a name seen for the last time before it was seen for the first',
@@ -237,19 +238,15 @@ const ROWS: readonly Corruption[] = [
     `group_member_readings | group_id = 7, measured_at = '${LAST}' | member_count | 90 | member_count of the record, 91`,
   ),
   broken(
-    'a last name that disagrees with the record, be it by a space',
-    `UPDATE groups SET name = 'Seven ';`,
-    `group_names | group_id = 7, position = 2 | name | 'Seven' | name of the record, 'Seven '`,
-  ),
-  broken(
     'an owner of a group that has none',
     `UPDATE group_owners SET owner_id = 5, owner_name = 'five' WHERE owner_state = 'none';`,
     'group_owners | group_id = 7, position = 1 | owner_id | 5 | NULL where owner_state is none',
     `group_owners | group_id = 7, position = 1 | owner_name | 'five' | NULL where owner_state is none`,
   ),
   broken(
-    'a last username that disagrees with the record, be it by a capital',
-    `UPDATE users SET username = 'Marlow';`,
+    'last names that disagree with the record, be it by a space or a capital',
+    `UPDATE groups SET name = 'Seven '; UPDATE users SET username = 'Marlow';`,
+    `group_names | group_id = 7, position = 2 | name | 'Seven' | name of the record, 'Seven '`,
     `usernames | user_id = 1042, position = 2 | username | 'marlow' | username of the record, 'Marlow'`,
   ),
   broken(
@@ -285,9 +282,7 @@ const OTHERS: readonly Corruption[] = [
     `withheld | kind = 'user', id = 'seven' | id | 'seven' | ${ID}`,
     `withheld | kind = 'user', id = 5 | since | NULL | ${TIME}`,
   ),
-  ...['0', '7', '1042', '9007199254740991'].map((id) =>
-    set('items', 'platform_id', `'${id}'`, `'${id}'`, NUMBER),
-  ),
+  ...['0', '9007199254740991'].map((id) => set('items', 'platform_id', `'${id}'`, `'${id}'`, NUMBER)),
   { ...set('items', 'platform_id', '81384788765712384', '81384788765712384', 'text'), shape: 'untyped' },
   broken(
     'an id of the platform that three records share, of which one is withheld and no two have one more id',
@@ -300,11 +295,6 @@ const OTHERS: readonly Corruption[] = [
   ),
 ];
 
-/** Renames the table of items, and puts a view in its place. */
-const asView = (columns: string): string =>
-  `ALTER TABLE items RENAME TO raw_items; CREATE VIEW items AS SELECT ${columns} FROM raw_items;`;
-const READABLE = 'a table, or a view that can be read';
-
 const SHAPES: readonly Corruption[] = [
   broken(
     'missing columns that may not be NULL, each named',
@@ -312,23 +302,19 @@ const SHAPES: readonly Corruption[] = [
     'groups |  | measured_at | missing | a column of that name',
     'withheld |  | since | missing | a column of that name',
   ),
-  broken(
-    'a view of a table that is gone',
-    `${asView('*')} DROP TABLE raw_items;`,
-    `items |  |  | raw_items | ${READABLE}`,
-  ),
-  broken(
-    'a view that calls a function nobody has',
-    asView('*, nobody_has(id) AS x'),
-    `items |  |  | nobody_has | ${READABLE}`,
+  ...[
+    ['a view of a table that is gone', '*', 'raw_items', 'DROP TABLE raw_items;'],
+    ['a view that calls a function nobody has', '*, nobody_has(id) AS x', 'nobody_has', ''],
+  ].map(([what = '', columns, shown, more]) =>
+    broken(
+      what,
+      `ALTER TABLE items RENAME TO raw_items; CREATE VIEW items AS SELECT ${columns} FROM raw_items; ${more}`,
+      `items |  |  | ${shown} | a table, or a view that can be read`,
+    ),
   ),
 ];
 
 describe('check finds', () => {
-  it.each(['strict', 'loose', 'untyped'] as const)('nothing in valid %s tables', async (shape) => {
-    expect(await checked('', shape)).toEqual({ findings: [], total: 0, skippable: true });
-  });
-
   describe.each([
     ['in tables and columns', SHAPES],
     ['in types and ranges', TYPES],
@@ -348,36 +334,26 @@ describe('check finds', () => {
     });
   });
 
-  it.each([
-    ['NOCASE', 'PRESENT'],
-    ['RTRIM', 'present '],
-  ])('an unknown word in a column that is compared by %s, too', async (collation, word) => {
-    const view = viewOfGroups(`id, state COLLATE ${collation} AS state, measured_at`);
-    const { findings } = await checked(`${NO_HISTORY} ${view} UPDATE club SET state = '${word}';`);
-    expect(findings.map(({ table, column }) => `${table}.${column}`)).toEqual(['groups.state']);
+  it('an unknown word in a column that is compared without case or spaces, too', async () => {
+    for (const [collation, word] of [
+      ['NOCASE', 'PRESENT'],
+      ['RTRIM', 'present '],
+    ]) {
+      const view = viewOfGroups(`id, state COLLATE ${collation} AS state, measured_at`);
+      const { findings } = await checked(`${NO_HISTORY} ${view} UPDATE club SET state = '${word}';`);
+      expect(findings.map(({ table, column }) => `${table}.${column}`)).toEqual(['groups.state']);
+    }
   });
-});
-
-it('check counts all places of a rule, and shows three', async () => {
-  const report = await checked(`
-    WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 50)
-    INSERT INTO users (id, state, username, first_measured_at, measured_at, measurements)
-    SELECT 2000 + i, 'odd', CASE WHEN i <= 21 THEN x'00' END, '${LAST}', '${LAST}', 1 FROM n;`);
-  expect(report.total).toBe(71);
-  const keys = ['id = 2001', 'id = 2002', 'id = 2003'];
-  expect(findingLines(report)).toEqual([
-    'users.username: 21 places, expected text, or NULL',
-    ...keys.map((key) => `  ${key}: X'00'`),
-    'users.state: 50 places, expected one of present, banned, deleted, or NULL',
-    ...keys.map((key) => `  ${key}: 'odd'`),
-  ]);
 });
 
 const NOTHING_MEASURED = TABLES.flatMap(({ name, columns }) =>
   columns.flatMap((each) => (each.nullable ? [`UPDATE ${name} SET ${each.name} = NULL;`] : [])),
 ).join(' ');
 
-it.each([
+it.each<[what: string, sql: string, shape?: Shape]>([
+  ['STRICT tables', '', 'strict'],
+  ['tables without keys', '', 'loose'],
+  ['columns without types', '', 'untyped'],
   ['NULL wherever it means "not measured"', NOTHING_MEASURED],
   [
     'the first and the last time there is',
@@ -387,8 +363,8 @@ it.each([
     'more tables and columns than the contract has',
     `ALTER TABLE groups ADD COLUMN extra; UPDATE groups SET extra = x'FF'; CREATE TABLE rank (id); INSERT INTO rank VALUES ('?');`,
   ],
-])('check takes as valid %s', async (_, sql) => {
-  expect((await checked(sql)).findings).toEqual([]);
+])('check takes as valid %s', async (_, sql, shape) => {
+  expect(await checked(sql, shape)).toEqual({ findings: [], total: 0, skippable: true });
 });
 
 /** The only example of the only finding, and its line. */
@@ -399,16 +375,12 @@ const lineOf = async (sql: string): Promise<string> => {
 };
 
 it('a finding stays one line, short and without control characters, whatever the value holds', async () => {
-  expect(await lineOf(`UPDATE items SET state = 'a' || char(10, 13, 0x2028) || 'b';`)).not.toMatch(
-    /[\n\r\u2028]/,
-  );
-  expect(await lineOf(`UPDATE items SET state = char(27) || '[2J';`)).not.toContain('\u001b');
+  const shown = (value: string) => lineOf(`UPDATE items SET state = ${value};`);
+  expect(await shown(`'a' || char(10, 13, 0x2028) || 'b'`)).not.toMatch(/[\n\r\u2028]/);
+  expect(await shown(`char(27) || '[2J'`)).not.toContain('\u001b');
   // It shows where a text goes on behind a NUL.
-  const nul = await lineOf(`UPDATE items SET created_at = '${LAST}' || char(0);`);
-  expect(nul).not.toContain(`'${LAST}'`);
-  const line = await lineOf(`UPDATE items SET state = replace(hex(zeroblob(5000)), '0', 'x');`);
-  expect(line.length).toBeLessThan(250);
-  expect(line).toContain('…');
+  expect(await lineOf(`UPDATE items SET created_at = '${LAST}' || char(0);`)).not.toContain(`'${LAST}'`);
+  expect(await shown(`replace(hex(zeroblob(5000)), '0', 'x')`)).toMatch(/^.{40,248}…$/);
 });
 
 /** The command, for a register of this SQL. */
@@ -423,22 +395,26 @@ async function refusalOf(view: string): Promise<string> {
 }
 
 describe('the command check', () => {
-  it('prints each finding with its examples and the sum, or as JSON, and exits with 1', async () => {
-    const sql = `${VALID} UPDATE items SET price = 'dear', off_sale = 7;`;
+  it('prints each finding with three examples and the sum, or as JSON, and exits with 1', async () => {
+    const sql = `${VALID} UPDATE items SET price = 'dear', off_sale = 7;
+      WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 50)
+      INSERT INTO users (id, username, measured_at) SELECT 2000 + i, x'00', '${LAST}' FROM n;`;
     const register = writeRegister(path('register.sqlite'), sql, 'loose');
     const { code, stdout } = await inProcess('check', '--register', register, '--quiet');
     expect(code).toBe(1);
     expect(stdout.trimEnd().split('\n')).toEqual([
+      'users.username: 50 places, expected text, or NULL',
+      ...[2001, 2002, 2003].map((id) => `  id = ${id}: X'00'`),
       containing('items.price: 1 place, expected'),
       `  id = 30: 'dear'`,
       containing('items.off_sale: 1 place, expected 0 or 1'),
       '  id = 30: 7',
-      containing('breaks the contract in 2 places'),
+      containing('breaks the contract in 52 places'),
     ]);
     const json = await inProcess('check', '--register', register, '--json');
     const is = { table: 'items', column: 'price', what: 'broken', expected: `${COUNT}, or NULL`, hint: null };
-    const findings = [{ ...is, count: 1, examples: [{ key: 'id = 30', value: `'dear'` }] }, {}];
-    expect(JSON.parse(json.stdout)).toMatchObject({ register, total: 2, findings });
+    const findings = [{}, { ...is, count: 1, examples: [{ key: 'id = 30', value: `'dear'` }] }, {}];
+    expect(JSON.parse(json.stdout)).toMatchObject({ register, total: 52, findings });
   });
 
   const REST = 'owner_state, owner_id, owner_name, 1 AS measurements, measured_at, first_measured_at';
@@ -461,7 +437,7 @@ describe('the command check', () => {
     expect(await command(quotes(1_048_576))).toMatchObject({ code: 0 });
     const expected = String.raw`expected text of at most 1 MiB \(1,048,576 bytes of UTF-8\)`;
     const said = new RegExp(`^groups\\.description: 1 place, ${expected}\n {2}id = 7: '"{119}…$`, 'm');
-    for (const length of [1_048_577, 24_000_000])
+    for (const length of [1_048_577, 4_000_000])
       expect(await command(quotes(length))).toMatchObject({ code: 1, stdout: matching(said) });
   });
 

@@ -1,5 +1,5 @@
 /** What is scanned for each row of a view: asked of SQLite's own planner. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { Register } from '../../../generator/register/database.js';
 import { scansIn } from '../../../generator/register/explain.js';
 import { RESOURCES, recordTable } from '../../../generator/schema/schema.js';
@@ -7,7 +7,7 @@ import { temporary } from '../../support/folder.js';
 import { changeRegister, writeRegister } from '../../support/register.js';
 
 const path = temporary();
-const [groups] = RESOURCES.map(recordTable);
+const GROUPS = recordTable(RESOURCES[0]!);
 
 const TABLES = `
   DROP TABLE groups;
@@ -20,12 +20,8 @@ function said(columns: string, from = 'club', more = ''): readonly string[] {
   const file = writeRegister(path('register.sqlite'), '');
   changeRegister(file, `${TABLES} CREATE VIEW groups AS SELECT id, ${columns} FROM ${from}; ${more}`);
   const register = Register.open(file);
-  try {
-    if (groups === undefined) throw new Error('expected groups');
-    return scansIn(register, groups);
-  } finally {
-    register.close();
-  }
+  onTestFinished(() => register.close());
+  return scansIn(register, GROUPS);
 }
 
 const scans = (what: string): string =>

@@ -27,7 +27,6 @@ async function hintsOf(column: string, value: string): Promise<string[]> {
 
 const SECONDS = `looks like a Unix time in seconds: strftime('%Y-%m-%dT%H:%M:%SZ', created_at, 'unixepoch')`;
 const MILLIS = `looks like a Unix time in milliseconds: strftime('%Y-%m-%dT%H:%M:%SZ', created_at / 1000, 'unixepoch')`;
-const MICROS = MILLIS.replace('milli', 'micro').replace('1000', '1000000');
 const FORMAT = `a time in another format: strftime('%Y-%m-%dT%H:%M:%SZ', created_at)`;
 /** What is said of a time without a zone. */
 const inUtc = (what: string, sql: string): string =>
@@ -36,6 +35,7 @@ const ZONE = inUtc('a time without a zone', 'created_at');
 const SLASHES = inUtc('a date with slashes', `replace(created_at, '/', '-')`);
 const DAY_FIRST_SQL = `substr(created_at, 7, 4) || '-' || substr(created_at, 4, 2) || '-' || substr(created_at, 1, 2) || substr(created_at, 11)`;
 const DAY_FIRST = inUtc('a date with the day first', DAY_FIRST_SQL);
+const AS_BOOLEAN = `a boolean stored as text: CASE lower(off_sale) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END`;
 const AS_TEXT = 'a number stored as text: CAST(price AS INTEGER)';
 
 describe('a hint', () => {
@@ -45,9 +45,7 @@ describe('a hint', () => {
     ['created_at', '1751800000123', MILLIS],
     ['created_at', `'2026-11-20T10:00:00+02:00'`, FORMAT],
     ['created_at', `'2026-11-20 08:00'`, ZONE],
-    ['created_at', '1751800000123456', MICROS],
     ['measured_at', `'2026-11-20'`, inUtc('a date without a time of day', 'measured_at')],
-    ['created_at', `'2026/10/01'`, `a date with slashes: replace(created_at, '/', '-')`],
     ['created_at', `'2026/10/01 08:00'`, SLASHES],
     ['created_at', `'25.08.2023 11:50'`, DAY_FIRST],
     ['price', `'120'`, AS_TEXT],
@@ -55,11 +53,7 @@ describe('a hint', () => {
     ['price', '120.0', 'a whole number stored as REAL: CAST(price AS INTEGER)'],
     ['platform_id', '81384788765712384', 'a number: CAST(platform_id AS TEXT)'],
     ['platform_id', `'7'`, 'a number that can be the id itself: leave platform_id NULL'],
-    [
-      'off_sale',
-      `'true'`,
-      `a boolean stored as text: CASE lower(off_sale) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END`,
-    ],
+    ['off_sale', `'true'`, AS_BOOLEAN],
   ])('for %s = %s', async (column, value, hint) => {
     expect(await hintsOf(column, value)).toEqual([hint]);
   });
@@ -86,7 +80,6 @@ describe('a hint', () => {
     ['created_at', `'5.8.2023'`],
     ['created_at', `'2026-02-30T08:00:00Z'`],
     ['price', '1.5'],
-    ['name', `x'41'`],
     ['off_sale', `'perhaps'`],
   ])('is not made up for %s = %s', async (column, value) => {
     expect(await hintsOf(column, value)).toEqual([]);
@@ -122,13 +115,10 @@ describe('a check that finds nothing', () => {
     expect(json).toMatchObject({ total: 0, findings: [], counts, absent: [], warnings: [] });
   });
 
-  it('warns of histories that are empty', async () => {
-    const { lines } = await check(`INSERT INTO users (id, measured_at) VALUES (1, ${T});`);
+  it('warns of histories that are empty, and of records with a value and no history, and the other way round', async () => {
+    const empty = await check(`INSERT INTO users (id, measured_at) VALUES (1, ${T});`);
     const said = 'usernames is empty, though users has records: their histories of usernames will be empty';
-    expect(lines).toContain(`warning: ${said}`);
-  });
-
-  it('warns of records with a value and no history, and the other way round', async () => {
+    expect(empty.lines).toContain(`warning: ${said}`);
     const { lines, json } = await check(
       `INSERT INTO users (id, username, ${MEASURED}) VALUES (1, 'one', ${T}, ${T}, 1), (2, NULL, ${T}, ${T}, 1),
          (3, 'three', ${T}, ${T}, 1), (4, NULL, ${T}, ${T}, 1);
@@ -138,12 +128,10 @@ describe('a check that finds nothing', () => {
       'warning: users.username is NULL in records that have rows in usernames: 1, such as id = 2',
       'warning: users.username is not NULL in records without a row in usernames, whose histories will be empty: 1, such as id = 3',
     ]);
-    expect(json).toMatchObject({
-      warnings: [
-        { table: 'users', column: 'username', count: 1, examples: ['id = 2'] },
-        { table: 'users', column: 'username', count: 1, examples: ['id = 3'] },
-      ],
+    const warnings = [2, 3].map((id) => {
+      return { table: 'users', column: 'username', count: 1, examples: [`id = ${id}`] };
     });
+    expect(json).toMatchObject({ warnings });
   });
 });
 

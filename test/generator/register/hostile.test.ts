@@ -138,6 +138,6 @@ it('what scaffold prints of hostile names and values is comments and the stateme
       expect(existsSync(`${folder}/canary`)).toBe(false);
       expect(openDatabase(file).prepare<[]>('SELECT a FROM kept').pluck().all()).toEqual([1]);
     }),
-    { numRuns: isThorough ? 500 : 100 },
+    { numRuns: isThorough ? 150 : 50 },
   );
 });

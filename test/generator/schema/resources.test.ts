@@ -6,14 +6,8 @@ import type { ColumnType } from '../../../generator/schema/shape.js';
 import { TABLES } from '../../../generator/schema/schema.js';
 import { SCHEMA } from '../../support/register.js';
 
-interface SchemaColumn {
-  readonly table: string;
-  readonly name: string;
-  readonly type: string;
-  readonly notnull: 0 | 1;
-  /** Place in the primary key, from 1; 0 outside it. */
-  readonly pk: number;
-}
+/** `pk`: the place in the primary key, from 1; 0 outside it. */
+type SchemaColumn = Record<'table' | 'name' | 'type', string> & Record<'notnull' | 'pk', number>;
 
 const database = openDatabase(':memory:');
 database.exec(SCHEMA);
@@ -84,11 +78,8 @@ function suits({ type, values, example }: Column): boolean {
   return type === 'text' || values?.includes(example) === true;
 }
 
-it('every declared column has a description, and an example of its type', () => {
+it('every declared column has a description, an example of its type, and a unit where it counts something', () => {
   const wrong = declared.filter((column) => !/^[A-Z].*\.$/.test(column.description) || !suits(column));
   expect(wrong.map(place)).toEqual([]);
-});
-
-it('every declared column has a unit exactly where it counts something', () => {
   expect(declared.filter(({ type, unit }) => (type === 'count') !== (unit !== undefined))).toEqual([]);
 });

@@ -1,4 +1,5 @@
-/** The feeds as their readers see them. */
+/** The feeds as programs that nobody here wrote read them. */
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -7,10 +8,82 @@ import { FEEDS } from '../../../../generator/routes/feeds.js';
 import { published } from '../../../support/build.js';
 import { PROJECT, temporary } from '../../../support/folder.js';
 import { writeRegister } from '../../../support/register.js';
-import { NASTY } from './nasty.js';
-import { HAS_READERS, readBy, validate, type Read } from './readers.js';
+import { has } from '../../../support/programs.js';
 
 const path = temporary();
+
+/** Whether this machine has them. */
+const HAS_READERS = has('feeds as others read them', 'xmllint', 'jing', 'feedparser');
+
+const SCHEMA = join(PROJECT, 'test/generator/outputs/feeds/atom.rnc');
+const OUTPUT_BYTES = 256 * 1024 * 1024;
+
+/** Well-formed XML that keeps the schema of RFC 4287; what is wrong is thrown. */
+function validate(files: readonly string[]): void {
+  execFileSync('xmllint', ['--noout', ...files], { stdio: 'pipe' });
+  execFileSync('jing', ['-c', SCHEMA, ...files], { stdio: 'pipe' });
+}
+
+/** feedparser, asked not to clean or resolve anything; HTML values are given as text, as a browser shows it. */
+const READ = `
+import feedparser, html, json, re, sys
+feedparser.SANITIZE_HTML = 0
+feedparser.RESOLVE_RELATIVE_URIS = 0
+def text(markup):
+    return html.unescape(re.sub('<[^>]*>', '', markup))
+def facts(markup):
+    return {text(name): text(value) for name, value in re.findall('<dt>(.*?)</dt>.*?<dd>(.*?)</dd>', markup, re.S)}
+feeds = []
+for file in sys.argv[1:]:
+    with open(file, 'rb') as stream:
+        feed = feedparser.parse(stream.read())
+    entries = []
+    for entry in feed.entries:
+        entries.append({
+            'id': entry.id, 'title': text(entry.title), 'updated': entry.updated,
+            'facts': facts(entry.content[0].value),
+            'links': {link.rel: link.href for link in entry.links},
+            'related': [link.href for link in entry.links if link.rel == 'related'],
+        })
+    feeds.append({
+        'bozo': str(feed.get('bozo_exception', '')), 'title': feed.feed.title,
+        'author': feed.feed.author_detail.name, 'updated': feed.feed.updated,
+        'links': {link.rel: link.href for link in feed.feed.links}, 'entries': entries,
+    })
+json.dump(feeds, sys.stdout)
+`;
+
+const links = z.record(z.string(), z.string());
+const parsed = z.array(
+  z.object({
+    bozo: z.string(),
+    title: z.string(),
+    author: z.string(),
+    updated: z.string(),
+    links,
+    entries: z.array(
+      z.object({
+        id: z.string(),
+        title: z.string(),
+        updated: z.string(),
+        facts: z.record(z.string(), z.string()),
+        links,
+        /** Those of which there can be more than one. */
+        related: z.array(z.string()),
+      }),
+    ),
+  }),
+);
+type Read = z.infer<typeof parsed>[number];
+
+/** What feedparser reads in each file; what it finds fault with is thrown. */
+function readBy(files: readonly string[]): readonly Read[] {
+  const options = { encoding: 'utf8', maxBuffer: OUTPUT_BYTES } as const;
+  const feeds = parsed.parse(JSON.parse(execFileSync('/usr/bin/python3', ['-c', READ, ...files], options)));
+  for (const [index, { bozo }] of feeds.entries())
+    if (bozo !== '') throw new Error(`feedparser finds fault with ${files[index]}: ${bozo}`);
+  return feeds;
+}
 
 /** Where the register says that it is reached. */
 const BASE = 'https://api.golden.example';
@@ -62,10 +135,8 @@ describe.skipIf(!HAS_READERS)('the feeds of the golden register "histories"', ()
       ['group/1/name/2', '2026-02-05T00:00:00Z', 'Group renamed from “A” to “B”'],
       ['group/1/owner/2', '2026-02-02T00:00:00Z', 'Owner of group “A” changed from “ana” to no owner'],
     ]);
-  });
-
-  it('say field, from, to, and between which readings, with links to the page, the record and its history', () => {
-    const [{ entries } = { entries: [] }] = feeds.read(['groups']);
+    // Field, from, to, and between which readings, with links to the page, the record and its history.
+    const { entries } = current!;
     const facts = entries.map((entry) => entry.facts);
     expect(facts[1]).toEqual({
       Changed: 'group name',
@@ -117,13 +188,10 @@ describe.skipIf(!HAS_READERS)('the feeds of the golden register "histories"', ()
     });
   });
 
-  it('say the same as JSON Feed 1.1', () => {
+  it('are well-formed, keep the schema, and say the same as JSON Feed 1.1, all of them', () => {
+    expect(feeds.validate).not.toThrow();
     for (const [index, document] of feeds.read(NAMES).entries())
       expect(jsonFeed.parse(JSON.parse(feeds.text(`${NAMES[index]}.json`)))).toEqual(inJson(document));
-  });
-
-  it('are well-formed and keep the schema, all of them', () => {
-    expect(feeds.validate).not.toThrow();
   });
 });
 
@@ -135,6 +203,41 @@ it.skipIf(!HAS_READERS)('the feeds of an empty register are valid, and never upd
 });
 
 const NEWEST = '2026-11-20T08:00:00Z';
+
+const C0 = Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code));
+
+const as = (what: string, text: string, shown = text) => ({ what, text, shown });
+
+/** Written out, so that the test does not share the source's arithmetic. */
+const PICTURES = '␀␁␂␃␄␅␆␇␈\t\n␋␌␍␎␏␐␑␒␓␔␕␖␗␘␙␚␛␜␝␞␟';
+
+/** Texts that break feeds, and what a feed must say of them: the text itself, or its documented visible substitute. */
+const NASTY = [
+  as('all C0 controls', C0.join(''), PICTURES),
+  as('U+FFFE', 'a\ufffeb', 'a\ufffdb'),
+  as('U+FFFF', 'a\uffffb', 'a\ufffdb'),
+  as('a carriage return and line feed', 'one\r\ntwo', 'one␍\ntwo'),
+  as('the end of CDATA twice', ']]>]]>'),
+  as('the start of CDATA', '<![CDATA[x'),
+  as('an entity twice', '&amp;amp;&amp;'),
+  as('an ampersand', 'Q & A'),
+  as('references', '&#0;&#x7;&lt;&nbsp;&quot;&unknown;'),
+  as('a comment', '<!-- x --> <?php ?> <!DOCTYPE x>'),
+  as('closing tags of our own', '</bdi></dd></dl></content></entry></feed>'),
+  as('a replacement pattern', `$& $1 $$ $\` $'`),
+  as('a template', '{id} {month} ${x}'),
+  as('mixed directions', 'abc שלום 123'),
+  as('an override that is not ended', '\u202eevil'),
+  as('a balanced isolate', '\u2067שלום\u2069 x'),
+  as('C1 controls and DEL', 'a\u007f\u0080\u0085\u009fb', 'a␡\ufffd\ufffd\ufffdb'),
+  as('what comes after C1', '\u00a0\u00ad'),
+  as('line and paragraph separators', 'a\u2028b\u2029c'),
+  as('noncharacters beyond the first plane', 'a\u{1fffe}\u{10ffff}b'),
+  as('outer spaces', '  both  '),
+  as('tabs and lines', '\tone\n\n two\t'),
+  as('nothing', ''),
+  as('10,000 characters that grow', '<&>"'.repeat(2500)),
+];
 
 const text = (id: number): string => NASTY[id - 1]!.text;
 

@@ -110,16 +110,11 @@ it('only groups that were read in the last 7 days moved in them, and none that a
   });
 });
 
-const feed = (name: string) =>
-  z
-    .object({ items: z.array(z.object({ title: z.string(), _register: z.unknown() })) })
-    .parse(documentIn(out, `feeds/${name}`)).items;
+const feedShape = z.object({ items: z.array(z.object({ title: z.string(), _register: z.unknown() })) });
+const feed = (name: string) => feedShape.parse(documentIn(out, `feeds/${name}`)).items;
 
-const ids = (list: unknown) =>
-  z
-    .array(z.looseObject({ id: z.number() }))
-    .parse(list)
-    .map(({ id }) => id);
+const entries = z.array(z.looseObject({ id: z.number() }));
+const ids = (list: unknown): number[] => entries.parse(list).map(({ id }) => id);
 
 it('the largest items, the newest records and the users with most names leave out what is withheld, deleted or not measured, and share ranks', () => {
   const measured_at = AS_OF;
@@ -170,8 +165,7 @@ it('what is recent is what the JSON feeds say of it, without names of whoever is
 });
 
 it('lists of gains and losses end after 200 entries, ties by ascending id; recent ones after as many', async () => {
-  const many = path('many.sqlite');
-  const tree = path('many');
+  const [many, tree] = [path('many.sqlite'), path('many')];
   // Groups 2n - 1 and 2n gain n members, and as many groups lose as many. The first 203 were renamed, and each game
   // is a minute younger.
   writeRegister(
@@ -190,9 +184,8 @@ it('lists of gains and losses end after 200 entries, ties by ascending id; recen
   );
   await published({ register: many, out: tree });
   const list = z.array(z.looseObject({ rank: z.number(), id: z.number(), delta: z.number() }));
-  const { gains, losses } = z
-    .object({ gains: list, losses: list })
-    .parse(documentIn(tree, 'api/v1/movers/h24'));
+  const movers = z.object({ gains: list, losses: list });
+  const { gains, losses } = movers.parse(documentIn(tree, 'api/v1/movers/h24'));
   const brief = (all: z.infer<typeof list>) => all.map(({ rank, id, delta }) => `${rank}: ${id} ${delta}`);
   expect([gains.length, losses.length]).toEqual([200, 200]);
   // Group 205 alone gains 103; then there are 99 pairs, and half of the next.

@@ -27,6 +27,7 @@ import {
   responseOf,
   schemaNameOf,
   type Description,
+  type Judge,
   type Response,
 } from './support.js';
 
@@ -34,6 +35,7 @@ const path = temporary();
 const out = path('dist');
 const running: RunningProxy[] = [];
 let description: Description;
+let strictly: Judge;
 /** Ports: of the tree, and of no tree. */
 let whole: number;
 let empty: number;
@@ -56,6 +58,7 @@ beforeAll(async () => {
   );
   await build();
   description = readDescription(out);
+  strictly = judge(description);
   const nothing = path('nothing');
   mkdirSync(nothing);
   [whole, empty] = await Promise.all([proxyOn(out), proxyOn(nothing)]);
@@ -79,9 +82,9 @@ async function askBroken(target: string): Promise<Answer> {
   return asStranger(port, target);
 }
 
-/** Asks until the limit is met. */
+/** Asks until the limit is met, by a client that has next to nothing left from one call to the next. */
 async function asked429(target: string): Promise<Answer> {
-  const from = stranger();
+  const from = '127.2.0.1';
   for (let requests = 0; requests < 1000; requests += 1) {
     const answer = await ask(whole, target, { from });
     if (answer.status === 429) return answer;
@@ -123,11 +126,10 @@ const PLAIN = new Set(['content-type', 'date', 'connection', 'keep-alive']);
 
 /** Headers whose value is the example's, or begins with it. */
 const EXACT = new Set(
-  [
-    ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers', 'X-Content-Type-Options'],
-    ['RateLimit-Policy', 'Cache-Control', 'CDN-Cache-Control', 'Content-Security-Policy', 'Accept-Ranges'],
-    ['Vary', 'Allow', 'Link'],
-  ].flat(),
+  (
+    'Access-Control-Allow-Origin Access-Control-Expose-Headers X-Content-Type-Options RateLimit-Policy ' +
+    'Cache-Control CDN-Cache-Control Content-Security-Policy Accept-Ranges Vary Allow Link'
+  ).split(' '),
 );
 
 function expectHeaders(answer: Answer, said: Response, what: string): void {
@@ -140,11 +142,8 @@ function expectHeaders(answer: Answer, said: Response, what: string): void {
     sent.filter((name) => !names.has(name)),
     `${what}: sent, not described`,
   ).toEqual([]);
-  const lacking = described.filter(([name, { required }]) => required && !sent.includes(name.toLowerCase()));
-  expect(
-    lacking.map(([name]) => name),
-    `${what}: described, not sent`,
-  ).toEqual([]);
+  const required = described.flatMap(([name, header]) => (header.required ? [name.toLowerCase()] : []));
+  expect(sent, `${what}: described, not sent`).toEqual(expect.arrayContaining(required));
   for (const [name, { example }] of described) {
     const value = answer.headers[name.toLowerCase()];
     if (!EXACT.has(name) || value === undefined) continue;
@@ -160,7 +159,7 @@ function expectBody(answer: Answer, said: Response, at: string, what: string): v
   if (answer.status === 206 || answer.status === 304) return;
   const schema = answer.status === 200 ? schemaNameOf(description, at) : 'Problem';
   if (schema === undefined) return;
-  expect(judge(description)(schema, JSON.parse(answer.text)), what).toEqual([]);
+  expect(strictly(schema, JSON.parse(answer.text)), what).toEqual([]);
 }
 
 const PATHS = ROUTES.filter(isDescribed).map((route) => route.path);
@@ -181,11 +180,6 @@ it.each(PATHS)('the proxy answers %s with each status that is described, as it i
   }
 });
 
-/** The body of the response to a request that no client of HTTP would send. */
-const asMisfit = async (request: string): Promise<Pick<Answer, 'text'>> => ({
-  text: (await askRaw(whole, request)).split('\r\n\r\n')[1] ?? '',
-});
-
 /** Requests that come to the errors that the description shows. */
 const SHOWN: Readonly<Record<string, () => Promise<Pick<Answer, 'text'>>>> = {
   invalid_id: () => asStranger(whole, '/api/v1/group/abc'),
@@ -200,8 +194,12 @@ const SHOWN: Readonly<Record<string, () => Promise<Pick<Answer, 'text'>>>> = {
   rate_limited: () => asked429('/api/v1/stats'),
   internal: () => askBroken('/api/v1/stats'),
   no_snapshot: () => asStranger(empty, '/api/v1'),
-  invalid_request: () => asMisfit('GET /api/v1 HTTP/1.1\r\nHost: @\r\n\r\n'),
-  version_not_supported: () => asMisfit('GET /api/v1 HTTP/2.0\r\nHost: x\r\n\r\n'),
+  // No client of HTTP would send these.
+  invalid_request: () => askedRaw('GET /api/v1 HTTP/1.1\r\nHost: @\r\n\r\n'),
+  version_not_supported: () => askedRaw('GET /api/v1 HTTP/2.0\r\nHost: x\r\n\r\n'),
+};
+const askedRaw = async (request: string) => {
+  return { text: (await askRaw(whole, request)).split('\r\n\r\n')[1] ?? '' };
 };
 
 it.each(PROBLEMS.map(({ code }) => code))('the error %s is shown as the proxy answers it', async (code) => {

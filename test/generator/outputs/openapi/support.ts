@@ -18,13 +18,12 @@ const media = z.strictObject({
   example: z.unknown().optional(),
   examples: z.record(z.string(), example).optional(),
 });
+const link = z.object({ operationId: z.string(), parameters: z.record(z.string(), z.string()) });
 const response = z.strictObject({
   description: z.string().min(1),
   headers: z.record(z.string(), reference),
   content: z.record(z.string(), media).optional(),
-  links: z
-    .record(z.string(), z.object({ operationId: z.string(), parameters: z.record(z.string(), z.string()) }))
-    .optional(),
+  links: z.record(z.string(), link).optional(),
 });
 const parameter = z.strictObject({
   name: z.string(),

@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HtmlValidate } from 'html-validate';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { published } from '../../../support/build.js';
 import { temporary } from '../../../support/folder.js';
 import { writeRegister } from '../../../support/register.js';
+import { always as it, some } from '../../../support/thorough.js';
 import { DOCUMENTATION_FILES, between } from './site.js';
 
 const path = temporary();
@@ -34,12 +35,16 @@ async function built(content: Parameters<typeof writeRegister>[1]): Promise<Reco
 
 const HOSTILE = '</script><script>alert(1)</script><!-- "\'& \u202Eרע מאוד';
 
-const empty = await built('');
-
 describe('pages', () => {
   it('are valid without a single record', async () => {
-    for (const [file, html] of Object.entries(empty)) expect(await complaintsOf(html), file).toEqual([]);
-    expect(empty['index.html']).toContain('Nothing has been measured yet.');
+    const files = await built('');
+    // The documentation is the same but for its examples.
+    for (const [file, html] of some(
+      Object.entries(files).filter(([name]) => !name.includes('/')),
+      4,
+    ))
+      expect(await complaintsOf(html), file).toEqual([]);
+    expect(files['index.html']).toContain('Nothing has been measured yet.');
   });
 
   it('are valid with names that try to be markup, and isolate and escape them', async () => {
@@ -56,8 +61,7 @@ describe('pages', () => {
       })),
       users: [{ id: 1, username: HOSTILE }],
     });
-    // What names don't reach is as it is without them.
-    for (const [file, html] of Object.entries(files).filter(([name, text]) => text !== empty[name])) {
+    for (const [file, html] of some(Object.entries(files), 9)) {
       expect(await complaintsOf(html), file).toEqual([]);
       expect(html, file).not.toContain('<script>alert');
     }
