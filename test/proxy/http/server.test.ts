@@ -77,20 +77,6 @@ describe('createHttpServer', () => {
     expect(heard.endsWith('{"id":8}')).toBe(true);
   });
 
-  it('in time, responds to half a request once, to half a body never again, and to silence not at all', async () => {
-    const { port, server } = await startProxy(await tree());
-    server.requestTimeout = 100;
-    server.headersTimeout = 100;
-    const statuses = await Promise.all(
-      [
-        'GET /api/v1/group/8 HTTP/1.1\r\nHost: x\r\nX: ',
-        'GET /api/v1/group/8 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhel',
-        '',
-      ].map(async (bytes) => statusesIn(await askRaw(port, bytes, 8_000))),
-    );
-    expect(statuses).toEqual(['408', '200', '']);
-  });
-
   it('says that it keeps idle connections for longer than load balancers do, and waits for no request for good', async () => {
     const { server } = await startProxy(await tree());
     expect(server.keepAliveTimeout).toBeGreaterThan(60_000);

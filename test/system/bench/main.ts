@@ -6,11 +6,11 @@ import { join } from 'node:path';
 
 import { machine, missingPrograms } from './machine.js';
 import { generatorSuite } from './generator-suite.js';
-import { coldSuite, downloadSuite, proxySuite } from './proxy-suite.js';
+import { coldSuite, proxySuite } from './proxy-suite.js';
 import { interleave, resultOf, table, type Result, type Suite } from './suite.js';
 
 /** In the order in which they are taken. */
-const SUITES: readonly Suite[] = [generatorSuite, proxySuite, coldSuite, downloadSuite];
+const SUITES: readonly Suite[] = [generatorSuite, proxySuite, coldSuite];
 
 interface Options {
   readonly runs: number;
@@ -74,7 +74,7 @@ async function main(): Promise<number> {
   if (missing.length > 0) return 3;
   const all: (readonly [readonly Result[], string])[] = [];
   for (const suite of chosen) all.push(await run(suite, options));
-  const facts = machine(options.folder).map(([name, value]) => `| ${name} | ${value} |\n`);
+  const facts = machine().map(([name, value]) => `| ${name} | ${value} |\n`);
   const page = [
     ...all.map(([, section]) => section),
     `## Machine\n\nMedians of ${options.runs} interleaved runs.\n\n| What | Which |\n| --- | --- |\n${facts.join('')}`,

@@ -143,18 +143,3 @@ export function memoryOf(pid: number): { readonly now: number; readonly peak: nu
       .reduce((a, b) => a + b);
   return { now: sum('VmRSS'), peak: sum('VmHWM') };
 }
-
-/** Clock ticks in which Linux counts processor time, on every architecture Node runs on. */
-const TICKS_A_SECOND = 100;
-
-/** Processor time a server has taken so far. */
-export function cpuSecondsOf(pid: number): number {
-  const ticks = familyOf(pid).map((member) => {
-    // Fields after the command's name, which may hold spaces: utime and stime are the 14th and 15th of all.
-    const fields = readFileSync(`/proc/${member}/stat`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ');
-    return Number(fields[11]) + Number(fields[12]);
-  });
-  return ticks.reduce((a, b) => a + b) / TICKS_A_SECOND;
-}

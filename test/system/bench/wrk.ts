@@ -14,8 +14,6 @@ export interface Target {
   readonly path: string;
   /** If-None-Match. */
   readonly tag?: string;
-  /** X-Forwarded-For. */
-  readonly client?: string;
 }
 
 export interface LoadOptions {
@@ -32,7 +30,6 @@ export interface LoadOptions {
 const result = z.object({
   requests: z.number(),
   seconds: z.number(),
-  bytes: z.number(),
   p99: z.number(),
   refused: z.literal(0),
   failed: z.literal(0),
@@ -40,7 +37,7 @@ const result = z.object({
 });
 
 export function writeTargets(file: string, targets: readonly Target[]): void {
-  const lines = targets.map(({ path, tag = '', client = '' }) => `${path}\t${tag}\t${client}\n`);
+  const lines = targets.map(({ path, tag = '' }) => `${path}\t${tag}\n`);
   writeFileSync(file, lines.join(''));
 }
 
