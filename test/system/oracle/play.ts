@@ -13,14 +13,13 @@ import { progressFor } from '../../../generator/base/progress.js';
 import { completeCommit } from '../../../generator/publish/commit.js';
 import { Tree } from '../../../generator/tree/tree.js';
 import { verify } from '../../../generator/programs/verify/verify.js';
-import { TABLES } from '../../../generator/schema/schema.js';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { deadFrom, survive, withFault, type Call } from '../../generator/publish/faults.js';
 import { OPERATOR, effectsAt, quiet } from '../../support/build.js';
 import { bundleOf, contentOf, hashesOf, indexOf, mirrorOf, sha256 } from '../../support/published.js';
 import { stateOf } from '../../support/state.js';
 import { differing, isOfTheBuild, removeTree, speaksOfDownloads } from '../../support/tree.js';
-import { EDITS, of, reshaped, type Choice, type Shape } from './edits.js';
+import { EDITS, type Choice } from './edits.js';
 
 /** How a build ends before the one that is compared. */
 export interface End {
@@ -48,11 +47,7 @@ export interface History {
 
 const number = fc.nat(1_000_000);
 const choice = fc.record({ a: number, b: number, c: number });
-const RESHAPED = 'a table of another shape';
-const what = fc.oneof(
-  { weight: 5, arbitrary: fc.constantFrom(...Object.keys(EDITS)) },
-  { weight: 1, arbitrary: fc.constant(RESHAPED) },
-);
+const what = fc.constantFrom(...Object.keys(EDITS));
 
 const end: fc.Arbitrary<End> = fc.record({ isKill: fc.boolean(), at: fc.integer({ min: 1, max: 700 }) });
 
@@ -68,7 +63,7 @@ const step = (ends: fc.Arbitrary<readonly End[]>): fc.Arbitrary<Step> =>
 /** @param ends so many in each step; by default one in some */
 export const histories = (ends?: number): fc.Arbitrary<History> =>
   fc.record({
-    records: fc.constantFrom(0, 40, 150, 400),
+    records: fc.constantFrom(0, 40, 150),
     seed: fc.nat(1_000),
     steps: fc.array(
       step(
@@ -97,21 +92,16 @@ export async function play(folder: string, { records, seed, steps }: History): P
   for (const file of [paths.register, `${paths.register}-wal`, `${paths.register}-shm`])
     rmSync(file, { force: true });
   await writeSample({ file: paths.register, records, seed });
-  let shape: Shape = { views: new Set() };
   for (const [index, taken] of steps.entries()) {
-    for (const [edit, chosen] of taken.edits) shape = apply(paths.register, edit, chosen, shape);
+    for (const [edit, chosen] of taken.edits) apply(paths.register, edit, chosen);
     const wrong = await compare(paths, taken);
     if (wrong !== undefined) return `after step ${index + 1}: ${wrong}`;
   }
   return undefined;
 }
 
-function apply(register: string, edit: string, chosen: Choice, shape: Shape): Shape {
-  const base = (table: string): string => (shape.views.has(table) ? `raw_${table}` : table);
-  const [sql, next] =
-    edit === RESHAPED
-      ? reshaped(of(TABLES, chosen.b), chosen, shape)
-      : [EDITS[edit]?.(chosen, base) ?? '', shape];
+function apply(register: string, edit: string, chosen: Choice): void {
+  const sql = EDITS[edit]?.(chosen) ?? '';
   const database = openDatabase(register);
   try {
     database.pragma('synchronous = OFF');
@@ -121,7 +111,6 @@ function apply(register: string, edit: string, chosen: Choice, shape: Shape): Sh
   } finally {
     database.close();
   }
-  return next;
 }
 
 interface Paths {
