@@ -6,7 +6,6 @@ import {
   emptyFolder,
   fail,
   publish,
-  publishSnapshot,
   ROUTES,
   route,
   startProxy,
@@ -67,15 +66,6 @@ it('a page is for paths of pages alone, though its file be lost, and for no othe
     expect(formOf(await browse(proxy, target, method)), target).toEqual([status, PROBLEM, undefined]);
 });
 
-it('the page of an error is that of the snapshot in service', async () => {
-  const proxy = await startProxy(await pages());
-  await publish(proxy.root, '404.html', 'newer');
-  expect((await browse(proxy, '/nothing')).text).toBe(NOT_FOUND);
-  await publishSnapshot(proxy.root, { ...CHANGES, sequence: 4 });
-  proxy.look();
-  expect((await browse(proxy, '/nothing')).text).toBe('newer');
-});
-
 it('the problem document is in its place if it can’t be read, or is no HTML page of a route', async () => {
   const changed = (more: object) =>
     pages({ ...CHANGES, routes: [...ROUTES, page('/404', '404.html', more)] });
@@ -88,8 +78,6 @@ it('the problem document is in its place if it can’t be read, or is no HTML pa
   for (const [status, root] of [
     [404, tooLarge],
     [404, failing],
-    [404, await pages({ ...CHANGES, routes: ROUTES })],
-    [404, await changed({ class: 'summary' })],
     [404, await changed({ type: 'text/plain' })],
     [503, empty],
   ] as const) {

@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 
 import {
   ROUTES,
-  problemOf,
   publish,
   publishSnapshot,
   route,
@@ -45,16 +44,6 @@ describe('the page of a record', () => {
     await publishSnapshot(root, { ...TABLE, sequence: 4 });
     look();
     expect(await statuses('/group/7 /group/9')).toBe('404 200');
-  });
-
-  it('without a file is a 404 as any page without one, not one of the record', async () => {
-    const { ask, root } = await pages();
-    await rm(join(root, 'group.html'));
-    const answers = [await ask('/group/7'), await ask('/group/9')];
-    expect(answers.map((answer) => [answer.status, problemOf(answer)['detail']])).toEqual([
-      [404, 'nothing is published at this path'],
-      [404, 'no group 9 in this register'],
-    ]);
   });
 });
 

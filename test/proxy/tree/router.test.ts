@@ -117,12 +117,6 @@ describe('Router.match', () => {
     expect(others(NOT_FOUND, 'not_found')).toEqual([]);
   });
 
-  it('refuses a path of more than 2,048 bytes before looking at it, whatever the query', () => {
-    expect(outcome(`/${'%'.repeat(2_048)}`)).toBe('uri_too_long');
-    expect(outcome(`/api/v1?${'a'.repeat(9_000)}`)).toBe('file api/v1.json');
-    expect(outcome(`http://register.example/${'a'.repeat(2_047)}`)).toBe('not_found');
-  });
-
   it('finds the file that a route names', () => {
     for (const [target = '', file] of FILES) expect(outcome(target), target).toBe(`file ${file}`);
   });

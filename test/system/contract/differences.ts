@@ -20,7 +20,7 @@ const NGINX: readonly ServerName[] = ['nginx'];
 const VARNISH: readonly ServerName[] = ['varnish before proxy'];
 
 /** The difference that most errors show; docs/edge-servers.md counts it apart. */
-export const INSTANCE: Difference = {
+const INSTANCE: Difference = {
   servers: NGINX,
   where: /./,
   what: /^instance undefined/,
