@@ -1,7 +1,7 @@
 import { array, assert as check, constantFrom, oneof, property, string as anyString } from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
-import { parseTarget, uriReference } from '../../../proxy/tree/target.js';
+import { parseTarget } from '../../../proxy/tree/target.js';
 
 /** Targets with more than their share of what makes a difference. */
 const TARGETS = array(
@@ -34,23 +34,4 @@ it('parseTarget redirects once, to what is canonical, on this host, and means th
     );
   });
   expect(() => check(redirected, { numRuns: 3_000 })).not.toThrow();
-});
-
-describe('uriReference', () => {
-  it.each([
-    ['/%zz', '/%25zz'],
-    ['/%', '/%25'],
-    ['/%41%', '/%41%25'],
-    ['/\xe9 "<>\\^`{|}[]#\0\x7f', '/%E9%20%22%3C%3E%5C%5E%60%7B%7C%7D%5B%5D%23%00%7F'],
-    ['//evil.example/', '/%2Fevil.example/'],
-    ["/api/v1?limit=1&x=a:b@c!$'()*+,;=~-._", "/api/v1?limit=1&x=a:b@c!$'()*+,;=~-._"],
-    ['/%C3%A9', '/%C3%A9'],
-  ])('of %j is %s', (received, reference) => {
-    expect(uriReference(received)).toBe(reference);
-  });
-
-  it('changes nothing that is one already', () => {
-    const same = property(TARGETS, (target) => uriReference(uriReference(target)) === uriReference(target));
-    expect(() => check(same)).not.toThrow();
-  });
 });

@@ -6,7 +6,7 @@ import { it, thorough } from '../../support/thorough.js';
 import * as z from 'zod';
 import { Register } from '../../../generator/register/database.js';
 import { scansIn } from '../../../generator/register/explain.js';
-import { RESOURCES, recordTable, tablesOf } from '../../../generator/schema/schema.js';
+import { RESOURCES, tablesOf } from '../../../generator/schema/schema.js';
 import { openDatabase } from '../../../generator/base/sqlite/sqlite.js';
 import { run } from '../../deploy/run.js';
 import { timeAt as at } from '../../../generator/schema/time.js';
@@ -163,18 +163,6 @@ describe('the clubs of its recipes', () => {
       [3, 'A'],
     ]);
     own.close();
-  });
-
-  it('without the index are as slow as the page says', () => {
-    const file = clubs();
-    const [index = ''] = /CREATE INDEX IF NOT EXISTS (\w+)/.exec(views)?.slice(1) ?? [];
-    changeRegister(file, `DROP INDEX ${index}`);
-    const register = Register.open(file);
-    const [groups] = RESOURCES.map(recordTable);
-    const said = groups === undefined ? [] : scansIn(register, groups);
-    register.close();
-    expect(said).toHaveLength(1);
-    expect(section('## Check')).toContain(`\n${said[0]}\n`);
   });
 });
 
