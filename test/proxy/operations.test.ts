@@ -67,17 +67,6 @@ async function scrape(metrics: Metrics, watched: MetricSources) {
 }
 
 describe('Metrics', () => {
-  it('has a histogram of durations whose buckets are cumulative and include their bound', async () => {
-    const metrics = new Metrics();
-    for (const seconds of [0.0001, 0.0005, 0.0006, 61]) metrics.responded('page', 200, seconds, 0);
-    const samples = await scrape(metrics, await sources(await tree()));
-    const bounds = ['0.0005', '0.001', '60', '+Inf'];
-    const counts = bounds.map((bound) => samples[`request_duration_seconds_bucket{le="${bound}"}`]);
-    expect(counts.join(' ')).toBe('2 3 3 4');
-    expect(samples['request_duration_seconds_count']).toBe('4');
-    expect(Number(samples['request_duration_seconds_sum'])).toBeCloseTo(61.0012);
-  });
-
   it('says NaN where there is no value, and of Redis only if there is one', async () => {
     const none = await scrape(new Metrics(), await sources(await emptyFolder()));
     const nan = { snapshot_sequence: 'Nan', snapshot_built_timestamp_seconds: 'Nan' };
