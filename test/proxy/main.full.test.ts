@@ -177,16 +177,6 @@ describe('main: signals', () => {
     child.kill('SIGINT');
     expect(await ended).toBe('SIGINT');
   });
-
-  // `npm start` is tested with the package.
-  it('npm run proxy: Ctrl-C, which arrives from the terminal and from npm, still finishes what is in flight', async () => {
-    const args = ['run', 'proxy', '--', '--dist', await treeWithDownload(), '--port', '0'];
-    const { pid, heard, ended, serving } = watched('npm', ...args);
-    await stalledDownload(await serving());
-    process.kill(-pid, 'SIGINT');
-    await expect.poll(heard).toContain('SIGINT: finishing what is in flight');
-    expect(await Promise.race([ended, pause(1_500, 'still finishing')])).toBe('still finishing');
-  });
 });
 
 const HAS_PROMTOOL = has('the names of metrics', 'promtool');

@@ -9,6 +9,7 @@ import {
   publish,
   publishSnapshot,
   ROUTES,
+  route,
   startProxy,
   tree,
   type TestProxy,
@@ -70,7 +71,7 @@ describe('what a download takes from its bucket', () => {
   });
 
   it('is nothing for what is not there, and what the response costs when a snapshot is published while it is computed', async () => {
-    const routes = ROUTES.map((route) => (route.path === CSV ? { ...route, file: 'gone' } : route));
+    const routes = ROUTES.map((each) => (each.path === CSV ? { ...each, file: 'gone' } : each));
     const proxy = await startProxy(await tree({ routes }), { tokens: { download: 1 } });
     expect(await proxy.statuses(CSVS)).toBe('404 404 404');
     const limits = { ...WHOLE, download: { ...WHOLE.download, tokens: 1 } };
@@ -136,6 +137,16 @@ describe('a refusal', () => {
       expect(await statuses(`${other} ${target} ${target}`, { from })).toMatch(/^200 (?!429)\d+ 429$/);
       expect((await ask(target, { from })).headers.ratelimit, target).toBe(`"${bucket}";r=0;t=1`);
     }
+  });
+
+  it('is that of the page of a record, whether that is there or not, and a redirect takes nothing', async () => {
+    const more = { requires: 'group', parameters: [{ name: 'id', in: 'path', type: 'id' }] };
+    const routes = [...ROUTES, route('group-page', '/group/{id}', 'index.html', 'page', more)];
+    const root = await tree({ routes, redirects: [{ path: '/docs', to: '/developers' }] });
+    const { statuses } = await startProxy(root, { tokens: { page: 2, api: 1 } });
+    expect(await statuses('/group/7 /group/9 /group/7')).toBe('200 404 429');
+    // The token is still there after all of them; a trailing slash takes it.
+    expect(await statuses('/docs /docs /docs /docs/ /api/v1')).toBe('308 308 308 308 429');
   });
 
   it('is that of 14 of 20 requests that come at once, and of HEAD', async () => {

@@ -115,11 +115,6 @@ describe('createRangeMatcher', () => {
     expect(() => createRangeMatcher(list)).toThrow(reason);
   });
 
-  it('matches nothing that is no address', () => {
-    const isLocal = createRangeMatcher('loopback');
-    expect(['', 'localhost', ':::', '127.1'].filter(isLocal)).toEqual([]);
-  });
-
   it.each([
     ['loopback', '127.0.0.1 127.255.0.1 ::1 ::ffff:127.0.0.1', '128.0.0.1 ::2 10.0.0.1 ::127.0.0.1'],
     ['linklocal', '169.254.0.1 fe80::1%eth0 febf::1', '169.255.0.1 fec0::1 192.168.0.1'],
@@ -156,10 +151,6 @@ function reader(ranges?: string) {
   };
 }
 
-/** What is nearly an address, with a port or not. */
-const NO_ADDRESSES =
-  '1.2.3.4: 1.2.3.4:x 1.2.3.4:123456 [1.2.3.4 [] [::1]x [::1]80 [::1]: ::1]:80 ] - :80 for=1.2.3.4 "1.2.3.4"';
-
 const WARNING =
   'which --trust-proxy does not cover, and is ignored: if that is a proxy of yours, all its clients share one limit';
 
@@ -192,7 +183,9 @@ describe('createClientAddress', () => {
     // Nothing to trust: the socket's peer.
     ['unknown', '10.0.0.1'],
     ['198.51.100.1, unknown', '10.0.0.1'],
-    ...NO_ADDRESSES.split(' ').map((element): [string, string] => [element, '10.0.0.1']),
+    ...'1.2.3.4:x [1.2.3.4 [::1]x [::1]: ::1]:80 - for=1.2.3.4'
+      .split(' ')
+      .map((element): [string, string] => [element, '10.0.0.1']),
     ['', '10.0.0.1'],
     [' , ,', '10.0.0.1'],
   ])('behind a trusted proxy that sends "%s" returns %s', (header, expected) => {

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { Redis } from 'ioredis';
-import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
@@ -8,7 +7,6 @@ import { decide, emissionMs, refund, type Quota } from '../../../proxy/limiter/g
 import { GCRA_SCRIPT, parseReply, RedisBuckets, redisKey } from '../../../proxy/limiter/redis.js';
 import { redisUrl } from '../../../proxy/settings.js';
 import { hasRedis, startRedis, type TestRedis } from './redis-server.js';
-import { listenOn } from '../support.js';
 import { containing } from '../../support/values.js';
 import { freePort } from '../../support/ports.js';
 
@@ -16,13 +14,6 @@ const HAS_REDIS = hasRedis('redis.full.test.ts');
 /** No token comes back while a test runs. */
 const SLOW: Quota = { burst: 5, emissionIntervalMs: 600_000 };
 const NOW_MS = 1_800_000_000_000;
-
-it('parseReply throws on a reply that the script can’t have returned', () => {
-  const lists = [[], [1], [1, 2, 3], [1, null], ['1', '2'], [1, 2.5]];
-  for (const reply of [null, 7, { 0: 1, 1: 2 }, ...lists])
-    expect(() => parseReply(reply)).toThrow('an invalid reply');
-  expect(parseReply([1, 2])).toEqual({ nowMs: 1, tat: 2 });
-});
 
 describe.skipIf(!HAS_REDIS)('GCRA_SCRIPT in a real Redis', () => {
   let server: TestRedis;
@@ -160,21 +151,6 @@ describe('RedisBuckets without Redis', () => {
     await pause(1_200);
     expect(log).toEqual([down(port, 'ECONNREFUSED')]);
     expect(buckets.fallbacks).toBe(20);
-  });
-
-  it('says so when somebody listens and is silent, or talks nonsense', async () => {
-    const http = 'HTTP/1.1 400 Bad Request\r\n\r\n';
-    for (const said of ['', http, ':7\r\n'.repeat(50)]) {
-      const port = await listenOn(
-        createServer((socket) => {
-          onTestFinished(() => void socket.destroy());
-          socket.on('error', () => socket.destroy()).on('data', () => socket.write(said));
-        }),
-      );
-      const { buckets, log, take } = await started(`redis://127.0.0.1:${port}`);
-      expect([buckets.isUp, await take('a'), log.length]).toEqual([false, undefined, 1]);
-      expect(log.join()).toContain(`Redis at 127.0.0.1:${port} can't be used (`);
-    }
   });
 });
 

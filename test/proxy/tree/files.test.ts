@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { mkdir, rm, symlink, utimes } from 'node:fs/promises';
+import { mkdir, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -55,15 +55,6 @@ describe('Files', () => {
     for (const path of [...paths, ...paths]) files.get(path, tree);
     expect(files.bytes).toBeGreaterThan(10_000);
     expect(files.bytes).toBeLessThanOrEqual(20_000);
-  });
-
-  it('that are missing are not remembered, and one that goes is forgotten', async () => {
-    const { text, root, advance } = await filesOf({ a: 'text' });
-    expect([text('b'), text('a'), text('a')]).toEqual([undefined, 'text', 'text']);
-    await publish(root, 'b', 'new');
-    await rm(join(root, 'a'));
-    advance(30_000);
-    expect([text('b'), text('a'), text('a')]).toEqual(['new', undefined, undefined]);
   });
 
   it('have a strong ETag of their content, and a date that is not later than now', async () => {

@@ -234,19 +234,6 @@ describe.each(PAGES)('%s', (page) => {
     expect(targets.filter((target) => !leadsSomewhere(page, target))).toEqual([]);
   });
 
-  it('has tables whose rows all have as many cells as their head, and pipes nowhere else', () => {
-    const bare = text.replaceAll(/^ *```.*?^ *```$/gms, '');
-    const rows = /(?:^\|.*(?:\n|$))+/gm;
-    for (const table of bare.match(rows) ?? []) {
-      const lines = table.trimEnd().split('\n');
-      expect(lines[1], table).toMatch(/^\|( :?-+:? \|)+$/);
-      // Between code marks, too, only an escaped pipe is part of a cell.
-      const cells = lines.map((row) => /^\|(.+)\|$/.exec(row.replaceAll('\\|', ''))?.[1]?.split('|').length);
-      expect(new Set(cells), table).toEqual(new Set([lines[1]?.match(/-+/g)?.length]));
-    }
-    expect(bare.replaceAll(rows, '').replaceAll(/`[^`]*`/g, '')).not.toContain('|');
-  });
-
   it('has lines of at most 100 columns', () => {
     expect(text.split('\n').filter((line) => line.length > 100)).toEqual([]);
   });

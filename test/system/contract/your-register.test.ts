@@ -71,7 +71,6 @@ describe('the guilds of docs/your-register.md', () => {
   const [completed = ''] = sqlIn(section('## Views'));
   const views = readFileSync(join(PROJECT, 'data/example-guilds.sql'), 'utf8');
   const tables = tablesIn(views);
-  const [oneASecond = ''] = sqlIn(section('## Check'));
 
   it('have a table and views with the lines that the page shows', () => {
     expect(tables).toContain(guild);
@@ -100,13 +99,6 @@ describe('the guilds of docs/your-register.md', () => {
       creator: { type: 'group', id: 7, name: 'Old Mill' },
     });
     expect(await build(file, out)).toMatchObject({ published: false });
-  });
-
-  it('may have two readings in one second', async () => {
-    const another = 'INSERT INTO headcount VALUES (7, 1751800000.1, 11);';
-    const file = database(tables, GUILDS, views, another, oneASecond);
-    declare(file);
-    expect(await check(file)).toMatchObject({ total: 0, counts: { group_member_readings: 2 } });
   });
 });
 

@@ -107,17 +107,6 @@ export const EDITS: Readonly<Record<string, Edit>> = {
         SELECT id, measured_at, ${b} FROM groups WHERE id = (SELECT id FROM one);
       DROP TABLE one;`;
   },
-  'a rewritten past': ({ a, b }) => {
-    const readings = 'group_member_readings';
-    return `UPDATE ${readings} SET member_count = member_count + 1 + ${b % 9}
-      WHERE (group_id, measured_at) IN (SELECT group_id, min(measured_at) FROM ${readings} GROUP BY group_id
-        HAVING count(*) > 1 ORDER BY group_id LIMIT 1 OFFSET ${a % 20});`;
-  },
-  'readings that are gone': ({ a, b }) => {
-    const readings = 'group_member_readings';
-    return `DELETE FROM ${readings} WHERE (group_id, measured_at) IN
-      (SELECT group_id, min(measured_at) FROM ${readings} GROUP BY group_id ORDER BY group_id LIMIT ${1 + (b % 4)} OFFSET ${a % 30});`;
-  },
   'a renamed group': (choice) => renamed('group', choice),
   'a renamed user': (choice) => renamed('user', choice),
   'records that are gone': ({ a, b, c }) => {
@@ -137,17 +126,6 @@ export const EDITS: Readonly<Record<string, Edit>> = {
       WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < ${1 + (b % 90)})
       SELECT ${some(table, a)} + value, ${SEEN} FROM n
       WHERE NOT EXISTS (SELECT 1 FROM ${table} AS r WHERE r.id = ${some(table, a)} + value);`;
-  },
-  'an id that moves': ({ a, b, c }) => {
-    const { table, key, histories } = of(KINDS, c);
-    const to = `(SELECT max(id) + ${1 + (b % 9)} FROM ${table})`;
-    const entries = histories.map(
-      (history) =>
-        `UPDATE ${history} SET ${key} = (SELECT there FROM one) WHERE ${key} = (SELECT here FROM one);`,
-    );
-    return `CREATE TEMP TABLE one AS SELECT ${some(table, a)} AS here, ${to} AS there;
-      ${entries.join(' ')} UPDATE ${table} SET id = (SELECT there FROM one) WHERE id = (SELECT here FROM one);
-      DROP TABLE one;`;
   },
   'a record withheld': ({ a, c }) => {
     const { kind, table } = of(KINDS, c);
